@@ -1,0 +1,24 @@
+import { type CustomSchema, custom, type InferOutput } from "valibot";
+
+/**
+ * A placed call: its `id`, and whatever else the service sent, as it sent it. Only the id is checked:
+ * a call that was placed must not turn into an exception over a field that nobody needs.
+ *
+ * @example Read a call from a store
+ * ```ts
+ * import { Call } from "outdial/calls";
+ * import { parse } from "valibot";
+ *
+ * const call = parse(Call, JSON.parse('{ "id": "cs_1", "record": true }'));
+ * console.log(call.id); // cs_1
+ * ```
+ * @see interface.md, section 2 (Resources and their fields)
+ */
+export const Call: CustomSchema<{ readonly id: string; readonly [field: string]: unknown }, string> =
+  /* @__PURE__ */ custom((value) => {
+    const { id } = Object(value);
+    return typeof id === "string" && id !== "";
+  }, "has no id");
+
+/** What `calls.create` gives. */
+export type Call = InferOutput<typeof Call>;

@@ -1,0 +1,72 @@
+import {
+  type CustomSchema,
+  custom,
+  type ErrorMessage,
+  type InferInput,
+  type OptionalSchema,
+  optional,
+  type StrictObjectIssue,
+  type StrictObjectSchema,
+  strictObject,
+} from "valibot";
+import { presence } from "../check.ts";
+import { routeOf } from "../url.ts";
+
+type Field<T> = CustomSchema<T, string>;
+
+const number: Field<string> = /* @__PURE__ */ custom(
+  (value) => typeof value === "string" && /^\+[1-9]\d{6,14}$/.test(value),
+  'must be an E.164 number: "+" and 7 to 15 digits',
+);
+
+const url: Field<string> = /* @__PURE__ */ custom(
+  (value) => !!routeOf(value),
+  "must be an https URL of at most 2083 characters, without user and password",
+);
+
+const flag: Field<boolean> = /* @__PURE__ */ custom(
+  (value) => typeof value === "boolean",
+  "must be true or false",
+);
+
+/**
+ * The parameters of a call, by the names they have on the wire. Unknown fields are refused: a typo
+ * must not dial with a default.
+ *
+ * | field | shape | default |
+ * |---|---|---|
+ * | `from_number`, `to_number` | E.164: `+` and 7 to 15 digits | required |
+ * | `flow_url`, `status_callback_url` | absolute `https:` URL of at most 2083 characters, without user and password; `http:` on loopback, which `create` takes only when `baseUrl` is itself on loopback | required |
+ * | `record` | boolean | `true`, filled in by the service |
+ *
+ * @example Check a field of a form before the call
+ * ```ts
+ * import { CallParams } from "outdial/calls";
+ * import { is } from "valibot";
+ *
+ * console.log(is(CallParams.entries.to_number, "0170 123")); // false
+ * ```
+ * @see interface.md, section 4 (Endpoints)
+ */
+export const CallParams: StrictObjectSchema<
+  {
+    readonly from_number: Field<string>;
+    readonly to_number: Field<string>;
+    readonly flow_url: Field<string>;
+    readonly status_callback_url: Field<string>;
+    readonly record: OptionalSchema<Field<boolean>, undefined>;
+  },
+  ErrorMessage<StrictObjectIssue>
+> = /* @__PURE__ */ strictObject(
+  {
+    from_number: number,
+    to_number: number,
+    flow_url: url,
+    status_callback_url: url,
+    record: /* @__PURE__ */ optional(flag),
+  },
+  presence,
+);
+
+/** What `calls.create` takes. */
+export type CallParams = InferInput<typeof CallParams>;

@@ -1,0 +1,86 @@
+import type { Call } from "./calls/call.ts";
+import { type Memory, place } from "./calls/create.ts";
+import type { CallParams } from "./calls/params.ts";
+import { check } from "./check.ts";
+import { BadParametersException } from "./errors.ts";
+import { type ApiKey, type Options, SettingsSchema } from "./options.ts";
+
+/** The options of a client: those of a call, without the key. */
+export type ClientOptions = Omit<Options, "apiKey">;
+
+/** The only resource manager of a client. */
+export interface Calls {
+  /**
+   * Places a call, as `calls.create` does, with the client's options. An option given here replaces
+   * the client's for this call.
+   *
+   * @throws what `calls.create` throws, and {BadParametersException} (`placed: "no"`) once the client
+   * was disposed of
+   */
+  readonly create: (params: CallParams, options?: Partial<Options>) => Promise<Call>;
+}
+
+/**
+ * Keeps the options of `calls.create`, and remembers which of the two paths answered. It needs no
+ * clean-up; `using` refuses calls after the block, and `await using` also waits for those in flight.
+ *
+ * @example A client for one account
+ * ```ts
+ * import { Client } from "outdial";
+ * import { createEmulator } from "outdial/emulator";
+ *
+ * const { apiKey, fetch } = createEmulator();
+ * await using client = new Client(apiKey, { baseUrl: "https://emulator.test", fetch });
+ * const call = await client.calls.create({
+ *   from_number: "+12025550199",
+ *   to_number: "+12025550100",
+ *   flow_url: "https://app.test/flow",
+ *   status_callback_url: "https://app.test/status",
+ * });
+ * console.log(call.id); // cs_…
+ * ```
+ * @see interface.md, sections 1 and 5
+ */
+export class Client {
+  /** The calls of the account. */
+  readonly calls: Calls;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #disposed = false;
+
+  /**
+   * @param apiKey - the account's key, or a function that gives it
+   * @param options - kept for every call; `baseUrl` is required
+   * @throws {BadParametersException} (`placed: "no"`) when the key or an option breaks its rule, and
+   * in a web page
+   */
+  constructor(apiKey: ApiKey, options: ClientOptions) {
+    const kept: Options = { ...options, apiKey };
+    const memory: Memory = {};
+    check(SettingsSchema, kept);
+    const create: Calls["create"] = async (params, own = {}) => {
+      if (this.#disposed) {
+        throw new BadParametersException([{ param: "client", message: "was disposed of" }]);
+      }
+      const given = Object.entries(own).filter(([, value]) => value !== undefined);
+      const call = place(params, { ...kept, ...Object.fromEntries(given) }, memory);
+      const settled = call.then(
+        () => this.#inFlight.delete(settled),
+        () => this.#inFlight.delete(settled),
+      );
+      this.#inFlight.add(settled);
+      return call;
+    };
+    this.calls = { create };
+  }
+
+  /** Refuses every further call. */
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+  }
+
+  /** Refuses every further call, and waits for those in flight to end, one way or the other. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed = true;
+    await Promise.all(this.#inFlight);
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Does a piece of work under one deadline and the caller's signal, and settles at whichever comes
+ * first, even when the work ignores the signal that it is given. Timer and listener are gone on
+ * every way out.
+ *
+ * Its own controller rather than `AbortSignal.timeout`, which holds a process open, or
+ * `AbortSignal.any`, which keeps memory for as long as the caller's signal lives.
+ *
+ * @param timeout - milliseconds, or `false` for no deadline
+ * @param caller - the caller's signal, whose reason becomes the rejection
+ * @param late - makes the exception for a deadline that has passed
+ * @param work - what is to be done; its signal aborts when nobody waits for it any more
+ */
+export const withDeadline = <T>(
+  timeout: number | false,
+  caller: AbortSignal | undefined,
+  late: () => Error,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const controller = new AbortController();
+    const stop = (reason: unknown) => {
+      reject(reason);
+      finish();
+      controller.abort();
+    };
+    const onAbort = () => stop(caller?.reason);
+    const timer = timeout ? setTimeout(() => stop(late()), timeout) : undefined;
+    const finish = () => {
+      clearTimeout(timer);
+      caller?.removeEventListener("abort", onAbort);
+    };
+    caller?.addEventListener("abort", onAbort);
+    if (caller?.aborted) onAbort();
+    else work(controller.signal).then(resolve, reject).then(finish);
+  });
+
+/** Waits for some milliseconds, or for ever once the signal has aborted; leaves no timer. */
+export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => clearTimeout(timer));
+  });

@@ -1,0 +1,201 @@
+/** Whether a telephone may have rung: `"no"` is certain, `"maybe"` is everything else. */
+export type Placed = "no" | "maybe";
+
+/** One complaint of the service about one field. */
+export interface FieldError {
+  /** Where, from the outside in: `["body", "to_number"]`, `["header", "x-api-key"]`. */
+  readonly loc: readonly string[];
+  /** What is wrong, in the service's words, with the key and the numbers taken out. */
+  readonly msg: string;
+  /** The service's name for the rule, such as `"missing"`; empty when it sent none. */
+  readonly type: string;
+}
+
+/** One rule that a parameter or an option breaks: the field and the rule, never the value. */
+export interface ParameterIssue {
+  /** The field of the parameters (`"to_number"`) or the option (`"baseUrl"`). */
+  readonly param: string;
+  /** The rule, as the end of a sentence that starts with `param`. */
+  readonly message: string;
+}
+
+/** What is known of a failed call, beside the message. */
+export interface ExceptionFacts {
+  readonly placed: Placed;
+  readonly code?: number | undefined;
+  readonly detail?: string | undefined;
+  readonly errors?: readonly FieldError[] | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly param?: string | undefined;
+  readonly issues?: readonly ParameterIssue[] | undefined;
+}
+
+/** The literal names of the exceptions. */
+export type ExceptionName =
+  | "ServiceException"
+  | "BadParametersException"
+  | "UnauthorizedException"
+  | "ForbiddenException"
+  | "TimeoutException"
+  | "NetworkException";
+
+const outcome = { no: "no call was placed", maybe: "a call may have been placed" } as const;
+
+/**
+ * The service refused, failed, or gave an answer that can't be used. The base of every exception of
+ * this package, and itself the exception for each HTTP status without a class of its own.
+ *
+ * Neither the API key nor a telephone number is ever in it, and no foreign error is chained to it:
+ * a platform's or a wrapper's error may hold the request with its headers.
+ *
+ * @example Decide by what is known about the telephone
+ * ```ts
+ * import { calls, ServiceException } from "outdial";
+ * import { createEmulator } from "outdial/emulator";
+ *
+ * const { apiKey, fetch } = createEmulator();
+ * const params = {
+ *   from_number: "+12025550199",
+ *   to_number: "+12025550110", // here the emulator answers 503
+ *   flow_url: "https://app.test/flow",
+ *   status_callback_url: "https://app.test/status",
+ * };
+ * try {
+ *   await calls.create(params, { apiKey, baseUrl: "https://emulator.test", fetch });
+ * } catch (error) {
+ *   if (!(error instanceof ServiceException)) throw error;
+ *   console.log(error.code, error.placed, error.retryAfter); // 503 "maybe" 1
+ * }
+ * ```
+ * @see interface.md, section 7 (Errors)
+ */
+export class ServiceException extends Error {
+  /** The literal name of the class, whole even in minified code. */
+  override readonly name: ExceptionName = "ServiceException";
+  /** `"no"`: nobody's telephone rang. `"maybe"`: it can't be known; ask before you call again. */
+  declare readonly placed: Placed;
+  /** The HTTP status; `0` for a redirect whose status a browser hides; absent when no head came. */
+  declare readonly code?: number;
+  /** The service's own explanation, without the key and the numbers. */
+  declare readonly detail?: string;
+  /** The service's complaints field by field, when it sent any. */
+  declare readonly errors?: readonly FieldError[];
+  /** The seconds that the service asks to wait, when it does. */
+  declare readonly retryAfter?: number;
+  /** The request's id at the service, for its support, when `x-request-id` or `request-id` has one. */
+  declare readonly requestId?: string;
+
+  /**
+   * @param what - the start of the message; what is known about the telephone follows in brackets
+   * @param facts - the fields of the exception; those that are undefined are left out
+   */
+  constructor(what: string, facts: ExceptionFacts) {
+    super(`${what} (${outcome[facts.placed]})`);
+    for (const [name, fact] of Object.entries(facts)) {
+      if (fact !== undefined) Object.assign(this, { [name]: fact });
+    }
+  }
+}
+
+/**
+ * A parameter or an option breaks a rule; no request was made. `placed` is always `"no"`.
+ *
+ * @see interface.md, section 7 (Errors)
+ */
+export class BadParametersException extends ServiceException {
+  override readonly name = "BadParametersException" as const;
+  /** The first field or option that breaks a rule. */
+  declare readonly param: string;
+  /** Every rule that is broken, in the order of the fields. */
+  declare readonly issues: readonly ParameterIssue[];
+
+  /** @param issues - every rule that is broken, at least one */
+  constructor(issues: readonly ParameterIssue[]) {
+    super(issues.map(({ param, message }) => `${param} ${message}`).join("; "), {
+      placed: "no",
+      param: issues[0]?.param,
+      issues,
+    });
+  }
+}
+
+/**
+ * HTTP 401. `placed` is always `"no"`.
+ *
+ * @see interface.md, section 7 (Errors)
+ */
+export class UnauthorizedException extends ServiceException {
+  override readonly name = "UnauthorizedException" as const;
+}
+
+/**
+ * HTTP 403: the key is invalid or revoked, or `from_number` is not the account's; `detail` says
+ * which. `placed` is always `"no"`.
+ *
+ * @see interface.md, section 7 (Errors)
+ */
+export class ForbiddenException extends ServiceException {
+  override readonly name = "ForbiddenException" as const;
+}
+
+/**
+ * The deadline passed. `placed` is `"no"` while the key was still being fetched, and when the head of
+ * a refusal had come (then `code` has its status); otherwise `"maybe"`.
+ *
+ * @see interface.md, section 8 (Limits)
+ */
+export class TimeoutException extends ServiceException {
+  override readonly name = "TimeoutException" as const;
+}
+
+/**
+ * The connection could not be made (`placed` is `"no"` where the runtime says so) or was lost
+ * (`"maybe"`). The message ends with the platform's own words, without the key and the numbers.
+ *
+ * @see contract.md, "Initiate a call"
+ */
+export class NetworkException extends ServiceException {
+  override readonly name = "NetworkException" as const;
+}
+
+/** Every exception of this package, told apart by `name`. */
+export type Exception =
+  | BadParametersException
+  | UnauthorizedException
+  | ForbiddenException
+  | TimeoutException
+  | NetworkException
+  | (ServiceException & { readonly name: "ServiceException" });
+
+/**
+ * Whether a caught value is an exception of this package; a caller's own abort reason is not.
+ *
+ * @example Tell the exceptions apart, all of them
+ * ```ts
+ * import { calls, type Exception, isException } from "outdial";
+ *
+ * const advice = (error: Exception): string => {
+ *   switch (error.name) {
+ *     case "BadParametersException":
+ *       return `mend ${error.param}`;
+ *     case "UnauthorizedException":
+ *     case "ForbiddenException":
+ *       return "look at the key";
+ *     case "TimeoutException":
+ *     case "NetworkException":
+ *     case "ServiceException":
+ *       return error.placed === "no" ? "try again" : "ask the service first";
+ *   }
+ * };
+ *
+ * const params = { from_number: "", to_number: "", flow_url: "", status_callback_url: "" };
+ * try {
+ *   await calls.create(params, { apiKey: "key", baseUrl: "https://voice.test" });
+ * } catch (error) {
+ *   if (isException(error)) console.log(advice(error)); // mend from_number
+ * }
+ * ```
+ */
+export const isException = (error: unknown): error is Exception =>
+  error instanceof ServiceException;

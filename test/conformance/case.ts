@@ -1,0 +1,33 @@
+/** The runtimes that run the list, by the names that the report uses. */
+export const runtimes = [
+  "node22",
+  "node24",
+  "node26",
+  "deno",
+  "bun",
+  "workerd",
+  "edge",
+  "happy-dom",
+  "chromium",
+] as const;
+
+export type Runtime = (typeof runtimes)[number];
+
+/** What a case gets from the launcher that runs it. */
+export interface Env {
+  readonly runtime: Runtime;
+  /**
+   * The base URL of the peer, a server on loopback that misbehaves on request: see
+   * `test/peer/server.ts`.
+   */
+  readonly peer: string;
+  /** How this runtime prints a value: `util.inspect`, `Deno.inspect`, or its console's nearest. */
+  readonly inspect: (value: unknown) => string;
+}
+
+/** One rule and the code that shows it; it fails by throwing. */
+export interface Case {
+  /** The rule, in one sentence, unique in the list. */
+  readonly name: string;
+  readonly run: (env: Env) => Promise<void> | void;
+}

@@ -1,0 +1,30 @@
+import { defineConfig } from "tsup";
+
+export default defineConfig({
+  entry: {
+    index: "src/index.ts",
+    "calls/index": "src/calls/index.ts",
+    "emulator/index": "src/emulator/index.ts",
+    "cli/main": "src/cli/main.ts",
+  },
+  format: "esm",
+  target: "es2022",
+  platform: "neutral",
+  external: [/^node:/],
+  noExternal: ["hono"],
+  clean: true,
+  // The declarations name Symbol.dispose, which a user's own `lib` may lack.
+  dts: { banner: '/// <reference lib="esnext.disposable" />' },
+  esbuildPlugins: [
+    {
+      // `export * as calls` stays an import of the other entry: merged, it becomes an object that
+      // bundlers keep whole.
+      name: "entries-stay-apart",
+      setup: ({ onResolve }) =>
+        onResolve({ filter: /^\.\/calls\/index\.ts$/ }, () => ({
+          path: "./calls/index.js",
+          external: true,
+        })),
+    },
+  ],
+});
