@@ -63,10 +63,7 @@ export class Client {
       }
       const given = Object.entries(own).filter(([, value]) => value !== undefined);
       const call = place(params, { ...kept, ...Object.fromEntries(given) }, memory);
-      const settled = call.then(
-        () => this.#inFlight.delete(settled),
-        () => this.#inFlight.delete(settled),
-      );
+      const settled: Promise<unknown> = call.catch(() => {}).then(() => this.#inFlight.delete(settled));
       this.#inFlight.add(settled);
       return call;
     };
