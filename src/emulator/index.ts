@@ -1,1 +1,7 @@
-export const createEmulator = (): void => {};
+/**
+ * The service on your own machine, as one fetch function: for development and tests.
+ *
+ * @module
+ */
+export { createEmulator, type Emulator } from "./emulator.ts";
+export type { EmulatorOptions } from "./options.ts";
