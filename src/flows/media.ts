@@ -1,0 +1,175 @@
+import {
+  type GenericSchema,
+  integer,
+  literal,
+  looseObject,
+  maxLength,
+  minValue,
+  number,
+  optional,
+  picklist,
+  pipe,
+  regex,
+  string,
+  union,
+  variant,
+} from "valibot";
+
+/**
+ * The audio of one message: base64, at most 1 MiB of it. (Four seconds of 16 kHz are 171 kB.)
+ * Whether it decodes is found out by decoding it.
+ */
+const audioB64 = /* @__PURE__ */ pipe(
+  /* @__PURE__ */ string("must be a string"),
+  /* @__PURE__ */ maxLength(2 ** 20, "must be at most 1 MiB"),
+  /* @__PURE__ */ regex(/^[A-Za-z0-9+/]*={0,2}$/, "must be base64"),
+);
+
+const text = /* @__PURE__ */ string("must be a string");
+
+const order = /* @__PURE__ */ pipe(
+  /* @__PURE__ */ number("must be a number"),
+  /* @__PURE__ */ integer("must be a whole number"),
+  /* @__PURE__ */ minValue(0, "must be 0 or more"),
+);
+
+/** A name that the application gives to what it says: a string or a number, as it likes. */
+const chunkId = /* @__PURE__ */ union(
+  [
+    /* @__PURE__ */ pipe(
+      /* @__PURE__ */ string(),
+      /* @__PURE__ */ maxLength(128, "must be at most 128 characters"),
+    ),
+    /* @__PURE__ */ number(),
+  ],
+  "must be a string of at most 128 characters, or a number",
+);
+
+/** The first message on a media socket: which call it is, and how its audio is written. */
+export interface MediaStart {
+  readonly type: "start";
+  readonly account_id: string;
+  readonly call_id: string;
+  readonly stream_id: string;
+  /** Counts the service's messages from 1. */
+  readonly message_id: number;
+  readonly data: {
+    /** 16-bit linear PCM. */
+    readonly encoding: "audio/l16";
+    /** Samples a second. */
+    readonly sample_rate: 8000 | 16000;
+    readonly channels: 1;
+  };
+}
+
+/** A piece of what the person on the line says. */
+export interface MediaAudio {
+  readonly type: "audio";
+  readonly stream_id: string;
+  readonly message_id: number;
+  readonly data: { readonly audio_b64: string };
+}
+
+/**
+ * What the service sends on a media socket. Unknown fields are kept: a service may grow.
+ *
+ * @example Read the first message
+ * ```ts
+ * import { FromService } from "outdial/flows";
+ * import { safeParse } from "valibot";
+ *
+ * const { success } = safeParse(FromService, { type: "hello" });
+ * console.log(success); // false
+ * ```
+ * @see contract.md, "Media messages on `ws_url`"
+ */
+export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @__PURE__ */ variant(
+  "type",
+  [
+    /* @__PURE__ */ looseObject(
+      {
+        type: /* @__PURE__ */ literal("start"),
+        account_id: text,
+        call_id: text,
+        stream_id: text,
+        message_id: order,
+        data: /* @__PURE__ */ looseObject(
+          {
+            encoding: /* @__PURE__ */ literal("audio/l16", "must be audio/l16"),
+            sample_rate: /* @__PURE__ */ picklist([8000, 16000], "must be 8000 or 16000"),
+            channels: /* @__PURE__ */ literal(1, "must be 1"),
+          },
+          "is missing",
+        ),
+      },
+      "is missing",
+    ),
+    /* @__PURE__ */ looseObject(
+      {
+        type: /* @__PURE__ */ literal("audio"),
+        stream_id: text,
+        message_id: order,
+        data: /* @__PURE__ */ looseObject({ audio_b64: audioB64 }, "is missing"),
+      },
+      "is missing",
+    ),
+  ],
+  "must be start or audio",
+);
+
+/** Says something to the person on the line, after what is already waiting to be said. */
+export interface MediaSpeech {
+  readonly type: "audio";
+  readonly data: {
+    readonly audio_b64: string;
+    /** Names what is said, so that it can be interrupted. Several messages may share one. */
+    readonly chunk_id?: string | number | undefined;
+  };
+}
+
+/** Stops what is being said, if it has this name. */
+export interface MediaInterrupt {
+  readonly type: "interrupt";
+  readonly chunk_id: string | number;
+}
+
+/** Throws away everything that waits to be said. */
+export interface MediaClear {
+  readonly type: "clear";
+}
+
+/**
+ * What an application sends on a media socket.
+ *
+ * @example Check what an agent wrote
+ * ```ts
+ * import { FromApplication } from "outdial/flows";
+ * import { is } from "valibot";
+ *
+ * console.log(is(FromApplication, { type: "clear" })); // true
+ * console.log(is(FromApplication, { type: "interrupt" })); // false: of what?
+ * ```
+ * @see contract.md, "Media messages on `ws_url`"
+ */
+export const FromApplication: GenericSchema<unknown, MediaSpeech | MediaInterrupt | MediaClear> =
+  /* @__PURE__ */ variant(
+    "type",
+    [
+      /* @__PURE__ */ looseObject(
+        {
+          type: /* @__PURE__ */ literal("audio"),
+          data: /* @__PURE__ */ looseObject(
+            { audio_b64: audioB64, chunk_id: /* @__PURE__ */ optional(chunkId) },
+            "is missing",
+          ),
+        },
+        "is missing",
+      ),
+      /* @__PURE__ */ looseObject(
+        { type: /* @__PURE__ */ literal("interrupt"), chunk_id: chunkId },
+        "is missing",
+      ),
+      /* @__PURE__ */ looseObject({ type: /* @__PURE__ */ literal("clear") }),
+    ],
+    "must be audio, interrupt or clear",
+  );
