@@ -1,14 +1,11 @@
 import {
+  custom,
+  exactOptional,
   fallback,
   type GenericSchema,
   looseObject,
-  minLength,
-  number,
-  optional,
   pipe,
-  string,
   transform,
-  unknown,
 } from "valibot";
 
 /** One of the known words, or one that the service has added since. */
@@ -97,13 +94,15 @@ export type Event =
 
 /** A wrong field is left out: a notification that is refused is not sent again, and lost. */
 const text = /* @__PURE__ */ fallback(
-  /* @__PURE__ */ optional(/* @__PURE__ */ string()),
+  /* @__PURE__ */ exactOptional(
+    /* @__PURE__ */ custom<string | undefined>((value) => typeof value === "string"),
+  ),
   undefined,
 );
 
-const name = /* @__PURE__ */ pipe(
-  /* @__PURE__ */ string("must be a string"),
-  /* @__PURE__ */ minLength(1, "must not be empty"),
+const name = /* @__PURE__ */ custom<string>(
+  (value) => typeof value === "string" && value !== "",
+  "must be a string that isn't empty",
 );
 
 /** The older form has `event` for `type`, and the call's id only in `data`. */
@@ -134,7 +133,7 @@ const inOneForm = (payload: unknown): unknown => {
  * @see contract.md, "Status notifications"
  */
 export const Event: GenericSchema<unknown, Event> = /* @__PURE__ */ pipe(
-  /* @__PURE__ */ unknown(),
+  /* @__PURE__ */ custom<unknown>(() => true),
   /* @__PURE__ */ transform(inOneForm),
   /* @__PURE__ */ looseObject({
     id: text,
@@ -151,7 +150,9 @@ export const Event: GenericSchema<unknown, Event> = /* @__PURE__ */ pipe(
         answer_time: text,
         hangup_time: text,
         duration: /* @__PURE__ */ fallback(
-          /* @__PURE__ */ optional(/* @__PURE__ */ number()),
+          /* @__PURE__ */ exactOptional(
+            /* @__PURE__ */ custom<number | undefined>((value) => typeof value === "number"),
+          ),
           undefined,
         ),
         reason: text,

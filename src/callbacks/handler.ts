@@ -1,0 +1,95 @@
+import { custom, strictObject } from "valibot";
+import { check, presence } from "../check.ts";
+import { guard, type OnError } from "./guard.ts";
+import { type Received, read } from "./receive.ts";
+import {
+  checks,
+  functionRule,
+  hook,
+  isFunction,
+  requireACheck,
+  type Verification,
+} from "./verification.ts";
+
+/** What `callbackHandler` takes: the checks of `receive`, and what to do. */
+export type CallbackOptions = Verification & {
+  /**
+   * Does what is to be done about an event. When it throws, the service is answered 500 and delivers
+   * again; it waits 10 s for the answer.
+   */
+  readonly onEvent: (received: Received) => unknown;
+  /**
+   * Hears of every refusal (`RefusedException`) and of what `onEvent` throws; the sender doesn't. What
+   * it throws itself is ignored, and a promise of it isn't waited for.
+   */
+  readonly onError?: OnError | undefined;
+  /**
+   * The platform's own, such as `(work) => ctx.waitUntil(work)`: the service is answered at once, and
+   * `onEvent` goes on behind the answer. What it throws then is only told to `onError`: the service
+   * has its answer, and doesn't deliver again.
+   *
+   * @defaultValue none: the answer waits for `onEvent`
+   */
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+};
+
+const Options = /* @__PURE__ */ strictObject(
+  {
+    ...checks,
+    onEvent: /* @__PURE__ */ custom<CallbackOptions["onEvent"]>(isFunction, functionRule),
+    onError: /* @__PURE__ */ hook<OnError>(),
+    waitUntil: /* @__PURE__ */ hook<NonNullable<CallbackOptions["waitUntil"]>>(),
+  },
+  presence,
+);
+
+/**
+ * Makes a handler for `status_callback_url` out of a function that takes an event. It is what
+ * Workers, Deno, Bun, Hono, Next and the adapters of Lambda call with a `Request`.
+ *
+ * | answer | when |
+ * |---|---|
+ * | 204 | `onEvent` is done, or goes on in `waitUntil` |
+ * | 405, 413, 408, 400, 401 | the request is refused; the reasons are `RefusedException`'s |
+ * | 500 | `onEvent` threw, or your `verify` did: the service delivers again |
+ *
+ * @param options - how to know the service, and what to do
+ * @returns a function from a request to its answer; it never rejects
+ * @throws {BadParametersException} (`placed: "no"`) at once, when an option breaks its rule, or no
+ * check is given
+ *
+ * @example Serve the status notifications
+ * ```ts
+ * import { callbackHandler, signUrl } from "outdial/callbacks";
+ *
+ * const secret = "a secret that was made at random";
+ * const handler = callbackHandler({
+ *   secret,
+ *   onEvent: ({ event, context }) => {
+ *     if (event.type === "call.completed") console.log(context.order, event.data.duration); // 17 42
+ *   },
+ *   onError: console.error,
+ * });
+ *
+ * // In a Worker: export default { fetch: handler }. In Deno: Deno.serve(handler). Here:
+ * const url = await signUrl("https://app.test/status", { secret, context: { order: 17 } });
+ * const body = JSON.stringify({ type: "call.completed", call_id: "cs_1", data: { duration: 42 } });
+ * const response = await handler(new Request(url, { method: "POST", body }));
+ * console.log(response.status); // 204
+ * ```
+ * @see contract.md, "Status notifications"
+ */
+export const callbackHandler = (
+  options: CallbackOptions,
+): ((request: Request) => Promise<Response>) => {
+  const { onEvent, onError, waitUntil, ...verification } = check(Options, () => options);
+  requireACheck(verification);
+  const handle: Parameters<typeof guard>[0] = async (request, report) => {
+    const received = await read(request, verification);
+    const work = (async () => onEvent(received))();
+    if (waitUntil) waitUntil(work.catch(report));
+    else await work;
+    return new Response(null, { status: 204 });
+  };
+  return guard(handle, onError, () => new Response(null, { status: 500 }));
+};

@@ -1,0 +1,20 @@
+import { hmacKey } from "./token.ts";
+
+/** The bytes of a text in base64 or base64url. */
+export const decoded = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) =>
+    byte.charCodeAt(0),
+  );
+
+/** Whether one of the secrets made a MAC; `crypto.subtle.verify` compares in constant time. */
+export const isMadeBy = async (
+  secrets: readonly Uint8Array<ArrayBuffer>[],
+  mac: string,
+  data: Uint8Array<ArrayBuffer>,
+): Promise<boolean> => {
+  for (const secret of secrets) {
+    const key = await hmacKey(secret, "verify");
+    if (await crypto.subtle.verify("HMAC", key, decoded(mac), data)) return true;
+  }
+  return false;
+};

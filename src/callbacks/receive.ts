@@ -1,0 +1,64 @@
+import { strictObject } from "valibot";
+import { check, presence } from "../check.ts";
+import { Event } from "./event.ts";
+import { messageIn } from "./message.ts";
+import type { Context } from "./token.ts";
+import { type Checks, checks, open, requireACheck, type Verification } from "./verification.ts";
+
+/** A status notification that proved where it comes from. */
+export interface Received {
+  /** What happened. */
+  readonly event: Event;
+  /** What the signed URL carried; `{}` when none was signed, or no `secret` was given. */
+  readonly context: Context;
+}
+
+/** `receive`, with options that are checked already. */
+export const read = async (request: Request, verification: Checks): Promise<Received> => {
+  const { body, context } = await open(request, verification);
+  return { event: messageIn(body, Event), context };
+};
+
+const ReceiveOptions = /* @__PURE__ */ strictObject(checks, presence);
+
+/**
+ * Reads a status notification out of a request, once it has proved where it comes from.
+ *
+ * Deliveries are at least once: act once for each `event.id`. A delivery that is recorded and sent
+ * again within its time looks just like a retry of the service.
+ *
+ * @param request - as the platform gives it, its body not read yet
+ * @param options - how to know the service: `secret`, `webhookSecret` or `verify`, or several
+ * @returns the event, and the context that its URL was signed with
+ * @throws {RefusedException} its `reason` says why, its `status` what to answer
+ * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule, or no check is given
+ * @throws what your `verify` throws
+ *
+ * @example Receive a notification in a framework of your own
+ * ```ts
+ * import { receive, RefusedException, signUrl } from "outdial/callbacks";
+ *
+ * const secret = "a secret that was made at random";
+ * const serve = async (request: Request): Promise<Response> => {
+ *   try {
+ *     const { event, context } = await receive(request, { secret });
+ *     console.log(context.order, event.type, event.call_id); // 17 call.ringing cs_1
+ *     return new Response(null, { status: 204 });
+ *   } catch (error) {
+ *     if (!(error instanceof RefusedException)) throw error;
+ *     return new Response(null, { status: error.status });
+ *   }
+ * };
+ *
+ * const url = await signUrl("https://app.test/status", { secret, context: { order: 17 } });
+ * const body = JSON.stringify({ type: "call.ringing", call_id: "cs_1", data: {} });
+ * const response = await serve(new Request(url, { method: "POST", body }));
+ * console.log(response.status); // 204
+ * ```
+ * @see contract.md, "Status notifications"
+ */
+export const receive = async (request: Request, options: Verification): Promise<Received> => {
+  const verification = check(ReceiveOptions, () => options);
+  requireACheck(verification);
+  return read(request, verification);
+};
