@@ -2,9 +2,11 @@ import { Hono } from "hono/tiny";
 import type { CallParams } from "../calls/params.ts";
 import type { Account } from "./account.ts";
 import { preflight, refuse } from "./answer.ts";
-import { parseJson, readBytes } from "./body.ts";
-import { apiBehaviourOf } from "./destinations.ts";
+import { parseJson, readBeginning } from "./body.ts";
+import type { Call } from "./call.ts";
+import { destinationOf } from "./destinations.ts";
 import { keyMissing, readFields } from "./fields.ts";
+import { recordingOf } from "./recordings.ts";
 import { replies } from "./reply.ts";
 
 /** The largest body, in bytes. */
@@ -15,9 +17,20 @@ export interface Env {
   readonly Bindings: { readonly signal: AbortSignal | undefined };
 }
 
+/** What is told of a refused request: neither key nor query, which might hold one. */
+export interface Refusal {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+}
+
 /** What the routes need of the rest of the emulator. */
 export interface ApiParts {
   readonly account: Account;
+  /** Whether no more calls are taken. */
+  readonly isClosed: () => boolean;
+  readonly findCall: (id: string) => Call | undefined;
+  readonly onRefused: (refusal: Refusal) => void;
   /** Takes a call whose every check is passed, and gives its id. */
   readonly accept: (params: CallParams, url: string) => string;
 }
@@ -27,7 +40,7 @@ const mediaType = /^application\/json *(;|$)/i;
 const initiate = async (
   request: Request,
   signal: AbortSignal | undefined,
-  { account, accept }: ApiParts,
+  { account, isClosed, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method")) return preflight();
@@ -38,8 +51,8 @@ const initiate = async (
   if (!mediaType.test(headers.get("Content-Type") ?? "")) {
     return refuse(415, "Content-Type must be application/json.");
   }
-  const bytes = await readBytes(request.body, largest);
-  if (!bytes) return refuse(413, "The body must be at most 64 KiB.");
+  const { bytes, whole } = await readBeginning(request.body, largest);
+  if (!whole) return refuse(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refuse(400, "The body must be JSON in UTF-8.");
   const params = readFields(body, url);
@@ -47,26 +60,32 @@ const initiate = async (
   if (!account.owns(params.from_number)) {
     return refuse(403, "from_number does not belong to this account.");
   }
-  const behaviour = apiBehaviourOf(params.to_number);
-  if ("outage" in behaviour) {
-    const { status, detail } = behaviour.outage;
-    return refuse(status, detail, { "Retry-After": "1" });
-  }
+  const { outage, reply } = destinationOf(params.to_number);
+  if (outage) return refuse(outage.status, outage.detail, { "Retry-After": "1" });
+  if (isClosed()) return refuse(503, "The emulator is closed.");
   const id = accept(params, url);
   const { from_number, to_number, status_callback_url, record = true } = params;
   const data = { id, from_number, to_number, status_callback_url, record };
-  return replies[behaviour.reply]({ message: "Call accepted.", data }, signal);
+  return replies[reply]({ message: "Call accepted.", data }, signal);
 };
 
 /** The routes of the interface; what else an emulator serves is mounted beside them. */
 export const apiRoutes = (parts: ApiParts): Hono<Env> => {
   const app = new Hono<Env>();
   for (const path of ["/api/v1/calls/initiate", "/api/v1/voice/calls/initiate"]) {
-    app.all(path, ({ req, env, notFound }) =>
+    app.all(path, async ({ req, env, notFound }) => {
       // The router overlooks a slash at the end; the service has no such address.
-      req.path === path ? initiate(req.raw, env.signal, parts) : notFound(),
-    );
+      if (req.path !== path) return notFound();
+      const response = await initiate(req.raw, env.signal, parts);
+      const { status } = response;
+      if (status >= 400) parts.onRefused({ method: req.method, path, status });
+      return response;
+    });
   }
+  app.get("/recordings/:file{.+\\.wav}", ({ req, notFound }) => {
+    const call = parts.findCall(req.param("file").slice(0, -4));
+    return call?.recordingUrl ? recordingOf(call, req.header("Range") ?? null) : notFound();
+  });
   app.notFound(() => refuse(404, "Not Found"));
   app.onError((error) => {
     throw error;

@@ -1,29 +1,49 @@
-/** The bytes of a body, or `undefined` when there are more of them than `largest`. */
-export const readBytes = async (
-  body: ReadableStream<Uint8Array> | null,
-  largest: number,
-): Promise<Uint8Array | undefined> => {
-  if (!body) return new Uint8Array();
-  const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const { value } = await reader.read();
-    if (!value) break;
-    size += value.length;
-    if (size > largest) {
-      reader.cancel().catch(() => {});
-      return;
-    }
-    chunks.push(value);
-  }
+/** The beginning of a body. */
+export interface Beginning {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Whether that is all of it. */
+  readonly whole: boolean;
+}
+
+const join = (chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
+    const rest = chunk.subarray(0, size - at);
+    bytes.set(rest, at);
+    at += rest.length;
   }
   return bytes;
+};
+
+/**
+ * Reads as much of a body as is wanted, counted on what really comes, and cancels the rest.
+ *
+ * @param largest - how many bytes are wanted
+ * @param signal - ends the reading; a body is free to ignore the signal of its request
+ */
+export const readBeginning = async (
+  body: ReadableStream<Uint8Array> | null,
+  largest: number,
+  signal?: AbortSignal,
+): Promise<Beginning> => {
+  if (!body) return { bytes: new Uint8Array(), whole: true };
+  const reader = body.getReader();
+  const cancel = () => reader.cancel().catch(() => {});
+  signal?.addEventListener("abort", cancel);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  while (size <= largest) {
+    const { value } = await reader.read();
+    if (!value) {
+      signal?.removeEventListener("abort", cancel);
+      return { bytes: join(chunks, size), whole: true };
+    }
+    chunks.push(value);
+    size += value.length;
+  }
+  cancel();
+  return { bytes: join(chunks, largest), whole: false };
 };
 
 /** The value of UTF-8 JSON; `undefined`, which JSON has not, for anything else. */

@@ -1,13 +1,28 @@
 import { check } from "../check.ts";
+import { isLoopback } from "../url.ts";
 import { Account } from "./account.ts";
 import { apiRoutes } from "./api.ts";
+import { Call } from "./call.ts";
+import { Calls } from "./calls.ts";
+import type { CallRecord, EmulatorEvent } from "./history.ts";
+import { instantClock } from "./instant-clock.ts";
+import { Journal } from "./journal.ts";
+import { Notifier } from "./notifier.ts";
 import { type EmulatorOptions, EmulatorSettingsSchema } from "./options.ts";
+import { asker } from "./outgoing.ts";
 import { randomSource, ulid } from "./random.ts";
+import { realClock } from "./real-clock.ts";
+import { run } from "./run.ts";
+import { randomSecret, signer } from "./signature.ts";
 
-/** A running emulator. */
-export interface Emulator {
+/** A running emulator. It is iterable: `for await` gives everything that happens from then on. */
+export interface Emulator extends AsyncIterable<EmulatorEvent> {
   /** The account's key as it is now. */
   readonly apiKey: string;
+  /** The account's id. */
+  readonly accountId: string;
+  /** What the notifications are signed with. */
+  readonly webhookSecret: string;
   /**
    * The service: answers a request as `fetch` does. It needs no `this`, and any origin is its own.
    *
@@ -15,6 +30,47 @@ export interface Emulator {
    * @throws {TypeError} when the number called drops the connection (`+12025550114`)
    */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /** All calls that are known, the oldest first. */
+  readonly calls: readonly CallRecord[];
+  /** A call as it is now, if it is known. */
+  readonly call: (id: string) => CallRecord | undefined;
+  /**
+   * Waits until nothing more will happen to a call: it is over, and every notification has arrived
+   * or is given up.
+   *
+   * @returns the whole history
+   * @throws {BadParametersException} when no such call is known
+   */
+  readonly ended: (id: string) => Promise<CallRecord>;
+  /**
+   * Picks up the telephone that rings.
+   *
+   * @returns whether it rang
+   */
+  readonly answer: (id: string) => boolean;
+  /**
+   * Rejects a call that is not answered yet.
+   *
+   * @returns whether there was one
+   */
+  readonly reject: (id: string) => boolean;
+  /**
+   * Ends a call: an answered one completes, one that is not answered yet fails as `canceled`.
+   *
+   * @returns whether there was one
+   */
+  readonly hangup: (id: string) => boolean;
+  /** Issues a new key, and gives it; the old one is invalid from this moment on. */
+  readonly regenerateKey: () => string;
+  /** Forgets every call at once: nothing more happens in them, and nobody is notified. */
+  readonly reset: () => void;
+  /**
+   * Takes no more calls, hangs up those that go on, and waits for their notifications. Then every
+   * loop over the emulator ends.
+   */
+  readonly close: () => Promise<void>;
+  /** The same as `close`. */
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 /**
@@ -22,12 +78,18 @@ export interface Emulator {
  *
  * @throws {BadParametersException} when an option breaks its rule
  *
- * @example Place a call without a network
+ * @example A call from the request to its last notification, without a network
  * ```ts
  * import { Client } from "outdial";
  * import { createEmulator } from "outdial/emulator";
  *
- * const { apiKey, fetch } = createEmulator();
+ * const app = (request: Request): Response =>
+ *   new URL(request.url).pathname === "/flow"
+ *     ? Response.json({ action: "hangup" })
+ *     : new Response(null, { status: 204 });
+ *
+ * await using emulator = createEmulator({ fetch: app, clock: "instant" });
+ * const { apiKey, fetch } = emulator;
  * const client = new Client(apiKey, { baseUrl: "https://emulator.test", fetch });
  * const call = await client.calls.create({
  *   from_number: "+12025550199",
@@ -35,19 +97,77 @@ export interface Emulator {
  *   flow_url: "https://app.test/flow",
  *   status_callback_url: "https://app.test/status",
  * });
- * console.log(call.id); // cs_…
+ * const { state, reason, history } = await emulator.ended(call.id);
+ * console.log(state, reason, history.length); // completed normal 11
  * ```
  * @see contract.md
  */
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
-  const { apiKey, numbers } = check(EmulatorSettingsSchema, () => options);
+  const settings = check(EmulatorSettingsSchema, () => options);
+  const { apiKey, numbers, webhookSecret = randomSecret(), fetch: send, respondWithin } = settings;
   const account = new Account(apiKey, numbers);
-  const random = randomSource();
-  const app = apiRoutes({ account, accept: () => `cs_${ulid(Date.now(), random)}` });
+  const random = randomSource(settings.seed);
+  const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
+  const accountId = `ac_${ulid(Date.now(), random)}`;
+  const ask = asker(send, respondWithin);
+  const notifier = new Notifier({ accountId, ask, random, sign: signer(webhookSecret) });
+  const { WebSocket = globalThis.WebSocket } = settings;
+  const parts = { ...settings, accountId, ask, random, WebSocket };
+  const journal = new Journal<EmulatorEvent>();
+  const calls = new Calls(settings.keep);
+  let closing: Promise<void> | undefined;
+
+  const app = apiRoutes({
+    account,
+    isClosed: () => closing !== undefined,
+    findCall: (id) => calls.get(id),
+    onRefused: (refusal) =>
+      journal.tell({ type: "refused", at: new Date().toISOString(), ...refusal }),
+    accept: (params, url) => {
+      const call = new Call(
+        {
+          id: `cs_${ulid(Date.now(), random)}`,
+          params,
+          origin: new URL(url).origin,
+          local: isLoopback(url),
+        },
+        clock,
+        {
+          onEntry: (entry) => journal.tell(entry),
+          onState: (changed) => notifier.tell(changed),
+        },
+      );
+      const line = call.timeline.run(async () => {
+        call.begin();
+        await run(call, parts);
+      });
+      calls.add(
+        call,
+        line.then(() => call.delivered),
+      );
+      return call.id;
+    },
+  });
+
+  const hangup = (id: string): boolean => {
+    const call = calls.get(id);
+    return !!call && (call.happen("normal") || call.happen("canceled"));
+  };
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      for (const { id } of calls.all()) hangup(id);
+      await calls.settled();
+      journal.close();
+    })();
+    return closing;
+  };
+
   return {
     get apiKey() {
       return account.key;
     },
+    accountId,
+    webhookSecret,
     fetch: async (input, init) => {
       const given = input instanceof Request ? input : undefined;
       const signal = init?.signal ?? given?.signal;
@@ -55,5 +175,25 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
       const request = given && !init ? given : new Request(input, { ...init, signal: null });
       return app.fetch(request, { signal });
     },
+    get calls() {
+      return calls.all().map((call) => call.toRecord());
+    },
+    call: (id) => calls.get(id)?.toRecord(),
+    ended: (id) => calls.ended(id),
+    answer: (id) => calls.get(id)?.happen("answer") ?? false,
+    reject: (id) => calls.get(id)?.happen("rejected") ?? false,
+    hangup,
+    regenerateKey: () => {
+      const key = account.regenerateKey();
+      journal.tell({ type: "key", at: new Date().toISOString() });
+      return key;
+    },
+    reset: () => {
+      calls.clear();
+      journal.tell({ type: "reset", at: new Date().toISOString() });
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+    [Symbol.asyncIterator]: () => journal[Symbol.asyncIterator](),
   };
 };

@@ -2,9 +2,17 @@ import { custom, type GenericSchema, is, optional, strictObject } from "valibot"
 import { CallParams } from "../calls/params.ts";
 import { presence } from "../check.ts";
 import { isKey } from "../options.ts";
+import type { Outcome } from "./destinations.ts";
+import type { CallRecord } from "./history.ts";
+import type { Send } from "./outgoing.ts";
+import { isWebhookSecret } from "./signature.ts";
+
+/** Decides what the telephone does that is called; `undefined` leaves it to the number. */
+export type OnCall = (call: CallRecord) => Outcome | undefined | Promise<Outcome | undefined>;
 
 /**
- * What may be configured about an emulator.
+ * What may be configured about an emulator. All times are in milliseconds, and but for
+ * `respondWithin` by the emulator's clock.
  *
  * @see contract.md
  */
@@ -21,15 +29,104 @@ export interface EmulatorOptions {
    * @defaultValue any number
    */
   readonly numbers?: readonly string[] | undefined;
+  /**
+   * Signs the notifications: `whsec_` and base64 of 24 to 64 bytes.
+   *
+   * @defaultValue a new one, of 32 bytes
+   */
+  readonly webhookSecret?: string | undefined;
+  /**
+   * Makes the emulator's own requests, to flows, media and receivers of notifications: a `fetch`, or
+   * an application of yours that answers a `Request`. It is called without `this`.
+   *
+   * @defaultValue the platform's `fetch`, looked up at each request
+   */
+  readonly fetch?: Send | undefined;
+  /**
+   * Opens the sockets of `stream` actions.
+   *
+   * @defaultValue the platform's `WebSocket`
+   */
+  readonly WebSocket?: (new (url: string) => WebSocket) | undefined;
+  /**
+   * `"real"`: time passes. `"instant"`: nobody waits, everything happens in the same order, and
+   * durations read as if time had passed.
+   *
+   * @defaultValue `"real"`
+   */
+  readonly clock?: "real" | "instant" | undefined;
+  /**
+   * How many times as fast the real clock runs as the one on the wall.
+   *
+   * @defaultValue 1
+   */
+  readonly speed?: number | undefined;
+  /**
+   * How long a telephone rings before somebody answers.
+   *
+   * @defaultValue 2 000
+   */
+  readonly ringFor?: number | undefined;
+  /**
+   * How long a telephone may ring at most: then the call fails with `no_answer`.
+   *
+   * @defaultValue 30 000
+   */
+  readonly answerWithin?: number | undefined;
+  /**
+   * How long an answered call may last: then it completes with `max_duration`.
+   *
+   * @defaultValue 3 600 000, an hour
+   */
+  readonly maxDuration?: number | undefined;
+  /**
+   * How long an application may take for an answer, on the wall whatever the clock.
+   *
+   * @defaultValue 10 000
+   */
+  readonly respondWithin?: number | undefined;
+  /** Decides the outcome of each call, in place of the number that it dials. */
+  readonly onCall?: OnCall | undefined;
+  /**
+   * Makes ids and jitter the same on every run. Keys and secrets never depend on it.
+   *
+   * @defaultValue a random one
+   */
+  readonly seed?: number | undefined;
+  /**
+   * How many calls are still known after they have ended.
+   *
+   * @defaultValue 1 000
+   */
+  readonly keep?: number | undefined;
 }
 
-/** The options of one emulator, checked. */
+/** The options of one emulator, checked and complete. */
 export interface EmulatorSettings {
   readonly apiKey?: string | undefined;
   readonly numbers?: readonly string[] | undefined;
+  readonly webhookSecret?: string | undefined;
+  readonly fetch: Send;
+  readonly WebSocket?: (new (url: string) => WebSocket) | undefined;
+  readonly clock: "real" | "instant";
+  readonly speed: number;
+  readonly ringFor: number;
+  readonly answerWithin: number;
+  readonly maxDuration: number;
+  readonly respondWithin: number;
+  readonly onCall: OnCall;
+  readonly seed?: number | undefined;
+  readonly keep: number;
 }
 
-/** The rules of the options, in the order in which they are told. */
+const isFunction = (value: unknown): boolean => typeof value === "function";
+
+const milliseconds = /* @__PURE__ */ custom<number>(
+  (value) => typeof value === "number" && value >= 0 && value < 2 ** 31,
+  "must be 0 ms or more and below 2 ** 31 ms",
+);
+
+/** The rules of the options and their defaults, in the order in which they are told. */
 export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> =
   /* @__PURE__ */ strictObject(
     {
@@ -43,6 +140,51 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> =
             value.every((number) => is(CallParams.entries.from_number, number)),
           "must be a list of E.164 numbers",
         ),
+      ),
+      webhookSecret: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<string>(
+          isWebhookSecret,
+          'must be "whsec_" and base64 of 24 to 64 bytes',
+        ),
+      ),
+      fetch: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<Send>(isFunction, "must be a function"),
+        () => (request: Request) => globalThis.fetch(request),
+      ),
+      WebSocket: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<new (url: string) => WebSocket>(isFunction, "must be a constructor"),
+      ),
+      clock: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<"real" | "instant">(
+          (value) => value === "real" || value === "instant",
+          'must be "real" or "instant"',
+        ),
+        "real",
+      ),
+      speed: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<number>(
+          (value) => typeof value === "number" && value > 0 && value <= 10_000,
+          "must be above 0 and at most 10 000",
+        ),
+        1,
+      ),
+      ringFor: /* @__PURE__ */ optional(milliseconds, 2_000),
+      answerWithin: /* @__PURE__ */ optional(milliseconds, 30_000),
+      maxDuration: /* @__PURE__ */ optional(milliseconds, 3_600_000),
+      respondWithin: /* @__PURE__ */ optional(milliseconds, 10_000),
+      onCall: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<OnCall>(isFunction, "must be a function"),
+        () => () => undefined,
+      ),
+      seed: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<number>(Number.isSafeInteger, "must be a whole number"),
+      ),
+      keep: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<number>(
+          (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+          "must be a whole number from 0",
+        ),
+        1_000,
       ),
     },
     presence,

@@ -1,0 +1,36 @@
+import type { Timeline } from "./clock.ts";
+import type { Outcome } from "./destinations.ts";
+import type { CallState, Incident } from "./states.ts";
+
+/** A call, or the second leg that a flow dials. */
+export interface Leg {
+  readonly state: CallState;
+  readonly timeline: Timeline;
+  readonly happen: (incident: Incident) => boolean;
+}
+
+/** How long it rings, in milliseconds. */
+export interface Ringing {
+  readonly ringFor: number;
+  /** The most. */
+  readonly answerWithin: number;
+}
+
+const incidents = { answer: "answer", reject: "rejected" } as const;
+
+/** Calls a telephone, up to the answer or the failure, whichever comes of it. */
+export const callUp = async (leg: Leg, outcome: Outcome, ringing: Ringing): Promise<void> => {
+  if (outcome.outcome === "busy" || outcome.outcome === "unreachable") {
+    leg.happen(outcome.outcome);
+    return;
+  }
+  leg.happen("ring");
+  const { answerWithin } = ringing;
+  const ringFor =
+    outcome.outcome === "no_answer" ? answerWithin : (outcome.ringFor ?? ringing.ringFor);
+  await leg.timeline.wait(Math.min(ringFor, answerWithin));
+  // What was decided from outside in the meantime holds.
+  if (leg.state !== "ringing") return;
+  const decided = outcome.outcome !== "no_answer" && ringFor <= answerWithin;
+  leg.happen(decided ? incidents[outcome.outcome] : "no_answer");
+};

@@ -1,0 +1,37 @@
+import type { Call } from "./call.ts";
+import { destinationOf, type Outcome } from "./destinations.ts";
+import { follow } from "./flow/follow.ts";
+import type { FlowParts } from "./flow/parts.ts";
+import type { CallRecord } from "./history.ts";
+import { callUp, type Ringing } from "./line.ts";
+
+/** What a call needs of the rest of the emulator. */
+export interface RunParts extends FlowParts, Ringing {
+  /** Milliseconds from the answer. */
+  readonly maxDuration: number;
+  readonly onCall: (call: CallRecord) => Outcome | undefined | Promise<Outcome | undefined>;
+}
+
+/** What the telephone that is called will do, by the user's own rule or by its number. */
+const decide = async (call: Call, { onCall }: RunParts): Promise<Outcome> => {
+  const { outcome } = destinationOf(call.params.to_number);
+  try {
+    return (await onCall(call.toRecord())) ?? outcome;
+  } catch (error) {
+    const message = String(Object(error).message ?? error);
+    call.note({ type: "error", source: "onCall", message });
+    return outcome;
+  }
+};
+
+/** The whole life of a call, from the dialling to the end. */
+export const run = async (call: Call, parts: RunParts): Promise<void> => {
+  const outcome = await decide(call, parts);
+  await callUp(call, outcome, parts);
+  if (call.state !== "answered") return;
+  call.timeline.after(parts.maxDuration, () => call.happen("max_duration"));
+  const { hangUpAfter } = outcome.outcome === "answer" ? outcome : {};
+  if (hangUpAfter === "midway") call.leavesMidway = true;
+  else if (hangUpAfter !== undefined) call.timeline.after(hangUpAfter, () => call.happen("normal"));
+  await follow(call, parts);
+};
