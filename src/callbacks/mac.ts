@@ -1,10 +1,5 @@
+import { decoded } from "./base64.ts";
 import { hmacKey } from "./token.ts";
-
-/** The bytes of a text in base64 or base64url. */
-export const decoded = (text: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) =>
-    byte.charCodeAt(0),
-  );
 
 /** Whether one of the secrets made a MAC; `crypto.subtle.verify` compares in constant time. */
 export const isMadeBy = async (

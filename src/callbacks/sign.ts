@@ -1,4 +1,5 @@
 import { BadParametersException } from "../errors.ts";
+import { base64 } from "./base64.ts";
 import { bytesOf, type Context, hmacKey, type Secret, secretRule, secretsOf } from "./token.ts";
 
 /** What `signUrl` may be told. */
@@ -24,10 +25,10 @@ export interface SignOptions {
 }
 
 const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes)).replace(
-    /[+/=]/g,
-    (one) => ({ "+": "-", "/": "_" })[one] ?? "",
-  );
+  base64(bytes).replace(/[+/=]/g, (one) => ({ "+": "-", "/": "_" })[one] ?? "");
+
+/** Encodes what some HTTP clients send as it is, and others, and some URL parsers, don't. */
+const plain = (text: string): string => text.replace(/[[\]\\^`{|}]/g, encodeURIComponent);
 
 const attempt = <T>(work: () => T): T | undefined => {
   try {
@@ -84,6 +85,8 @@ export const signUrl = async (
   const signed = attempt(() => new URL(url));
   if (signed) {
     const expires = Math.ceil(Date.now() / 1000) + expiresIn;
+    signed.pathname = plain(signed.pathname);
+    signed.search = plain(signed.search);
     signed.search += `${signed.search ? "&" : "?"}outdial=${expires}.${base64url(bytes)}.`;
     const key = await hmacKey(bytesOf(first), "sign");
     const mac = await crypto.subtle.sign("HMAC", key, bytesOf(signed.pathname + signed.search));

@@ -41,15 +41,18 @@ export const isFunction = (value: unknown): boolean => typeof value === "functio
 
 export const functionRule = "must be a function";
 
+/** The rule of something that may be left out. */
+type Rule<T> = ExactOptionalSchema<CustomSchema<T, string>, undefined>;
+
 /** The rule of a function that may be left out. */
-export const hook = <T>(): ExactOptionalSchema<CustomSchema<T | undefined, string>, undefined> =>
+export const hook = <T>(): Rule<T | undefined> =>
   exactOptional(custom((value) => value === undefined || isFunction(value), functionRule));
 
 /**
  * The rules of the checks. An explicit `undefined` breaks them: the variable of a secret that isn't
  * set must not silently take its check away.
  */
-export const checks = {
+export const checks: { readonly [Name in keyof Checks]-?: Rule<NonNullable<Checks[Name]>> } = {
   secret: /* @__PURE__ */ exactOptional(
     /* @__PURE__ */ custom<Secret>((value) => !!secretsOf(value).length, secretRule),
   ),

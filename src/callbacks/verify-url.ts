@@ -1,19 +1,20 @@
 import { BadParametersException } from "../errors.ts";
-import { decoded, isMadeBy } from "./mac.ts";
+import { decoded } from "./base64.ts";
+import { isMadeBy } from "./mac.ts";
 import { RefusedException } from "./refused.ts";
 import { bytesOf, type Context, type Secret, secretRule, secretsOf } from "./token.ts";
 
 /**
- * What is covered, with its expiry and context, and the MAC. A greedy start finds the last parameter;
- * the last character of 32 bytes in base64 has two bits to spare, which a decoder ignores and a forger
- * could change: only what an encoder makes of them is let in.
+ * After the host, which isn't covered: what is, with its expiry and context, and the MAC. It starts
+ * greedy, to find the last parameter. The last character of 32 bytes in base64 has two bits to spare,
+ * which a decoder ignores and a forger could change: only what an encoder makes of them is let in.
  */
-const shape = /^(.*[?&]outdial=(\d+)\.([\w-]+)\.)([\w-]{42}[AEIMQUYcgkosw048])$/;
+const shape =
+  /^(?:\w+:\/\/[^/]*)?(\/.*[?&]outdial=(\d+)\.([\w-]+)\.)([\w-]{42}[AEIMQUYcgkosw048])(?:#.*)?$/;
 
 /** `verifyUrl`, with secrets that are checked already. */
 export const contextOf = async (url: string, secrets: readonly string[]): Promise<Context> => {
-  const { pathname, search } = new URL(url, "https://any.invalid");
-  const [, covered, expires, context, mac] = shape.exec(pathname + search) ?? [];
+  const [, covered, expires, context, mac] = shape.exec(url) ?? [];
   if (!covered || !context || !mac) throw new RefusedException("no_token");
   if (!(await isMadeBy(secrets.map(bytesOf), mac, bytesOf(covered)))) {
     throw new RefusedException("wrong_token");

@@ -1,4 +1,5 @@
-import { decoded, isMadeBy } from "./mac.ts";
+import { decoded } from "./base64.ts";
+import { isMadeBy } from "./mac.ts";
 import { RefusedException } from "./refused.ts";
 import { bytesOf } from "./token.ts";
 

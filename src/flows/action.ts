@@ -109,7 +109,7 @@ const flag: Field<boolean> = /* @__PURE__ */ custom(
 const isWhole = (value: unknown, from: number, to: number): value is number =>
   Number.isInteger(value) && Number(value) >= from && Number(value) <= to;
 
-const playing = /* @__PURE__ */ strictObject(
+const play = /* @__PURE__ */ strictObject(
   {
     action: /* @__PURE__ */ literal("play"),
     media_url: httpUrl,
@@ -118,14 +118,63 @@ const playing = /* @__PURE__ */ strictObject(
   presence,
 );
 
-const hangingUp = /* @__PURE__ */ strictObject(
+const hangup = /* @__PURE__ */ strictObject(
   { action: /* @__PURE__ */ literal("hangup") },
   presence,
 );
 
 const instead = /* @__PURE__ */ optional(
-  /* @__PURE__ */ variant("action", [playing, hangingUp], "must be a play or a hangup"),
+  /* @__PURE__ */ variant("action", [play, hangup], "must be a play or a hangup"),
 );
+
+const stream = /* @__PURE__ */ strictObject(
+  {
+    action: /* @__PURE__ */ literal("stream"),
+    ws_url: socketUrl,
+    sample_rate: /* @__PURE__ */ optional(
+      /* @__PURE__ */ custom<"8k" | "16k">(
+        (value) => value === "8k" || value === "16k",
+        'must be "8k" or "16k"',
+      ),
+    ),
+    chunk_size: /* @__PURE__ */ optional(
+      /* @__PURE__ */ custom<number>(
+        (value) => isWhole(value, 20, 2000) && value % 20 === 0,
+        "must be 20 to 2000 ms, in steps of 20",
+      ),
+    ),
+    record: /* @__PURE__ */ optional(flag),
+    flow_url: /* @__PURE__ */ optional(httpUrl),
+  },
+  presence,
+);
+
+const dial = /* @__PURE__ */ strictObject(
+  {
+    action: /* @__PURE__ */ literal("dial"),
+    to: /* @__PURE__ */ custom<string>(
+      (value) => is(CallParams.entries.to_number, value) || isSipUri(value),
+      'must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI',
+    ),
+    timeout: /* @__PURE__ */ optional(
+      /* @__PURE__ */ custom<number>(
+        (value) => isWhole(value, 1, 600),
+        "must be a whole number of seconds from 1 to 600",
+      ),
+    ),
+    record: /* @__PURE__ */ optional(flag),
+    flow_url: /* @__PURE__ */ optional(httpUrl),
+    on_no_answer: instead,
+    on_busy: instead,
+    on_failure: instead,
+  },
+  presence,
+);
+
+/** The schema of each action. */
+export const actions: {
+  readonly [Name in Action["action"]]: GenericSchema<unknown, Extract<Action, { action: Name }>>;
+} = { play, stream, dial, hangup };
 
 /**
  * The schema of an action, for both ends of the wire. Unknown fields are refused: a typo must not
@@ -152,51 +201,6 @@ const instead = /* @__PURE__ */ optional(
  */
 export const Action: GenericSchema<unknown, Action> = /* @__PURE__ */ variant(
   "action",
-  [
-    playing,
-    /* @__PURE__ */ strictObject(
-      {
-        action: /* @__PURE__ */ literal("stream"),
-        ws_url: socketUrl,
-        sample_rate: /* @__PURE__ */ optional(
-          /* @__PURE__ */ custom<"8k" | "16k">(
-            (value) => value === "8k" || value === "16k",
-            'must be "8k" or "16k"',
-          ),
-        ),
-        chunk_size: /* @__PURE__ */ optional(
-          /* @__PURE__ */ custom<number>(
-            (value) => isWhole(value, 20, 2000) && value % 20 === 0,
-            "must be 20 to 2000 ms, in steps of 20",
-          ),
-        ),
-        record: /* @__PURE__ */ optional(flag),
-        flow_url: /* @__PURE__ */ optional(httpUrl),
-      },
-      presence,
-    ),
-    /* @__PURE__ */ strictObject(
-      {
-        action: /* @__PURE__ */ literal("dial"),
-        to: /* @__PURE__ */ custom<string>(
-          (value) => is(CallParams.entries.to_number, value) || isSipUri(value),
-          'must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI',
-        ),
-        timeout: /* @__PURE__ */ optional(
-          /* @__PURE__ */ custom<number>(
-            (value) => isWhole(value, 1, 600),
-            "must be a whole number of seconds from 1 to 600",
-          ),
-        ),
-        record: /* @__PURE__ */ optional(flag),
-        flow_url: /* @__PURE__ */ optional(httpUrl),
-        on_no_answer: instead,
-        on_busy: instead,
-        on_failure: instead,
-      },
-      presence,
-    ),
-    hangingUp,
-  ],
+  [play, stream, dial, hangup],
   "must be play, stream, dial or hangup",
 );

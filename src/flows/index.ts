@@ -1,9 +1,16 @@
 /**
- * Decides what an answered call does: actions, their checks, and the media socket.
+ * Decides what an answered call does: builders of actions, a handler of requests, and the media
+ * socket.
  *
  * @module
  */
+export type { OnError } from "../callbacks/guard.ts";
+export type { Context, Secret } from "../callbacks/token.ts";
+export type { Checks, Verification } from "../callbacks/verification.ts";
 export { Action, type Dial, type Hangup, type Play, type Stream } from "./action.ts";
+export { dial, hangup, play, stream } from "./build.ts";
+export { FrameException } from "./frame.ts";
+export { type Answered, type FlowOptions, flowHandler } from "./handler.ts";
 export {
   FromApplication,
   FromService,
@@ -14,3 +21,11 @@ export {
   type MediaStart,
 } from "./media.ts";
 export { FlowRequest } from "./request.ts";
+export {
+  type Closed,
+  type Heard,
+  type MediaSocket,
+  type StreamHandlers,
+  type StreamSession,
+  streamSession,
+} from "./session.ts";

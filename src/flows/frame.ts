@@ -1,0 +1,50 @@
+import { safeParse } from "valibot";
+import { decoded } from "../callbacks/base64.ts";
+import { FromService, type MediaAudio, type MediaStart } from "./media.ts";
+
+/** A message on a media socket was not what the service sends. It is left out; the call goes on. */
+export class FrameException extends Error {
+  /** The literal name of the class, whole even in minified code. */
+  override readonly name = "FrameException" as const;
+}
+
+/** The longest message that is looked at, in characters: 1 MiB of audio and its frame. */
+const longest = 2 ** 20 + 2 ** 12;
+
+/**
+ * What a message of the service says.
+ *
+ * @throws {FrameException} that names the rule, never the value
+ */
+export const frameIn = (message: unknown): MediaStart | MediaAudio => {
+  if (typeof message !== "string") throw new FrameException("The message isn't text");
+  if (message.length > longest) throw new FrameException("The message is too long");
+  let json: unknown;
+  try {
+    json = JSON.parse(message);
+  } catch {
+    throw new FrameException("The message isn't JSON"); // The parser's own error quotes it.
+  }
+  const { success, output, issues } = safeParse(FromService, json);
+  if (success) return output;
+  const [{ path, message: rule }] = issues;
+  const field = path?.map(({ key }) => key).join(".") ?? "The message";
+  throw new FrameException(`${field} ${rule}`);
+};
+
+/**
+ * The audio of a message: whole 16-bit samples.
+ *
+ * @throws {FrameException}
+ */
+export const audioOf = ({ data }: MediaAudio): Uint8Array<ArrayBuffer> => {
+  let bytes: Uint8Array<ArrayBuffer> | undefined;
+  try {
+    bytes = decoded(data.audio_b64);
+  } catch {
+    // Told below.
+  }
+  if (!bytes) throw new FrameException("data.audio_b64 isn't base64");
+  if (bytes.length % 2) throw new FrameException("data.audio_b64 ends within a sample");
+  return bytes;
+};

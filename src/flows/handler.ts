@@ -1,0 +1,111 @@
+import { custom, strictObject } from "valibot";
+import { guard, type OnError } from "../callbacks/guard.ts";
+import { messageIn } from "../callbacks/message.ts";
+import type { Context } from "../callbacks/token.ts";
+import {
+  checks,
+  functionRule,
+  hook,
+  isFunction,
+  open,
+  requireACheck,
+  type Verification,
+} from "../callbacks/verification.ts";
+import { check, presence } from "../check.ts";
+import { withDeadline } from "../deadline.ts";
+import { Action } from "./action.ts";
+import { FlowRequest } from "./request.ts";
+
+/** A request of the service that proved where it comes from. */
+export interface Answered {
+  /** The call that was answered, or has come to its next step. */
+  readonly call: FlowRequest;
+  /** What the signed URL carried; `{}` when none was signed, or no `secret` was given. */
+  readonly context: Context;
+}
+
+/** What `flowHandler` takes: the checks of `receive`, and what to decide. */
+export type FlowOptions = Verification & {
+  /** Decides what the call does next, within 8 s: the service waits 10. */
+  readonly onAnswer: (answered: Answered) => Action | Promise<Action>;
+  /**
+   * Hears of every refusal (`RefusedException`), of what `onAnswer` throws, of an action that breaks a
+   * rule (`BadParametersException`), and of an answer that comes too late (`TimeoutError`). What it
+   * throws itself is ignored, and a promise of it isn't waited for: a person is on the line.
+   */
+  readonly onError?: OnError | undefined;
+};
+
+const Options = /* @__PURE__ */ strictObject(
+  {
+    ...checks,
+    onAnswer: /* @__PURE__ */ custom<FlowOptions["onAnswer"]>(isFunction, functionRule),
+    onError: /* @__PURE__ */ hook<OnError>(),
+  },
+  presence,
+);
+
+/** The most that a decision may take, in milliseconds. */
+const longest = 8000;
+
+const late = (): Error =>
+  new DOMException(`onAnswer gave no action within ${longest} ms`, "TimeoutError");
+
+const answer = (action: Action): Response =>
+  new Response(JSON.stringify(action), { headers: { "Content-Type": "application/json" } });
+
+/**
+ * Makes a handler for `flow_url` out of a function that decides. A request is verified as `receive`
+ * does it. Whatever goes wrong after that is told to `onError` and answered with `hangup`: a person is
+ * on the line, and silence until a timeout is the worst answer.
+ *
+ * | answer | when |
+ * |---|---|
+ * | 200, the action | `onAnswer` gave one |
+ * | 200, `hangup` | it threw, gave something else, or nothing within 8 s |
+ * | 405, 413, 408, 400, 401 | the request is refused; the reasons are `RefusedException`'s |
+ *
+ * @param options - how to know the service, and what to decide
+ * @returns a function from a request to its answer; it never rejects
+ * @throws {BadParametersException} (`placed: "no"`) at once, when an option breaks its rule, or no
+ * check is given
+ *
+ * @example Decide what the call does
+ * ```ts
+ * import { signUrl } from "outdial/callbacks";
+ * import { flowHandler, play } from "outdial/flows";
+ *
+ * const secret = "a secret that was made at random";
+ * const handler = flowHandler({
+ *   secret,
+ *   onAnswer: ({ context }) => play(`https://app.test/hello-${context.language}.wav`),
+ *   onError: console.error,
+ * });
+ *
+ * // In a Worker: export default { fetch: handler }. In Deno: Deno.serve(handler). Here:
+ * const url = await signUrl("https://app.test/flow", { secret, context: { language: "en" } });
+ * const body = JSON.stringify({
+ *   call_id: "cs_1",
+ *   account_id: "acc_1",
+ *   from_number: "+12025550199",
+ *   to_number: "+12025550100",
+ *   direction: "outbound",
+ * });
+ * const response = await handler(new Request(url, { method: "POST", body }));
+ * console.log(await response.text()); // {"action":"play","media_url":"https://app.test/hello-en.wav"}
+ * ```
+ * @see contract.md, "Call flow"
+ */
+export const flowHandler = (options: FlowOptions): ((request: Request) => Promise<Response>) => {
+  const { onAnswer, onError, ...verification } = check(Options, () => options);
+  requireACheck(verification);
+  const handle = async (request: Request): Promise<Response> => {
+    const { body, context } = await open(request, verification);
+    const call = messageIn(body, FlowRequest);
+    const action = await withDeadline(longest, undefined, late, async () =>
+      onAnswer({ call, context }),
+    );
+    return answer(check(Action, () => action));
+  };
+  return guard(handle, onError, () => answer({ action: "hangup" }));
+};

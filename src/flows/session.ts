@@ -1,0 +1,253 @@
+import { base64 } from "../callbacks/base64.ts";
+import { audioOf, FrameException, frameIn } from "./frame.ts";
+import type { MediaClear, MediaInterrupt, MediaSpeech, MediaStart } from "./media.ts";
+
+/** What a session needs of a WebSocket: every standard one has it, and `ws` on Node. */
+export interface MediaSocket {
+  /** 0 while it connects, 1 while it is open. */
+  readonly readyState: number;
+  /** Bytes that wait for the network. Workers don't have it: there nothing can be seen to wait. */
+  readonly bufferedAmount?: number;
+  send(message: string): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: "message" | "close" | "error", listener: (event: never) => void): void;
+  removeEventListener(type: "message" | "close" | "error", listener: (event: never) => void): void;
+}
+
+/** A piece of what the person on the line says. */
+export interface Heard {
+  /** 16-bit samples, as the service wrote them. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Milliseconds from the start of the stream to its first sample, by the audio that came. */
+  readonly time: number;
+}
+
+/** How a session ended. */
+export interface Closed {
+  /** The WebSocket's close code; 1006 when the connection was lost. */
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** What to do about a media stream. What these throw is told to `onError`; the call goes on. */
+export interface StreamHandlers {
+  /** Hears which call it is, and how its audio is written. */
+  readonly onStart?: ((start: MediaStart) => unknown) | undefined;
+  /** Hears what the person says, in order. A promise of it isn't waited for. */
+  readonly onAudio?: ((heard: Heard) => unknown) | undefined;
+  /** Hears once that the stream has ended, from either side. */
+  readonly onClose?: ((closed: Closed) => unknown) | undefined;
+  /** Hears of malformed messages (`FrameException`) and of what the other handlers throw. */
+  readonly onError?: ((error: unknown) => unknown) | undefined;
+}
+
+/** The application's end of a media stream. */
+export interface StreamSession {
+  /**
+   * Says something, after what was given before. It goes out in messages of at most 6 400 bytes (400 ms
+   * of 8 kHz), and waits while more than 64 KiB wait for the network.
+   *
+   * @param samples - 16-bit samples in the stream's rate, as an array of any kind or a buffer; leave
+   * them alone until it is done
+   * @param chunk_id - a name, to interrupt it by
+   * @returns `true` once everything went out, `false` when it was interrupted, cleared, or the stream
+   * ended; it never rejects
+   */
+  readonly audio: (samples: BufferSource, chunk_id?: string | number) => Promise<boolean>;
+  /** Stops what has this name, here and at the service. */
+  readonly interrupt: (chunk_id: string | number) => void;
+  /** Throws away everything that waits to be said, here and at the service. */
+  readonly clear: () => void;
+  /** Ends the stream; `onClose` hears of it at once. */
+  readonly close: (code?: number, reason?: string) => void;
+  /** Bytes of audio that `audio` was given and that didn't go out yet. */
+  readonly waiting: number;
+  /** Bytes that the socket holds for the network. */
+  readonly buffered: number;
+}
+
+/** A whole number of samples at either rate, and of base64's groups but for the last. */
+const frame = 6400;
+
+/** What may wait for the network before `audio` waits, in bytes. */
+const enough = 2 ** 16;
+
+/** A WebSocket has no event for a buffer that has emptied: this is how often it is looked at, in ms. */
+const interval = 20;
+
+interface Speech {
+  readonly chunk_id: string | number | undefined;
+  left: number;
+  cut: boolean;
+}
+
+/**
+ * Speaks the media messages over a WebSocket that the service has opened at `ws_url`. Make it before
+ * you yield to the event loop, so that the first message is heard, and on Workers after `accept()`.
+ *
+ * A message that isn't what the service sends is told to `onError` and left out: it never ends a call.
+ *
+ * @param socket - any standard WebSocket, already accepted
+ * @param handlers - what to do
+ *
+ * @example An echo
+ * ```ts
+ * import { type MediaSocket, streamSession } from "outdial/flows";
+ *
+ * const serve = (socket: MediaSocket) => {
+ *   const session = streamSession(socket, {
+ *     onStart: ({ call_id }) => console.log(call_id),
+ *     onAudio: ({ bytes }) => session.audio(bytes),
+ *     onClose: ({ code }) => console.log(code),
+ *     onError: console.error,
+ *   });
+ * };
+ *
+ * // In Deno: serve(Deno.upgradeWebSocket(request).socket). Here, a socket of nothing:
+ * const nothing = new EventTarget();
+ * const socket = Object.assign(nothing, { readyState: 1, send: console.log, close: () => {} });
+ * serve(socket);
+ * const data = { encoding: "audio/l16", sample_rate: 8000, channels: 1 };
+ * const start = { account_id: "acc_1", call_id: "cs_1", stream_id: "st_1", message_id: 1, data };
+ * socket.dispatchEvent(
+ *   new MessageEvent("message", { data: JSON.stringify({ type: "start", ...start }) }), // cs_1
+ * );
+ * ```
+ * @see contract.md, "Media messages on `ws_url`"
+ */
+export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): StreamSession => {
+  const speeches = new Set<Speech>();
+  let turn: Promise<unknown> = Promise.resolve();
+  let start: MediaStart | undefined;
+  let heard = 0;
+  let ended = false;
+  let wake = (): void => {};
+
+  const report = (error: unknown): void => {
+    (async () => handlers.onError?.(error))().catch(() => {});
+  };
+  const tell = <T>(handler: ((news: T) => unknown) | undefined, news: T): void => {
+    (async () => handler?.(news))().catch(report);
+  };
+  const write = (message: MediaSpeech | MediaInterrupt | MediaClear): boolean => {
+    try {
+      if (!ended) socket.send(JSON.stringify(message));
+      return !ended;
+    } catch (error) {
+      report(error);
+      return false;
+    }
+  };
+  const cut = (which: (speech: Speech) => boolean): void => {
+    for (const speech of speeches) if (which(speech)) speech.cut = true;
+    wake();
+  };
+
+  const onMessage = ({ data }: { readonly data: unknown }): void => {
+    try {
+      const message = frameIn(data);
+      if (message.type === "start") {
+        if (start) throw new FrameException("The stream has started already");
+        start = message;
+        tell(handlers.onStart, message);
+      } else {
+        if (message.stream_id !== start?.stream_id)
+          throw new FrameException("stream_id is another");
+        const bytes = audioOf(message);
+        const time = (heard / start.data.sample_rate) * 1000;
+        heard += bytes.length / 2;
+        tell(handlers.onAudio, { bytes, time });
+      }
+    } catch (error) {
+      report(error);
+    }
+  };
+  const end = (closed: Closed): void => {
+    if (ended) return;
+    ended = true;
+    socket.removeEventListener("message", onMessage);
+    socket.removeEventListener("close", onClose);
+    socket.removeEventListener("error", onLost);
+    cut(() => true);
+    tell(handlers.onClose, closed);
+  };
+  const shut = (): void => {
+    try {
+      socket.close();
+    } catch {
+      // It is closed.
+    }
+  };
+  const onClose = ({ code, reason }: Closed): void => {
+    end({ code, reason });
+    shut(); // Workers leave the answer to the application.
+  };
+  const onLost = (): void => onClose({ code: 1006, reason: "" });
+
+  /** Until there is room, or reason not to wait any more. */
+  const room = async (speech: Speech): Promise<void> => {
+    const isFull = () => socket.readyState === 0 || (socket.bufferedAmount ?? 0) > enough;
+    while (!speech.cut && isFull()) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, interval);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  };
+  const say = async (speech: Speech, bytes: Uint8Array): Promise<boolean> => {
+    for (let at = 0; at < bytes.length; at += frame) {
+      await room(speech);
+      if (speech.cut) return false;
+      const part = bytes.subarray(at, at + frame);
+      const data = { audio_b64: base64(part), chunk_id: speech.chunk_id };
+      if (!write({ type: "audio", data })) return false;
+      speech.left -= part.length;
+    }
+    return true;
+  };
+
+  socket.addEventListener("message", onMessage);
+  socket.addEventListener("close", onClose);
+  socket.addEventListener("error", onLost);
+  if (socket.readyState > 1) queueMicrotask(onLost);
+
+  return {
+    audio: (samples, chunk_id) => {
+      const bytes = ArrayBuffer.isView(samples)
+        ? new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
+        : new Uint8Array(samples);
+      const speech: Speech = { chunk_id, left: bytes.length, cut: ended };
+      speeches.add(speech);
+      const said = turn.then(() => say(speech, bytes)).finally(() => speeches.delete(speech));
+      turn = said;
+      return said;
+    },
+    interrupt: (chunk_id) => {
+      cut((speech) => speech.chunk_id === chunk_id);
+      write({ type: "interrupt", chunk_id });
+    },
+    clear: () => {
+      cut(() => true);
+      write({ type: "clear" });
+    },
+    close: (code = 1000, reason = "") => {
+      if (ended) return;
+      end({ code, reason });
+      try {
+        socket.close(code, reason);
+      } catch (error) {
+        report(error); // Such as a code that is the protocol's own.
+        shut();
+      }
+    },
+    get waiting() {
+      return [...speeches].reduce((bytes, { left }) => bytes + left, 0);
+    },
+    get buffered() {
+      return socket.bufferedAmount ?? 0;
+    },
+  };
+};
