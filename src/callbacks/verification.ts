@@ -1,4 +1,11 @@
-import { type CustomSchema, custom, type ExactOptionalSchema, exactOptional } from "valibot";
+import {
+  type CustomIssue,
+  type CustomSchema,
+  custom,
+  type ErrorMessage,
+  type ExactOptionalSchema,
+  exactOptional,
+} from "valibot";
 import { BadParametersException } from "../errors.ts";
 import { readBytes } from "./body.ts";
 import { RefusedException } from "./refused.ts";
@@ -42,7 +49,10 @@ export const isFunction = (value: unknown): boolean => typeof value === "functio
 export const functionRule = "must be a function";
 
 /** The rule of something that may be left out. */
-type Rule<T> = ExactOptionalSchema<CustomSchema<T, string>, undefined>;
+type Rule<T> = ExactOptionalSchema<
+  CustomSchema<T, ErrorMessage<CustomIssue> | undefined>,
+  undefined
+>;
 
 /** The rule of a function that may be left out. */
 export const hook = <T>(): Rule<T | undefined> =>

@@ -24,6 +24,7 @@ export { FlowRequest } from "./request.ts";
 export {
   type Closed,
   type Heard,
+  type MediaEvent,
   type MediaSocket,
   type StreamHandlers,
   type StreamSession,

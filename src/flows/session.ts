@@ -2,6 +2,14 @@ import { base64 } from "../callbacks/base64.ts";
 import { audioOf, FrameException, frameIn } from "./frame.ts";
 import type { MediaClear, MediaInterrupt, MediaSpeech, MediaStart } from "./media.ts";
 
+/** What a session reads of an event of a WebSocket. */
+export interface MediaEvent {
+  readonly type: string;
+  readonly data?: unknown;
+  readonly code?: number;
+  readonly reason?: string;
+}
+
 /** What a session needs of a WebSocket: every standard one has it, and `ws` on Node. */
 export interface MediaSocket {
   /** 0 while it connects, 1 while it is open. */
@@ -10,8 +18,14 @@ export interface MediaSocket {
   readonly bufferedAmount?: number;
   send(message: string): void;
   close(code?: number, reason?: string): void;
-  addEventListener(type: "message" | "close" | "error", listener: (event: never) => void): void;
-  removeEventListener(type: "message" | "close" | "error", listener: (event: never) => void): void;
+  addEventListener(
+    type: "message" | "close" | "error",
+    listener: (event: MediaEvent) => void,
+  ): void;
+  removeEventListener(
+    type: "message" | "close" | "error",
+    listener: (event: MediaEvent) => void,
+  ): void;
 }
 
 /** A piece of what the person on the line says. */
@@ -143,7 +157,7 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
     wake();
   };
 
-  const onMessage = ({ data }: { readonly data: unknown }): void => {
+  const onMessage = ({ data }: MediaEvent): void => {
     try {
       const message = frameIn(data);
       if (message.type === "start") {
@@ -178,11 +192,11 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
       // It is closed.
     }
   };
-  const onClose = ({ code, reason }: Closed): void => {
+  const onClose = ({ code = 1006, reason = "" }: Partial<MediaEvent>): void => {
     end({ code, reason });
     shut(); // Workers leave the answer to the application.
   };
-  const onLost = (): void => onClose({ code: 1006, reason: "" });
+  const onLost = (): void => onClose({});
 
   /** Until there is room, or reason not to wait any more. */
   const room = async (speech: Speech): Promise<void> => {
