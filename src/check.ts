@@ -11,17 +11,18 @@ const nameOf = (key: unknown): string => /^[a-z]\w{0,24}$/i.exec(String(key))?.[
 /**
  * A checked copy of a value, its defaults filled in.
  *
+ * @param read - gives the value; a getter or a proxy of the caller's may throw in it
  * @throws {BadParametersException} naming each field and its rule; valibot's own issues stay inside,
  * because they hold the values
  */
-export const check = <T>(schema: GenericSchema<unknown, T>, value: unknown): T => {
+export const check = <T>(schema: GenericSchema<unknown, T>, read: () => unknown): T => {
   let found: ParameterIssue[] = [{ param: "a field", message: "can't be read" }];
   try {
-    const { success, output, issues } = safeParse(schema, value);
+    const { success, output, issues } = safeParse(schema, read());
     if (success) return output;
     found = issues.map(({ path, message }) => ({ param: nameOf(path?.[0].key), message }));
   } catch {
-    // A getter or a proxy of the caller's threw.
+    // Whatever was thrown may hold a value.
   }
   throw new BadParametersException(found);
 };

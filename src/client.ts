@@ -20,6 +20,9 @@ export interface Calls {
   readonly create: (params: CallParams, options?: Partial<Options>) => Promise<Call>;
 }
 
+const withoutUndefined = (options: object): object =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+
 /**
  * Keeps the options of `calls.create`, and remembers which of the two paths answered. It needs no
  * clean-up; `using` refuses calls after the block, and `await using` also waits for those in flight.
@@ -54,16 +57,20 @@ export class Client {
    * in a web page
    */
   constructor(apiKey: ApiKey, options: ClientOptions) {
-    const kept: Options = { ...options, apiKey };
     const memory: Memory = {};
-    check(SettingsSchema, kept);
+    let kept = {};
+    check(SettingsSchema, () => {
+      kept = { ...options, apiKey };
+      return kept;
+    });
     const create: Calls["create"] = async (params, own = {}) => {
       if (this.#disposed) {
         throw new BadParametersException([{ param: "client", message: "was disposed of" }]);
       }
-      const given = Object.entries(own).filter(([, value]) => value !== undefined);
-      const call = place(params, { ...kept, ...Object.fromEntries(given) }, memory);
-      const settled: Promise<unknown> = call.catch(() => {}).then(() => this.#inFlight.delete(settled));
+      const call = place(params, () => ({ ...kept, ...withoutUndefined(own) }), memory);
+      const settled: Promise<unknown> = call
+        .catch(() => {})
+        .then(() => this.#inFlight.delete(settled));
       this.#inFlight.add(settled);
       return call;
     };

@@ -3,8 +3,9 @@
  *
  * @module
  */
-export * as calls from "./calls/index.ts";
+
 export { Call } from "./calls/call.ts";
+export * as calls from "./calls/index.ts";
 export { CallParams } from "./calls/params.ts";
 export { type Calls, Client, type ClientOptions } from "./client.ts";
 export {

@@ -9,4 +9,7 @@ export type Redact = (text: unknown) => string;
 export const redactor =
   (...secrets: readonly string[]): Redact =>
   (text) =>
-    secrets.reduce((clean, secret) => clean.replaceAll(secret.replace("+", ""), "***"), String(text));
+    secrets.reduce(
+      (clean, secret) => clean.replaceAll(secret.replace("+", ""), "***"),
+      String(text),
+    );

@@ -23,7 +23,7 @@ const secondsOf = (retryAfter: string | null): number | undefined => {
   if (!retryAfter) return;
   const date = /\D/.test(retryAfter);
   const seconds = date ? (Date.parse(retryAfter) - Date.now()) / 1000 : Number(retryAfter);
-  return seconds === seconds ? Math.max(0, Math.ceil(seconds)) : undefined;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 };
 
 const fieldErrors = (list: unknown): readonly FieldError[] | undefined =>
@@ -37,7 +37,9 @@ const fieldErrors = (list: unknown): readonly FieldError[] | undefined =>
 /** The parsed body of a refusal, each string redacted; an empty object when it is not JSON. */
 const fieldsOf = (text: string, redact: Redact): Readonly<Record<string, unknown>> => {
   try {
-    return Object(JSON.parse(text, (_, value) => (Object(value) === value ? value : redact(value))));
+    return Object(
+      JSON.parse(text, (_, value) => (Object(value) === value ? value : redact(value))),
+    );
   } catch {
     return {};
   }

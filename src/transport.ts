@@ -1,4 +1,4 @@
-import ky, { isNetworkError } from "ky";
+import ky from "ky";
 import { NetworkException } from "./errors.ts";
 import type { Fetch } from "./options.ts";
 import type { Redact } from "./redact.ts";
@@ -43,7 +43,7 @@ export const post = async (
     if (typeof response?.status !== "number") throw new TypeError("fetch gave no Response");
     return response;
   } catch (error) {
-    throw networkException(isNetworkError(error) ? error.cause : error, redact);
+    throw networkException(error, redact);
   }
 };
 

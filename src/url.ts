@@ -6,7 +6,8 @@ const loopback = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
  * than the URL parser, which drops white space and mends slashes: what is checked is what is sent.
  */
 export const routeOf = (value: unknown): "https" | "loopback" | undefined => {
-  if (typeof value !== "string" || !/^https?:\/\/[^\s\\]+$/i.test(value) || value.length > 2083) return;
+  if (typeof value !== "string" || !/^https?:\/\/[^\s\\]+$/i.test(value) || value.length > 2083)
+    return;
   try {
     const { protocol, hostname, username, password } = new URL(value);
     if (username || password) return;

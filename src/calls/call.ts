@@ -14,11 +14,13 @@ import { type CustomSchema, custom, type InferOutput } from "valibot";
  * ```
  * @see interface.md, section 2 (Resources and their fields)
  */
-export const Call: CustomSchema<{ readonly id: string; readonly [field: string]: unknown }, string> =
-  /* @__PURE__ */ custom((value) => {
-    const { id } = Object(value);
-    return typeof id === "string" && id !== "";
-  }, "has no id");
+export const Call: CustomSchema<
+  { readonly id: string; readonly [field: string]: unknown },
+  string
+> = /* @__PURE__ */ custom((value) => {
+  const { id } = Object(value);
+  return typeof id === "string" && id !== "";
+}, "has no id");
 
 /** What `calls.create` gives. */
 export type Call = InferOutput<typeof Call>;

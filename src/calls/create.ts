@@ -22,7 +22,7 @@ export interface Memory {
 }
 
 const checkParams = (params: unknown, { baseUrl }: Settings): CallParams => {
-  const checked = check(CallParams, params);
+  const checked = check(CallParams, () => params);
   for (const param of ["flow_url", "status_callback_url"] as const) {
     if (routeOf(checked[param]) === "loopback" && !isLoopback(baseUrl)) {
       throw new BadParametersException([{ param, message: "must be https, as baseUrl is remote" }]);
@@ -54,16 +54,16 @@ const callIn = (text: string): unknown => {
   }
 };
 
-/** `create`, with what a client remembers. */
+/** `create`, with options that are read when it starts, and with what a client remembers. */
 export const place = async (
   params: CallParams,
-  options: Options,
+  options: () => unknown,
   memory: Memory,
 ): Promise<Call> => {
   const settings = check(SettingsSchema, options);
   const { apiKey, timeout, path, fetch, signal: caller } = settings;
   const { from_number, to_number, ...others } = checkParams(params, settings);
-  const body = JSON.stringify({ from_number, to_number, ...others });
+  const json = JSON.stringify({ from_number, to_number, ...others });
   const base = `${settings.baseUrl.replace(/\/*(\/api\/v1)?\/*$/, "")}/api/v1`;
   const ends = timeout ? Date.now() + timeout : Number.POSITIVE_INFINITY;
   let facts: ExceptionFacts = { placed: "no" };
@@ -78,7 +78,9 @@ export const place = async (
       const redact = redactor(key, from_number, to_number);
       const headers = { ...settings.headers, "X-API-Key": key, "Content-Type": "application/json" };
       facts = { placed: "maybe" };
-      const init = { headers, body, signal };
+      // A Blob, because Deno's fetch sends a POST again, when a kept connection dies under it, if it
+      // can copy the body. A Blob it can't.
+      const init = { headers, body: new Blob([json]), signal };
       const response = await post(`${base}/${paths[0]}/initiate`, init, fetch, redact);
       facts = factsOf(response);
       const { ok, status, redirected } = response;
@@ -147,4 +149,4 @@ export const place = async (
  * @see interface.md, section 4 (Endpoints)
  */
 export const create = (params: CallParams, options: Options): Promise<Call> =>
-  place(params, options, {});
+  place(params, () => options, {});

@@ -1,5 +1,21 @@
 import type { Case } from "./case.ts";
+import { cases as client } from "./client.ts";
+import { cases as key } from "./key.ts";
+import { cases as network } from "./network.ts";
+import { cases as options } from "./options.ts";
 import { cases as params } from "./params.ts";
+import { cases as placing } from "./placing.ts";
+import { cases as redaction } from "./redaction.ts";
+import { cases as refusals } from "./refusals.ts";
 
 /** Every case, in the order in which it is run. */
-export const cases: readonly Case[] = [...params];
+export const cases: readonly Case[] = [
+  ...params,
+  ...options,
+  ...placing,
+  ...key,
+  ...refusals,
+  ...network,
+  ...client,
+  ...redaction,
+];

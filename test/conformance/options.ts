@@ -1,0 +1,187 @@
+import { assert } from "chai";
+import { Client, calls } from "outdial";
+import type { Case } from "./case.ts";
+import { answeringFetch, apiKey, exceptionOf, options, params } from "./fixtures.ts";
+
+const baseUrl = "https://voice.test";
+
+const refused: readonly (readonly [option: string, wrong: readonly unknown[]])[] = [
+  [
+    "apiKey",
+    [
+      undefined,
+      "",
+      7,
+      null,
+      {},
+      ["ak_1"],
+      "ak 1\n",
+      " ak_1",
+      "ak_1 ",
+      "ak\u00001",
+      "ak_ü",
+      "ak_1\r\nX-Evil: 1",
+      "ключ",
+    ],
+  ],
+  [
+    "baseUrl",
+    [
+      undefined,
+      "",
+      "voice.test",
+      "http://voice.test",
+      "http://127.0.0.1.evil.test",
+      "http://localhost.evil.test",
+      "ftp://voice.test",
+      "https://user:pass@voice.test",
+      "https://voice.test?key=1",
+      "https://voice.test/#x",
+      "https://",
+      7,
+      new URL("https://voice.test"),
+      null,
+    ],
+  ],
+  ["timeout", [-1, 0, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, "1000", true, null]],
+  ["signal", ["abort", {}, 7, null]],
+  ["fetch", ["fetch", {}, null, 7]],
+  ["path", ["", "call", "/api", null, 7]],
+  ["retries", [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "1", null]],
+  [
+    "headers",
+    [
+      { "X-API-Key": "other" },
+      { "x-api-key": "other" },
+      { "Content-Type": "text/plain" },
+      { "content-length": "1" },
+      { Host: "other" },
+      { "bad name": "1" },
+      { "x-extra": "a\nb" },
+      { "x-extra": 1 },
+      new Headers({ "x-extra": "1" }),
+      [["x-extra", "1"]],
+      "x-extra: 1",
+      null,
+    ],
+  ],
+  ["dangerouslyAllowBrowser", ["yes", 1, null]],
+];
+
+export const cases: readonly Case[] = [
+  ...refused.map(
+    ([option, wrong]): Case => ({
+      name: `a wrong ${option} is refused by its name before any request, by create and by Client`,
+      run: async () => {
+        for (const value of wrong) {
+          const { fetch, sent } = answeringFetch();
+          const given = { ...options, baseUrl, fetch, [option]: value };
+          const { apiKey: key, ...kept } = given;
+          const make = async () => new Client(key, kept).calls.create(params);
+          for (const attempt of [calls.create(params, given), make()]) {
+            const error = await exceptionOf(attempt);
+            assert.equal(error.name, "BadParametersException", String(value));
+            assert.equal(
+              error.name === "BadParametersException" && error.param,
+              option,
+              String(value),
+            );
+            assert.equal(error.placed, "no");
+            assert.match(error.message, new RegExp(`^${option} (must|is missing)`));
+            assert.notInclude(error.message, "evil");
+          }
+          assert.lengthOf(sent, 0);
+        }
+      },
+    }),
+  ),
+  {
+    name: "an unknown option is refused by its name",
+    run: async () => {
+      const error = await exceptionOf(
+        calls.create(params, { ...options, baseUrl, retires: 3 } as never),
+      );
+      assert.equal(error.message, "retires is unknown (no call was placed)");
+    },
+  },
+  {
+    name: "options that are absent, or that throw when read, are refused",
+    run: async () => {
+      const throwing = {
+        ...options,
+        get baseUrl(): string {
+          throw new Error("MARKED");
+        },
+      };
+      for (const wrong of [undefined, null, 7, throwing]) {
+        const error = await exceptionOf(calls.create(params, wrong as never));
+        assert.equal(error.name, "BadParametersException");
+        const construction = (async () => new Client(apiKey, wrong as never))();
+        assert.equal((await exceptionOf(construction)).name, "BadParametersException");
+      }
+    },
+  },
+  {
+    name: "an option that is undefined counts as absent",
+    run: async () => {
+      const { fetch, sent } = answeringFetch();
+      const absent = {
+        timeout: undefined,
+        signal: undefined,
+        path: undefined,
+        retries: undefined,
+        headers: undefined,
+      };
+      await calls.create(params, { ...options, baseUrl, fetch, ...absent });
+      await new Client(apiKey, {
+        baseUrl,
+        fetch,
+        dangerouslyAllowBrowser: true,
+        ...absent,
+      }).calls.create(params, { ...absent, fetch: undefined });
+      assert.lengthOf(sent, 2);
+    },
+  },
+  {
+    name: "fetch is called without this, and the platform's is looked up at each call",
+    run: async () => {
+      const platform = globalThis.fetch;
+      let seen: unknown = "not called";
+      globalThis.fetch = async function (this: unknown) {
+        seen = this;
+        return Response.json({ id: "cs_1" });
+      };
+      try {
+        await calls.create(params, { ...options, baseUrl });
+      } finally {
+        globalThis.fetch = platform;
+      }
+      assert.isUndefined(seen);
+    },
+  },
+  {
+    name: "in a web page construction is refused unless it is allowed by name; elsewhere it is not",
+    run: async () => {
+      const { fetch, sent } = answeringFetch();
+      const page = "window" in globalThis && "document" in globalThis;
+      const attempts = [
+        calls.create(params, { apiKey, baseUrl, fetch }),
+        (async () =>
+          new Client(apiKey, { baseUrl, fetch, dangerouslyAllowBrowser: false }).calls.create(
+            params,
+          ))(),
+      ];
+      for (const attempt of attempts) {
+        if (page) {
+          const error = await exceptionOf(attempt);
+          assert.equal(
+            error.name === "BadParametersException" && error.param,
+            "dangerouslyAllowBrowser",
+          );
+        } else await attempt;
+      }
+      assert.lengthOf(sent, page ? 0 : 2);
+      await calls.create(params, { apiKey, baseUrl, fetch, dangerouslyAllowBrowser: true });
+    },
+  },
+];

@@ -1,0 +1,45 @@
+import type { Env } from "./case.ts";
+import { exempt } from "./exempt.ts";
+import { cases } from "./index.ts";
+
+/** What became of one case: passed, failed with an error, or not run for a reason on the list. */
+export interface Result {
+  readonly name: string;
+  readonly error?: string;
+  readonly exempt?: string;
+}
+
+/** The longest that a case may take, in milliseconds: a hang is a failure with a name. */
+const patience = 20_000;
+
+const outcome = async (run: () => Promise<void> | void): Promise<string | undefined> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no end within ${patience} ms`)), patience);
+  });
+  try {
+    await Promise.race([run(), late]);
+    return;
+  } catch (error) {
+    return error instanceof Error ? `${error.message}\n${error.stack}` : String(error);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** Runs every case that this runtime can run, one after the other. */
+export const run = async (env: Env): Promise<readonly Result[]> => {
+  const results: Result[] = [];
+  for (const { name, run } of cases) {
+    const reason = exempt[env.runtime]?.[name];
+    if (reason) results.push({ name, exempt: reason });
+    else {
+      const error = await outcome(() => run(env));
+      results.push(error === undefined ? { name } : { name, error });
+    }
+  }
+  return results;
+};
+
+/** The line by which a launcher hands its results to `test/jobs.ts`. */
+export const report = (results: readonly Result[]): string => `REPORT ${JSON.stringify(results)}`;

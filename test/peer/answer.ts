@@ -1,0 +1,45 @@
+/** How the peer answers one request. */
+export interface Answer {
+  /** @defaultValue 200 */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly body?: string;
+  /** How often the body is written. */
+  readonly times?: number;
+  /** Nothing at all, or the connection closed, in the place of an answer. */
+  readonly instead?: "silence" | "drop";
+  /** After the head and the body, the connection stalls or is closed. */
+  readonly after?: "stall" | "drop";
+}
+
+/** One request as the peer saw it. */
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly host: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** A part of the peer that answers as told, and what arrived there. */
+export interface Part {
+  readonly baseUrl: string;
+  /** The requests that arrived, in order. */
+  readonly seen: () => Promise<readonly Seen[]>;
+}
+
+const fetch = globalThis.fetch;
+
+/** Gives a part of the peer of its own, which answers its first request by the first answer, and so on. */
+export const answering = (peer: string, ...answers: readonly Answer[]): Part => {
+  const id = Math.random().toString(36).slice(2);
+  const encoded = btoa(JSON.stringify(answers))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+  return {
+    baseUrl: `${peer}/p/${id}/${encoded}`,
+    seen: async () => (await fetch(`${peer}/journal/${id}`)).json(),
+  };
+};

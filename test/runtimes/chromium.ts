@@ -1,0 +1,27 @@
+import { chromium } from "playwright-core";
+import { bundle } from "./bundle.ts";
+
+const [, , peer = ""] = process.argv;
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+  ],
+});
+try {
+  const page = await browser.newPage();
+  page.on("console", (message) => console.log(message.text()));
+  page.on("pageerror", (error) => console.log(`UNHANDLED ${error}`));
+  // Another host than the peer's 127.0.0.1, so that every request crosses origins.
+  await page.goto(peer.replace("127.0.0.1", "localhost"));
+  await page.addScriptTag({ content: await bundle("./page.ts", "iife", "list") });
+  console.log(await page.evaluate(`list.conform("chromium", ${JSON.stringify(peer)})`));
+} finally {
+  await browser.close();
+}

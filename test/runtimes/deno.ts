@@ -1,0 +1,11 @@
+import { report, run } from "../conformance/run.ts";
+
+declare const Deno: {
+  readonly args: readonly string[];
+  inspect(value: unknown, options: { depth: number; showHidden: boolean }): string;
+};
+
+// Unhandled rejections end Deno by themselves, with a failure.
+const [peer = ""] = Deno.args;
+const inspect = (value: unknown) => Deno.inspect(value, { depth: 9, showHidden: true });
+console.log(report(await run({ runtime: "deno", peer, inspect })));

@@ -1,0 +1,16 @@
+// @vitest-environment happy-dom
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { report, run } from "../conformance/run.ts";
+
+test("the list of cases, in a happy-dom window", { timeout: 120_000 }, async () => {
+  expect(window.happyDOM).toBeDefined();
+  const peer = process.env.PEER ?? "";
+  const results = await run({
+    runtime: "happy-dom",
+    peer,
+    inspect: (value) => inspect(value, { depth: 9, showHidden: true }),
+  });
+  console.log(report(results));
+  expect(results.filter(({ error }) => error)).toEqual([]);
+});

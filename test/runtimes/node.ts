@@ -1,0 +1,15 @@
+import { inspect } from "node:util";
+import { report, run } from "../conformance/run.ts";
+
+// Unhandled rejections end Node by themselves, with a failure.
+const [, , peer = "", runtime = ""] = process.argv;
+if (runtime !== "node22" && runtime !== "node24" && runtime !== "node26") throw new Error("which?");
+console.log(
+  report(
+    await run({
+      runtime,
+      peer,
+      inspect: (value) => inspect(value, { depth: 9, showHidden: true }),
+    }),
+  ),
+);

@@ -1,0 +1,17 @@
+import { Miniflare } from "miniflare";
+import { bundle } from "./bundle.ts";
+
+const [, , peer = ""] = process.argv;
+const worker = new Miniflare({
+  modules: true,
+  script: await bundle("./worker.ts", "esm"),
+  compatibilityDate: "2026-08-01",
+});
+try {
+  const response = await worker.dispatchFetch(
+    `https://worker.test/?peer=${encodeURIComponent(peer)}`,
+  );
+  console.log(await response.text());
+} finally {
+  await worker.dispose();
+}
