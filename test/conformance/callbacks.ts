@@ -498,6 +498,37 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a body that stalls is refused after 10 s, and let go",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      let canceled = 0;
+      const make = () =>
+        new Request(url, {
+          method: "POST",
+          body: new ReadableStream({
+            start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+            cancel: () => {
+              canceled++;
+            },
+          }),
+          ...{ duplex: "half" },
+        });
+      const { setTimeout } = globalThis;
+      const waits: unknown[] = [];
+      globalThis.setTimeout = ((late: () => void, wait: number) => {
+        waits.push(wait);
+        return setTimeout(late, 20);
+      }) as never;
+      try {
+        await assertRefused(make, { secret }, "too_slow");
+      } finally {
+        globalThis.setTimeout = setTimeout;
+      }
+      assert.deepEqual(waits, [10_000, 10_000]);
+      assert.equal(canceled, 2);
+    },
+  },
+  {
     name: "the body of a sender without a token isn't read",
     run: async () => {
       let read = false;

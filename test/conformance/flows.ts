@@ -1,0 +1,316 @@
+import { assert } from "chai";
+import { BadParametersException } from "outdial";
+import { type Refusal, RefusedException, signUrl } from "outdial/callbacks";
+import { Action, dial, type FlowOptions, flowHandler, hangup, play, stream } from "outdial/flows";
+import { is } from "valibot";
+import type { Case } from "./case.ts";
+
+const secret = "a secret that was made at random";
+const media = "https://app.test/hello.wav";
+const socket = "wss://app.test/media";
+const call = {
+  call_id: "cs_1",
+  account_id: "acc_1",
+  from_number: "+12025550177",
+  to_number: "+12025550188",
+  direction: "outbound",
+};
+
+const built: readonly (readonly [made: () => unknown, wire: string])[] = [
+  [() => play(media), `{"action":"play","media_url":"${media}"}`],
+  [
+    () => play(media, { flow_url: "https://app.test/2" }),
+    `{"action":"play","media_url":"${media}","flow_url":"https://app.test/2"}`,
+  ],
+  [() => play(media, { flow_url: undefined }), `{"action":"play","media_url":"${media}"}`],
+  [
+    () => play("http://localhost:8787/a.wav"),
+    '{"action":"play","media_url":"http://localhost:8787/a.wav"}',
+  ],
+  [() => stream(socket), `{"action":"stream","ws_url":"${socket}"}`],
+  [() => stream("ws://127.0.0.1:1/m"), '{"action":"stream","ws_url":"ws://127.0.0.1:1/m"}'],
+  [
+    () => stream(socket, { record: false, chunk_size: 20, sample_rate: "16k" }),
+    `{"action":"stream","ws_url":"${socket}","sample_rate":"16k","chunk_size":20,"record":false}`,
+  ],
+  [
+    () => stream(socket, { record: true, chunk_size: 2000, flow_url: "https://app.test/2" }),
+    `{"action":"stream","ws_url":"${socket}","chunk_size":2000,"record":true,"flow_url":"https://app.test/2"}`,
+  ],
+  [() => dial("+12025550100"), '{"action":"dial","to":"+12025550100"}'],
+  [
+    () => dial("sip:ann@pbx.test;transport=tls"),
+    '{"action":"dial","to":"sip:ann@pbx.test;transport=tls"}',
+  ],
+  [
+    () =>
+      dial("+12025550100", {
+        timeout: 600,
+        record: false,
+        on_busy: hangup(),
+        on_failure: play(media),
+        on_no_answer: play(media, { flow_url: "https://app.test/2" }),
+      }),
+    `{"action":"dial","to":"+12025550100","timeout":600,"record":false,"on_no_answer":{"action":"play","media_url":"${media}","flow_url":"https://app.test/2"},"on_busy":{"action":"hangup"},"on_failure":{"action":"play","media_url":"${media}"}}`,
+  ],
+  [() => hangup(), '{"action":"hangup"}'],
+];
+
+const long = `https://app.test/${"x".repeat(2067)}`;
+const notHttps = [
+  "",
+  "MARKED",
+  "http://app.test/MARKED",
+  "https://MARKED@app.test/",
+  long,
+  7,
+  null,
+  undefined,
+];
+const notWss = [
+  "",
+  "MARKED",
+  "https://app.test/",
+  "ws://app.test/MARKED",
+  `wss${long.slice(5)}`,
+  7,
+  null,
+];
+
+/** What breaks a rule: the action, its first argument, its options, and the field that is named. */
+const wrong: readonly (readonly [field: string, make: () => unknown])[] = [
+  ...notHttps.map((url) => ["media_url", () => play(url as never)] as const),
+  ...notWss.map((url) => ["ws_url", () => stream(url as never)] as const),
+  ...notHttps.slice(0, -1).flatMap(
+    (url) =>
+      [
+        ["flow_url", () => play(media, { flow_url: url as never })],
+        ["flow_url", () => stream(socket, { flow_url: url as never })],
+        ["flow_url", () => dial("+12025550100", { flow_url: url as never })],
+      ] as const,
+  ),
+  ...[
+    "",
+    "0170 123",
+    "12025550100",
+    "+0123456",
+    "tel:+12025550100",
+    "sip:",
+    "sip:a b@c",
+    "sip:a@b@MARKED",
+    7,
+    null,
+  ].map((to) => ["to", () => dial(to as never)] as const),
+  ...[0, 19, 30, 2020, 20.5, -20, Number.NaN, "20", null].map(
+    (size) => ["chunk_size", () => stream(socket, { chunk_size: size as never })] as const,
+  ),
+  ...["44k", 8000, "8K", null].map(
+    (rate) => ["sample_rate", () => stream(socket, { sample_rate: rate as never })] as const,
+  ),
+  ...["false", 0, null].flatMap(
+    (record) =>
+      [
+        ["record", () => stream(socket, { record: record as never })],
+        ["record", () => dial("+12025550100", { record: record as never })],
+      ] as const,
+  ),
+  ...[0, 601, 1.5, -1, Number.NaN, "30", null].map(
+    (timeout) => ["timeout", () => dial("+12025550100", { timeout: timeout as never })] as const,
+  ),
+  ...(["on_no_answer", "on_busy", "on_failure"] as const).flatMap((field) =>
+    [
+      dial("+12025550100"),
+      stream(socket),
+      { action: "play" },
+      { action: "MARKED" },
+      { action: "hangup", extra: "MARKED" },
+      "hangup",
+      null,
+    ].map((nested) => [field, () => dial("+12025550100", { [field]: nested as never })] as const),
+  ),
+  ["recrod", () => stream(socket, { recrod: false } as never)],
+  ["timeout", () => play(media, { timeout: 30 } as never)],
+  ["record", () => play(media, { record: false } as never)],
+];
+
+const ask = async (options: Omit<FlowOptions, "secret">, body: unknown = call, context = {}) => {
+  const url = await signUrl("https://app.test/flow", { secret, context });
+  const told: unknown[] = [];
+  const handler = flowHandler({ onError: (error) => told.push(error), ...options, secret });
+  const response = await handler(new Request(url, { method: "POST", body: JSON.stringify(body) }));
+  return { response, told };
+};
+
+export const cases: readonly Case[] = [
+  {
+    name: "a builder gives exactly the wire's JSON, and no default",
+    run: () => {
+      for (const [make, wire] of built) {
+        const action = make();
+        assert.equal(JSON.stringify(action), wire);
+        assert.deepEqual(action, JSON.parse(wire));
+        assert.isTrue(is(Action, action));
+      }
+    },
+  },
+  {
+    name: "a builder refuses what breaks a rule, by its field and not its value",
+    run: () => {
+      for (const [field, make] of wrong) {
+        let error: unknown;
+        try {
+          assert.fail(`${field}: ${JSON.stringify(make())}`);
+        } catch (thrown) {
+          error = thrown;
+        }
+        assert.instanceOf(error, BadParametersException, String(error));
+        if (!(error instanceof BadParametersException)) continue;
+        assert.match(error.param, new RegExp(`^${field}(\\.|$)`));
+        assert.notInclude(error.message, "MARKED");
+      }
+    },
+  },
+  {
+    name: "flowHandler answers the action of onAnswer, which gets the call and the context",
+    run: async () => {
+      const got: unknown[] = [];
+      const { response, told } = await ask(
+        {
+          onAnswer: async (answered) => {
+            got.push(answered);
+            return stream(socket, { record: false });
+          },
+        },
+        { ...call, later: 1 },
+        { order: 17 },
+      );
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get("content-type"), "application/json");
+      assert.equal(
+        await response.text(),
+        `{"action":"stream","ws_url":"${socket}","record":false}`,
+      );
+      assert.deepEqual(got, [{ call: { ...call, later: 1 }, context: { order: 17 } }]);
+      assert.deepEqual(told, []);
+    },
+  },
+  {
+    name: "an onAnswer that throws is told, and answered with hangup",
+    run: async () => {
+      const lost = new Error("the database is away");
+      for (const onAnswer of [
+        () => {
+          throw lost;
+        },
+        () => Promise.reject(lost),
+      ]) {
+        const { response, told } = await ask({ onAnswer });
+        assert.equal(response.status, 200);
+        assert.equal(await response.text(), '{"action":"hangup"}');
+        assert.deepEqual(told, [lost]);
+        assert.equal((await ask({ onAnswer, onError: undefined })).response.status, 200);
+      }
+    },
+  },
+  {
+    name: "a wrong action is told, and answered with hangup",
+    run: async () => {
+      for (const action of [
+        undefined,
+        null,
+        "hangup",
+        {},
+        { action: "MARKED" },
+        { action: "play", media_url: "http://app.test/MARKED" },
+        { action: "stream", ws_url: socket, recrod: false },
+        Promise.resolve(7),
+      ]) {
+        const { response, told } = await ask({ onAnswer: () => action as never });
+        assert.equal(response.status, 200);
+        assert.equal(await response.text(), '{"action":"hangup"}');
+        assert.lengthOf(told, 1);
+        assert.instanceOf(told[0], BadParametersException);
+        assert.notInclude(String(told[0]), "MARKED");
+      }
+    },
+  },
+  {
+    name: "an onAnswer that takes more than 8 s is told, and answered with hangup",
+    run: async () => {
+      const { setTimeout } = globalThis;
+      const waits: unknown[] = [];
+      globalThis.setTimeout = ((late: () => void, wait: number) => {
+        waits.push(wait);
+        return setTimeout(late, wait === 8000 ? 20 : wait);
+      }) as never;
+      try {
+        const { response, told } = await ask({ onAnswer: () => new Promise(() => {}) });
+        assert.equal(await response.text(), '{"action":"hangup"}');
+        assert.equal(Object(told[0]).name, "TimeoutError");
+        assert.include(waits, 8000);
+      } finally {
+        globalThis.setTimeout = setTimeout;
+      }
+    },
+  },
+  {
+    name: "flowHandler refuses what didn't come from the service, with a status and no more",
+    run: async () => {
+      const signed = await signUrl("https://app.test/flow", { secret });
+      const post = (url: string, body: string) => new Request(url, { method: "POST", body });
+      const text = JSON.stringify(call);
+      const { to_number, ...incomplete } = call;
+      assert.isString(to_number);
+      const refused: readonly (readonly [Refusal, number, Request])[] = [
+        ["wrong_method", 405, new Request(signed)],
+        ["no_token", 401, post("https://app.test/flow", text)],
+        ["wrong_token", 401, post(signed.replace("/flow", "/status"), text)],
+        ["too_large", 413, post(signed, text.padEnd(2 ** 16 + 1))],
+        ["not_json", 400, post(signed, "call_id=cs_1")],
+        ["wrong_shape", 400, post(signed, "{}")],
+        ["wrong_shape", 400, post(signed, JSON.stringify(incomplete))],
+        ["wrong_shape", 400, post(signed, JSON.stringify({ ...call, call_id: 7 }))],
+      ];
+      for (const [reason, status, request] of refused) {
+        const told: unknown[] = [];
+        let asked = 0;
+        const handler = flowHandler({
+          secret,
+          onAnswer: () => {
+            asked++;
+            return hangup();
+          },
+          onError: (error) => told.push(error),
+        });
+        const response = await handler(request);
+        assert.equal(response.status, status, reason);
+        assert.equal(await response.text(), "");
+        assert.equal(response.headers.get("allow"), status === 405 ? "POST" : null);
+        assert.deepEqual(
+          told.map((error) => error instanceof RefusedException && error.reason),
+          [reason],
+        );
+        assert.equal(asked, 0);
+      }
+    },
+  },
+  {
+    name: "flowHandler refuses options that break a rule, and to verify nothing without being told",
+    run: () => {
+      const onAnswer = () => hangup();
+      for (const options of [
+        undefined,
+        {},
+        { onAnswer },
+        { secret },
+        { secret: undefined, onAnswer },
+        { secret, onAnswer: "hangup" },
+        { secret, onAnswer, onError: 1 },
+        { secret, onAnswer, onEvent: onAnswer },
+      ]) {
+        assert.throws(() => flowHandler(options as never), BadParametersException);
+      }
+      assert.isFunction(flowHandler({ dangerouslyAllowUnverified: true, onAnswer }));
+    },
+  },
+];
