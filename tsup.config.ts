@@ -4,6 +4,8 @@ export default defineConfig({
   entry: {
     index: "src/index.ts",
     "calls/index": "src/calls/index.ts",
+    "callbacks/index": "src/callbacks/index.ts",
+    "flows/index": "src/flows/index.ts",
     "emulator/index": "src/emulator/index.ts",
     "cli/main": "src/cli/main.ts",
   },

@@ -32,7 +32,7 @@ export const withDeadline = <T>(
     };
     caller?.addEventListener("abort", onAbort);
     if (caller?.aborted) onAbort();
-    else work(controller.signal).then(resolve, reject).then(finish);
+    else work(controller.signal).finally(finish).then(resolve, reject);
   });
 
 /** Waits for some milliseconds, or for ever once the signal has aborted; leaves no timer. */

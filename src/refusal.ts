@@ -57,7 +57,7 @@ export const refusal = (response: Response, text: string, redact: Redact): Servi
   const detail = said ?? errors?.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
   const requestId = headers.get("x-request-id") ?? headers.get("request-id");
   return new (classes[status] ?? ServiceException)(
-    ["HTTP", status, detail?.slice(0, 300)].filter((part) => part !== undefined).join(" "),
+    `HTTP ${status} ${detail?.slice(0, 300) ?? ""}`.trim(),
     {
       ...factsOf(response),
       detail,

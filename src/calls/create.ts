@@ -47,8 +47,9 @@ const askForKey = async (apiKey: Settings["apiKey"]): Promise<string> => {
 /** The call in either form of the answer: under `data`, or bare. */
 const callIn = (text: string): unknown => {
   try {
-    const { data, ...call } = JSON.parse(text);
-    return data?.id ? { ...call, ...data } : { ...call, ...(data !== undefined && { data }) };
+    const answer = JSON.parse(text);
+    const { data, ...rest } = answer;
+    return data?.id ? { ...rest, ...data } : answer;
   } catch {
     return;
   }

@@ -1,3 +1,4 @@
+import { cases as callbacks } from "./callbacks.ts";
 import type { Case } from "./case.ts";
 import { cases as client } from "./client.ts";
 import { cases as key } from "./key.ts";
@@ -18,4 +19,5 @@ export const cases: readonly Case[] = [
   ...network,
   ...client,
   ...redaction,
+  ...callbacks,
 ];

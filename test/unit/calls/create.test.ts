@@ -1,0 +1,166 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { create } from "../../../src/calls/create.ts";
+import { isException } from "../../../src/errors.ts";
+
+const e164 = /^\+[1-9]\d{6,14}$/;
+
+/** The contract's rules for what is sent, stated once more and apart from the source. */
+const allowed = (body: Record<string, unknown>): boolean => {
+  const known = ["from_number", "to_number", "flow_url", "status_callback_url", "record"];
+  const isUrl = (text: unknown) => {
+    if (typeof text !== "string" || text.length > 2083) return false;
+    const { protocol, username, password } = new URL(text);
+    return protocol === "https:" && username === "" && password === "";
+  };
+  return (
+    Object.keys(body).every((name) => known.includes(name)) &&
+    e164.test(String(body.from_number)) &&
+    e164.test(String(body.to_number)) &&
+    isUrl(body.flow_url) &&
+    isUrl(body.status_callback_url) &&
+    ["boolean", "undefined"].includes(typeof body.record)
+  );
+};
+
+/** A valid object with up to two of its fields replaced; now and then anything at all. */
+const spoiled = (valid: object, spoilers: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc
+        .tuple(fc.subarray(Object.keys(spoilers), { maxLength: 2 }), fc.record(spoilers))
+        .map(([names, wrong]) => ({
+          ...valid,
+          ...Object.fromEntries(names.map((name) => [name, wrong[name]])),
+        })),
+    },
+    { weight: 1, arbitrary: fc.anything() },
+  );
+
+const number = fc.oneof(
+  fc.stringMatching(/^\+[1-9][0-9]{6,14}$/),
+  fc.stringMatching(/^\+?[0-9 ]{0,17}$/),
+  fc.anything(),
+);
+const url = fc.oneof(
+  fc.webUrl({ validSchemes: ["https"] }),
+  fc.webUrl({ validSchemes: ["http", "https"], withFragments: true, withQueryParameters: true }),
+  fc.string().map((path) => `https://app.test/${path}`),
+  fc.anything(),
+);
+const params = spoiled(
+  {
+    from_number: "+12025550177",
+    to_number: "+12025550188",
+    flow_url: "https://app.test/flow",
+    status_callback_url: "https://app.test/status",
+  },
+  {
+    from_number: number,
+    to_number: number,
+    flow_url: url,
+    status_callback_url: url,
+    record: fc.oneof(fc.boolean(), fc.anything()),
+    other: fc.anything(),
+  },
+);
+const header = fc.oneof(fc.string(), fc.stringMatching(/^[!-~]{1,20}$/));
+const options = spoiled(
+  { apiKey: "ak_1", baseUrl: "https://voice.test" },
+  {
+    apiKey: fc.oneof(
+      fc.stringMatching(/^[!-~]{1,20}$/),
+      fc.string({ unit: "binary" }),
+      fc.func(fc.string()),
+      fc.anything(),
+    ),
+    baseUrl: fc.oneof(fc.webUrl({ validSchemes: ["https"] }), fc.string(), fc.anything()),
+    timeout: fc.oneof(
+      fc.integer({ min: 1, max: 200 }),
+      fc.double({ max: 200 }),
+      fc.string(),
+      fc.object(),
+    ),
+    retries: fc.oneof(fc.nat(2), fc.anything()),
+    path: fc.oneof(fc.constantFrom("auto", "calls", "voice/calls"), fc.anything()),
+    headers: fc.oneof(fc.dictionary(header, header), fc.anything()),
+    signal: fc.oneof(fc.constant(new AbortController().signal), fc.anything()),
+  },
+);
+const answer = fc.oneof(
+  fc.constant(() => Response.json({ data: { id: "cs_1" } })),
+  fc
+    .tuple(
+      fc.integer({ min: 200, max: 599 }),
+      fc.string(),
+      fc.dictionary(
+        fc.constantFrom("retry-after", "x-request-id"),
+        fc.stringMatching(/^[0-9a-z]{0,9}$/),
+      ),
+    )
+    .map(
+      ([status, body, headers]) =>
+        () =>
+          new Response([204, 205, 304].includes(status) ? null : body, { status, headers }),
+    ),
+  fc.json().map((json) => () => new Response(json)),
+  fc.anything().map((thrown) => () => Promise.reject(thrown)),
+);
+
+test("no input makes create send what the contract refuses, or throw what is not documented", async () => {
+  let sent = 0;
+  let placed = 0;
+  await fc.assert(
+    fc.asyncProperty(params, options, answer, async (input, given, respond) => {
+      const fetch = async (target: string, init: RequestInit): Promise<Response> => {
+        sent++;
+        const body = JSON.parse(await new Response(init.body ?? null).text());
+        expect(allowed(body), JSON.stringify(body)).toBe(true);
+        expect(new URL(target).protocol).toMatch(/^https?:$/);
+        new Headers(init.headers);
+        return respond() as Promise<Response>;
+      };
+      // Some answers ask to wait for seconds: the deadline keeps a run short.
+      const complete = Object(given) === given ? { timeout: 200, ...Object(given), fetch } : given;
+      try {
+        const call = await create(input as never, complete as never);
+        expect(call.id).toBeTypeOf("string");
+        placed++;
+      } catch (error) {
+        if (!isException(error)) throw error;
+        expect(["no", "maybe"]).toContain(error.placed);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  // Enough of the runs must have come through, or the property shows nothing.
+  expect(sent).toBeGreaterThan(100);
+  expect(placed).toBeGreaterThan(30);
+});
+
+test("valid parameters and options are always sent, once, just as they are", async () => {
+  const valid = fc.record(
+    {
+      from_number: fc.stringMatching(/^\+[1-9][0-9]{6,14}$/),
+      to_number: fc.stringMatching(/^\+[1-9][0-9]{6,14}$/),
+      flow_url: fc.webUrl({ validSchemes: ["https"], withQueryParameters: true }),
+      status_callback_url: fc.webUrl({ validSchemes: ["https"], withFragments: true }),
+      record: fc.boolean(),
+    },
+    { requiredKeys: ["from_number", "to_number", "flow_url", "status_callback_url"] },
+  );
+  await fc.assert(
+    fc.asyncProperty(valid, fc.stringMatching(/^[!-~]{1,60}$/), async (input, apiKey) => {
+      const bodies: unknown[] = [];
+      const fetch = async (_: string, init: RequestInit) => {
+        expect(new Headers(init.headers).get("x-api-key")).toBe(apiKey);
+        bodies.push(JSON.parse(await new Response(init.body ?? null).text()));
+        return Response.json({ id: "cs_1" });
+      };
+      await create(input, { apiKey, baseUrl: "https://voice.test", fetch });
+      expect(bodies).toEqual([input]);
+    }),
+    { numRuns: 500 },
+  );
+});
