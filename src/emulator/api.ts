@@ -2,7 +2,7 @@ import { Hono } from "hono/tiny";
 import type { CallParams } from "../calls/params.ts";
 import type { Account } from "./account.ts";
 import { preflight, refuse } from "./answer.ts";
-import { parseJson, readBeginning } from "./body.ts";
+import { type Beginning, parseJson, readBeginning } from "./body.ts";
 import type { Call } from "./call.ts";
 import { destinationOf } from "./destinations.ts";
 import { keyMissing, readFields } from "./fields.ts";
@@ -12,9 +12,16 @@ import { replies } from "./reply.ts";
 /** The largest body, in bytes. */
 const largest = 64 * 1024;
 
-/** What goes beside a request: the caller's signal, kept out of it because a `Request` copies it. */
+/** What goes beside a request. */
+export interface Beside {
+  readonly signal?: AbortSignal | undefined;
+  /** The body, when it is a text. */
+  readonly text?: string | undefined;
+}
+
+/** The environment of the routes, in Hono's words. */
 export interface Env {
-  readonly Bindings: { readonly signal: AbortSignal | undefined };
+  readonly Bindings: Beside;
 }
 
 /** What is told of a refused request: neither key nor query, which might hold one. */
@@ -37,9 +44,16 @@ export interface ApiParts {
 
 const mediaType = /^application\/json *(;|$)/i;
 
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+const encoded = (text: string): Beginning => {
+  const bytes = encoder.encode(text);
+  return { bytes, whole: bytes.length <= largest };
+};
+
 const initiate = async (
   request: Request,
-  signal: AbortSignal | undefined,
+  { signal, text }: Beside,
   { account, isClosed, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
@@ -51,7 +65,8 @@ const initiate = async (
   if (!mediaType.test(headers.get("Content-Type") ?? "")) {
     return refuse(415, "Content-Type must be application/json.");
   }
-  const { bytes, whole } = await readBeginning(request.body, largest);
+  const { bytes, whole } =
+    text === undefined ? await readBeginning(request.body, largest) : encoded(text);
   if (!whole) return refuse(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refuse(400, "The body must be JSON in UTF-8.");
@@ -76,7 +91,7 @@ export const apiRoutes = (parts: ApiParts): Hono<Env> => {
     app.all(path, async ({ req, env, notFound }) => {
       // The router overlooks a slash at the end; the service has no such address.
       if (req.path !== path) return notFound();
-      const response = await initiate(req.raw, env.signal, parts);
+      const response = await initiate(req.raw, env, parts);
       const { status } = response;
       if (status >= 400) parts.onRefused({ method: req.method, path, status });
       return response;

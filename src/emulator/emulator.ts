@@ -172,8 +172,10 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
       const given = input instanceof Request ? input : undefined;
       const signal = init?.signal ?? given?.signal;
       signal?.throwIfAborted();
-      const request = given && !init ? given : new Request(input, { ...init, signal: null });
-      return app.fetch(request, { signal });
+      // Signal and text go beside the request: it would copy the one and stream the other.
+      const text = typeof init?.body === "string" ? init.body : undefined;
+      const rest = { ...init, signal: null, ...(text !== undefined && { body: null }) };
+      return app.fetch(given && !init ? given : new Request(input, rest), { signal, text });
     },
     get calls() {
       return calls.all().map((call) => call.toRecord());

@@ -93,7 +93,7 @@ export class Notifier {
       "Content-Type": "application/json",
       "webhook-id": id,
       "webhook-timestamp": timestamp,
-      "webhook-signature": await sign(`${id}.${timestamp}.${body}`),
+      "webhook-signature": sign(`${id}.${timestamp}.${body}`),
     };
     const { signal } = call.forgotten;
     const rules: Rules = { largest: kept, redirects: "none", local: call.local, signal };

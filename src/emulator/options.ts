@@ -37,7 +37,8 @@ export interface EmulatorOptions {
   readonly webhookSecret?: string | undefined;
   /**
    * Makes the emulator's own requests, to flows, media and receivers of notifications: a `fetch`, or
-   * an application of yours that answers a `Request`. It is called without `this`.
+   * an application of yours that answers a `Request`. It is called without `this`, as fetch would
+   * be: with a `Request`, and an object whose `signal` aborts once nobody waits for the answer.
    *
    * @defaultValue the platform's `fetch`, looked up at each request
    */
@@ -149,7 +150,7 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> =
       ),
       fetch: /* @__PURE__ */ optional(
         /* @__PURE__ */ custom<Send>(isFunction, "must be a function"),
-        () => (request: Request) => globalThis.fetch(request),
+        () => (request: Request, init: RequestInit) => globalThis.fetch(request, init),
       ),
       WebSocket: /* @__PURE__ */ optional(
         /* @__PURE__ */ custom<new (url: string) => WebSocket>(isFunction, "must be a constructor"),

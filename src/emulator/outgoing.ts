@@ -30,7 +30,10 @@ export interface Outcome {
 export type Ask = (url: string, init: RequestInit, rules: Rules) => Promise<Outcome>;
 
 /** Makes one request, like `fetch`. */
-export type Send = (request: Request) => Response | Promise<Response>;
+export type Send = (
+  request: Request,
+  init: { readonly signal: AbortSignal },
+) => Response | Promise<Response>;
 
 /** What the platform says of a failed request: its innermost cause knows best. */
 const wordsOf = (error: unknown): string => {
@@ -69,7 +72,8 @@ const exchange = async (
   let address = url;
   let how = init;
   for (let hops = 0; hops <= mostRedirects; hops++) {
-    const response = await send(new Request(address, { ...how, redirect: "manual", signal }));
+    // The signal apart: a `Request` that follows one costs twice as much to make.
+    const response = await send(new Request(address, { ...how, redirect: "manual" }), { signal });
     const { status, headers, body, type } = response;
     if (rules.redirects === "none") return response;
     if (type === "opaqueredirect") throw new TypeError("redirects");

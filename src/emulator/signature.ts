@@ -1,9 +1,10 @@
+import { hmacSha256 } from "./hmac.ts";
 import { toBase64 } from "./sound.ts";
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** Signs a text. */
-export type Sign = (text: string) => Promise<string>;
+export type Sign = (text: string) => string;
 
 /** Where the secret's base64 begins. */
 const prefix = "whsec_";
@@ -24,12 +25,8 @@ export const randomSecret = (): string =>
  * @see https://www.standardwebhooks.com
  */
 export const signer = (secret: string): Sign => {
-  const bytes = Uint8Array.from(atob(secret.slice(prefix.length)), (each) => each.charCodeAt(0));
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  let key: Promise<CryptoKey> | undefined;
-  return async (text) => {
-    key ??= crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]);
-    const signature = await crypto.subtle.sign("HMAC", await key, encoder.encode(text));
-    return `v1,${toBase64(new Uint8Array(signature))}`;
-  };
+  const hmac = hmacSha256(
+    Uint8Array.from(atob(secret.slice(prefix.length)), (each) => each.charCodeAt(0)),
+  );
+  return (text) => `v1,${toBase64(hmac(encoder.encode(text)))}`;
 };
