@@ -1,0 +1,47 @@
+#!/bin/sh
+# Places a call with curl: sh call.sh +12025550100 (see README.md).
+set -eu
+
+wrong() {
+  echo "$1" >&2
+  exit 2
+}
+
+case ${1-} in
+  *[!+0-9]* | "") wrong "usage: sh call.sh <number in E.164, such as +12025550100>" ;;
+esac
+case $OUTDIAL_BASE_URL in
+  https://* | http://127.0.0.1:* | http://localhost:*) ;;
+  *) wrong "OUTDIAL_BASE_URL must be https" ;;
+esac
+case $OUTDIAL_API_KEY in
+  *[![:graph:]]* | "") wrong "OUTDIAL_API_KEY must be one word" ;;
+esac
+
+body=$(printf '{"from_number":"%s","to_number":"%s","flow_url":"%s","status_callback_url":"%s"}' \
+  "$FROM_NUMBER" "$1" "$APP_URL/flow" "$APP_URL/status")
+
+# printf is part of the shell, so the key is no argument of any process. -q, which comes first, skips
+# a .curlrc that may follow redirects.
+failure=0
+answer=$(printf 'X-API-Key: %s\n' "$OUTDIAL_API_KEY" |
+  curl -q --silent --show-error --max-time 10 --write-out '\n%{http_code}' \
+    --header @- --header 'Content-Type: application/json' --data "$body" \
+    "${OUTDIAL_BASE_URL%/}/api/v1/calls/initiate") || failure=$?
+status=${answer##*[!0-9]}
+
+case $failure:$status in
+  0:2??) printf '%s\n' "${answer%???}" ;;
+  0:[34]??)
+    printf 'Refused with %s: %s\n' "$status" "${answer%???}" >&2
+    exit 1
+    ;;
+  [567]:* | 35:* | 60:*) # Not resolved, not connected, no TLS: the request never left.
+    echo "Not placed: no connection" >&2
+    exit 1
+    ;;
+  *)
+    echo "The call may have been placed (HTTP $status)" >&2
+    exit 3
+    ;;
+esac

@@ -1,0 +1,108 @@
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Ended, execute, path } from "./execute.ts";
+import { onlyCall, type Service, startService, to } from "./service.ts";
+
+type Env = Readonly<Record<string, string>>;
+
+/** How each script is started, as its own header says. */
+const scripts: Readonly<Record<string, (number: string, env: Env) => Promise<Ended>>> = {
+  deno: (number, env) =>
+    execute(
+      path("test/node_modules/.bin/deno"),
+      [
+        "run",
+        "--no-prompt",
+        "--allow-net=127.0.0.1",
+        "--allow-env=OUTDIAL_API_KEY,OUTDIAL_BASE_URL,FROM_NUMBER,APP_URL",
+        `--config=${path("test/examples/deno.json")}`,
+        path("examples/deno/call.ts"),
+        number,
+      ],
+      env,
+    ),
+  bun: (number, env) =>
+    execute(path("test/node_modules/.bin/bun"), [path("examples/bun/call.ts"), number], env),
+  curl: (number, env) => execute("sh", [path("examples/direct-http/call.sh"), number], env),
+  python: (number, env) => execute("python3", [path("examples/direct-http/call.py"), number], env),
+};
+
+let service: Service;
+
+beforeEach(async () => {
+  service = await startService();
+});
+
+afterEach(() => service.close());
+
+describe.each(Object.entries(scripts))("%s", (_, script) => {
+  test("places one call, prints its id, and ends with 0", async () => {
+    const { code, stdout, stderr } = await script(to.placed, service.env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/\bcs_[0-9A-Z]{26}\b/);
+    expect(service.calls()).toEqual(onlyCall(to.placed));
+    expect(service.urls).toEqual([`${service.baseUrl}/api/v1/calls/initiate`]);
+  });
+
+  test("ends with 1 when the key is refused, and never shows it", async () => {
+    const key = "ak_MARKEDkey0123456789";
+    const { code, stdout, stderr } = await script(to.placed, {
+      ...service.env,
+      OUTDIAL_API_KEY: key,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain("Invalid API Key.");
+    expect(stdout + stderr + service.urls).not.toContain(key);
+    expect(service.calls()).toEqual([]);
+  });
+
+  test("ends with 1 when nobody listens", async () => {
+    const gone = await startService();
+    await gone.close();
+    const { code } = await script(to.placed, gone.env);
+    expect(code).toBe(1);
+  });
+
+  test("ends with 3 when the call may have been placed", async () => {
+    const { code, stderr } = await script(to.outage, service.env);
+    expect(code).toBe(3);
+    expect(stderr).toContain("may have been placed");
+    expect(service.urls).toHaveLength(1);
+  });
+});
+
+describe.each([
+  ["curl", "sh", "examples/direct-http/call.sh"],
+  ["python", "python3", "examples/direct-http/call.py"],
+])("%s", (_, command, script) => {
+  const refused = (env: Env, ...args: string[]) => execute(command, [path(script), ...args], env);
+
+  test("ends with 2 without a number, with a key that is no header, and over plain http", async () => {
+    const key = "ak_MARKED\nX-Other: 1";
+    for (const ended of [
+      await refused(service.env),
+      await refused({ ...service.env, OUTDIAL_API_KEY: key }, to.placed),
+      await refused({ ...service.env, OUTDIAL_BASE_URL: "http://voice.test" }, to.placed),
+    ]) {
+      expect(ended.code).toBe(2);
+      expect(ended.stdout + ended.stderr).not.toContain("MARKED");
+    }
+    expect(service.urls).toEqual([]);
+  });
+});
+
+test("no argument of curl contains the key, so ps doesn't show it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "outdial-curl-"));
+  const curl = join(folder, "curl");
+  const log = join(folder, "arguments");
+  writeFileSync(curl, `#!/bin/sh\necho "$@" >>"${log}"\nPATH=\${PATH#*:} exec curl "$@"\n`);
+  chmodSync(curl, 0o755);
+  const ended = await scripts.curl?.(to.placed, { ...service.env, PATH: folder });
+  expect(ended?.code).toBe(0);
+  expect(service.calls()).toEqual(onlyCall(to.placed));
+  const seen = readFileSync(log, "utf8");
+  expect(seen).toContain(service.baseUrl);
+  expect(seen).not.toContain(service.env.OUTDIAL_API_KEY);
+});
