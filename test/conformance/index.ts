@@ -1,6 +1,8 @@
 import { cases as callbacks } from "./callbacks.ts";
 import type { Case } from "./case.ts";
 import { cases as client } from "./client.ts";
+import { cases as flows } from "./flows.ts";
+import { cases as media } from "./flows-media.ts";
 import { cases as key } from "./key.ts";
 import { cases as network } from "./network.ts";
 import { cases as options } from "./options.ts";
@@ -20,4 +22,6 @@ export const cases: readonly Case[] = [
   ...client,
   ...redaction,
   ...callbacks,
+  ...flows,
+  ...media,
 ];
