@@ -1,0 +1,173 @@
+import type { ServerResponse } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { version } from "../../package.json";
+import { type Ended, outdial, runtimes, start } from "./cli.ts";
+import { json, type Service, serve } from "./service.ts";
+
+const key = "ak_marked-key-5f1c";
+const from = "+12025550199";
+const to = "+12025550123";
+const flow = "https://app.test/flow";
+const callback = "https://app.test/status";
+const flags = ["--from", from, "--to", to, "--flow", flow, "--callback", callback];
+const call = ["call", ...flags];
+const accepted = json(202, { message: "Call accepted.", data: { id: "cs_1", record: true } });
+
+const services: Service[] = [];
+const service = async (answer: (response: ServerResponse) => void) => {
+  const started = await serve(answer);
+  services.push(started);
+  return started;
+};
+afterEach(() => {
+  for (const { close } of services.splice(0)) close();
+});
+
+/** One line on stderr, nothing on stdout, and no secret in either. */
+const expectLine = ({ code, stdout, stderr }: Ended, exit: number, line: RegExp) => {
+  expect(stderr).toMatch(/^outdial: [^\n]+\n$/);
+  expect(stderr).toMatch(line);
+  expect(stderr).not.toContain(key);
+  for (const number of [from, to]) expect(stderr).not.toContain(number.slice(1));
+  expect({ code, stdout }).toEqual({ code: exit, stdout: "" });
+};
+
+describe.each(runtimes)("outdial call, under %s", (runtime) => {
+  it("exits 0 with the id on stdout", async () => {
+    const { url, seen } = await service(accepted);
+    const env = { OUTDIAL_API_KEY: key, OUTDIAL_BASE_URL: url };
+    expect(await outdial(runtime, call, env)).toEqual({ code: 0, stdout: "cs_1\n", stderr: "" });
+    const body = {
+      from_number: from,
+      to_number: to,
+      flow_url: flow,
+      status_callback_url: callback,
+    };
+    expect(seen).toEqual([{ method: "POST", url: "/api/v1/calls/initiate", key, body }]);
+  });
+
+  it("exits 1 when the service refuses", async () => {
+    const { url } = await service(json(403, { detail: `Invalid API Key. ${key} ${to}` }));
+    const ended = await outdial(runtime, [...call, "--base-url", url], { OUTDIAL_API_KEY: key });
+    expectLine(ended, 1, /HTTP 403 Invalid API Key.*no call was placed/);
+  });
+
+  it("exits 1 when no connection was made", async () => {
+    const { url, close } = await service(accepted);
+    close();
+    const ended = await outdial(runtime, [...call, "--base-url", url], { OUTDIAL_API_KEY: key });
+    expectLine(ended, 1, /connection failed.*no call was placed/i);
+  });
+
+  it("exits 2 when a parameter breaks its rule, which is told by its flag", async () => {
+    const bad = call.map((word) => (word === to ? "0170-123" : word));
+    const env = { OUTDIAL_API_KEY: key, OUTDIAL_BASE_URL: "https://voice.test" };
+    const ended = await outdial(runtime, bad, env);
+    expectLine(ended, 2, /--to must be an E\.164 number/);
+    expect(ended.stderr).not.toContain("0170");
+  });
+
+  it("exits 3 when the service fails after it had the request", async () => {
+    const { url } = await service((response) => response.socket?.destroy());
+    const ended = await outdial(runtime, [...call, "--base-url", url], { OUTDIAL_API_KEY: key });
+    expectLine(ended, 3, /a call may have been placed/);
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("exits 3 at %s while in flight", async (signal) => {
+    const arrived = Promise.withResolvers<void>();
+    const { url } = await service(() => arrived.resolve());
+    const running = start(runtime, [...call, "--base-url", url], { OUTDIAL_API_KEY: key });
+    await arrived.promise;
+    running.child.kill(signal);
+    expectLine(await running.ended, 3, /interrupted; the call may have been placed/);
+  });
+
+  it("takes no key as an argument, says why, and does not repeat it", async () => {
+    const ended = await outdial(runtime, [...call, `--api-key=${key}`], { OUTDIAL_API_KEY: key });
+    expectLine(ended, 2, /the key is no argument, because .*OUTDIAL_API_KEY/);
+  });
+
+  it("prints help and version", async () => {
+    const help = await outdial(runtime, ["--help"]);
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(help.stdout).toMatch(/outdial call --from/);
+    const expected = { code: 0, stdout: `${version}\n`, stderr: "" };
+    expect(await outdial(runtime, ["--version"])).toEqual(expected);
+  });
+});
+
+describe("outdial call", () => {
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    outdial("node", args, { OUTDIAL_API_KEY: key, ...env });
+
+  it("prints the whole call as one line of JSON with --json", async () => {
+    const { url } = await service(accepted);
+    const { stdout } = await run([...call, "--json", "--base-url", url]);
+    expect(stdout.split("\n")).toHaveLength(2);
+    expect(JSON.parse(stdout)).toEqual({ id: "cs_1", message: "Call accepted.", record: true });
+  });
+
+  it("asks for no recording with --no-record", async () => {
+    const { url, seen } = await service(accepted);
+    await run([...call, "--no-record"], { OUTDIAL_BASE_URL: url });
+    expect(seen[0]?.body).toMatchObject({ record: false });
+  });
+
+  it("takes --base-url before OUTDIAL_BASE_URL", async () => {
+    const { url, seen } = await service(accepted);
+    await run([...call, "--base-url", url], { OUTDIAL_BASE_URL: "https://voice.test" });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("gives up after --timeout", async () => {
+    const { url } = await service(() => {});
+    const ended = await run([...call, "--timeout", "50", "--base-url", url]);
+    expectLine(ended, 3, /No answer within 50 ms \(a call may have been placed\)/);
+  });
+
+  it("keeps what the service says on one line, and out of the terminal's hands", async () => {
+    const detail = "line one\nline two\u001b[2J\u202e done";
+    const { url } = await service(json(422, { detail }));
+    const ended = await run([...call, "--base-url", url]);
+    expectLine(
+      ended,
+      1,
+      /^outdial: HTTP 422 line one line two \[2J done \(no call was placed\)\n$/,
+    );
+  });
+
+  it("tells every rule that is broken, on one line", async () => {
+    const bad = ["call", "--from", "1", "--to", "2", "--flow", "ftp://x", "--callback", "http://x"];
+    const ended = await run(bad, { OUTDIAL_BASE_URL: "https://voice.test" });
+    expectLine(ended, 2, /--from must .*; --to must .*; --flow must .*; --callback must /);
+  });
+
+  it.each([
+    ["--base-url must", ["--base-url", "http://voice.test"], {}],
+    ["OUTDIAL_BASE_URL must", [], { OUTDIAL_BASE_URL: "http://voice.test" }],
+    ["--timeout must", ["--timeout", "soon", "--base-url", "https://voice.test"], {}],
+    ["OUTDIAL_API_KEY must", ["--base-url", "https://voice.test"], { OUTDIAL_API_KEY: "k\u00e9y" }],
+    ["OUTDIAL_API_KEY is not set", ["--base-url", "https://voice.test"], { OUTDIAL_API_KEY: "" }],
+    ["--to is given twice", ["--to", to], {}],
+    ["--json takes no value", ["--json=yes"], {}],
+    ["--timeout needs a value", ["--timeout"], {}],
+    ["--timeout needs a value", ["--timeout", "--json"], {}],
+    ["--frm is unknown", ["--frm", from], {}],
+    ["an option is unknown", [`--${key}`], {}],
+    ["every argument must be an option", [key], {}],
+    ["the key is no argument", ["--key", key], {}],
+    ["the key is no argument", ["-k", key], {}],
+    ["the key is no argument", ["--apiKey", key], {}],
+  ])("exits 2: %s", async (line, args, env) => {
+    expectLine(await run([...call, ...args], env), 2, new RegExp(line));
+  });
+
+  it("exits 2 and names the flags that are missing", async () => {
+    const ended = await run(["call", "--from", from], { OUTDIAL_BASE_URL: "https://voice.test" });
+    expectLine(ended, 2, /--to, --flow, --callback are missing/);
+  });
+
+  it.each([[[]], [["dial"]], [["constructor"]]])("exits 2 for the command %j", async (args) => {
+    expectLine(await run(args), 2, /command/);
+  });
+});

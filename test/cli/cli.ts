@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const path = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+const modules = path("test/node_modules");
+const main = path("dist/cli/main.js");
+
+/** How each runtime starts the built command line. */
+const commands = {
+  node: [`${modules}/node/bin/node`, main],
+  deno: [
+    `${modules}/.bin/deno`,
+    "run",
+    "--no-prompt",
+    "--allow-env",
+    "--allow-net",
+    "--allow-sys",
+    main,
+  ],
+  bun: [`${modules}/.bin/bun`, main],
+} as const;
+
+export type Runtime = keyof typeof commands;
+
+export const runtimes: readonly Runtime[] = ["node", "deno", "bun"];
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** What it has printed so far. */
+  readonly printed: () => string;
+  /** Waits until it has printed a text, and gives all of it. */
+  readonly says: (what: RegExp) => Promise<string>;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts `outdial`, with nothing of this process's environment that it would read. */
+export const start = (
+  runtime: Runtime,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Running => {
+  const [command, ...first] = commands[runtime];
+  const { PATH = "", HOME = "" } = process.env;
+  const child = spawn(command, [...first, ...args], {
+    env: { PATH, HOME, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  const watchers = new Set<() => void>();
+  const told = () => {
+    for (const watch of watchers) watch();
+  };
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+    told();
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+    told();
+  });
+  const ended = new Promise<Ended>((resolve) =>
+    child.on("close", (code) => resolve({ code, stdout, stderr })),
+  );
+  const printed = () => stdout + stderr;
+  const says = (what: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const watch = () => what.test(printed()) && resolve(printed());
+      watchers.add(watch);
+      watch();
+      ended.then(() => reject(new Error(`ended without ${what}: ${printed()}`)));
+    });
+  return { child, printed, says, ended };
+};
+
+/** Runs `outdial` to its end. */
+export const outdial = (
+  runtime: Runtime,
+  args: readonly string[],
+  env?: Readonly<Record<string, string>>,
+): Promise<Ended> => start(runtime, args, env).ended;
