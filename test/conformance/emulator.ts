@@ -316,7 +316,12 @@ export const cases: readonly Case[] = [
       const stalled = { ...params, to_number: "+12025550113" };
       const response = await post(service, stalled, { signal: another.signal });
       setTimeout(() => another.abort(reason), 10);
-      assert.equal(await rejection(response.text()), reason);
+      // Not by text(), for which Chromium makes an error of its own.
+      const reader = response.body?.getReader();
+      const reading = (async () => {
+        while (!(await reader?.read())?.done);
+      })();
+      assert.equal(await rejection(reading), reason);
       await service.close();
     },
   },
