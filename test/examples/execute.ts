@@ -12,12 +12,15 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command to its end, with nothing in its environment but PATH and what is given. */
+/**
+ * Runs a command to its end, with nothing in its environment but HOME, PATH and what is given. A
+ * command that goes on for longer than `patience`, in milliseconds, is stopped: its `code` is null.
+ */
 export const execute = (
   command: string,
   args: readonly string[],
   { PATH = "", ...env }: Readonly<Record<string, string>> = {},
-  cwd: string = path("."),
+  { cwd = path("."), patience = 30_000 } = {},
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -29,7 +32,7 @@ export const execute = (
         PATH: [PATH, process.env.PATH].filter(Boolean).join(delimiter),
       },
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: 60_000,
+      timeout: patience,
     });
     const read = async (stream: AsyncIterable<Buffer>): Promise<string> => {
       const chunks = [];
