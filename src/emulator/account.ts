@@ -1,12 +1,15 @@
-/** 32 random bytes as 43 base64url characters, after a prefix that says what they are. */
-const randomKey = (): string => {
+/** 32 random bytes as 43 base64url characters. */
+export const randomText = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   const base64 = btoa(String.fromCharCode(...bytes));
-  return `ak_${base64.replaceAll("+", "-").replaceAll("/", "_").replace("=", "")}`;
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replace("=", "");
 };
 
+/** A key: random, after a prefix that says what it is. */
+const randomKey = (): string => `ak_${randomText()}`;
+
 /** Takes as long wherever the first difference is. */
-const isSame = (given: string, expected: string): boolean => {
+export const isSame = (given: string, expected: string): boolean => {
   let difference = given.length ^ expected.length;
   for (let at = 0; at < expected.length; at++) {
     difference |= given.charCodeAt(at) ^ expected.charCodeAt(at);

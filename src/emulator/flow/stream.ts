@@ -18,7 +18,7 @@ const mostBuffered = 2 ** 20;
 /** How many of the messages that could not be understood the history explains. */
 const explained = 5;
 
-/** Lets the socket's events in, which no clock may outrun. */
+/** Lets the application answer what was sent, which no clock may outrun. */
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Waits while the application takes less than it is sent; gives up when it takes nothing at all. */
@@ -77,15 +77,16 @@ export const stream: Perform<Stream> = async (streaming, parts) => {
   const { accountId: account_id } = parts;
   const data = { encoding: "audio/l16", sample_rate: sampleRate, channels: 1 } as const;
   send({ type: "start", account_id, call_id: call.id, stream_id, data });
+  await breathe();
   const frame = frames(sampleRate, chunk_size);
   const from = call.talked;
   let takes = true;
   for (let index = 0; takes && socket.readyState === 1; index++) {
     await call.timeline.wait(from + (index + 1) * chunk_size - call.talked);
-    await breathe();
     takes = await drained(socket, parts.respondWithin);
     if (takes && socket.readyState === 1) {
       send({ type: "audio", stream_id, data: { audio_b64: frame(index) } });
+      await breathe();
     }
   }
   socket.close(1000);

@@ -1,0 +1,264 @@
+import { assert } from "chai";
+import type { EmulatorOptions, StreamEntry } from "outdial/emulator";
+import type { Case } from "./case.ts";
+import { application } from "./emulator-app.ts";
+
+type Message = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** What an application does on its end of the socket. */
+interface Application {
+  readonly onMessage?: (message: Message, socket: ServiceSocket) => void;
+}
+
+/** The service's end of a socket whose other end is an application in this process. */
+class ServiceSocket extends EventTarget {
+  readonly url: string;
+  readyState = 0;
+  bufferedAmount = 0;
+  readonly sent: Message[] = [];
+  closed: number | undefined;
+  readonly #application: Application;
+
+  constructor(url: string, application: Application) {
+    super();
+    this.url = url;
+    this.#application = application;
+    setTimeout(() => {
+      if (this.readyState === 0) this.readyState = 1;
+      this.dispatchEvent(new Event(this.readyState === 1 ? "open" : "error"));
+    });
+  }
+
+  send(text: string): void {
+    if (this.readyState !== 1) throw new Error("not open");
+    const message = JSON.parse(text);
+    this.sent.push(message);
+    setTimeout(() => this.#application.onMessage?.(message, this));
+  }
+
+  /** What the application says. */
+  say(data: unknown): void {
+    const text = typeof data === "string" ? data : JSON.stringify(data);
+    this.dispatchEvent(Object.assign(new Event("message"), { data: text }));
+  }
+
+  close(code?: number): void {
+    if (this.readyState === 3) return;
+    this.readyState = 3;
+    this.closed = code;
+    this.dispatchEvent(new Event("close"));
+  }
+}
+
+const streaming = (
+  { onMessage }: Application,
+  action: object = {},
+  options: EmulatorOptions = {},
+) => {
+  const sockets: ServiceSocket[] = [];
+  // An arrow function is no constructor.
+  // biome-ignore lint/complexity/useArrowFunction: see above
+  const WebSocket = function (url: string) {
+    const socket = new ServiceSocket(url, { ...(onMessage && { onMessage }) });
+    sockets.push(socket);
+    return socket;
+  } as unknown as NonNullable<EmulatorOptions["WebSocket"]>;
+  const flow = { action: "stream", ws_url: "wss://app.test/media", ...action };
+  return { ...application({ "/flow": flow }, { WebSocket, ...options }), sockets };
+};
+
+/** 16-bit samples of one value, in base64. */
+const audio = (samples: number, value: number): string => {
+  const bytes = new Uint8Array(new Int16Array(samples).fill(value).buffer);
+  return btoa(String.fromCharCode(...bytes));
+};
+
+const samplesIn = async (response: Response): Promise<Int16Array> =>
+  new Int16Array((await response.arrayBuffer()).slice(44));
+
+const closedEntry = (history: readonly { readonly type: string }[]): StreamEntry | undefined =>
+  history.filter((entry): entry is StreamEntry => entry.type === "stream").at(-1);
+
+export const cases: readonly Case[] = [
+  {
+    name: "emulator: a stream sends start, then paced frames of audio, until the application closes",
+    run: async () => {
+      for (const [action, sampleRate, bytes] of [
+        [{}, 8_000, 6_400],
+        [{ sample_rate: "16k", chunk_size: 20 }, 16_000, 640],
+      ] as const) {
+        const { call, sockets, emulator } = streaming(
+          {
+            onMessage: ({ type, message_id }, socket) => {
+              if (type === "audio" && message_id === 6) socket.close(1000);
+            },
+          },
+          action,
+        );
+        const record = await call();
+        assert.equal(record.reason, "normal");
+        const [socket, ...others] = sockets;
+        assert.lengthOf(others, 0);
+        assert.equal(socket?.url, "wss://app.test/media");
+        const [start, ...frames] = socket?.sent ?? [];
+        const { stream_id, ...head } = Object(start);
+        assert.isString(stream_id);
+        assert.deepEqual(head, {
+          type: "start",
+          account_id: emulator.accountId,
+          call_id: record.id,
+          message_id: 1,
+          data: { encoding: "audio/l16", sample_rate: sampleRate, channels: 1 },
+        });
+        frames.forEach((frame, index) => {
+          const { audio_b64 } = Object(frame.data);
+          assert.deepInclude(frame, { type: "audio", stream_id, message_id: index + 2 });
+          assert.lengthOf(atob(audio_b64), bytes);
+        });
+        // A wave of 440 Hz crosses zero 880 times a second.
+        const wave = new Int16Array(
+          Uint8Array.from(
+            frames.map((frame) => atob(Object(frame.data).audio_b64)).join(""),
+            (each) => each.charCodeAt(0),
+          ).buffer,
+        );
+        let crossings = 0;
+        for (let at = 1; at < wave.length; at++) {
+          if ((wave[at - 1] ?? 0) < 0 !== (wave[at] ?? 0) < 0) crossings++;
+        }
+        assert.closeTo(crossings / (wave.length / sampleRate), 880, 15);
+      }
+    },
+  },
+  {
+    name: "emulator: frames of a stream are as far apart as they are long",
+    run: async () => {
+      const times: number[] = [];
+      const { call } = streaming(
+        {
+          onMessage: ({ type }, socket) => {
+            if (type === "audio") times.push(Date.now());
+            if (times.length === 6) socket.close();
+          },
+        },
+        { chunk_size: 40 },
+        { clock: "real", ringFor: 1 },
+      );
+      await call();
+      assert.closeTo(Number(times.at(-1)) - Number(times[0]), 200, 60);
+    },
+  },
+  {
+    name: "emulator: what the application says is in the recording, when and for as long as it said it",
+    run: async () => {
+      const { call, emulator } = streaming({
+        onMessage: ({ type, message_id }, socket) => {
+          if (type !== "audio") return;
+          const say = (value: number, chunk_id: string) =>
+            socket.say({ type: "audio", data: { audio_b64: audio(3_200, value), chunk_id } });
+          if (message_id === 2) {
+            say(20_000, "one");
+            say(-20_000, "two");
+            say(20_000, "three");
+            socket.say({ type: "interrupt", chunk_id: "two" });
+          }
+          if (message_id === 5) {
+            say(-20_000, "four");
+            say(-20_000, "five");
+          }
+          if (message_id === 6) socket.say({ type: "clear" });
+          if (message_id === 8) socket.close();
+        },
+      });
+      const record = await call();
+      const samples = await samplesIn(await emulator.fetch(record.recording_url ?? ""));
+      assert.equal(samples.length, Math.round((7 * 400 * 8_000) / 1_000));
+      // The tone reaches 6 000, so that a mean over a frame shows what was said alone.
+      const mean = (frame: number) =>
+        samples.slice(frame * 3_200, (frame + 1) * 3_200).reduce((sum, each) => sum + each, 0) /
+        3_200;
+      const means = Array.from({ length: 7 }, (_, frame) => Math.round(mean(frame) / 1_000));
+      assert.deepEqual(means, [0, 20, 20, 0, -20, 0, 0]);
+    },
+  },
+  {
+    name: "emulator: a stream that is not to be recorded leaves silence",
+    run: async () => {
+      const { call, emulator } = streaming(
+        {
+          onMessage: ({ message_id }, socket) => {
+            socket.say({ type: "audio", data: { audio_b64: audio(3_200, 9_000) } });
+            if (message_id === 4) socket.close();
+          },
+        },
+        { record: false },
+      );
+      const record = await call();
+      const samples = await samplesIn(await emulator.fetch(record.recording_url ?? ""));
+      assert.isTrue(samples.length > 0 && samples.every((each) => each === 0));
+    },
+  },
+  {
+    name: "emulator: a message of the application that makes no sense is told, and the stream goes on",
+    run: async () => {
+      const wrong = [
+        "{",
+        "[]",
+        { type: "sing" },
+        { type: "audio", data: { audio_b64: "AAA" } },
+        { type: "audio", data: { audio_b64: "*" } },
+        { type: "interrupt" },
+      ];
+      const { call } = streaming({
+        onMessage: ({ message_id }, socket) => {
+          const next = wrong[Number(message_id) - 1];
+          if (next === undefined) socket.close();
+          else socket.say(next);
+        },
+      });
+      const record = await call();
+      assert.equal(record.reason, "normal");
+      const entry = closedEntry(record.history);
+      assert.deepInclude(entry, { state: "closed", sent: 7, received: 6 });
+      assert.lengthOf(entry?.malformed ?? [], 5);
+      for (const reason of entry?.malformed ?? []) assert.match(reason, /must be|is missing/);
+    },
+  },
+  {
+    name: "emulator: a stream ends with its call, and its socket is closed",
+    run: async () => {
+      const { call, sockets } = streaming({}, {}, { maxDuration: 2_000 });
+      const record = await call();
+      assert.equal(record.reason, "max_duration");
+      assert.equal(record.duration, 2);
+      assert.equal(sockets[0]?.closed, 1000);
+      assert.equal(closedEntry(record.history)?.state, "closed");
+    },
+  },
+  {
+    name: "emulator: a socket that can't be opened, or takes nothing, ends the call with flow_error",
+    run: async () => {
+      const failing = (fail: (socket: ServiceSocket) => void, respondWithin = 10_000) => {
+        // biome-ignore lint/complexity/useArrowFunction: an arrow function is no constructor
+        const WebSocket = function (url: string) {
+          const socket = new ServiceSocket(url, {});
+          fail(socket);
+          return socket;
+        } as unknown as NonNullable<EmulatorOptions["WebSocket"]>;
+        return streaming({}, {}, { WebSocket, respondWithin }).call();
+      };
+      const refused = await failing((socket) => {
+        socket.readyState = 3;
+      });
+      assert.match(String(refused.flow_error), /^step 1: ws_url /);
+      const throwing = await failing(() => {
+        throw new SyntaxError("no such scheme");
+      });
+      assert.match(String(throwing.flow_error), /^step 1: ws_url no such scheme/);
+      const stuck = await failing((socket) => {
+        socket.bufferedAmount = 2 ** 21;
+      }, 50);
+      assert.match(String(stuck.flow_error), /^step 1: ws_url took nothing/);
+    },
+  },
+];
