@@ -1,5 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { CallParams } from "../calls/params.ts";
+import { withDeadline } from "../deadline.ts";
 import type { Account } from "./account.ts";
 import { preflight, refuse } from "./answer.ts";
 import { type Beginning, parseJson, readBeginning } from "./body.ts";
@@ -34,6 +35,8 @@ export interface Refusal {
 /** What the routes need of the rest of the emulator. */
 export interface ApiParts {
   readonly account: Account;
+  /** Milliseconds on the wall for a request's body. */
+  readonly respondWithin: number;
   /** Whether no more calls are taken. */
   readonly isClosed: () => boolean;
   readonly findCall: (id: string) => Call | undefined;
@@ -51,10 +54,30 @@ const encoded = (text: string): Beginning => {
   return { bytes, whole: bytes.length <= largest };
 };
 
+/** The body, unless it stalls. */
+const receive = async (
+  body: Request["body"],
+  patience: number,
+  signal: AbortSignal | undefined,
+): Promise<Beginning | undefined> => {
+  const late = new Error("The body stalls");
+  try {
+    return await withDeadline(
+      patience,
+      signal,
+      () => late,
+      (over) => readBeginning(body, largest, over),
+    );
+  } catch (error) {
+    if (error === late) return;
+    throw error;
+  }
+};
+
 const initiate = async (
   request: Request,
   { signal, text }: Beside,
-  { account, isClosed, accept }: ApiParts,
+  { account, respondWithin, isClosed, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method")) return preflight();
@@ -65,8 +88,10 @@ const initiate = async (
   if (!mediaType.test(headers.get("Content-Type") ?? "")) {
     return refuse(415, "Content-Type must be application/json.");
   }
-  const { bytes, whole } =
-    text === undefined ? await readBeginning(request.body, largest) : encoded(text);
+  const received =
+    text === undefined ? await receive(request.body, respondWithin, signal) : encoded(text);
+  if (!received) return refuse(400, "The body did not come in time.");
+  const { bytes, whole } = received;
   if (!whole) return refuse(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refuse(400, "The body must be JSON in UTF-8.");

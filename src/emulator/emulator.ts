@@ -119,6 +119,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
 
   const app = apiRoutes({
     account,
+    respondWithin,
     isClosed: () => closing !== undefined,
     findCall: (id) => calls.get(id),
     onRefused: (refusal) =>

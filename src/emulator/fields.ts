@@ -15,15 +15,11 @@ export const keyMissing: Complaint = missing(["header", "x-api-key"]);
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const complaint = (
-  name: string,
-  body: Readonly<Record<string, unknown>>,
-  msg: string,
-): Complaint => {
-  const loc = ["body", name];
-  if (!(name in CallParams.entries)) return { loc, msg: "is unknown", type: "extra_forbidden" };
-  return name in body ? { loc, msg, type: "value_error" } : missing(loc);
-};
+const wrong = (name: string, msg: string): Complaint => ({
+  loc: ["body", name],
+  msg,
+  type: "value_error",
+});
 
 /**
  * The fields of a call, or all that is wrong with them. Plain http on loopback is for an emulator
@@ -33,13 +29,21 @@ const complaint = (
  */
 export const readFields = (body: unknown, url: string): CallParams | readonly Complaint[] => {
   if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
-  const { success, output, issues } = safeParse(CallParams, body);
-  if (!success) {
-    return issues.map(({ path, message }) => complaint(String(path?.[0]?.key), body, message));
+  const known: Record<string, unknown> = {};
+  const complaints: Complaint[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    if (Object.hasOwn(CallParams.entries, name)) known[name] = value;
+    else complaints.push({ loc: ["body", name], msg: "is unknown", type: "extra_forbidden" });
   }
-  const plain = (["flow_url", "status_callback_url"] as const).filter(
-    (name) => routeOf(output[name]) === "loopback" && !isLoopback(url),
-  );
-  if (plain.length === 0) return output;
-  return plain.map((name) => complaint(name, body, "must be https"));
+  const { success, output, issues } = safeParse(CallParams, known);
+  for (const { path, message } of issues ?? []) {
+    const name = String(path?.[0].key);
+    complaints.push(name in known ? wrong(name, message) : missing(["body", name]));
+  }
+  for (const name of ["flow_url", "status_callback_url"]) {
+    if (routeOf(known[name]) === "loopback" && !isLoopback(url)) {
+      complaints.push(wrong(name, "must be https"));
+    }
+  }
+  return success && complaints.length === 0 ? output : complaints;
 };
