@@ -192,6 +192,8 @@ export const cases: readonly Case[] = [
         assert.instanceOf(error, FrameException);
         assert.notInclude(String(error), "MARKED");
       }
+      const tooLong = errors.filter((error) => Object(error).message === "The message is too long");
+      assert.lengthOf(tooLong, 1);
       socket.receive(audio([3, 4]));
       assert.lengthOf(started, 1);
       assert.deepEqual(
@@ -268,6 +270,16 @@ export const cases: readonly Case[] = [
       await pause(60);
       assert.lengthOf(socket.sent, 0);
       assert.deepEqual([stream.waiting, stream.buffered], [10_000, full]);
+      const { send } = socket;
+      socket.bufferedAmount = 0;
+      socket.send = (message) => {
+        send.call(socket, message);
+        socket.bufferedAmount = full;
+      };
+      await pause(60);
+      assert.lengthOf(socket.sent, 1);
+      assert.equal(stream.waiting, 3600);
+      socket.send = send;
       socket.bufferedAmount = 0;
       assert.isTrue(await done);
       assert.lengthOf(said(socket), 10_000);
@@ -337,6 +349,41 @@ export const cases: readonly Case[] = [
       stream.interrupt("a");
       stream.clear();
       assert.deepEqual([socket.sent, heard, errors], [[], [], []]);
+      const gone = new Socket();
+      gone.readyState = 3;
+      const told: unknown[] = [];
+      streamSession(gone, { onClose: (news) => told.push(news) }).close();
+      await pause(0);
+      assert.lengthOf(told, 1);
+    },
+  },
+  {
+    name: "a stream that ends while audio waits leaves no timer",
+    run: async () => {
+      const { setTimeout, clearTimeout } = globalThis;
+      const timers = new Set<unknown>();
+      globalThis.setTimeout = ((work: () => void, wait: number) => {
+        const timer = setTimeout(work, wait);
+        if (wait < 1000) timers.add(timer); // The harness has one of its own.
+        return timer;
+      }) as never;
+      globalThis.clearTimeout = (timer) => {
+        timers.delete(timer);
+        clearTimeout(timer);
+      };
+      try {
+        const { socket, stream } = session();
+        socket.bufferedAmount = full;
+        const waiting = stream.audio(ramp(8000));
+        await Promise.resolve();
+        await Promise.resolve();
+        assert.equal(timers.size, 1);
+        stream.close();
+        assert.equal(timers.size, 0);
+        assert.isFalse(await waiting);
+      } finally {
+        Object.assign(globalThis, { setTimeout, clearTimeout });
+      }
     },
   },
   {
