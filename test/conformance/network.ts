@@ -115,6 +115,7 @@ export const cases: readonly Case[] = [
         () => Promise.reject(null),
         async () => undefined,
         async () => "text",
+        async () => ({}),
         async () => ({ ok: true }),
         async () => Response.error(),
       ];
