@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
+import { describe, expect, it } from "vitest";
+import { hmacSha256 } from "../../../src/emulator/hmac.ts";
+import { isWebhookSecret, randomSecret, signer } from "../../../src/emulator/signature.ts";
+
+describe("the signature", () => {
+  it("is what the reference library verifies", () => {
+    const secret = randomSecret();
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const body = JSON.stringify({ type: "call.ringing", text: "é\u{1f600}" });
+    const signature = signer(secret)(`evt_1.${timestamp}.${body}`);
+    const headers = { "webhook-id": "evt_1", "webhook-timestamp": timestamp };
+    const webhook = new Webhook(secret);
+    webhook.verify(body, { ...headers, "webhook-signature": signature });
+    expect(() =>
+      webhook.verify(`${body} `, { ...headers, "webhook-signature": signature }),
+    ).toThrow();
+  });
+
+  it("is the HMAC-SHA256 that WebCrypto makes, for any key and text", async () => {
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 1, maxLength: 64 }),
+        fc.uint8Array({ maxLength: 300 }),
+        async (key, bytes) => {
+          const raw = new Uint8Array(key);
+          const signing = await crypto.subtle.importKey("raw", raw, algorithm, false, ["sign"]);
+          const expected = await crypto.subtle.sign("HMAC", signing, new Uint8Array(bytes));
+          expect(hmacSha256(key)(bytes)).toEqual(new Uint8Array(expected));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("takes secrets of the scheme only", () => {
+    expect(isWebhookSecret(randomSecret())).toBe(true);
+    expect(isWebhookSecret(`whsec_${btoa("x".repeat(24))}`)).toBe(true);
+    for (const wrong of ["", "whsec_", `whsec_${btoa("x".repeat(23))}`, btoa("x".repeat(24)), 1]) {
+      expect(isWebhookSecret(wrong)).toBe(false);
+    }
+  });
+});
