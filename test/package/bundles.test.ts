@@ -1,0 +1,85 @@
+import { build } from "esbuild";
+import { Miniflare } from "miniflare";
+import { beforeAll, describe, expect, test } from "vitest";
+import { entries, install, pack } from "./project.ts";
+
+let project: string;
+
+beforeAll(async () => {
+  project = await install(await pack());
+});
+
+/** A user's file as one bundle, as a Worker's own tool makes it; a warning fails. */
+const bundle = async (contents: string): Promise<string> => {
+  const { outputFiles, warnings } = await build({
+    stdin: { contents, resolveDir: project, loader: "ts" },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "neutral",
+    conditions: ["workerd", "worker", "browser"],
+    mainFields: ["module", "main"],
+    target: "es2022",
+    logLevel: "silent",
+  });
+  expect(warnings).toEqual([]);
+  return outputFiles[0]?.text ?? "";
+};
+
+describe("a bundle of one name leaves the others out", () => {
+  /** Words that only these parts of the package contain. */
+  const marks: Readonly<Record<string, readonly [name: string, entry: string, mark: RegExp]>> = {
+    "the client": ["Client", "outdial", /was disposed of/],
+    "the emulator": ["createEmulator", "outdial/emulator", /Invalid API Key\./],
+    "the callbacks": ["callbackHandler", "outdial/callbacks", /wrong_token/],
+    "the flows": ["flowHandler", "outdial/flows", /on_no_answer/],
+    "Node modules": ["join", "node:path", /["']node:/],
+  };
+
+  test.each(Object.entries(marks))("calls comes without %s", async (_, [name, entry, mark]) => {
+    const other = entry.startsWith("node:")
+      ? `import "node:path"`
+      : await bundle(`import { ${name} } from "${entry}"; console.log(${name});`);
+    expect(other).toMatch(mark);
+    const alone = await bundle(`import { calls } from "outdial"; console.log(calls.create);`);
+    expect(alone).toContain("/initiate");
+    expect(alone).not.toMatch(mark);
+  });
+
+  test("calls comes without a class Client", async () => {
+    const named = /\bClient\b/;
+    expect(await bundle(`export { Client } from "outdial";`)).toMatch(named);
+    expect(await bundle(`export { calls } from "outdial";`)).not.toMatch(named);
+  });
+});
+
+test("a Worker without nodejs_compat loads every entry, and places a call", async () => {
+  const imports = entries.map((entry, at) => `import * as entry${at} from "${entry}";`);
+  const miniflare = new Miniflare({
+    modules: true,
+    compatibilityDate: "2026-08-01",
+    script: await bundle(`
+      ${imports.join("\n")}
+      import { params } from "./params.ts";
+      const { calls } = entry0;
+      const { createEmulator } = entry${entries.indexOf("outdial/emulator")};
+      export default {
+        async fetch() {
+          const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
+          const { id } = await calls.create(params, { apiKey, fetch, baseUrl: "https://voice.test" });
+          const names = [${entries.map((_, at) => `Object.keys(entry${at}).length`).join()}];
+          return Response.json({ id, names });
+        },
+      };
+    `),
+  });
+  try {
+    const response = await miniflare.dispatchFetch("https://worker.test/");
+    expect(await response.json()).toEqual({
+      id: expect.stringMatching(/^cs_[0-9A-Z]{26}$/),
+      names: entries.map(() => expect.toSatisfy((count: number) => count > 0)),
+    });
+  } finally {
+    await miniflare.dispose();
+  }
+});

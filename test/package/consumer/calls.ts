@@ -1,0 +1,86 @@
+import {
+  type ApiKey,
+  BadParametersException,
+  Call,
+  CallParams,
+  type Calls,
+  Client,
+  type ClientOptions,
+  calls,
+  type Exception,
+  type ExceptionFacts,
+  type ExceptionName,
+  type Fetch,
+  type FieldError,
+  ForbiddenException,
+  isException,
+  NetworkException,
+  type Options,
+  type ParameterIssue,
+  type Placed,
+  ServiceException,
+  TimeoutException,
+  UnauthorizedException,
+} from "outdial";
+import { create, Call as SameCall, CallParams as SameParams } from "outdial/calls";
+import { is, parse } from "valibot";
+import { params } from "./params.ts";
+
+const send: Fetch = (url, init) => fetch(url, init);
+const key: ApiKey = async () => "key";
+const kept: ClientOptions = { baseUrl: "https://voice.test", fetch: send, timeout: false };
+const options: Options = { ...kept, apiKey: key, retries: 2, path: "auto", signal: undefined };
+
+export const place = async (): Promise<readonly Call[]> => {
+  await using client = new Client(key, kept);
+  const manager: Calls = client.calls;
+  return Promise.all([
+    calls.create(params, options),
+    create({ ...params, record: false }, options),
+    manager.create(params, { timeout: 1_000, signal: new AbortController().signal }),
+  ]);
+};
+
+/** Every exception is told apart by its name, and none is forgotten. */
+const told = (error: Exception): string => {
+  switch (error.name) {
+    case "BadParametersException": {
+      const [issue]: readonly ParameterIssue[] = error.issues;
+      return `${error.param} ${issue?.message}`;
+    }
+    case "ServiceException":
+    case "UnauthorizedException":
+    case "ForbiddenException": {
+      const [first]: readonly FieldError[] = error.errors ?? [];
+      return `${error.code} ${error.detail} ${error.retryAfter} ${first?.loc.join()} ${error.requestId}`;
+    }
+    case "TimeoutException":
+    case "NetworkException":
+      return error.message;
+    default: {
+      const none: never = error;
+      return none;
+    }
+  }
+};
+
+export const explain = (error: unknown): { readonly text: string; readonly placed: Placed } => {
+  if (isException(error)) return { text: told(error), placed: error.placed };
+  throw error;
+};
+
+const facts: ExceptionFacts = { placed: "maybe", code: 503 };
+export const exceptions: readonly ServiceException[] = [
+  new BadParametersException([{ param: "to_number", message: "is missing" }]),
+  new ForbiddenException("refused", facts),
+  new NetworkException("lost", facts),
+  new ServiceException("failed", facts),
+  new TimeoutException("late", facts),
+  new UnauthorizedException("refused", facts),
+];
+export const names: readonly ExceptionName[] = exceptions.map(({ name }) => name);
+
+export const call = (json: string): Call => parse(SameCall, JSON.parse(json));
+export const isCall = (value: unknown): value is Call => is(Call, value);
+export const areParams = (value: unknown): value is SameParams =>
+  is(SameParams, value) && is(CallParams, value);

@@ -1,0 +1,106 @@
+import {
+  type ActionEntry,
+  type CallFacts,
+  type CallRecord,
+  type CallState,
+  createEmulator,
+  type Emulator,
+  type EmulatorEvent,
+  type EmulatorOptions,
+  type EndReason,
+  type ErrorEntry,
+  type FailureReason,
+  type FlowEntry,
+  type FlowErrorEntry,
+  type HistoryEntry,
+  type LegEntry,
+  type NotificationEntry,
+  type OnCall,
+  type Outcome,
+  type Reason,
+  type RecordingEntry,
+  type ServiceEvent,
+  type Stamp,
+  type StateEntry,
+  type StreamEntry,
+} from "outdial/emulator";
+
+const busy: Outcome = { outcome: "busy" };
+const onCall: OnCall = ({ to_number }) => (to_number.endsWith("1") ? busy : undefined);
+const options: EmulatorOptions = {
+  clock: "instant",
+  seed: 1,
+  numbers: ["+12025550199"],
+  onCall,
+  fetch: (request: Request) => new Response(request.url),
+};
+
+/** Each kind of entry has its own fields, and all have a time and a call. */
+export const line = (entry: HistoryEntry): string => {
+  const { at, call_id }: Stamp = entry;
+  switch (entry.type) {
+    case "state": {
+      const { state, reason }: StateEntry = entry;
+      return `${at} ${state} ${reason}`;
+    }
+    case "flow": {
+      const { step, status }: FlowEntry = entry;
+      return `${step} ${status}`;
+    }
+    case "flow_error": {
+      const { message }: FlowErrorEntry = entry;
+      return message;
+    }
+    case "action": {
+      const { action }: ActionEntry = entry;
+      return action.action;
+    }
+    case "leg": {
+      const { to, state }: LegEntry = entry;
+      return `${to} ${state}`;
+    }
+    case "stream": {
+      const { sent, received }: StreamEntry = entry;
+      return `${sent} ${received}`;
+    }
+    case "notification": {
+      const { event, outcome }: NotificationEntry = entry;
+      return `${event} ${outcome}`;
+    }
+    case "recording": {
+      const { seconds }: RecordingEntry = entry;
+      return `${seconds}`;
+    }
+    case "error": {
+      const { message }: ErrorEntry = entry;
+      return `${call_id} ${message}`;
+    }
+    default: {
+      const none: never = entry;
+      return none;
+    }
+  }
+};
+
+const failure: FailureReason = "busy";
+const ending: EndReason = "normal";
+export const reasons: readonly Reason[] = [failure, ending];
+export const isRefused = (event: ServiceEvent): boolean => event.type === "refused";
+
+export const watch = async (): Promise<readonly EmulatorEvent[]> => {
+  await using emulator: Emulator = createEmulator(options);
+  const { fetch, apiKey, accountId, webhookSecret } = emulator;
+  await fetch(`https://emulator.test/${accountId}`, { headers: { "X-API-Key": apiKey } });
+  const record: CallRecord = await emulator.ended(webhookSecret);
+  const facts: CallFacts = record;
+  const state: CallState = facts.state;
+  const known = emulator.call(record.id)?.state === state && emulator.calls.length > 0;
+  emulator.answer(record.id);
+  emulator.reject(record.id);
+  emulator.hangup(record.id);
+  emulator.regenerateKey();
+  emulator.reset();
+  const seen: EmulatorEvent[] = known ? [...record.history] : [];
+  for await (const event of emulator) seen.push(event);
+  return seen;
+};

@@ -1,0 +1,77 @@
+import {
+  Action,
+  type Answered,
+  type Checks,
+  type Closed,
+  type Context,
+  type Dial,
+  dial,
+  type FlowOptions,
+  FlowRequest,
+  FrameException,
+  FromApplication,
+  FromService,
+  flowHandler,
+  type Hangup,
+  type Heard,
+  hangup,
+  type MediaAudio,
+  type MediaClear,
+  type MediaEvent,
+  type MediaInterrupt,
+  type MediaSocket,
+  type MediaSpeech,
+  type MediaStart,
+  type OnError,
+  type Play,
+  play,
+  type Secret,
+  type Stream,
+  type StreamHandlers,
+  type StreamSession,
+  stream,
+  streamSession,
+  type Verification,
+} from "outdial/flows";
+import { is } from "valibot";
+
+const greeting: Play = play("https://app.test/hello.wav", { flow_url: "https://app.test/next" });
+const agent: Stream = stream("wss://app.test/media", { sample_rate: "16k", chunk_size: 20 });
+const end: Hangup = hangup();
+const person: Dial = dial("+12025550100", { timeout: 20, on_busy: greeting, on_failure: end });
+export const actions: readonly Action[] = [greeting, agent, end, person];
+
+const secret: Secret = "a secret that was made at random";
+const checks: Checks = { secret };
+const verification: Verification = { ...checks, secret };
+const onError: OnError = (error) => console.error(error);
+const decide = ({ call, context }: Answered): Action => {
+  const { language }: Context = context;
+  return call.to_number === "+12025550100" && language === "en" ? greeting : end;
+};
+const options: FlowOptions = { ...verification, onAnswer: decide, onError };
+export const handler: (request: Request) => Promise<Response> = flowHandler(options);
+
+export const echo = (socket: MediaSocket): StreamSession => {
+  const handlers: StreamHandlers = {
+    onStart: ({ data }: MediaStart) => data.sample_rate,
+    onAudio: ({ bytes, time }: Heard) => time > 0 && session.audio(bytes, "chunk"),
+    onClose: ({ code, reason }: Closed) => session.close(code, reason),
+    onError: (error) => error instanceof FrameException && session.clear(),
+  };
+  const session = streamSession(socket, handlers);
+  session.interrupt("chunk");
+  return session;
+};
+export const web = (socket: WebSocket): StreamSession => echo(socket);
+export const text = ({ data }: MediaEvent): string => String(data);
+
+const speech: MediaSpeech = { type: "audio", data: { audio_b64: "", chunk_id: 1 } };
+const interrupt: MediaInterrupt = { type: "interrupt", chunk_id: 1 };
+const clear: MediaClear = { type: "clear" };
+const audio: MediaAudio = { type: "audio", stream_id: "", message_id: 2, data: { audio_b64: "" } };
+export const valid: boolean =
+  [speech, interrupt, clear].every((message) => is(FromApplication, message)) &&
+  is(FromService, audio) &&
+  actions.every((action) => is(Action, action));
+export const isAsked = (value: unknown): value is FlowRequest => is(FlowRequest, value);

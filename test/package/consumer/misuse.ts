@@ -1,0 +1,60 @@
+import { type CallParams, Client, type ClientOptions, calls, type Options } from "outdial";
+import { callbackHandler } from "outdial/callbacks";
+import { createEmulator } from "outdial/emulator";
+import { dial, flowHandler } from "outdial/flows";
+import { params } from "./params.ts";
+
+// Each of these must not compile: without its error, the line above it is one.
+
+const options: Options = { apiKey: "key", baseUrl: "https://voice.test" };
+
+export const unknownField: CallParams = {
+  ...params,
+  // @ts-expect-error: a field that the wire doesn't have
+  fromNumber: "+12025550199",
+};
+
+// @ts-expect-error: to_number is missing
+export const missingField: CallParams = {
+  from_number: "+12025550199",
+  flow_url: "https://app.test/flow",
+  status_callback_url: "https://app.test/status",
+};
+
+// @ts-expect-error: record is true, false, or absent
+export const wrongField: CallParams = { ...params, record: "no" };
+
+export const unknownOption: Options = {
+  ...options,
+  // @ts-expect-error: there is no such option
+  timeoutMs: 5_000,
+};
+
+// @ts-expect-error: baseUrl is required
+export const missingOption: Options = { apiKey: "key" };
+
+// @ts-expect-error: a deadline is a number, or false
+export const wrongOption: Options = { ...options, timeout: true };
+
+// @ts-expect-error: the key goes first, and not into the options
+export const doubleKey: ClientOptions = { apiKey: "key", baseUrl: "https://voice.test" };
+
+export const misused = async (): Promise<void> => {
+  // @ts-expect-error: the options are required here
+  await calls.create(params);
+  // @ts-expect-error: a client needs to know its service
+  new Client("key");
+  const call = await calls.create(params, options);
+  // @ts-expect-error: what the service sent beside the id is unknown
+  const text: string = call.status;
+  // @ts-expect-error: a call can't be changed
+  call.id = text;
+  // @ts-expect-error: nobody vouches for the sender
+  callbackHandler({ onEvent: () => {} });
+  // @ts-expect-error: an answered call must be told what to do
+  flowHandler({ secret: "a secret that was made at random", onAnswer: () => {} });
+  // @ts-expect-error: nested actions are play and hangup
+  dial("+12025550100", { on_busy: dial("+12025550101") });
+  // @ts-expect-error: there are two clocks
+  createEmulator({ clock: "fast" });
+};

@@ -1,0 +1,8 @@
+import type { CallParams } from "outdial";
+
+export const params: CallParams = {
+  from_number: "+12025550199",
+  to_number: "+12025550100",
+  flow_url: "https://app.test/flow",
+  status_callback_url: "https://app.test/status",
+};

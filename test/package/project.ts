@@ -1,0 +1,55 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execute, path } from "../examples/execute.ts";
+
+/** The names under which a user imports the package: "outdial", "outdial/calls", … */
+export const entries: readonly string[] = Object.keys(
+  JSON.parse(readFileSync(path("package.json"), "utf8")).exports,
+).map((key) => key.replace(".", "outdial"));
+
+/** What npm takes from its surroundings: where its registry and its cache are. */
+const surroundings: Record<string, string> = {};
+for (const [name, value] of Object.entries(process.env)) {
+  if (value !== undefined && name !== "PATH") surroundings[name] = value;
+}
+
+const npm = async (args: readonly string[], cwd: string): Promise<string> => {
+  const { code, stdout, stderr } = await execute("npm", args, surroundings, {
+    cwd,
+    patience: 120_000,
+  });
+  if (code !== 0) throw new Error(`npm ${args.join(" ")}: ${stderr}`);
+  return stdout;
+};
+
+/** The package as `npm publish` would send it. */
+export interface Packed {
+  /** The path of the tarball, in a folder of its own. */
+  readonly tarball: string;
+  /** The paths inside it, sorted. */
+  readonly files: readonly string[];
+}
+
+export const pack = async (): Promise<Packed> => {
+  const folder = mkdtempSync(join(tmpdir(), "outdial-pack-"));
+  const printed = await npm(["pack", "--json", "--pack-destination", folder], path("."));
+  const [{ filename, files }]: [{ filename: string; files: { path: string }[] }] =
+    JSON.parse(printed);
+  return { tarball: join(folder, filename), files: files.map((file) => file.path).sort() };
+};
+
+/** An empty project with the tarball installed, and the sources of a consumer in it. */
+export const install = async ({ tarball }: Packed): Promise<string> => {
+  const project = mkdtempSync(join(tmpdir(), "outdial-project-"));
+  writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
+  await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], project);
+  cpSync(path("test/package/consumer"), project, { recursive: true });
+  return project;
+};
+
+/** The packages in a project, hidden folders apart. */
+export const installed = (project: string): string[] =>
+  readdirSync(join(project, "node_modules"))
+    .filter((name) => !name.startsWith("."))
+    .sort();

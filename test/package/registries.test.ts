@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { execute, path } from "../examples/execute.ts";
+
+const json = (file: string) => JSON.parse(readFileSync(path(file), "utf8"));
+const npm = json("package.json");
+const jsr = json("deno.json");
+
+test("npm and JSR offer the same entries, out of the same sources", () => {
+  const built = Object.entries<{ types: string; default: string }>(npm.exports).map(
+    ([entry, files]) => {
+      expect(files.types).toBe(files.default.replace(/\.js$/, ".d.ts"));
+      return [entry, files.default.replace("/dist/", "/src/").replace(/\.js$/, ".ts")];
+    },
+  );
+  expect(Object.fromEntries(built)).toEqual(jsr.exports);
+  expect(Object.keys(npm.exports)).toEqual(Object.keys(jsr.exports));
+});
+
+test("npm and JSR release the same version, under the same licence, on the same dependencies", () => {
+  expect([jsr.version, jsr.license]).toEqual([npm.version, npm.license]);
+  for (const [name, range] of Object.entries(npm.dependencies)) {
+    expect(jsr.imports[name]).toBe(`npm:${name}@${range}`);
+  }
+});
+
+test("the changelog has a section for the version", () => {
+  const sections = readFileSync(path("CHANGELOG.md"), "utf8").match(/^## \[[^\]]+\]/gm);
+  expect(sections).toContain(`## [${npm.version}]`);
+});
+
+test("JSR would take it: no slow types, no warning (deno publish --dry-run)", async () => {
+  const { code, stderr } = await execute(path("test/node_modules/.bin/deno"), [
+    "publish",
+    "--dry-run",
+    "--allow-dirty",
+  ]);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain("Dry run complete");
+  expect(stderr).not.toMatch(/\bwarning\b/i);
+});

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { execute, path } from "../examples/execute.ts";
+import { install, installed, type Packed, pack } from "./project.ts";
+
+const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
+
+/** Everything in the tarball, but for what the entries share: `<name>-<hash>` at the top of dist. */
+const contents = [
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+  "dist/callbacks/index.d.ts",
+  "dist/callbacks/index.js",
+  "dist/calls/index.d.ts",
+  "dist/calls/index.js",
+  "dist/cli/main.d.ts",
+  "dist/cli/main.js",
+  "dist/emulator/index.d.ts",
+  "dist/emulator/index.js",
+  "dist/flows/index.d.ts",
+  "dist/flows/index.js",
+  "dist/index.d.ts",
+  "dist/index.js",
+  "package.json",
+];
+
+const shared = /^dist\/[a-z-]+-[\w-]{8}\.(js|d\.ts)$/;
+
+let packed: Packed;
+let project: string;
+const manifest = (name: string) =>
+  JSON.parse(readFileSync(join(project, "node_modules", name, "package.json"), "utf8"));
+
+beforeAll(async () => {
+  packed = await pack();
+  project = await install(packed);
+});
+
+test("the tarball holds these files and what they share, nothing else", () => {
+  expect(packed.files.filter((file) => !shared.test(file))).toEqual(contents);
+});
+
+test("it depends on ky and valibot, and that is all that an install brings", () => {
+  expect(Object.keys(manifest("outdial").dependencies)).toEqual(["ky", "valibot"]);
+  expect(manifest("outdial")).not.toHaveProperty("peerDependencies");
+  expect(manifest("outdial")).not.toHaveProperty("optionalDependencies");
+  expect(installed(project)).toEqual(["ky", "outdial", "valibot"]);
+});
+
+test("nothing runs when it is installed", () => {
+  const hooks = ["preinstall", "install", "postinstall", "prepare"];
+  for (const name of installed(project)) {
+    expect(Object.keys(manifest(name).scripts ?? {})).not.toContain(expect.toBeOneOf(hooks));
+  }
+});
+
+describe("what an entry loads", () => {
+  /** The files of the package that a file imports, itself first. */
+  const loaded = (file: string, seen = new Set<string>()): Set<string> => {
+    if (seen.has(file)) return seen;
+    seen.add(file);
+    const source = readFileSync(file, "utf8");
+    for (const [, other = ""] of source.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)) {
+      loaded(join(dirname(file), other), seen);
+    }
+    return seen;
+  };
+
+  test("knows no Node module and no process", () => {
+    const root = join(project, "node_modules/outdial");
+    const files = Object.values<{ default: string }>(manifest("outdial").exports).flatMap(
+      (entry) => [...loaded(join(root, entry.default))],
+    );
+    const guilty = files.filter((file) =>
+      /["']node:|\bprocess\.|\bBuffer\b|\brequire\(/.test(readFileSync(file, "utf8")),
+    );
+    expect(files.length).toBeGreaterThan(5);
+    expect(guilty.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  test("is all that there is, but for the command's own files", () => {
+    const root = join(project, "node_modules/outdial");
+    const { exports, bin } = manifest("outdial");
+    const starts = [
+      ...Object.values<{ default: string }>(exports).map((entry) => entry.default),
+      bin.outdial,
+    ];
+    const files = starts.flatMap((start) => [...loaded(join(root, start))]);
+    const idle = packed.files
+      .filter((file) => file.endsWith(".js"))
+      .filter((file) => !files.includes(join(root, file)));
+    expect(idle).toEqual([]);
+  });
+});
+
+test("publint has nothing to say", async () => {
+  const { code, stdout } = await execute(bin("publint"), ["--strict", packed.tarball]);
+  expect(code, stdout).toBe(0);
+  expect(stdout).toContain("All good!");
+});
+
+test("the types resolve for everyone who can import the package (attw)", async () => {
+  const { code, stdout } = await execute(bin("attw"), [
+    packed.tarball,
+    "--profile=esm-only",
+    "--format=table-flipped",
+  ]);
+  expect(code, stdout).toBe(0);
+});
