@@ -1,5 +1,6 @@
 import { create } from "../calls/create.ts";
 import { BadParametersException, isException } from "../errors.ts";
+import { baseUrlOf, defaultPort } from "./address.ts";
 import { type Command, UsageError } from "./command.ts";
 import { readFlags } from "./flags.ts";
 import { plain } from "./plain.ts";
@@ -44,6 +45,16 @@ const missing = (values: Readonly<Record<string, unknown>>): string | undefined 
 
 const timeoutOf = (text: string): number | false => (text === "false" ? false : Number(text));
 
+/** What to do about a missing base URL; the emulator, when one runs here, says so in a header. */
+const withoutBaseUrl = async (): Promise<string> => {
+  const local = baseUrlOf("127.0.0.1", defaultPort);
+  const signal = AbortSignal.timeout(500);
+  const { headers } = await fetch(local, { signal }).catch(() => new Response());
+  return headers.get("Server") === "outdial-emulator"
+    ? `which service? An emulator runs here: give --base-url ${local}, and its key in OUTDIAL_API_KEY`
+    : "which service? Set OUTDIAL_BASE_URL, or give --base-url";
+};
+
 /** Says what went wrong, and whether a telephone may ring for it. */
 const report = (error: unknown, baseUrl: string): number => {
   if (error === interrupted) {
@@ -69,7 +80,7 @@ export const call: Command = async (args) => {
   const { from = "", to = "", flow = "", callback = "", timeout, json } = values;
   const { OUTDIAL_API_KEY: apiKey, OUTDIAL_BASE_URL } = process.env;
   const baseUrl = values["base-url"] ?? OUTDIAL_BASE_URL;
-  if (!baseUrl) throw new UsageError("which service? Set OUTDIAL_BASE_URL, or give --base-url");
+  if (!baseUrl) throw new UsageError(await withoutBaseUrl());
   if (!apiKey) throw new UsageError("OUTDIAL_API_KEY is not set");
   const source = values["base-url"] ? "--base-url" : "OUTDIAL_BASE_URL";
 

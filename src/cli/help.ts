@@ -14,4 +14,12 @@ outdial call --from <number> --to <number> --flow <url> --callback <url>
     Exit 0: placed, the id is on stdout. 1: refused, nothing was placed.
     2: the command line is wrong, nothing was sent. 3: it may have been placed.
 
+outdial emulator [--port <port>] [--host <host>] [--number <number>]… [--speed <factor>]
+    --port              4010 otherwise; 0 for any that is free
+    --host              127.0.0.1 otherwise
+    --number            a number that may call, once for each; any may otherwise
+    --speed             how many times as fast as real time everything happens
+
+    The whole service on this machine, with a dashboard. Ctrl-C ends it.
+
 outdial --help, outdial --version`;

@@ -8,6 +8,7 @@ import { version } from "./version.ts";
 /** Each command is loaded when it is asked for: `call` starts without the emulator. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   call: async () => (await import("./call.ts")).call,
+  emulator: async () => (await import("./emulator.ts")).emulator,
 };
 
 const main = async ([name = "", ...args]: readonly string[]): Promise<number> => {

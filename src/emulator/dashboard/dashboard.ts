@@ -80,7 +80,7 @@ const routes = (emulator: Emulator, session: Session, speed: number): Hono => {
         : refuse(409, "The call is not in a state for that."),
     );
   }
-  app.all("/dashboard/*", () => refuse(404, "Not Found"));
+  app.notFound(() => refuse(404, "Not Found"));
   return app;
 };
 

@@ -28,6 +28,8 @@ export const live = (emulator: Emulator, now: () => number): ReadableStream<Uint
   const changed = new Set<string>();
   let whole = true;
   let key = false;
+  let ended = false;
+  let left = false;
   let wake = () => {};
 
   const gather = ({ value }: IteratorYieldResult<EmulatorEvent>): void => {
@@ -41,7 +43,6 @@ export const live = (emulator: Emulator, now: () => number): ReadableStream<Uint
     ended = true;
     wake();
   };
-  let ended = false;
   follow();
 
   const news = (): News => {
@@ -66,10 +67,12 @@ export const live = (emulator: Emulator, now: () => number): ReadableStream<Uint
             wake = resolve;
           });
         }
+        if (left) return;
         if (ended) return controller.close();
         controller.enqueue(encoder.encode(`data: ${JSON.stringify(news())}\n\n`));
       },
       async cancel() {
+        left = true;
         await events.return?.();
       },
     },

@@ -1,0 +1,34 @@
+import { createServer } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import type { Serve } from "./server.ts";
+
+/** The response of a connection that is dropped: the adapter leaves such a one alone. */
+const dropped = (): Response => new Response(null, { headers: { "x-hono-already-sent": "true" } });
+
+/** Node's http server. */
+export const serveNode: Serve = async (handler, { hostname, port }) => {
+  const server = createServer(
+    getRequestListener(
+      async (request, { outgoing }) => {
+        try {
+          return await handler(request);
+        } catch {
+          outgoing.destroy();
+          return dropped();
+        }
+      },
+      { overrideGlobalObjects: false },
+    ),
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, hostname, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : port,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};

@@ -1,0 +1,41 @@
+import type { EmulatorEvent } from "../emulator/history.ts";
+
+/** Counts what happened, for the last line. */
+export class Summary {
+  readonly #counts = new Map<string, number>();
+
+  count(event: EmulatorEvent): void {
+    const { type } = event;
+    if (type === "state") {
+      this.#add(event.state);
+      if (event.reason && event.reason !== "normal") this.#add(event.reason);
+    } else if (type === "notification") this.#add(event.outcome);
+    else this.#add(type);
+  }
+
+  /** Such as `2 calls: 1 completed, 1 failed (1 busy); 5 notifications delivered`. */
+  toString(): string {
+    const of = (name: string) => this.#counts.get(name) ?? 0;
+    const some = (name: string, words = name) => (of(name) > 0 ? [`${of(name)} ${words}`] : []);
+    const many = (name: string, noun: string) => `${of(name)} ${noun}${of(name) === 1 ? "" : "s"}`;
+    const any = (name: string, noun: string, words: string) =>
+      of(name) > 0 ? [`${many(name, noun)} ${words}`] : [];
+    const reasons = ["busy", "no_answer", "rejected", "unreachable", "canceled"].flatMap((reason) =>
+      some(reason, reason.replace("_", " ")),
+    );
+    const failed = some("failed").map((text) => `${text} (${reasons.join(", ")})`);
+    const errors = some("flow_error", "ended by a flow error");
+    const ends = [...some("completed"), ...failed, ...errors].join(", ");
+    const calls = many("initiated", "call");
+    return [
+      ends ? `${calls}: ${ends}` : calls,
+      ...any("delivered", "notification", "delivered"),
+      ...any("given_up", "notification", "given up"),
+      ...any("refused", "request", "refused"),
+    ].join("; ");
+  }
+
+  #add(name: string): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+}

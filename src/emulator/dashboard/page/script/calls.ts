@@ -1,0 +1,100 @@
+/** The section "Calls": a row for each, and the timeline of the one that is open. */
+export const calls: string = `
+const rows = new Map();
+const mostRows = 200;
+let known = 0;
+let opened;
+
+const rowOf = (call) => {
+  const state = make("span", { class: "state" });
+  const long = make("span", { class: "long mono" });
+  const panel = make("div", { class: "open", id: "open-" + call.id, hidden: true });
+  const button = make("button", { type: "button", "aria-expanded": "false", "aria-controls": panel.id, click: () => toggle(call.id) },
+    make("span", { class: "when soft mono" }, clock(call.initiated_at)),
+    make("span", { class: "numbers mono" },
+      make("bdi", {}, call.from_number), " ", make("i", { "aria-label": "to" , role: "img" }, "→"), " ", make("bdi", {}, call.to_number)),
+    state, long);
+  const list = make("li", {}, make("h3", {}, button), panel);
+  return { list, button, state, long, panel, call, entries: 0 };
+};
+
+const factsOf = (call) => {
+  const facts = { Call: call.id, Flow: call.flow_url, Callback: call.status_callback_url, Recorded: call.record ? "yes" : "no" };
+  return make("dl", { class: "facts" },
+    ...Object.entries(facts).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, make("bdi", {}, value))]));
+};
+
+const refresh = async (row) => {
+  if (row.asking) return void (row.askAgain = true);
+  row.asking = true;
+  try {
+    do {
+      row.askAgain = false;
+      const call = await ask("calls/" + row.call.id);
+      if (!row.timeline) {
+        row.timeline = make("ol", { class: "timeline", "aria-label": "Timeline" });
+        row.panel.replaceChildren(factsOf(call), row.timeline);
+      }
+      row.timeline.append(...call.history.slice(row.entries).map((entry) => item(entry, call.initiated_at)));
+      row.entries = call.history.length;
+    } while (row.askAgain);
+  } catch (error) {
+    if (!row.timeline) row.panel.replaceChildren(make("p", { class: "soft" }, error.message));
+  } finally {
+    row.asking = false;
+  }
+};
+
+const toggle = (id) => {
+  const before = rows.get(opened);
+  if (before) {
+    before.panel.hidden = true;
+    before.button.setAttribute("aria-expanded", "false");
+  }
+  opened = opened === id ? undefined : id;
+  const row = rows.get(opened);
+  if (!row) return;
+  row.panel.hidden = false;
+  row.button.setAttribute("aria-expanded", "true");
+  refresh(row);
+};
+
+const showCall = (call, now) => {
+  let row = rows.get(call.id);
+  if (!row) {
+    known += 1;
+    row = rowOf(call);
+    rows.set(call.id, row);
+    by("calls").prepend(row.list);
+    if (rows.size > mostRows) {
+      const [oldest] = rows.keys();
+      rows.get(oldest).list.remove();
+      rows.delete(oldest);
+    }
+  }
+  row.call = call;
+  const text = call.reason && call.reason !== "normal" ? call.state + " · " + call.reason.replace("_", " ") : call.state;
+  say(row.state, text);
+  row.state.className = "state " + (call.reason === "flow_error" ? "bad" : call.state);
+  const until = call.ended_at ?? now;
+  say(row.long, call.answered_at === undefined ? "" : span(until - call.answered_at));
+  if (opened === call.id) refresh(row);
+};
+
+const countCalls = () => {
+  say(by("count"), known === 0 ? "" : String(known));
+  by("none").hidden = known > 0;
+  by("more").hidden = known <= rows.size;
+  say(by("more"), "The latest " + rows.size + " of " + known + " are shown.");
+};
+
+const forgetCalls = () => {
+  rows.clear();
+  phones.clear();
+  known = 0;
+  opened = undefined;
+  by("calls").replaceChildren();
+  by("phones").replaceChildren();
+  by("quiet").hidden = false;
+};
+`;
