@@ -10,7 +10,7 @@ import { bytesOf, type Context, type Secret, secretRule, secretsOf } from "./tok
  * which a decoder ignores and a forger could change: only what an encoder makes of them is let in.
  */
 const shape =
-  /^(?:\w+:\/\/[^/]*)?(\/.*[?&]outdial=(\d+)\.([\w-]+)\.)([\w-]{42}[AEIMQUYcgkosw048])(?:#.*)?$/;
+  /^(?:\w+:\/\/[^/?#\\]*)?(\/.*[?&]outdial=(\d+)\.([\w-]+)\.)([\w-]{42}[AEIMQUYcgkosw048])(?:#.*)?$/;
 
 /** `verifyUrl`, with secrets that are checked already. */
 export const contextOf = async (url: string, secrets: readonly string[]): Promise<Context> => {
