@@ -7,9 +7,11 @@ import { path } from "../examples/execute.ts";
 import { entries, install, pack } from "./project.ts";
 
 let project: string;
+let program: ts.Program;
 
 beforeAll(async () => {
   project = await install(await pack());
+  program = programOf(project);
 });
 
 /** The consumer's program, by its own strict tsconfig.json. */
@@ -27,7 +29,6 @@ const complaintsOf = (program: ts.Program): string[] =>
   });
 
 test("a strict project that uses all of it compiles, libraries checked, and misuse does not", () => {
-  const program = programOf(project);
   const own = program.getSourceFiles().map(({ fileName }) => fileName);
   expect(own).toContain(join(project, "node_modules/outdial/dist/index.d.ts"));
   expect(own).toContain(join(project, "misuse.ts"));
@@ -60,7 +61,6 @@ describe("the consumer uses the whole public API", () => {
 
   test.each(entries)("%s", (entry) => {
     const types = entry.replace("outdial", "dist").concat("/index.d.ts");
-    const program = programOf(project);
     const source = program.getSourceFile(join(project, "node_modules/outdial", types));
     const symbol = source && program.getTypeChecker().getSymbolAtLocation(source);
     const names = symbol ? program.getTypeChecker().getExportsOfModule(symbol) : [];
