@@ -1,6 +1,9 @@
 import { cases as callbacks } from "./callbacks.ts";
 import type { Case } from "./case.ts";
 import { cases as client } from "./client.ts";
+import { cases as emulator } from "./emulator.ts";
+import { cases as lifecycle } from "./emulator-calls.ts";
+import { cases as stream } from "./emulator-stream.ts";
 import { cases as flows } from "./flows.ts";
 import { cases as media } from "./flows-media.ts";
 import { cases as key } from "./key.ts";
@@ -24,4 +27,7 @@ export const cases: readonly Case[] = [
   ...callbacks,
   ...flows,
   ...media,
+  ...emulator,
+  ...lifecycle,
+  ...stream,
 ];
