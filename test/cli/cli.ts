@@ -39,15 +39,14 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `outdial`, with nothing of this process's environment that it would read. */
-export const start = (
-  runtime: Runtime,
+/** Starts a command, with nothing of this process's environment that `outdial` would read. */
+const run = (
+  command: string,
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>>,
 ): Running => {
-  const [command, ...first] = commands[runtime];
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(command, [...first, ...args], {
+  const child = spawn(command, args, {
     env: { PATH, HOME, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -78,6 +77,22 @@ export const start = (
     });
   return { child, printed, says, ended };
 };
+
+/** Starts `outdial`. */
+export const start = (
+  runtime: Runtime,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Running => {
+  const [command, ...first] = commands[runtime];
+  return run(command, [...first, ...args], env);
+};
+
+/** Starts `outdial` under Node on a terminal of its own. */
+export const startOnTerminal = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Running => run("script", ["-qefc", [...commands.node, ...args].join(" "), "/dev/null"], env);
 
 /** Runs `outdial` to its end. */
 export const outdial = (

@@ -1,0 +1,211 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:net";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { outdial, type Running, type Runtime, runtimes, start, startOnTerminal } from "./cli.ts";
+
+const exec = promisify(execFile);
+
+const running: Running[] = [];
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+});
+
+/** An emulator on a free port, and what it says of itself. */
+const emulate = async (runtime: Runtime, ...args: readonly string[]) => {
+  const started = start(runtime, ["emulator", "--port", "0", ...args]);
+  running.push(started);
+  const text = await started.says(/^curl .*\n/m);
+  const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
+  return {
+    ...started,
+    baseUrl: find(/base URL +(\S+)/),
+    key: find(/API key +(\S+)/),
+    link: find(/dashboard +(\S+)/),
+    curl: find(/^(curl .*)$/m),
+  };
+};
+
+type Emulating = Awaited<ReturnType<typeof emulate>>;
+
+const place = ({ baseUrl, key }: Emulating, to_number: string, timeout: number) =>
+  fetch(`${baseUrl}/api/v1/calls/initiate`, {
+    method: "POST",
+    headers: { "X-API-Key": key, "Content-Type": "application/json" },
+    body: JSON.stringify({
+      from_number: "+12025550199",
+      to_number,
+      flow_url: `${baseUrl}/sample/flow`,
+      status_callback_url: `${baseUrl}/sample/status`,
+    }),
+    signal: AbortSignal.timeout(timeout),
+  });
+
+const nameOf = (error: unknown): string => Object(error).name;
+
+const interrupt = async ({ child, ended }: Running) => {
+  const before = performance.now();
+  child.kill("SIGINT");
+  return { ...(await ended), ms: performance.now() - before };
+};
+
+describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
+  it("prints a curl line that places a call, tells its life, and sums up at ctrl-C", async () => {
+    const emulator = await emulate(runtime, "--speed", "50");
+    expect(emulator.key).toMatch(/^ak_[\w-]{43}$/);
+    expect(emulator.link).toBe(`${emulator.baseUrl}/?token=${/[\w-]{43}$/.exec(emulator.link)}`);
+    const { stdout } = await exec("sh", ["-c", `${emulator.curl} -s`]);
+    const { data } = JSON.parse(stdout);
+    const text = await emulator.says(/told +call.completed, delivered.*\n/);
+    const id = data.id.slice(-6);
+    const line = (rest: string) =>
+      new RegExp(`^\\d\\d:\\d\\d:\\d\\d\\.\\d{3}  ${id}  ${rest}`, "m");
+    for (const rest of [
+      "initiated +\\+12025550199 → \\+12025550100$",
+      "ringing$",
+      "answered$",
+      "told +call.answered, delivered, try 1, 204 in \\d+ ms$",
+      "flow +step 1, 200 in \\d+ ms, http://127.0.0.1:\\d+/sample/flow$",
+      "play +for 3 s$",
+      "recording +\\d+\\.\\d s, http://127.0.0.1:\\d+/recordings/cs_\\w+.wav$",
+      "completed +normal, \\d+ s$",
+    ]) {
+      expect(text).toMatch(line(rest));
+    }
+    expect(text).not.toContain("\u001b");
+    const { code, stdout: all, stderr, ms } = await interrupt(emulator);
+    expect(all.trimEnd()).toMatch(/\n1 call: 1 completed; 4 notifications delivered$/);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(ms).toBeLessThan(1_000);
+  });
+
+  it("hangs up at ctrl-C what goes on, and tells it first", async () => {
+    const emulator = await emulate(runtime);
+    await place(emulator, "+12025550102", 5_000);
+    await emulator.says(/ringing\n/);
+    const { code, stdout, ms } = await interrupt(emulator);
+    expect(stdout).toMatch(/failed +canceled\n(.*\n)*.*told +call.failed, delivered/);
+    expect(stdout).toMatch(/1 call: 1 failed \(1 canceled\); 3 notifications delivered\n$/);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(1_500);
+  });
+
+  it("never answers +12025550112, which is placed", async () => {
+    const emulator = await emulate(runtime);
+    const error = await place(emulator, "+12025550112", 300).catch((thrown) => thrown);
+    expect(nameOf(error)).toBe("TimeoutError");
+    await emulator.says(/initiated.*\+12025550112\n/);
+    expect((await interrupt(emulator)).ms).toBeLessThan(1_500);
+  });
+
+  it("stalls in the body for +12025550113, which is placed", async () => {
+    const emulator = await emulate(runtime);
+    const response = await place(emulator, "+12025550113", 500);
+    expect(response.status).toBe(202);
+    const reader = response.body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    expect(new TextDecoder().decode(value)).toMatch(/^\{"message":"Call accepted\."/);
+    const error = await reader?.read().catch((thrown) => thrown);
+    expect(nameOf(error)).toBe("TimeoutError");
+    await emulator.says(/initiated.*\+12025550113\n/);
+    expect((await interrupt(emulator)).ms).toBeLessThan(1_500);
+  });
+
+  it("drops the connection for +12025550114, which is placed", async () => {
+    const emulator = await emulate(runtime);
+    const error = await place(emulator, "+12025550114", 5_000)
+      .then((response) => response.text())
+      .catch((thrown) => thrown);
+    expect(nameOf(error)).toBe("TypeError");
+    await emulator.says(/initiated.*\+12025550114\n/);
+    const { stderr } = await interrupt(emulator);
+    expect(stderr).toBe("");
+  });
+
+  it("exits 1 with one line when the port is in use", async () => {
+    const { baseUrl } = await emulate(runtime);
+    const { port } = new URL(baseUrl);
+    expect(await outdial(runtime, ["emulator", "--port", port])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `outdial: port ${port} of 127.0.0.1 is in use\n`,
+    });
+  });
+
+  it("refuses a request for another host", async () => {
+    const { baseUrl } = await emulate(runtime);
+    const head = ["-s", "-o", "/dev/null", "-w", "%{http_code}"];
+    const status = async (...args: readonly string[]) =>
+      (await exec("curl", [...head, ...args])).stdout;
+    const { port } = new URL(baseUrl);
+    expect(await status(baseUrl)).toBe("200");
+    expect(await status(baseUrl, "-H", `Host: localhost:${port}`)).toBe("200");
+    expect(await status(baseUrl, "-H", `Host: evil.test:${port}`)).toBe("403");
+    expect(await status(baseUrl, "-H", "Host: 127.0.0.1:1")).toBe("403");
+    expect(await status(`${baseUrl}/api/v1/calls/initiate`, "-H", "Host: evil.test")).toBe("403");
+  });
+});
+
+describe("outdial emulator", () => {
+  it("takes calls from --number only, once for each", async () => {
+    const emulator = await emulate("node", "--number", "+12025550150", "--number", "+12025550151");
+    expect(emulator.curl).toContain('"from_number":"+12025550150"');
+    expect((await place(emulator, "+12025550100", 5_000)).status).toBe(403);
+    await emulator.says(/refused +POST \/api\/v1\/calls\/initiate, HTTP 403\n/);
+  });
+
+  it.each([
+    ["--port must be", ["--port", "http"]],
+    ["--port must be", ["--port", "65536"]],
+    ["--speed must be", ["--speed", "0"]],
+    ["--speed must be", ["--speed", "fast"]],
+    ["--number must be", ["--number", "0170"]],
+    ["the key is no argument", ["--api-key", "ak_1"]],
+  ])("exits 2: %s", async (line, args) => {
+    const ended = await outdial("node", ["emulator", ...args]);
+    expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr).toMatch(new RegExp(`^outdial: ${line}[^\\n]*\\n$`));
+  });
+
+  it.each([
+    ["in colour on a terminal", {}, true],
+    ["without colour where NO_COLOR is set", { NO_COLOR: "1" }, false],
+    ["without colour on a dumb terminal", { TERM: "dumb" }, false],
+  ])("prints %s", async (_, env, coloured) => {
+    const terminal = startOnTerminal(["emulator", "--port", "0"], { TERM: "xterm", ...env });
+    running.push(terminal);
+    await terminal.says(/curl /);
+    expect(terminal.printed().includes("\u001b[")).toBe(coloured);
+  });
+
+  it("exits 1 with one line when the machine has no such address", async () => {
+    const ended = await outdial("node", ["emulator", "--host", "192.0.2.1", "--port", "0"]);
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toMatch(/^outdial: port 0 of 192\.0\.2\.1 can't be had[^\n]*\n$/);
+  });
+
+  it("says to `outdial call` without a base URL how to reach it, on the default port", async () => {
+    const call = ["call", "--from", "+12025550199", "--to", "+12025550100"];
+    const flags = [...call, "--flow", "https://app.test/f", "--callback", "https://app.test/s"];
+    const say = () => outdial("node", flags, { OUTDIAL_API_KEY: "key" });
+    const started = start("node", ["emulator"]);
+    running.push(started);
+    await started.says(/^curl /m);
+    const { code, stdout, stderr } = await say();
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^outdial: .*An emulator runs here: give --base-url http:\S+:4010.*\n$/);
+    await interrupt(started);
+    expect((await say()).stderr).toMatch(/Set OUTDIAL_BASE_URL, or give --base-url/);
+
+    // Nor does another server there, which never answers, keep it waiting.
+    const mute = createServer(() => {}).listen(4010, "127.0.0.1");
+    try {
+      expect((await say()).stderr).toMatch(/Set OUTDIAL_BASE_URL, or give --base-url/);
+    } finally {
+      mute.close();
+    }
+  });
+});
