@@ -1,0 +1,89 @@
+import { getDotPath, is, safeParse } from "valibot";
+import { describe, expect, test } from "vitest";
+import { FromApplication, FromService } from "../../../src/flows/media.ts";
+import { FlowRequest } from "../../../src/flows/request.ts";
+
+const start = {
+  type: "start",
+  account_id: "acc_1",
+  call_id: "cs_1",
+  stream_id: "st_1",
+  message_id: 1,
+  data: { encoding: "audio/l16", sample_rate: 16_000, channels: 1 },
+};
+
+describe("the messages of the service", () => {
+  test.each([
+    start,
+    { ...start, region: "eu" },
+    { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "AAA=" } },
+    { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "" } },
+  ])("are taken: %j", (message) => expect(is(FromService, message)).toBe(true));
+
+  test.each([
+    [{ type: "MARKED" }, "type must be start or audio"],
+    [{ ...start, message_id: 1.5 }, "message_id must be a whole number"],
+    [{ ...start, message_id: -1 }, "message_id must be 0 or more"],
+    [{ ...start, data: { ...start.data, encoding: "MARKED" } }, "data.encoding must be audio/l16"],
+    [
+      { ...start, data: { ...start.data, sample_rate: 1 } },
+      "data.sample_rate must be 8000 or 16000",
+    ],
+    [{ ...start, data: { ...start.data, channels: 2 } }, "data.channels must be 1"],
+    [{ ...start, data: undefined }, "data is missing"],
+    [
+      { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "MARKED!" } },
+      "data.audio_b64 must be base64",
+    ],
+    [
+      {
+        type: "audio",
+        stream_id: "st_1",
+        message_id: 2,
+        data: { audio_b64: "A".repeat(2 ** 20 + 1) },
+      },
+      "data.audio_b64 must be at most 1 MiB",
+    ],
+  ])("are refused by field and rule, without the value (%#)", (message, rule) => {
+    const { issues } = safeParse(FromService, message);
+    expect(issues?.map((issue) => `${getDotPath(issue)} ${issue.message}`)).toEqual([rule]);
+  });
+});
+
+describe("the messages of an application", () => {
+  test.each([
+    { type: "audio", data: { audio_b64: "AAA=" } },
+    { type: "audio", data: { audio_b64: "AAA=", chunk_id: "hello" } },
+    { type: "audio", data: { audio_b64: "AAA=", chunk_id: 7 } },
+    { type: "interrupt", chunk_id: "hello" },
+    { type: "clear" },
+    { type: "clear", later: true },
+  ])("are taken: %j", (message) => expect(is(FromApplication, message)).toBe(true));
+
+  test.each([
+    { type: "interrupt" },
+    { type: "interrupt", chunk_id: null },
+    { type: "interrupt", chunk_id: "x".repeat(129) },
+    { type: "audio" },
+    { type: "audio", data: {} },
+    { type: "audio", data: { audio_b64: "AAA=", chunk_id: {} } },
+    { type: "start" },
+    [],
+    null,
+  ])("are refused: %j", (message) => expect(is(FromApplication, message)).toBe(false));
+});
+
+test("a flow request has the five texts of the contract, and may have more", () => {
+  const call = {
+    call_id: "cs_1",
+    account_id: "acc_1",
+    from_number: "+12025550177",
+    to_number: "+12025550188",
+    direction: "outbound",
+  };
+  expect(is(FlowRequest, { ...call, step: 2 })).toBe(true);
+  for (const field of Object.keys(call)) {
+    expect(is(FlowRequest, { ...call, [field]: 7 })).toBe(false);
+    expect(is(FlowRequest, { ...call, [field]: undefined })).toBe(false);
+  }
+});
