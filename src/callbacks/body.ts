@@ -1,7 +1,7 @@
 import { RefusedException } from "./refused.ts";
 
 /** The most that is read of a body, in bytes. */
-const largest = 2 ** 16;
+const largest = 65_536;
 
 /** The most that a body may take, in milliseconds: the service itself gives up then. */
 const longest = 10_000;

@@ -1,14 +1,14 @@
-import { custom, strictObject } from "valibot";
-import { check, presence } from "../check.ts";
+import { custom } from "valibot";
+import { check } from "../check.ts";
 import { guard, type OnError } from "./guard.ts";
 import { type Received, read } from "./receive.ts";
 import {
-  checks,
   functionRule,
   hook,
   isFunction,
   requireACheck,
   type Verification,
+  withChecks,
 } from "./verification.ts";
 
 /** What `callbackHandler` takes: the checks of `receive`, and what to do. */
@@ -33,15 +33,11 @@ export type CallbackOptions = Verification & {
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 };
 
-const Options = /* @__PURE__ */ strictObject(
-  {
-    ...checks,
-    onEvent: /* @__PURE__ */ custom<CallbackOptions["onEvent"]>(isFunction, functionRule),
-    onError: /* @__PURE__ */ hook<OnError>(),
-    waitUntil: /* @__PURE__ */ hook<NonNullable<CallbackOptions["waitUntil"]>>(),
-  },
-  presence,
-);
+const Options = /* @__PURE__ */ withChecks({
+  onEvent: /* @__PURE__ */ custom<CallbackOptions["onEvent"]>(isFunction, functionRule),
+  onError: /* @__PURE__ */ hook<OnError>(),
+  waitUntil: /* @__PURE__ */ hook<NonNullable<CallbackOptions["waitUntil"]>>(),
+});
 
 /**
  * Makes a handler for `status_callback_url` out of a function that takes an event. It is what

@@ -1,9 +1,8 @@
-import { strictObject } from "valibot";
-import { check, presence } from "../check.ts";
+import { check } from "../check.ts";
 import { Event } from "./event.ts";
 import { messageIn } from "./message.ts";
 import type { Context } from "./token.ts";
-import { type Checks, checks, open, requireACheck, type Verification } from "./verification.ts";
+import { type Checks, open, requireACheck, type Verification, withChecks } from "./verification.ts";
 
 /** A status notification that proved where it comes from. */
 export interface Received {
@@ -19,7 +18,7 @@ export const read = async (request: Request, verification: Checks): Promise<Rece
   return { event: messageIn(body, Event), context };
 };
 
-const ReceiveOptions = /* @__PURE__ */ strictObject(checks, presence);
+const ReceiveOptions = /* @__PURE__ */ withChecks({});
 
 /**
  * Reads a status notification out of a request, once it has proved where it comes from.

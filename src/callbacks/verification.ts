@@ -5,7 +5,12 @@ import {
   type ErrorMessage,
   type ExactOptionalSchema,
   exactOptional,
+  type ObjectEntries,
+  type StrictObjectIssue,
+  type StrictObjectSchema,
+  strictObject,
 } from "valibot";
+import { presence } from "../check.ts";
 import { BadParametersException } from "../errors.ts";
 import { readBytes } from "./body.ts";
 import { RefusedException } from "./refused.ts";
@@ -54,6 +59,8 @@ type Rule<T> = ExactOptionalSchema<
   undefined
 >;
 
+type Rules = { readonly [Name in keyof Checks]-?: Rule<NonNullable<Checks[Name]>> };
+
 /** The rule of a function that may be left out. */
 export const hook = <T>(): Rule<T | undefined> =>
   exactOptional(custom((value) => value === undefined || isFunction(value), functionRule));
@@ -62,7 +69,7 @@ export const hook = <T>(): Rule<T | undefined> =>
  * The rules of the checks. An explicit `undefined` breaks them: the variable of a secret that isn't
  * set must not silently take its check away.
  */
-export const checks: { readonly [Name in keyof Checks]-?: Rule<NonNullable<Checks[Name]>> } = {
+const checks: Rules = {
   secret: /* @__PURE__ */ exactOptional(
     /* @__PURE__ */ custom<Secret>((value) => !!secretsOf(value).length, secretRule),
   ),
@@ -79,6 +86,12 @@ export const checks: { readonly [Name in keyof Checks]-?: Rule<NonNullable<Check
     /* @__PURE__ */ custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
   ),
 };
+
+/** The rules of options that are checks and something of a handler's own. */
+export const withChecks = <Own extends ObjectEntries>(
+  own: Own,
+): StrictObjectSchema<Rules & Own, ErrorMessage<StrictObjectIssue>> =>
+  strictObject({ ...checks, ...own }, presence);
 
 /** @throws {BadParametersException} when a request would be taken from anyone, and nobody said so */
 export const requireACheck = (given: Checks): void => {

@@ -9,7 +9,7 @@ export class FrameException extends Error {
 }
 
 /** The longest message that is looked at, in characters: 1 MiB of audio and its frame. */
-const longest = 2 ** 20 + 2 ** 12;
+const longest = 1_048_576 + 4096;
 
 /**
  * What a message of the service says.

@@ -1,17 +1,17 @@
-import { custom, strictObject } from "valibot";
+import { custom } from "valibot";
 import { guard, type OnError } from "../callbacks/guard.ts";
 import { messageIn } from "../callbacks/message.ts";
 import type { Context } from "../callbacks/token.ts";
 import {
-  checks,
   functionRule,
   hook,
   isFunction,
   open,
   requireACheck,
   type Verification,
+  withChecks,
 } from "../callbacks/verification.ts";
-import { check, presence } from "../check.ts";
+import { check } from "../check.ts";
 import { withDeadline } from "../deadline.ts";
 import { Action } from "./action.ts";
 import { FlowRequest } from "./request.ts";
@@ -36,14 +36,10 @@ export type FlowOptions = Verification & {
   readonly onError?: OnError | undefined;
 };
 
-const Options = /* @__PURE__ */ strictObject(
-  {
-    ...checks,
-    onAnswer: /* @__PURE__ */ custom<FlowOptions["onAnswer"]>(isFunction, functionRule),
-    onError: /* @__PURE__ */ hook<OnError>(),
-  },
-  presence,
-);
+const Options = /* @__PURE__ */ withChecks({
+  onAnswer: /* @__PURE__ */ custom<FlowOptions["onAnswer"]>(isFunction, functionRule),
+  onError: /* @__PURE__ */ hook<OnError>(),
+});
 
 /** The most that a decision may take, in milliseconds. */
 const longest = 8000;

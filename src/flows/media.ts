@@ -21,7 +21,7 @@ import {
  */
 const audioB64 = /* @__PURE__ */ pipe(
   /* @__PURE__ */ string("must be a string"),
-  /* @__PURE__ */ maxLength(2 ** 20, "must be at most 1 MiB"),
+  /* @__PURE__ */ maxLength(1_048_576, "must be at most 1 MiB"),
   /* @__PURE__ */ regex(/^[A-Za-z0-9+/]*={0,2}$/, "must be base64"),
 );
 

@@ -84,7 +84,7 @@ export interface StreamSession {
 const frame = 6400;
 
 /** What may wait for the network before `audio` waits, in bytes. */
-const enough = 2 ** 16;
+const enough = 65_536;
 
 /** A WebSocket has no event for a buffer that has emptied: this is how often it is looked at, in ms. */
 const interval = 20;
