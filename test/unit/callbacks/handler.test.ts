@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
+import { callbackHandler } from "../../../src/callbacks/handler.ts";
+import { RefusedException } from "../../../src/callbacks/refused.ts";
+import { signUrl } from "../../../src/callbacks/sign.ts";
+
+const secret = "a secret that was made at random";
+const url = await signUrl("https://app.test/status", { secret });
+const ringing = JSON.stringify({ type: "call.ringing", call_id: "cs_1", data: {} });
+
+describe("callbackHandler", () => {
+  test("answers whatever bytes it gets with a documented status, and never rejects", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.uint8Array(),
+          fc.json().map((json) => new TextEncoder().encode(json)),
+        ),
+        async (body) => {
+          const told: unknown[] = [];
+          const onError = (error: unknown) => told.push(error);
+          const handler = callbackHandler({ secret, onEvent: () => {}, onError });
+          const { status } = await handler(new Request(url, { method: "POST", body }));
+          expect([204, 400]).toContain(status);
+          for (const error of told) expect(error).toBeInstanceOf(RefusedException);
+        },
+      ),
+    ));
+
+  test("answers 500 to a body that breaks off, so that the service delivers again", async () => {
+    const lost = new Error("connection lost");
+    const body = new ReadableStream({ pull: (controller) => controller.error(lost) });
+    const onError = vi.fn();
+    const onEvent = vi.fn();
+    const request = new Request(url, { method: "POST", body, duplex: "half" } as RequestInit);
+    const response = await callbackHandler({ secret, onEvent, onError })(request);
+    expect(response.status).toBe(500);
+    expect(onError).toHaveBeenCalledWith(lost, request);
+    expect(onEvent).not.toHaveBeenCalled();
+  });
+
+  test("answers 500 to a request whose body somebody has read already, and says why", async () => {
+    const onError = vi.fn();
+    const request = new Request(url, { method: "POST", body: ringing });
+    await request.text();
+    const handler = callbackHandler({ secret, onEvent: () => {}, onError });
+    expect((await handler(request)).status).toBe(500);
+    expect(onError).toHaveBeenCalledWith(expect.any(TypeError), request);
+  });
+
+  test("keeps its options: what is changed afterwards changes nothing", async () => {
+    const options = { secret: [secret], onEvent: () => {} };
+    const handler = callbackHandler(options);
+    options.onEvent = () => {
+      throw new Error("changed");
+    };
+    expect((await handler(new Request(url, { method: "POST", body: ringing }))).status).toBe(204);
+  });
+
+  test("leaves no timer behind, whatever the answer", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const handler = callbackHandler({ secret, onEvent: () => {} });
+      for (const body of [ringing, "{", "x".repeat(65_537)]) {
+        await handler(new Request(url, { method: "POST", body }));
+      }
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
