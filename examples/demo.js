@@ -33,7 +33,9 @@ const listen = (port, fetch) =>
 /** One second of silence: a WAV of 16-bit PCM, 8 kHz, mono. */
 const silence = () => {
   const bytes = new DataView(new ArrayBuffer(44 + 16_000));
-  const text = (at, word) => [...word].forEach((c, i) => bytes.setUint8(at + i, c.charCodeAt(0)));
+  const text = (at, word) => {
+    for (const [i, letter] of [...word].entries()) bytes.setUint8(at + i, letter.charCodeAt(0));
+  };
   text(0, "RIFF");
   bytes.setUint32(4, 36 + 16_000, true);
   text(8, "WAVEfmt ");

@@ -37,10 +37,10 @@ const specifies = (folder: string): Job => ({
     ...vitest,
     "--reporter=default",
     "--reporter=json",
-    `--outputFile.json=test/artefacts/${folder}.json`,
+    `--outputFile.json=test/artefacts/${folder}-report.json`,
     `test/${folder}/`,
   ],
-  judge: byVitest(`test/artefacts/${folder}.json`),
+  judge: byVitest(`test/artefacts/${folder}-report.json`),
 });
 
 const peer = await startPeer(node());

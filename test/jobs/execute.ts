@@ -13,7 +13,7 @@ export const execute = async (
 ): Promise<{ readonly output: string; readonly code: number }> => {
   const child = spawn(command, args, {
     cwd,
-    env: { ...process.env, NO_COLOR: "1", ...env },
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const chunks: Buffer[] = [];
