@@ -24,9 +24,8 @@ export { FlowRequest } from "./request.ts";
 export {
   type Closed,
   type Heard,
-  type MediaEvent,
-  type MediaSocket,
   type StreamHandlers,
   type StreamSession,
   streamSession,
 } from "./session.ts";
+export type { MediaEvent, MediaSocket } from "./socket.ts";

@@ -1,32 +1,7 @@
-import { base64 } from "../callbacks/base64.ts";
 import { audioOf, FrameException, frameIn } from "./frame.ts";
 import type { MediaClear, MediaInterrupt, MediaSpeech, MediaStart } from "./media.ts";
-
-/** What a session reads of an event of a WebSocket. */
-export interface MediaEvent {
-  readonly type: string;
-  readonly data?: unknown;
-  readonly code?: number;
-  readonly reason?: string;
-}
-
-/** What a session needs of a WebSocket: every standard one has it, and `ws` on Node. */
-export interface MediaSocket {
-  /** 0 while it connects, 1 while it is open. */
-  readonly readyState: number;
-  /** Bytes that wait for the network. Workers don't have it: there nothing can be seen to wait. */
-  readonly bufferedAmount?: number;
-  send(message: string): void;
-  close(code?: number, reason?: string): void;
-  addEventListener(
-    type: "message" | "close" | "error",
-    listener: (event: MediaEvent) => void,
-  ): void;
-  removeEventListener(
-    type: "message" | "close" | "error",
-    listener: (event: MediaEvent) => void,
-  ): void;
-}
+import type { MediaEvent, MediaSocket } from "./socket.ts";
+import { Speaker } from "./speaker.ts";
 
 /** A piece of what the person on the line says. */
 export interface Heard {
@@ -80,21 +55,6 @@ export interface StreamSession {
   readonly buffered: number;
 }
 
-/** A whole number of samples at either rate, and of base64's groups but for the last. */
-const frame = 6400;
-
-/** What may wait for the network before `audio` waits, in bytes. */
-const enough = 65_536;
-
-/** A WebSocket has no event for a buffer that has emptied: this is how often it is looked at, in ms. */
-const interval = 20;
-
-interface Speech {
-  readonly chunk_id: string | number | undefined;
-  left: number;
-  cut: boolean;
-}
-
 /**
  * Speaks the media messages over a WebSocket that the service has opened at `ws_url`. Make it before
  * you yield to the event loop, so that the first message is heard, and on Workers after `accept()`.
@@ -130,12 +90,9 @@ interface Speech {
  * @see contract.md, "Media messages on `ws_url`"
  */
 export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): StreamSession => {
-  const speeches = new Set<Speech>();
-  let turn: Promise<unknown> = Promise.resolve();
   let start: MediaStart | undefined;
   let heard = 0;
   let ended = false;
-  let wake = (): void => {};
 
   const report = (error: unknown): void => {
     (async () => handlers.onError?.(error))().catch(() => {});
@@ -152,10 +109,7 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
       return false;
     }
   };
-  const cut = (which: (speech: Speech) => boolean): void => {
-    for (const speech of speeches) if (which(speech)) speech.cut = true;
-    wake();
-  };
+  const speaker = new Speaker(socket, write);
 
   const onMessage = ({ data }: MediaEvent): void => {
     try {
@@ -182,7 +136,7 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
     socket.removeEventListener("message", onMessage);
     socket.removeEventListener("close", onClose);
     socket.removeEventListener("error", onLost);
-    cut(() => true);
+    speaker.stop();
     tell(handlers.onClose, closed);
   };
   const shut = (): void => {
@@ -198,53 +152,24 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
   };
   const onLost = (): void => onClose({});
 
-  /** Until there is room, or reason not to wait any more. */
-  const room = async (speech: Speech): Promise<void> => {
-    const isFull = () => socket.readyState === 0 || (socket.bufferedAmount ?? 0) > enough;
-    while (!speech.cut && isFull()) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, interval);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  };
-  const say = async (speech: Speech, bytes: Uint8Array): Promise<boolean> => {
-    for (let at = 0; at < bytes.length; at += frame) {
-      await room(speech);
-      if (speech.cut) return false;
-      const part = bytes.subarray(at, at + frame);
-      const data = { audio_b64: base64(part), chunk_id: speech.chunk_id };
-      if (!write({ type: "audio", data })) return false;
-      speech.left -= part.length;
-    }
-    return true;
-  };
-
   socket.addEventListener("message", onMessage);
   socket.addEventListener("close", onClose);
   socket.addEventListener("error", onLost);
   if (socket.readyState > 1) queueMicrotask(onLost);
 
   return {
-    audio: (samples, chunk_id) => {
+    audio: async (samples, chunk_id) => {
       const bytes = ArrayBuffer.isView(samples)
         ? new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
         : new Uint8Array(samples);
-      const speech: Speech = { chunk_id, left: bytes.length, cut: ended };
-      speeches.add(speech);
-      const said = turn.then(() => say(speech, bytes)).finally(() => speeches.delete(speech));
-      turn = said;
-      return said;
+      return !ended && speaker.say(bytes, chunk_id);
     },
     interrupt: (chunk_id) => {
-      cut((speech) => speech.chunk_id === chunk_id);
+      speaker.stop(chunk_id);
       write({ type: "interrupt", chunk_id });
     },
     clear: () => {
-      cut(() => true);
+      speaker.stop();
       write({ type: "clear" });
     },
     close: (code = 1000, reason = "") => {
@@ -258,7 +183,7 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
       }
     },
     get waiting() {
-      return [...speeches].reduce((bytes, { left }) => bytes + left, 0);
+      return speaker.waiting;
     },
     get buffered() {
       return socket.bufferedAmount ?? 0;
