@@ -1,6 +1,3 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { EdgeVM } from "@edge-runtime/vm";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
@@ -104,8 +101,7 @@ test("vercel-edge lets nobody in without the token", async () => {
 });
 
 describe("lambda", () => {
-  const folder = mkdtempSync(join(tmpdir(), "outdial-lambda-"));
-  const handler = join(folder, "handler.mjs");
+  const handler = path("test/artefacts/lambda/handler.mjs");
   const invoke = (to_number: string, env: Env) =>
     execute(
       path("test/node_modules/.bin/node"),

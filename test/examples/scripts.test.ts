@@ -1,5 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Ended, execute, path } from "./execute.ts";
@@ -94,7 +93,9 @@ describe.each([
 });
 
 test("no argument of curl contains the key, so ps doesn't show it", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "outdial-curl-"));
+  const folder = path("test/artefacts/curl");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   const curl = join(folder, "curl");
   const log = join(folder, "arguments");
   writeFileSync(curl, `#!/bin/sh\necho "$@" >>"${log}"\nPATH=\${PATH#*:} exec curl "$@"\n`);

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execute, path } from "../examples/execute.ts";
@@ -23,6 +23,20 @@ const npm = async (args: readonly string[], cwd: string): Promise<string> => {
   return stdout;
 };
 
+const folders: string[] = [];
+
+/** Outside of this repository, so that nothing in it can be found from there. */
+const newFolder = (name: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), `outdial-${name}-`));
+  folders.push(folder);
+  return folder;
+};
+
+/** Removes every folder that was made here. */
+export const cleanUp = (): void => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+};
+
 /** The package as `npm publish` would send it. */
 export interface Packed {
   /** The path of the tarball, in a folder of its own. */
@@ -32,7 +46,7 @@ export interface Packed {
 }
 
 export const pack = async (): Promise<Packed> => {
-  const folder = mkdtempSync(join(tmpdir(), "outdial-pack-"));
+  const folder = newFolder("pack");
   const printed = await npm(["pack", "--json", "--pack-destination", folder], path("."));
   const [{ filename, files }]: [{ filename: string; files: { path: string }[] }] =
     JSON.parse(printed);
@@ -41,7 +55,7 @@ export const pack = async (): Promise<Packed> => {
 
 /** An empty project with the tarball installed, and the sources of a consumer in it. */
 export const install = async ({ tarball }: Packed): Promise<string> => {
-  const project = mkdtempSync(join(tmpdir(), "outdial-project-"));
+  const project = newFolder("project");
   writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
   await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], project);
   cpSync(path("test/package/consumer"), project, { recursive: true });

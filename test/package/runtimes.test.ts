@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
-import { entries, install, pack } from "./project.ts";
+import { cleanUp, entries, install, pack } from "./project.ts";
 
 const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 const node = (alias: string): string => path(`test/node_modules/${alias}/bin/node`);
@@ -32,6 +32,8 @@ beforeAll(async () => {
   `;
   writeFileSync(join(project, "import.mjs"), script);
 });
+
+afterAll(cleanUp);
 
 test.each(Object.entries(runtimes))(
   "%s imports every entry of the installed package, and places a call",

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
-import { install, installed, type Packed, pack } from "./project.ts";
+import { cleanUp, install, installed, type Packed, pack } from "./project.ts";
 
 const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 
@@ -44,6 +44,8 @@ beforeAll(async () => {
   packed = await pack();
   project = await install(packed);
 });
+
+afterAll(cleanUp);
 
 test("the tarball holds these files, and nothing else", () => {
   const named = packed.files.map((file) => file.replace(/^(dist\/[a-z]+)-[\w-]{8}\./, "$1-*."));

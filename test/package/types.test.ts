@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 // The project's own: beside this file there is an old one, of a tool.
 import ts from "../../node_modules/typescript/lib/typescript.js";
 import { path } from "../examples/execute.ts";
-import { entries, install, pack } from "./project.ts";
+import { cleanUp, entries, install, pack } from "./project.ts";
 
 let project: string;
 let program: ts.Program;
@@ -13,6 +13,8 @@ beforeAll(async () => {
   project = await install(await pack());
   program = programOf(project);
 });
+
+afterAll(cleanUp);
 
 /** The consumer's program, by its own strict tsconfig.json. */
 const programOf = (folder: string): ts.Program => {
