@@ -58,7 +58,8 @@ button:disabled { opacity: .6; cursor: default; }
 .refuse { background: var(--bad); border-color: var(--bad); color: var(--on-main); font-weight: 600; }
 
 .key { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
-.key code { flex: 1 1 18rem; min-width: 0; padding: .5rem .75rem; background: var(--sunk); border-radius: .5rem; overflow-wrap: anywhere; min-height: 2.5rem; }
+.key button { flex: 1 0 auto; }
+.key code { flex: 1000 1 18rem; min-width: 0; padding: .5rem .75rem; background: var(--sunk); border-radius: .5rem; overflow-wrap: anywhere; min-height: 2.5rem; }
 #key-said { min-height: 1.5rem; margin-top: .5rem; }
 
 dialog { width: min(28rem, calc(100vw - 2rem)); border: 1px solid var(--line); border-radius: .75rem; padding: 1.25rem; background: var(--card); color: var(--text); }
@@ -74,40 +75,38 @@ dialog p { margin-top: .5rem; }
 .completed, .delivered, .good { color: var(--good); }
 .failed, .given_up, .bad { color: var(--bad); }
 @media (prefers-reduced-motion: no-preference) {
-  .ringing::before { animation: ring 1s ease-in-out infinite; }
+  .state.ringing::before, .ringing > .state::before { animation: ring 1s ease-in-out infinite; }
   @keyframes ring { 50% { transform: scale(.5); opacity: .5; } }
 }
 
 #calls > li { border-top: 1px solid var(--line); }
 #calls > li:last-child { margin-bottom: -.5rem; }
 #calls h3 button {
-  display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .125rem .75rem; width: 100%; align-items: baseline;
+  display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: .125rem .75rem; width: 100%; align-items: baseline;
   padding: .625rem .5rem; border: 0; border-radius: .375rem; background: none; text-align: start;
 }
 #calls h3 button:hover { background: var(--sunk); }
-#calls .numbers { order: 1; }
-#calls .state { order: 2; }
-#calls .when { order: 3; }
-#calls .long { order: 4; text-align: end; }
+#calls .numbers { grid-column: 1 / -1; order: -1; }
+#calls .long { text-align: end; }
 .numbers { overflow-wrap: anywhere; }
 .numbers i { color: var(--soft); font-style: normal; }
 @media (min-width: 40rem) {
   #calls h3 button { grid-template-columns: 5.5rem minmax(0, 1fr) 11rem 4rem; }
-  #calls .when { order: 0; }
+  #calls .numbers { grid-column: auto; order: 0; }
 }
 .open { padding: .25rem .5rem 1rem; display: grid; gap: 1rem; }
 .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .125rem .75rem; padding: .75rem; border-radius: .5rem; background: var(--sunk); font-size: .875rem; }
 .facts dt { color: var(--soft); }
 .facts dd { font-family: var(--mono); overflow-wrap: anywhere; }
 
-.timeline > li { position: relative; display: grid; grid-template-columns: 4.25rem minmax(0, 1fr); column-gap: 1.75rem; padding-bottom: .75rem; }
+.timeline > li { position: relative; display: grid; grid-template-columns: 4.25rem minmax(0, 1fr); column-gap: 2.25rem; padding-bottom: .75rem; }
 .timeline > li::before {
-  content: ""; position: absolute; left: 4.8125rem; top: .4375rem; width: .625rem; height: .625rem; border-radius: 50%;
+  content: ""; position: absolute; left: 5.0625rem; top: .4375rem; width: .625rem; height: .625rem; border-radius: 50%;
   background: var(--card); border: 2px solid var(--soft); z-index: 1;
 }
 .timeline > li.step::before { background: currentColor; border-color: currentColor; }
 .timeline > li:not(:last-child)::after {
-  content: ""; position: absolute; left: 5.0625rem; top: .875rem; bottom: -.5rem; border-left: 2px solid var(--line);
+  content: ""; position: absolute; left: 5.3125rem; top: .875rem; bottom: -.5rem; border-left: 2px solid var(--line);
 }
 .timeline time { text-align: end; color: var(--soft); font-family: var(--mono); font-size: .8125rem; line-height: 1.5rem; }
 .timeline .what { color: var(--text); min-width: 0; }
@@ -123,7 +122,7 @@ dialog p { margin-top: .5rem; }
   .timeline time { text-align: start; line-height: 1.25rem; }
 }
 summary { cursor: pointer; color: var(--main); font-size: .875rem; width: fit-content; padding: .125rem 0; border-radius: .25rem; }
-details h4 { margin: .5rem 0 .25rem; font-size: .8125rem; color: var(--soft); font-weight: 600; }
+details h4 { overflow-wrap: anywhere; margin: .5rem 0 .25rem; font-size: .8125rem; color: var(--soft); font-weight: 600; }
 pre { padding: .625rem .75rem; background: var(--sunk); border-radius: .5rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; }
 audio { display: block; width: min(100%, 24rem); height: 2.5rem; margin-top: .375rem; }
 
@@ -135,7 +134,7 @@ audio { display: block; width: min(100%, 24rem); height: 2.5rem; margin-top: .37
 .phone .buttons { display: flex; gap: .5rem; margin-top: .75rem; }
 .phone button { flex: 1; }
 
-.alone { max-width: 30rem; margin: 12vh auto 0; }
+.alone { display: block; max-width: 30rem; margin: 12vh auto 0; }
 .alone form { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: 1rem; }
 .alone label { flex: 1 0 100%; font-size: .875rem; }
 .alone input { flex: 1 1 12rem; min-width: 0; font-family: var(--mono); }

@@ -8,7 +8,7 @@ const pretty = (text) => {
   }
 };
 
-const block = (title, text) => [make("h4", {}, title), make("pre", { tabindex: "0" }, make("bdi", {}, text))];
+const block = (title, text) => [make("h4", {}, title), make("pre", {}, make("bdi", {}, text))];
 
 const more = (title, ...blocks) => make("details", {}, make("summary", {}, title), ...blocks.flat());
 

@@ -1,0 +1,70 @@
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium } from "playwright-core";
+import { type Running, start } from "../cli/cli.ts";
+
+/** An emulator on a port, with what it printed of itself. */
+export interface Stage {
+  readonly running: Running;
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly link: string;
+  /** Places a call, with the emulator's own sample as its application, and gives its id. */
+  readonly place: (params: Readonly<Record<string, unknown>>) => Promise<string>;
+  /** Sends a call with some key, and gives the status. */
+  readonly statusWith: (key: string) => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
+export const raise = async (...args: readonly string[]): Promise<Stage> => {
+  const running = start("node", ["emulator", "--port", "0", ...args]);
+  const text = await running.says(/^curl .*\n/m);
+  const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
+  const baseUrl = find(/base URL +(\S+)/);
+  const key = find(/API key +(\S+)/);
+  const post = (apiKey: string, params: Readonly<Record<string, unknown>>) =>
+    fetch(`${baseUrl}/api/v1/calls/initiate`, {
+      method: "POST",
+      headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
+      body: JSON.stringify({
+        from_number: "+12025550199",
+        to_number: "+12025550100",
+        flow_url: `${baseUrl}/sample/flow`,
+        status_callback_url: `${baseUrl}/sample/status`,
+        ...params,
+      }),
+    });
+  return {
+    running,
+    baseUrl,
+    key,
+    link: find(/dashboard +(\S+)/),
+    place: async (params) => (await (await post(key, params)).json()).data.id,
+    statusWith: async (apiKey) => (await post(apiKey, {})).status,
+    stop: async () => {
+      running.child.kill("SIGINT");
+      await running.ended;
+    },
+  };
+};
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-sync",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--autoplay-policy=no-user-gesture-required",
+    ],
+  });
+
+const artefacts = fileURLToPath(new URL("../artefacts/", import.meta.url));
+mkdirSync(artefacts, { recursive: true });
+
+/** Where a screenshot is kept. */
+export const artefact = (name: string): string => `${artefacts}dashboard-${name}.png`;
