@@ -124,7 +124,7 @@ export const apiRoutes = (parts: ApiParts): Hono<Env> => {
   }
   app.get("/recordings/:file{.+\\.wav}", ({ req, notFound }) => {
     const call = parts.findCall(req.param("file").slice(0, -4));
-    return call?.recordingUrl ? recordingOf(call, req.header("Range") ?? null) : notFound();
+    return call?.facts.recording_url ? recordingOf(call, req.header("Range") ?? null) : notFound();
   });
   app.notFound(() => refuse(404, "Not Found"));
   app.onError((error) => {

@@ -2,14 +2,7 @@ import type { CallParams } from "../calls/params.ts";
 import type { Clock, Timeline } from "./clock.ts";
 import type { CallFacts, CallRecord, HistoryEntry, Note } from "./history.ts";
 import { Recording } from "./recording.ts";
-import {
-  type CallState,
-  type Incident,
-  isOver,
-  type Reason,
-  reasonOf,
-  transitions,
-} from "./states.ts";
+import { type CallState, type Incident, isOver, reasonOf, transitions } from "./states.ts";
 
 /** Where a call came in. */
 export interface Arrival {
@@ -35,6 +28,8 @@ export interface Listeners {
   readonly onState: (call: Call) => void;
 }
 
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
+
 /** The reason of every abort here. A fixed one: to make an error for each call is costly. */
 const gone = "The call is over";
 
@@ -59,18 +54,13 @@ export class Call {
   readonly forgotten: AbortController = new AbortController();
   /** Whether the callee will hang up in the middle of the next action. */
   leavesMidway = false;
-  /** Why the flow could not be followed. */
-  flowError: string | undefined;
   readonly #origin: string;
   readonly #listeners: Listeners;
+  readonly #facts: Writable<CallFacts>;
   readonly #history: HistoryEntry[] = [];
-  readonly #initiated: number;
-  #state: CallState = "initiated";
-  #reason: Reason | undefined;
-  #answered: number | undefined;
-  #ended: number | undefined;
 
   constructor({ id, params, origin, local }: Arrival, clock: Clock, listeners: Listeners) {
+    const { record = true, ...others } = params;
     this.id = id;
     this.params = params;
     this.local = local;
@@ -78,28 +68,27 @@ export class Call {
     this.post = this.timeline.fork();
     this.#origin = origin;
     this.#listeners = listeners;
-    this.#initiated = this.timeline.now();
+    const initiated_at = this.timeline.now();
+    this.#facts = { id, state: "initiated", ...others, record, initiated_at };
+  }
+
+  /** The call as it is now. */
+  get facts(): CallFacts {
+    return this.#facts;
   }
 
   get state(): CallState {
-    return this.#state;
+    return this.#facts.state;
   }
 
   get isOver(): boolean {
-    return isOver(this.#state);
+    return isOver(this.#facts.state);
   }
 
   /** Milliseconds from the answer up to now, or to the end. */
   get talked(): number {
-    const until = this.#ended ?? this.timeline.now();
-    return until - (this.#answered ?? until);
-  }
-
-  /** Where the recording is, once there is one. */
-  get recordingUrl(): string | undefined {
-    return this.#state === "completed" && this.params.record !== false
-      ? `${this.#origin}/recordings/${this.id}.wav`
-      : undefined;
+    const { answered_at, ended_at = this.timeline.now() } = this.#facts;
+    return ended_at - (answered_at ?? ended_at);
   }
 
   /** Says that the call has come in. */
@@ -113,21 +102,31 @@ export class Call {
    * @returns whether there is one
    */
   happen(incident: Incident): boolean {
-    const state = transitions[this.#state][incident];
+    const facts = this.#facts;
+    const state = transitions[facts.state][incident];
     if (!state) return false;
     const now = this.timeline.now();
-    this.#state = state;
-    this.#reason = reasonOf(incident);
-    if (state === "answered") this.#answered = now;
+    facts.state = state;
+    if (state === "answered") facts.answered_at = now;
     if (isOver(state)) {
-      this.#ended = now;
+      facts.ended_at = now;
       this.timeline.stop();
       this.over.abort(gone);
     } else {
       this.timeline.skip();
     }
+    const reason = reasonOf(incident);
+    if (reason) facts.reason = reason;
+    if (state === "completed") this.#complete();
     this.#enter();
     return true;
+  }
+
+  /** Ends the call because its flow can't be followed, and remembers why. */
+  fail(flow_error: string): void {
+    if (this.isOver) return;
+    this.#facts.flow_error = flow_error;
+    this.happen("flow_error");
   }
 
   /** Adds to the history, for as long as anyone wants to know. */
@@ -148,40 +147,20 @@ export class Call {
 
   /** The call as it is now, with its history so far. */
   toRecord(): CallRecord {
-    return { ...this.toFacts(), history: [...this.#history] };
+    return { ...this.#facts, history: [...this.#history] };
   }
 
-  /** The call as it is now. */
-  toFacts(): CallFacts {
-    const { record = true, from_number, to_number, flow_url, status_callback_url } = this.params;
-    const reason = this.#reason;
-    const recording_url = this.recordingUrl;
-    const answered_at = this.#answered;
-    const ended_at = this.#ended;
-    return {
-      id: this.id,
-      state: this.#state,
-      ...(reason && { reason }),
-      from_number,
-      to_number,
-      flow_url,
-      status_callback_url,
-      record,
-      initiated_at: this.#initiated,
-      ...(answered_at !== undefined && { answered_at }),
-      ...(ended_at !== undefined && { ended_at }),
-      ...(answered_at !== undefined &&
-        ended_at !== undefined && { duration: Math.round(this.talked / 1000) }),
-      ...(recording_url !== undefined && { recording_url }),
-      ...(this.flowError !== undefined && { flow_error: this.flowError }),
-    };
+  /** The time is over, and what was to be recorded is recorded. */
+  #complete(): void {
+    const facts = this.#facts;
+    facts.duration = Math.round(this.talked / 1000);
+    if (!facts.record) return;
+    facts.recording_url = `${this.#origin}/recordings/${this.id}.wav`;
+    this.note({ type: "recording", url: facts.recording_url, seconds: this.talked / 1000 });
   }
 
   #enter(): void {
-    const state = this.#state;
-    const reason = this.#reason;
-    const url = this.recordingUrl;
-    if (url) this.note({ type: "recording", url, seconds: this.talked / 1000 });
+    const { state, reason } = this.#facts;
     this.note({ type: "state", state, ...(reason && { reason }) });
     this.#listeners.onState(this);
   }

@@ -9,6 +9,7 @@ const fractions = (count: number, root: (prime: number) => number): Int32Array =
 
 const initial = /* @__PURE__ */ fractions(8, Math.sqrt);
 const rounds = /* @__PURE__ */ fractions(64, Math.cbrt);
+const encoder = /* @__PURE__ */ new TextEncoder();
 const schedule = /* @__PURE__ */ new Int32Array(64);
 
 const turn = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
@@ -66,29 +67,42 @@ const compress = (state: Int32Array, view: DataView, from: number): void => {
   state[7] = at(state, 7) + h;
 };
 
-/** Ends a hash, whose state has taken in one block already, with the rest of the bytes. */
-const finish = (start: Int32Array, bytes: Uint8Array): Uint8Array<ArrayBuffer> => {
-  const length = Math.ceil((bytes.length + 9) / 64) * 64;
-  const padded = new Uint8Array(length);
-  padded.set(bytes);
-  padded[bytes.length] = 0x80;
-  const view = new DataView(padded.buffer);
-  view.setUint32(length - 4, (64 + bytes.length) * 8);
-  const state = start.slice();
-  for (let from = 0; from < length; from += 64) compress(state, view, from);
-  for (let index = 0; index < 8; index++) view.setInt32(4 * index, at(state, index));
-  return padded.slice(0, 32);
-};
+/** The bytes of a block, and room for many, so that nothing is made anew for each text. */
+class Room {
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(2_048);
+  view: DataView = new DataView(this.bytes.buffer);
+
+  /** The UTF-8 of a text, at the beginning of the room. */
+  put(text: string): number {
+    const most = text.length * 3 + 72;
+    if (this.bytes.length < most) {
+      this.bytes = new Uint8Array(most * 2);
+      this.view = new DataView(this.bytes.buffer);
+    }
+    return encoder.encodeInto(text, this.bytes).written;
+  }
+
+  /** Hashes what is there, after a first block that a state has taken in. */
+  hash(start: Int32Array, size: number): Int32Array {
+    const length = Math.ceil((size + 9) / 64) * 64;
+    this.bytes.fill(0, size, length);
+    this.bytes[size] = 0x80;
+    this.view.setUint32(length - 4, (64 + size) * 8);
+    const state = start.slice();
+    for (let from = 0; from < length; from += 64) compress(state, this.view, from);
+    return state;
+  }
+}
 
 /**
- * HMAC-SHA256 with one key, without waiting. WebCrypto hands each signature to another thread, which
- * made up a third of what a call costs here; and a page that is not on https has none. It keeps no
- * secret from anyone: use WebCrypto for that.
+ * HMAC-SHA256 of texts with one key, without waiting. WebCrypto hands each signature to another
+ * thread, which made up a third of what a call costs here; and a page that is not on https has none.
+ * It keeps no secret from anyone: use WebCrypto for that.
  *
  * @param key - at most 64 bytes
- * @returns signs at most 512 MiB
+ * @returns gives the 32 bytes for a text of at most 128 MiB
  */
-export const hmacSha256 = (key: Uint8Array): ((bytes: Uint8Array) => Uint8Array<ArrayBuffer>) => {
+export const hmacSha256 = (key: Uint8Array): ((text: string) => Uint8Array<ArrayBuffer>) => {
   const keyed = (pad: number): Int32Array => {
     const block = new Uint8Array(64).fill(pad);
     for (const [index, byte] of key.entries()) block[index] = byte ^ pad;
@@ -98,5 +112,13 @@ export const hmacSha256 = (key: Uint8Array): ((bytes: Uint8Array) => Uint8Array<
   };
   const inner = keyed(0x36);
   const outer = keyed(0x5c);
-  return (bytes) => finish(outer, finish(inner, bytes));
+  const room = new Room();
+  const store = (state: Int32Array) => {
+    for (let index = 0; index < 8; index++) room.view.setInt32(4 * index, at(state, index));
+  };
+  return (text) => {
+    store(room.hash(inner, room.put(text)));
+    store(room.hash(outer, 32));
+    return room.bytes.slice(0, 32);
+  };
 };

@@ -54,7 +54,7 @@ export class Notifier {
     const { accountId, random } = this.#parts;
     const now = call.timeline.now();
     const id = `evt_${ulid(now, random)}`;
-    const event = notificationOf(id, accountId, call.toFacts(), now);
+    const event = notificationOf(id, accountId, call.facts, now);
     call.mail.push({ id, event: event.type, body: JSON.stringify(event) });
     if (call.mail.length === 1) call.delivered = call.post.run(() => this.#deliverAll(call));
   }

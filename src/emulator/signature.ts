@@ -1,8 +1,6 @@
 import { hmacSha256 } from "./hmac.ts";
 import { toBase64 } from "./sound.ts";
 
-const encoder = /* @__PURE__ */ new TextEncoder();
-
 /** Signs a text. */
 export type Sign = (text: string) => string;
 
@@ -28,5 +26,5 @@ export const signer = (secret: string): Sign => {
   const hmac = hmacSha256(
     Uint8Array.from(atob(secret.slice(prefix.length)), (each) => each.charCodeAt(0)),
   );
-  return (text) => `v1,${toBase64(hmac(encoder.encode(text)))}`;
+  return (text) => `v1,${toBase64(hmac(text))}`;
 };

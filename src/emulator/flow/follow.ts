@@ -46,13 +46,12 @@ export const follow = async (call: Call, parts: FlowParts): Promise<void> => {
     if (call.isOver) return;
     const failure =
       error instanceof FlowError ? error : new FlowError(step, "flow_url", `failed: ${error}`);
-    call.flowError = failure.message;
     call.note({
       type: "flow_error",
       step: failure.step,
       field: failure.field,
       message: failure.message,
     });
-    call.happen("flow_error");
+    call.fail(failure.message);
   }
 };

@@ -93,6 +93,7 @@ describe("the API", () => {
     [{ ...params, flow_url: "http://app.test/" }, "flow_url", "value_error"],
     [{ ...params, flow_url: "http://localhost/" }, "flow_url", "value_error"],
     [{ ...params, more: 1 }, "more", "extra_forbidden"],
+    [{ ...params, toString: 1 }, "toString", "extra_forbidden"],
   ])("names the wrong field of %j", async (body, field, type) => {
     expect(await seen(await post(body))).toEqual([
       422,
