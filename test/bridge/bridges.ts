@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { Miniflare } from "miniflare";
+import { environment, freePort } from "./environment.ts";
+import { type Service, until } from "./service.ts";
+
+/** A bridge that listens on this machine. */
+export interface RunningBridge {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+type Env = Readonly<Record<string, string>>;
+
+const path = (relative: string): string =>
+  fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+
+const isUp = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    (response) => response.body?.cancel().then(() => response.ok) ?? false,
+    () => false,
+  );
+
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.once("close", () => resolve());
+    child.kill();
+  });
+
+/** One as a process of its own, with nothing in its environment but what it is given. */
+const inProcess =
+  (command: string, ...args: readonly string[]) =>
+  async (env: Env): Promise<RunningBridge> => {
+    const child = spawn(path(command), args, {
+      cwd: path("."),
+      env: { HOME: process.env.HOME, PATH: process.env.PATH, NO_COLOR: "1", ...env },
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    const url = String(env.PUBLIC_URL);
+    await until(`${command} listens`, () => child.exitCode !== null || isUp(url));
+    if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}`);
+    return { url, close: () => ended(child) };
+  };
+
+/** One in workerd, as wrangler makes it of its entry: one file, without any Node module. */
+export const inWorkerd =
+  (entry: string) =>
+  async (env: Env): Promise<RunningBridge> => {
+    const { outputFiles } = await build({
+      entryPoints: [path(entry)],
+      bundle: true,
+      write: false,
+      format: "esm",
+      platform: "neutral",
+      conditions: ["worker", "browser"],
+      mainFields: ["module", "main"],
+      target: "es2022",
+      logLevel: "error",
+    });
+    const worker = new Miniflare({
+      modules: true,
+      script: outputFiles[0]?.text ?? "",
+      compatibilityDate: "2026-08-01",
+      host: "127.0.0.1",
+      port: Number(env.PORT),
+      bindings: env,
+    });
+    await worker.ready;
+    return { url: String(env.PUBLIC_URL), close: () => worker.dispose() };
+  };
+
+const deno = [
+  "run",
+  "--no-prompt",
+  "--allow-net=127.0.0.1",
+  "--allow-env",
+  `--config=${path("test/runtimes/deno.json")}`,
+  path("examples/bridge/deno.ts"),
+];
+
+/** The bridge on each platform. */
+export const bridges: Readonly<Record<string, (env: Env) => Promise<RunningBridge>>> = {
+  workerd: inWorkerd("examples/bridge/worker.ts"),
+  deno: inProcess("test/node_modules/.bin/deno", ...deno),
+  bun: inProcess("test/node_modules/.bin/bun", path("examples/bridge/bun.ts")),
+  node: inProcess("test/node_modules/node/bin/node", path("test/bridge/node-server.ts")),
+};
+
+export const startBridge = async (
+  start: (env: Env) => Promise<RunningBridge>,
+  service: Service,
+  more: Env = {},
+): Promise<RunningBridge> => start({ ...environment(service, await freePort()), ...more });
