@@ -13,7 +13,7 @@ export default defineConfig({
   target: "es2022",
   platform: "neutral",
   external: [/^node:/],
-  noExternal: ["hono"],
+  noExternal: ["hono", "@hono/node-server"],
   clean: true,
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.
   dts: { banner: '/// <reference lib="esnext.disposable" />' },
@@ -27,6 +27,13 @@ export default defineConfig({
           path: "./calls/index.js",
           external: true,
         })),
+    },
+  ],
+  plugins: [
+    {
+      // esbuild imports a chunk for its effects even where it has none, and bundlers warn of that.
+      name: "no-bare-imports",
+      renderChunk: (code) => ({ code: code.replace(/^import "\.[^"]+";\n/gm, "") }),
     },
   ],
 });
