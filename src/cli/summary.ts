@@ -1,5 +1,11 @@
 import type { EmulatorEvent } from "../emulator/history.ts";
 
+/** How calls end, and the reasons that are worth a word. */
+const endings = {
+  completed: ["flow_error", "max_duration"],
+  failed: ["busy", "no_answer", "rejected", "unreachable", "canceled"],
+} as const;
+
 /** Counts what happened, for the last line. */
 export class Summary {
   readonly #counts = new Map<string, number>();
@@ -20,12 +26,12 @@ export class Summary {
     const many = (name: string, noun: string) => `${of(name)} ${noun}${of(name) === 1 ? "" : "s"}`;
     const any = (name: string, noun: string, words: string) =>
       of(name) > 0 ? [`${many(name, noun)} ${words}`] : [];
-    const reasons = ["busy", "no_answer", "rejected", "unreachable", "canceled"].flatMap((reason) =>
-      some(reason, reason.replace("_", " ")),
-    );
-    const failed = some("failed").map((text) => `${text} (${reasons.join(", ")})`);
-    const errors = some("flow_error", "ended by a flow error");
-    const ends = [...some("completed"), ...failed, ...errors].join(", ");
+    const ends = Object.entries(endings)
+      .flatMap(([state, reasons]) => {
+        const why = reasons.flatMap((reason) => some(reason, reason.replace("_", " ")));
+        return some(state).map((text) => (why[0] ? `${text} (${why.join(", ")})` : text));
+      })
+      .join(", ");
     const calls = many("initiated", "call");
     return [
       ends ? `${calls}: ${ends}` : calls,

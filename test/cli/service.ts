@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** One request as the service got it. */
-export interface Seen {
+interface Seen {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly key: unknown;

@@ -1,10 +1,7 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { artefact, launch, raise, type Stage } from "./stage.ts";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser: Browser;
 beforeAll(async () => {
@@ -47,7 +44,7 @@ const row = (page: Page, words: string) =>
 
 const violations = async (page: Page): Promise<readonly string[]> => {
   // Not as a script element: the page's own policy forbids those.
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const { violations: found } = (await page.evaluate(
     "axe.run(document, { resultTypes: ['violations'] })",
   )) as {

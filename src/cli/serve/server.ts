@@ -2,7 +2,7 @@
 export type Handler = (request: Request) => Promise<Response>;
 
 /** Where to listen. */
-export interface Address {
+interface Address {
   readonly hostname: string;
   /** 0 for any that is free. */
   readonly port: number;

@@ -87,16 +87,6 @@ const routes = (emulator: Emulator, session: Session, speed: number): Hono => {
 /**
  * Puts the dashboard before an emulator: one page at `/` with the key, the calls as they happen, and
  * the telephone of the callee. For an emulator on a port; all else goes on to the emulator.
- *
- * @example An emulator and its dashboard as one fetch function
- * ```ts
- * import { createEmulator, dashboard } from "outdial/emulator";
- *
- * const emulator = createEmulator();
- * const { fetch, token } = dashboard(emulator, { isHost: (host) => host === "127.0.0.1:4010" });
- * const response = await fetch(`http://127.0.0.1:4010/?token=${token}`);
- * console.log(response.status); // 200
- * ```
  * @see contract.md, "Keys"
  */
 export const dashboard = (emulator: Emulator, options: DashboardOptions): Dashboard => {

@@ -2,7 +2,7 @@ import type { Emulator } from "../emulator.ts";
 import type { CallFacts, CallRecord, EmulatorEvent } from "../history.ts";
 
 /** What the page is told at once. */
-export interface News {
+interface News {
   /** The emulator's time, in milliseconds since 1970. */
   readonly now: number;
   /** Whether these are all calls, and what the page knew is to be forgotten. */

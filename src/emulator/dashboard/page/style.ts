@@ -67,7 +67,7 @@ dialog::backdrop { background: rgb(0 0 0 / 55%); }
 dialog form { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: flex-end; margin-top: 1rem; }
 dialog p { margin-top: .5rem; }
 
-.state { display: inline-flex; align-items: center; gap: .375rem; font-size: .875rem; white-space: nowrap; }
+.state { display: inline-flex; align-items: center; gap: .375rem; font-size: .875rem; }
 .state::before { content: ""; flex: none; width: .625rem; height: .625rem; border-radius: 50%; background: currentColor; }
 .initiated { color: var(--soft); }
 .ringing, .retrying { color: var(--warn); }

@@ -14,7 +14,7 @@ const more = (title, ...blocks) => make("details", {}, make("summary", {}, title
 
 const bold = (text, kind) => make("b", { class: kind }, text);
 
-const quoted = (text) => make("bdi", { class: "mono" }, text);
+const line = (text) => make("div", { class: "mono" }, make("bdi", {}, text));
 
 const seconds = (milliseconds) => (milliseconds / 1000).toFixed(1) + " s";
 
@@ -23,15 +23,15 @@ const status = (entry) => (entry.status === undefined ? "no answer" : "HTTP " + 
 const describe = {
   state: (entry) => [bold(entry.state), entry.reason ? " · " + entry.reason : ""],
   flow: (entry) => [
-    bold("flow"), " step " + entry.step + " · " + status(entry) + " · ", quoted(entry.url),
+    bold("flow"), " step " + entry.step + " · " + status(entry), line(entry.url),
     entry.action ? more("Answer", block("Action", JSON.stringify(entry.action, null, 2))) : "",
   ],
   flow_error: (entry) => [bold("flow error", "bad"), " · ", make("bdi", {}, entry.message)],
   action: (entry) => [
-    bold(entry.action.action), entry.duration === undefined ? "" : " for " + seconds(entry.duration), " ",
-    quoted(entry.action.media_url ?? entry.action.ws_url ?? entry.action.to ?? ""),
+    bold(entry.action.action), entry.duration === undefined ? "" : " for " + seconds(entry.duration),
+    line(entry.action.media_url ?? entry.action.ws_url ?? entry.action.to ?? ""),
   ],
-  leg: (entry) => [bold("second leg"), " " + entry.state + (entry.reason ? " · " + entry.reason : "") + " · ", quoted(entry.to)],
+  leg: (entry) => [bold("second leg"), " " + entry.state + (entry.reason ? " · " + entry.reason : ""), line(entry.to)],
   stream: (entry) => [
     bold("stream"), " " + entry.state + " · " + entry.sent + " sent, " + entry.received + " received",
     entry.malformed.length > 0 ? more("Not understood", block("Messages", entry.malformed.join("\\n"))) : "",
