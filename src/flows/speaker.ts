@@ -59,7 +59,7 @@ export class Speaker {
   async #speak(speech: Speech, bytes: Uint8Array): Promise<boolean> {
     for (let at = 0; at < bytes.length; at += frame) {
       await this.#room(speech);
-      if (speech.cut) return false;
+      if (speech.cut || this.#socket.readyState > 1) return false;
       const part = bytes.subarray(at, at + frame);
       const data = { audio_b64: base64(part), chunk_id: speech.chunk_id };
       if (!this.#write({ type: "audio", data })) return false;
@@ -70,9 +70,9 @@ export class Speaker {
 
   /** Until there is room, or reason not to wait any more; leaves no timer. */
   async #room(speech: Speech): Promise<void> {
-    const isFull = () =>
-      this.#socket.readyState === 0 || (this.#socket.bufferedAmount ?? 0) > enough;
-    while (!speech.cut && isFull()) {
+    const isFull = ({ readyState, bufferedAmount = 0 }: MediaSocket) =>
+      readyState === 0 || (readyState === 1 && bufferedAmount > enough);
+    while (!speech.cut && isFull(this.#socket)) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, interval);
         this.#wake = () => {

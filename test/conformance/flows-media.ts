@@ -425,13 +425,27 @@ export const cases: readonly Case[] = [
     name: "a socket that refuses to send is told, and audio says that it didn't go out",
     run: async () => {
       const { socket, stream, errors } = session();
-      socket.readyState = 2;
+      const { send } = socket;
+      socket.send = () => {
+        throw new Error("not open");
+      };
       assert.isFalse(await stream.audio(ramp(4)));
       stream.clear();
       assert.deepEqual(
         errors.map((error) => Object(error).message),
         ["not open", "not open"],
       );
+      socket.send = send;
+      for (const state of [2, 3]) {
+        socket.bufferedAmount = full;
+        const waiting = stream.audio(ramp(4));
+        await pause(0);
+        socket.readyState = state;
+        assert.isFalse(await waiting);
+        socket.readyState = 1;
+      }
+      assert.deepEqual(socket.sent, []);
+      socket.bufferedAmount = 0;
       socket.readyState = 1;
       assert.isTrue(await stream.audio(ramp(4)));
     },
