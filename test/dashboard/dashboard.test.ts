@@ -263,21 +263,22 @@ describe("what happens", () => {
 
   it("begins with all calls, and goes on with those that change", async () => {
     const staged = await stage();
-    const known = await staged.place(never);
+    const known = await staged.place("+12025550101");
+    await staged.emulator.ended(known);
     const { next } = await listen(staged);
     const first = await next();
-    expect(first).toMatchObject({
-      whole: true,
-      key: false,
-      calls: [{ id: known, state: "ringing" }],
-    });
+    const calls = [{ id: known, state: "failed", reason: "busy" }];
+    expect(first).toMatchObject({ whole: true, key: false, calls });
     expect(Math.abs(first.now - Date.now())).toBeLessThan(1_000);
     expect(first.calls[0]).not.toHaveProperty("history");
-    staged.emulator.answer(known);
-    expect(await next()).toMatchObject({ whole: false, calls: [{ id: known, state: "answered" }] });
-    const other = await staged.place("+12025550101");
+    const other = await staged.place(never);
     const news = await next();
+    expect(news).toMatchObject({ whole: false, key: false });
     expect(news.calls.map(({ id }: { id: string }) => id)).toEqual([other]);
+    staged.emulator.reject(other);
+    let last = await next();
+    while (last.calls[0].state !== "failed") last = await next();
+    expect(last.calls).toMatchObject([{ id: other, reason: "rejected" }]);
   });
 
   it("is gathered while nobody reads", async () => {
