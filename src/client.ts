@@ -32,7 +32,7 @@ const withoutUndefined = (options: object): object =>
  * import { Client } from "outdial";
  * import { createEmulator } from "outdial/emulator";
  *
- * const { apiKey, fetch } = createEmulator({ clock: "instant" });
+ * const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
  * await using client = new Client(apiKey, { baseUrl: "https://emulator.test", fetch });
  * const call = await client.calls.create({
  *   from_number: "+12025550199",

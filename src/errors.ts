@@ -54,7 +54,7 @@ const outcome = { no: "no call was placed", maybe: "a call may have been placed"
  * import { calls, ServiceException } from "outdial";
  * import { createEmulator } from "outdial/emulator";
  *
- * const { apiKey, fetch } = createEmulator({ clock: "instant" });
+ * const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
  * const params = {
  *   from_number: "+12025550199",
  *   to_number: "+12025550110", // here the emulator answers 503

@@ -135,7 +135,7 @@ export const place = async (
  * import { calls } from "outdial";
  * import { createEmulator } from "outdial/emulator";
  *
- * const { apiKey, fetch } = createEmulator({ clock: "instant" });
+ * const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
  * const call = await calls.create(
  *   {
  *     from_number: "+12025550199",
