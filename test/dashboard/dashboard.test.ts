@@ -279,6 +279,13 @@ describe("what happens", () => {
     let last = await next();
     while (last.calls[0].state !== "failed") last = await next();
     expect(last.calls).toMatchObject([{ id: other, reason: "rejected" }]);
+
+    await staged.emulator.ended(other);
+    staged.emulator.regenerateKey();
+    while (!last.key) last = await next();
+    const third = await staged.place(never);
+    const { calls: changed } = await next();
+    expect(changed.map(({ id }: { id: string }) => id)).toEqual([third]);
   });
 
   it("is gathered while nobody reads", async () => {
