@@ -5,8 +5,13 @@ import { BadParametersException, type ParameterIssue } from "./errors.ts";
 export const presence = ({ expected }: { readonly expected: string | null }): string =>
   expected === "never" ? "is unknown" : "is missing";
 
-/** A field's name, if it looks like one: any text can be a key of an object, a secret too. */
-const nameOf = (key: unknown): string => /^[a-z]\w{0,24}$/i.exec(String(key))?.[0] ?? "a field";
+/**
+ * Where an issue lies, such as `on_busy.media_url`, in names that look like names: any text can be a
+ * key of an object, a secret too.
+ */
+const nameOf = (path: readonly { readonly key: unknown }[] = []): string =>
+  path.map(({ key }) => /^[a-z]\w{0,24}$/i.exec(String(key))?.[0] ?? "a field").join(".") ||
+  "a field";
 
 /**
  * A checked copy of a value, its defaults filled in.
@@ -20,7 +25,7 @@ export const check = <T>(schema: GenericSchema<unknown, T>, read: () => unknown)
   try {
     const { success, output, issues } = safeParse(schema, read());
     if (success) return output;
-    found = issues.map(({ path, message }) => ({ param: nameOf(path?.[0].key), message }));
+    found = issues.map(({ path, message }) => ({ param: nameOf(path), message }));
   } catch {
     // Whatever was thrown may hold a value.
   }
