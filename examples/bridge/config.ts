@@ -58,10 +58,18 @@ const callersIn = (json: string): Caller[] | undefined => {
 const milliseconds = (seconds: string): number | undefined =>
   /^\d+(\.\d+)?$/.test(seconds) && Number(seconds) > 0 ? Number(seconds) * 1000 : undefined;
 
-const originIn = (url: string): string | undefined =>
-  /^https:|^http:\/\/(localhost|127\.0\.0\.1)\b/.test(url) && URL.canParse(url)
-    ? new URL(url).origin
-    : undefined;
+/** https, or http to this machine: then the service is an emulator on it. */
+const originIn = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, hostname, origin } = new URL(url);
+  const isHere = protocol === "http:" && ["localhost", "127.0.0.1"].includes(hostname);
+  return protocol === "https:" || isHere ? origin : undefined;
+};
+
+const words: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
 
 /**
  * The configuration out of the environment, whatever the platform calls it.
@@ -87,7 +95,7 @@ export const configOf = (env: (name: string) => string | undefined): Config => {
     }),
     webhookSecret: env("WEBHOOK_SECRET") || undefined,
     callers: read("CALLERS", callersIn),
-    record: read("RECORD", (word) => ({ true: true, false: false })[word], "false"),
+    record: read("RECORD", (word) => words.get(word), "false"),
     agentUrl: env("AGENT_URL") || undefined,
     agentSecret: env("AGENT_SECRET") || undefined,
     agentWithin: read("AGENT_WITHIN_SECONDS", milliseconds, "5"),

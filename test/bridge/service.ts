@@ -76,6 +76,7 @@ export const startService = async (options: EmulatorOptions = {}): Promise<Servi
     sockets,
     open: () => sockets.filter(({ readyState }) => readyState !== WebSocket.CLOSED).length,
     close: async () => {
+      emulator.reset(); // Nobody is there any more to be notified of what a test has left.
       await emulator.close();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { configOf } from "../../examples/bridge/config.ts";
+
+const token = "0123456789abcdef0123456789abcdef";
+const caller = { token, prefixes: ["+1202555"], per_minute: 5, per_day: 50 };
+const complete = {
+  OUTDIAL_API_KEY: "ak_1",
+  OUTDIAL_BASE_URL: "https://voice.test",
+  FROM_NUMBER: "+12025550199",
+  PUBLIC_URL: "https://bridge.test/",
+  BRIDGE_SECRET: `${token},${token}`,
+  CALLERS: JSON.stringify({ shop: caller }),
+};
+
+const configured = (env: Readonly<Record<string, string>>) => configOf((name) => env[name]);
+
+test("the environment becomes the configuration, with its defaults", () => {
+  expect(configured(complete)).toEqual({
+    apiKey: "ak_1",
+    baseUrl: "https://voice.test",
+    fromNumber: "+12025550199",
+    publicUrl: "https://bridge.test",
+    secret: [token, token],
+    callers: [{ ...caller, name: "shop" }],
+    record: false,
+    agentWithin: 5_000,
+    longest: 600_000,
+  });
+});
+
+test.each([
+  ["OUTDIAL_API_KEY", ""],
+  ["PUBLIC_URL", "http://bridge.test"],
+  ["PUBLIC_URL", "bridge.test"],
+  ["BRIDGE_SECRET", "short"],
+  ["BRIDGE_SECRET", `${token},short`],
+  ["RECORD", "yes"],
+  ["AGENT_WITHIN_SECONDS", "0"],
+  ["CALLERS", ""],
+  ["CALLERS", "{}"],
+  ["CALLERS", `{"shop":"${token}"}`],
+  ["CALLERS", `{"shop": ${token}`],
+  ["CALLERS", JSON.stringify({ shop: { ...caller, token: "short" } })],
+  ["CALLERS", JSON.stringify({ shop: { ...caller, prefixes: [] } })],
+  ["CALLERS", JSON.stringify({ shop: { ...caller, prefixes: [""] } })],
+  ["CALLERS", JSON.stringify({ shop: { ...caller, prefixes: ["1202"] } })],
+  ["CALLERS", JSON.stringify({ shop: { ...caller, per_minute: 0 } })],
+  ["CALLERS", JSON.stringify({ shop: caller, other: { ...caller, per_day: "50" } })],
+])("a wrong %s is named, and its value isn't told: %s", (name, value) => {
+  const error = `Missing, or against its rule: ${name}`;
+  expect(() => configured({ ...complete, [name]: value })).toThrow(new Error(error));
+});
+
+test("everything that is missing is named at once", () => {
+  expect(() => configured({})).toThrow(
+    "OUTDIAL_API_KEY, OUTDIAL_BASE_URL, FROM_NUMBER, PUBLIC_URL, BRIDGE_SECRET, CALLERS",
+  );
+});
