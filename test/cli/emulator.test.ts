@@ -135,6 +135,35 @@ describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
     });
   });
 
+  it("serves the dashboard, and what happens as it happens", async () => {
+    const emulator = await emulate(runtime);
+    const welcome = await fetch(emulator.link);
+    const [cookie = ""] = welcome.headers.get("set-cookie")?.split(";") ?? [];
+    const headers = { cookie };
+    const page = await fetch(emulator.baseUrl, { headers });
+    expect(await page.text()).toContain("API key");
+    const { body } = await fetch(`${emulator.baseUrl}/dashboard/events`, { headers });
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toMatch(/^data: .*"whole":true.*\n\n$/);
+    await place(emulator, "+12025550102", 5_000);
+    expect((await reader?.read())?.value).toContain(`"to_number":"+12025550102"`);
+    const { code, stderr, ms } = await interrupt(emulator);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(ms).toBeLessThan(1_500);
+    await reader?.cancel().catch(() => {});
+  });
+
+  it("refuses a body of 1 MiB, and goes on", async () => {
+    const { baseUrl, key } = await emulate(runtime);
+    const post = async (body: string) => {
+      const headers = { "X-API-Key": key, "Content-Type": "application/json" };
+      const init = { method: "POST", headers, body };
+      return (await fetch(`${baseUrl}/api/v1/calls/initiate`, init)).status;
+    };
+    expect(await post("x".repeat(2 ** 20))).toBe(413);
+    expect(await post("x")).toBe(400);
+  });
+
   it("refuses a request for another host", async () => {
     const { baseUrl } = await emulate(runtime);
     const head = ["-s", "-o", "/dev/null", "-w", "%{http_code}"];

@@ -252,16 +252,40 @@ describe("a call", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("keeps its row and its timeline when the connection is lost and comes back", async () => {
+  it("stays open when the connection to the emulator breaks and comes back", async () => {
     const page = await signIn();
-    await stage.place({});
-    await row(page, "+12025550100").click();
-    const timeline = page.getByRole("list", { name: "Timeline" });
-    await timeline.getByText("call.completed", { exact: true }).waitFor();
+    const id = await stage.place({ to_number: "+12025550101" });
+    await row(page, "failed · busy").waitFor();
+    const facts = await page.evaluate(async (call) => {
+      const { history: _, ...rest } = await (await fetch(`/dashboard/calls/${call}`)).json();
+      return rest;
+    }, id);
+    let connections = 0;
+    await page.route("**/dashboard/events", (route) => {
+      connections++;
+      const news = { now: Date.now(), whole: true, key: false, calls: [facts] };
+      const body = `retry: 100\n\ndata: ${JSON.stringify(news)}\n\n`;
+      return route.fulfill({ contentType: "text/event-stream", body });
+    });
     await page.reload();
-    await row(page, "+12025550100").filter({ hasText: "completed" }).waitFor();
+    await row(page, "failed · busy").click();
+    const before = connections;
+    await expect.poll(() => connections).toBeGreaterThan(before + 1);
+    await page
+      .getByRole("list", { name: "Timeline" })
+      .getByText("call.failed", { exact: true })
+      .waitFor();
+    expect(await row(page, "failed · busy").getAttribute("aria-expanded")).toBe("true");
+    expect(await page.getByRole("list", { name: "Timeline" }).count()).toBe(1);
+  });
+
+  it("is of the past when the emulator ends, and the page says so, then and after a restart", async () => {
+    const page = await signIn();
     await stage.stop();
     await page.getByText("connection lost, trying again").waitFor();
+    const { port } = new URL(stage.baseUrl);
+    stage = await raise("--port", port);
+    await page.getByText("ended: open the link of the new run").waitFor();
   });
 });
 

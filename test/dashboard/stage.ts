@@ -17,7 +17,8 @@ export interface Stage {
 }
 
 export const raise = async (...args: readonly string[]): Promise<Stage> => {
-  const running = start("node", ["emulator", "--port", "0", ...args]);
+  const port = args.includes("--port") ? [] : ["--port", "0"];
+  const running = start("node", ["emulator", ...port, ...args]);
   const text = await running.says(/^curl .*\n/m);
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
   const baseUrl = find(/base URL +(\S+)/);
