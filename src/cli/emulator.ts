@@ -1,6 +1,7 @@
 import { dashboard } from "../emulator/dashboard/dashboard.ts";
 import { createEmulator, type Emulator } from "../emulator/emulator.ts";
 import { BadParametersException } from "../errors.ts";
+import { isLoopback } from "../url.ts";
 import { baseUrlOf, defaultPort, hostsOf } from "./address.ts";
 import { type Command, UsageError } from "./command.ts";
 import { eventLine } from "./event-line.ts";
@@ -60,7 +61,14 @@ const curlLine = (baseUrl: string, apiKey: string, from_number: string): string 
   );
 };
 
-const greet = (emulator: Emulator, baseUrl: string, token: string, from: string): void => {
+const greet = (
+  emulator: Emulator,
+  host: string,
+  port: number,
+  token: string,
+  from: string,
+): void => {
+  const baseUrl = baseUrlOf(host, port);
   const rows = {
     "base URL": baseUrl,
     "API key": emulator.apiKey,
@@ -70,6 +78,9 @@ const greet = (emulator: Emulator, baseUrl: string, token: string, from: string)
   console.log(paint("bold", `outdial emulator ${version}`), "for development and tests\n");
   for (const [name, value] of Object.entries(rows)) {
     console.log(`  ${paint("dim", name.padEnd(10))}  ${value}`);
+  }
+  if (!isLoopback(baseUrl) || host === "0.0.0.0" || host === "::") {
+    console.log(paint("yellow", "\n  Whoever can reach this machine can reach the emulator."));
   }
   console.log(`\n${curlLine(baseUrl, emulator.apiKey, from)}\n`);
 };
@@ -117,7 +128,7 @@ export const emulator: Command = async (args) => {
     }
   };
   const told = tell();
-  greet(service, baseUrlOf(host, server.port), token, numbers?.[0] ?? "+12025550199");
+  greet(service, host, server.port, token, numbers?.[0] ?? "+12025550199");
   await stop;
   await close(service);
   await told;

@@ -31,7 +31,12 @@ const emulate = async (runtime: Runtime, ...args: readonly string[]) => {
 
 type Emulating = Awaited<ReturnType<typeof emulate>>;
 
-const place = ({ baseUrl, key }: Emulating, to_number: string, timeout: number) =>
+const place = (
+  { baseUrl, key }: Emulating,
+  to_number: string,
+  timeout: number,
+  params: Readonly<Record<string, string>> = {},
+) =>
   fetch(`${baseUrl}/api/v1/calls/initiate`, {
     method: "POST",
     headers: { "X-API-Key": key, "Content-Type": "application/json" },
@@ -40,6 +45,7 @@ const place = ({ baseUrl, key }: Emulating, to_number: string, timeout: number) 
       to_number,
       flow_url: `${baseUrl}/sample/flow`,
       status_callback_url: `${baseUrl}/sample/status`,
+      ...params,
     }),
     signal: AbortSignal.timeout(timeout),
   });
@@ -197,6 +203,25 @@ describe("outdial emulator", () => {
     const ended = await outdial("node", ["emulator", ...args]);
     expect(ended).toMatchObject({ code: 2, stdout: "" });
     expect(ended.stderr).toMatch(new RegExp(`^outdial: ${line}[^\\n]*\\n$`));
+  });
+
+  it("does not wait at ctrl-C for a receiver that is down", async () => {
+    const emulator = await emulate("node");
+    const status_callback_url = "http://127.0.0.1:9/status";
+    await place(emulator, "+12025550101", 5_000, { status_callback_url });
+    await emulator.says(/told +call.initiated, retrying, try 1/);
+    const { code, stderr, ms } = await interrupt(emulator);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(ms).toBeLessThan(3_500);
+  });
+
+  it.each([
+    ["127.0.0.1", false],
+    ["0.0.0.0", true],
+  ])("on %s warns of the network: %s", async (host, warns) => {
+    const { printed, baseUrl } = await emulate("node", "--host", host);
+    expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    expect(/Whoever can reach this machine/.test(printed())).toBe(warns);
   });
 
   it.each([

@@ -237,6 +237,19 @@ describe("a call", () => {
     await timeline.getByText(/flow error · .*step 1.*flow_url.*404/i).waitFor();
   });
 
+  it("is one of the latest 200 that are shown, however many come at once", async () => {
+    const page = await signIn();
+    const placed = Array.from({ length: 250 }, () => stage.place({ to_number: "+12025550102" }));
+    await Promise.all(placed);
+    await page.getByText("The latest 200 of 250 are shown.").waitFor();
+    expect(await page.locator("#calls > li").count()).toBe(200);
+    expect(await page.getByRole("button", { name: "Answer" }).count()).toBe(6);
+    const ids = new Set(
+      await page.locator("#calls .open").evaluateAll((all) => all.map(({ id }) => id)),
+    );
+    expect(ids.size).toBe(200);
+  });
+
   it("shows what strangers wrote as text, whatever it is", async () => {
     const page = await signIn();
     const evil = "<img src=x onerror=alert(1)>";

@@ -127,6 +127,7 @@ pre { padding: .625rem .75rem; background: var(--sunk); border-radius: .5rem; wh
 audio { display: block; width: min(100%, 24rem); height: 2.5rem; margin-top: .375rem; }
 
 #phones { display: grid; gap: .75rem; }
+#phones > :nth-child(n + 7) { display: none; }
 .phone { border: 2px solid currentColor; border-radius: .75rem; padding: .875rem; }
 .phone > * { color: var(--text); }
 .phone .state { color: inherit; }

@@ -1,7 +1,6 @@
 /** The telephones that ring, or are off the hook. */
 export const phone: string = `
 const phones = new Map();
-const mostPhones = 6;
 
 const deed = (id, name, text, kind) =>
   make("button", { type: "button", class: kind, click: async () => {
@@ -50,8 +49,5 @@ const showPhone = (call, now) => {
     }
   }
   by("quiet").hidden = phones.size > 0;
-  [...by("phones").children].forEach((card, at) => {
-    card.hidden = at >= mostPhones;
-  });
 };
 `;
