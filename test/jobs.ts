@@ -52,6 +52,7 @@ const first: Job = exits("lifetime", node(), "test/runtimes/lifetime.ts", peer.u
 const rest: readonly Job[] = [
   specifies("package"),
   specifies("examples"),
+  specifies("bridge"),
   specifies("dashboard"),
   specifies("cli"),
   specifies("unit"),
