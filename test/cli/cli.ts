@@ -8,15 +8,7 @@ const main = path("dist/cli/main.js");
 /** How each runtime starts the built command line. */
 const commands = {
   node: [`${modules}/node/bin/node`, main],
-  deno: [
-    `${modules}/.bin/deno`,
-    "run",
-    "--no-prompt",
-    "--allow-env",
-    "--allow-net",
-    "--allow-sys",
-    main,
-  ],
+  deno: [`${modules}/.bin/deno`, "run", "--no-prompt", "--allow-env", "--allow-net", main],
   bun: [`${modules}/.bin/bun`, main],
 } as const;
 
