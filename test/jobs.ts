@@ -68,6 +68,8 @@ const rest: readonly Job[] = [
   { ...exits("size", "node_modules/node/bin/node", "node_modules/size-limit/bin.js"), cwd: "test" },
   exits("types", node(), "node_modules/typescript/bin/tsc", "-p", "test"),
   exits("types of src", node(), "node_modules/typescript/bin/tsc", "-p", "."),
+  exits("types of the command", node(), "node_modules/typescript/bin/tsc", "-p", "src/cli"),
+  exits("types of the bridge", node(), "node_modules/typescript/bin/tsc", "-p", "test/bridge"),
   exits("lint", "node_modules/.bin/biome", "check", "."),
   exits("unused", node(), "node_modules/knip/bin/knip.js"),
 ];

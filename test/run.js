@@ -61,6 +61,14 @@ const browser = chromium();
 if (!browser)
   stop("npm test needs a Chromium: set CHROMIUM_PATH, or install the package chromium.");
 
+// Reads the emulator's recordings, as does Python's `wave`, where there is no sox to be had.
+if (!found("soxi", ["--version"])) {
+  console.log("No sox on this machine: fetching it …");
+  if (!(aptGet("update") && aptGet("install", "-y", "--no-install-recommends", "sox"))) {
+    console.log("It can't be fetched here: the recordings are read by Python alone.");
+  }
+}
+
 const { status } = spawnSync(
   `${here}node_modules/node/bin/node`,
   [`${here}jobs.ts`, ...process.argv.slice(2)],

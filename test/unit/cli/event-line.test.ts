@@ -13,9 +13,8 @@ const lineOf = (event: EmulatorEvent) =>
     (_, text) => text,
   );
 const request = { url: "https://app.test/status", headers: {}, body: "{}" };
-const notification = {
-  ...{ ...stamp, type: "notification", id: "evt_1", event: "call.ringing", request },
-} as const;
+const type = "notification" as const;
+const notification = { ...stamp, type, id: "evt_1", event: "call.ringing", request };
 
 it.each<readonly [EmulatorEvent, string]>([
   [{ ...stamp, type: "state", state: "ringing" }, `${start}ringing`],
