@@ -62,7 +62,7 @@ if (!browser)
   stop("npm test needs a Chromium: set CHROMIUM_PATH, or install the package chromium.");
 
 // Reads the emulator's recordings, as does Python's `wave`, where there is no sox to be had.
-if (!found("soxi", ["--version"])) {
+if (!found("sox", ["--version"])) {
   console.log("No sox on this machine: fetching it …");
   if (!(aptGet("update") && aptGet("install", "-y", "--no-install-recommends", "sox"))) {
     console.log("It can't be fetched here: the recordings are read by Python alone.");
