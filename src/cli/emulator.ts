@@ -56,7 +56,7 @@ const curlLine = (baseUrl: string, apiKey: string, from_number: string): string 
     status_callback_url: `${baseUrl}/sample/status`,
   };
   return (
-    `curl ${baseUrl}/api/v1/calls/initiate -H "X-API-Key: ${apiKey}" ` +
+    `echo "X-API-Key: ${apiKey}" | curl ${baseUrl}/api/v1/calls/initiate -H @- ` +
     `-H "Content-Type: application/json" -d '${JSON.stringify(call)}'`
   );
 };

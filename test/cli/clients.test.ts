@@ -30,7 +30,7 @@ beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   receiver = `http://127.0.0.1:${(server.address() as AddressInfo).port}/status`;
   emulator = start("node", ["emulator", "--port", "0", "--speed", "20"]);
-  const text = await emulator.says(/^curl .*\n/m);
+  const text = await emulator.says(/^echo .*\n/m);
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
   baseUrl = find(/base URL +(\S+)/);
   key = find(/API key +(\S+)/);
