@@ -31,7 +31,7 @@ export interface Parts {
 const mediaFor = 60;
 
 /** Milliseconds of audio in one message: the shorter, the sooner a barge-in is noticed. */
-const chunk_size = 100;
+const chunk_size = 80;
 
 const report = (error: unknown): void => {
   const { name, message = error } = Object(error);

@@ -46,18 +46,13 @@ export const remoteAgent =
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     const close = () => socket.close(1000);
-    signal.addEventListener("abort", close);
+    signal.addEventListener("abort", close); // Also when it never opens: then the call is ended.
     // What the agent says first may come with its "open".
     socket.addEventListener("message", ({ data }) => {
       if (typeof data === "string") obey(line, data);
       else line.say(data);
     });
-    try {
-      await opened(socket, signal);
-    } catch (error) {
-      close();
-      throw error;
-    }
+    await opened(socket, signal);
     socket.addEventListener("close", () => {
       close(); // Workers leave the answer to the application.
       line.hangUp();

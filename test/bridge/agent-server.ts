@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import {
   type AddressInfo,
   createServer as createTcpServer,
+  type Socket,
   type Server as TcpServer,
 } from "node:net";
 import { verifyUrl } from "outdial/callbacks";
@@ -27,6 +28,17 @@ export const agentSecret = "a-secret-of-bridge-and-agent-for-these-tests";
 const listening = async (server: Server | TcpServer): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
+};
+
+/** Lets go of everyone, also where a test has failed and nobody else does. */
+const closing = (server: Server | TcpServer): (() => Promise<void>) => {
+  const streams = new Set<Socket>();
+  server.on("connection", (stream: Socket) => streams.add(stream));
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const stream of streams) stream.destroy();
+    });
 };
 
 const connectionsOf = (server: Server | TcpServer): Promise<number> =>
@@ -55,10 +67,16 @@ export const startAgent = async (
     onOpen(socket);
   });
   const server = createServer().on("upgrade", async (request, stream, head) => {
-    await verifyUrl(request.url ?? "", { secret: agentSecret });
+    try {
+      await verifyUrl(request.url ?? "", { secret: agentSecret });
+    } catch {
+      stream.destroy();
+      return;
+    }
     await new Promise((resolve) => setTimeout(resolve, openAfter));
     sockets.handleUpgrade(request, stream, head, (socket) => sockets.emit("connection", socket));
   });
+  const close = closing(server);
   const port = await listening(server);
   return {
     url: `ws://127.0.0.1:${port}/agent`,
@@ -67,7 +85,7 @@ export const startAgent = async (
     sockets: sockets.clients,
     closed,
     connections: () => connectionsOf(server),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close,
   };
 };
 
@@ -80,11 +98,12 @@ export const startSilence = async (): Promise<
     taken++;
     stream.on("error", () => {}).resume();
   });
+  const close = closing(server);
   const port = await listening(server);
   return {
     url: `ws://127.0.0.1:${port}/agent`,
     taken: () => taken,
     connections: () => connectionsOf(server),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close,
   };
 };

@@ -24,6 +24,7 @@ const isUp = (url: string): Promise<boolean> =>
 
 const ended = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
     child.once("close", () => resolve());
     child.kill();
   });

@@ -238,7 +238,7 @@ describe("the voice agent", () => {
     const heard = agent.heard();
     const [socket] = running.service.sockets;
     expect(heard.length).toBeGreaterThan(16_000);
-    expect([...heard]).toEqual([...(socket?.asked.subarray(0, heard.length) ?? [])]);
+    expect([...heard]).toEqual([...(socket?.asked ?? [])]);
   });
 
   test("lost in the middle of the call: the call ends", async () => {
