@@ -66,7 +66,7 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
   readonly reset: () => void;
   /**
    * Takes no more calls, hangs up those that go on, and waits for their notifications. Then every
-   * loop over the emulator ends.
+   * loop over the emulator ends, and nothing of it keeps a process alive.
    */
   readonly close: () => Promise<void>;
   /** The same as `close`. */

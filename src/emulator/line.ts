@@ -29,8 +29,7 @@ export const callUp = async (leg: Leg, outcome: Outcome, ringing: Ringing): Prom
   const ringFor =
     outcome.outcome === "no_answer" ? answerWithin : (outcome.ringFor ?? ringing.ringFor);
   await leg.timeline.wait(Math.min(ringFor, answerWithin));
-  // What was decided from outside in the meantime holds.
-  if (leg.state !== "ringing") return;
   const decided = outcome.outcome !== "no_answer" && ringFor <= answerWithin;
+  // Nothing happens if it has been decided from outside in the meantime.
   leg.happen(decided ? incidents[outcome.outcome] : "no_answer");
 };

@@ -51,7 +51,7 @@ export interface EmulatorOptions {
   readonly WebSocket?: (new (url: string) => WebSocket) | undefined;
   /**
    * `"real"`: time passes. `"instant"`: nobody waits, everything happens in the same order, and
-   * durations read as if time had passed.
+   * durations read as if time had passed. A call's time stands still while an application answers it.
    *
    * @defaultValue `"real"`
    */

@@ -105,6 +105,9 @@ export const cases: readonly Case[] = [
       assert.equal(between(record, "answered", "completed"), 7_000);
       const silent = await call({ to_number: "+12025550102" });
       assert.equal(between(silent, "ringing", "failed"), 6_000);
+      const late = await application({}, { ringFor: 5_000, answerWithin: 4_000 }).call();
+      assert.equal(states(late), "initiated ringing failed no_answer");
+      assert.equal(between(late, "ringing", "failed"), 4_000);
     },
   },
   {
@@ -354,7 +357,7 @@ export const cases: readonly Case[] = [
         assert.equal(record.reason, "normal");
       }
       const patient = application({ "/flow": { action: "dial", to: "+12025550102", timeout: 7 } });
-      assert.equal((await patient.call()).duration, 7);
+      assert.equal(between(await patient.call(), "answered", "completed"), 7_000);
       const next = application({
         "/flow": { action: "dial", to: to_number, flow_url: "https://app.test/next" },
         "/next": hangup,
@@ -631,18 +634,30 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: reset forgets every call and tells nobody",
+    name: "emulator: reset forgets every call, and nothing more is told of any",
     run: async () => {
-      const { emulator, create, told } = application({}, { clock: "real" });
+      const { emulator, create, told } = application({ "/flow": () => new Promise(() => {}) });
+      const events = emulator[Symbol.asyncIterator]();
       const { id } = await create();
+      for (let state = ""; state !== "answered"; ) {
+        const { value } = await events.next();
+        if (value?.type === "state") state = value.state;
+      }
+      const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
+      await settle();
       emulator.reset();
       assert.isUndefined(emulator.call(id));
       assert.lengthOf(emulator.calls, 0);
-      const before = told().length;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      assert.isAtMost(told().length, before + 1);
       await exceptionOf(emulator.ended(id));
+      const before = told().length;
+      await settle();
+      assert.lengthOf(told(), before);
       await emulator.close();
+      let last = "";
+      for (let next = await events.next(); !next.done; next = await events.next()) {
+        last = next.value.type;
+      }
+      assert.equal(last, "reset");
     },
   },
   {
