@@ -8,7 +8,7 @@ const largest = 2 ** 20;
 
 /** What platforms say when no connection was made, so that nothing can have been dialled. */
 const neverConnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_|UND_ERR_CONNECT|.*CERT|UNABLE_TO_)|: client error \(Connect\): /;
+  /^(connect E|ECONNREFUSED|ENOTFOUND|EAI_|UND_ERR_CONNECT|.*CERT|UNABLE_TO_)|: client error \(Connect\): /;
 
 /** The innermost cause says what happened; ky and fetch wrap it in errors that hold the request. */
 const networkException = (error: unknown, redact: Redact): NetworkException => {

@@ -104,6 +104,26 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a failed connect is told from a failed read, whatever the network's reason",
+    run: async () => {
+      for (const [message, placed] of [
+        ["connect ENETUNREACH 192.0.2.1:443", "no"],
+        ["connect EHOSTUNREACH 192.0.2.1:443", "no"],
+        ["connect ETIMEDOUT 192.0.2.1:443", "no"],
+        ["read EHOSTUNREACH", "maybe"],
+        ["read ETIMEDOUT", "maybe"],
+      ] as const) {
+        const code = message.split(" ")[1];
+        const cause = Object.assign(new Error(message), { code });
+        const fetch = () => Promise.reject(new TypeError("fetch failed", { cause }));
+        const error = await exceptionOf(
+          calls.create(params, { ...options, baseUrl: "https://voice.test", fetch }),
+        );
+        assert.deepEqual([error.name, error.placed], ["NetworkException", placed]);
+      }
+    },
+  },
+  {
     name: "a fetch that throws, rejects with junk or gives no Response is a NetworkException",
     run: async () => {
       const wrong = [
