@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 import { expect, test } from "vitest";
 import { configOf } from "../../examples/bridge/config.ts";
 
@@ -55,4 +57,11 @@ test("everything that is missing is named at once", () => {
   expect(() => configured({})).toThrow(
     "OUTDIAL_API_KEY, OUTDIAL_BASE_URL, FROM_NUMBER, PUBLIC_URL, BRIDGE_SECRET, CALLERS",
   );
+});
+
+test("the example for the emulator is a whole configuration", () => {
+  const file = new URL("../../examples/bridge/dev.vars.example", import.meta.url);
+  const { callers, publicUrl } = configOf((name) => parseEnv(readFileSync(file, "utf8"))[name]);
+  expect(publicUrl).toBe("http://127.0.0.1:8787");
+  expect(callers).toHaveLength(1);
 });
