@@ -14,7 +14,7 @@ import { replies } from "./reply.ts";
 const largest = 64 * 1024;
 
 /** What goes beside a request. */
-export interface Beside {
+interface Beside {
   readonly signal?: AbortSignal | undefined;
   /** The body, when it is a text. */
   readonly text?: string | undefined;
@@ -26,7 +26,7 @@ export interface Env {
 }
 
 /** What is told of a refused request: neither key nor query, which might hold one. */
-export interface Refusal {
+interface Refusal {
   readonly method: string;
   readonly path: string;
   readonly status: number;

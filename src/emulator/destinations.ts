@@ -2,7 +2,7 @@
 export type Reply = "whole" | "silent" | "stalled" | "dropped" | "garbled";
 
 /** A refusal before anything is dialled. */
-export interface Outage {
+interface Outage {
   readonly status: number;
   readonly detail: string;
 }

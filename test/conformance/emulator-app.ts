@@ -3,7 +3,7 @@ import { createEmulator, type Emulator, type EmulatorOptions } from "outdial/emu
 import { apiKey, params } from "./fixtures.ts";
 
 /** A request that the application got from the service. */
-export interface Got {
+interface Got {
   readonly method: string;
   readonly path: string;
   readonly headers: Headers;
