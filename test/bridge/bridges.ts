@@ -44,24 +44,29 @@ const inProcess =
     return { url, close: () => ended(child) };
   };
 
+const bundled = async (entry: string): Promise<string> => {
+  const { outputFiles } = await build({
+    entryPoints: [path(entry)],
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "neutral",
+    conditions: ["worker", "browser"],
+    mainFields: ["module", "main"],
+    target: "es2022",
+    logLevel: "error",
+  });
+  return outputFiles[0]?.text ?? "";
+};
+
 /** One in workerd, as wrangler makes it of its entry: one file, without any Node module. */
-export const inWorkerd =
-  (entry: string) =>
-  async (env: Env): Promise<RunningBridge> => {
-    const { outputFiles } = await build({
-      entryPoints: [path(entry)],
-      bundle: true,
-      write: false,
-      format: "esm",
-      platform: "neutral",
-      conditions: ["worker", "browser"],
-      mainFields: ["module", "main"],
-      target: "es2022",
-      logLevel: "error",
-    });
+export const inWorkerd = (entry: string): ((env: Env) => Promise<RunningBridge>) => {
+  let script: Promise<string> | undefined;
+  return async (env) => {
+    script ??= bundled(entry);
     const worker = new Miniflare({
       modules: true,
-      script: outputFiles[0]?.text ?? "",
+      script: await script,
       compatibilityDate: "2026-08-01",
       host: "127.0.0.1",
       port: Number(env.PORT),
@@ -70,6 +75,7 @@ export const inWorkerd =
     await worker.ready;
     return { url: String(env.PUBLIC_URL), close: () => worker.dispose() };
   };
+};
 
 const deno = [
   "run",
