@@ -1,0 +1,107 @@
+import type { ExceptionName } from "outdial";
+import type { Runtime } from "../conformance/case.ts";
+
+/** A server without a fault. */
+export const good: Behaviour = {};
+
+/** How a fault is reached: HTTP/1.1 in the clear, HTTP/2 by TLS, or HTTP/1.1 by TLS. */
+export type Protocol = "h1" | "h2" | "tls";
+
+/** What the server does with a POST. Left out, each field is what a good server does. */
+export interface Behaviour {
+  /** What listens: nobody, one who never accepts, one with a certificate that is wrong, and so on. */
+  readonly listens?: "nowhere" | "deaf" | "expired" | "misnamed" | "unknown";
+  /** What happens to a connection before any byte of it is read. */
+  readonly accept?: "stall" | "reset" | "close" | "plain";
+  /** Acts after the head of the request, without its body. */
+  readonly unread?: boolean;
+  /** Answers the first POST well, and keeps the connection. */
+  readonly kept?: boolean;
+  /** Interim answers ahead of the head: how many, and how many milliseconds lie between them. */
+  readonly interim?: { readonly status: number; readonly times: number; readonly every?: number };
+  readonly status?: number;
+  /** `{elsewhere}` in a value becomes the origin of another server. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `{key}` and `{number}` become those of the request. */
+  readonly body?: string;
+  /** How often the body is written, one after the other. */
+  readonly times?: number;
+  readonly encode?: "utf-16" | "gzip" | "half a gzip";
+  /** Milliseconds between one byte of the body and the next. */
+  readonly pace?: number;
+  /** The whole of an answer, as it is on the wire of HTTP/1.1; `{cors}` becomes what a page needs. */
+  readonly raw?: string;
+  /** What happens after all that. */
+  readonly end?: "stall" | "reset" | "close" | "goaway" | { readonly stream: number };
+}
+
+/** What becomes of one call. */
+export interface Outcome {
+  /** `"none"`: the call has an id. */
+  readonly exception: ExceptionName | "none";
+  readonly placed: "yes" | "no" | "maybe";
+  /** The status that the exception tells. */
+  readonly code?: number | undefined;
+  /** The most POSTs that may arrive. */
+  readonly posts: number;
+  /** `"deadline"`: it ends when the deadline has passed, and not before. */
+  readonly ends: "at once" | "deadline";
+  /**
+   * The connections that the runtime itself still holds a second later.
+   *
+   * @defaultValue 0
+   */
+  readonly open?: number;
+}
+
+/** Where a runtime differs, and why. */
+export type Difference = Partial<Outcome> & {
+  readonly why: string;
+  /** `false`: the runtime does not meet this fault at all. */
+  readonly met?: false;
+};
+
+export interface Fault {
+  /** Unique in the table. */
+  readonly name: string;
+  /** A base URL that is no server of ours. */
+  readonly baseUrl?: string;
+  readonly server?: Behaviour;
+  /** @defaultValue `["h1", "h2"]` */
+  readonly over?: readonly Protocol[];
+  readonly expected: Outcome;
+  /** By runtime, or by runtime and protocol, which wins. */
+  readonly except?: Readonly<
+    Partial<Record<Runtime | `${Runtime} ${Protocol}`, Difference | undefined>>
+  >;
+}
+
+/** The deadline of a call that is to end by it, and of one that is not, in milliseconds. */
+export const deadlines = { deadline: 417, "at once": 5_003 } as const;
+
+/** The longest that each may take: a busy machine is slow, and a hang is much slower. */
+export const longest = { deadline: 2_500, "at once": 3_000 } as const;
+
+/** The runtimes whose own fetch speaks HTTP/2; the server offers it to all of them. */
+export const speaksHttp2: readonly Runtime[] = ["node26", "deno", "chromium"];
+
+/** What is particular about a fault in one runtime, by one protocol. */
+export const differenceOf = (
+  { except }: Fault,
+  runtime: Runtime,
+  protocol: Protocol,
+): Difference | undefined => except?.[`${runtime} ${protocol}`] ?? except?.[runtime];
+
+/** What is expected of a fault in one runtime, by one protocol. */
+export const expectedOf = (fault: Fault, runtime: Runtime, protocol: Protocol): Outcome => ({
+  ...fault.expected,
+  ...differenceOf(fault, runtime, protocol),
+});
+
+/** The protocols by which a runtime meets a fault. */
+export const protocolsOf = (fault: Fault, runtime: Runtime): readonly Protocol[] =>
+  (fault.over ?? (["h1", "h2"] as const)).filter(
+    (protocol) =>
+      (protocol !== "h2" || speaksHttp2.includes(runtime)) &&
+      differenceOf(fault, runtime, protocol)?.met !== false,
+  );

@@ -1,0 +1,80 @@
+import type { Runtime } from "../conformance/case.ts";
+import { apiKey, from_number, to_number } from "../conformance/fixtures.ts";
+import type { Attempt } from "./attempt.ts";
+import { deadlines, differenceOf, expectedOf, type Fault, longest, protocolsOf } from "./fault.ts";
+import { faults } from "./table/index.ts";
+
+/** What is wrong with one attempt, in words; empty when it is as expected. */
+const wrongWith = (fault: Fault, runtime: Runtime, attempt: Attempt): readonly string[] => {
+  const { protocol, seen, ms } = attempt;
+  const { exception, placed, code, posts, ends, open = 0 } = expectedOf(fault, runtime, protocol);
+  const wrong: string[] = [];
+  const same = (what: string, got: unknown, wanted: unknown) => {
+    if (got !== wanted) wrong.push(`${what} is ${got}, expected ${wanted}`);
+  };
+  same("the exception", attempt.exception, exception);
+  same("placed", attempt.placed, placed);
+  if (exception !== "BadParametersException") same("the code", attempt.code, code);
+  // Chromium may send again, or not: how often it does is its own affair, up to a number.
+  const many = differenceOf(fault, runtime, protocol)?.posts;
+  if (many === undefined) same("the number of POSTs", seen.posts, posts);
+  else if (seen.posts > many) wrong.push(`${seen.posts} POSTs, expected ${many} at most`);
+  if (ends === "deadline" && ms < deadlines.deadline - 10) wrong.push(`ended after ${ms} ms`);
+  if (ms > longest[ends]) wrong.push(`took ${ms} ms`);
+  if (attempt.placed === "no" && seen.dialled > 0) wrong.push('"no", but the call arrived');
+  if (seen.dialled > 1 && posts < 2) wrong.push(`placed ${seen.dialled} times`);
+  same("sockets left open", seen.open, open);
+  same("timers left", attempt.timers, 0);
+  same("listeners left", attempt.listeners, 0);
+  same("requests to the other host", seen.elsewhere, 0);
+  if (seen.strayKey) wrong.push("the key was sent outside of its header");
+  if (attempt.shows) wrong.push("the exception shows the key or a number");
+  const wire = protocol === "h2" ? "HTTP/2" : "HTTP/1.1";
+  if (seen.protocols.some((each) => each !== wire)) wrong.push(`not by ${wire}`);
+  return wrong;
+};
+
+/** What one runtime came to. */
+export interface Verdict {
+  readonly attempts: readonly Attempt[];
+  readonly failures: readonly string[];
+}
+
+/** The longest that a process may live after its last line, in milliseconds. */
+const afterLast = 1_000;
+
+/** What a launcher printed, and when and how it ended, against the table. */
+export const judge = (
+  runtime: Runtime,
+  output: string,
+  code: number,
+  ended: number,
+  only: string,
+): Verdict => {
+  const json = /^REPORT (\[.*\])$/m.exec(output)?.[1];
+  if (!json) return { attempts: [], failures: [`no report\n${output.slice(-3_000)}`] };
+  const attempts: readonly Attempt[] = JSON.parse(json);
+  const failures: string[] = [];
+  for (const fault of faults.filter(({ name }) => name.includes(only))) {
+    for (const protocol of protocolsOf(fault, runtime)) {
+      const cell = `${fault.name} [${protocol}]`;
+      const attempt = attempts.find(
+        (each) => each.fault === fault.name && each.protocol === protocol,
+      );
+      if (!attempt) failures.push(`${cell}: was not met`);
+      else {
+        const wrong = wrongWith(fault, runtime, attempt);
+        if (wrong.length > 0) failures.push(`${cell}: ${wrong.join("; ")}\n    ${attempt.message}`);
+      }
+    }
+  }
+  const shown = output.replace(json, "");
+  for (const secret of [apiKey, from_number.slice(1), to_number.slice(1)]) {
+    if (output.includes(secret)) failures.push("the output shows the key or a number");
+  }
+  failures.push(...(shown.match(/^.*UNHANDLED.*$/gm) ?? []));
+  if (code !== 0) failures.push(`exit ${code}\n${shown.slice(-2_000)}`);
+  const last = Number(/^LAST LINE (\d+)/m.exec(output)?.[1]);
+  if (!(ended - last <= afterLast)) failures.push(`lived ${ended - last} ms after its last line`);
+  return { attempts, failures };
+};

@@ -1,0 +1,30 @@
+import { chromium } from "playwright-core";
+import { bundle } from "../../runtimes/bundle.ts";
+
+const [, , control = "", , only = "", spki = ""] = process.argv;
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    // Trusts the good certificate, and no other.
+    `--ignore-certificate-errors-spki-list=${spki}`,
+  ],
+});
+try {
+  const page = await browser.newPage();
+  page.on("console", (message) => console.log(message.text()));
+  page.on("pageerror", (error) => console.log(`UNHANDLED ${error}`));
+  // Another host than the server's 127.0.0.1, so that every request crosses origins.
+  await page.goto(control.replace("127.0.0.1", "localhost"));
+  await page.addScriptTag({ content: await bundle("../faults/runtimes/page.ts", "iife", "list") });
+  const args = [control, "chromium", only].map((each) => JSON.stringify(each));
+  console.log(await page.evaluate(`list.meet(${args})`));
+} finally {
+  await browser.close();
+}

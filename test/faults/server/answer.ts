@@ -1,0 +1,74 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { apiKey, to_number } from "../../conformance/fixtures.ts";
+import { type Behaviour, good } from "../fault.ts";
+import { faults } from "../table/index.ts";
+
+/** What a page of another origin needs to read an answer. */
+export const cors = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-headers": "*, content-type, x-api-key",
+  "access-control-expose-headers": "retry-after",
+};
+
+export const goodBody = '{"message":"Call accepted.","data":{"id":"cs_1"}}';
+
+/** Lets what was written arrive before the connection is cut. */
+export const arrives = (): Promise<void> => wait(100);
+
+const plainBody = ({ body = goodBody, times = 1, encode }: Behaviour): Buffer => {
+  const text = body.replaceAll("{key}", apiKey).replaceAll("{number}", to_number);
+  if (encode === "utf-16") return Buffer.from(text, "utf16le");
+  return Buffer.alloc(text.length && Buffer.byteLength(text) * times, text);
+};
+
+const encoded = (behaviour: Behaviour): Buffer => {
+  const bytes = plainBody(behaviour);
+  if (!behaviour.encode?.endsWith("gzip")) return bytes;
+  const zipped = gzipSync(bytes, { level: 9 });
+  return behaviour.encode === "gzip" ? zipped : zipped.subarray(0, zipped.length / 2);
+};
+
+// At the start, because a bomb takes seconds to make.
+const bodies = new Map(faults.map(({ server = good }) => [server, encoded(server)]));
+
+/** The bytes of the body. */
+export const bodyOf = (behaviour: Behaviour): Buffer => bodies.get(behaviour) ?? Buffer.alloc(0);
+
+/** The headers of the answer, those of the body's length apart. */
+export const headersOf = (
+  { headers = {} }: Behaviour,
+  elsewhere: string,
+): Readonly<Record<string, string>> => ({
+  ...cors,
+  "content-type": "application/json",
+  ...Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      value.replaceAll("{elsewhere}", elsewhere),
+    ]),
+  ),
+});
+
+/** The code by which HTTP/2 says that a stream was not even looked at. */
+const refusedStream = 7;
+
+/** Whether a POST that arrived whole is one that may have dialled. */
+export const dials = ({ status = 202, end }: Behaviour): boolean =>
+  !(status >= 300 && status < 500) &&
+  end !== "goaway" &&
+  !(typeof end === "object" && end.stream === refusedStream);
+
+/** Writes in pieces, and stops when nobody listens any more. */
+export const paced = async (
+  pieces: Iterable<Uint8Array | string>,
+  every: number,
+  write: (piece: Uint8Array | string) => void,
+  isOver: () => boolean,
+): Promise<void> => {
+  for (const piece of pieces) {
+    if (isOver()) return;
+    write(piece);
+    if (every > 0) await wait(every);
+  }
+};

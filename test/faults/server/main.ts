@@ -1,0 +1,51 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { good, type Protocol } from "../fault.ts";
+import { faults } from "../table/index.ts";
+import { cors } from "./answer.ts";
+import { type Cell, openCell } from "./cell.ts";
+
+/**
+ * The server that misbehaves. `GET /open/<protocol>/<fault>` opens a port that has this fault, and
+ * gives its base URL and its id; `GET /close/<id>` closes it, and gives what it saw. All else is the
+ * page in which a browser runs.
+ */
+const [, , folder = ""] = process.argv;
+const cells = new Map<string, Cell>();
+
+const open = async (protocol: Protocol, name: string) => {
+  const fault = faults.find((each) => each.name === name);
+  if (!fault) throw new Error(`no fault ${name}`);
+  const cell = await openCell(fault.server ?? good, protocol, folder);
+  const id = crypto.randomUUID();
+  cells.set(id, cell);
+  return { id, baseUrl: fault.baseUrl ?? cell.baseUrl };
+};
+
+const close = async (id: string) => {
+  const cell = cells.get(id);
+  cells.delete(id);
+  return cell?.close();
+};
+
+const server = createServer(async ({ method, url = "" }, response) => {
+  if (method === "OPTIONS") return void response.writeHead(204, cors).end();
+  const [, verb, first = "", second = ""] = url.split("/").map(decodeURIComponent);
+  const json = { ...cors, "content-type": "application/json" };
+  if (verb === "open") {
+    const opened = await open(first as Protocol, second);
+    response.writeHead(200, json).end(JSON.stringify(opened));
+  } else if (verb === "close") {
+    response.writeHead(200, json).end(JSON.stringify(await close(first)));
+  } else {
+    response
+      .writeHead(200, { "content-type": "text/html" })
+      .end("<!doctype html><title>page</title>");
+  }
+});
+
+// The launcher holds the other end of stdin: when it goes, this goes.
+process.stdin.on("end", () => process.exit()).resume();
+server.listen(0, "127.0.0.1", () => {
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});

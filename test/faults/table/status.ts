@@ -1,0 +1,98 @@
+import type { Fault } from "../fault.ts";
+import { refused, unclear } from "./outcomes.ts";
+
+const hidden = {
+  chromium: { code: 0, why: "hides the status of a redirect that is not followed" },
+} as const;
+
+const redirects: readonly Fault[] = [300, 301, 302, 303, 305, 307, 308].flatMap((status) =>
+  [
+    { where: "the same host", location: "/elsewhere" },
+    { where: "another host", location: "{elsewhere}/api/v1/calls/initiate" },
+  ].map(({ where, location }) => ({
+    name: `${status} to ${where}`,
+    server: { status, headers: { location }, body: "" },
+    expected: refused(status),
+    ...(![300, 305].includes(status) && { except: hidden }),
+  })),
+);
+
+const fieldError = '{"loc":["body","to_number"],"msg":"{number} is no number","type":"value"}';
+
+/** Refusals and failures with a whole head. */
+export const status: readonly Fault[] = [
+  ...redirects,
+  {
+    name: "304",
+    server: { status: 304, body: "" },
+    expected: refused(304),
+  },
+  {
+    name: "401",
+    server: { status: 401, body: '{"detail":"Who?"}' },
+    expected: refused(401, "UnauthorizedException"),
+  },
+  {
+    name: "403 that repeats key and number",
+    server: { status: 403, body: '{"detail":"{key} may not call {number}"}' },
+    expected: refused(403, "ForbiddenException"),
+  },
+  ...[404, 405].map((status) => ({
+    name: `${status}, on either path`,
+    server: { status, body: "" },
+    expected: { ...refused(status), posts: 2 },
+  })),
+  {
+    name: "408",
+    server: { status: 408, body: "" },
+    expected: refused(408),
+  },
+  {
+    name: "408 on a kept connection",
+    server: { kept: true, status: 408, body: "" },
+    expected: refused(408),
+    except: { chromium: { posts: 2, why: "sends a POST again by itself after a 408" } },
+  },
+  ...[400, 409, 413, 415].map((status) => ({
+    name: `${status}`,
+    server: { status, body: '{"detail":"No."}' },
+    expected: refused(status),
+  })),
+  {
+    name: "413 before the body of the request was read",
+    server: { status: 413, unread: true, body: '{"detail":"No."}' },
+    expected: refused(413),
+  },
+  {
+    name: "422 with a detail",
+    server: { status: 422, body: `{"detail":[${fieldError}]}` },
+    expected: refused(422),
+  },
+  {
+    name: "422 with errors",
+    server: {
+      status: 422,
+      body: `{"success":false,"message":"{key}?","errors":[${fieldError}]}`,
+    },
+    expected: refused(422),
+  },
+  ...["1", "Wed, 21 Oct 2065 07:28:00 GMT", "soon"].map((after) => ({
+    name: `429, Retry-After: ${after}`,
+    server: { status: 429, headers: { "retry-after": after }, body: "" },
+    expected: refused(429),
+  })),
+  ...[500, 501, 502, 503, 504].map((status) => ({
+    name: `${status}`,
+    server: { status, headers: { "retry-after": "0" }, body: '{"detail":"Ouch."}' },
+    expected: unclear(status),
+  })),
+  {
+    name: "500 in HTML that repeats key and number",
+    server: {
+      status: 500,
+      headers: { "content-type": "text/html" },
+      body: "<pre>X-API-Key: {key} to_number: {number}</pre>",
+    },
+    expected: unclear(500),
+  },
+];
