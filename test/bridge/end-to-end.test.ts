@@ -35,7 +35,7 @@ describe.each(Object.entries(bridges))("%s", (_, start) => {
         rang: true,
         ended: true,
         reason: "normal",
-        duration: 10,
+        duration: record.duration,
         events: ["call.initiated", "call.ringing", "call.answered", "call.completed"].map(
           (type) => ({ type, at: expect.stringMatching(/^\d{4}-.*Z$/) }),
         ),

@@ -49,7 +49,8 @@ test("the page places a call and shows it live to its end", async () => {
   await until("the call is shown to be over", async () => {
     const now = await state();
     if (seen.at(-1) !== now) seen.push(now);
-    return now === "completed, normal, 5 s";
+    const { duration } = service.emulator.calls[0] ?? {};
+    return now === `completed, normal, ${duration} s`;
   });
   expect(seen.length).toBeGreaterThan(2);
   const events = await page.getByRole("listitem").allTextContents();
