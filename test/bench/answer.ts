@@ -1,0 +1,12 @@
+/** What the server answers, and the stubs: an id under every name that a client looks for. */
+export const id = "cs_01HZX3V5J8Q2T4W6Y8A0C2E4G6";
+
+export const answer: string = JSON.stringify({
+  message: "Call accepted.",
+  data: { id, call_control_id: id, from_number: "+12025550199", to_number: "+12025550100" },
+  id,
+  call_id: id,
+  sid: id,
+  uuid: id,
+  app_id: id,
+});

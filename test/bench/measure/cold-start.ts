@@ -1,0 +1,172 @@
+import { Miniflare } from "miniflare";
+import { type Bench, kindOf } from "../bench.ts";
+import { buildFirstCall, bundleForWorker } from "../build.ts";
+import { calibrate } from "../calibration.ts";
+import { firstLine } from "../child.ts";
+import { spread } from "../format.ts";
+import { reasonOf } from "../rounds.ts";
+import type { Runtime } from "../runtimes.ts";
+import type { Plot, Section, Table, Target } from "../section.ts";
+import { ratio, summary } from "../statistics.ts";
+import type { Subject } from "../subjects.ts";
+
+/** Does it once, and gives the milliseconds. */
+type Start = () => Promise<number>;
+
+interface Place {
+  readonly name: string;
+  readonly label: string;
+  /** How many times the floor we may take. */
+  readonly most: number;
+  readonly starts: ReadonlyMap<string, Start>;
+  readonly remarks: string[];
+  readonly stop: () => Promise<void>;
+}
+
+const inProcesses = async (
+  { name, label, command }: Runtime,
+  { subjects, server }: Bench,
+): Promise<Place> => {
+  const starts = new Map<string, Start>();
+  for (const { name: client } of subjects) {
+    const file = await buildFirstCall(client, server);
+    starts.set(client, async () => {
+      const { line, took } = await firstLine([...command, file]);
+      if (!/^cs_\w+$/.test(line)) throw new Error(`said ${line}`);
+      return took;
+    });
+  }
+  const most = name === "bun" ? 1.5 : 1.25;
+  return { name, label, most, starts, remarks: [], stop: async () => {} };
+};
+
+/** A Worker that makes another for each request, out of the script that it is sent. */
+const host = `
+  let made = 0;
+  export default {
+    async fetch(request, { LOADER }) {
+      const code = await request.text();
+      const worker = LOADER.get(String(made++), () => ({
+        compatibilityDate: "2026-08-01", mainModule: "worker.js", modules: { "worker.js": code },
+      }));
+      return worker.getEntrypoint().fetch("https://worker.test/");
+    },
+  };`;
+
+const inIsolates = async ({ subjects, server }: Bench): Promise<Place> => {
+  const miniflare = new Miniflare({
+    modules: true,
+    script: host,
+    compatibilityDate: "2026-08-01",
+    workerLoaders: { LOADER: {} },
+  });
+  const url = await miniflare.ready;
+  const starts = new Map<string, Start>();
+  const remarks: string[] = [];
+  for (const { name } of subjects) {
+    const bundle = await bundleForWorker(name, server);
+    if ("missing" in bundle) {
+      remarks.push(`Workers, \`${name}\`: does not build without \`nodejs_compat\``);
+      continue;
+    }
+    starts.set(name, async () => {
+      const began = performance.now();
+      const response = await fetch(url, { method: "POST", body: bundle.code });
+      const text = await response.text();
+      if (!/^cs_\w+$/.test(text)) throw new Error(text);
+      return performance.now() - began;
+    });
+  }
+  const stop = () => miniflare.dispose();
+  return { name: "workers", label: "a Worker's isolate", most: 1.25, starts, remarks, stop };
+};
+
+const runIn = async ({ starts, remarks, label }: Place, rounds: number) => {
+  const times = new Map<string, number[]>();
+  for (let round = -1; round < rounds; round++) {
+    calibrate();
+    const names = [...starts.keys()].filter((name) => round < 0 || times.has(name));
+    if (round % 2) names.reverse();
+    for (const name of names) {
+      try {
+        const took = (await starts.get(name)?.()) ?? Number.NaN;
+        // The round before the first fills the caches of the disk.
+        if (round < 0) times.set(name, []);
+        else times.get(name)?.push(took);
+      } catch (error) {
+        times.delete(name);
+        remarks.push(`${label}, \`${name}\`: ${reasonOf(error)}`);
+      }
+    }
+  }
+  return times;
+};
+
+/** From nothing to the first call answered. */
+export const coldStart = async (bench: Bench): Promise<Section> => {
+  const { smoke, subjects, runtimes } = bench;
+  const tables: Table[] = [];
+  const targets: Target[] = [];
+  const plots: Plot[] = [];
+  const remarks: string[] = [];
+  const raw: Record<string, unknown> = {};
+  const makers = [
+    ...runtimes.map((runtime) => () => inProcesses(runtime, bench)),
+    () => inIsolates(bench),
+  ];
+  for (const make of makers) {
+    const place = await make();
+    const times = await runIn(place, smoke ? 1 : place.name === "workers" ? 30 : 15);
+    await place.stop();
+    remarks.push(...place.remarks);
+    const of = (name: string) => times.get(name) ?? [];
+    const measured = subjects.filter(({ name }) => of(name).length > 0);
+    tables.push({
+      title: place.label,
+      columns: ["client", "ms", "x the floor"],
+      rows: measured.map(({ name, label }) => [
+        label,
+        spread(summary(of(name))),
+        spread(ratio(of(name), of("floor"))),
+      ]),
+    });
+    plots.push({
+      file: `cold-start-${place.name}`,
+      title: `From nothing to the first call answered, ${place.label}`,
+      unit: "ms",
+      bars: measured.map((each) => {
+        const { median: value, low, high } = summary(of(each.name));
+        return { label: each.label, value, low, high, kind: kindOf(each) };
+      }),
+    });
+    const floor = ratio(of("outdial"), of("floor"));
+    targets.push({
+      goal: `${place.label}: within ${place.most} x the floor`,
+      measured: `${spread(floor)} x`,
+      met: floor.median <= place.most,
+    });
+    const medians = (some: readonly Subject[]) =>
+      some.map(({ name, label }) => ({ name, label, median: summary(of(name)).median }));
+    const [best] = medians(measured.filter(({ peer }) => peer)).toSorted(
+      (a, b) => a.median - b.median,
+    );
+    if (best) {
+      const ahead = ratio(of("outdial"), of(best.name));
+      targets.push({
+        goal: `${place.label}: ahead of every peer that runs there`,
+        measured: `${spread(ahead)} of ${best.label}`,
+        met: ahead.median < 1,
+      });
+    }
+    raw[place.name] = Object.fromEntries(times);
+  }
+  return {
+    title: "Cold start",
+    how: "A fresh process, from spawn to the id of the first call on its standard output, from the files that npm installs; for Workers, a fresh isolate in a workerd that runs, from sending it the script (one minified bundle) to its response, which holds the id. Every call goes to the loopback server.",
+    tables,
+    targets,
+    plots,
+    remarks,
+    raw,
+  };
+};

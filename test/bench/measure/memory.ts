@@ -1,0 +1,117 @@
+import { type Bench, kindOf } from "../bench.ts";
+import { firstLine } from "../child.ts";
+import { kB, number, spread } from "../format.ts";
+import { reasonOf } from "../rounds.ts";
+import { node } from "../runtimes.ts";
+import type { Section, Target } from "../section.ts";
+import { summary } from "../statistics.ts";
+import type { Heap } from "../work/memory.ts";
+
+/** Less than one byte a call is no growth. */
+const noise = 99_000;
+
+const ways = [
+  { signal: "none", lanes: 1 },
+  { signal: "none", lanes: 500 },
+  { signal: "signal", lanes: 1 },
+  { signal: "signal", lanes: 500 },
+] as const;
+
+/** What stays after many calls, and what an import takes. */
+export const memory = async ({ smoke, subjects, runtimes, files }: Bench): Promise<Section> => {
+  const targets: Target[] = [];
+  const remarks: string[] = [];
+  const rows: string[][] = [];
+  const raw: Record<string, unknown> = {};
+  const total = smoke ? 1000 : 100_000;
+  for (const runtime of runtimes) {
+    const worst = { growth: Number.NEGATIVE_INFINITY, warnings: 0 };
+    for (const { signal, lanes } of ways) {
+      for (const client of ["outdial", "floor"]) {
+        const args = [files.memory ?? "", files[client] ?? "", signal, `${lanes}`, `${total}`];
+        const { line } = await firstLine([...runtime.withGc, ...args]);
+        const { marks, warnings }: Heap = JSON.parse(line);
+        const heaps = marks.map(({ heap }) => heap);
+        const growth = (heaps.at(-1) ?? Number.NaN) - (heaps[0] ?? Number.NaN);
+        raw[`${runtime.name} ${client} ${signal} ${lanes}`] = { marks, warnings };
+        rows.push([
+          runtime.label,
+          client,
+          signal === "signal" ? "one, shared" : "none",
+          `${lanes}`,
+          kB(heaps[0] ?? 0),
+          kB(heaps.at(-1) ?? 0),
+          number(growth / total),
+          warnings.join("; ") || "none",
+        ]);
+        if (client !== "outdial") continue;
+        worst.growth = Math.max(worst.growth, growth);
+        worst.warnings += warnings.length;
+      }
+    }
+    targets.push({
+      goal: `${runtime.label}: the heap doesn't grow: less than 1 byte a call`,
+      measured: `${number(worst.growth / total)} at worst`,
+      met: worst.growth < noise,
+    });
+    targets.push({
+      goal: `${runtime.label}: no warning of listeners`,
+      measured: `${worst.warnings} warnings`,
+      met: worst.warnings === 0,
+    });
+  }
+
+  const rss = new Map<string, number[]>();
+  for (let round = 0; round < (smoke ? 1 : 9); round++) {
+    for (const name of ["", ...subjects.map(({ name }) => name)]) {
+      const args = name ? [files[name] ?? ""] : [];
+      try {
+        const { line } = await firstLine([...node.command, files.import ?? "", ...args]);
+        rss.set(name, [...(rss.get(name) ?? []), Number(line)]);
+      } catch (error) {
+        if (round === 0) remarks.push(`\`${name}\`: ${reasonOf(error)}`);
+      }
+    }
+  }
+  raw.rss = Object.fromEntries(rss);
+  const bare = summary(rss.get("") ?? []).median;
+  const imported = subjects
+    .filter(({ name }) => rss.has(name))
+    .map((each) => ({
+      ...each,
+      ...summary((rss.get(each.name) ?? []).map((bytes) => (bytes - bare) / 1e6)),
+      rounds: 0,
+    }));
+  return {
+    title: "Memory",
+    how: `The heap after full collections, after ${number(total / 100)} calls and after ${number(total)}, stubbed, with and without one signal that all calls share and that outlives them.`,
+    tables: [
+      {
+        columns: ["runtime", "client", "signal", "in flight", "at first", "at last", "bytes a call", "warnings"],
+        rows,
+      },
+      {
+        title: "Resident memory after import, Node 24",
+        columns: ["client", "MB more than a bare process"],
+        rows: imported.map((each) => [each.label, spread(each)]),
+      },
+    ],
+    targets,
+    plots: [
+      {
+        file: "memory-import",
+        title: "Resident memory after import, Node 24, above a bare process",
+        unit: "MB",
+        bars: imported.map((each) => ({
+          label: each.label,
+          value: Math.max(0, each.median),
+          low: Math.max(0, each.low),
+          high: Math.max(0, each.high),
+          kind: kindOf(each),
+        })),
+      },
+    ],
+    remarks,
+    raw,
+  };
+};

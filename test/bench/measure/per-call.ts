@@ -1,0 +1,109 @@
+import { type Bench, kindOf } from "../bench.ts";
+import { number, spread } from "../format.ts";
+import { interleave } from "../rounds.ts";
+import type { Runtime } from "../runtimes.ts";
+import type { Plot, Section, Table, Target } from "../section.ts";
+import { ratio, summary } from "../statistics.ts";
+import type { Told } from "../work/loop.ts";
+
+/** What a call costs without the network: the answer stands in for it. */
+export const perCall = async (bench: Bench): Promise<Section> => {
+  const { smoke, subjects, runtimes, files } = bench;
+  const tables: Table[] = [];
+  const targets: Target[] = [];
+  const plots: Plot[] = [];
+  const remarks: string[] = [];
+  const raw: Record<string, unknown> = {};
+
+  const measure = async (runtime: Runtime) => {
+    const entries = (command: readonly string[]) =>
+      subjects.map(({ name, transport }) => ({
+        name,
+        command: [
+          ...command,
+          files.loop ?? "",
+          files[name] ?? "",
+          "stub",
+          ...(transport === "axios" ? [files.axios ?? ""] : []),
+        ],
+      }));
+    const short = { calls: 50, inFlight: 1, warmUp: 0 };
+    const { told, failed } = smoke
+      ? await interleave(entries(runtime.command), 1, short, short)
+      : await interleave(
+          entries(runtime.command),
+          30,
+          { calls: 500, inFlight: 1, warmUp: 20 },
+          { calls: 3000, inFlight: 1, warmUp: 3000 },
+        );
+    const counted = runtime.withoutCollections
+      ? await interleave(
+          entries(runtime.withoutCollections),
+          smoke ? 1 : 5,
+          smoke ? short : { calls: 1000, inFlight: 1, warmUp: 10 },
+          smoke ? short : { calls: 1000, inFlight: 1, warmUp: 1000 },
+        )
+      : undefined;
+    const of = (name: string, part: (each: Told) => number | undefined) =>
+      (told.get(name) ?? []).map((each) => part(each) ?? Number.NaN);
+    const wall = (name: string) => of(name, (each) => each.wall);
+    const measured = subjects.filter(({ name }) => told.has(name));
+    tables.push({
+      title: runtime.label,
+      columns: ["client", "µs a call", "µs of processor", "x the floor", "bytes allocated"],
+      rows: measured.map(({ name, label, transport }) => {
+        const bytes = counted?.told.get(name)?.map((each) => each.bytes ?? Number.NaN);
+        return [
+          `${label}${transport === "axios" ? " ¹" : ""}`,
+          spread(summary(wall(name))),
+          spread(summary(of(name, ({ cpu }) => cpu))),
+          spread(ratio(wall(name), wall("floor"))),
+          bytes ? number(summary(bytes).median) : "–",
+        ];
+      }),
+    });
+    for (const [name, reason] of failed) remarks.push(`${runtime.label}, \`${name}\`: ${reason}`);
+    plots.push({
+      file: `per-call-${runtime.name}`,
+      title: `A call without the network, ${runtime.label}`,
+      unit: "µs",
+      bars: measured
+        .filter(({ name }) => name !== "vonage")
+        .map((each) => {
+          const { median: value, low, high } = summary(wall(each.name));
+          return { label: each.label, value, low, high, kind: kindOf(each) };
+        }),
+    });
+    const fetching = measured
+      .filter(({ peer, transport }) => peer && transport === "fetch")
+      .map(({ name, label }) => ({ name, label, median: summary(wall(name)).median }))
+      .toSorted((a, b) => a.median - b.median);
+    const [fastest] = fetching;
+    const floor = ratio(wall("outdial"), wall("floor"));
+    targets.push({
+      goal: `${runtime.label}: at most 3.5 x the floor`,
+      measured: `${spread(floor)} x`,
+      met: floor.median <= 3.5,
+    });
+    if (fastest) {
+      const best = ratio(wall("outdial"), wall(fastest.name));
+      targets.push({
+        goal: `${runtime.label}: at most 0.65 of the fastest fetch-based peer`,
+        measured: `${spread(best)} of ${fastest.label}`,
+        met: best.median <= 0.65,
+      });
+    }
+    raw[runtime.name] = { rounds: Object.fromEntries(told), bytes: Object.fromEntries(counted?.told ?? []) };
+  };
+
+  for (const runtime of runtimes) await measure(runtime);
+  return {
+    title: "Per call",
+    how: "One call after the other, the answer of a stub in the place of the network (`globalThis.fetch`). Bytes: what the heap grew by while nothing was collected; Bun doesn't tell. ¹ axios: its adapter is stubbed, so nothing of `fetch` is left in its figure, and it is a lower bound. `@vonage/voice` is not in the plots, as its signature dwarfs the rest.",
+    tables,
+    targets,
+    plots,
+    remarks,
+    raw,
+  };
+};

@@ -1,0 +1,119 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { Miniflare } from "miniflare";
+import { type Bench, kindOf } from "../bench.ts";
+import { type Bundle, bundleForNode, bundleForWorker } from "../build.ts";
+import { kB, number } from "../format.ts";
+import { here } from "../paths.ts";
+import { reasonOf } from "../rounds.ts";
+import type { Plot, Section } from "../section.ts";
+
+const root = `${here}../../`;
+
+interface Installed {
+  readonly packages: number;
+  readonly bytes: number;
+}
+
+const bytesIn = (path: string): number =>
+  readdirSync(path, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.slice(path.length).includes("node_modules"))
+    .reduce((sum, { parentPath, name }) => sum + statSync(`${parentPath}/${name}`).size, 0);
+
+/** A package with all that it depends on, as a lockfile says, and the bytes of their files. */
+const installed = (folder: string, names: readonly string[]): Installed => {
+  const { packages } = JSON.parse(readFileSync(`${folder}package-lock.json`, "utf8"));
+  const found = new Set<string>();
+  const add = (name: string, from: string): void => {
+    // As Node looks: beside the one that asks, then further up.
+    for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("node_modules/") - 1))) {
+      const path = `${at ? `${at}/` : ""}node_modules/${name}`;
+      if (packages[path]) {
+        if (found.has(path)) return;
+        found.add(path);
+        for (const each of Object.keys(packages[path].dependencies ?? {})) add(each, path);
+        return;
+      }
+      if (!at) return;
+    }
+  };
+  for (const name of names) add(name, "");
+  const bytes = [...found].reduce((sum, path) => sum + bytesIn(`${folder}${path}`), 0);
+  return { packages: found.size, bytes };
+};
+
+/** Ours: what `npm pack` would ship, and its two dependencies. */
+const ours = (): Installed => {
+  const packed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [{ unpackedSize }] = Object.values(JSON.parse(packed)) as [{ unpackedSize: number }];
+  const { packages, bytes } = installed(root, ["ky", "valibot"]);
+  return { packages: packages + 1, bytes: bytes + unpackedSize };
+};
+
+/** Places a call in workerd, without `nodejs_compat`. */
+const runInWorker = async (code: string): Promise<string> => {
+  const worker = new Miniflare({ modules: true, script: code, compatibilityDate: "2026-08-01" });
+  try {
+    const text = await (await worker.dispatchFetch("https://worker.test/")).text();
+    if (/^cs_\w+$/.test(text)) return "yes";
+    return `no: ${reasonOf(text)}`;
+  } catch (error) {
+    return `no: ${reasonOf(error)}`;
+  } finally {
+    await worker.dispose().catch(() => {});
+  }
+};
+
+const zipped = (bundle: Bundle) => {
+  if ("missing" in bundle) return { gzip: "–", brotli: "–", bytes: Number.NaN };
+  const gzip = gzipSync(bundle.code, { level: 9 }).length;
+  return { gzip: kB(gzip), brotli: kB(brotliCompressSync(bundle.code).length), bytes: gzip };
+};
+
+/** What a user ships, and what a user installs. */
+export const size = async ({ subjects, server }: Bench): Promise<Section> => {
+  const rows: string[][] = [];
+  const bars: Plot["bars"][number][] = [];
+  const raw: Record<string, unknown> = {};
+  for (const subject of subjects) {
+    const { name, label, peer } = subject;
+    const worker = await bundleForWorker(name, server);
+    const forNode = zipped(await bundleForNode(name, server));
+    const forWorker = zipped(worker);
+    const runs =
+      "missing" in worker ? `does not build: needs ${worker.missing}` : await runInWorker(worker.code);
+    const files = peer ? installed(here, [peer]) : name === "floor" ? undefined : ours();
+    rows.push([
+      label,
+      runs,
+      forWorker.gzip,
+      forWorker.brotli,
+      forNode.gzip,
+      files ? `${number(files.bytes / 1e6)} MB` : "–",
+      files ? `${files.packages}` : "–",
+    ]);
+    const value = (runs === "yes" ? forWorker : forNode).bytes / 1000;
+    const where = runs === "yes" ? "" : " (Node only)";
+    if (value > 0) bars.push({ label: label + where, value, low: value, high: value, kind: kindOf(subject) });
+    raw[name] = { runs, worker: forWorker, node: forNode, files };
+  }
+  return {
+    title: "Size",
+    how: "One call from a module, bundled and minified by esbuild. For a Worker: without `nodejs_compat`, with the conditions that Cloudflare's tool sets, and then run in workerd to see whether a call is placed. Installed: the sum of the files, and the number of packages.",
+    tables: [
+      {
+        columns: ["client", "places a call in a Worker", "Worker, gzip", "brotli", "Node, gzip", "installed", "packages"],
+        rows,
+      },
+    ],
+    targets: [],
+    plots: [{ file: "size", title: "One call, bundled, gzip", unit: "kB", bars }],
+    remarks: [],
+    raw,
+  };
+};

@@ -1,0 +1,106 @@
+// `npm run bench`: everything side by side in one run. `--smoke`: one round, to see that it works.
+// Names of measurements (`size`, `loopback` …) run only those, and leave the report as it is.
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import process from "node:process";
+import type { Bench } from "./bench.ts";
+import { buildFile, clearBuilt } from "./build.ts";
+import { calibrate, noise, noiseLine } from "./calibration.ts";
+import { firstLine, start } from "./child.ts";
+import { has, install } from "./install.ts";
+import { coldStart } from "./measure/cold-start.ts";
+import { emulator } from "./measure/emulator.ts";
+import { loopback } from "./measure/loopback.ts";
+import { memory } from "./measure/memory.ts";
+import { perCall } from "./measure/per-call.ts";
+import { signatures } from "./measure/signatures.ts";
+import { size } from "./measure/size.ts";
+import { operations } from "./operations.ts";
+import { here } from "./paths.ts";
+import { markdown, type Results } from "./report/markdown.ts";
+import { svg } from "./report/plot.ts";
+import { node, runtimes } from "./runtimes.ts";
+import type { Section } from "./section.ts";
+import { subjects as all } from "./subjects.ts";
+
+const measurements: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
+  size,
+  "per-call": perCall,
+  loopback,
+  "cold-start": coldStart,
+  memory,
+  emulator,
+  signatures,
+};
+
+const smoke = process.argv.includes("--smoke");
+const wanted = process.argv.slice(2).filter((word) => word in measurements);
+const chosen = wanted.length ? wanted : Object.keys(measurements);
+
+if (!smoke) install();
+const absent = all.flatMap(({ peer }) => (peer && !has(peer) ? [peer] : []));
+if (absent.length) console.log(`Not installed, so not measured: ${absent.join(", ")}`);
+const subjects = all.filter(({ peer }) => !peer || has(peer));
+
+// One for all: the key with which a peer signs each call.
+const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+process.env.BENCH_RSA_KEY = String(privateKey.export({ type: "pkcs8", format: "pem" }));
+process.env.NODE_NO_WARNINGS = "1";
+
+clearBuilt();
+const files: Record<string, string> = {};
+for (const name of ["loop", "memory", "import", "server"]) {
+  files[name] = await buildFile(`work/${name}.ts`, name);
+}
+for (const { name } of subjects) files[name] = await buildFile(`clients/${name}.ts`, name);
+if (has("axios")) files.axios = await buildFile("clients/axios.ts", "axios");
+for (const name of operations) files[name] = await buildFile(`operations/${name}.ts`, name);
+
+const server = await start([...node.command, files.server ?? ""]);
+const bench: Bench = { smoke, subjects, runtimes, server: server.said, files };
+const sections: Section[] = [];
+for (const name of chosen) {
+  calibrate();
+  const began = performance.now();
+  const section = await measurements[name]?.(bench);
+  if (!section) continue;
+  sections.push(section);
+  console.log(`\n${section.title}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  for (const { columns, rows, title = "" } of section.tables) {
+    console.log(`  ${title}  [${columns.join(" | ")}]`);
+    for (const row of rows) console.log(`    ${row.join(" | ").replaceAll("*", "")}`);
+  }
+  for (const remark of section.remarks) console.log(`  not measured: ${remark}`);
+  if (smoke) continue;
+  for (const { goal, measured, met } of section.targets) {
+    console.log(`  ${met ? "met   " : "MISSED"} ${goal}: ${measured}`);
+  }
+}
+server.stop();
+console.log(`\nNoise: ${noiseLine(noise())}`);
+
+if (!smoke && !wanted.length) {
+  const versionOf = (name: string) =>
+    JSON.parse(readFileSync(`${here}node_modules/${name}/package.json`, "utf8")).version;
+  const versions: Record<string, string> = {};
+  for (const { label, command } of runtimes) {
+    const [program = ""] = command;
+    versions[label] = (await firstLine([program, "--version"])).line.replace(/^(v|deno )/, "");
+  }
+  for (const { peer } of subjects) if (peer) versions[`\`${peer}\``] = versionOf(peer);
+  const results: Results = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform}`,
+    noise: noise(),
+    versions,
+    absent,
+    notes: subjects.flatMap(({ label, note }) => (note ? [`${label}: ${note}.`] : [])),
+    sections,
+  };
+  writeFileSync(`${here}results.json`, `${JSON.stringify(results)}\n`);
+  writeFileSync(`${here}README.md`, markdown(results));
+  for (const plot of sections.flatMap(({ plots }) => plots)) {
+    writeFileSync(`${here}${plot.file}.svg`, svg(plot));
+  }
+}

@@ -1,0 +1,50 @@
+/** Somebody who places the call. */
+export interface Subject {
+  /** The file in `clients/`. */
+  readonly name: string;
+  /** What it is called in the tables. */
+  readonly label: string;
+  /** The package, when it is a peer. */
+  readonly peer?: string;
+  readonly transport: "fetch" | "axios";
+  /** What a reader has to know to read its numbers. */
+  readonly note?: string;
+}
+
+export const subjects: readonly Subject[] = [
+  { name: "outdial", label: "**outdial**, `Client`", transport: "fetch" },
+  { name: "outdial-calls", label: "**outdial**, `calls.create`", transport: "fetch" },
+  { name: "floor", label: "the floor: bare `fetch`", transport: "fetch" },
+  {
+    name: "teler",
+    label: "`@frejun/teler`",
+    peer: "@frejun/teler",
+    transport: "axios",
+    note: "no checks of the parameters",
+  },
+  { name: "twilio", label: "`twilio`", peer: "twilio", transport: "axios" },
+  { name: "telnyx", label: "`telnyx`", peer: "telnyx", transport: "fetch" },
+  {
+    name: "plivo",
+    label: "`plivo`",
+    peer: "plivo",
+    transport: "axios",
+    note: "creates an application: the host of its calls is fixed",
+  },
+  {
+    name: "vonage",
+    label: "`@vonage/voice`",
+    peer: "@vonage/voice",
+    transport: "fetch",
+    note: "signs a JWT with RSA for each call, as its API asks",
+  },
+  { name: "vapi", label: "`@vapi-ai/server-sdk`", peer: "@vapi-ai/server-sdk", transport: "fetch" },
+  { name: "retell", label: "`retell-sdk`", peer: "retell-sdk", transport: "fetch" },
+  {
+    name: "openai",
+    label: "`openai`",
+    peer: "openai",
+    transport: "fetch",
+    note: "a plain POST of the same body",
+  },
+];

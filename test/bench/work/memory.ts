@@ -1,0 +1,53 @@
+import process from "node:process";
+import { answer } from "../answer.ts";
+import type { Connect } from "../clients/client.ts";
+
+/** The heap at its first mark and at those that follow, each after a full collection, in bytes. */
+export interface Heap {
+  readonly marks: readonly { readonly calls: number; readonly heap: number }[];
+  /** What the runtime warned of. */
+  readonly warnings: readonly string[];
+}
+
+const [, , module = "", signals = "", lanes = "1", total = "100000"] = process.argv;
+const warnings: string[] = [];
+process.on("warning", ({ name, message }) => warnings.push(`${name}: ${message}`));
+
+const init = { status: 202, headers: { "content-type": "application/json" } };
+globalThis.fetch = async () => new Response(answer, init);
+const { connect }: { connect: Connect } = await import(module);
+const place = connect(
+  "http://127.0.0.1:9",
+  signals === "signal" ? new AbortController().signal : undefined,
+);
+
+const collect: () => void =
+  "Bun" in globalThis
+    ? () => Reflect.get(Reflect.get(globalThis, "Bun"), "gc")(true)
+    : Reflect.get(globalThis, "gc");
+
+const settledHeap = async (): Promise<number> => {
+  for (let times = 0; times < 4; times++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    collect();
+  }
+  return process.memoryUsage().heapUsed;
+};
+
+const run = async (calls: number): Promise<void> => {
+  let left = calls;
+  const lane = async () => {
+    while (left-- > 0) await place();
+  };
+  await Promise.all(Array.from({ length: Number(lanes) }, lane));
+};
+
+const marks = [];
+const steps = [0.01, 0.2, 0.4, 0.6, 0.8, 1].map((part) => part * Number(total));
+let done = 0;
+for (const calls of steps) {
+  await run(calls - done);
+  done = calls;
+  marks.push({ calls, heap: await settledHeap() });
+}
+console.log(JSON.stringify({ marks, warnings } satisfies Heap));
