@@ -24,8 +24,8 @@ export interface Behaviour {
   readonly headers?: Readonly<Record<string, string>>;
   /** `{key}` and `{number}` become those of the request. */
   readonly body?: string;
-  /** How often the body is written, one after the other. */
-  readonly times?: number;
+  /** How many spaces follow the body. */
+  readonly spaces?: number;
   readonly encode?: "utf-16" | "gzip" | "half a gzip";
   /** Milliseconds between one byte of the body and the next. */
   readonly pace?: number;

@@ -16,10 +16,10 @@ export const goodBody = '{"message":"Call accepted.","data":{"id":"cs_1"}}';
 /** Lets what was written arrive before the connection is cut. */
 export const arrives = (): Promise<void> => wait(100);
 
-const plainBody = ({ body = goodBody, times = 1, encode }: Behaviour): Buffer => {
+const plainBody = ({ body = goodBody, spaces = 0, encode }: Behaviour): Buffer => {
   const text = body.replaceAll("{key}", apiKey).replaceAll("{number}", to_number);
   if (encode === "utf-16") return Buffer.from(text, "utf16le");
-  return Buffer.alloc(text.length && Buffer.byteLength(text) * times, text);
+  return Buffer.concat([Buffer.from(text), Buffer.alloc(spaces, " ")]);
 };
 
 const encoded = (behaviour: Behaviour): Buffer => {
