@@ -72,16 +72,17 @@ export const place = async (
   const work = async (signal: AbortSignal): Promise<Call> => {
     let key = await askForKey(apiKey);
     let { retries } = settings;
-    let askAgain = typeof apiKey === "function";
+    let askAgain = true; // A key that is a string gives itself again.
     const paths = path === "auto" ? ["calls", "voice/calls"] : [path];
     if (memory.path === paths[1]) paths.reverse();
     for (;;) {
       const redact = redactor(key, from_number, to_number);
       const headers = { ...settings.headers, "X-API-Key": key, "Content-Type": "application/json" };
       facts = { placed: "maybe" };
-      // A Blob, because Deno's fetch sends a POST again, when a kept connection dies under it, if it
-      // can copy the body. A Blob it can't.
-      const init = { headers, body: new Blob([json]), signal };
+      // Deno's fetch sends a POST again, when a kept connection dies under it, if it can copy the
+      // body. A Blob it can't; elsewhere one only costs, a sixth of the call on Node.
+      const body = "Deno" in globalThis ? new Blob([json]) : json;
+      const init = { headers, body, signal };
       const response = await post(`${base}/${paths[0]}/initiate`, init, fetch, redact);
       facts = factsOf(response);
       const { ok, status, redirected } = response;

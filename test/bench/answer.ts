@@ -8,5 +8,5 @@ export const answer: string = JSON.stringify({
   call_id: id,
   sid: id,
   uuid: id,
-  app_id: id,
+  message_uuid: id,
 });

@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { type Summary, summary } from "./statistics.ts";
 
-/** The same work each time, some 5 ms of it: the time that it takes tells what the machine does besides. */
+/** The same work each time: the time that it takes tells what the machine does besides. */
 const work = (): number => {
   let sum = 0;
   for (let step = 0; step < 3_000_000; step++) sum = (Math.imul(sum, 31) + step) | 0;
@@ -32,5 +32,5 @@ export const noise = (): Noise => {
 
 export const noiseLine = ({ median, low, high, worst, load, rounds }: Noise): string => {
   const spread = (((high - low) / median) * 100).toFixed(0);
-  return `the same 5 ms of work, ${rounds} times between the rounds: median ${median.toFixed(1)} ms, quartiles ${spread} % of it apart, 95th percentile ${worst.toFixed(1)} x the fastest; load ${load.toFixed(1)}`;
+  return `the same piece of work, ${rounds} times between the rounds: median ${median.toFixed(1)} ms, quartiles ${spread} % of it apart, 95th percentile ${worst.toFixed(1)} x the fastest; load ${load.toFixed(1)}`;
 };

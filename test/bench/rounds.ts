@@ -6,7 +6,12 @@ import type { Ask, Told } from "./work/loop.ts";
 export interface Entry {
   readonly name: string;
   readonly command: readonly string[];
+  /** A tenth of the calls, for one that is slow. */
+  readonly slow?: boolean | undefined;
 }
+
+const fewer = (ask: Ask, slow = false): Ask =>
+  slow ? { ...ask, calls: Math.ceil(ask.calls / 10), warmUp: Math.ceil(ask.warmUp / 10) } : ask;
 
 /** What each entry told in each round, by name; and who could not be measured, and why. */
 export interface Rounds {
@@ -28,6 +33,7 @@ export const interleave = async (
   const told = new Map<string, Told[]>();
   const failed = new Map<string, string>();
   const children = new Map<string, Child>();
+  const slow = new Set(entries.flatMap((entry) => (entry.slow ? [entry.name] : [])));
   const attempt = async (name: string, work: () => Promise<unknown>) => {
     try {
       await work();
@@ -42,7 +48,7 @@ export const interleave = async (
     await attempt(name, async () => {
       const child = await start(command);
       children.set(name, child);
-      await child.ask(warmUp);
+      await child.ask(fewer(warmUp, slow.has(name)));
       told.set(name, []);
     });
   }
@@ -53,7 +59,7 @@ export const interleave = async (
     if (round % 2) turns.reverse();
     for (const name of turns) {
       await attempt(name, async () => {
-        const answer = await children.get(name)?.ask<Told>(ask);
+        const answer = await children.get(name)?.ask<Told>(fewer(ask, slow.has(name)));
         if (answer) told.get(name)?.push(answer);
       });
     }
@@ -66,5 +72,8 @@ export const interleave = async (
 export const reasonOf = (error: unknown): string => {
   const text = String(Object(error).message ?? error).replace(/\p{Cc}\[[\d;]*m/gu, "");
   const line = text.split("\n").find((each) => /error/i.test(each)) ?? text.split("\n")[0] ?? "";
-  return line.trim().replace(/\(?file:\/\/\S+/g, "").slice(0, 160);
+  return line
+    .trim()
+    .replace(/\(?file:\/\/\S+/g, "")
+    .slice(0, 160);
 };

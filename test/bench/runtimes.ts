@@ -15,7 +15,14 @@ export interface Runtime {
 
 const bin = `${test}node_modules/.bin`;
 const nodePath = `${test}node_modules/node/bin/node`;
-const deno = [`${bin}/deno`, "run", "--quiet", "--no-prompt", "-A", `--config=${test}bench/deno.json`];
+const deno = [
+  `${bin}/deno`,
+  "run",
+  "--quiet",
+  "--no-prompt",
+  "-A",
+  `--config=${test}bench/deno.json`,
+];
 const v8 = ["--expose-gc", "--min-semi-space-size=256", "--max-semi-space-size=256"];
 
 export const node: Runtime = {

@@ -7,6 +7,10 @@ export interface Subject {
   /** The package, when it is a peer. */
   readonly peer?: string;
   readonly transport: "fetch" | "axios";
+  /** So slow that a round of it takes fewer calls. */
+  readonly slow?: boolean;
+  /** A peer that is measured in a smoke too. */
+  readonly smoke?: boolean;
   /** What a reader has to know to read its numbers. */
   readonly note?: string;
 }
@@ -20,22 +24,24 @@ export const subjects: readonly Subject[] = [
     label: "`@frejun/teler`",
     peer: "@frejun/teler",
     transport: "axios",
+    smoke: true,
     note: "no checks of the parameters",
   },
   { name: "twilio", label: "`twilio`", peer: "twilio", transport: "axios" },
-  { name: "telnyx", label: "`telnyx`", peer: "telnyx", transport: "fetch" },
+  { name: "telnyx", label: "`telnyx`", peer: "telnyx", transport: "fetch", smoke: true },
   {
     name: "plivo",
     label: "`plivo`",
     peer: "plivo",
     transport: "axios",
-    note: "creates an application: the host of its calls is fixed",
+    note: "sends a message, as the host of its calls is fixed",
   },
   {
     name: "vonage",
     label: "`@vonage/voice`",
     peer: "@vonage/voice",
     transport: "fetch",
+    slow: true,
     note: "signs a JWT with RSA for each call, as its API asks",
   },
   { name: "vapi", label: "`@vapi-ai/server-sdk`", peer: "@vapi-ai/server-sdk", transport: "fetch" },

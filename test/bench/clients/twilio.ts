@@ -1,4 +1,5 @@
 import twilio from "twilio";
+import type { RequestOptions } from "twilio/lib/base/RequestClient.js";
 import { type Connect, params } from "./client.ts";
 
 /** Its own HTTP client, sent to another host: the way that its manual gives for proxies. */
@@ -8,7 +9,7 @@ class Loopback extends twilio.RequestClient {
     super();
     this.#baseUrl = baseUrl;
   }
-  override request<T>(options: Parameters<twilio.RequestClient["request"]>[0]) {
+  override request<T>(options: RequestOptions<T>) {
     return super.request<T>({ ...options, uri: this.#baseUrl + new URL(options.uri).pathname });
   }
 }

@@ -1,9 +1,9 @@
-import { Miniflare } from "miniflare";
 import { type Bench, kindOf } from "../bench.ts";
 import { buildFirstCall, bundleForWorker } from "../build.ts";
 import { calibrate } from "../calibration.ts";
 import { firstLine } from "../child.ts";
 import { spread } from "../format.ts";
+import { startIsolates } from "../isolates.ts";
 import { reasonOf } from "../rounds.ts";
 import type { Runtime } from "../runtimes.ts";
 import type { Plot, Section, Table, Target } from "../section.ts";
@@ -40,27 +40,8 @@ const inProcesses = async (
   return { name, label, most, starts, remarks: [], stop: async () => {} };
 };
 
-/** A Worker that makes another for each request, out of the script that it is sent. */
-const host = `
-  let made = 0;
-  export default {
-    async fetch(request, { LOADER }) {
-      const code = await request.text();
-      const worker = LOADER.get(String(made++), () => ({
-        compatibilityDate: "2026-08-01", mainModule: "worker.js", modules: { "worker.js": code },
-      }));
-      return worker.getEntrypoint().fetch("https://worker.test/");
-    },
-  };`;
-
 const inIsolates = async ({ subjects, server }: Bench): Promise<Place> => {
-  const miniflare = new Miniflare({
-    modules: true,
-    script: host,
-    compatibilityDate: "2026-08-01",
-    workerLoaders: { LOADER: {} },
-  });
-  const url = await miniflare.ready;
+  const isolates = await startIsolates();
   const starts = new Map<string, Start>();
   const remarks: string[] = [];
   for (const { name } of subjects) {
@@ -71,28 +52,27 @@ const inIsolates = async ({ subjects, server }: Bench): Promise<Place> => {
     }
     starts.set(name, async () => {
       const began = performance.now();
-      const response = await fetch(url, { method: "POST", body: bundle.code });
-      const text = await response.text();
+      const text = await isolates.run(bundle.code);
       if (!/^cs_\w+$/.test(text)) throw new Error(text);
       return performance.now() - began;
     });
   }
-  const stop = () => miniflare.dispose();
+  const { stop } = isolates;
   return { name: "workers", label: "a Worker's isolate", most: 1.25, starts, remarks, stop };
 };
 
 const runIn = async ({ starts, remarks, label }: Place, rounds: number) => {
   const times = new Map<string, number[]>();
-  for (let round = -1; round < rounds; round++) {
+  for (let round = rounds === 1 ? 0 : -1; round < rounds; round++) {
     calibrate();
-    const names = [...starts.keys()].filter((name) => round < 0 || times.has(name));
+    const first = times.size === 0;
+    const names = [...starts.keys()].filter((name) => first || times.has(name));
     if (round % 2) names.reverse();
     for (const name of names) {
       try {
         const took = (await starts.get(name)?.()) ?? Number.NaN;
         // The round before the first fills the caches of the disk.
-        if (round < 0) times.set(name, []);
-        else times.get(name)?.push(took);
+        times.set(name, round < 0 ? [] : [...(times.get(name) ?? []), took]);
       } catch (error) {
         times.delete(name);
         remarks.push(`${label}, \`${name}\`: ${reasonOf(error)}`);

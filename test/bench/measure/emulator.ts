@@ -30,7 +30,12 @@ export const emulator = async ({ smoke, runtimes, files }: Bench): Promise<Secti
         continue;
       }
       const rates = summary(rounds.map(({ wall }) => 1e6 / wall));
-      rows.push([label, `${inFlight}`, spread(rates), spread(summary(rounds.map(({ cpu }) => cpu)))]);
+      rows.push([
+        label,
+        `${inFlight}`,
+        spread(rates),
+        spread(summary(rounds.map(({ cpu }) => cpu))),
+      ]);
       if (name === "node") {
         targets.push({
           goal: `Node 24, ${inFlight} at a time: 5 000 calls a second`,
@@ -44,7 +49,9 @@ export const emulator = async ({ smoke, runtimes, files }: Bench): Promise<Secti
   return {
     title: "Emulator",
     how: "Whole calls in one process, instant clock: a `Client` places a call, the emulator rings, answers, fetches the flow, follows it, and delivers four signed notifications; the round waits until each is over and looks at its history.",
-    tables: [{ columns: ["runtime", "in flight", "calls a second", "µs of processor a call"], rows }],
+    tables: [
+      { columns: ["runtime", "in flight", "calls a second", "µs of processor a call"], rows },
+    ],
     targets,
     plots: [],
     remarks,

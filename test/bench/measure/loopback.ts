@@ -20,11 +20,12 @@ export const loopback = async (bench: Bench): Promise<Section> => {
   const plots: Plot[] = [];
   const remarks: string[] = [];
   const raw: Record<string, unknown> = {};
-  const entries = subjects.map(({ name }) => ({
+  const entries = subjects.map(({ name, slow }) => ({
     name,
+    slow,
     command: [...node.command, files.loop ?? "", files[name] ?? "", server],
   }));
-  for (const { ofFloor, ...full } of steps) {
+  for (const { ofFloor, ...full } of smoke ? steps.slice(0, 1) : steps) {
     const { inFlight } = full;
     const ask = smoke ? { inFlight, calls: inFlight, warmUp: 0 } : full;
     const warmUp = smoke ? ask : { inFlight, calls: 1500, warmUp: 500 };
@@ -41,7 +42,8 @@ export const loopback = async (bench: Bench): Promise<Section> => {
         spread(summary((told.get(name) ?? []).map(({ p99 }) => p99 / 1000))),
       ]),
     });
-    for (const [name, reason] of failed) remarks.push(`${inFlight} in flight, \`${name}\`: ${reason}`);
+    for (const [name, reason] of failed)
+      remarks.push(`${inFlight} in flight, \`${name}\`: ${reason}`);
     plots.push({
       file: `loopback-${inFlight}`,
       title: `HTTP on loopback, ${inFlight} in flight, Node 24`,

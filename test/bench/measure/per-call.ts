@@ -17,8 +17,9 @@ export const perCall = async (bench: Bench): Promise<Section> => {
 
   const measure = async (runtime: Runtime) => {
     const entries = (command: readonly string[]) =>
-      subjects.map(({ name, transport }) => ({
+      subjects.map(({ name, transport, slow }) => ({
         name,
+        slow,
         command: [
           ...command,
           files.loop ?? "",
@@ -33,17 +34,18 @@ export const perCall = async (bench: Bench): Promise<Section> => {
       : await interleave(
           entries(runtime.command),
           30,
-          { calls: 500, inFlight: 1, warmUp: 20 },
-          { calls: 3000, inFlight: 1, warmUp: 3000 },
+          { calls: 400, inFlight: 1, warmUp: 20 },
+          { calls: 3000, inFlight: 1, warmUp: 2000 },
         );
-    const counted = runtime.withoutCollections
-      ? await interleave(
-          entries(runtime.withoutCollections),
-          smoke ? 1 : 5,
-          smoke ? short : { calls: 1000, inFlight: 1, warmUp: 10 },
-          smoke ? short : { calls: 1000, inFlight: 1, warmUp: 1000 },
-        )
-      : undefined;
+    const counted =
+      runtime.withoutCollections && !smoke
+        ? await interleave(
+            entries(runtime.withoutCollections),
+            5,
+            { calls: 1000, inFlight: 1, warmUp: 10 },
+            { calls: 1000, inFlight: 1, warmUp: 1000 },
+          )
+        : undefined;
     const of = (name: string, part: (each: Told) => number | undefined) =>
       (told.get(name) ?? []).map((each) => part(each) ?? Number.NaN);
     const wall = (name: string) => of(name, (each) => each.wall);
@@ -68,7 +70,7 @@ export const perCall = async (bench: Bench): Promise<Section> => {
       title: `A call without the network, ${runtime.label}`,
       unit: "µs",
       bars: measured
-        .filter(({ name }) => name !== "vonage")
+        .filter(({ slow }) => !slow)
         .map((each) => {
           const { median: value, low, high } = summary(wall(each.name));
           return { label: each.label, value, low, high, kind: kindOf(each) };
@@ -93,7 +95,10 @@ export const perCall = async (bench: Bench): Promise<Section> => {
         met: best.median <= 0.65,
       });
     }
-    raw[runtime.name] = { rounds: Object.fromEntries(told), bytes: Object.fromEntries(counted?.told ?? []) };
+    raw[runtime.name] = {
+      rounds: Object.fromEntries(told),
+      bytes: Object.fromEntries(counted?.told ?? []),
+    };
   };
 
   for (const runtime of runtimes) await measure(runtime);

@@ -6,7 +6,11 @@ import { ratio, summary } from "../statistics.ts";
 
 const lines = [
   { name: "sign-url", label: "`signUrl`", against: "standardwebhooks-sign" },
-  { name: "standardwebhooks-sign", label: "`standardwebhooks`: `sign`", against: "standardwebhooks-sign" },
+  {
+    name: "standardwebhooks-sign",
+    label: "`standardwebhooks`: `sign`",
+    against: "standardwebhooks-sign",
+  },
   { name: "verify-url", label: "`verifyUrl`", against: "standardwebhooks-handler" },
   {
     name: "handler-url",

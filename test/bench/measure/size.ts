@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { Miniflare } from "miniflare";
 import { type Bench, kindOf } from "../bench.ts";
 import { type Bundle, bundleForNode, bundleForWorker } from "../build.ts";
 import { kB, number } from "../format.ts";
+import { type Isolates, startIsolates } from "../isolates.ts";
 import { here } from "../paths.ts";
 import { reasonOf } from "../rounds.ts";
 import type { Plot, Section } from "../section.ts";
@@ -18,7 +18,9 @@ interface Installed {
 
 const bytesIn = (path: string): number =>
   readdirSync(path, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.slice(path.length).includes("node_modules"))
+    .filter(
+      (entry) => entry.isFile() && !entry.parentPath.slice(path.length).includes("node_modules"),
+    )
     .reduce((sum, { parentPath, name }) => sum + statSync(`${parentPath}/${name}`).size, 0);
 
 /** A package with all that it depends on, as a lockfile says, and the bytes of their files. */
@@ -55,17 +57,13 @@ const ours = (): Installed => {
   return { packages: packages + 1, bytes: bytes + unpackedSize };
 };
 
-/** Places a call in workerd, without `nodejs_compat`. */
-const runInWorker = async (code: string): Promise<string> => {
-  const worker = new Miniflare({ modules: true, script: code, compatibilityDate: "2026-08-01" });
+/** Whether a call is placed in workerd, without `nodejs_compat`. */
+const runIn = async ({ run }: Isolates, code: string): Promise<string> => {
   try {
-    const text = await (await worker.dispatchFetch("https://worker.test/")).text();
-    if (/^cs_\w+$/.test(text)) return "yes";
-    return `no: ${reasonOf(text)}`;
+    const text = await run(code);
+    return /^cs_\w+$/.test(text) ? "yes" : `no: ${reasonOf(text)}`;
   } catch (error) {
     return `no: ${reasonOf(error)}`;
-  } finally {
-    await worker.dispose().catch(() => {});
   }
 };
 
@@ -80,13 +78,16 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
   const rows: string[][] = [];
   const bars: Plot["bars"][number][] = [];
   const raw: Record<string, unknown> = {};
+  const isolates = await startIsolates();
   for (const subject of subjects) {
     const { name, label, peer } = subject;
     const worker = await bundleForWorker(name, server);
     const forNode = zipped(await bundleForNode(name, server));
     const forWorker = zipped(worker);
     const runs =
-      "missing" in worker ? `does not build: needs ${worker.missing}` : await runInWorker(worker.code);
+      "missing" in worker
+        ? `does not build: needs ${worker.missing}`
+        : await runIn(isolates, worker.code);
     const files = peer ? installed(here, [peer]) : name === "floor" ? undefined : ours();
     rows.push([
       label,
@@ -99,15 +100,25 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
     ]);
     const value = (runs === "yes" ? forWorker : forNode).bytes / 1000;
     const where = runs === "yes" ? "" : " (Node only)";
-    if (value > 0) bars.push({ label: label + where, value, low: value, high: value, kind: kindOf(subject) });
+    if (value > 0)
+      bars.push({ label: label + where, value, low: value, high: value, kind: kindOf(subject) });
     raw[name] = { runs, worker: forWorker, node: forNode, files };
   }
+  await isolates.stop();
   return {
     title: "Size",
     how: "One call from a module, bundled and minified by esbuild. For a Worker: without `nodejs_compat`, with the conditions that Cloudflare's tool sets, and then run in workerd to see whether a call is placed. Installed: the sum of the files, and the number of packages.",
     tables: [
       {
-        columns: ["client", "places a call in a Worker", "Worker, gzip", "brotli", "Node, gzip", "installed", "packages"],
+        columns: [
+          "client",
+          "places a call in a Worker",
+          "Worker, gzip",
+          "brotli",
+          "Node, gzip",
+          "installed",
+          "packages",
+        ],
         rows,
       },
     ],

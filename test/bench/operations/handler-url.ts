@@ -1,6 +1,6 @@
 import { callbackHandler, signUrl } from "outdial/callbacks";
 import type { Connect } from "../clients/client.ts";
-import { body, url, urlSecret as secret } from "./event.ts";
+import { body, urlSecret as secret, url } from "./event.ts";
 
 /** A request with a signed URL, to its answer. */
 export const connect: Connect = () => {

@@ -1,6 +1,6 @@
 import { signUrl, verifyUrl } from "outdial/callbacks";
 import type { Connect } from "../clients/client.ts";
-import { url, urlSecret as secret } from "./event.ts";
+import { urlSecret as secret, url } from "./event.ts";
 
 export const connect: Connect = () => {
   const signed = signUrl(url, { secret, context: { order: 17 } });

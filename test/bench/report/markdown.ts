@@ -32,7 +32,11 @@ const section = ({ title, how, tables, targets, plots, remarks }: Section): stri
   ...(targets.length
     ? table({
         columns: ["goal", "measured", ""],
-        rows: targets.map(({ goal, measured, met }) => [goal, measured, met ? "met" : "**missed**"]),
+        rows: targets.map(({ goal, measured, met }) => [
+          goal,
+          measured,
+          met ? "met" : "**missed**",
+        ]),
       })
     : []),
   ...tables.flatMap(table),

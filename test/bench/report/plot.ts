@@ -8,7 +8,7 @@ const bar = 20;
 const gap = 10;
 const top = 52;
 
-const escape = (text: string): string =>
+const plain = (text: string): string =>
   text.replace(/[*`]/g, "").replace(/[&<>]/g, (one) => `&#${one.charCodeAt(0)};`);
 
 /** Bars beside each other from zero, each with its value and its quartiles; readable on light and dark. */
@@ -22,7 +22,7 @@ export const svg = ({ title, unit, bars }: Plot): string => {
     const [from, to] = [left + scale(low), left + scale(high)].map((x) => x.toFixed(1));
     const end = (left + scale(Math.max(value, high)) + 8).toFixed(1);
     return [
-      `<text x="${left - 10}" y="${middle + 5}" text-anchor="end"${kind === "ours" ? ' font-weight="bold"' : ""}>${escape(label)}</text>`,
+      `<text x="${left - 10}" y="${middle + 5}" text-anchor="end"${kind === "ours" ? ' font-weight="bold"' : ""}>${plain(label)}</text>`,
       `<rect x="${left}" y="${y}" width="${scale(value).toFixed(1)}" height="${bar}" fill="${colours[kind]}"/>`,
       high > low
         ? `<path d="M${from} ${middle}H${to}M${from} ${middle - 5}v10M${to} ${middle - 5}v10" stroke="#111" stroke-width="1.5"/>`
@@ -31,9 +31,9 @@ export const svg = ({ title, unit, bars }: Plot): string => {
     ].join("");
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="14" fill="#111" role="img" aria-label="${escape(title)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="14" fill="#111" role="img" aria-label="${plain(title)}">`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
-    `<text x="16" y="30" font-size="17" font-weight="bold">${escape(title)}, ${unit}</text>`,
+    `<text x="16" y="30" font-size="17" font-weight="bold">${plain(title)}, ${unit}</text>`,
     ...drawn,
     "</svg>",
     "",
