@@ -22,7 +22,9 @@ export interface Kind {
 }
 
 const good = { outcome: "placed", taken: true } as const;
-const unknown = { outcome: "maybe", taken: true, timeout: 2_000 } as const;
+const unknown = { outcome: "maybe", taken: true } as const;
+/** On a busy machine the deadline may come before the service does. */
+const late = { outcome: "maybe", taken: "either", timeout: 2_000 } as const;
 
 /** 950 calls as they should be, refusals among them, and 50 with faults. */
 export const kinds: readonly Kind[] = [
@@ -47,8 +49,8 @@ export const kinds: readonly Kind[] = [
   { name: "no number", share: 15, to_number: "12", outcome: "refused", taken: false },
   { name: "fault: 429", share: 5, to_number: "+12025550111", outcome: "refused", taken: false },
   { name: "fault: 503", share: 5, to_number: "+12025550110", outcome: "maybe", taken: false },
-  { name: "fault: no head", share: 5, to_number: "+12025550112", ...unknown },
-  { name: "fault: half a body", share: 5, to_number: "+12025550113", ...unknown },
+  { name: "fault: no head", share: 5, to_number: "+12025550112", ...late },
+  { name: "fault: half a body", share: 5, to_number: "+12025550113", ...late },
   { name: "fault: dropped", share: 5, to_number: "+12025550114", ...unknown },
   { name: "fault: not JSON", share: 5, to_number: "+12025550115", ...unknown },
   {
@@ -71,16 +73,14 @@ export const kinds: readonly Kind[] = [
     name: "fault: aborted while it waits",
     share: 5,
     to_number: "+12025550112",
-    ...unknown,
+    ...late,
     abort: 50,
-    taken: "either",
   },
   {
     name: "fault: aborted at once",
     share: 5,
     to_number: "+12025550112",
-    ...unknown,
+    ...late,
     abort: 1,
-    taken: "either",
   },
 ];
