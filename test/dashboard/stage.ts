@@ -19,7 +19,7 @@ export interface Stage {
 export const raise = async (...args: readonly string[]): Promise<Stage> => {
   const port = args.includes("--port") ? [] : ["--port", "0"];
   const running = start("node", ["emulator", ...port, ...args]);
-  const text = await running.says(/^curl .*\n/m);
+  const text = await running.says(/ curl .*\n/);
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
   const baseUrl = find(/base URL +(\S+)/);
   const key = find(/API key +(\S+)/);
