@@ -9,11 +9,19 @@ const isUrl = (value: unknown): boolean => {
   return (protocol === "https:" || (protocol === "http:" && local)) && !username && !password;
 };
 
+export interface FloorOptions {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly timeout?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly send?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
 export const floor = async (
   params: Readonly<Record<string, unknown>>,
-  options: { apiKey: string; baseUrl: string; timeout?: number; signal?: AbortSignal | undefined },
+  options: FloorOptions,
 ): Promise<{ readonly id: string }> => {
-  const { apiKey, baseUrl, timeout = 10_000, signal } = options;
+  const { apiKey, baseUrl, timeout = 10_000, signal, send = fetch } = options;
   if (!/^[!-~]+$/.test(apiKey)) throw new TypeError("apiKey");
   if (!isUrl(baseUrl)) throw new TypeError("baseUrl");
   for (const name in params) if (!fields.includes(name)) throw new TypeError(name);
@@ -25,7 +33,7 @@ export const floor = async (
   const timer = setTimeout(abort, timeout);
   signal?.addEventListener("abort", abort);
   try {
-    const response = await fetch(`${baseUrl}/api/v1/calls/initiate`, {
+    const response = await send(`${baseUrl}/api/v1/calls/initiate`, {
       method: "POST",
       headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
       body: JSON.stringify(params),

@@ -1,7 +1,8 @@
 // `npm run bench`: everything side by side in one run. `--smoke`: one round, to see that it works.
+// `--report`: only the report, again, out of results.json.
 // Names of measurements (`size`, `loopback` …) run only those, and leave the report as it is.
 import { generateKeyPairSync } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import process from "node:process";
 import type { Bench } from "./bench.ts";
@@ -18,8 +19,8 @@ import { signatures } from "./measure/signatures.ts";
 import { size } from "./measure/size.ts";
 import { operations } from "./operations.ts";
 import { here } from "./paths.ts";
-import { markdown, type Results } from "./report/markdown.ts";
-import { svg } from "./report/plot.ts";
+import type { Results } from "./report/markdown.ts";
+import { writeAgain, writeReport } from "./report/write.ts";
 import { node, runtimes } from "./runtimes.ts";
 import type { Section } from "./section.ts";
 import { subjects as all } from "./subjects.ts";
@@ -34,6 +35,10 @@ const measurements: Readonly<Record<string, (bench: Bench) => Promise<Section>>>
   signatures,
 };
 
+if (process.argv.includes("--report")) {
+  writeAgain();
+  process.exit();
+}
 const smoke = process.argv.includes("--smoke");
 const wanted = process.argv.slice(2).filter((word) => word in measurements);
 const chosen = wanted.length ? wanted : Object.keys(measurements);
@@ -108,9 +113,5 @@ if (!smoke && !wanted.length) {
     notes: subjects.flatMap(({ label, note }) => (note ? [`${label}: ${note}.`] : [])),
     sections,
   };
-  writeFileSync(`${here}results.json`, `${JSON.stringify(results)}\n`);
-  writeFileSync(`${here}README.md`, markdown(results));
-  for (const plot of sections.flatMap(({ plots }) => plots)) {
-    writeFileSync(`${here}${plot.file}.svg`, svg(plot));
-  }
+  writeReport(results);
 }

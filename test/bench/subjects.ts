@@ -20,6 +20,12 @@ export const subjects: readonly Subject[] = [
   { name: "outdial-calls", label: "**outdial**, `calls.create`", transport: "fetch" },
   { name: "floor", label: "the floor: bare `fetch`", transport: "fetch" },
   {
+    name: "ky",
+    label: "the floor, through `ky`",
+    transport: "fetch",
+    note: "what `ky`, which outdial is made with, takes by itself",
+  },
+  {
     name: "teler",
     label: "`@frejun/teler`",
     peer: "@frejun/teler",

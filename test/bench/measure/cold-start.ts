@@ -96,7 +96,7 @@ export const coldStart = async (bench: Bench): Promise<Section> => {
   ];
   for (const make of makers) {
     const place = await make();
-    const times = await runIn(place, smoke ? 1 : place.name === "workers" ? 30 : 15);
+    const times = await runIn(place, smoke ? 1 : place.name === "workers" ? 30 : 12);
     await place.stop();
     remarks.push(...place.remarks);
     const of = (name: string) => times.get(name) ?? [];

@@ -29,7 +29,7 @@ export const loopback = async (bench: Bench): Promise<Section> => {
     const { inFlight } = full;
     const ask = smoke ? { inFlight, calls: inFlight, warmUp: 0 } : full;
     const warmUp = smoke ? ask : { inFlight, calls: 1500, warmUp: 500 };
-    const { told, failed } = await interleave(entries, smoke ? 1 : 12, ask, warmUp);
+    const { told, failed } = await interleave(entries, smoke ? 1 : 10, ask, warmUp);
     const rates = (name: string) => (told.get(name) ?? []).map(({ wall }) => 1e6 / wall);
     const measured = subjects.filter(({ name }) => told.has(name));
     tables.push({

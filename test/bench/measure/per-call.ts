@@ -33,7 +33,7 @@ export const perCall = async (bench: Bench): Promise<Section> => {
       ? await interleave(entries(runtime.command), 1, short, short)
       : await interleave(
           entries(runtime.command),
-          30,
+          24,
           { calls: 400, inFlight: 1, warmUp: 20 },
           { calls: 3000, inFlight: 1, warmUp: 2000 },
         );

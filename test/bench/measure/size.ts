@@ -88,7 +88,8 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
       "missing" in worker
         ? `does not build: needs ${worker.missing}`
         : await runIn(isolates, worker.code);
-    const files = peer ? installed(here, [peer]) : name === "floor" ? undefined : ours();
+    const kind = kindOf(subject);
+    const files = peer ? installed(here, [peer]) : kind === "floor" ? undefined : ours();
     rows.push([
       label,
       runs,
@@ -100,8 +101,7 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
     ]);
     const value = (runs === "yes" ? forWorker : forNode).bytes / 1000;
     const where = runs === "yes" ? "" : " (Node only)";
-    if (value > 0)
-      bars.push({ label: label + where, value, low: value, high: value, kind: kindOf(subject) });
+    if (value > 0) bars.push({ label: label + where, value, low: value, high: value, kind });
     raw[name] = { runs, worker: forWorker, node: forNode, files };
   }
   await isolates.stop();
