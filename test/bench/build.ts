@@ -1,17 +1,38 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { type BuildFailure, type BuildOptions, build } from "esbuild";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { type BuildFailure, type BuildOptions, build, type Plugin } from "esbuild";
 import { here } from "./paths.ts";
 
 const built = `${here}built/`;
 
-/** Begins with an empty folder, which git and the linters leave alone. */
+/**
+ * Begins with an empty folder, which git and the linters leave alone, and a copy of `dist`: a build in
+ * the middle of a run would be measured otherwise.
+ */
 export const clearBuilt = (): void => {
   rmSync(built, { recursive: true, force: true });
   mkdirSync(built);
   writeFileSync(`${built}.gitignore`, "*\n");
+  cpSync(`${here}../../dist`, `${built}outdial`, { recursive: true });
+  cpSync(`${here}../../package.json`, `${built}outdial/package.json`);
 };
 
+/** Imports of outdial lead to the copy: beside the files that are built, or into a bundle. */
+const toTheCopy = (folder: string, external: boolean): Plugin => ({
+  name: "to-the-copy",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^outdial(\/|$)/ }, ({ path }) => ({
+      path: `${folder}${path.replace(/^outdial\/?/, "outdial/")}/index.js`.replace("//", "/"),
+      external,
+    })),
+});
+
 const common: BuildOptions = { bundle: true, format: "esm", target: "es2022", logLevel: "silent" };
+
+const forFiles: BuildOptions = {
+  packages: "external",
+  platform: "node",
+  plugins: [toTheCopy("./", true)],
+};
 
 /**
  * A file of ours for Node, Deno and Bun: plain JavaScript, so that no runtime is measured while it
@@ -22,8 +43,7 @@ export const buildFile = async (entry: string, name: string): Promise<string> =>
   await build({
     ...common,
     entryPoints: [`${here}${entry}`],
-    packages: "external",
-    platform: "node",
+    ...forFiles,
     outfile,
   });
   return outfile;
@@ -38,8 +58,7 @@ export const buildFirstCall = async (client: string, baseUrl: string): Promise<s
   await build({
     ...common,
     stdin: { contents, resolveDir: here, loader: "ts" },
-    packages: "external",
-    platform: "node",
+    ...forFiles,
     outfile,
   });
   return outfile;
@@ -60,6 +79,7 @@ const bundle = async (contents: string, options: BuildOptions): Promise<Bundle> 
     const { outputFiles } = await build({
       ...common,
       ...options,
+      plugins: [toTheCopy(built, false)],
       stdin: { contents, resolveDir: here, loader: "ts" },
       minify: true,
       write: false,
