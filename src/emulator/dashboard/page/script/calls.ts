@@ -2,7 +2,7 @@
 export const calls: string = `
 const rows = new Map();
 const mostRows = 200;
-let known = 0;
+const known = new Set();
 let opened;
 
 const rowOf = (call) => {
@@ -62,7 +62,9 @@ const toggle = (id) => {
 const showCall = (call, now) => {
   let row = rows.get(call.id);
   if (!row) {
-    known += 1;
+    // An older call, whose row has gone for later ones.
+    if (known.has(call.id)) return;
+    known.add(call.id);
     row = rowOf(call);
     rows.set(call.id, row);
     by("calls").prepend(row.list);
@@ -82,16 +84,16 @@ const showCall = (call, now) => {
 };
 
 const countCalls = () => {
-  say(by("count"), known === 0 ? "" : String(known));
-  by("none").hidden = known > 0;
-  by("more").hidden = known <= rows.size;
-  say(by("more"), "The latest " + rows.size + " of " + known + " are shown.");
+  say(by("count"), known.size === 0 ? "" : String(known.size));
+  by("none").hidden = known.size > 0;
+  by("more").hidden = known.size <= rows.size;
+  say(by("more"), "The latest " + rows.size + " of " + known.size + " are shown.");
 };
 
 const forgetCalls = () => {
   rows.clear();
   phones.clear();
-  known = 0;
+  known.clear();
   opened = undefined;
   by("calls").replaceChildren();
   by("phones").replaceChildren();
