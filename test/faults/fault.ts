@@ -83,7 +83,7 @@ export const deadlines = { deadline: 417, "at once": 5_003 } as const;
 export const longest = { deadline: 2_500, "at once": 3_000 } as const;
 
 /** The runtimes whose own fetch speaks HTTP/2; the server offers it to all of them. */
-export const speaksHttp2: readonly Runtime[] = ["node26", "deno", "chromium"];
+const speaksHttp2: readonly Runtime[] = ["node26", "deno", "chromium"];
 
 /** What is particular about a fault in one runtime, by one protocol. */
 export const differenceOf = (

@@ -1,11 +1,16 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
 
-/** Bytes of the heap that are in use once all garbage is gone. */
-export const heapInUse = (): number => {
+/** Bytes of the heap that are in use once all garbage is gone, that of finalizers and sockets too. */
+export const heapInUse = async (): Promise<number> => {
+  for (let round = 0; round < 3; round++) {
+    collect();
+    await wait(20);
+  }
   collect();
   return process.memoryUsage().heapUsed;
 };
@@ -25,9 +30,13 @@ export interface Slope {
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 
-/** The least squares line through all samples but the first quarter, which is warm-up. */
-export const slopeOf = (samples: readonly Sample[]): Slope => {
-  const warm = samples.slice(Math.ceil(samples.length / 4));
+/**
+ * The least squares line through all samples but the first third, in which V8 warms up and lets go of
+ * what it compiled to start; nothing when there are too few for a line.
+ */
+export const slopeOf = (samples: readonly Sample[]): Slope | undefined => {
+  const warm = samples.slice(Math.ceil(samples.length / 3));
+  if (warm.length < 6) return;
   const calls = mean(warm.map((each) => each.calls));
   const heap = mean(warm.map((each) => each.heap));
   const spread = warm.reduce((sum, each) => sum + (each.calls - calls) ** 2, 0);

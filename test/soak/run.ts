@@ -116,7 +116,7 @@ const sample = async () => {
   for (const child of [service, application]) {
     child.samples.push({ calls: attempts, heap: await child.ask<number>("sample") });
   }
-  own.push({ calls: attempts, heap: heapInUse() });
+  own.push({ calls: attempts, heap: await heapInUse() });
 };
 const watch = async () => {
   while (Date.now() < ends) {
@@ -142,11 +142,15 @@ for (const [outcome, many] of Object.entries(counts).sort()) {
 }
 const processes = { caller: own, service: service.samples, application: application.samples };
 for (const [name, samples] of Object.entries(processes)) {
-  const { bytes, error } = slopeOf(samples);
+  const slope = slopeOf(samples);
   const megabytes = ((samples.at(-1)?.heap ?? 0) / 2 ** 20).toFixed(1);
-  const said = `${bytes.toFixed(1)} ± ${error.toFixed(1)} bytes a call`;
+  const said = slope
+    ? `${slope.bytes.toFixed(1)} ± ${slope.error.toFixed(1)} bytes a call`
+    : "unknown, as the run is too short";
   console.log(`  ${name}: heap ${megabytes} MiB, slope ${said}`);
-  if (!(bytes - 2 * error < noise)) failures.push(`the heap of the ${name} grows: ${said}`);
+  if (slope && !(slope.bytes - 2 * slope.error < noise)) {
+    failures.push(`the heap of the ${name} grows: ${said}`);
+  }
 }
 for (const failure of failures) console.log(`FAILED ${failure}`);
 console.log(failures.length > 0 ? "not accounted for" : "every call accounted for, on all sides");

@@ -65,5 +65,5 @@ export const workerdTakes = (code: number) =>
 /** Bytes that nobody asked for, and that workerd leaves where they are. */
 export const tooManyBytes = {
   open: 1,
-  why: "keeps a connection with bytes too many for a few seconds",
+  why: "keeps a connection with bytes too many for 5 seconds",
 } as const;
