@@ -1,5 +1,5 @@
-import { loadavg } from "node:os";
-import { type Summary, summary } from "./statistics.ts";
+import { availableParallelism, loadavg } from "node:os";
+import { summary } from "./statistics.ts";
 
 /** The same work each time: the time that it takes tells what the machine does besides. */
 const work = (): number => {
@@ -8,7 +8,7 @@ const work = (): number => {
   return sum;
 };
 
-const times: number[] = [];
+let times: number[] = [];
 
 /** Measures the machine once; before each round of everything else. */
 export const calibrate = (): void => {
@@ -17,20 +17,12 @@ export const calibrate = (): void => {
   times.push(performance.now() - start);
 };
 
-/** How noisy the machine was, until now. */
-export interface Noise extends Summary {
-  /** Nineteen of twenty took no longer than this many times the fastest. */
-  readonly worst: number;
-  readonly load: number;
-}
-
-export const noise = (): Noise => {
+/** Says how noisy the machine was since the last time, and begins anew. */
+export const noiseLine = (): string => {
   const sorted = times.toSorted((a, b) => a - b);
+  const { median, low, high, rounds } = summary(times);
   const worst = (sorted[Math.floor(sorted.length * 0.95)] ?? 0) / (sorted[0] ?? 1);
-  return { ...summary(times), worst, load: loadavg()[0] ?? 0 };
-};
-
-export const noiseLine = ({ median, low, high, worst, load, rounds }: Noise): string => {
   const spread = (((high - low) / median) * 100).toFixed(0);
-  return `the same piece of work, ${rounds} times between the rounds: median ${median.toFixed(1)} ms, quartiles ${spread} % of it apart, 95th percentile ${worst.toFixed(1)} x the fastest; load ${load.toFixed(1)}`;
+  times = [];
+  return `the same piece of work, ${rounds} times between the rounds: median ${median.toFixed(1)} ms, quartiles ${spread} % of it apart, 95th percentile ${worst.toFixed(1)} x the fastest; load ${(loadavg()[0] ?? 0).toFixed(1)} on ${availableParallelism()} cores`;
 };

@@ -1,13 +1,13 @@
 // `npm run bench`: everything side by side in one run. `--smoke`: one round, to see that it works.
 // `--report`: only the report, again, out of results.json.
-// Names of measurements (`size`, `loopback` …) run only those, and leave the report as it is.
+// Names of measurements (`size`, `loopback` …): only those, and the rest of the report as it was.
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import process from "node:process";
 import type { Bench } from "./bench.ts";
 import { buildFile, clearBuilt } from "./build.ts";
-import { calibrate, noise, noiseLine } from "./calibration.ts";
+import { calibrate, noiseLine } from "./calibration.ts";
 import { firstLine, start } from "./child.ts";
 import { has, install } from "./install.ts";
 import { coldStart } from "./measure/cold-start.ts";
@@ -19,8 +19,8 @@ import { signatures } from "./measure/signatures.ts";
 import { size } from "./measure/size.ts";
 import { operations } from "./operations.ts";
 import { here } from "./paths.ts";
-import type { Results } from "./report/markdown.ts";
-import { writeAgain, writeReport } from "./report/write.ts";
+import type { Measured, Results } from "./report/markdown.ts";
+import { readResults, writeReport } from "./report/write.ts";
 import { node, runtimes } from "./runtimes.ts";
 import type { Section } from "./section.ts";
 import { subjects as all } from "./subjects.ts";
@@ -35,8 +35,9 @@ const measurements: Readonly<Record<string, (bench: Bench) => Promise<Section>>>
   signatures,
 };
 
+const before = readResults();
 if (process.argv.includes("--report")) {
-  writeAgain();
+  if (before) writeReport(before);
   process.exit();
 }
 const smoke = process.argv.includes("--smoke");
@@ -74,18 +75,21 @@ const bench: Bench = {
   server: server.said,
   files,
 };
-const sections: Section[] = [];
+const measured = new Map<string, Measured>();
+const date = new Date().toISOString().slice(0, 10);
 for (const name of chosen) {
   calibrate();
   const began = performance.now();
   const section = await measurements[name]?.(bench);
   if (!section) continue;
-  sections.push(section);
+  const noise = noiseLine();
+  measured.set(section.title, { ...section, date, noise });
   console.log(`\n${section.title}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
   for (const { columns, rows, title = "" } of section.tables) {
     console.log(`  ${title}  [${columns.join(" | ")}]`);
     for (const row of rows) console.log(`    ${row.join(" | ").replaceAll("*", "")}`);
   }
+  console.log(`  noise: ${noise}`);
   for (const remark of section.remarks) console.log(`  not measured: ${remark}`);
   if (smoke) continue;
   for (const { goal, measured, met } of section.targets) {
@@ -93,9 +97,8 @@ for (const name of chosen) {
   }
 }
 server.stop();
-console.log(`\nNoise: ${noiseLine(noise())}`);
 
-if (!smoke && !wanted.length) {
+if (!smoke) {
   const versionOf = (name: string) =>
     JSON.parse(readFileSync(`${here}node_modules/${name}/package.json`, "utf8")).version;
   const versions: Record<string, string> = {};
@@ -105,13 +108,13 @@ if (!smoke && !wanted.length) {
   }
   for (const { peer } of subjects) if (peer) versions[`\`${peer}\``] = versionOf(peer);
   const results: Results = {
-    date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform}`,
-    noise: noise(),
     versions,
     absent,
     notes: subjects.flatMap(({ label, note }) => (note ? [`${label}: ${note}.`] : [])),
-    sections,
+    sections: [
+      ...(before?.sections.map((each) => measured.get(each.title) ?? each) ?? measured.values()),
+    ],
   };
   writeReport(results);
 }

@@ -113,7 +113,7 @@ export const coldStart = async (bench: Bench): Promise<Section> => {
     plots.push({
       file: `cold-start-${place.name}`,
       title: `From nothing to the first call answered, ${place.label}`,
-      unit: "ms",
+      unit: "ms, less is better",
       bars: measured.map((each) => {
         const { median: value, low, high } = summary(of(each.name));
         return { label: each.label, value, low, high, kind: kindOf(each) };

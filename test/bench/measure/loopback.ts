@@ -47,7 +47,7 @@ export const loopback = async (bench: Bench): Promise<Section> => {
     plots.push({
       file: `loopback-${inFlight}`,
       title: `HTTP on loopback, ${inFlight} in flight, Node 24`,
-      unit: "calls a second",
+      unit: "calls a second, more is better",
       bars: measured.map((each) => {
         const { median: value, low, high } = summary(rates(each.name));
         return { label: each.label, value, low, high, kind: kindOf(each) };

@@ -110,7 +110,7 @@ export const memory = async ({ smoke, subjects, runtimes, files }: Bench): Promi
       {
         file: "memory-import",
         title: "Resident memory after import, Node 24, above a bare process",
-        unit: "MB",
+        unit: "MB, less is better",
         bars: imported.map((each) => ({
           label: each.label,
           value: Math.max(0, each.median),

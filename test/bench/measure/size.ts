@@ -123,7 +123,7 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
       },
     ],
     targets: [],
-    plots: [{ file: "size", title: "One call, bundled, gzip", unit: "kB", bars }],
+    plots: [{ file: "size", title: "One call, bundled, gzip", unit: "kB, less is better", bars }],
     remarks: [],
     raw,
   };
