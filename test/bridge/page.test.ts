@@ -1,5 +1,6 @@
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { launch } from "../runtimes/browser.ts";
 import { bridges, type RunningBridge, startBridge } from "./bridges.ts";
 import { number, token } from "./environment.ts";
 import { type Service, startService, until } from "./service.ts";
@@ -14,10 +15,7 @@ const ringsOn = { outcome: "no_answer" } as const;
 let telephone: typeof hangsUp | typeof ringsOn;
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-  });
+  browser = await launch();
 });
 
 afterAll(() => browser.close());

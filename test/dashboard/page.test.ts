@@ -1,11 +1,12 @@
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { artefact, launch, raise, type Stage } from "./stage.ts";
+import { launch } from "../runtimes/browser.ts";
+import { artefact, raise, type Stage } from "./stage.ts";
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launch("--autoplay-policy=no-user-gesture-required");
 });
 afterAll(() => browser.close());
 

@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium } from "playwright-core";
 import { type Running, start } from "../cli/cli.ts";
 
 /** An emulator on a port, with what it printed of itself. */
@@ -48,21 +47,6 @@ export const raise = async (...args: readonly string[]): Promise<Stage> => {
     },
   };
 };
-
-export const launch = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-sync",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--autoplay-policy=no-user-gesture-required",
-    ],
-  });
 
 const artefacts = fileURLToPath(new URL("../artefacts/", import.meta.url));
 mkdirSync(artefacts, { recursive: true });

@@ -1,19 +1,8 @@
-import { chromium } from "playwright-core";
+import { launch } from "./browser.ts";
 import { bundle } from "./bundle.ts";
 
 const [, , peer = ""] = process.argv;
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-sync",
-    "--disable-background-networking",
-    "--disable-component-update",
-  ],
-});
+const browser = await launch();
 try {
   const page = await browser.newPage();
   page.on("console", (message) => console.log(message.text()));

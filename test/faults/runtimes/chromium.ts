@@ -1,21 +1,9 @@
-import { chromium } from "playwright-core";
+import { launch } from "../../runtimes/browser.ts";
 import { bundle } from "../../runtimes/bundle.ts";
 
 const [, , control = "", , only = "", spki = ""] = process.argv;
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-sync",
-    "--disable-background-networking",
-    "--disable-component-update",
-    // Trusts the good certificate, and no other.
-    `--ignore-certificate-errors-spki-list=${spki}`,
-  ],
-});
+// Trusts the good certificate, and no other.
+const browser = await launch(`--ignore-certificate-errors-spki-list=${spki}`);
 try {
   const page = await browser.newPage();
   page.on("console", (message) => console.log(message.text()));
