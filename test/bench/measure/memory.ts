@@ -25,7 +25,11 @@ export const memory = async ({ smoke, subjects, runtimes, files }: Bench): Promi
   const raw: Record<string, unknown> = {};
   const total = smoke ? 1000 : 100_000;
   for (const runtime of runtimes) {
-    const worst = { growth: Number.NEGATIVE_INFINITY, warnings: 0 };
+    const worst = {
+      growth: Number.NEGATIVE_INFINITY,
+      later: Number.NEGATIVE_INFINITY,
+      warnings: 0,
+    };
     for (const { signal, lanes } of smoke ? ways.slice(-1) : ways) {
       for (const client of ["outdial", "floor"]) {
         const args = [files.memory ?? "", files[client] ?? "", signal, `${lanes}`, `${total}`];
@@ -46,12 +50,13 @@ export const memory = async ({ smoke, subjects, runtimes, files }: Bench): Promi
         ]);
         if (client !== "outdial") continue;
         worst.growth = Math.max(worst.growth, growth);
+        worst.later = Math.max(worst.later, (heaps.at(-1) ?? 0) - (heaps[1] ?? 0));
         worst.warnings += warnings.length;
       }
     }
     targets.push({
       goal: `${runtime.label}: the heap doesn't grow: less than 1 byte a call`,
-      measured: `${number(worst.growth / total)} at worst`,
+      measured: `${number(worst.growth / total)} at worst; ${number(worst.later / total / 0.8)} from the ${number(total / 5)}th call on, when all is compiled`,
       met: worst.growth < noise,
     });
     targets.push({
