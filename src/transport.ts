@@ -11,12 +11,12 @@ const neverConnected =
   /^(connect E|ECONNREFUSED|ENOTFOUND|EAI_|UND_ERR_CONNECT|.*CERT|UNABLE_TO_)|: client error \(Connect\): /;
 
 /** The innermost cause says what happened; ky and fetch wrap it in errors that hold the request. */
-const networkException = (error: unknown, redact: Redact): NetworkException => {
+const networkException = (error: unknown, redact: Redact, connected: boolean): NetworkException => {
   let { code, message, cause } = Object(error);
   for (let depth = 0; cause && depth < 5; depth++) ({ code, message, cause } = Object(cause));
   const said = [code, message].filter(Boolean).map(String);
   return new NetworkException(redact(["The connection failed", ...said].join(": ")), {
-    placed: said.some((text) => neverConnected.test(text)) ? "no" : "maybe",
+    placed: !connected && said.some((text) => neverConnected.test(text)) ? "no" : "maybe",
   });
 };
 
@@ -43,7 +43,7 @@ export const post = async (
     if (typeof response?.status !== "number") throw new TypeError("fetch gave no Response");
     return response;
   } catch (error) {
-    throw networkException(error, redact);
+    throw networkException(error, redact, false);
   }
 };
 
@@ -73,6 +73,6 @@ export const readText = async (
     cancel();
     return "";
   } catch (error) {
-    throw networkException(error, redact);
+    throw networkException(error, redact, true);
   }
 };

@@ -71,12 +71,13 @@ export const place = async (
 
   const work = async (signal: AbortSignal): Promise<Call> => {
     let key = await askForKey(apiKey);
+    const secrets = [key, from_number, to_number];
     let { retries } = settings;
     let askAgain = true; // A key that is a string gives itself again.
     const paths = path === "auto" ? ["calls", "voice/calls"] : [path];
     if (memory.path === paths[1]) paths.reverse();
     for (;;) {
-      const redact = redactor(key, from_number, to_number);
+      const redact = redactor(...secrets);
       const headers = { ...settings.headers, "X-API-Key": key, "Content-Type": "application/json" };
       facts = { placed: "maybe" };
       // Deno's fetch sends a POST again, when a kept connection dies under it, if it can copy the
@@ -103,6 +104,7 @@ export const place = async (
         const other = await askForKey(apiKey);
         if (other === key) throw refused;
         key = other;
+        secrets.push(key);
       } else if (status === 429 && retries-- > 0) {
         const wait = (refused.retryAfter ?? 1) * 1000;
         if (Date.now() + wait >= ends || wait >= 2 ** 31) throw refused;

@@ -177,6 +177,19 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "once a head has come, no error of the body says that nothing was placed",
+    run: async () => {
+      const lost = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+      const body = () => new ReadableStream({ pull: () => Promise.reject(lost) });
+      const fetch = async () => new Response(body(), { status: 202 });
+      const error = await exceptionOf(
+        calls.create(params, { ...options, baseUrl: "https://voice.test", fetch }),
+      );
+      assert.equal(error.name, "NetworkException");
+      assert.equal(error.placed, "maybe");
+    },
+  },
+  {
     name: "no deadline is no deadline",
     run: async () => {
       const fetch = () =>

@@ -110,6 +110,20 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "after another key was tried, neither of the two is in the exception",
+    run: async ({ peer, inspect }) => {
+      const keys = ["ak_new-MARKED", "ak_old-MARKED"];
+      const detail = `${keys.join()} are not valid`;
+      const { baseUrl, seen } = answering(peer, { status: 403, json: { detail } });
+      const given = [...keys];
+      const error = await exceptionOf(
+        calls.create(params, { ...options, baseUrl, apiKey: () => given.pop() ?? "" }),
+      );
+      assert.lengthOf(await seen(), 2);
+      assert.notInclude(inspect(error), "MARKED");
+    },
+  },
+  {
     name: "a client shows neither its key nor its options",
     run: async ({ inspect }) => {
       const client = new Client(apiKey, {
