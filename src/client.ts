@@ -58,20 +58,19 @@ export class Client {
    */
   constructor(apiKey: ApiKey, options: ClientOptions) {
     const memory: Memory = {};
-    let kept = {};
-    check(SettingsSchema, () => {
-      kept = { ...options, apiKey };
-      return kept;
-    });
-    const create: Calls["create"] = async (params, own = {}) => {
+    const checked = check(SettingsSchema, () => ({ ...options, apiKey }));
+    const kept = { ...checked, headers: { ...checked.headers } };
+    const create: Calls["create"] = async (params, own) => {
       if (this.#disposed) {
         throw new BadParametersException([{ param: "client", message: "was disposed of" }]);
       }
-      const call = place(params, () => ({ ...kept, ...withoutUndefined(own) }), memory);
-      const settled: Promise<unknown> = call
-        .catch(() => {})
-        .then(() => this.#inFlight.delete(settled));
-      this.#inFlight.add(settled);
+      const settings = own
+        ? check(SettingsSchema, () => ({ ...kept, ...withoutUndefined(own) }))
+        : kept;
+      const call = place(params, settings, memory);
+      const settle = () => this.#inFlight.delete(call);
+      this.#inFlight.add(call);
+      call.then(settle, settle);
       return call;
     };
     this.calls = { create };
@@ -85,6 +84,6 @@ export class Client {
   /** Refuses every further call, and waits for those in flight to end, one way or the other. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
-    await Promise.all(this.#inFlight);
+    await Promise.allSettled(this.#inFlight);
   }
 }

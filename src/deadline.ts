@@ -19,20 +19,22 @@ export const withDeadline = <T>(
 ): Promise<T> =>
   new Promise((resolve, reject) => {
     const controller = new AbortController();
+    const ending =
+      <Value>(settle: (value: Value) => void) =>
+      (value: Value) => {
+        clearTimeout(timer);
+        caller?.removeEventListener("abort", onAbort);
+        settle(value);
+      };
     const stop = (reason: unknown) => {
-      reject(reason);
-      finish();
+      ending(reject)(reason);
       controller.abort();
     };
     const onAbort = () => stop(caller?.reason);
     const timer = timeout ? setTimeout(() => stop(late()), timeout) : undefined;
-    const finish = () => {
-      clearTimeout(timer);
-      caller?.removeEventListener("abort", onAbort);
-    };
     caller?.addEventListener("abort", onAbort);
     if (caller?.aborted) onAbort();
-    else work(controller.signal).finally(finish).then(resolve, reject);
+    else work(controller.signal).then(ending(resolve), ending(reject));
   });
 
 /** Waits for some milliseconds, or for ever once the signal has aborted; leaves no timer. */

@@ -70,7 +70,7 @@ export interface Settings {
   readonly baseUrl: string;
   readonly timeout: number | false;
   readonly signal?: AbortSignal | undefined;
-  readonly fetch: Fetch;
+  readonly fetch?: Fetch | undefined;
   readonly path: "auto" | "calls" | "voice/calls";
   readonly retries: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -126,7 +126,6 @@ export const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ 
     ),
     fetch: /* @__PURE__ */ optional(
       /* @__PURE__ */ custom<Fetch>(isFunction, "must be a function"),
-      () => globalThis.fetch,
     ),
     path: /* @__PURE__ */ optional(
       /* @__PURE__ */ custom<Settings["path"]>(

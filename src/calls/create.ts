@@ -55,23 +55,22 @@ const callIn = (text: string): unknown => {
   }
 };
 
-/** `create`, with options that are read when it starts, and with what a client remembers. */
+/** `create`, with options that are checked already, and with what a client remembers. */
 export const place = async (
   params: CallParams,
-  options: () => unknown,
+  settings: Settings,
   memory: Memory,
 ): Promise<Call> => {
-  const settings = check(SettingsSchema, options);
-  const { apiKey, timeout, path, fetch, signal: caller } = settings;
-  const { from_number, to_number, ...others } = checkParams(params, settings);
-  const json = JSON.stringify({ from_number, to_number, ...others });
+  const { apiKey, timeout, path, fetch = globalThis.fetch, signal: caller } = settings;
+  const checked = checkParams(params, settings);
+  const json = JSON.stringify(checked);
   const base = `${settings.baseUrl.replace(/\/*(\/api\/v1)?\/*$/, "")}/api/v1`;
   const ends = timeout ? Date.now() + timeout : Number.POSITIVE_INFINITY;
   let facts: ExceptionFacts = { placed: "no" };
 
   const work = async (signal: AbortSignal): Promise<Call> => {
     let key = await askForKey(apiKey);
-    const secrets = [key, from_number, to_number];
+    const secrets = [key, checked.from_number, checked.to_number];
     let { retries } = settings;
     let askAgain = true; // A key that is a string gives itself again.
     const paths = path === "auto" ? ["calls", "voice/calls"] : [path];
@@ -152,5 +151,9 @@ export const place = async (
  * ```
  * @see interface.md, section 4 (Endpoints)
  */
-export const create = (params: CallParams, options: Options): Promise<Call> =>
-  place(params, () => options, {});
+export const create = async (params: CallParams, options: Options): Promise<Call> =>
+  place(
+    params,
+    check(SettingsSchema, () => options),
+    {},
+  );

@@ -79,11 +79,19 @@ export const cases: readonly Case[] = [
     name: "the options of a client are those of its construction, whatever becomes of the object",
     run: async () => {
       const { fetch, sent } = answeringFetch();
-      const given = { baseUrl, fetch, dangerouslyAllowBrowser };
+      const headers = { "x-a": "1" };
+      const given = { baseUrl, fetch, headers, dangerouslyAllowBrowser };
       const client = new Client(apiKey, given);
       given.baseUrl = "https://other.test";
+      Object.assign(headers, { "x-a": "2", Host: "other.test" });
       await client.calls.create(params);
-      assert.match(sent[0]?.url ?? "", /^https:\/\/voice\.test\//);
+      await client.calls.create(params, { retries: 1 });
+      for (const { url, init } of sent) {
+        assert.match(url, /^https:\/\/voice\.test\//);
+        assert.equal(new Headers(init.headers).get("x-a"), "1");
+        assert.isFalse(new Headers(init.headers).has("host"));
+      }
+      assert.lengthOf(sent, 2);
     },
   },
   {

@@ -174,6 +174,24 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a length in the head of an answer counts for what is sent as it is, not for what is packed",
+    run: async () => {
+      const most = JSON.stringify({ id: "cs_1", text: "x".repeat(2 ** 20 - 23) });
+      const create = (body: string, headers: Readonly<Record<string, string>>) => {
+        const { fetch } = answeringFetch(() => new Response(body, { headers }));
+        return calls.create(params, { ...options, baseUrl: "https://voice.test", fetch });
+      };
+      assert.equal((await create(most, { "Content-Length": `${2 ** 20}` })).id, "cs_1");
+      for (const headers of [
+        { "Content-Length": `${2 ** 20 + 1}` },
+        { "Content-Length": "1024", "Content-Encoding": "gzip" },
+      ]) {
+        const { name, placed } = await exceptionOf(create(`${most} `, headers));
+        assert.deepEqual({ name, placed }, { name: "ServiceException", placed: "maybe" });
+      }
+    },
+  },
+  {
     name: "an answer past 1 MiB is refused unread; just below it is read",
     run: async (env) => {
       const mebibyte = { body: " ".repeat(2 ** 10), times: 2 ** 10 };

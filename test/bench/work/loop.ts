@@ -27,7 +27,9 @@ const [, , module = "", target = "", axios] = process.argv;
 const stubbed = target === "stub";
 
 if (stubbed) {
-  const init = { status: 202, headers: { "content-type": "application/json" } };
+  // With the headers that any server sends.
+  const headers = { "content-type": "application/json", "content-length": `${answer.length}` };
+  const init = { status: 202, headers };
   globalThis.fetch = async () => new Response(answer, init);
 }
 if (stubbed && axios) (await import(axios)).stub(answer);
