@@ -1,5 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { presence } from "./check.ts";
+import { isKey } from "./key.ts";
 import { routeOf } from "./url.ts";
 
 /** What sends a request: the platform's `fetch`, or anything that answers as it does. */
@@ -75,13 +76,6 @@ export interface Settings {
   readonly retries: number;
   readonly headers: Readonly<Record<string, string>>;
 }
-
-/** Printable ASCII without space at its ends: what every runtime sends just as it is. */
-const headerValue = /^[!-~]([ -~]*[!-~])?$/;
-
-/** Whether fetch takes a key as a header: a value that it refuses is echoed in its error. */
-export const isKey = (key: unknown): key is string =>
-  typeof key === "string" && headerValue.test(key);
 
 const isFunction = (value: unknown): boolean => typeof value === "function";
 

@@ -7,7 +7,8 @@ import {
   ServiceException,
   TimeoutException,
 } from "../errors.ts";
-import { isKey, type Options, type Settings, SettingsSchema } from "../options.ts";
+import { isKey } from "../key.ts";
+import { type Options, type Settings, SettingsSchema } from "../options.ts";
 import { redactor } from "../redact.ts";
 import { factsOf, refusal } from "../refusal.ts";
 import { post, readText } from "../transport.ts";

@@ -1,7 +1,7 @@
 import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
 import { presence } from "../check.ts";
-import { isKey } from "../options.ts";
+import { isKey } from "../key.ts";
 import type { Outcome } from "./destinations.ts";
 import type { CallRecord } from "./history.ts";
 import type { Send } from "./outgoing.ts";
