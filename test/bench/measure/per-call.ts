@@ -114,7 +114,7 @@ export const perCall = async (bench: Bench): Promise<Section> => {
   for (const runtime of runtimes) await measure(runtime);
   return {
     title: "Per call",
-    how: "One call after the other, the answer of a stub in the place of the network (`globalThis.fetch`). Bytes: what the heap grew by while nothing was collected; Bun doesn't tell. ¹ axios: its adapter is stubbed, so nothing of `fetch` is left in its figure, and it is a lower bound. `@vonage/voice` is not in the plots, as its signature dwarfs the rest.",
+    how: "One call after the other, the answer of a stub in the place of the network (`globalThis.fetch`), with the type and length that a server tells. Bytes: what the heap grew by while nothing was collected; Bun doesn't tell. ¹ axios: its adapter is stubbed, so nothing of `fetch` is left in its figure, and it is a lower bound. `@vonage/voice` is not in the plots, as its signature dwarfs the rest.",
     tables,
     targets,
     plots,
