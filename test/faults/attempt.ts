@@ -1,4 +1,4 @@
-import { calls, isException } from "outdial";
+import { calls, type FieldError, isException } from "outdial";
 import type { Runtime } from "../conformance/case.ts";
 import { apiKey, from_number, params, to_number } from "../conformance/fixtures.ts";
 import { inspect } from "../runtimes/inspect.ts";
@@ -21,6 +21,8 @@ export interface Attempt {
   readonly exception: string;
   readonly placed: Outcome["placed"];
   readonly code?: number | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly errors?: readonly FieldError[] | undefined;
   readonly message: string;
   readonly ms: number;
   /** What is left of the call after its end: listeners on the caller's signal, and its deadline. */
@@ -99,13 +101,16 @@ const attempt = async (
   const shown = inspect(error);
   // What a user's program would print; the launcher looks for the key in all output.
   if (error) console.log(error);
-  const [exception, placed, code] = isException(error)
-    ? ([error.name, error.placed, error.code] as const)
+  const outcome = isException(error)
+    ? {
+        ...{ exception: error.name, placed: error.placed, code: error.code },
+        ...{ retryAfter: error.retryAfter, errors: error.errors },
+      }
     : error
-      ? ([String(error), "maybe", undefined] as const)
-      : (["none", "yes", undefined] as const);
+      ? ({ exception: String(error), placed: "maybe" } as const)
+      : ({ exception: "none", placed: "yes" } as const);
   return {
-    ...{ fault: name, protocol, exception, placed, code, ms, ...left },
+    ...{ fault: name, protocol, ...outcome, ms, ...left },
     message: error instanceof Error ? error.message : "",
     shows: [apiKey, from_number.slice(1), to_number.slice(1)].some((each) => shown.includes(each)),
     seen: await ask(`${control}/close/${id}`),

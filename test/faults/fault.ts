@@ -1,4 +1,4 @@
-import type { ExceptionName } from "outdial";
+import type { ExceptionName, FieldError } from "outdial";
 import type { Runtime } from "../conformance/case.ts";
 
 /** A server without a fault. */
@@ -20,7 +20,10 @@ export interface Behaviour {
   /** Interim answers ahead of the head: how many, and how many milliseconds lie between them. */
   readonly interim?: { readonly status: number; readonly times: number; readonly every?: number };
   readonly status?: number;
-  /** `{elsewhere}` in a value becomes the origin of another server. */
+  /**
+   * In a value, `{elsewhere}` becomes the origin of another server, and `{in 30 s}` and `{30 s ago}`
+   * HTTP dates.
+   */
   readonly headers?: Readonly<Record<string, string>>;
   /** `{key}` and `{number}` become those of the request. */
   readonly body?: string;
@@ -42,6 +45,10 @@ export interface Outcome {
   readonly placed: "yes" | "no" | "maybe";
   /** The status that the exception tells. */
   readonly code?: number | undefined;
+  /** The seconds to wait that it tells: the least and the most. Left out: none. */
+  readonly retryAfter?: readonly [least: number, most: number];
+  /** The complaints about fields that it tells. Left out: none. */
+  readonly errors?: readonly FieldError[];
   /** The most POSTs that may arrive. */
   readonly posts: number;
   /** `"deadline"`: it ends when the deadline has passed, and not before. */

@@ -7,7 +7,10 @@ import { faults } from "./table/index.ts";
 /** What is wrong with one attempt, in words; empty when it is as expected. */
 const wrongWith = (fault: Fault, runtime: Runtime, attempt: Attempt): readonly string[] => {
   const { protocol, seen, ms } = attempt;
-  const { exception, placed, code, posts, ends, open = 0 } = expectedOf(fault, runtime, protocol);
+  const { exception, placed, code, retryAfter, errors, posts, ends, open } = {
+    open: 0,
+    ...expectedOf(fault, runtime, protocol),
+  };
   const wrong: string[] = [];
   const same = (what: string, got: unknown, wanted: unknown) => {
     if (got !== wanted) wrong.push(`${what} is ${got}, expected ${wanted}`);
@@ -15,6 +18,13 @@ const wrongWith = (fault: Fault, runtime: Runtime, attempt: Attempt): readonly s
   same("the exception", attempt.exception, exception);
   same("placed", attempt.placed, placed);
   if (exception !== "BadParametersException") same("the code", attempt.code, code);
+  const [least, most] = retryAfter ?? [];
+  const { retryAfter: seconds } = attempt;
+  if (least === undefined || most === undefined) same("retryAfter", seconds, undefined);
+  else if (!(seconds !== undefined && seconds >= least && seconds <= most)) {
+    wrong.push(`retryAfter is ${seconds}, expected ${least} to ${most}`);
+  }
+  same("errors", JSON.stringify(attempt.errors), JSON.stringify(errors));
   // Chromium may send again, or not: how often it does is its own affair, up to a number.
   const many = differenceOf(fault, runtime, protocol)?.posts;
   if (many === undefined) same("the number of POSTs", seen.posts, posts);

@@ -40,6 +40,15 @@ const describe = ({ exception, placed, code, posts, ends, open }: Partial<Outcom
     .filter(Boolean)
     .join(", ");
 
+const tell = ({ exception, code, retryAfter, errors = [] }: Outcome): string => {
+  const seconds = [...new Set(retryAfter)].join("–");
+  const facts = [
+    seconds && `\`retryAfter\` ${seconds}`,
+    errors.length > 0 && "with `errors`",
+  ].filter(Boolean);
+  return [[exception, code].filter(Boolean).join(" "), ...facts].join(", ");
+};
+
 /** Only what is not as everywhere else. */
 const changed = (fault: Fault, runtime: Runtime, protocol: Protocol): Partial<Outcome> => {
   const expected = Object.entries(fault.expected);
@@ -80,11 +89,11 @@ export const markdown = (verdicts: ReadonlyMap<Runtime, Verdict>): string => {
   const sections = Object.entries(groups).map(([title, faults]) => {
     const rows = faults.map((fault) => {
       const { expected, over = ["h1", "h2"] as const } = fault;
-      const { exception, placed, code, posts, ends } = expected;
+      const { exception, placed, posts, ends } = expected;
       const what = [
         fault.name.replaceAll("|", "\\|"),
         over.map((each) => words[each]).join(" and "),
-        exception === "none" ? "none" : `${exception}${code === undefined ? "" : ` ${code}`}`,
+        exception === "none" ? "none" : tell(expected),
         placed,
         String(posts),
         ends === "deadline" ? "deadline" : "at once",

@@ -35,6 +35,8 @@ const bodies = new Map(faults.map(({ server = good }) => [server, encoded(server
 /** The bytes of the body. */
 export const bodyOf = (behaviour: Behaviour): Buffer => bodies.get(behaviour) ?? Buffer.alloc(0);
 
+const dateIn = (seconds: number): string => new Date(Date.now() + seconds * 1000).toUTCString();
+
 /** The headers of the answer, those of the body's length apart. */
 export const headersOf = (
   { headers = {} }: Behaviour,
@@ -45,7 +47,10 @@ export const headersOf = (
   ...Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      value.replaceAll("{elsewhere}", elsewhere),
+      value
+        .replaceAll("{elsewhere}", elsewhere)
+        .replaceAll("{in 30 s}", dateIn(30))
+        .replaceAll("{30 s ago}", dateIn(-30)),
     ]),
   ),
 });
