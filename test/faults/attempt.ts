@@ -10,8 +10,10 @@ import {
   type Protocol,
   protocolsOf,
 } from "./fault.ts";
+import { type Ask, noOutage, outages } from "./outage.ts";
 import type { Seen } from "./server/seen.ts";
 import { faults } from "./table/index.ts";
+import { watchedSignal, watchTimers } from "./watch.ts";
 
 /** What became of one call in one runtime, as the caller and as the server saw it. */
 export interface Attempt {
@@ -33,64 +35,26 @@ export interface Attempt {
   readonly seen: Seen;
 }
 
-const { fetch } = globalThis;
-
-/** The delays of the timers that are set and not yet cleared. */
-const watchTimers = () => {
-  const { setTimeout, clearTimeout } = globalThis;
-  const set = new Map<unknown, number | undefined>();
-  // Node's own fetch comes by here too, with arguments.
-  globalThis.setTimeout = ((act: (...given: unknown[]) => void, delay?: number, ...given: []) => {
-    const timer = setTimeout(() => {
-      set.delete(timer);
-      act(...given);
-    }, delay);
-    set.set(timer, delay);
-    return timer;
-  }) as typeof setTimeout;
-  globalThis.clearTimeout = (timer) => {
-    set.delete(timer);
-    clearTimeout(timer);
-  };
-  return (delay: number) => [...set.values()].filter((each) => each === delay).length;
-};
-
-/** A signal that counts its listeners. */
-const watchedSignal = () => {
-  const { signal } = new AbortController();
-  let listeners = 0;
-  const { addEventListener, removeEventListener } = signal;
-  Object.assign(signal, {
-    addEventListener: (...args: Parameters<typeof addEventListener>) => {
-      listeners++;
-      addEventListener.apply(signal, args);
-    },
-    removeEventListener: (...args: Parameters<typeof removeEventListener>) => {
-      listeners--;
-      removeEventListener.apply(signal, args);
-    },
-  });
-  return { signal, listeners: () => listeners };
-};
-
-const ask = async (url: string) => (await fetch(url)).json();
-
 const attempt = async (
-  control: string,
+  ask: Ask,
   runtime: Runtime,
   fault: Fault,
   protocol: Protocol,
   timersOf: (delay: number) => number,
+  { begins, isGone, isOver, later } = noOutage,
 ): Promise<Attempt> => {
   const { name, server } = fault;
-  const { id, baseUrl } = await ask(`${control}/open/${protocol}/${encodeURIComponent(name)}`);
-  const timeout = deadlines[expectedOf(fault, runtime, protocol).ends];
+  const { id, baseUrl } = await ask<{ id: string; baseUrl: string }>(
+    `open/${protocol}/${encodeURIComponent(name)}`,
+  );
+  const timeout = deadlines[expectedOf(fault, runtime, protocol).ends] + later;
   const { signal, listeners } = watchedSignal();
   const options = { apiKey, baseUrl, timeout, dangerouslyAllowBrowser: true };
   if (server?.kept) {
     await calls.create(params, options);
     await new Promise((resolve) => setTimeout(resolve, 50)); // Until the runtime keeps it.
   }
+  await begins(id, fault);
   const start = Date.now();
   const error: unknown = await calls.create(params, { ...options, signal }).then(
     (call) => (call.id === "cs_1" ? undefined : new Error(`another id: ${call.id}`)),
@@ -101,35 +65,55 @@ const attempt = async (
   const shown = inspect(error);
   // What a user's program would print; the launcher looks for the key in all output.
   if (error) console.log(error);
+  const early = isGone() ? "" : "ended before the network was gone: ";
   const outcome = isException(error)
     ? {
-        ...{ exception: error.name, placed: error.placed, code: error.code },
+        ...{ exception: `${early}${error.name}`, placed: error.placed, code: error.code },
         ...{ retryAfter: error.retryAfter, errors: error.errors },
       }
     : error
       ? ({ exception: String(error), placed: "maybe" } as const)
       : ({ exception: "none", placed: "yes" } as const);
+  await isOver();
   return {
     ...{ fault: name, protocol, ...outcome, ms, ...left },
     message: error instanceof Error ? error.message : "",
     shows: [apiKey, from_number.slice(1), to_number.slice(1)].some((each) => shown.includes(each)),
-    seen: await ask(`${control}/close/${id}`),
+    seen: await ask(`close/${id}`),
   };
 };
 
-/** Every fault by every protocol that this runtime speaks, one after the other. */
+/**
+ * Every fault that the server lists, by every protocol that this runtime speaks: one after the other,
+ * but all at once those that lose their network together.
+ */
 export const attemptAll = async (
   control: string,
   runtime: Runtime,
-  only = "",
 ): Promise<readonly Attempt[]> => {
+  const { fetch } = globalThis;
+  const ask: Ask = async (path) => (await fetch(`${control}/${path}`)).json();
   const timersOf = watchTimers();
+  const listed = await ask<readonly string[]>("faults");
+  const wanted = faults
+    .filter(({ name }) => listed.includes(name))
+    .flatMap((fault) =>
+      protocolsOf(fault, runtime).map((protocol) => ({ fault, protocol, cut: fault.cut })),
+    );
   const attempts: Attempt[] = [];
-  for (const fault of faults) {
-    for (const protocol of protocolsOf(fault, runtime)) {
-      if (!fault.name.includes(only)) continue;
-      attempts.push(await attempt(control, runtime, fault, protocol, timersOf));
-    }
+  for (const { fault, protocol, cut } of wanted) {
+    if (!cut) attempts.push(await attempt(ask, runtime, fault, protocol, timersOf));
+  }
+  for (const way of ["down", "unaddressed"] as const) {
+    const together = wanted.filter(({ cut }) => cut === way);
+    const outage = outages(ask, way, together.length);
+    attempts.push(
+      ...(await Promise.all(
+        together.map(({ fault, protocol }) =>
+          attempt(ask, runtime, fault, protocol, timersOf, outage()),
+        ),
+      )),
+    );
   }
   return attempts;
 };

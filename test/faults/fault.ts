@@ -7,6 +7,9 @@ export const good: Behaviour = {};
 /** How a fault is reached: HTTP/1.1 in the clear, HTTP/2 by TLS, or HTTP/1.1 by TLS. */
 export type Protocol = "h1" | "h2" | "tls";
 
+/** How the network goes away: it loses every packet from now on, or has no address either. */
+export type Cut = "down" | "unaddressed";
+
 /** What the server does with a POST. Left out, each field is what a good server does. */
 export interface Behaviour {
   /** What listens: nobody, one who never accepts, one with a certificate that is wrong, and so on. */
@@ -17,6 +20,8 @@ export interface Behaviour {
   readonly unread?: boolean;
   /** Answers the first POST well, and keeps the connection. */
   readonly kept?: boolean;
+  /** Holds its answer back until the network is gone. */
+  readonly held?: boolean;
   /** Interim answers ahead of the head: how many, and how many milliseconds lie between them. */
   readonly interim?: { readonly status: number; readonly times: number; readonly every?: number };
   readonly status?: number;
@@ -51,8 +56,13 @@ export interface Outcome {
   readonly errors?: readonly FieldError[];
   /** The most POSTs that may arrive. */
   readonly posts: number;
-  /** `"deadline"`: it ends when the deadline has passed, and not before. */
-  readonly ends: "at once" | "deadline";
+  /** Whether any arrives is luck: the network was gone when it was sent, and the kernel still has it. */
+  readonly orNone?: true;
+  /**
+   * `"deadline"`: when the deadline has passed, and not before. `"back"`: when the network is back, and
+   * not before.
+   */
+  readonly ends: "at once" | "deadline" | "back";
   /**
    * The connections that the runtime itself still holds a second later.
    *
@@ -74,6 +84,8 @@ export interface Fault {
   /** A base URL that is no server of ours. */
   readonly baseUrl?: string;
   readonly server?: Behaviour;
+  /** The network goes away before the call, or while its answer is held back, and comes back. */
+  readonly cut?: Cut;
   /** @defaultValue `["h1", "h2"]` */
   readonly over?: readonly Protocol[];
   readonly expected: Outcome;
@@ -84,10 +96,16 @@ export interface Fault {
 }
 
 /** The deadline of a call that is to end by it, and of one that is not, in milliseconds. */
-export const deadlines = { deadline: 417, "at once": 5_003 } as const;
+export const deadlines = { deadline: 417, "at once": 5_003, back: 5_003 } as const;
 
 /** The longest that each may take: a busy machine is slow, and a hang is much slower. */
-export const longest = { deadline: 2_500, "at once": 3_000 } as const;
+export const longest = { deadline: 2_500, "at once": 3_000, back: 4_500 } as const;
+
+/** The soonest; a call begins a while after its network is gone. */
+export const soonest = { deadline: 400, "at once": 0, back: 1_500 } as const;
+
+/** How long the network is gone, in milliseconds. */
+export const outage = 2_000;
 
 /** The runtimes whose own fetch speaks HTTP/2; the server offers it to all of them. */
 const speaksHttp2: readonly Runtime[] = ["node26", "deno", "chromium"];

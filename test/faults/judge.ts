@@ -1,13 +1,13 @@
 import type { Runtime } from "../conformance/case.ts";
 import { apiKey, from_number, to_number } from "../conformance/fixtures.ts";
 import type { Attempt } from "./attempt.ts";
-import { deadlines, differenceOf, expectedOf, type Fault, longest, protocolsOf } from "./fault.ts";
-import { faults } from "./table/index.ts";
+import { differenceOf, expectedOf, type Fault, longest, protocolsOf, soonest } from "./fault.ts";
+import type { Ended } from "./launch.ts";
 
 /** What is wrong with one attempt, in words; empty when it is as expected. */
 const wrongWith = (fault: Fault, runtime: Runtime, attempt: Attempt): readonly string[] => {
   const { protocol, seen, ms } = attempt;
-  const { exception, placed, code, retryAfter, errors, posts, ends, open } = {
+  const { exception, placed, code, retryAfter, errors, posts, orNone, ends, open } = {
     open: 0,
     ...expectedOf(fault, runtime, protocol),
   };
@@ -26,10 +26,10 @@ const wrongWith = (fault: Fault, runtime: Runtime, attempt: Attempt): readonly s
   }
   same("errors", JSON.stringify(attempt.errors), JSON.stringify(errors));
   // Chromium may send again, or not: how often it does is its own affair, up to a number.
-  const many = differenceOf(fault, runtime, protocol)?.posts;
+  const many = differenceOf(fault, runtime, protocol)?.posts ?? (orNone && posts);
   if (many === undefined) same("the number of POSTs", seen.posts, posts);
   else if (seen.posts > many) wrong.push(`${seen.posts} POSTs, expected ${many} at most`);
-  if (ends === "deadline" && ms < deadlines.deadline - 10) wrong.push(`ended after ${ms} ms`);
+  if (ms < soonest[ends]) wrong.push(`ended after ${ms} ms`);
   if (ms > longest[ends]) wrong.push(`took ${ms} ms`);
   if (attempt.placed === "no" && seen.dialled > 0) wrong.push('"no", but the call arrived');
   if (seen.dialled > 1 && posts < 2) wrong.push(`placed ${seen.dialled} times`);
@@ -46,6 +46,7 @@ const wrongWith = (fault: Fault, runtime: Runtime, attempt: Attempt): readonly s
 
 /** What one runtime came to. */
 export interface Verdict {
+  readonly runtime: Runtime;
   readonly attempts: readonly Attempt[];
   readonly failures: readonly string[];
 }
@@ -56,16 +57,14 @@ const afterLast = 1_000;
 /** What a launcher printed, and when and how it ended, against the table. */
 export const judge = (
   runtime: Runtime,
-  output: string,
-  code: number,
-  ended: number,
-  only: string,
+  { output, code, at }: Ended,
+  wanted: readonly Fault[],
 ): Verdict => {
   const json = /^REPORT (\[.*\])$/m.exec(output)?.[1];
-  if (!json) return { attempts: [], failures: [`no report\n${output.slice(-3_000)}`] };
+  if (!json) return { runtime, attempts: [], failures: [`no report\n${output.slice(-3_000)}`] };
   const attempts: readonly Attempt[] = JSON.parse(json);
   const failures: string[] = [];
-  for (const fault of faults.filter(({ name }) => name.includes(only))) {
+  for (const fault of wanted) {
     for (const protocol of protocolsOf(fault, runtime)) {
       const cell = `${fault.name} [${protocol}]`;
       const attempt = attempts.find(
@@ -85,6 +84,6 @@ export const judge = (
   failures.push(...(shown.match(/^.*UNHANDLED.*$/gm) ?? []));
   if (code !== 0) failures.push(`exit ${code}\n${shown.slice(-2_000)}`);
   const last = Number(/^LAST LINE (\d+)/m.exec(output)?.[1]);
-  if (!(ended - last <= afterLast)) failures.push(`lived ${ended - last} ms after its last line`);
-  return { attempts, failures };
+  if (!(at - last <= afterLast)) failures.push(`lived ${at - last} ms after its last line`);
+  return { runtime, attempts, failures };
 };

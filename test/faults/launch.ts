@@ -6,7 +6,7 @@ const modules = "test/node_modules";
 const main = "test/faults/runtimes/main.ts";
 const node = `${modules}/node/bin/node`;
 
-/** The command of each runtime; the server, the runtime and a part of a name follow. */
+/** The command of each runtime; the server, the runtime and the key to trust follow. */
 const commands: Readonly<Record<Runtime, readonly string[]>> = {
   node22: [`${modules}/node22/bin/node`, main],
   node24: [node, main],
@@ -49,15 +49,14 @@ export const launch = (
   runtime: Runtime,
   control: string,
   { authority, spki }: Certificates,
-  only: string,
 ): Promise<Ended> =>
   new Promise((resolve) => {
     const [command = "", ...args] = commands[runtime];
-    const own = runtime === "happy-dom" ? [] : [control, runtime, only, spki];
+    const own = runtime === "happy-dom" ? [] : [control, runtime, spki];
     const trust = { NODE_EXTRA_CA_CERTS: authority, DENO_CERT: authority };
     const child = spawn(command, [...args, ...own], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...trust, CONTROL: control, ONLY: only, NO_COLOR: "1" },
+      env: { ...process.env, ...trust, CONTROL: control, NO_COLOR: "1" },
     });
     let output = "";
     const print = (chunk: Buffer) => {

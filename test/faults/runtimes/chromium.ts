@@ -1,7 +1,7 @@
 import { launch } from "../../runtimes/browser.ts";
 import { bundle } from "../../runtimes/bundle.ts";
 
-const [, , control = "", , only = "", spki = ""] = process.argv;
+const [, , control = "", , spki = ""] = process.argv;
 // Trusts the good certificate, and no other.
 const browser = await launch(`--ignore-certificate-errors-spki-list=${spki}`);
 try {
@@ -11,7 +11,7 @@ try {
   // Another host than the server's 127.0.0.1, so that every request crosses origins.
   await page.goto(control.replace("127.0.0.1", "localhost"));
   await page.addScriptTag({ content: await bundle("../faults/runtimes/page.ts", "iife", "list") });
-  const args = [control, "chromium", only].map((each) => JSON.stringify(each));
+  const args = [control, "chromium"].map((each) => JSON.stringify(each));
   console.log(await page.evaluate(`list.meet(${args})`));
 } finally {
   await browser.close();

@@ -6,5 +6,5 @@ declare const process: { readonly argv: readonly string[] };
 
 // Node, Deno and Bun. Unhandled rejections end each of them by themselves, with a failure.
 const args = typeof Deno === "undefined" ? process.argv.slice(2) : Deno.args;
-const [control = "", runtime = "", only] = args;
-console.log(report(await attemptAll(control, runtime as Runtime, only)));
+const [control = "", runtime = ""] = args;
+console.log(report(await attemptAll(control, runtime as Runtime)));

@@ -7,7 +7,7 @@ export default {
     const unhandled: string[] = [];
     addEventListener("unhandledrejection", ({ reason }) => unhandled.push(String(reason)));
     const control = searchParams.get("control") ?? "";
-    const attempts = await attemptAll(control, "workerd", searchParams.get("only") ?? "");
+    const attempts = await attemptAll(control, "workerd");
     const lines = unhandled.map((each) => `UNHANDLED ${each}`);
     return new Response([...lines, report(attempts)].join("\n"));
   },

@@ -1,7 +1,7 @@
 import { Miniflare } from "miniflare";
 import { bundle } from "../../runtimes/bundle.ts";
 
-const [, , control = "", , only = ""] = process.argv;
+const [, , control = ""] = process.argv;
 // The authority to trust is in NODE_EXTRA_CA_CERTS, which Miniflare reads.
 const worker = new Miniflare({
   modules: true,
@@ -9,7 +9,7 @@ const worker = new Miniflare({
   compatibilityDate: "2026-08-01",
 });
 try {
-  const query = new URLSearchParams({ control, only });
+  const query = new URLSearchParams({ control });
   const response = await worker.dispatchFetch(`https://worker.test/?${query}`);
   console.log(await response.text());
 } finally {

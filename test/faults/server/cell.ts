@@ -13,6 +13,7 @@ import { nothingSeen, type Seen } from "./seen.ts";
 /** A server for one call, on a port of its own, so that everything there belongs to that call. */
 export interface Cell {
   readonly baseUrl: string;
+  readonly seen: Seen;
   /** Ends it; what the client still holds after a second counts as open. */
   readonly close: () => Promise<Seen>;
 }
@@ -53,11 +54,14 @@ export const openCell = async (
   const { listens } = behaviour;
   const scheme = protocol === "h1" ? "http" : "https";
   const at = (port: number) => `${scheme}://127.0.0.1:${port}`;
-  if (listens === "nowhere") return { baseUrl: at(await closedPort()), close: async () => seen };
+  if (listens === "nowhere") {
+    return { baseUrl: at(await closedPort()), seen, close: async () => seen };
+  }
   if (listens === "deaf") {
     const { port, close } = await listenDeaf();
     return {
       baseUrl: at(port),
+      seen,
       close: async () => {
         close();
         return seen;
@@ -107,5 +111,5 @@ export const openCell = async (
     elsewhere.server.close();
     return seen;
   };
-  return { baseUrl: at(port), close };
+  return { baseUrl: at(port), seen, close };
 };

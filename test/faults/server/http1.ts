@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { apiKey } from "../../conformance/fixtures.ts";
 import type { Behaviour } from "../fault.ts";
 import { arrives, bodyOf, cors, dials, goodBody, headersOf, paced } from "./answer.ts";
+import { gone } from "./network.ts";
 import type { Seen } from "./seen.ts";
 
 const linesOf = (headers: Readonly<Record<string, string | number>>): string =>
@@ -29,6 +30,7 @@ const requestIn = (
 
 const misbehave = async (socket: Socket, behaviour: Behaviour, elsewhere: string) => {
   const { interim, status = 202, raw, pace = 0, end } = behaviour;
+  if (behaviour.held) await gone();
   const isOver = () => socket.destroyed;
   const write = (piece: Uint8Array | string) => socket.write(piece);
   if (interim) {

@@ -4,6 +4,7 @@ import { apiKey } from "../../conformance/fixtures.ts";
 import type { Identity } from "../certificates.ts";
 import type { Behaviour } from "../fault.ts";
 import { arrives, bodyOf, cors, dials, goodBody, headersOf, paced } from "./answer.ts";
+import { gone } from "./network.ts";
 import type { Seen } from "./seen.ts";
 
 const misbehave = async (
@@ -13,6 +14,7 @@ const misbehave = async (
   elsewhere: string,
 ) => {
   const { interim, status = 202, raw, pace = 0, end } = behaviour;
+  if (behaviour.held) await gone();
   const isOver = () => stream.destroyed;
   if (interim) {
     const heads = Array<string>(interim.times).fill("");

@@ -1,5 +1,13 @@
 import type { Fault } from "../fault.ts";
-import { chromiumResends, late, lost, placed, unreached, vagueRuntimes } from "./outcomes.ts";
+import {
+  bunIsVague,
+  chromiumResends,
+  late,
+  lost,
+  placed,
+  unreached,
+  vagueRuntimes,
+} from "./outcomes.ts";
 
 /** Before the head of the answer. */
 export const connection: readonly Fault[] = [
@@ -24,10 +32,7 @@ export const connection: readonly Fault[] = [
     baseUrl: "https://224.0.0.1",
     over: ["tls"],
     expected: unreached,
-    except: {
-      ...vagueRuntimes,
-      bun: { placed: "maybe", why: "does not tell whether it was connecting" },
-    },
+    except: { ...vagueRuntimes, ...bunIsVague },
   },
   {
     name: "packets vanish while the connection is made",

@@ -37,6 +37,10 @@ const vague = {
 } as const;
 export const vagueRuntimes = { workerd: vague, "happy-dom": vague, chromium: vague } as const;
 
+export const bunIsVague = {
+  bun: { placed: "maybe", why: "does not tell whether it was connecting" },
+} as const;
+
 /** Deno knows that what fails in a handshake was never sent. */
 export const denoKnows = {
   deno: { placed: "no", why: "tells a connection that was never made, up to the end of TLS" },

@@ -1,0 +1,16 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** Starts the server that misbehaves; it ends with this process, or when told. */
+export const serve = async (
+  folder: string,
+  only: string,
+  machine = "",
+): Promise<{ readonly control: string; readonly stop: () => void }> => {
+  const main = "test/faults/server/main.ts";
+  const server = spawn(process.execPath, [main, folder, only, machine], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const control = String((await once(server.stdout, "data"))[0]).trim();
+  return { control, stop: () => server.stdin.end() };
+};
