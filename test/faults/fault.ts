@@ -10,6 +10,22 @@ export type Protocol = "h1" | "h2" | "tls";
 /** How the network goes away: it loses every packet from now on, or has no address either. */
 export type Cut = "down" | "unaddressed";
 
+/** A frame of HTTP/2, as it is on the wire: what is wrong in it no library would send. */
+export interface Frame {
+  /** HEADERS; those that a page needs are added. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** DATA. */
+  readonly data?: string;
+  /** Bytes that are no frame. */
+  readonly junk?: string;
+  /** The last frame of its stream. */
+  readonly last?: boolean;
+  /** More of the headers is to come. */
+  readonly part?: boolean;
+  /** The length that it says it has; left out, the right one. */
+  readonly claims?: number;
+}
+
 /** What the server does with a POST. Left out, each field is what a good server does. */
 export interface Behaviour {
   /** What listens: nobody, one who never accepts, one with a certificate that is wrong, and so on. */
@@ -39,8 +55,18 @@ export interface Behaviour {
   readonly pace?: number;
   /** The whole of an answer, as it is on the wire of HTTP/1.1; `{cors}` becomes what a page needs. */
   readonly raw?: string;
+  /** The whole of an answer, as it is on the wire of HTTP/2. */
+  readonly frames?: readonly Frame[];
   /** What happens after all that. */
-  readonly end?: "stall" | "reset" | "close" | "goaway" | { readonly stream: number };
+  readonly end?:
+    | "stall"
+    | "reset"
+    | "close"
+    /** A GOAWAY that says that the stream was not taken, or was; then the connection ends. */
+    | "goaway"
+    | "goaway, taken"
+    /** A RST_STREAM with this code. */
+    | { readonly stream: number };
 }
 
 /** What becomes of one call. */

@@ -73,7 +73,9 @@ export const openCell = async (
   const held = new Set<Socket | ServerHttp2Stream>();
   const hold = (each: Socket | ServerHttp2Stream) => {
     held.add(each);
-    each.on("close", () => held.delete(each));
+    const release = () => void held.delete(each);
+    each.on("close", release);
+    return release;
   };
   const elsewhere = await elsewhereFor(seen);
   const speak = (socket: Socket) =>

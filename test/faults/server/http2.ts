@@ -1,19 +1,29 @@
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from "node:http2";
+import { createServer, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import { createServer as createTlsServer, type Server } from "node:tls";
 import { apiKey } from "../../conformance/fixtures.ts";
 import type { Identity } from "../certificates.ts";
 import type { Behaviour } from "../fault.ts";
 import { arrives, bodyOf, cors, dials, goodBody, headersOf, paced } from "./answer.ts";
+import { bytesOf } from "./frames.ts";
 import { gone } from "./network.ts";
 import type { Seen } from "./seen.ts";
+import { type Wire, wireOf } from "./wire.ts";
+
+/** A connection: what the library writes on, and TCP below it. */
+interface Link {
+  readonly wire: Wire;
+  readonly tcp: Socket | undefined;
+}
 
 const misbehave = async (
   stream: ServerHttp2Stream,
-  connection: Socket | undefined,
+  link: Link | undefined,
   behaviour: Behaviour,
   elsewhere: string,
+  release: () => void,
 ) => {
-  const { interim, status = 202, raw, pace = 0, end } = behaviour;
+  const { interim, status = 202, raw, frames, pace = 0, end } = behaviour;
   if (behaviour.held) await gone();
   const isOver = () => stream.destroyed;
   if (interim) {
@@ -22,7 +32,11 @@ const misbehave = async (
     await paced(heads, interim.every ?? 0, write, isOver);
   }
   if (isOver()) return;
-  if (raw === undefined) {
+  if (frames) {
+    link?.wire.last(Buffer.concat(frames.map((each) => bytesOf(each, stream.id))));
+    // The library does not know that its stream is over.
+    if (frames.some(({ last }) => last)) release();
+  } else if (raw === undefined) {
     const bytes = bodyOf(behaviour);
     stream.respond({ ":status": status, ...headersOf(behaviour, elsewhere) });
     const write = (piece: Uint8Array | string) => stream.write(piece);
@@ -38,30 +52,29 @@ const misbehave = async (
   if (end === "stall") return;
   if (end === undefined) return void stream.end();
   await arrives();
-  if (end === "reset") connection?.resetAndDestroy();
-  else if (end === "close") connection?.destroy();
-  else if (end === "goaway") {
-    stream.session?.goaway(0, 0);
+  if (end === "reset") link?.tcp?.resetAndDestroy();
+  else if (end === "close") link?.tcp?.destroy();
+  else if (end === "goaway" || end === "goaway, taken") {
+    stream.session?.goaway(0, end === "goaway" ? 0 : stream.id);
     await arrives();
-    connection?.destroy();
+    link?.tcp?.destroy();
   } else stream.close(end.stream);
 };
 
 /**
  * Speaks HTTP/2 by TLS.
  *
- * @param onPost - tells of a stream that carries a POST, and so must not outlive it
+ * @param onPost - tells of a stream that carries a POST, and so must not outlive it, until it is released
  */
 export const http2Server = (
   identity: Identity,
   behaviour: Behaviour,
   seen: Seen,
   elsewhere: string,
-  onPost: (stream: ServerHttp2Stream) => void,
-): Http2SecureServer => {
-  const connections = new Map<number | undefined, Socket>();
-  const server = createSecureServer({ ...identity, maxSessionInvalidFrames: 10_000 });
-  server.on("connection", (socket: Socket) => connections.set(socket.remotePort, socket));
+  onPost: (stream: ServerHttp2Stream) => () => void,
+): Server => {
+  const links = new WeakMap<object, Link>();
+  const server = createServer({ maxSessionInvalidFrames: 10_000 });
   server.on("sessionError", () => {});
   server.on("stream", (stream, headers) => {
     stream.on("error", () => {});
@@ -71,15 +84,15 @@ export const http2Server = (
     }
     seen.posts++;
     seen.protocols.push("HTTP/2");
-    onPost(stream);
+    const release = onPost(stream);
     const { "x-api-key": _, ...others } = headers;
     if (JSON.stringify(others).includes(apiKey)) seen.strayKey = true;
-    const connection = connections.get(stream.session?.socket.remotePort);
+    const link = stream.session && links.get(stream.session);
     const act = () => {
       if (behaviour.kept && seen.posts === 1) {
         stream.respond({ ":status": 202, ...cors });
         stream.end(goodBody);
-      } else misbehave(stream, connection, behaviour, elsewhere).catch(() => {});
+      } else misbehave(stream, link, behaviour, elsewhere, release).catch(() => {});
     };
     if (behaviour.unread) return act();
     let body = "";
@@ -92,5 +105,12 @@ export const http2Server = (
       act();
     });
   });
-  return server;
+
+  const tcps = new Map<number | undefined, Socket>();
+  return createTlsServer({ ...identity, ALPNProtocols: ["h2"] }, (tls) => {
+    const tcp = tcps.get(tls.remotePort);
+    const wire = wireOf(tls);
+    server.once("session", (session) => links.set(session, { wire, tcp }));
+    server.emit("connection", wire.stream);
+  }).on("connection", (tcp: Socket) => tcps.set(tcp.remotePort, tcp));
 };

@@ -7,21 +7,21 @@ const tls = { over: ["tls"] } as const;
 export const tlsFaults: readonly Fault[] = [
   {
     name: "an expired certificate",
-    ...tls,
+    over: ["tls", "h2"],
     server: { listens: "expired" },
     expected: unreached,
     except: vagueRuntimes,
   },
   {
     name: "a certificate of another host",
-    ...tls,
+    over: ["tls", "h2"],
     server: { listens: "misnamed" },
     expected: unreached,
     except: vagueRuntimes,
   },
   {
     name: "a certificate that nobody vouches for",
-    ...tls,
+    over: ["tls", "h2"],
     server: { listens: "unknown" },
     expected: unreached,
     except: vagueRuntimes,
