@@ -69,9 +69,17 @@ const rest: readonly Job[] = [
   exits("types", node(), "node_modules/typescript/bin/tsc", "-p", "test"),
   exits("types of src", node(), "node_modules/typescript/bin/tsc", "-p", "."),
   exits("types of the command", node(), "node_modules/typescript/bin/tsc", "-p", "src/cli"),
+  exits("types of the bench", node(), "node_modules/typescript/bin/tsc", "-p", "test/bench"),
   exits("types of the bridge", node(), "node_modules/typescript/bin/tsc", "-p", "test/bridge"),
+  exits("bench", node(), "test/bench/run.ts", "--smoke"),
   exits("lint", "node_modules/.bin/biome", "check", "."),
   exits("unused", node(), "node_modules/knip/bin/knip.js"),
+];
+
+/** In a lane beside those: one takes only what they leave of the machine, the other mostly waits. */
+const beside: readonly Job[] = [
+  exits("soak", "nice", "-n", "19", node(), "test/soak/run.ts", "--seconds", "60"),
+  exits("faults", node(), "test/faults/run.ts", "--check"),
 ];
 
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -98,11 +106,12 @@ const isWanted = ({ name }: Job) =>
 
 mkdirSync("test/artefacts", { recursive: true });
 if (isWanted(first)) await run(first);
-const queue = rest.filter(isWanted);
-const lane = async () => {
+const lane = async (queue: Job[]) => {
   for (let job = queue.shift(); job; job = queue.shift()) await run(job);
 };
-await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, lane));
+const queue = rest.filter(isWanted);
+const lanes = Array.from({ length: Math.min(2, availableParallelism()) }, () => lane(queue));
+await Promise.all([...lanes, lane(beside.filter(isWanted))]);
 peer.stop();
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed > 0 ? 1 : 0);

@@ -23,6 +23,14 @@ if (!existsSync(installed) || readFileSync(installed, "utf8") !== lock) {
   writeFileSync(installed, lock);
 }
 
+// Under the Node that was just installed, as this one may not run TypeScript.
+const peers = "import('./bench/install.ts').then(({ install }) => process.exit(install() ? 0 : 1))";
+const { status: bench } = spawnSync(`${here}node_modules/node/bin/node`, ["-e", peers], {
+  cwd: here,
+  stdio: "inherit",
+});
+if (bench !== 0) stop("npm test: the peers of the bench could not be installed; see above.");
+
 const build = spawnSync("npm", ["run", "build", "--silent", "--", "--silent"], {
   cwd: `${here}..`,
   stdio: "inherit",
@@ -61,11 +69,17 @@ const browser = chromium();
 if (!browser)
   stop("npm test needs a Chromium: set CHROMIUM_PATH, or install the package chromium.");
 
-// Reads the emulator's recordings, as does Python's `wave`, where there is no sox to be had.
-if (!found("sox", ["--version"])) {
-  console.log("No sox on this machine: fetching it …");
-  if (!(aptGet("update") && aptGet("install", "-y", "--no-install-recommends", "sox"))) {
-    console.log("It can't be fetched here: the recordings are read by Python alone.");
+/** Tools of the system: how to ask for each, its package, and what is missing without it. */
+const tools = [
+  ["sox", "--version", "sox", "the emulator's recordings are read by Python's `wave` alone"],
+  ["ip", "-V", "iproute2", "no network goes away in test/faults"],
+  ["openssl", "version", "openssl", "test/faults has no certificates"],
+];
+for (const [tool, ask, name, without] of tools) {
+  if (found(tool, [ask])) continue;
+  console.log(`No ${tool} on this machine: fetching it …`);
+  if (!(aptGet("update") && aptGet("install", "-y", "--no-install-recommends", name))) {
+    console.log(`It can't be fetched here: ${without}.`);
   }
 }
 

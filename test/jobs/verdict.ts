@@ -11,10 +11,13 @@ export interface Verdict {
 
 const end = (output: string): string => output.trimEnd().split("\n").slice(-60).join("\n");
 
-/** A job that passes by its exit code. */
+/** A job that passes by its exit code, and prints what of it could not be run, and why. */
 export const byExit = (output: string, code: number): Verdict => ({
   passed: code === 0 ? 1 : 0,
-  skipped: [],
+  skipped: [...output.matchAll(/^not run: (.+?): (.+)$/gm)].map(([, name = "", reason = ""]) => ({
+    name,
+    reason,
+  })),
   failures: code === 0 ? [] : [end(output)],
 });
 
