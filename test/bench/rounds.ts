@@ -73,7 +73,7 @@ export const reasonOf = (error: unknown): string => {
   const text = String(Object(error).message ?? error).replace(/\p{Cc}\[[\d;]*m/gu, "");
   const line = text.split("\n").find((each) => /error/i.test(each)) ?? text.split("\n")[0] ?? "";
   return line
-    .trim()
     .replace(/\(?file:\/\/\S+/g, "")
+    .trim()
     .slice(0, 160);
 };

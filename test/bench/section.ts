@@ -34,7 +34,7 @@ export interface Plot {
   readonly bars: readonly Bar[];
 }
 
-export interface Bar {
+interface Bar {
   readonly label: string;
   readonly value: number;
   readonly low: number;
