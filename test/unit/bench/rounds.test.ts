@@ -31,13 +31,15 @@ test("everyone has a turn in each round; what the warm-up tells is not counted",
 
 test("who breaks is out, with what it said, and the rest go on", async () => {
   const { told, failed } = await interleave(
-    entriesOf({ good: [{ wall: 1 }], broken: [] }),
+    entriesOf({ good: [{ wall: 1 }], broken: [], later: [{ wall: 2 }, { wall: 2 }, null] }),
     2,
     ask,
     ask,
   );
   expect([...told.keys()]).toEqual(["good"]);
-  expect(failed.get("broken")).toContain("It broke");
+  expect(told.get("good")).toHaveLength(2);
+  expect([...failed.keys()]).toEqual(["broken", "later"]);
+  expect(failed.get("later")).toContain("It broke");
 });
 
 test("a reason is one line, without colours and paths", () => {
