@@ -100,6 +100,8 @@ export interface Outcome {
 /** Where a runtime differs, and why. */
 export type Difference = Partial<Outcome> & {
   readonly why: string;
+  /** Whether it differs is luck: what is expected elsewhere is right as well. */
+  readonly orAsElsewhere?: true;
   /** `false`: the runtime does not meet this fault at all. */
   readonly met?: false;
 };

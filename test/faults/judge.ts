@@ -44,6 +44,14 @@ const wrongWith = (fault: Fault, runtime: Runtime, attempt: Attempt): readonly s
   return wrong;
 };
 
+/** The same, where what is expected elsewhere may be right as well. */
+const wrongHere = (fault: Fault, runtime: Runtime, attempt: Attempt): readonly string[] => {
+  const { orAsElsewhere } = differenceOf(fault, runtime, attempt.protocol) ?? {};
+  const { except: _, ...elsewhere } = fault;
+  const wrong = wrongWith(fault, runtime, attempt);
+  return orAsElsewhere && wrongWith(elsewhere, runtime, attempt).length === 0 ? [] : wrong;
+};
+
 /** What one runtime came to. */
 export interface Verdict {
   readonly runtime: Runtime;
@@ -72,7 +80,7 @@ export const judge = (
       );
       if (!attempt) failures.push(`${cell}: was not met`);
       else {
-        const wrong = wrongWith(fault, runtime, attempt);
+        const wrong = wrongHere(fault, runtime, attempt);
         if (wrong.length > 0) failures.push(`${cell}: ${wrong.join("; ")}\n    ${attempt.message}`);
       }
     }

@@ -102,6 +102,7 @@ export const markdown = (verdicts: readonly Verdict[], apart?: string): string =
       if (!met && !assumed) return [];
       if (!difference) return "✓";
       const what = describe(changed(fault, runtime, protocol)) || "as elsewhere";
+      if (difference.orAsElsewhere) return note(`At times ${what}: ${difference.why}.`);
       return note(`${what}: ${difference.why}.`);
     });
     return [...new Set(marks)].join(" ") || "–";

@@ -21,17 +21,17 @@ export const watchTimers = () => {
 /** A signal that counts its listeners. */
 export const watchedSignal = () => {
   const { signal } = new AbortController();
-  let listeners = 0;
+  const listeners = new Set<unknown>();
   const { addEventListener, removeEventListener } = signal;
   Object.assign(signal, {
     addEventListener: (...args: Parameters<typeof addEventListener>) => {
-      listeners++;
+      listeners.add(args[1]);
       addEventListener.apply(signal, args);
     },
     removeEventListener: (...args: Parameters<typeof removeEventListener>) => {
-      listeners--;
+      listeners.delete(args[1]);
       removeEventListener.apply(signal, args);
     },
   });
-  return { signal, listeners: () => listeners };
+  return { signal, listeners: () => listeners.size };
 };
