@@ -78,9 +78,9 @@ const rest: readonly Job[] = [
   exits("unused", node(), "node_modules/knip/bin/knip.js"),
 ];
 
-/** In a lane beside those: one takes only what they leave of the machine, the other mostly waits. */
+/** In a lane beside those: they take long, and wait for much of it. */
 const beside: readonly Job[] = [
-  exits("soak", "nice", "-n", "19", node(), "test/soak/run.ts", "--seconds", "60"),
+  exits("soak", node(), "test/soak/run.ts", "--seconds", "60"),
   exits("faults", node(), "test/faults/run.ts", "--check"),
 ];
 
