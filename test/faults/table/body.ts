@@ -3,7 +3,9 @@ import { late, lost, placed, refused, tooManyBytes, unclear } from "./outcomes.t
 
 /** Node's fetch, in its three versions and below the Edge VM. */
 const busyGunzip = {
-  ...{ ...late, code: 202, orAsElsewhere: true },
+  ...late,
+  code: 202,
+  orAsElsewhere: true,
   why: "when busy, never tells that it can't be unpacked, and the deadline ends it",
 } as const;
 const early = { ...lost, code: undefined, why: "tells that the gzip ends early" } as const;
