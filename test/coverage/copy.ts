@@ -22,6 +22,7 @@ const taken = [
     (folder) => `test/${folder}`,
   ),
   "test/jobs.ts",
+  "test/section.ts",
   "test/vitest.config.ts",
 ];
 

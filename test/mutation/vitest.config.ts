@@ -5,7 +5,10 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^outdial$/, replacement: new URL("../../src/index.ts", import.meta.url).pathname },
-      { find: /^outdial\/(.+)$/, replacement: new URL("../../src/$1/index.ts", import.meta.url).pathname },
+      {
+        find: /^outdial\/(.+)$/,
+        replacement: new URL("../../src/$1/index.ts", import.meta.url).pathname,
+      },
     ],
   },
   test: {

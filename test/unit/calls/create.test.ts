@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/create.ts";
 import { isException } from "../../../src/errors.ts";
 
@@ -163,4 +163,26 @@ test("valid parameters and options are always sent, once, just as they are", asy
     }),
     { numRuns: 500 },
   );
+});
+
+afterEach(() => void vi.useRealTimers());
+
+test("a 429 without Retry-After is tried again after a second", async () => {
+  vi.useFakeTimers();
+  const answers = [new Response("", { status: 429 }), Response.json({ id: "cs_1" })];
+  const fetch = vi.fn(async () => answers.shift() ?? Response.error());
+  const call = create(
+    {
+      from_number: "+12025550177",
+      to_number: "+12025550188",
+      flow_url: "https://app.test/flow",
+      status_callback_url: "https://app.test/status",
+    },
+    { apiKey: "ak_1", baseUrl: "https://voice.test", fetch, retries: 1 },
+  );
+  await vi.advanceTimersByTimeAsync(999);
+  expect(fetch).toHaveBeenCalledOnce();
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await call).id).toBe("cs_1");
+  expect(fetch).toHaveBeenCalledTimes(2);
 });
