@@ -68,9 +68,13 @@ export const byFolder = (map: CoverageMap): string => {
   return table(["folder", ...kinds], [...rows, ["**all**", ...figures(map.getCoverageSummary())]]);
 };
 
-/** What each contributor covers by itself. */
-export const byContributor = (maps: ReadonlyMap<string, CoverageMap>): string =>
-  table(
-    ["by itself", ...kinds],
-    [...maps].map(([who, map]) => [who, ...figures(map.getCoverageSummary())]),
+/** What each contributor covers by itself; those that cover as much as each other share a row. */
+export const byContributor = (maps: ReadonlyMap<string, CoverageMap>): string => {
+  const rows = Object.entries(
+    Object.groupBy([...maps], ([, map]) => figures(map.getCoverageSummary()).join(" | ")),
   );
+  return table(
+    ["by itself", ...kinds],
+    rows.map(([sum, alike = []]) => [alike.map(([who]) => who).join(", "), sum]),
+  );
+};

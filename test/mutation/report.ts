@@ -1,0 +1,65 @@
+import { table } from "../section.ts";
+import type { Mutant } from "./mutants.ts";
+import type { Survivor } from "./survivors.ts";
+
+/** The least score in total, in per cent. */
+export const least = 85;
+
+const count = (mutants: readonly Mutant[], ...statuses: readonly Mutant["status"][]): number =>
+  mutants.filter(({ status }) => statuses.includes(status)).length;
+
+/** Of the mutants that run at all, how many are noticed: by a test that fails, or never ends. */
+export const scoreOf = (mutants: readonly Mutant[]): number => {
+  const noticed = count(mutants, "Killed", "Timeout");
+  return (100 * noticed) / (noticed + count(mutants, "Survived", "NoCoverage"));
+};
+
+// Rounded down: 84.99 is not 85.
+const shown = (score: number): string => `${(Math.floor(score * 10) / 10).toFixed(1)} %`;
+
+const rowOf = (name: string, mutants: readonly Mutant[]): readonly (string | number)[] => [
+  name,
+  mutants.length,
+  count(mutants, "Killed"),
+  count(mutants, "Timeout"),
+  count(mutants, "Survived", "NoCoverage"),
+  shown(scoreOf(mutants)),
+];
+
+/** File by file, and in total. */
+export const byFile = (mutants: readonly Mutant[]): string => {
+  const files = [...new Set(mutants.map(({ file }) => file))].sort();
+  const rows = files.map((name) =>
+    rowOf(
+      `\`${name}\``,
+      mutants.filter(({ file }) => file === name),
+    ),
+  );
+  return table(
+    ["file", "mutants", "killed", "never ended", "survived", "score"],
+    [...rows, rowOf("**all**", mutants)],
+  );
+};
+
+const keyOf = ({ file, line, from, to }: Pick<Mutant, "file" | "line" | "from" | "to">): string =>
+  JSON.stringify([file, line, from, to]);
+
+const isAlive = ({ status }: Mutant): boolean => status === "Survived" || status === "NoCoverage";
+
+/** Survivors that nobody has given a reason for. */
+export const unexplained = (
+  mutants: readonly Mutant[],
+  survivors: readonly Survivor[],
+): readonly Mutant[] => {
+  const known = new Set(survivors.map(keyOf));
+  return mutants.filter((mutant) => isAlive(mutant) && !known.has(keyOf(mutant)));
+};
+
+/** Listed survivors that are none: the code is another, or a test has come to notice. */
+export const outdated = (
+  mutants: readonly Mutant[],
+  survivors: readonly Survivor[],
+): readonly Survivor[] => {
+  const alive = new Set(mutants.filter(isAlive).map(keyOf));
+  return survivors.filter((survivor) => !alive.has(keyOf(survivor)));
+};
