@@ -63,3 +63,18 @@ export const outdated = (
   const alive = new Set(mutants.filter(isAlive).map(keyOf));
   return survivors.filter((survivor) => !alive.has(keyOf(survivor)));
 };
+
+const code = (text: string): string =>
+  `\`${(text.length > 60 ? `${text.slice(0, 57)}…` : text).replaceAll("|", "\\|")}\``;
+
+/** The survivors, each with its reason; those with the same reason together. */
+export const reasons = (survivors: readonly Survivor[]): string => {
+  const groups = Object.entries(Object.groupBy(survivors, ({ why }) => why));
+  const lines = groups.map(([why, group = []]) => {
+    const pieces = group.map(
+      ({ file, from, to }) => `${code(from)} → ${code(to)} in ${file.slice(4)}`,
+    );
+    return `- ${why}: ${pieces.join("; ")}.`;
+  });
+  return lines.join("\n");
+};

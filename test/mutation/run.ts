@@ -2,7 +2,17 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { startPeer } from "../jobs/execute.ts";
+import { writeSection } from "../section.ts";
+import { mutantsOf } from "./mutants.ts";
+import { byFile, least, outdated, reasons, scoreOf, unexplained } from "./report.ts";
+import { survivors } from "./survivors.ts";
 
+/**
+ * Changes `src` piece by piece, and sees whether a test notices. Fails below 85 %, and when a change
+ * survives that `survivors.ts` gives no reason for. `--incremental` takes over from the last run what
+ * neither the code nor the tests have touched since; `--mutate` tries some files only, and writes
+ * nothing; `--lanes` is how many are tried at a time.
+ */
 const { values } = parseArgs({
   options: {
     mutate: { type: "string", multiple: true },
@@ -32,16 +42,36 @@ const stryker = new Stryker({
   plugins: ["@stryker-mutator/vitest-runner"],
   vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
   mutate: values.mutate ?? mutated,
-  ignorePatterns: ["**", "!src/**", "!test/{unit,conformance,mutation,peer}/**", "!*.json"],
+  ignorePatterns: [
+    "**",
+    "!src/**",
+    "!test/{unit,conformance,coverage,mutation,peer}/**",
+    "!*.json",
+  ],
   tempDirName: `${artefacts}/copies`,
   incremental: values.incremental,
   incrementalFile: `${artefacts}/incremental.json`,
   concurrency: Number(values.lanes),
   timeoutMS: 10_000,
-  reporters: ["clear-text", "html"],
-  clearTextReporter: { logTests: false, reportTests: false, allowColor: false },
+  reporters: ["progress-append-only", "html"],
   htmlReporter: { fileName: `${artefacts}/report.html` },
 });
 const results = await stryker.runMutationTest();
 peer.stop();
 writeFileSync(`${artefacts}/mutants.json`, JSON.stringify(results));
+
+const mutants = mutantsOf(results);
+const report = [byFile(mutants), reasons(survivors)].join("\n\n");
+console.log(`\n${report}\n`);
+const failures = unexplained(mutants, survivors).map(
+  ({ file, at, from, to, status }) => `${file}:${at}: ${status}\n  - ${from}\n  + ${to}`,
+);
+if (!values.mutate) {
+  writeSection("mutation", report);
+  for (const { file, from, to } of outdated(mutants, survivors)) {
+    failures.push(`${file}: listed, but survives no more\n  - ${from}\n  + ${to}`);
+  }
+  if (scoreOf(mutants) < least) failures.push(`less than ${least} %`);
+}
+for (const failure of failures) console.log(`FAILED ${failure}`);
+process.exit(failures.length > 0 ? 1 : 0);
