@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
-import { create } from "../../../src/calls/create.ts";
+import { create, type Memory, place } from "../../../src/calls/create.ts";
 import { isException } from "../../../src/errors.ts";
 
 const e164 = /^\+[1-9]\d{6,14}$/;
@@ -167,22 +167,73 @@ test("valid parameters and options are always sent, once, just as they are", asy
 
 afterEach(() => void vi.useRealTimers());
 
+const good = {
+  from_number: "+12025550177",
+  to_number: "+12025550188",
+  flow_url: "https://app.test/flow",
+  status_callback_url: "https://app.test/status",
+};
+const baseUrl = "https://voice.test";
+
+/** A fetch that gives one answer after the other. */
+const answering = (...answers: readonly (Response | Error)[]) => {
+  const left = [...answers];
+  return vi.fn(async (_url: string) => {
+    const answer = left.shift();
+    if (answer instanceof Response) return answer;
+    throw answer ?? new Error("asked once more");
+  });
+};
+
 test("a 429 without Retry-After is tried again after a second", async () => {
   vi.useFakeTimers();
-  const answers = [new Response("", { status: 429 }), Response.json({ id: "cs_1" })];
-  const fetch = vi.fn(async () => answers.shift() ?? Response.error());
-  const call = create(
-    {
-      from_number: "+12025550177",
-      to_number: "+12025550188",
-      flow_url: "https://app.test/flow",
-      status_callback_url: "https://app.test/status",
-    },
-    { apiKey: "ak_1", baseUrl: "https://voice.test", fetch, retries: 1 },
-  );
+  const fetch = answering(new Response("", { status: 429 }), Response.json({ id: "cs_1" }));
+  const call = create(good, { apiKey: "ak_1", baseUrl, fetch, retries: 1 });
   await vi.advanceTimersByTimeAsync(999);
   expect(fetch).toHaveBeenCalledOnce();
   await vi.advanceTimersByTimeAsync(1);
   expect((await call).id).toBe("cs_1");
   expect(fetch).toHaveBeenCalledTimes(2);
+});
+
+test("a 429 that asks to wait up to the deadline is told at once", async () => {
+  vi.useFakeTimers();
+  const fetch = answering(new Response("", { status: 429, headers: { "retry-after": "1" } }));
+  const call = create(good, { apiKey: "ak_1", baseUrl, fetch, retries: 1, timeout: 1_000 });
+  const refused = expect(call).rejects.toMatchObject({ name: "ServiceException", code: 429 });
+  await vi.advanceTimersByTimeAsync(0);
+  await refused;
+});
+
+test.each([
+  ["a network that fails", new Error("gone")],
+  ["a second 404", new Response("", { status: 404 })],
+])("a path is remembered when it answered, not before: %s", async (_, second) => {
+  const memory: Memory = {};
+  const fetch = answering(new Response("", { status: 404 }), second);
+  const call = place(good, () => ({ apiKey: "ak_1", baseUrl, fetch }), memory);
+  await expect(call).rejects.toThrow();
+  expect(fetch.mock.calls.map(([url]) => url.slice(baseUrl.length))).toEqual([
+    "/api/v1/calls/initiate",
+    "/api/v1/voice/calls/initiate",
+  ]);
+  expect(memory.path).toBeUndefined();
+});
+
+test.each([
+  [
+    { flow_url: "http://127.0.0.1/flow" },
+    {},
+    "flow_url must be https, as baseUrl is remote (no call was placed)",
+  ],
+  [
+    {},
+    { apiKey: () => "a\n" },
+    "apiKey must give a string that is a legal header value (no call was placed)",
+  ],
+  [{}, {}, "HTTP 202 without the id of a call (a call may have been placed)"],
+])("what goes wrong is told in these words (%#)", async (params, options, words) => {
+  const fetch = answering(Response.json({}, { status: 202 }));
+  const call = create({ ...good, ...params }, { apiKey: "ak_1", baseUrl, fetch, ...options });
+  await expect(call).rejects.toMatchObject({ message: words });
 });
