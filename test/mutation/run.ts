@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { startPeer } from "../jobs/execute.ts";
@@ -9,8 +9,8 @@ import { survivors } from "./survivors.ts";
 
 /**
  * Changes `src` piece by piece, and sees whether a test notices. Fails below 85 %, and when a change
- * survives that `survivors.ts` gives no reason for. `--incremental` takes over from the last run what
- * neither the code nor the tests have touched since; `--mutate` tries some files only, and writes
+ * survives that `survivors.json` gives no reason for. `--incremental` takes over from the last run what
+ * was noticed, where neither the code nor the test has changed since; `--mutate` tries some files only, and writes
  * nothing; `--lanes` is how many are tried at a time.
  */
 const { values } = parseArgs({
@@ -35,6 +35,18 @@ const mutated = [
   "src/flows/**/*.ts",
 ];
 
+/** Stryker would take over survivors too, though there may be new tests that reach them. */
+const forgetSurvivors = (file: string): void => {
+  if (!existsSync(file)) return;
+  const kept = JSON.parse(readFileSync(file, "utf8"));
+  for (const each of Object.values<{ mutants: { status: string }[] }>(kept.files)) {
+    each.mutants = each.mutants.filter(({ status }) => status === "Killed");
+  }
+  writeFileSync(file, JSON.stringify(kept));
+};
+const incrementalFile = `${artefacts}/incremental.json`;
+if (values.incremental) forgetSurvivors(incrementalFile);
+
 const peer = await startPeer(process.execPath);
 process.env.PEER = peer.url;
 const stryker = new Stryker({
@@ -50,7 +62,7 @@ const stryker = new Stryker({
   ],
   tempDirName: `${artefacts}/copies`,
   incremental: values.incremental,
-  incrementalFile: `${artefacts}/incremental.json`,
+  incrementalFile,
   concurrency: Number(values.lanes),
   timeoutMS: 10_000,
   reporters: ["progress-append-only", "html"],
