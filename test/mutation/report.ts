@@ -5,13 +5,15 @@ import type { Survivor } from "./survivors.ts";
 /** The least score in total, in per cent. */
 export const least = 85;
 
+const isAlive = ({ status }: Mutant): boolean => status === "Survived" || status === "NoCoverage";
+
 const count = (mutants: readonly Mutant[], ...statuses: readonly Mutant["status"][]): number =>
   mutants.filter(({ status }) => statuses.includes(status)).length;
 
 /** Of the mutants that run at all, how many are noticed: by a test that fails, or never ends. */
 export const scoreOf = (mutants: readonly Mutant[]): number => {
   const noticed = count(mutants, "Killed", "Timeout");
-  return (100 * noticed) / (noticed + count(mutants, "Survived", "NoCoverage"));
+  return (100 * noticed) / (noticed + mutants.filter(isAlive).length);
 };
 
 // Rounded down: 84.99 is not 85.
@@ -22,29 +24,31 @@ const rowOf = (name: string, mutants: readonly Mutant[]): readonly (string | num
   mutants.length,
   count(mutants, "Killed"),
   count(mutants, "Timeout"),
-  count(mutants, "Survived", "NoCoverage"),
+  mutants.filter(isAlive).length,
   shown(scoreOf(mutants)),
 ];
 
-/** File by file, and in total. */
+/** The files in which something survives, the others together, and all. */
 export const byFile = (mutants: readonly Mutant[]): string => {
-  const files = [...new Set(mutants.map(({ file }) => file))].sort();
-  const rows = files.map((name) =>
-    rowOf(
-      `\`${name}\``,
-      mutants.filter(({ file }) => file === name),
-    ),
+  const files = Object.entries(Object.groupBy(mutants, ({ file }) => file)).sort();
+  const [spotted = [], others = []] = [true, false].map((isSpotted) =>
+    files.filter(([, own = []]) => own.some(isAlive) === isSpotted),
   );
   return table(
     ["file", "mutants", "killed", "never ended", "survived", "score"],
-    [...rows, rowOf("**all**", mutants)],
+    [
+      ...spotted.map(([file, own = []]) => rowOf(`\`${file}\``, own)),
+      rowOf(
+        `${others.length} other files`,
+        others.flatMap(([, own = []]) => own),
+      ),
+      rowOf("**all**", mutants),
+    ],
   );
 };
 
 const keyOf = ({ file, line, from, to }: Pick<Mutant, "file" | "line" | "from" | "to">): string =>
   JSON.stringify([file, line, from, to]);
-
-const isAlive = ({ status }: Mutant): boolean => status === "Survived" || status === "NoCoverage";
 
 /** Survivors that nobody has given a reason for. */
 export const unexplained = (
