@@ -68,8 +68,7 @@ export const outdated = (
   return survivors.filter((survivor) => !alive.has(keyOf(survivor)));
 };
 
-const code = (text: string): string =>
-  `\`${(text.length > 60 ? `${text.slice(0, 57)}…` : text).replaceAll("|", "\\|")}\``;
+const code = (text: string): string => `\`${text.length > 60 ? `${text.slice(0, 57)}…` : text}\``;
 
 /** The survivors, each with its reason; those with the same reason together. */
 export const reasons = (survivors: readonly Survivor[]): string => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
-import { create, type Memory, place } from "../../../src/calls/create.ts";
+import { create } from "../../../src/calls/create.ts";
+import { Client } from "../../../src/client.ts";
 import { isException } from "../../../src/errors.ts";
 
 const e164 = /^\+[1-9]\d{6,14}$/;
@@ -208,16 +209,16 @@ test("a 429 that asks to wait up to the deadline is told at once", async () => {
 test.each([
   ["a network that fails", new Error("gone")],
   ["a second 404", new Response("", { status: 404 })],
-])("a path is remembered when it answered, not before: %s", async (_, second) => {
-  const memory: Memory = {};
-  const fetch = answering(new Response("", { status: 404 }), second);
-  const call = place(good, () => ({ apiKey: "ak_1", baseUrl, fetch }), memory);
-  await expect(call).rejects.toThrow();
-  expect(fetch.mock.calls.map(([url]) => url.slice(baseUrl.length))).toEqual([
-    "/api/v1/calls/initiate",
-    "/api/v1/voice/calls/initiate",
+])("a client remembers a path when it answered, not before: %s", async (_, second) => {
+  const fetch = answering(new Response("", { status: 404 }), second, Response.json({ id: "cs_1" }));
+  const client = new Client("ak_1", { baseUrl, fetch });
+  await expect(client.calls.create(good)).rejects.toThrow();
+  await client.calls.create(good);
+  expect(fetch.mock.calls.map(([url]) => url)).toEqual([
+    `${baseUrl}/api/v1/calls/initiate`,
+    `${baseUrl}/api/v1/voice/calls/initiate`,
+    `${baseUrl}/api/v1/calls/initiate`,
   ]);
-  expect(memory.path).toBeUndefined();
 });
 
 test.each([
