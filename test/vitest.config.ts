@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "test/artefacts/**"],
+    setupFiles: process.env.COUNTS ? ["test/coverage/after-file.ts"] : [],
     testTimeout: 60_000,
     hookTimeout: 180_000,
     maxWorkers: 1,

@@ -125,6 +125,12 @@ describe("outdial call", () => {
     expectLine(ended, 3, /No answer within 50 ms \(a call may have been placed\)/);
   });
 
+  it("waits without a deadline with --timeout false", async () => {
+    const { url } = await service((response) => setTimeout(accepted, 100, response));
+    const ended = await run([...call, "--timeout", "false", "--base-url", url]);
+    expect(ended).toEqual({ code: 0, stdout: "cs_1\n", stderr: "" });
+  });
+
   it("keeps what the service says on one line, and out of the terminal's hands", async () => {
     const detail = "line one\nline two\u001b[2J\u202e done";
     const { url } = await service(json(422, { detail }));
@@ -152,6 +158,7 @@ describe("outdial call", () => {
     ["--json takes no value", ["--json=yes"], {}],
     ["--timeout needs a value", ["--timeout"], {}],
     ["--timeout needs a value", ["--timeout", "--json"], {}],
+    ["every argument must be an option", ["--", "--json"], {}],
     ["--frm is unknown", ["--frm", from], {}],
     ["an option is unknown", [`--${key}`], {}],
     ["every argument must be an option", [key], {}],
@@ -165,6 +172,7 @@ describe("outdial call", () => {
   it("exits 2 and names the flags that are missing", async () => {
     const ended = await run(["call", "--from", from], { OUTDIAL_BASE_URL: "https://voice.test" });
     expectLine(ended, 2, /--to, --flow, --callback are missing/);
+    expectLine(await run(call.slice(0, -2)), 2, /--callback is missing/);
   });
 
   it.each([[[]], [["dial"]], [["constructor"]]])("exits 2 for the command %j", async (args) => {

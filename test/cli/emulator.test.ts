@@ -9,7 +9,7 @@ const exec = promisify(execFile);
 const running: Running[] = [];
 afterEach(async () => {
   for (const { child, ended } of running.splice(0)) {
-    child.kill("SIGKILL");
+    child.kill("SIGTERM");
     await ended;
   }
 });

@@ -38,8 +38,9 @@ class ServiceSocket extends EventTarget {
 
   /** What the application says. */
   say(data: unknown): void {
-    const text = typeof data === "string" ? data : JSON.stringify(data);
-    this.dispatchEvent(Object.assign(new Event("message"), { data: text }));
+    const isRaw = typeof data === "string" || data instanceof ArrayBuffer;
+    const raw = isRaw ? data : JSON.stringify(data);
+    this.dispatchEvent(Object.assign(new Event("message"), { data: raw }));
   }
 
   close(code?: number): void {
@@ -182,6 +183,26 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "emulator: what is said at 16k lasts as long in the recording, which is at 8k",
+    run: async () => {
+      const { call, emulator } = streaming(
+        {
+          onMessage: ({ message_id }, socket) => {
+            const data = { audio_b64: audio(6_400, 20_000) };
+            if (message_id === 2) socket.say({ type: "audio", data });
+            if (message_id === 4) socket.close();
+          },
+        },
+        { sample_rate: "16k" },
+      );
+      const record = await call();
+      const samples = await samplesIn(await emulator.fetch(record.recording_url ?? ""));
+      // The tone reaches 6 000: what is louder was said.
+      const loud = samples.filter((each) => each > 12_000);
+      assert.equal(loud.length, 3_200);
+    },
+  },
+  {
     name: "emulator: a stream that is not to be recorded leaves silence",
     run: async () => {
       const { call, emulator } = streaming(
@@ -203,6 +224,7 @@ export const cases: readonly Case[] = [
     run: async () => {
       const wrong = [
         "{",
+        new ArrayBuffer(2),
         "[]",
         { type: "sing" },
         { type: "audio", data: { audio_b64: "AAA" } },
@@ -219,8 +241,9 @@ export const cases: readonly Case[] = [
       const record = await call();
       assert.equal(record.reason, "normal");
       const entry = closedEntry(record.history);
-      assert.deepInclude(entry, { state: "closed", sent: 7, received: 6 });
+      assert.deepInclude(entry, { state: "closed", sent: 8, received: 7 });
       assert.lengthOf(entry?.malformed ?? [], 5);
+      assert.equal(entry?.malformed[1], "must be text");
       for (const reason of entry?.malformed ?? []) assert.match(reason, /must be|is missing/);
     },
   },

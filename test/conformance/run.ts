@@ -1,3 +1,4 @@
+import { countsHere } from "../coverage/counts.ts";
 import type { Env } from "./case.ts";
 import { exempt } from "./exempt.ts";
 import { cases } from "./index.ts";
@@ -41,5 +42,13 @@ export const run = async (env: Env): Promise<readonly Result[]> => {
   return results;
 };
 
-/** The line by which a launcher hands its results to `test/jobs.ts`. */
-export const report = (results: readonly Result[]): string => `REPORT ${JSON.stringify(results)}`;
+/**
+ * The line by which a launcher hands its results to `test/jobs.ts`; and in `npm run coverage`, one
+ * more with what ran of `src`.
+ */
+export const report = (results: readonly Result[]): string => {
+  const counts = countsHere();
+  const lines = [`REPORT ${JSON.stringify(results)}`];
+  if (counts) lines.push(`COUNTS ${JSON.stringify(counts)}`);
+  return lines.join("\n");
+};

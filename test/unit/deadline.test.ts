@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { pause, withDeadline } from "../../src/deadline.ts";
 
@@ -37,12 +38,11 @@ test("sets no timer without a deadline", () => {
 
 test("rejects with the caller's reason, and leaves no timer and no listener", async () => {
   const controller = new AbortController();
-  const removed = vi.spyOn(controller.signal, "removeEventListener");
   const ended = withDeadline(1_000, controller.signal, late, never);
   controller.abort("enough");
   await expect(ended).rejects.toBe("enough");
   expect(vi.getTimerCount()).toBe(0);
-  expect(removed).toHaveBeenCalledOnce();
+  expect(getEventListeners(controller.signal, "abort")).toEqual([]);
 });
 
 test("does no work for a caller who has already gone", async () => {

@@ -48,6 +48,13 @@ test("the service's words are cut in the message, not in detail", () => {
   expect(message).toBe(`HTTP 400 ${"x".repeat(300)} (no call was placed)`);
 });
 
+test("field errors are told in one line, and a part that is missing is empty", () => {
+  const errors = [{ loc: ["body", "to_number"], msg: "is wrong", type: "value_error" }, {}];
+  const error = refusal(response(422), JSON.stringify({ detail: errors }), String);
+  expect(error.errors).toEqual([errors[0], { loc: [], msg: "", type: "" }]);
+  expect(error.detail).toBe("body.to_number: is wrong; : ");
+});
+
 test("every text of the service passes the redaction", () => {
   const redact = (text: unknown) => String(text).replaceAll("secret", "***");
   const body = {

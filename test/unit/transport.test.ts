@@ -51,6 +51,35 @@ test.each([
   }
 });
 
+test.each([
+  ["ECONNRESET", "read ECONNRESET", ": ECONNRESET: read ECONNRESET"],
+  [undefined, "socket hang up", ": socket hang up"],
+  [undefined, "", ""],
+])("code %s, message %j: the platform's own words are told", async (code, message, words) => {
+  const attempt = post(url, {}, () => Promise.reject(failure(code, message)), String);
+  const told = `The connection failed${words} (a call may have been placed)`;
+  await expect(attempt).rejects.toMatchObject({ message: told });
+});
+
+test("what has no status is no answer", async () => {
+  const attempt = post(url, {}, async () => ({}) as Response, String);
+  await expect(attempt).rejects.toThrow("The connection failed: fetch gave no Response");
+});
+
+test("the innermost cause is told, up to the fifth", async () => {
+  const nested = (depth: number, most: number): Error =>
+    new Error(`cause ${depth}`, depth < most ? { cause: nested(depth + 1, most) } : {});
+  for (const [most, told] of [
+    [4, 4],
+    [5, 5],
+    [6, 5],
+    [9, 5],
+  ] as const) {
+    const attempt = post(url, {}, () => Promise.reject(nested(0, most)), String);
+    await expect(attempt).rejects.toThrow(`cause ${told} (`);
+  }
+});
+
 test("an endless chain of causes ends", async () => {
   const error = new Error("round");
   error.cause = error;

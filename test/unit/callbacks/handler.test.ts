@@ -27,6 +27,23 @@ describe("callbackHandler", () => {
       ),
     ));
 
+  test("refuses a body that says it is too large, and reads none of it", async () => {
+    const pull = vi.fn((controller: ReadableStreamDefaultController) => controller.close());
+    const body = new ReadableStream({ pull }, { highWaterMark: 0 });
+    const headers = { "Content-Length": "65537" };
+    const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+    const handler = callbackHandler({ secret, onEvent: () => {}, onError: () => {} });
+    expect((await handler(new Request(url, init))).status).toBe(413);
+    expect(pull).not.toHaveBeenCalled();
+  });
+
+  test("takes a body of 64 KiB that says so", async () => {
+    const body = ringing.padEnd(65_536);
+    const init = { method: "POST", headers: { "Content-Length": "65536" }, body };
+    const handler = callbackHandler({ secret, onEvent: () => {} });
+    expect((await handler(new Request(url, init))).status).toBe(204);
+  });
+
   test("answers 500 to a body that breaks off, so that the service delivers again", async () => {
     const lost = new Error("connection lost");
     const body = new ReadableStream({ pull: (controller) => controller.error(lost) });

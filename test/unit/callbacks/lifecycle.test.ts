@@ -58,6 +58,14 @@ test("events are in order of their time, whatever the precision and the order of
   ]);
 });
 
+test("their time comes before the order of a call: what is repeated is told later", () => {
+  const again = event("call.ringing", "2026-06-01T10:00:11Z");
+  const done = event("call.completed", "2026-06-01T10:00:10Z");
+  expect([again, done].sort(byOccurrence)).toEqual([done, again]);
+  const older = event("call.completed");
+  expect([again, older].sort(byOccurrence)).toEqual([older, again]);
+});
+
 test("events of one moment, or without a time, are in the order of a call", () => {
   for (const time of [undefined, "2026-06-01T10:00:00Z", "yesterday"]) {
     const types = ["call.failed", "call.answered", "call.initiated", "call.ringing"];

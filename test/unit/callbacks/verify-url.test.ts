@@ -74,6 +74,16 @@ test.each(["?", "#", "\\", "?a="])(
   },
 );
 
+test.each(["x", "x:", "//x", " https://x"])(
+  "a path that comes after %j isn't the path",
+  async (start) => {
+    const { pathname, search } = new URL(await signUrl("https://app.test/status", { secret }));
+    expect(await verifyUrl(pathname + search, { secret })).toEqual({});
+    const moved = start + pathname + search;
+    await expect(verifyUrl(moved, { secret })).rejects.toThrow(RefusedException);
+  },
+);
+
 test("a URL that takes long to search takes no long time", async () => {
   const started = performance.now();
   for (const piece of ["&outdial=1.a.", "/", "?outdial=", "&outdial=1.", "://"]) {

@@ -114,6 +114,15 @@ describe("verifyWebhook and the reference package, standardwebhooks", () => {
   });
 });
 
+test("a signature with anything before or after it is none", async () => {
+  const message = signedBy("msg_1", Math.floor(Date.now() / 1000), "{}");
+  const { signature } = message;
+  expect(await ours(message)).toBe(true);
+  for (const near of [`x${signature}`, `${signature}x`, `${signature}=`, `v1,${signature}`]) {
+    expect(await ours({ ...message, signature: near })).toBe(false);
+  }
+});
+
 test("at most eight signatures are looked at: each costs a MAC over the body", async () => {
   const { signature, ...message } = signedBy("msg_1", Math.floor(Date.now() / 1000), "{}");
   const wrong = `v1,${"A".repeat(43)}=`;
@@ -131,6 +140,12 @@ test.each([
   ["in a list", [secret, secret.slice(6)], 2],
   ["padded once", `whsec_${btoa("x".repeat(17))}`, 1],
   ["padded twice", `whsec_${btoa("x".repeat(16))}`, 1],
+  ["with digits at its end", `whsec_${"A".repeat(20)}A1==`, 1],
+  ["with digits at its end", `whsec_${"A".repeat(20)}A12=`, 1],
+  ["with digits at its end", `whsec_${"A".repeat(20)}A123`, 1],
+  ["with other signs at its end", `whsec_${"A".repeat(20)}A!==`, 0],
+  ["with other signs at its end", `whsec_${"A".repeat(20)}A!!=`, 0],
+  ["with other signs at its end", `whsec_${"A".repeat(20)}A!!!`, 0],
   ["of 15 bytes", `whsec_${btoa("x".repeat(15))}`, 0],
   ["in base64url", `whsec_${"_-".repeat(16)}`, 0],
   ["with a length that base64 has not", `whsec_${"A".repeat(33)}`, 0],

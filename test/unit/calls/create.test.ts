@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/create.ts";
+import { Client } from "../../../src/client.ts";
 import { isException } from "../../../src/errors.ts";
 
 const e164 = /^\+[1-9]\d{6,14}$/;
@@ -163,4 +164,77 @@ test("valid parameters and options are always sent, once, just as they are", asy
     }),
     { numRuns: 500 },
   );
+});
+
+afterEach(() => void vi.useRealTimers());
+
+const good = {
+  from_number: "+12025550177",
+  to_number: "+12025550188",
+  flow_url: "https://app.test/flow",
+  status_callback_url: "https://app.test/status",
+};
+const baseUrl = "https://voice.test";
+
+/** A fetch that gives one answer after the other. */
+const answering = (...answers: readonly (Response | Error)[]) => {
+  const left = [...answers];
+  return vi.fn(async (_url: string) => {
+    const answer = left.shift();
+    if (answer instanceof Response) return answer;
+    throw answer ?? new Error("asked once more");
+  });
+};
+
+test("a 429 without Retry-After is tried again after a second", async () => {
+  vi.useFakeTimers();
+  const fetch = answering(new Response("", { status: 429 }), Response.json({ id: "cs_1" }));
+  const call = create(good, { apiKey: "ak_1", baseUrl, fetch, retries: 1 });
+  await vi.advanceTimersByTimeAsync(999);
+  expect(fetch).toHaveBeenCalledOnce();
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await call).id).toBe("cs_1");
+  expect(fetch).toHaveBeenCalledTimes(2);
+});
+
+test("a 429 that asks to wait up to the deadline is told at once", async () => {
+  vi.useFakeTimers();
+  const fetch = answering(new Response("", { status: 429, headers: { "retry-after": "1" } }));
+  const call = create(good, { apiKey: "ak_1", baseUrl, fetch, retries: 1, timeout: 1_000 });
+  const refused = expect(call).rejects.toMatchObject({ name: "ServiceException", code: 429 });
+  await vi.advanceTimersByTimeAsync(0);
+  await refused;
+});
+
+test.each([
+  ["a network that fails", new Error("gone")],
+  ["a second 404", new Response("", { status: 404 })],
+])("a client remembers a path when it answered, not before: %s", async (_, second) => {
+  const fetch = answering(new Response("", { status: 404 }), second, Response.json({ id: "cs_1" }));
+  const client = new Client("ak_1", { baseUrl, fetch });
+  await expect(client.calls.create(good)).rejects.toThrow();
+  await client.calls.create(good);
+  expect(fetch.mock.calls.map(([url]) => url)).toEqual([
+    `${baseUrl}/api/v1/calls/initiate`,
+    `${baseUrl}/api/v1/voice/calls/initiate`,
+    `${baseUrl}/api/v1/calls/initiate`,
+  ]);
+});
+
+test.each([
+  [
+    { flow_url: "http://127.0.0.1/flow" },
+    {},
+    "flow_url must be https, as baseUrl is remote (no call was placed)",
+  ],
+  [
+    {},
+    { apiKey: () => "a\n" },
+    "apiKey must give a string that is a legal header value (no call was placed)",
+  ],
+  [{}, {}, "HTTP 202 without the id of a call (a call may have been placed)"],
+])("what goes wrong is told in these words (%#)", async (params, options, words) => {
+  const fetch = answering(Response.json({}, { status: 202 }));
+  const call = create({ ...good, ...params }, { apiKey: "ak_1", baseUrl, fetch, ...options });
+  await expect(call).rejects.toMatchObject({ message: words });
 });

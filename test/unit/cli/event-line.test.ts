@@ -35,6 +35,43 @@ it.each<readonly [EmulatorEvent, string]>([
     { ...stamp, type: "flow_error", step: 1, field: "to", message: "step 1:\n\u001b[2J to" },
     `${start}flow error  step 1: [2J to`,
   ],
+  [{ ...stamp, type: "action", step: 1, action: { action: "hangup" } }, `${start}hangup`],
+  [
+    {
+      ...stamp,
+      type: "action",
+      step: 1,
+      action: { action: "play", media_url: "https://app.test/a.wav" },
+      duration: 2_500,
+    },
+    `${start}play        for 2.5 s`,
+  ],
+  [
+    { ...stamp, type: "leg", step: 1, to: "+12025550101", state: "failed", reason: "busy" },
+    `${start}leg         +12025550101 failed busy`,
+  ],
+  [
+    { ...stamp, type: "leg", step: 1, to: "sip:a@app.test", state: "ringing" },
+    `${start}leg         sip:a@app.test ringing`,
+  ],
+  [
+    {
+      ...stamp,
+      type: "stream",
+      step: 1,
+      stream_id: "st_1",
+      state: "open",
+      sent: 1,
+      received: 2,
+      malformed: [],
+    },
+    `${start}stream      open, 1 sent, 2 received`,
+  ],
+  [
+    { ...stamp, type: "error", source: "onCall", message: "no idea" },
+    `${start}error       in onCall: no idea`,
+  ],
+  [{ type: "reset", at: stamp.at }, "09:08:07.065          reset       all calls are forgotten"],
   [
     { type: "refused", at: stamp.at, method: "POST", path: "/api/v1/calls/initiate", status: 403 },
     "09:08:07.065          refused     POST /api/v1/calls/initiate, HTTP 403",

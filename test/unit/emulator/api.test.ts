@@ -106,6 +106,12 @@ describe("the API", () => {
     expect(response.status).toBe(400);
   });
 
+  it("rejects as the body of a request does that breaks off", async () => {
+    const lost = new Error("connection lost");
+    const body = new ReadableStream({ pull: (controller) => controller.error(lost) });
+    await expect(post("", { body, duplex: "half" } as RequestInit)).rejects.toBe(lost);
+  });
+
   it("takes plain http on loopback where it is itself on loopback", async () => {
     const local = { ...params, flow_url: "http://127.0.0.1:9/flow" };
     const to = "http://127.0.0.1:4010/api/v1/calls/initiate";

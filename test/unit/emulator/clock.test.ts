@@ -34,6 +34,18 @@ describe.each(clocks)("the %s clock", (_, clock) => {
     expect(seen).toEqual(["first", "second", "waited"]);
   });
 
+  it("plans nothing more after stop", async () => {
+    const time = clock();
+    const act = vi.fn();
+    await time.run(async () => {
+      const other = time.fork();
+      time.stop();
+      time.after(1, act);
+      await other.wait(5_000);
+    });
+    expect(act).not.toHaveBeenCalled();
+  });
+
   it("ends a wait by skip, and every wait by stop", async () => {
     const time = clock();
     const start = Date.now();

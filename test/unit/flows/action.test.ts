@@ -51,6 +51,23 @@ describe("the schema of an action", () => {
     expect(is(Action, { action: "stream", ws_url })).toBe(true);
   });
 
+  test.each(["8k", "16k"])("takes a stream at %s", (sample_rate) => {
+    expect(is(Action, { action: "stream", ws_url: "wss://app.test/", sample_rate })).toBe(true);
+  });
+
+  test.each([
+    ["sip:a@app.test", true],
+    ["SIP:a", true],
+    [`sip:${"a".repeat(2_079)}`, true],
+    [`sip:${"a".repeat(2_080)}`, false],
+    ["xsip:a@app.test", false],
+    ["sip:a@app.test@b", false],
+  ])("dials %s: %s (%#)", (to, taken) => expect(is(Action, { action: "dial", to })).toBe(taken));
+
+  test("takes no socket whose scheme only ends like one", () => {
+    expect(is(Action, { action: "stream", ws_url: "aws://app.test/" })).toBe(false);
+  });
+
   test.each([
     "http://app.test/",
     "ftp://app.test/",

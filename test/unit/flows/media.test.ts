@@ -31,6 +31,16 @@ describe("the messages of the service", () => {
     ],
     [{ ...start, data: { ...start.data, channels: 2 } }, "data.channels must be 1"],
     [{ ...start, data: undefined }, "data is missing"],
+    [{ ...start, call_id: 7 }, "call_id must be a string"],
+    [{ ...start, call_id: undefined }, "call_id is missing"],
+    [{ ...start, message_id: "1" }, "message_id must be a number"],
+    [{ ...start, data: { ...start.data, encoding: undefined } }, "data.encoding is missing"],
+    [{ type: "audio", message_id: 2, data: { audio_b64: "" } }, "stream_id is missing"],
+    [{ type: "audio", stream_id: "st_1", message_id: 2, data: {} }, "data.audio_b64 is missing"],
+    [
+      { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: 7 } },
+      "data.audio_b64 must be a string",
+    ],
     [
       { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "MARKED!" } },
       "data.audio_b64 must be base64",
@@ -45,7 +55,7 @@ describe("the messages of the service", () => {
       "data.audio_b64 must be at most 1 MiB",
     ],
   ])("are refused by field and rule, without the value (%#)", (message, rule) => {
-    const { issues } = safeParse(FromService, message);
+    const { issues } = safeParse(FromService, JSON.parse(JSON.stringify(message)));
     expect(issues?.map((issue) => `${getDotPath(issue)} ${issue.message}`)).toEqual([rule]);
   });
 });
@@ -60,17 +70,22 @@ describe("the messages of an application", () => {
     { type: "clear", later: true },
   ])("are taken: %j", (message) => expect(is(FromApplication, message)).toBe(true));
 
+  const chunk = "must be a string of at most 128 characters, or a number";
+
   test.each([
-    { type: "interrupt" },
-    { type: "interrupt", chunk_id: null },
-    { type: "interrupt", chunk_id: "x".repeat(129) },
-    { type: "audio" },
-    { type: "audio", data: {} },
-    { type: "audio", data: { audio_b64: "AAA=", chunk_id: {} } },
-    { type: "start" },
-    [],
-    null,
-  ])("are refused: %j", (message) => expect(is(FromApplication, message)).toBe(false));
+    [{ type: "interrupt" }, "chunk_id is missing"],
+    [{ type: "interrupt", chunk_id: null }, `chunk_id ${chunk}`],
+    [{ type: "interrupt", chunk_id: "x".repeat(129) }, "chunk_id must be at most 128 characters"],
+    [{ type: "audio" }, "data is missing"],
+    [{ type: "audio", data: {} }, "data.audio_b64 is missing"],
+    [{ type: "audio", data: { audio_b64: "AAA=", chunk_id: {} } }, `data.chunk_id ${chunk}`],
+    [{ type: "start" }, "type must be audio, interrupt or clear"],
+    [[], "type must be audio, interrupt or clear"],
+    [null, "null must be audio, interrupt or clear"],
+  ])("are refused by field and rule: %j", (message, rule) => {
+    const { issues } = safeParse(FromApplication, message);
+    expect(issues?.map((issue) => `${getDotPath(issue)} ${issue.message}`)).toEqual([rule]);
+  });
 });
 
 test("a flow request has the five texts of the contract, and may have more", () => {
@@ -83,7 +98,12 @@ test("a flow request has the five texts of the contract, and may have more", () 
   };
   expect(is(FlowRequest, { ...call, step: 2 })).toBe(true);
   for (const field of Object.keys(call)) {
-    expect(is(FlowRequest, { ...call, [field]: 7 })).toBe(false);
-    expect(is(FlowRequest, { ...call, [field]: undefined })).toBe(false);
+    const told = (wrong: unknown) =>
+      safeParse(FlowRequest, { ...call, [field]: wrong }).issues?.map(({ message }) => message);
+    expect(told(7)).toEqual(["must be a string"]);
+    const { [field as keyof typeof call]: _, ...others } = call;
+    expect(safeParse(FlowRequest, others).issues?.map(({ message }) => message)).toEqual([
+      "is missing",
+    ]);
   }
 });

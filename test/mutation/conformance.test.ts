@@ -1,0 +1,12 @@
+import { inspect } from "node:util";
+import { test } from "vitest";
+import { cases } from "../conformance/index.ts";
+
+// Each case as a test of its own, so that a mutant meets only the cases that reach it.
+const env = {
+  runtime: "node24",
+  peer: process.env.PEER ?? "",
+  inspect: (value: unknown) => inspect(value, { depth: 9, showHidden: true }),
+} as const;
+
+for (const { name, run } of cases) test(name, () => run(env));
