@@ -18,9 +18,12 @@ export const factsOf = ({ status, type }: Response): ExceptionFacts => ({
   placed: (status >= 300 && status < 500) || type === "opaqueredirect" ? "no" : "maybe",
 });
 
-/** `Retry-After`: a number of seconds, or the seconds until an HTTP date; junk counts as absent. */
-const secondsOf = (retryAfter: string | null): number | undefined => {
-  if (!retryAfter) return;
+/**
+ * `Retry-After`: a number of seconds, or the seconds until an HTTP date, which has a time in it;
+ * anything else counts as absent, though `Date.parse` takes much of it for a date.
+ */
+const secondsOf = (retryAfter: string): number | undefined => {
+  if (!/^\d+$|:/.test(retryAfter)) return;
   const date = /\D/.test(retryAfter);
   const seconds = date ? (Date.parse(retryAfter) - Date.now()) / 1000 : Number(retryAfter);
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
@@ -62,7 +65,7 @@ export const refusal = (response: Response, text: string, redact: Redact): Servi
       ...factsOf(response),
       detail,
       errors,
-      retryAfter: secondsOf(headers.get("retry-after")),
+      retryAfter: secondsOf(headers.get("retry-after") ?? ""),
       requestId: requestId ? redact(requestId) : undefined,
     },
   );

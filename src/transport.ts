@@ -40,7 +40,7 @@ export const post = async (
       fetch: () => send(url, { ...init, method: "POST", redirect: "manual" }),
     });
     // A fetch of the caller's may give anything; what has no status is no answer.
-    if (typeof response?.status !== "number") throw new TypeError("fetch gave no Response");
+    if (!Number.isInteger(response?.status)) throw new TypeError("fetch gave no Response");
     return response;
   } catch (error) {
     throw networkException(error, redact, false);

@@ -96,9 +96,9 @@ export const cases: readonly Case[] = [
         assert.isAtLeast(error.retryAfter ?? -1, least);
         assert.isAtMost(error.retryAfter ?? -1, most);
       }
-      for (const value of ["soon", "-1", "1.5.2", ""]) {
+      for (const value of ["soon", "soon 5", "-1", "1.5", "1.5.2", "Mon 99", ""]) {
         const { error } = await answered(env, { status: 503, headers: { "retry-after": value } });
-        assert.isNotOk(error.retryAfter, value);
+        assert.isUndefined(error.retryAfter, value);
       }
     },
   },

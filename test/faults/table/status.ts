@@ -31,6 +31,8 @@ const retryAfters: readonly {
   { name: "a date in 30 s", value: "{in 30 s}", told: [25, 30] },
   { name: "a date 30 s ago", value: "{30 s ago}", told: [0, 0] },
   { name: "junk", value: "soon" },
+  { name: "seconds below 0", value: "-1" },
+  { name: "seconds that are no whole number", value: "1.5" },
 ];
 
 /** Refusals and failures with a whole head. */
