@@ -2,11 +2,14 @@ import { inspect } from "node:util";
 import { test } from "vitest";
 import { cases } from "../conformance/index.ts";
 
-// Each case as a test of its own, so that a mutant meets only the cases that reach it.
+// Each case as a test of its own, so that a mutant meets only the cases that reach it. Those of the
+// emulator are about another part, and some measure time: on a busy machine they would accuse anyone.
 const env = {
   runtime: "node24",
   peer: process.env.PEER ?? "",
   inspect: (value: unknown) => inspect(value, { depth: 9, showHidden: true }),
 } as const;
 
-for (const { name, run } of cases) test(name, () => run(env));
+for (const { name, run } of cases) {
+  if (!name.startsWith("emulator: ")) test(name, () => run(env));
+}
