@@ -12,9 +12,7 @@ export const bytesOf = (samples: Int16Array): Uint8Array<ArrayBuffer> =>
 /** Bytes in base64. */
 export const toBase64 = (bytes: Uint8Array): string => {
   let text = "";
-  for (let at = 0; at < bytes.length; at += 8192) {
-    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  }
+  for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
 };
 
