@@ -107,6 +107,19 @@ test("a body past 1 MiB is left, and its source told", async () => {
   expect(cancel).toHaveBeenCalledOnce();
 });
 
+test("a length is believed but where it may be that of a packed body", async () => {
+  const answer = (type: string, headers = {}) =>
+    Object.defineProperty(
+      new Response("x".repeat(2 ** 20 + 1), { headers: { "content-length": "9", ...headers } }),
+      "type",
+      { value: type },
+    );
+  const read = async (response: Response) => (await readText(response, signal, String)).length;
+  expect(await read(answer("basic"))).toBe(2 ** 20 + 1);
+  expect(await read(answer("cors"))).toBe(0);
+  expect(await read(answer("basic", { "content-encoding": "gzip" }))).toBe(0);
+});
+
 test("a body that nobody waits for any more is left, and its source told", async () => {
   const cancel = vi.fn();
   const controller = new AbortController();

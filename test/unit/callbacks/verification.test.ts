@@ -12,6 +12,7 @@ test.each([
   [{ dangerouslyAllowUnverified: false }, "secret", "is missing, as are webhookSecret and verify"],
   [{ dangerouslyAllowUnverified: "no" }, "dangerouslyAllowUnverified", "must be true or false"],
   [{ secret: "MARKED" }, "secret", secretRule],
+  [{ secret: "x".repeat(15) }, "secret", secretRule],
   [
     { webhookSecret: "MARKED" },
     "webhookSecret",
@@ -24,6 +25,10 @@ test.each([
   expect(make).toThrow(expect.objectContaining(refused));
   const request = new Request("https://app.test", { method: "POST" });
   await expect(receive(request, options as never)).rejects.toMatchObject(refused);
+});
+
+test("a secret of 16 characters is one", () => {
+  expect(() => callbackHandler({ secret: "x".repeat(16), onEvent })).not.toThrow();
 });
 
 test("a secret that is none is refused by its rule, for a single URL too", async () => {

@@ -14,6 +14,10 @@ describe("the schema of an action", () => {
     [{}, ["action must be play, stream, dial or hangup"]],
     [null, ["null must be play, stream, dial or hangup"]],
     [{ action: "play" }, ["media_url is missing"]],
+    [
+      { action: "play", media_url: "MARKED" },
+      ["media_url must be an https URL of at most 2083 characters, without user and password"],
+    ],
     [{ action: "hangup", reason: "MARKED" }, ["reason is unknown"]],
     [
       { action: "stream", ws_url: "MARKED", sample_rate: "MARKED", chunk_size: 30, record: "no" },
