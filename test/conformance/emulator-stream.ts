@@ -139,14 +139,14 @@ export const cases: readonly Case[] = [
         {
           onMessage: ({ type }, socket) => {
             if (type === "audio") times.push(Date.now());
-            if (times.length === 6) socket.close();
+            if (times.length === 26) socket.close();
           },
         },
         { chunk_size: 40 },
         { clock: "real", ringFor: 1 },
       );
       await call();
-      assert.closeTo(Number(times.at(-1)) - Number(times[0]), 200, 60);
+      assert.closeTo(Number(times.at(-1)) - Number(times[0]), 1000, 200);
     },
   },
   {
