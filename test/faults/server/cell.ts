@@ -4,7 +4,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createServer as createTlsServer } from "node:tls";
 import { identityIn } from "../certificates.ts";
 import { type Behaviour, good, type Protocol } from "../fault.ts";
-import { arrives } from "./answer.ts";
 import { listenDeaf } from "./deaf.ts";
 import { serveHttp1 } from "./http1.ts";
 import { http2Server } from "./http2.ts";
@@ -83,7 +82,8 @@ export const openCell = async (
   const identity = () => identityIn(folder, listens ?? "good");
   const deny = async (socket: Socket) => {
     if (accept === "stall") return void hold(socket.resume());
-    await arrives(); // Otherwise it depends on luck whether the client is still connecting.
+    // Whoever speaks has connected; before that, it would depend on luck.
+    await new Promise((resolve) => socket.once("data", resolve));
     if (accept === "reset") socket.resetAndDestroy();
     else socket.end(accept === "plain" ? "HTTP/1.1 400 Bad Request\r\n\r\n" : "").resume();
   };
