@@ -1,5 +1,9 @@
-/** Bytes as base64: some thousands at most, each is an argument of a call. */
-export const base64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+/** Bytes as base64. */
+export const base64 = (bytes: Uint8Array): string => {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+};
 
 /**
  * The bytes of a text in base64 or base64url.

@@ -1,5 +1,5 @@
+import { base64 } from "../callbacks/base64.ts";
 import { hmacSha256 } from "./hmac.ts";
-import { toBase64 } from "./sound.ts";
 
 /** Signs a text. */
 export type Sign = (text: string) => string;
@@ -15,7 +15,7 @@ export const isWebhookSecret = (value: unknown): value is string =>
 
 /** A new secret: `whsec_` and 32 random bytes in base64. */
 export const randomSecret = (): string =>
-  prefix + toBase64(crypto.getRandomValues(new Uint8Array(32)));
+  prefix + base64(crypto.getRandomValues(new Uint8Array(32)));
 
 /**
  * Makes the signatures of the Standard Webhooks scheme: HMAC-SHA256 in base64, after `v1,`.
@@ -26,5 +26,5 @@ export const signer = (secret: string): Sign => {
   const hmac = hmacSha256(
     Uint8Array.from(atob(secret.slice(prefix.length)), (each) => each.charCodeAt(0)),
   );
-  return (text) => `v1,${toBase64(hmac(text))}`;
+  return (text) => `v1,${base64(hmac(text))}`;
 };

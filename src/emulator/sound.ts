@@ -9,13 +9,6 @@ export const tone = (hertz: number, sampleRate: number, first: number, count: nu
 export const bytesOf = (samples: Int16Array): Uint8Array<ArrayBuffer> =>
   new Uint8Array(new Int16Array(samples).buffer);
 
-/** Bytes in base64. */
-export const toBase64 = (bytes: Uint8Array): string => {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
-};
-
 /**
  * The samples in base64.
  *

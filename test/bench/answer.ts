@@ -10,3 +10,10 @@ export const answer: string = JSON.stringify({
   uuid: id,
   message_uuid: id,
 });
+
+/** The answer in the place of the network, with the headers that any server sends. */
+export const stubbed = async (): Promise<Response> =>
+  new Response(answer, {
+    status: 202,
+    headers: { "content-type": "application/json", "content-length": `${answer.length}` },
+  });

@@ -1,17 +1,13 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { type BuildFailure, type BuildOptions, build, type Plugin } from "esbuild";
 import { here } from "./paths.ts";
 
 const built = `${here}built/`;
 
-/**
- * Begins with an empty folder, which git and the linters leave alone, and a copy of `dist`: a build in
- * the middle of a run would be measured otherwise.
- */
+/** Begins with a copy of `dist` alone: a build in the middle of a run would be measured otherwise. */
 export const clearBuilt = (): void => {
   rmSync(built, { recursive: true, force: true });
   mkdirSync(built);
-  writeFileSync(`${built}.gitignore`, "*\n");
   cpSync(`${here}../../dist`, `${built}outdial`, { recursive: true });
   cpSync(`${here}../../package.json`, `${built}outdial/package.json`);
 };

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { Miniflare } from "miniflare";
+import { bundle } from "../examples/bundle.ts";
+import { path } from "../examples/execute.ts";
 import { environment, freePort } from "./environment.ts";
 import { type Service, until } from "./service.ts";
 
@@ -12,9 +12,6 @@ export interface RunningBridge {
 }
 
 type Env = Readonly<Record<string, string>>;
-
-const path = (relative: string): string =>
-  fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 
 const isUp = (url: string): Promise<boolean> =>
   fetch(url).then(
@@ -44,26 +41,11 @@ const inProcess =
     return { url, close: () => ended(child) };
   };
 
-const bundled = async (entry: string): Promise<string> => {
-  const { outputFiles } = await build({
-    entryPoints: [path(entry)],
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "neutral",
-    conditions: ["worker", "browser"],
-    mainFields: ["module", "main"],
-    target: "es2022",
-    logLevel: "error",
-  });
-  return outputFiles[0]?.text ?? "";
-};
-
 /** One in workerd, as wrangler makes it of its entry: one file, without any Node module. */
 export const inWorkerd = (entry: string): ((env: Env) => Promise<RunningBridge>) => {
   let script: Promise<string> | undefined;
   return async (env) => {
-    script ??= bundled(entry);
+    script ??= bundle(entry, "esm");
     const worker = new Miniflare({
       modules: true,
       script: await script,

@@ -1,4 +1,5 @@
-import { bytesOf, toBase64, tone } from "../sound.ts";
+import { base64 } from "../../callbacks/base64.ts";
+import { bytesOf, tone } from "../sound.ts";
 
 /** The tone that stands for the person on the line. It repeats every 100 ms. */
 export const hertz = 440;
@@ -19,7 +20,7 @@ export const frames = (sampleRate: number, length: number): Frames => {
     const phase = (index * count) % (sampleRate / 10);
     const known = made.get(phase);
     if (known) return known;
-    const frame = toBase64(bytesOf(tone(hertz, sampleRate, phase, count)));
+    const frame = base64(bytesOf(tone(hertz, sampleRate, phase, count)));
     made.set(phase, frame);
     return frame;
   };

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { answer } from "../answer.ts";
+import { answer, stubbed } from "../answer.ts";
 import type { Connect, Place } from "../clients/client.ts";
 
 /** One round, as the launcher asks for it. */
@@ -24,17 +24,12 @@ export interface Told {
 }
 
 const [, , module = "", target = "", axios] = process.argv;
-const stubbed = target === "stub";
+const isStubbed = target === "stub";
 
-if (stubbed) {
-  // With the headers that any server sends.
-  const headers = { "content-type": "application/json", "content-length": `${answer.length}` };
-  const init = { status: 202, headers };
-  globalThis.fetch = async () => new Response(answer, init);
-}
-if (stubbed && axios) (await import(axios)).stub(answer);
+if (isStubbed) globalThis.fetch = stubbed;
+if (isStubbed && axios) (await import(axios)).stub(answer);
 const { connect }: { connect: Connect } = await import(module);
-const place: Place = connect(stubbed ? "http://127.0.0.1:9" : target);
+const place: Place = connect(isStubbed ? "http://127.0.0.1:9" : target);
 
 const run = async (calls: number, inFlight: number): Promise<number[]> => {
   const took: number[] = [];

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { answer } from "../answer.ts";
+import { stubbed } from "../answer.ts";
 import type { Connect } from "../clients/client.ts";
 
 /** The heap at its first mark and at those that follow, each after a full collection, in bytes. */
@@ -13,8 +13,7 @@ const [, , module = "", signals = "", lanes = "1", total = "100000"] = process.a
 const warnings: string[] = [];
 process.on("warning", ({ name, message }) => warnings.push(`${name}: ${message}`));
 
-const init = { status: 202, headers: { "content-type": "application/json" } };
-globalThis.fetch = async () => new Response(answer, init);
+globalThis.fetch = stubbed;
 const { connect }: { connect: Connect } = await import(module);
 const place = connect(
   "http://127.0.0.1:9",

@@ -77,3 +77,15 @@ export const paced = async (
     if (every > 0) await wait(every);
   }
 };
+
+/** Writes a body: at once, or byte by byte. */
+export const sendBody = async (
+  behaviour: Behaviour,
+  write: (piece: Uint8Array) => void,
+  isOver: () => boolean,
+): Promise<void> => {
+  const bytes = bodyOf(behaviour);
+  if (!behaviour.pace) return bytes.length > 0 ? write(bytes) : undefined;
+  const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte));
+  await paced(pieces, behaviour.pace, write, isOver);
+};

@@ -45,14 +45,7 @@ const misbehave = async (socket: Socket, behaviour: Behaviour, elsewhere: string
     const length = end === undefined ? bytes.length : bytes.length + 100;
     const headers = { ...headersOf(behaviour, elsewhere), connection: "close" };
     write(answer(status, { ...headers, ...(!bodiless && { "content-length": length }) }));
-    if (pace)
-      await paced(
-        Array.from(bytes, (byte) => Uint8Array.of(byte)),
-        pace,
-        write,
-        isOver,
-      );
-    else write(bytes);
+    await sendBody(behaviour, write, isOver);
   }
   if (end === "stall") return;
   if (end !== "reset") return void socket.end();

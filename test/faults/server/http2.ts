@@ -37,17 +37,9 @@ const misbehave = async (
     // The library does not know that its stream is over.
     if (frames.some(({ last }) => last)) release();
   } else if (raw === undefined) {
-    const bytes = bodyOf(behaviour);
     stream.respond({ ":status": status, ...headersOf(behaviour, elsewhere) });
     const write = (piece: Uint8Array | string) => stream.write(piece);
-    if (pace)
-      await paced(
-        Array.from(bytes, (byte) => Uint8Array.of(byte)),
-        pace,
-        write,
-        isOver,
-      );
-    else if (bytes.length > 0) write(bytes);
+    await sendBody(behaviour, write, isOver);
   }
   if (end === "stall") return;
   if (end === undefined) return void stream.end();

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Recording, sampleAt } from "../../../src/emulator/recording.ts";
-import { bytesOf, halved, samplesOf, toBase64, tone } from "../../../src/emulator/sound.ts";
+import { base64 } from "../../../src/callbacks/base64.ts";
+import { bytesOf, halved, samplesOf, tone } from "../../../src/emulator/sound.ts";
 import { Speech } from "../../../src/emulator/speech.ts";
 import { wavHead, wavSeconds } from "../../../src/emulator/wav.ts";
 
@@ -14,7 +15,7 @@ describe("sound", () => {
   it("goes through base64 unchanged", () => {
     fc.assert(
       fc.property(fc.int16Array(), (each) => {
-        expect(samplesOf(toBase64(bytesOf(each)))).toEqual(new Int16Array(each));
+        expect(samplesOf(base64(bytesOf(each)))).toEqual(new Int16Array(each));
       }),
     );
   });
