@@ -1,9 +1,9 @@
 import type { Call } from "./calls/call.ts";
 import { type Memory, place } from "./calls/create.ts";
 import type { CallParams } from "./calls/params.ts";
-import { check } from "./check.ts";
 import { BadParametersException } from "./errors.ts";
 import { type ApiKey, type Options, SettingsSchema } from "./options.ts";
+import { check } from "./rules/check.ts";
 
 /** The options of a client: those of a call, without the key. */
 export type ClientOptions = Omit<Options, "apiKey">;

@@ -1,7 +1,7 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import { presence } from "./check.ts";
-import { isKey } from "./key.ts";
-import { routeOf } from "./url.ts";
+import { presence } from "./rules/check.ts";
+import { isKey } from "./rules/key.ts";
+import { routeOf } from "./rules/url.ts";
 
 /** What sends a request: the platform's `fetch`, or anything that answers as it does. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

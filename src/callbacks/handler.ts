@@ -1,7 +1,7 @@
 import { custom } from "valibot";
-import { check } from "../check.ts";
-import { guard, type OnError } from "./guard.ts";
+import { check } from "../rules/check.ts";
 import { type Received, read } from "./receive.ts";
+import { guard, type OnError } from "./verify/guard.ts";
 import {
   functionRule,
   hook,
@@ -9,7 +9,7 @@ import {
   requireACheck,
   type Verification,
   withChecks,
-} from "./verification.ts";
+} from "./verify/verification.ts";
 
 /** What `callbackHandler` takes: the checks of `receive`, and what to do. */
 export type CallbackOptions = Verification & {

@@ -13,12 +13,12 @@ export {
   type RingingEvent,
   type UnknownEvent,
 } from "./event.ts";
-export type { OnError } from "./guard.ts";
 export { type CallbackOptions, callbackHandler } from "./handler.ts";
 export { byOccurrence, didRing, isFinal } from "./lifecycle.ts";
 export { type Received, receive } from "./receive.ts";
-export { type Refusal, RefusedException } from "./refused.ts";
-export { type SignOptions, signUrl } from "./sign.ts";
-export type { Context, Secret } from "./token.ts";
-export type { Checks, Verification } from "./verification.ts";
-export { verifyUrl } from "./verify-url.ts";
+export { type SignOptions, signUrl } from "./url/sign.ts";
+export type { Context, Secret } from "./url/token.ts";
+export { verifyUrl } from "./url/verify-url.ts";
+export type { OnError } from "./verify/guard.ts";
+export { type Refusal, RefusedException } from "./verify/refused.ts";
+export type { Checks, Verification } from "./verify/verification.ts";

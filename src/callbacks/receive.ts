@@ -1,8 +1,14 @@
-import { check } from "../check.ts";
+import { check } from "../rules/check.ts";
 import { Event } from "./event.ts";
-import { messageIn } from "./message.ts";
-import type { Context } from "./token.ts";
-import { type Checks, open, requireACheck, type Verification, withChecks } from "./verification.ts";
+import type { Context } from "./url/token.ts";
+import { messageIn } from "./verify/message.ts";
+import {
+  type Checks,
+  open,
+  requireACheck,
+  type Verification,
+  withChecks,
+} from "./verify/verification.ts";
 
 /** A status notification that proved where it comes from. */
 export interface Received {

@@ -1,18 +1,18 @@
 import { safeParse } from "valibot";
-import { check } from "../check.ts";
-import { pause, withDeadline } from "../deadline.ts";
 import {
   BadParametersException,
   type ExceptionFacts,
   ServiceException,
   TimeoutException,
 } from "../errors.ts";
-import { isKey } from "../key.ts";
 import { type Options, type Settings, SettingsSchema } from "../options.ts";
-import { redactor } from "../redact.ts";
-import { factsOf, refusal } from "../refusal.ts";
-import { post, readText } from "../transport.ts";
-import { isLoopback, routeOf } from "../url.ts";
+import { pause, withDeadline } from "../request/deadline.ts";
+import { redactor } from "../request/redact.ts";
+import { factsOf, refusal } from "../request/refusal.ts";
+import { post, readText } from "../request/transport.ts";
+import { check } from "../rules/check.ts";
+import { isKey } from "../rules/key.ts";
+import { isLoopback, routeOf } from "../rules/url.ts";
 import { Call } from "./call.ts";
 import { CallParams } from "./params.ts";
 

@@ -9,8 +9,8 @@ import {
   type StrictObjectSchema,
   strictObject,
 } from "valibot";
-import { presence } from "../check.ts";
-import { routeOf } from "../url.ts";
+import { presence } from "../rules/check.ts";
+import { routeOf } from "../rules/url.ts";
 
 type Field<T> = CustomSchema<T, string>;
 

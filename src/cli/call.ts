@@ -3,7 +3,7 @@ import { BadParametersException, isException } from "../errors.ts";
 import { baseUrlOf, defaultPort } from "./address.ts";
 import { type Command, UsageError } from "./command.ts";
 import { readFlags } from "./flags.ts";
-import { plain } from "./plain.ts";
+import { plain } from "./terminal/plain.ts";
 
 const flags = {
   from: { type: "string" },

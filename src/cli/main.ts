@@ -2,13 +2,13 @@
 /// <reference types="node" />
 import { type Command, UsageError } from "./command.ts";
 import { help } from "./help.ts";
-import { plain } from "./plain.ts";
+import { plain } from "./terminal/plain.ts";
 import { version } from "./version.ts";
 
 /** Each command is loaded when it is asked for: `call` starts without the emulator. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   call: async () => (await import("./call.ts")).call,
-  emulator: async () => (await import("./emulator.ts")).emulator,
+  emulator: async () => (await import("./emulator/emulator.ts")).emulator,
 };
 
 const main = async ([name = "", ...args]: readonly string[]): Promise<number> => {

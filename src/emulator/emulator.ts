@@ -1,19 +1,19 @@
-import { check } from "../check.ts";
-import { isLoopback } from "../url.ts";
-import { Account } from "./account.ts";
-import { apiRoutes } from "./api.ts";
-import { Call } from "./call.ts";
-import { Calls } from "./calls.ts";
-import type { CallRecord, EmulatorEvent } from "./history.ts";
-import { instantClock } from "./instant-clock.ts";
-import { Journal } from "./journal.ts";
-import { Notifier } from "./notifier.ts";
+import { check } from "../rules/check.ts";
+import { isLoopback } from "../rules/url.ts";
+import { Account } from "./api/account.ts";
+import { apiRoutes } from "./api/api.ts";
+import { Call } from "./line/call.ts";
+import { Calls } from "./line/calls.ts";
+import type { CallRecord, EmulatorEvent } from "./line/history.ts";
+import { instantClock } from "./line/instant-clock.ts";
+import { Journal } from "./line/journal.ts";
+import { realClock } from "./line/real-clock.ts";
+import { Notifier } from "./notify/notifier.ts";
+import { randomSecret, signer } from "./notify/signature.ts";
 import { type EmulatorOptions, EmulatorSettingsSchema } from "./options.ts";
 import { asker } from "./outgoing.ts";
 import { randomSource, ulid } from "./random.ts";
-import { realClock } from "./real-clock.ts";
 import { run } from "./run.ts";
-import { randomSecret, signer } from "./signature.ts";
 
 /** A running emulator. It is iterable: `for await` gives everything that happens from then on. */
 export interface Emulator extends AsyncIterable<EmulatorEvent> {

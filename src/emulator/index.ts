@@ -3,8 +3,9 @@
  *
  * @module
  */
-export type { Outcome } from "./destinations.ts";
+
 export { createEmulator, type Emulator } from "./emulator.ts";
+export type { Outcome } from "./line/destinations.ts";
 export type {
   ActionEntry,
   CallFacts,
@@ -21,6 +22,6 @@ export type {
   Stamp,
   StateEntry,
   StreamEntry,
-} from "./history.ts";
+} from "./line/history.ts";
+export type { CallState, EndReason, FailureReason, Reason } from "./line/states.ts";
 export type { EmulatorOptions, OnCall } from "./options.ts";
-export type { CallState, EndReason, FailureReason, Reason } from "./states.ts";

@@ -1,11 +1,11 @@
 import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { presence } from "../check.ts";
-import { isKey } from "../key.ts";
-import type { Outcome } from "./destinations.ts";
-import type { CallRecord } from "./history.ts";
+import { presence } from "../rules/check.ts";
+import { isKey } from "../rules/key.ts";
+import type { Outcome } from "./line/destinations.ts";
+import type { CallRecord } from "./line/history.ts";
+import { isWebhookSecret } from "./notify/signature.ts";
 import type { Send } from "./outgoing.ts";
-import { isWebhookSecret } from "./signature.ts";
 
 /** Decides what the telephone does that is called; `undefined` leaves it to the number. */
 export type OnCall = (call: CallRecord) => Outcome | undefined | Promise<Outcome | undefined>;

@@ -1,6 +1,6 @@
-import { withDeadline } from "../deadline.ts";
-import { routeOf } from "../url.ts";
-import { type Beginning, readBeginning } from "./body.ts";
+import { withDeadline } from "../request/deadline.ts";
+import { routeOf } from "../rules/url.ts";
+import { type Beginning, readBeginning } from "./api/body.ts";
 
 /** How the emulator's own requests are made. */
 export interface Rules {

@@ -1,9 +1,9 @@
-import type { Call } from "./call.ts";
-import { destinationOf, type Outcome } from "./destinations.ts";
 import { follow } from "./flow/follow.ts";
 import type { FlowParts } from "./flow/parts.ts";
-import type { CallRecord } from "./history.ts";
-import { callUp, type Ringing } from "./line.ts";
+import type { Call } from "./line/call.ts";
+import { destinationOf, type Outcome } from "./line/destinations.ts";
+import type { CallRecord } from "./line/history.ts";
+import { callUp, type Ringing } from "./line/line.ts";
 
 /** What a call needs of the rest of the emulator. */
 export interface RunParts extends FlowParts, Ringing {

@@ -9,8 +9,8 @@ import {
   variant,
 } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { presence } from "../check.ts";
-import { routeOf } from "../url.ts";
+import { presence } from "../rules/check.ts";
+import { routeOf } from "../rules/url.ts";
 
 /** Plays a recording to the person on the line. */
 export interface Play {

@@ -1,4 +1,4 @@
-import { check } from "../check.ts";
+import { check } from "../rules/check.ts";
 import { type Action, actions, type Dial, type Hangup, type Play, type Stream } from "./action.ts";
 
 /** Exactly the wire's JSON: what is left to the service's default isn't written. */

@@ -1,5 +1,5 @@
 import { safeParse } from "valibot";
-import { decoded } from "../callbacks/base64.ts";
+import { decoded } from "../bytes/base64.ts";
 import { FromService, type MediaAudio, type MediaStart } from "./media.ts";
 
 /** A message on a media socket was not what the service sends. It is left out; the call goes on. */

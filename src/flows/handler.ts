@@ -1,7 +1,7 @@
 import { custom } from "valibot";
-import { guard, type OnError } from "../callbacks/guard.ts";
-import { messageIn } from "../callbacks/message.ts";
-import type { Context } from "../callbacks/token.ts";
+import type { Context } from "../callbacks/url/token.ts";
+import { guard, type OnError } from "../callbacks/verify/guard.ts";
+import { messageIn } from "../callbacks/verify/message.ts";
 import {
   functionRule,
   hook,
@@ -10,9 +10,9 @@ import {
   requireACheck,
   type Verification,
   withChecks,
-} from "../callbacks/verification.ts";
-import { check } from "../check.ts";
-import { withDeadline } from "../deadline.ts";
+} from "../callbacks/verify/verification.ts";
+import { withDeadline } from "../request/deadline.ts";
+import { check } from "../rules/check.ts";
 import { Action } from "./action.ts";
 import { FlowRequest } from "./request.ts";
 

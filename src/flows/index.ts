@@ -4,9 +4,10 @@
  *
  * @module
  */
-export type { OnError } from "../callbacks/guard.ts";
-export type { Context, Secret } from "../callbacks/token.ts";
-export type { Checks, Verification } from "../callbacks/verification.ts";
+
+export type { Context, Secret } from "../callbacks/url/token.ts";
+export type { OnError } from "../callbacks/verify/guard.ts";
+export type { Checks, Verification } from "../callbacks/verify/verification.ts";
 export { Action, type Dial, type Hangup, type Play, type Stream } from "./action.ts";
 export { dial, hangup, play, stream } from "./build.ts";
 export { FrameException } from "./frame.ts";

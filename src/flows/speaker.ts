@@ -1,4 +1,4 @@
-import { base64 } from "../callbacks/base64.ts";
+import { base64 } from "../bytes/base64.ts";
 import type { MediaSpeech } from "./media.ts";
 import type { MediaSocket } from "./socket.ts";
 

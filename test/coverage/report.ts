@@ -52,7 +52,7 @@ export const filesBelow = (map: CoverageMap): string => {
   return table(["file below 95 %", ...kinds, "lines with a part that never ran"], rows);
 };
 
-/** `src/emulator/flow/ask.ts` belongs to `src/emulator`, and `src/url.ts` to `src`. */
+/** `src/emulator/flow/ask.ts` belongs to `src/emulator`, and `src/errors.ts` to `src`. */
 const folderOf = (file: string): string => /^src(\/[^/]+(?=\/))?/.exec(file)?.[0] ?? file;
 
 /** Folder by folder, and in total. */

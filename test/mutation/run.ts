@@ -25,11 +25,11 @@ const artefacts = "test/artefacts/mutation";
 mkdirSync(artefacts, { recursive: true });
 
 const mutated = [
-  "src/transport.ts",
+  "src/request/transport.ts",
   "src/errors.ts",
-  "src/refusal.ts",
-  "src/redact.ts",
-  "src/deadline.ts",
+  "src/request/refusal.ts",
+  "src/request/redact.ts",
+  "src/request/deadline.ts",
   "src/calls/create.ts",
   "src/callbacks/**/*.ts",
   "src/flows/**/*.ts",

@@ -1,6 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { Emulator } from "../emulator.ts";
-import { realClock } from "../real-clock.ts";
+import { realClock } from "../line/real-clock.ts";
 import { live } from "./live.ts";
 import { page } from "./page/page.ts";
 import { signInPage, welcomePage } from "./page/sign-in.ts";

@@ -1,5 +1,5 @@
 import type { Emulator } from "../emulator.ts";
-import type { CallFacts, CallRecord, EmulatorEvent } from "../history.ts";
+import type { CallFacts, CallRecord, EmulatorEvent } from "../line/history.ts";
 
 /** What the page is told at once. */
 interface News {

@@ -1,4 +1,4 @@
-import { isSame, randomText } from "../account.ts";
+import { isSame, randomText } from "../api/account.ts";
 
 /** Cookies go to every port of a host, so the name says which it is from. */
 const cookieOf = (url: URL): string => `outdial_${url.port || url.protocol.slice(0, -1)}`;

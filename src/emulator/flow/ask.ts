@@ -1,8 +1,8 @@
 import { safeParse } from "valibot";
 import { Action } from "../../flows/action.ts";
 import type { FlowRequest } from "../../flows/request.ts";
-import { parseJson } from "../body.ts";
-import type { Call } from "../call.ts";
+import { parseJson } from "../api/body.ts";
+import type { Call } from "../line/call.ts";
 import { FlowError } from "./flow-error.ts";
 import type { FlowParts } from "./parts.ts";
 

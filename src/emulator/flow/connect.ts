@@ -1,4 +1,4 @@
-import { withDeadline } from "../../deadline.ts";
+import { withDeadline } from "../../request/deadline.ts";
 import type { FlowParts } from "./parts.ts";
 
 /** Opens a WebSocket, or throws why it can't be opened. */

@@ -1,7 +1,7 @@
 import type { Dial } from "../../flows/action.ts";
-import { destinationOf } from "../destinations.ts";
-import { callUp } from "../line.ts";
-import type { Reason } from "../states.ts";
+import { destinationOf } from "../line/destinations.ts";
+import { callUp } from "../line/line.ts";
+import type { Reason } from "../line/states.ts";
 import { begin } from "./begin.ts";
 import type { Perform } from "./parts.ts";
 import { play } from "./play.ts";

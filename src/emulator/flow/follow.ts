@@ -1,5 +1,5 @@
 import type { Action } from "../../flows/action.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../line/call.ts";
 import { askFlow } from "./ask.ts";
 import { begin } from "./begin.ts";
 import { dial } from "./dial.ts";

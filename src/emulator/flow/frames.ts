@@ -1,5 +1,5 @@
-import { base64 } from "../../callbacks/base64.ts";
-import { bytesOf, tone } from "../sound.ts";
+import { base64 } from "../../bytes/base64.ts";
+import { bytesOf, tone } from "../recording/sound.ts";
 
 /** The tone that stands for the person on the line. It repeats every 100 ms. */
 export const hertz = 440;

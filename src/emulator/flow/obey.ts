@@ -1,7 +1,7 @@
 import { safeParse } from "valibot";
 import { FromApplication } from "../../flows/media.ts";
-import { halved, samplesOf } from "../sound.ts";
-import type { Speech } from "../speech.ts";
+import { halved, samplesOf } from "../recording/sound.ts";
+import type { Speech } from "../recording/speech.ts";
 
 const parse = (data: unknown): unknown => {
   if (typeof data !== "string") throw new TypeError("must be text");

@@ -1,5 +1,5 @@
 import type { Action } from "../../flows/action.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../line/call.ts";
 import type { Ask } from "../outgoing.ts";
 import type { Random } from "../random.ts";
 

@@ -1,5 +1,5 @@
 import type { Play } from "../../flows/action.ts";
-import { wavSeconds } from "../wav.ts";
+import { wavSeconds } from "../recording/wav.ts";
 import { begin } from "./begin.ts";
 import { FlowError } from "./flow-error.ts";
 import type { Perform } from "./parts.ts";

@@ -1,7 +1,13 @@
-import type { Call } from "../call.ts";
-import type { Timeline } from "../clock.ts";
-import type { Leg } from "../line.ts";
-import { type CallState, type Incident, type Reason, reasonOf, transitions } from "../states.ts";
+import type { Call } from "../line/call.ts";
+import type { Timeline } from "../line/clock.ts";
+import type { Leg } from "../line/line.ts";
+import {
+  type CallState,
+  type Incident,
+  type Reason,
+  reasonOf,
+  transitions,
+} from "../line/states.ts";
 
 /** The second leg of a call, by the same table as the call. It ends with the call at the latest. */
 export class SecondLeg implements Leg {

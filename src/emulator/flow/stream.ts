@@ -1,8 +1,8 @@
 import type { Stream } from "../../flows/action.ts";
 import type { MediaAudio, MediaStart } from "../../flows/media.ts";
 import { ulid } from "../random.ts";
-import { sampleAt } from "../recording.ts";
-import { Speech } from "../speech.ts";
+import { sampleAt } from "../recording/recording.ts";
+import { Speech } from "../recording/speech.ts";
 import { begin } from "./begin.ts";
 import { connect } from "./connect.ts";
 import { FlowError } from "./flow-error.ts";

@@ -81,7 +81,7 @@ export const paced = async (
 /** Writes a body: at once, or byte by byte. */
 export const sendBody = async (
   behaviour: Behaviour,
-  write: (piece: Uint8Array) => void,
+  write: (piece: Uint8Array | string) => void,
   isOver: () => boolean,
 ): Promise<void> => {
   const bytes = bodyOf(behaviour);

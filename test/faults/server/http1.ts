@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { apiKey } from "../../conformance/fixtures.ts";
 import type { Behaviour } from "../fault.ts";
-import { arrives, bodyOf, cors, dials, goodBody, headersOf, paced } from "./answer.ts";
+import { arrives, bodyOf, cors, dials, goodBody, headersOf, paced, sendBody } from "./answer.ts";
 import { gone } from "./network.ts";
 import type { Seen } from "./seen.ts";
 
@@ -29,7 +29,7 @@ const requestIn = (
 };
 
 const misbehave = async (socket: Socket, behaviour: Behaviour, elsewhere: string) => {
-  const { interim, status = 202, raw, pace = 0, end } = behaviour;
+  const { interim, status = 202, raw, end } = behaviour;
   if (behaviour.held) await gone();
   const isOver = () => socket.destroyed;
   const write = (piece: Uint8Array | string) => socket.write(piece);

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type Server } from "node:tls";
 import { apiKey } from "../../conformance/fixtures.ts";
 import type { Identity } from "../certificates.ts";
 import type { Behaviour } from "../fault.ts";
-import { arrives, bodyOf, cors, dials, goodBody, headersOf, paced } from "./answer.ts";
+import { arrives, cors, dials, goodBody, headersOf, paced, sendBody } from "./answer.ts";
 import { bytesOf } from "./frames.ts";
 import { gone } from "./network.ts";
 import type { Seen } from "./seen.ts";
@@ -23,7 +23,7 @@ const misbehave = async (
   elsewhere: string,
   release: () => void,
 ) => {
-  const { interim, status = 202, raw, frames, pace = 0, end } = behaviour;
+  const { interim, status = 202, raw, frames, end } = behaviour;
   if (behaviour.held) await gone();
   const isOver = () => stream.destroyed;
   if (interim) {

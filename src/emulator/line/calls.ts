@@ -1,0 +1,68 @@
+import { BadParametersException } from "../../errors.ts";
+import type { Call } from "./call.ts";
+import type { CallRecord } from "./history.ts";
+
+/** A call, and the end of everything that has to do with it. */
+interface Entry {
+  readonly call: Call;
+  readonly ended: Promise<CallRecord>;
+}
+
+/** The calls that are known: all that are not over, and the latest of those that are. */
+export class Calls {
+  readonly #keep: number;
+  #entries = new Map<string, Entry>();
+  #over: string[] = [];
+
+  /** @param keep - how many ended calls are known */
+  constructor(keep: number) {
+    this.#keep = keep;
+  }
+
+  /** @param done - settles when nothing more will happen to the call */
+  add(call: Call, done: Promise<void>): void {
+    const ended = done.then(() => {
+      const record = call.toRecord();
+      if (this.#entries.get(call.id) === entry) this.#retire(call.id);
+      return record;
+    });
+    const entry: Entry = { call, ended };
+    this.#entries.set(call.id, entry);
+  }
+
+  get(id: string): Call | undefined {
+    return this.#entries.get(id)?.call;
+  }
+
+  all(): readonly Call[] {
+    return [...this.#entries.values()].map(({ call }) => call);
+  }
+
+  /** @throws {BadParametersException} when no such call is known */
+  async ended(id: string): Promise<CallRecord> {
+    const entry = this.#entries.get(id);
+    if (entry) return entry.ended;
+    throw new BadParametersException([
+      { param: "id", message: "is of no call here, or of one that ended too long ago" },
+    ]);
+  }
+
+  /** Settles when everything has, that is going on now. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(({ ended }) => ended));
+  }
+
+  /** Forgets every call. */
+  clear(): void {
+    for (const { call } of this.#entries.values()) call.forget();
+    this.#entries.clear();
+    this.#over = [];
+  }
+
+  #retire(id: string): void {
+    this.#over.push(id);
+    if (this.#over.length <= this.#keep) return;
+    const oldest = this.#over.shift();
+    if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+}

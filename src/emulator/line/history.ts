@@ -1,0 +1,179 @@
+import type { Action } from "../../flows/action.ts";
+import type { CallState, Reason } from "./states.ts";
+
+/** What every entry of a history has. */
+export interface Stamp {
+  /** When, in ISO 8601 UTC, by the emulator's clock. */
+  readonly at: string;
+  readonly call_id: string;
+}
+
+/** The call is in a new state. */
+export interface StateEntry extends Stamp {
+  readonly type: "state";
+  readonly state: CallState;
+  /** Why, when the call is over. */
+  readonly reason?: Reason;
+}
+
+/** The flow was asked for the next action. */
+export interface FlowEntry extends Stamp {
+  readonly type: "flow";
+  /** Counts the requests of this call from 1. */
+  readonly step: number;
+  readonly url: string;
+  /** Milliseconds on the wall, to the end of the answer's body. */
+  readonly ms: number;
+  /** Absent when no answer came. */
+  readonly status?: number;
+  /** Absent when the answer was none. */
+  readonly action?: Action;
+}
+
+/** The flow could not be followed: the call ends. */
+export interface FlowErrorEntry extends Stamp {
+  readonly type: "flow_error";
+  readonly step: number;
+  /** The field of the action, such as `media_url` or `on_busy.media_url`. */
+  readonly field: string;
+  /** The step, the field and the rule, in one sentence. */
+  readonly message: string;
+}
+
+/** An action begins. */
+export interface ActionEntry extends Stamp {
+  readonly type: "action";
+  readonly step: number;
+  readonly action: Action;
+  /** How long a `play` lasts, in milliseconds. */
+  readonly duration?: number;
+}
+
+/** The second leg, which a `dial` calls, is in a new state. */
+export interface LegEntry extends Stamp {
+  readonly type: "leg";
+  readonly step: number;
+  readonly to: string;
+  readonly state: CallState;
+  readonly reason?: Reason;
+}
+
+/** The WebSocket of a `stream` has opened or closed. */
+export interface StreamEntry extends Stamp {
+  readonly type: "stream";
+  readonly step: number;
+  readonly stream_id: string;
+  readonly state: "open" | "closed";
+  /** Messages sent and received so far. */
+  readonly sent: number;
+  readonly received: number;
+  /** What was wrong with each message that could not be understood, the first few. */
+  readonly malformed: readonly string[];
+}
+
+/** One try to deliver a notification. */
+export interface NotificationEntry extends Stamp {
+  readonly type: "notification";
+  /** The notification's id, the same on every try. */
+  readonly id: string;
+  /** The notification's type, such as `call.ringing`. */
+  readonly event: string;
+  /** Counts the tries of this notification from 1. */
+  readonly try: number;
+  /** Whether it has arrived, will be tried again, or is lost. */
+  readonly outcome: "delivered" | "retrying" | "given_up";
+  /** Milliseconds on the wall. */
+  readonly ms: number;
+  /** Absent when no answer came. */
+  readonly status?: number;
+  /** What went wrong. */
+  readonly error?: string;
+  readonly request: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  };
+  /** The beginning of what the receiver answered. */
+  readonly response?: { readonly body: string };
+}
+
+/** The recording can be fetched. */
+export interface RecordingEntry extends Stamp {
+  readonly type: "recording";
+  readonly url: string;
+  /** Its length in seconds. */
+  readonly seconds: number;
+}
+
+/** Something of yours threw, and the call went on without it. */
+export interface ErrorEntry extends Stamp {
+  readonly type: "error";
+  /** Which option. */
+  readonly source: "onCall";
+  readonly message: string;
+}
+
+/** What happened in a call, told apart by `type`. */
+export type HistoryEntry =
+  | StateEntry
+  | FlowEntry
+  | FlowErrorEntry
+  | ActionEntry
+  | LegEntry
+  | StreamEntry
+  | NotificationEntry
+  | RecordingEntry
+  | ErrorEntry;
+
+/** What happened to the service as a whole. */
+export type ServiceEvent =
+  /** A request was refused. */
+  | {
+      readonly type: "refused";
+      readonly at: string;
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
+    }
+  /** The key is another one. */
+  | { readonly type: "key"; readonly at: string }
+  /** All calls were forgotten. */
+  | { readonly type: "reset"; readonly at: string };
+
+/** Everything that happens, told apart by `type`. */
+export type EmulatorEvent = HistoryEntry | ServiceEvent;
+
+/** An entry as its part writes it: the call adds time and id. */
+export type Note = HistoryEntry extends infer Entry
+  ? Entry extends HistoryEntry
+    ? Omit<Entry, keyof Stamp>
+    : never
+  : never;
+
+/** A call as it is at a moment. */
+export interface CallFacts {
+  readonly id: string;
+  readonly state: CallState;
+  /** Why it is over. */
+  readonly reason?: Reason;
+  readonly from_number: string;
+  readonly to_number: string;
+  readonly flow_url: string;
+  readonly status_callback_url: string;
+  readonly record: boolean;
+  /** Milliseconds since 1970, by the emulator's clock. */
+  readonly initiated_at: number;
+  readonly answered_at?: number;
+  readonly ended_at?: number;
+  /** Whole seconds from the answer to the end. */
+  readonly duration?: number;
+  readonly recording_url?: string;
+  /** Why the flow could not be followed, when that is the reason. */
+  readonly flow_error?: string;
+}
+
+/** A call as it is at a moment, and all that happened in it. */
+export interface CallRecord extends CallFacts {
+  /** In order, notifications among it as they were tried. */
+  readonly history: readonly HistoryEntry[];
+}

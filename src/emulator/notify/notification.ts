@@ -1,0 +1,41 @@
+import type { Event } from "../../callbacks/event.ts";
+import type { CallFacts } from "../line/history.ts";
+import type { CallState } from "../line/states.ts";
+
+const iso = (time: number | undefined): string => new Date(time ?? 0).toISOString();
+
+/** What each state says beside who calls whom. */
+const details: Readonly<Record<CallState, (call: CallFacts) => Event["data"]>> = {
+  initiated: ({ initiated_at }) => ({ start_time: iso(initiated_at) }),
+  ringing: () => ({}),
+  answered: ({ answered_at }) => ({ answer_time: iso(answered_at) }),
+  completed: ({ duration, ended_at, reason, recording_url, flow_error }) => ({
+    duration,
+    hangup_time: iso(ended_at),
+    reason,
+    recording_url,
+    flow_error,
+  }),
+  failed: ({ reason, ended_at }) => ({ reason, hangup_time: iso(ended_at) }),
+};
+
+/** The notification that a call has come into the state in which it is. */
+export const notificationOf = (
+  id: string,
+  account_id: string,
+  call: CallFacts,
+  now: number,
+): Event => ({
+  id,
+  type: `call.${call.state}`,
+  api_version: "2026-06-01",
+  occurred_at: iso(now),
+  account_id,
+  call_id: call.id,
+  data: {
+    call_id: call.id,
+    from: call.from_number,
+    to: call.to_number,
+    ...details[call.state](call),
+  },
+});
