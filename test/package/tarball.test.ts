@@ -11,7 +11,7 @@ const contents = [
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
-  "dist/action-*.d.ts",
+  "dist/*.d.ts",
   "dist/bun-*.js",
   "dist/call-*.js",
   "dist/callbacks/index.d.ts",
@@ -27,11 +27,9 @@ const contents = [
   "dist/emulator/index.js",
   "dist/flows/index.d.ts",
   "dist/flows/index.js",
-  "dist/index-*.d.ts",
   "dist/index.d.ts",
   "dist/index.js",
   "dist/node-*.js",
-  "dist/verification-*.d.ts",
   "package.json",
 ];
 
@@ -48,7 +46,12 @@ beforeAll(async () => {
 afterAll(cleanUp);
 
 test("the tarball holds these files, and nothing else", () => {
-  const named = packed.files.map((file) => file.replace(/^(dist\/[a-z]+)-[\w-]{8}\./, "$1-*."));
+  // What entries share is named by the tool that builds, after one of its parts.
+  const named = packed.files.map((file) =>
+    file
+      .replace(/^dist\/[a-z-]+-[\w-]{8}\.d\.ts$/, "dist/*.d.ts")
+      .replace(/^(dist\/[a-z]+)-[\w-]{8}\./, "$1-*."),
+  );
   expect([...new Set(named)]).toEqual(contents);
 });
 
