@@ -1,6 +1,6 @@
 import { safeParse } from "valibot";
 import { decoded } from "../bytes/base64.ts";
-import { FromService, type MediaAudio, type MediaStart } from "./media.ts";
+import { FromService, type MediaAudio, type MediaOther, type MediaStart } from "./media.ts";
 
 /** A message on a media socket was not what the service sends. It is left out; the call goes on. */
 export class FrameException extends Error {
@@ -12,20 +12,33 @@ export class FrameException extends Error {
 const longest = 1_048_576 + 4096;
 
 /**
- * What a message of the service says.
+ * A message of the service, as it stands.
+ *
+ * @throws {FrameException} that names the rule, never the value
+ */
+export const messageIn = (text: unknown): unknown => {
+  if (typeof text !== "string") throw new FrameException("The message isn't text");
+  if (text.length > longest) throw new FrameException("The message is too long");
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new FrameException("The message isn't JSON"); // The parser's own error quotes it.
+  }
+};
+
+/** Whether a message is of a type that this package doesn't know: a service may grow. */
+export const isOther = (message: unknown): message is MediaOther => {
+  const { type } = Object(message);
+  return typeof type === "string" && type !== "start" && type !== "audio";
+};
+
+/**
+ * What a message of a known type says.
  *
  * @throws {FrameException} that names the rule, never the value
  */
 export const frameIn = (message: unknown): MediaStart | MediaAudio => {
-  if (typeof message !== "string") throw new FrameException("The message isn't text");
-  if (message.length > longest) throw new FrameException("The message is too long");
-  let json: unknown;
-  try {
-    json = JSON.parse(message);
-  } catch {
-    throw new FrameException("The message isn't JSON"); // The parser's own error quotes it.
-  }
-  const { success, output, issues } = safeParse(FromService, json);
+  const { success, output, issues } = safeParse(FromService, message);
   if (success) return output;
   const [{ path, message: rule }] = issues;
   const field = path?.map(({ key }) => key).join(".") ?? "The message";

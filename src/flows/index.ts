@@ -18,14 +18,17 @@ export {
   type MediaAudio,
   type MediaClear,
   type MediaInterrupt,
+  type MediaOther,
   type MediaSpeech,
   type MediaStart,
+  type NestedMediaSpeech,
 } from "./media.ts";
 export { FlowRequest } from "./request.ts";
 export {
   type Closed,
   type Heard,
   type StreamHandlers,
+  type StreamOptions,
   type StreamSession,
   streamSession,
 } from "./session.ts";

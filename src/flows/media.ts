@@ -5,13 +5,16 @@ import {
   looseObject,
   maxLength,
   minValue,
+  nullish,
   number,
   optional,
   picklist,
   pipe,
   regex,
   string,
+  transform,
   union,
+  unknown,
   variant,
 } from "valibot";
 
@@ -49,7 +52,10 @@ const chunkId = /* @__PURE__ */ union(
 export interface MediaStart {
   readonly type: "start";
   readonly account_id: string;
+  /** May differ from the id that `calls.create` gave: match by what the signed URL carries. */
   readonly call_id: string;
+  /** The application of the account that the call belongs to, where a service has such. */
+  readonly call_app_id?: string | null | undefined;
   readonly stream_id: string;
   /** Counts the service's messages from 1. */
   readonly message_id: number;
@@ -91,6 +97,7 @@ export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @
         type: /* @__PURE__ */ literal("start"),
         account_id: text,
         call_id: text,
+        call_app_id: /* @__PURE__ */ nullish(text),
         stream_id: text,
         message_id: order,
         data: /* @__PURE__ */ looseObject(
@@ -117,14 +124,24 @@ export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @
   "must be start or audio",
 );
 
+/** A message of a type that this package doesn't know: it goes to the application as it is. */
+export interface MediaOther {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
 /** Says something to the person on the line, after what is already waiting to be said. */
 export interface MediaSpeech {
   readonly type: "audio";
-  readonly data: {
-    readonly audio_b64: string;
-    /** Names what is said, so that it can be interrupted. Several messages may share one. */
-    readonly chunk_id?: string | number | undefined;
-  };
+  readonly audio_b64: string;
+  /** Names the message, so that it can be interrupted: unique in its stream. */
+  readonly chunk_id?: string | number | undefined;
+}
+
+/** The same, in the form that some documents show. */
+export interface NestedMediaSpeech {
+  readonly type: "audio";
+  readonly data: Omit<MediaSpeech, "type">;
 }
 
 /** Stops what is being said, if it has this name. */
@@ -138,38 +155,48 @@ export interface MediaClear {
   readonly type: "clear";
 }
 
+/** A message whose audio is nested, as the flat one that it stands for. */
+const flat = (message: unknown): unknown => {
+  const { type, data, ...others } = Object(message);
+  return type === "audio" && Object(data) === data ? { type, ...others, ...data } : message;
+};
+
 /**
- * What an application sends on a media socket.
+ * What an application sends on a media socket. Audio may be nested, as in `NestedMediaSpeech`; what
+ * is parsed is flat.
  *
  * @example Check what an agent wrote
  * ```ts
  * import { FromApplication } from "outdial/flows";
- * import { is } from "valibot";
+ * import { is, parse } from "valibot";
  *
  * console.log(is(FromApplication, { type: "clear" })); // true
  * console.log(is(FromApplication, { type: "interrupt" })); // false: of what?
+ * console.log(parse(FromApplication, { type: "audio", data: { audio_b64: "AAA=" } })); // flat
  * ```
  * @see contract.md, "Media messages on `ws_url`"
  */
 export const FromApplication: GenericSchema<unknown, MediaSpeech | MediaInterrupt | MediaClear> =
-  /* @__PURE__ */ variant(
-    "type",
-    [
-      /* @__PURE__ */ looseObject(
-        {
-          type: /* @__PURE__ */ literal("audio"),
-          data: /* @__PURE__ */ looseObject(
-            { audio_b64: audioB64, chunk_id: /* @__PURE__ */ optional(chunkId) },
-            "is missing",
-          ),
-        },
-        "is missing",
-      ),
-      /* @__PURE__ */ looseObject(
-        { type: /* @__PURE__ */ literal("interrupt"), chunk_id: chunkId },
-        "is missing",
-      ),
-      /* @__PURE__ */ looseObject({ type: /* @__PURE__ */ literal("clear") }),
-    ],
-    "must be audio, interrupt or clear",
+  /* @__PURE__ */ pipe(
+    /* @__PURE__ */ unknown(),
+    /* @__PURE__ */ transform(flat),
+    /* @__PURE__ */ variant(
+      "type",
+      [
+        /* @__PURE__ */ looseObject(
+          {
+            type: /* @__PURE__ */ literal("audio"),
+            audio_b64: audioB64,
+            chunk_id: /* @__PURE__ */ optional(chunkId),
+          },
+          "is missing",
+        ),
+        /* @__PURE__ */ looseObject(
+          { type: /* @__PURE__ */ literal("interrupt"), chunk_id: chunkId },
+          "is missing",
+        ),
+        /* @__PURE__ */ looseObject({ type: /* @__PURE__ */ literal("clear") }),
+      ],
+      "must be audio, interrupt or clear",
+    ),
   );

@@ -1,5 +1,12 @@
-import { audioOf, FrameException, frameIn } from "./frame.ts";
-import type { MediaClear, MediaInterrupt, MediaSpeech, MediaStart } from "./media.ts";
+import { audioOf, FrameException, frameIn, isOther, messageIn } from "./frame.ts";
+import type {
+  MediaClear,
+  MediaInterrupt,
+  MediaOther,
+  MediaSpeech,
+  MediaStart,
+  NestedMediaSpeech,
+} from "./media.ts";
 import type { MediaEvent, MediaSocket } from "./socket.ts";
 import { Speaker } from "./speaker.ts";
 
@@ -24,27 +31,45 @@ export interface StreamHandlers {
   readonly onStart?: ((start: MediaStart) => unknown) | undefined;
   /** Hears what the person says, in order. A promise of it isn't waited for. */
   readonly onAudio?: ((heard: Heard) => unknown) | undefined;
+  /** Hears what the service sends beside those two, as it came. */
+  readonly onMessage?: ((message: MediaOther) => unknown) | undefined;
   /** Hears once that the stream has ended, from either side. */
   readonly onClose?: ((closed: Closed) => unknown) | undefined;
   /** Hears of malformed messages (`FrameException`) and of what the other handlers throw. */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
 
+/** How a session writes what is said. */
+export interface StreamOptions {
+  /**
+   * The most audio in one message, in milliseconds, from 20: services ask for 500 or more.
+   *
+   * @defaultValue 500
+   */
+  readonly chunk_size?: number | undefined;
+  /**
+   * Where a message has its audio: at its top (`MediaSpeech`), or in `data` (`NestedMediaSpeech`).
+   *
+   * @defaultValue `"flat"`
+   */
+  readonly form?: "flat" | "nested" | undefined;
+}
+
 /** The application's end of a media stream. */
 export interface StreamSession {
   /**
-   * Says something, after what was given before. It goes out in messages of at most 6 400 bytes (400 ms
-   * of 8 kHz), and waits while more than 64 KiB wait for the network.
+   * Says something, after what was given before. It goes out in messages of at most `chunk_size`, each
+   * with a `chunk_id` of its own, and waits while more than 64 KiB wait for the network.
    *
    * @param samples - 16-bit samples in the stream's rate, as an array of any kind or a buffer; leave
    * them alone until it is done
-   * @param chunk_id - a name, to interrupt it by
+   * @param name - to interrupt it by; several things may have the same
    * @returns `true` once everything went out, `false` when it was interrupted, cleared, or the stream
    * ended; it never rejects
    */
-  readonly audio: (samples: BufferSource, chunk_id?: string | number) => Promise<boolean>;
-  /** Stops what has this name, here and at the service. */
-  readonly interrupt: (chunk_id: string | number) => void;
+  readonly audio: (samples: BufferSource, name?: string | number) => Promise<boolean>;
+  /** Stops all that was said by this name, here and at the service. */
+  readonly interrupt: (name: string | number) => void;
   /** Throws away everything that waits to be said, here and at the service. */
   readonly clear: () => void;
   /** Ends the stream; `onClose` hears of it at once. */
@@ -63,6 +88,7 @@ export interface StreamSession {
  *
  * @param socket - any standard WebSocket, already accepted
  * @param handlers - what to do
+ * @param options - how to write what is said
  *
  * @example An echo
  * ```ts
@@ -89,7 +115,12 @@ export interface StreamSession {
  * ```
  * @see contract.md, "Media messages on `ws_url`"
  */
-export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): StreamSession => {
+export const streamSession = (
+  socket: MediaSocket,
+  handlers: StreamHandlers,
+  options: StreamOptions = {},
+): StreamSession => {
+  const { chunk_size = 500, form = "flat" } = options;
   let start: MediaStart | undefined;
   let heard = 0;
   let ended = false;
@@ -100,7 +131,9 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
   const tell = <T>(handler: ((news: T) => unknown) | undefined, news: T): void => {
     (async () => handler?.(news))().catch(report);
   };
-  const write = (message: MediaSpeech | MediaInterrupt | MediaClear): boolean => {
+  const write = (
+    message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear,
+  ): boolean => {
     try {
       if (!ended) socket.send(JSON.stringify(message));
       return !ended;
@@ -109,11 +142,18 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
       return false;
     }
   };
-  const speaker = new Speaker(socket, write);
+  const say = ({ type, ...data }: MediaSpeech): boolean =>
+    write(form === "flat" ? { type, ...data } : { type, data });
+  const speaker = new Speaker(socket, say, chunk_size, () => start?.data.sample_rate ?? 8000);
 
   const onMessage = ({ data }: MediaEvent): void => {
     try {
-      const message = frameIn(data);
+      const arrived = messageIn(data);
+      if (isOther(arrived)) {
+        tell(handlers.onMessage, arrived);
+        return;
+      }
+      const message = frameIn(arrived);
       if (message.type === "start") {
         if (start) throw new FrameException("The stream has started already");
         start = message;
@@ -158,15 +198,14 @@ export const streamSession = (socket: MediaSocket, handlers: StreamHandlers): St
   if (socket.readyState > 1) queueMicrotask(onLost);
 
   return {
-    audio: async (samples, chunk_id) => {
+    audio: async (samples, name) => {
       const bytes = ArrayBuffer.isView(samples)
         ? new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
         : new Uint8Array(samples);
-      return !ended && speaker.say(bytes, chunk_id);
+      return !ended && speaker.say(bytes, name);
     },
-    interrupt: (chunk_id) => {
-      speaker.stop(chunk_id);
-      write({ type: "interrupt", chunk_id });
+    interrupt: (name) => {
+      for (const chunk_id of speaker.stop(name)) write({ type: "interrupt", chunk_id });
     },
     clear: () => {
       speaker.stop();

@@ -30,7 +30,7 @@ export class ServiceSocket extends WebSocket {
     super(url);
     this.addEventListener("message", ({ data }) => {
       const message = JSON.parse(data);
-      if (message.type === "audio") this.#answered.push(samplesIn(message.data.audio_b64));
+      if (message.type === "audio") this.#answered.push(samplesIn(message.audio_b64));
     });
     this.addEventListener("close", ({ code, reason }) => {
       this.closed = { code, reason };

@@ -117,8 +117,8 @@ const pair = (): readonly [MediaSocket, MediaSocket] => {
 
 /** What was said, put together again. */
 const said = (socket: Socket): readonly number[] =>
-  socket.sent.flatMap(({ data }) =>
-    [...atob(String(Object(data).audio_b64 ?? ""))].map((byte) => byte.charCodeAt(0)),
+  socket.sent.flatMap(({ audio_b64 }) =>
+    [...atob(String(audio_b64 ?? ""))].map((byte) => byte.charCodeAt(0)),
   );
 
 const ramp = (length: number) => Uint8Array.from({ length }, (_, index) => index % 251);
@@ -134,8 +134,7 @@ const malformed: readonly unknown[] = [
   "[]",
   "{}",
   '{"type":"audio"',
-  '{"type":"MARKED"}',
-  { type: "dtmf", digit: "1" },
+  { type: 7 },
   { type: "audio" },
   { type: "audio", stream_id: "st_1", message_id: 2, data: {} },
   audio([], { data: { audio_b64: "MARKED!" } }),
@@ -229,9 +228,10 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "audio goes out in messages of at most 6400 bytes, in order, with its name",
+    name: "audio goes out in messages of at most 500 ms, in order, each with an id of its own",
     run: async () => {
       const { socket, stream, errors } = session();
+      socket.receive(start);
       const bytes = ramp(15_000);
       const samples = new Int16Array(bytes.buffer, 0, 100);
       const all = await Promise.all([
@@ -243,21 +243,43 @@ export const cases: readonly Case[] = [
       assert.deepEqual(all, [true, true, true, true]);
       assert.deepEqual(said(socket), [...bytes, ...bytes.slice(0, 200), ...bytes.slice(0, 4)]);
       assert.deepEqual(
-        socket.sent.map(({ type, data }) => [
-          type,
-          Object(data).chunk_id,
-          atob(Object(data).audio_b64).length,
-        ]),
-        [
-          ["audio", "hello", 6400],
-          ["audio", "hello", 6400],
-          ["audio", "hello", 2200],
-          ["audio", undefined, 200],
-          ["audio", 7, 4],
-        ],
+        socket.sent.map(({ type, audio_b64 }) => [type, atob(String(audio_b64)).length]),
+        [8000, 7000, 200, 4].map((bytes) => ["audio", bytes]),
       );
+      assert.equal(new Set(socket.sent.map(({ chunk_id }) => chunk_id)).size, 4);
       for (const message of socket.sent) assert.isTrue(is(FromApplication, message));
       assert.equal(stream.waiting, 0);
+      assert.deepEqual(errors, []);
+    },
+  },
+  {
+    name: "a session can be told how long its messages are, and to nest their audio",
+    run: async () => {
+      for (const sample_rate of [8000, 16_000]) {
+        const socket = new Socket();
+        const stream = streamSession(socket, {}, { chunk_size: 20, form: "nested" });
+        socket.receive({ ...start, data: { ...start.data, sample_rate } });
+        assert.isTrue(await stream.audio(ramp(1000)));
+        const sizes = socket.sent.map(({ data }) => atob(Object(data).audio_b64).length);
+        assert.deepEqual(sizes, sample_rate === 8000 ? [320, 320, 320, 40] : [640, 360]);
+        for (const message of socket.sent) {
+          assert.hasAllKeys(message, ["type", "data"]);
+          assert.hasAllKeys(message.data, ["audio_b64", "chunk_id"]);
+          assert.isTrue(is(FromApplication, message));
+        }
+      }
+    },
+  },
+  {
+    name: "a message of an unknown type goes to the application as it is, and is no error",
+    run: () => {
+      const others: unknown[] = [];
+      const { socket, errors } = session({ onMessage: (message) => others.push(message) });
+      const mark = { type: "mark", stream_id: "st_2", data: { nested: [1, null] } };
+      socket.receive(mark);
+      socket.receive(start);
+      socket.receive({ type: "dtmf", digit: "1" });
+      assert.deepEqual(others, [mark, { type: "dtmf", digit: "1" }]);
       assert.deepEqual(errors, []);
     },
   },
@@ -278,7 +300,7 @@ export const cases: readonly Case[] = [
       };
       await pause(60);
       assert.lengthOf(socket.sent, 1);
-      assert.equal(stream.waiting, 3600);
+      assert.equal(stream.waiting, 2000);
       socket.send = send;
       socket.bufferedAmount = 0;
       assert.isTrue(await done);
@@ -308,12 +330,30 @@ export const cases: readonly Case[] = [
       await pause(0);
       stream.interrupt("a");
       assert.isFalse(await first);
-      assert.deepEqual(socket.sent, [{ type: "interrupt", chunk_id: "a" }]);
+      assert.deepEqual(socket.sent, []);
       assert.equal(stream.waiting, 100);
       socket.bufferedAmount = 0;
       assert.isTrue(await second);
       assert.deepEqual(said(socket), [...ramp(100)]);
-      assert.isTrue(is(FromApplication, socket.sent[0]));
+    },
+  },
+  {
+    name: "interrupt names every message of what was said by a name, once",
+    run: async () => {
+      const { socket, stream } = session();
+      await stream.audio(ramp(20_000), "a");
+      await stream.audio(ramp(100), "b");
+      await stream.audio(ramp(100), "a");
+      const ids = socket.sent.map(({ chunk_id }) => chunk_id);
+      const meant = ids.filter((_, at) => at !== 3);
+      for (let times = 0; times < 2; times++) stream.interrupt("a");
+      const interrupts = socket.sent.slice(ids.length);
+      assert.lengthOf(ids, 5);
+      assert.deepEqual(
+        interrupts,
+        meant.map((chunk_id) => ({ type: "interrupt", chunk_id })),
+      );
+      for (const message of interrupts) assert.isTrue(is(FromApplication, message));
     },
   },
   {
@@ -474,7 +514,7 @@ export const cases: readonly Case[] = [
       service.close(1000, "hung up");
       assert.deepEqual(await closed, { code: 1000, reason: "hung up" });
       await gone;
-      assert.deepEqual(sent, [{ type: "audio", data: { audio_b64: "AQI=", chunk_id: "echo" } }]);
+      assert.deepEqual(sent, [{ type: "audio", audio_b64: "AQI=", chunk_id: "1" }]);
       assert.lengthOf(errors, 1);
     },
   },

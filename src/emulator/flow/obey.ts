@@ -27,7 +27,7 @@ export const obey = (speech: Speech, data: unknown, sampleRate: number, now: num
   if (output.type === "clear") speech.clear(now);
   else if (output.type === "interrupt") speech.interrupt(output.chunk_id, now);
   else {
-    const { audio_b64, chunk_id } = output.data;
+    const { audio_b64, chunk_id } = output;
     const samples = samplesOf(audio_b64);
     speech.say(sampleRate === 16_000 ? halved(samples) : samples, chunk_id, now);
   }

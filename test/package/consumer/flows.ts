@@ -19,15 +19,18 @@ import {
   type MediaClear,
   type MediaEvent,
   type MediaInterrupt,
+  type MediaOther,
   type MediaSocket,
   type MediaSpeech,
   type MediaStart,
+  type NestedMediaSpeech,
   type OnError,
   type Play,
   play,
   type Secret,
   type Stream,
   type StreamHandlers,
+  type StreamOptions,
   type StreamSession,
   stream,
   streamSession,
@@ -56,22 +59,25 @@ export const echo = (socket: MediaSocket): StreamSession => {
   const handlers: StreamHandlers = {
     onStart: ({ data }: MediaStart) => data.sample_rate,
     onAudio: ({ bytes, time }: Heard) => time > 0 && session.audio(bytes, "chunk"),
+    onMessage: ({ type, digit }: MediaOther) => type === "dtmf" && digit,
     onClose: ({ code, reason }: Closed) => session.close(code, reason),
     onError: (error) => error instanceof FrameException && session.clear(),
   };
-  const session = streamSession(socket, handlers);
+  const options: StreamOptions = { chunk_size: 500, form: "nested" };
+  const session = streamSession(socket, handlers, options);
   session.interrupt("chunk");
   return session;
 };
 export const web = (socket: WebSocket): StreamSession => echo(socket);
 export const text = ({ data }: MediaEvent): string => String(data);
 
-const speech: MediaSpeech = { type: "audio", data: { audio_b64: "", chunk_id: 1 } };
+const speech: MediaSpeech = { type: "audio", audio_b64: "", chunk_id: 1 };
+const nested: NestedMediaSpeech = { type: "audio", data: { audio_b64: "", chunk_id: 1 } };
 const interrupt: MediaInterrupt = { type: "interrupt", chunk_id: 1 };
 const clear: MediaClear = { type: "clear" };
 const audio: MediaAudio = { type: "audio", stream_id: "", message_id: 2, data: { audio_b64: "" } };
 export const valid: boolean =
-  [speech, interrupt, clear].every((message) => is(FromApplication, message)) &&
+  [speech, nested, interrupt, clear].every((message) => is(FromApplication, message)) &&
   is(FromService, audio) &&
   actions.every((action) => is(Action, action));
 export const isAsked = (value: unknown): value is FlowRequest => is(FlowRequest, value);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { audioOf, FrameException, frameIn } from "../../../src/flows/frame.ts";
+import { audioOf, FrameException, frameIn, messageIn } from "../../../src/flows/frame.ts";
 
 const start = {
   type: "start",
@@ -10,6 +10,7 @@ const start = {
   data: { encoding: "audio/l16", sample_rate: 8_000, channels: 1 },
 };
 const longest = 2 ** 20 + 4_096;
+const read = (text: unknown) => frameIn(messageIn(text));
 
 test.each([
   [new Uint8Array(2), "The message isn't text"],
@@ -24,13 +25,13 @@ test.each([
   ],
 ])("a message is refused by its rule, never with its value (%#)", (message, rule) => {
   const told = expect.objectContaining({ name: "FrameException", message: rule });
-  expect(() => frameIn(message)).toThrow(told);
+  expect(() => read(message)).toThrow(told);
 });
 
 test("a message as long as may be is read", () => {
   const text = JSON.stringify({ ...start, more: "" });
   const padded = text.replace('"more":"', `"more":"${"x".repeat(longest - text.length)}`);
-  expect(frameIn(padded)).toMatchObject(start);
+  expect(read(padded)).toMatchObject(start);
 });
 
 test.each([

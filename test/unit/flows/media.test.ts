@@ -1,4 +1,4 @@
-import { getDotPath, is, safeParse } from "valibot";
+import { getDotPath, is, parse, safeParse } from "valibot";
 import { describe, expect, test } from "vitest";
 import { FromApplication, FromService } from "../../../src/flows/media.ts";
 import { FlowRequest } from "../../../src/flows/request.ts";
@@ -16,6 +16,8 @@ describe("the messages of the service", () => {
   test.each([
     start,
     { ...start, region: "eu" },
+    { ...start, call_app_id: "app_1" },
+    { ...start, call_app_id: null },
     { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "AAA=" } },
     { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "" } },
   ])("are taken: %j", (message) => expect(is(FromService, message)).toBe(true));
@@ -33,6 +35,7 @@ describe("the messages of the service", () => {
     [{ ...start, data: undefined }, "data is missing"],
     [{ ...start, call_id: 7 }, "call_id must be a string"],
     [{ ...start, call_id: undefined }, "call_id is missing"],
+    [{ ...start, call_app_id: 7 }, "call_app_id must be a string"],
     [{ ...start, message_id: "1" }, "message_id must be a number"],
     [{ ...start, data: { ...start.data, encoding: undefined } }, "data.encoding is missing"],
     [{ type: "audio", message_id: 2, data: { audio_b64: "" } }, "stream_id is missing"],
@@ -62,9 +65,11 @@ describe("the messages of the service", () => {
 
 describe("the messages of an application", () => {
   test.each([
+    { type: "audio", audio_b64: "AAA=" },
+    { type: "audio", audio_b64: "AAA=", chunk_id: "hello", later: true },
+    { type: "audio", audio_b64: "AAA=", chunk_id: 7 },
     { type: "audio", data: { audio_b64: "AAA=" } },
     { type: "audio", data: { audio_b64: "AAA=", chunk_id: "hello" } },
-    { type: "audio", data: { audio_b64: "AAA=", chunk_id: 7 } },
     { type: "interrupt", chunk_id: "hello" },
     { type: "clear" },
     { type: "clear", later: true },
@@ -76,15 +81,28 @@ describe("the messages of an application", () => {
     [{ type: "interrupt" }, "chunk_id is missing"],
     [{ type: "interrupt", chunk_id: null }, `chunk_id ${chunk}`],
     [{ type: "interrupt", chunk_id: "x".repeat(129) }, "chunk_id must be at most 128 characters"],
-    [{ type: "audio" }, "data is missing"],
-    [{ type: "audio", data: {} }, "data.audio_b64 is missing"],
-    [{ type: "audio", data: { audio_b64: "AAA=", chunk_id: {} } }, `data.chunk_id ${chunk}`],
+    [{ type: "audio" }, "audio_b64 is missing"],
+    [{ type: "audio", data: {} }, "audio_b64 is missing"],
+    [{ type: "audio", data: "AAA=" }, "audio_b64 is missing"],
+    [{ type: "audio", audio_b64: "AAA=", chunk_id: {} }, `chunk_id ${chunk}`],
+    [{ type: "audio", data: { audio_b64: "AAA=", chunk_id: {} } }, `chunk_id ${chunk}`],
     [{ type: "start" }, "type must be audio, interrupt or clear"],
     [[], "type must be audio, interrupt or clear"],
     [null, "null must be audio, interrupt or clear"],
   ])("are refused by field and rule: %j", (message, rule) => {
     const { issues } = safeParse(FromApplication, message);
     expect(issues?.map((issue) => `${getDotPath(issue)} ${issue.message}`)).toEqual([rule]);
+  });
+});
+
+test("audio reads the same, flat or nested, whatever else is in it", () => {
+  const speech = { audio_b64: "AAA=", chunk_id: 7 };
+  const read = { type: "audio", ...speech };
+  expect(parse(FromApplication, read)).toEqual(read);
+  expect(parse(FromApplication, { type: "audio", data: speech })).toEqual(read);
+  expect(parse(FromApplication, { type: "audio", data: speech, later: true })).toEqual({
+    ...read,
+    later: true,
   });
 });
 

@@ -53,7 +53,7 @@ test("an echo over TCP gives back every byte, and a hang-up ends it", async () =
   const heard: number[] = [];
   const all = new Promise<void>((resolve) => {
     service.on("message", (message) => {
-      heard.push(...Buffer.from(JSON.parse(String(message)).data.audio_b64, "base64"));
+      heard.push(...Buffer.from(JSON.parse(String(message)).audio_b64, "base64"));
       if (heard.length === spoken.length) resolve();
     });
   });
