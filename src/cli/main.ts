@@ -1,35 +1,92 @@
 #!/usr/bin/env node
 /// <reference types="node" />
-import { type Command, UsageError } from "./command.ts";
-import { help } from "./help.ts";
+import type { Stage } from "./command/command.ts";
+import { type Exit, exits, Failure, UsageError } from "./command/failure.ts";
+import { help, helpOf } from "./command/help.ts";
+import { nearest } from "./command/nearest.ts";
+import { commands } from "./commands.ts";
+import { jsonLine } from "./terminal/json.ts";
+import { end } from "./terminal/output.ts";
 import { plain } from "./terminal/plain.ts";
 import { version } from "./version.ts";
 
-/** Each command is loaded when it is asked for: `call` starts without the emulator. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  call: async () => (await import("./call.ts")).call,
-  emulator: async () => (await import("./emulator/emulator.ts")).emulator,
+const [name = "", ...args] = process.argv.slice(2);
+
+/** How far the command has come. */
+let stage: Stage = "nothing";
+
+/** What it means when a command ends early. */
+const ends = {
+  nothing: [exits.refused, "no call was placed"],
+  sent: [exits.maybe, "a call may have been placed, so find out before you call again"],
+  placed: [exits.done, "the call was placed"],
+} as const;
+
+const early = (what: string): Failure => {
+  const [exit, words] = ends[stage];
+  return new Failure(`${what} (${words})`, exit);
 };
 
-const main = async ([name = "", ...args]: readonly string[]): Promise<number> => {
-  if ([name, ...args].some((word) => word === "--help" || word === "-h")) {
-    console.log(help);
-    return 0;
-  }
-  if (name === "--version" || name === "-v") {
-    console.log(version);
-    return 0;
-  }
-  try {
-    const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!load) throw new UsageError(name ? "there is no such command" : "which command?");
-    const command = await load();
-    return await command(args);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    console.error(`outdial: ${plain(error.message)}; see \`outdial --help\``);
-    return 2;
-  }
+/** Of an error that nobody foresaw the name alone is told: its message may hold anything. */
+const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : early(`unexpected ${Object(error).name ?? "error"}`);
+
+/** Tells of a failure on stderr, and gives its exit code. */
+const tell = (error: unknown): Exit => {
+  const failure = failureOf(error);
+  const { message, exit, facts } = failure;
+  const line = plain(message);
+  const known = { name: failure.name, message: line, exit, ...facts };
+  const asked = args.includes("--json");
+  const json =
+    asked && (jsonLine({ error: known }) ?? jsonLine({ error: { message: line, exit } }));
+  const topic = find(name) ? `help ${name}` : "help";
+  const hint = exit === exits.usage ? `; see \`outdial ${topic}\`` : "";
+  console.error(json || `outdial: ${line}${hint}`);
+  return exit;
 };
 
-process.exitCode = await main(process.argv.slice(2));
+const find = (word: string) => commands.find((command) => command.name === word);
+
+/** @throws {UsageError} with the command that was probably meant, when there is no such one */
+const unknown = (word: string): UsageError => {
+  if (!word) return new UsageError("which command?");
+  const meant = nearest(word, [...commands.map((each) => each.name), "help"]);
+  return new UsageError(`there is no such command${meant ? ` (did you mean ${meant}?)` : ""}`);
+};
+
+const print = (text: string): Exit => {
+  console.log(text);
+  return exits.done;
+};
+
+const main = async (): Promise<Exit> => {
+  const isHelp = (word: string) => word === "--help" || word === "-h";
+  const asked = name === "help" ? args[0] : args.some(isHelp) ? name : undefined;
+  if (isHelp(name) || (name === "help" && !asked)) return print(help(commands));
+  if (name === "--version" || name === "-v") return print(version);
+  const command = find(asked ?? name);
+  if (!command) throw unknown(asked ?? name);
+  if (asked) return print(helpOf(command));
+  const reached = (now: Stage) => {
+    stage = now;
+  };
+  return command.run(args, { reached, signal: interrupt.signal });
+};
+
+const interrupt = new AbortController();
+for (const event of ["SIGINT", "SIGTERM"] as const) {
+  process.on(event, () => {
+    if (interrupt.signal.aborted) process.exit(tell(early("interrupted twice")));
+    interrupt.abort(early("interrupted"));
+  });
+}
+
+// What nobody awaits ends the command too, and by what is known then.
+for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+  process.on(event, (error: unknown) => void end(tell(error)));
+}
+// A reader that leaves (`outdial … | head -1`) is no failure.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
+await end(await main().catch(tell));

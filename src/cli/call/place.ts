@@ -1,0 +1,72 @@
+import type { Call } from "../../calls/call.ts";
+import { create } from "../../calls/create.ts";
+import type { CallParams } from "../../calls/params.ts";
+import { BadParametersException, isException } from "../../errors.ts";
+import type { Given } from "../command/command.ts";
+import { type Exit, exits, Failure, UsageError } from "../command/failure.ts";
+import type { Flags } from "../command/flags.ts";
+import { jsonLine } from "../terminal/json.ts";
+import { plain } from "../terminal/plain.ts";
+
+/** What places one call, beside its parameters. */
+export interface Placing extends Pick<Given<Flags>, "reached" | "signal"> {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly timeout: string | undefined;
+  readonly json: boolean | undefined;
+  /** How the user knows a parameter or an option: `to_number` by `--to`. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** A broken rule, told by the name that the user knows. */
+const usage = ({ issues, placed }: BadParametersException, names: Placing["names"]): UsageError => {
+  const told = issues.map(({ param, message }) => ({ param: names[param] ?? param, message }));
+  const line = told.map(
+    ({ param, message }) => `${param} ${message.replace("baseUrl", "the base URL")}`,
+  );
+  return new UsageError(`${line.join("; ")} (no call was placed)`, { placed, issues: told });
+};
+
+const failureOf = (error: unknown, names: Placing["names"]): unknown => {
+  if (error instanceof BadParametersException) return usage(error, names);
+  if (!isException(error)) return error;
+  const { name, message, placed } = error;
+  return new Failure(message, placed === "no" ? exits.refused : exits.maybe, {
+    ...error,
+    name,
+    placed,
+  });
+};
+
+const say = (call: Call, json: boolean | undefined): void => {
+  // Whatever else the service sent must not hide that the call was placed, and which it is.
+  console.log(json ? (jsonLine(call) ?? jsonLine({ id: call.id })) : plain(call.id));
+};
+
+/**
+ * Places one call, and says on stdout which.
+ *
+ * @throws {Failure} whose exit code says whether a telephone may ring
+ */
+export const place = async (params: CallParams, placing: Placing): Promise<Exit> => {
+  const { apiKey, baseUrl, timeout, json, names, reached, signal } = placing;
+  const fetch = (url: string, init: RequestInit): Promise<Response> => {
+    reached("sent");
+    return globalThis.fetch(url, init);
+  };
+  let call: Call;
+  try {
+    call = await create(params, {
+      apiKey,
+      baseUrl,
+      signal,
+      fetch,
+      ...(timeout !== undefined && { timeout: timeout === "false" ? false : Number(timeout) }),
+    });
+  } catch (error) {
+    throw failureOf(error, names);
+  }
+  reached("placed");
+  say(call, json);
+  return exits.done;
+};

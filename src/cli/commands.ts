@@ -1,0 +1,6 @@
+import { call } from "./call/call.ts";
+import type { Command } from "./command/command.ts";
+import { emulator } from "./emulator/emulator.ts";
+
+/** Every command, in the order in which the help tells them. */
+export const commands: readonly Command[] = [call, emulator];
