@@ -1,15 +1,26 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { cases } from "./conformance/index.ts";
-import { type Command, execute, startPeer } from "./jobs/execute.ts";
-import { byExit, byReport, byVitest, type Verdict } from "./jobs/verdict.ts";
+import type { Command } from "./jobs/execute.ts";
 
-interface Job {
+/** What a job can't do without, beside Node 24 and what the unit tests import; `npm test` sees to it. */
+export type Need =
+  /** All of `test/package.json`: every runtime, and the tools of the tests. */
+  | "runtimes"
+  /** The other clients that the bench measures: `test/bench/package.json`. */
+  | "peers"
+  | Tool;
+
+/** A program of the system. */
+type Tool = "chromium" | "sox" | "openssl" | "ip";
+
+export interface Job {
   readonly name: string;
+  /** `{peer}` becomes the URL of the server that misbehaves. */
   readonly command: Command;
   readonly cwd?: string;
-  /** What the end of the command means. */
-  readonly judge: (output: string, code: number) => Verdict;
+  readonly needs: readonly Need[];
+  /** What it does less without, and says so. */
+  readonly wants?: readonly Tool[];
+  /** What the end of its command means: see `jobs/verdict.ts`. */
+  readonly judge: "exit" | "report" | "vitest";
 }
 
 const bin = "test/node_modules/.bin";
@@ -23,15 +34,21 @@ const denoRun = [
 ];
 const vitest = [node(), "node_modules/vitest/vitest.mjs", "run", "--config=test/vitest.config.ts"];
 
-const exits = (name: string, ...command: Command): Job => ({ name, command, judge: byExit });
-
-const conforms = (runtime: string, ...command: Command): Job => ({
-  name: `conformance ${runtime}`,
+const exits = (name: string, needs: readonly Need[], ...command: Command): Job => ({
+  name,
   command,
-  judge: byReport(cases.map(({ name }) => name)),
+  needs,
+  judge: "exit",
 });
 
-const specifies = (folder: string): Job => ({
+const conforms = (runtime: string, needs: readonly Need[], ...command: Command): Job => ({
+  name: `conformance ${runtime}`,
+  command,
+  needs,
+  judge: "report",
+});
+
+const specifies = (folder: string, ...needs: readonly Need[]): Job => ({
   name: folder,
   command: [
     ...vitest,
@@ -40,80 +57,65 @@ const specifies = (folder: string): Job => ({
     `--outputFile.json=test/artefacts/${folder}-report.json`,
     `test/${folder}/`,
   ],
-  judge: byVitest(`test/artefacts/${folder}-report.json`),
+  needs,
+  judge: "vitest",
 });
 
-const peer = await startPeer(node());
+const types = (of: string, project: string): Job =>
+  exits(`types${of}`, ["runtimes"], node(), "node_modules/typescript/bin/tsc", "-p", project);
 
 /** Each alone, before the rest: they tell milliseconds apart, and a busy machine would spoil that. */
-const first: readonly Job[] = [
-  exits("lifetime", node(), "test/runtimes/lifetime.ts", peer.url),
+export const first: readonly Job[] = [
+  exits("lifetime", ["runtimes"], node(), "test/runtimes/lifetime.ts", "{peer}"),
   specifies("unit"),
 ];
 
 /** In two lanes, the longest first. */
-const rest: readonly Job[] = [
-  specifies("package"),
-  specifies("examples"),
-  specifies("bridge"),
-  specifies("dashboard"),
-  specifies("cli"),
-  conforms("chromium", node(), "test/runtimes/chromium.ts", peer.url),
-  conforms("workerd", node(), "test/runtimes/workerd.ts", peer.url),
-  conforms("edge", node(), "test/runtimes/edge.ts", peer.url),
-  conforms("happy-dom", ...vitest, "test/runtimes/happy-dom.test.ts"),
-  conforms("node22", node("22"), "test/runtimes/node.ts", peer.url, "node22"),
-  conforms("node24", node(), "test/runtimes/node.ts", peer.url, "node24"),
-  conforms("node26", node("26"), "test/runtimes/node.ts", peer.url, "node26"),
-  conforms("deno", ...denoRun, "test/runtimes/deno.ts", peer.url),
-  conforms("bun", `${bin}/bun`, "test/runtimes/bun.ts", peer.url),
-  { ...exits("size", "node_modules/node/bin/node", "node_modules/size-limit/bin.js"), cwd: "test" },
-  exits("types", node(), "node_modules/typescript/bin/tsc", "-p", "test"),
-  exits("types of src", node(), "node_modules/typescript/bin/tsc", "-p", "."),
-  exits("types of the command", node(), "node_modules/typescript/bin/tsc", "-p", "src/cli"),
-  exits("types of the bench", node(), "node_modules/typescript/bin/tsc", "-p", "test/bench"),
-  exits("types of the bridge", node(), "node_modules/typescript/bin/tsc", "-p", "test/bridge"),
-  exits("bench", node(), "test/bench/run.ts", "--smoke"),
-  exits("lint", "node_modules/.bin/biome", "check", "."),
-  exits("unused", node(), "node_modules/knip/bin/knip.js"),
+export const rest: readonly Job[] = [
+  specifies("package", "runtimes"),
+  specifies("examples", "runtimes"),
+  specifies("bridge", "runtimes", "chromium"),
+  specifies("dashboard", "runtimes", "chromium"),
+  specifies("cli", "runtimes"),
+  specifies("recording", "sox"),
+  conforms("chromium", ["runtimes", "chromium"], node(), "test/runtimes/chromium.ts", "{peer}"),
+  conforms("workerd", ["runtimes"], node(), "test/runtimes/workerd.ts", "{peer}"),
+  conforms("edge", ["runtimes"], node(), "test/runtimes/edge.ts", "{peer}"),
+  conforms("happy-dom", [], ...vitest, "test/runtimes/happy-dom.test.ts"),
+  conforms("node22", ["runtimes"], node("22"), "test/runtimes/node.ts", "{peer}", "node22"),
+  conforms("node24", [], node(), "test/runtimes/node.ts", "{peer}", "node24"),
+  conforms("node26", ["runtimes"], node("26"), "test/runtimes/node.ts", "{peer}", "node26"),
+  conforms("deno", ["runtimes"], ...denoRun, "test/runtimes/deno.ts", "{peer}"),
+  conforms("bun", ["runtimes"], `${bin}/bun`, "test/runtimes/bun.ts", "{peer}"),
+  {
+    ...exits("size", ["runtimes"], "node_modules/node/bin/node", "node_modules/size-limit/bin.js"),
+    cwd: "test",
+  },
+  types("", "test"),
+  types(" of src", "."),
+  types(" of the command", "src/cli"),
+  types(" of the bench", "test/bench"),
+  types(" of the bridge", "test/bridge"),
+  exits("bench", ["runtimes", "peers"], node(), "test/bench/run.ts", "--smoke"),
+  exits("lint", [], "node_modules/.bin/biome", "check", "."),
+  exits("unused", ["runtimes"], node(), "node_modules/knip/bin/knip.js"),
 ];
 
 /** In a lane beside those: they take long, and wait for much of it. */
-const beside: readonly Job[] = [
-  exits("soak", node(), "test/soak/run.ts", "--seconds", "60"),
-  exits("faults", node(), "test/faults/run.ts", "--check"),
+export const beside: readonly Job[] = [
+  exits("soak", [], node(), "test/soak/run.ts", "--seconds", "60"),
+  {
+    ...exits(
+      "faults",
+      ["runtimes", "chromium", "openssl"],
+      ...[node(), "test/faults/run.ts", "--check"],
+    ),
+    wants: ["ip"],
+  },
 ];
 
-const total = { passed: 0, failed: 0, skipped: 0 };
-
-const run = async ({ name, command, cwd = ".", judge }: Job): Promise<void> => {
-  const start = Date.now();
-  const { output, code } = await execute(command, cwd, { PEER: peer.url });
-  writeFileSync(`test/artefacts/${name.replaceAll(" ", "-")}.log`, output);
-  const { passed, skipped, failures } = judge(output, code);
-  total.passed += passed;
-  total.failed += failures.length;
-  total.skipped += skipped.length;
-  const seconds = ((Date.now() - start) / 1000).toFixed(1);
-  console.log(
-    `${failures.length > 0 ? "FAILED" : "ok    "} ${name}: ${passed} passed, ${seconds} s`,
-  );
-  for (const { name: rule, reason } of skipped) console.log(`       not run: ${rule}: ${reason}`);
-  for (const failure of failures) console.log(failure.replace(/^/gm, "       "));
-};
-
-const wanted = process.argv.slice(2);
-const isWanted = ({ name }: Job) =>
-  wanted.length === 0 || wanted.some((word) => name.includes(word));
-
-mkdirSync("test/artefacts", { recursive: true });
-const lane = async (queue: Job[]) => {
-  for (let job = queue.shift(); job; job = queue.shift()) await run(job);
-};
-await lane(first.filter(isWanted));
-const queue = rest.filter(isWanted);
-const lanes = Array.from({ length: Math.min(2, availableParallelism()) }, () => lane(queue));
-await Promise.all([...lanes, lane(beside.filter(isWanted))]);
-peer.stop();
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-process.exit(total.failed > 0 ? 1 : 0);
+/** The jobs whose name contains one of some words; without a word, all. */
+export const isWanted =
+  (words: readonly string[]) =>
+  ({ name }: Job): boolean =>
+    words.length === 0 || words.some((word) => name.includes(word));

@@ -1,95 +1,126 @@
-// `npm test`: fetches what the tests need, then hands over to test/jobs.ts under a Node that runs
-// TypeScript. Plain JavaScript, for whatever Node from 20 on the machine has.
+// `npm test`: sees to what the wanted jobs need, which test/jobs.ts says, and hands over to
+// test/jobs/run.ts under a Node that runs TypeScript. Plain JavaScript, for whatever Node from 20 on
+// the machine has.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const installed = `${here}node_modules/.installed`;
-const lock = readFileSync(`${here}package-lock.json`, "utf8");
+const node = `${here}node_modules/node/bin/node`;
+const words = process.argv.slice(2);
 
 const stop = (line) => {
-  console.error(line);
+  console.error(`npm test: ${line}`);
   process.exit(1);
 };
 
-const found = (command, args) => spawnSync(command, args, { stdio: "ignore" }).status === 0;
+const packagesOf = (file) => JSON.parse(readFileSync(`${here}${file}`, "utf8")).packages;
 
-if (!existsSync(installed) || readFileSync(installed, "utf8") !== lock) {
-  console.log("Installing the runtimes and tools of the tests (about 1 GB) …");
-  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: here, stdio: "inherit" });
-  if (npm.status !== 0) stop("npm test: the runtimes could not be installed; see above.");
-  symlinkSync("../..", `${here}node_modules/outdial`);
-  writeFileSync(installed, lock);
+/** Whether what the lockfile says is there: all of it, or what is no devDependency. */
+const isInstalled = (all) => {
+  if (!existsSync(`${here}node_modules/.package-lock.json`)) return false;
+  const there = packagesOf("node_modules/.package-lock.json");
+  return Object.entries(packagesOf("package-lock.json")).every(
+    ([path, { version, dev, devOptional, optional }]) =>
+      path === "" || optional || devOptional || (dev && !all) || there[path]?.version === version,
+  );
+};
+
+const install = (all) => {
+  if (!isInstalled(all)) {
+    const what = all
+      ? "every runtime and tool of the tests (about 1 GB)"
+      : "Node 24 and what the unit tests import (about 150 MB)";
+    console.log(`Installing ${what} in test/node_modules …`);
+    const args = ["ci", "--no-audit", "--no-fund", ...(all ? [] : ["--omit=dev"])];
+    const { status } = spawnSync("npm", args, { cwd: here, stdio: "inherit" });
+    if (status !== 0) stop("that could not be installed; see above.");
+  }
+  const self = `${here}node_modules/outdial`;
+  if (!existsSync(self)) symlinkSync("../..", self);
+};
+
+// Without a word every job is wanted, and there is no need to ask.
+install(words.length === 0);
+const said = execFileSync(node, [`${here}jobs/needs.ts`, ...words], { encoding: "utf8" });
+const { jobs, needs, wants } = JSON.parse(said);
+if (jobs === 0) stop(`no job has ${words.join(" or ")} in its name.`);
+if (needs.includes("runtimes")) install(true);
+
+if (needs.includes("peers")) {
+  const peers = "import('./bench/install.ts').then((p) => process.exit(p.install() ? 0 : 1))";
+  const { status } = spawnSync(node, ["-e", peers], { cwd: here, stdio: "inherit" });
+  if (status !== 0) stop("the peers of the bench could not be installed; see above.");
 }
 
-// Under the Node that was just installed, as this one may not run TypeScript.
-const peers = "import('./bench/install.ts').then(({ install }) => process.exit(install() ? 0 : 1))";
-const { status: bench } = spawnSync(`${here}node_modules/node/bin/node`, ["-e", peers], {
-  cwd: here,
-  stdio: "inherit",
-});
-if (bench !== 0) stop("npm test: the peers of the bench could not be installed; see above.");
+/** The first of some programs that runs here. */
+const found = (...programs) =>
+  programs.find(([command, ask]) => spawnSync(command, [ask], { stdio: "ignore" }).status === 0);
+
+/** Playwright's own Chromium, if it was ever fetched. */
+const playwright = `${here}node_modules/playwright-core`;
+const findOwn = () => {
+  const print = `import("${playwright}/index.mjs").then((p) => console.log(p.chromium.executablePath()))`;
+  return existsSync(playwright)
+    ? [execFileSync(node, ["-e", print], { encoding: "utf8" }).trim()]
+    : [];
+};
+
+const findChromium = () => {
+  const { CHROMIUM_PATH: named } = process.env;
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  const asked = named ? [named] : [...names, ...findOwn()];
+  const browser = found(...asked.map((name) => [name, "--version"]));
+  return browser && execFileSync("which", [browser[0]], { encoding: "utf8" }).trim();
+};
+
+/** Programs of the system: how to find each, and Debian's package of it. */
+const tools = {
+  chromium: { find: findChromium, name: "chromium" },
+  sox: { find: () => found(["sox", "--version"]), name: "sox" },
+  openssl: { find: () => found(["openssl", "version"]), name: "openssl" },
+  ip: { find: () => found(["ip", "-V"]), name: "iproute2" },
+};
+const used = Object.keys(tools).filter((tool) => [...needs, ...wants].includes(tool));
+const absent = () => used.filter((tool) => !tools[tool].find());
+
+const lacking = absent();
+if (lacking.length > 0 && process.getuid?.() === 0) {
+  const packages = lacking.map((tool) => tools[tool].name);
+  const fetch = ["install", "-y", "--no-install-recommends", ...packages];
+  console.log(`No ${lacking.join(", ")} on this machine. As you are root, this will fetch them:`);
+  console.log(`  apt-get update && apt-get ${fetch.join(" ")}`);
+  for (const args of [["update"], fetch]) {
+    spawnSync("apt-get", args, { stdio: ["ignore", "ignore", "inherit"] });
+  }
+}
+if (absent().includes("chromium")) {
+  console.log("No Chromium on this machine. This will fetch one for your user alone:");
+  console.log("  npx playwright-core install chromium");
+  spawnSync(node, [`${playwright}/cli.js`, "install", "chromium"], { stdio: "ignore" });
+}
+const missing = absent();
+for (const tool of missing) {
+  const { name } = tools[tool];
+  console.log(
+    `No ${tool} on this machine, and some jobs need it: install ${name} (Debian's name).`,
+  );
+}
+if (process.env.CI && missing.some((tool) => needs.includes(tool))) stop("CI runs every job.");
 
 const build = spawnSync("npm", ["run", "build", "--silent", "--", "--silent"], {
   cwd: `${here}..`,
   stdio: "inherit",
 });
-if (build.status !== 0) stop("npm test: the package does not build; see above.");
+if (build.status !== 0) stop("the package does not build; see above.");
 
-const browsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-const aptGet = (...args) =>
-  process.getuid?.() === 0 &&
-  spawnSync("apt-get", args, { stdio: ["ignore", "ignore", "inherit"] }).status === 0;
-
-/** The path of a Chromium: the one that is named, the system's, or one that is fetched now. */
-const chromium = () => {
-  const named = process.env.CHROMIUM_PATH;
-  if (named) return found(named, ["--version"]) ? named : undefined;
-  for (const name of browsers) {
-    if (found(name, ["--version"])) {
-      return execFileSync("which", [name], { encoding: "utf8" }).trim();
-    }
-  }
-  console.log("No Chromium on this machine: fetching one …");
-  if (aptGet("update") && aptGet("install", "-y", "--no-install-recommends", "chromium")) {
-    return "/usr/bin/chromium";
-  }
-  const cli = `${here}node_modules/playwright-core/cli.js`;
-  spawnSync(process.execPath, [cli, "install", "chromium"], { stdio: "ignore" });
-  const print = "import('playwright-core').then((p) => console.log(p.chromium.executablePath()))";
-  const path = execFileSync(process.execPath, ["-e", print], {
-    cwd: here,
-    encoding: "utf8",
-  }).trim();
-  return found(path, ["--version"]) ? path : undefined;
-};
-
-const browser = chromium();
-if (!browser)
-  stop("npm test needs a Chromium: set CHROMIUM_PATH, or install the package chromium.");
-
-/** Tools of the system: how to ask for each, its package, and what is missing without it. */
-const tools = [
-  ["sox", "--version", "sox", "the emulator's recordings are read by Python's `wave` alone"],
-  ["ip", "-V", "iproute2", "no network goes away in test/faults"],
-  ["openssl", "version", "openssl", "test/faults has no certificates"],
-];
-for (const [tool, ask, name, without] of tools) {
-  if (found(tool, [ask])) continue;
-  console.log(`No ${tool} on this machine: fetching it …`);
-  if (!(aptGet("update") && aptGet("install", "-y", "--no-install-recommends", name))) {
-    console.log(`It can't be fetched here: ${without}.`);
-  }
-}
-
-const { status } = spawnSync(
-  `${here}node_modules/node/bin/node`,
-  [`${here}jobs.ts`, ...process.argv.slice(2)],
-  {
-    cwd: `${here}..`,
-    stdio: "inherit",
-    env: { ...process.env, CHROMIUM_PATH: browser },
+const { status } = spawnSync(node, [`${here}jobs/run.ts`, ...words], {
+  cwd: `${here}..`,
+  stdio: "inherit",
+  env: {
+    ...process.env,
+    MISSING: missing.join(" "),
+    ...(used.includes("chromium") && { CHROMIUM_PATH: findChromium() ?? "" }),
   },
-);
+});
 process.exit(status ?? 1);

@@ -3,26 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createEmulator } from "../../../../src/emulator/index.ts";
+import { createEmulator } from "../../src/emulator/index.ts";
 
-/** Programs that nobody here wrote, each with what it prints of 16-bit mono at 8 kHz for 5 s. */
-const tools = [
-  {
-    command: "ffprobe",
-    args: [
-      "-v",
-      "error",
-      "-show_entries",
-      "stream=codec_name,sample_rate,channels,duration",
-      "-of",
-      "csv=p=0",
-    ],
-    prints: /^pcm_s16le,8000,1,5\.0+$/,
-  },
-  { command: "soxi", args: ["-D"], prints: /^5\.0+$/ },
-].filter(({ command }) => !spawnSync(command, ["--version"]).error);
+/** What a program that nobody here wrote prints of it. */
+const prints = [
+  ["-t", /^wav$/],
+  ["-e", /^Signed Integer PCM$/],
+  ["-b", /^16$/],
+  ["-r", /^8000$/],
+  ["-c", /^1$/],
+  ["-D", /^5\.0+$/],
+] as const;
 
-it.skipIf(tools.length === 0)("a recording is read by ffprobe and soxi", async () => {
+it("a recording is five seconds of 16-bit mono at 8 kHz to sox", async () => {
   const emulator = createEmulator({
     clock: "instant",
     fetch: ({ url }) =>
@@ -46,10 +39,10 @@ it.skipIf(tools.length === 0)("a recording is read by ffprobe and soxi", async (
     const file = join(folder, "call.wav");
     const response = await emulator.fetch(recording_url);
     writeFileSync(file, new Uint8Array(await response.arrayBuffer()));
-    for (const { command, args, prints } of tools) {
-      const { stdout, stderr } = spawnSync(command, [...args, file], { encoding: "utf8" });
+    for (const [asked, answer] of prints) {
+      const { stdout, stderr } = spawnSync("soxi", [asked, file], { encoding: "utf8" });
       expect(stderr).toBe("");
-      expect(stdout.trim()).toMatch(prints);
+      expect(stdout.trim()).toMatch(answer);
     }
   } finally {
     rmSync(folder, { recursive: true });
