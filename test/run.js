@@ -30,7 +30,7 @@ const install = (all) => {
   if (!isInstalled(all)) {
     const what = all
       ? "every runtime and tool of the tests (about 1 GB)"
-      : "Node 24 and what the unit tests import (about 150 MB)";
+      : "Node 24 and what the unit tests import (190 MB)";
     console.log(`Installing ${what} in test/node_modules …`);
     const args = ["ci", "--no-audit", "--no-fund", ...(all ? [] : ["--omit=dev"])];
     const { status } = spawnSync("npm", args, { cwd: here, stdio: "inherit" });
