@@ -21,7 +21,9 @@ const taken = [
   ...["conformance", "runtimes", "peer", "jobs", "unit", "cli", "dashboard", "coverage"].map(
     (folder) => `test/${folder}`,
   ),
+  "test/bench",
   "test/jobs.ts",
+  "test/package.json",
   "test/section.ts",
   "test/vitest.config.ts",
 ];
@@ -75,7 +77,8 @@ export const makeCopy = (tree: string, counts: string): Record<string, FileCover
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
   }
-  for (const path of taken) cpSync(path, `${tree}/${path}`, { recursive: true });
+  const filter = (path: string) => !/\/(node_modules|built)$/.test(path);
+  for (const path of taken) cpSync(path, `${tree}/${path}`, { recursive: true, filter });
   linkPackages(tree, counts);
   const keep = `import { keepAtExit } from "../../test/coverage/at-exit.ts";\nkeepAtExit(${JSON.stringify(counts)});\n`;
   const files = globSync("src/**/*.ts").sort();
