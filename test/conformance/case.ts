@@ -1,3 +1,5 @@
+import type { Entry } from "./entries.ts";
+
 /** The runtimes that run the list, by the names that the report uses. */
 export type Runtime =
   | "node22"
@@ -22,9 +24,15 @@ export interface Env {
   readonly inspect: (value: unknown) => string;
 }
 
+/** What a case about placing calls gets besides: the entry under test. */
+export interface ClientEnv extends Env, Entry {}
+
 /** One rule and the code that shows it; it fails by throwing. */
-export interface Case {
+export interface Case<E = Env> {
   /** The rule, in one sentence, unique in the list. */
   readonly name: string;
-  readonly run: (env: Env) => Promise<void> | void;
+  readonly run: (env: E) => Promise<void> | void;
 }
+
+/** A rule of every entry that places calls. */
+export type ClientCase = Case<ClientEnv>;

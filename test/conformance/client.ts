@@ -1,6 +1,5 @@
 import { assert } from "chai";
-import { Client, calls } from "outdial";
-import type { Case } from "./case.ts";
+import type { ClientCase } from "./case.ts";
 import { answeringFetch, apiKey, exceptionOf, params } from "./fixtures.ts";
 
 const baseUrl = "https://voice.test";
@@ -19,10 +18,10 @@ const held = () => {
   return { fetch, release };
 };
 
-export const cases: readonly Case[] = [
+export const cases: readonly ClientCase[] = [
   {
     name: "a client has one resource manager, calls, with one operation, create, that needs no this",
-    run: async () => {
+    run: async ({ Client }) => {
       const { fetch } = answeringFetch();
       const client = new Client(apiKey, { baseUrl, fetch, dangerouslyAllowBrowser });
       assert.deepEqual(Object.keys(client), ["calls"]);
@@ -33,7 +32,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "an empty key is refused at construction",
-    run: async () => {
+    run: async ({ Client }) => {
       const error = await exceptionOf(
         (async () => new Client("", { baseUrl, dangerouslyAllowBrowser }))(),
       );
@@ -42,7 +41,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "options of a call win over the client's, for that call",
-    run: async () => {
+    run: async ({ Client }) => {
       const { fetch, sent } = answeringFetch();
       const client = new Client(apiKey, {
         baseUrl,
@@ -77,7 +76,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "the options of a client are those of its construction, whatever becomes of the object",
-    run: async () => {
+    run: async ({ Client }) => {
       const { fetch, sent } = answeringFetch();
       const headers = { "x-a": "1" };
       const given = { baseUrl, fetch, headers, dangerouslyAllowBrowser };
@@ -96,7 +95,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "using refuses calls after the block and lets those in flight end",
-    run: async () => {
+    run: async ({ Client }) => {
       const { fetch, release } = held();
       const client = new Client(apiKey, { baseUrl, fetch, dangerouslyAllowBrowser });
       const call = client.calls.create(params);
@@ -109,7 +108,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "await using waits for the calls in flight, those that fail too",
-    run: async () => {
+    run: async ({ Client }) => {
       const { fetch, release } = held();
       const client = new Client(apiKey, { baseUrl, fetch, dangerouslyAllowBrowser });
       const ended: string[] = [];
@@ -128,7 +127,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "10 000 calls leave no listener on the caller's signal and no timer",
-    run: async () => {
+    run: async ({ calls }) => {
       const { signal } = new AbortController();
       let listeners = 0;
       const counted = new Proxy(signal, {

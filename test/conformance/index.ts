@@ -1,9 +1,11 @@
 import { cases as callbacks } from "./callbacks.ts";
-import type { Case } from "./case.ts";
+import type { Case, ClientCase, Env } from "./case.ts";
 import { cases as client } from "./client.ts";
 import { cases as emulator } from "./emulator.ts";
 import { cases as lifecycle } from "./emulator-calls.ts";
 import { cases as stream } from "./emulator-stream.ts";
+import { entries } from "./entries.ts";
+import { cases as exports } from "./exports.ts";
 import { cases as flows } from "./flows.ts";
 import { cases as media } from "./flows-media.ts";
 import { cases as key } from "./key.ts";
@@ -14,8 +16,8 @@ import { cases as placing } from "./placing.ts";
 import { cases as redaction } from "./redaction.ts";
 import { cases as refusals } from "./refusals.ts";
 
-/** Every case, in the order in which it is run. */
-export const cases: readonly Case[] = [
+/** What holds for every entry that places calls. */
+const ofEach: readonly ClientCase[] = [
   ...params,
   ...options,
   ...placing,
@@ -24,6 +26,17 @@ export const cases: readonly Case[] = [
   ...network,
   ...client,
   ...redaction,
+];
+
+/** Every case, in the order in which it is run; those about placing calls once for each entry. */
+export const cases: readonly Case[] = [
+  ...entries.flatMap((names) =>
+    ofEach.map(({ name, run }) => ({
+      name: `${names.entry}: ${name}`,
+      run: (env: Env) => run({ ...env, ...names }),
+    })),
+  ),
+  ...exports,
   ...callbacks,
   ...flows,
   ...media,

@@ -1,7 +1,6 @@
 import { assert } from "chai";
-import { Client, calls } from "outdial";
 import { answering } from "../peer/answer.ts";
-import type { Case } from "./case.ts";
+import type { ClientCase } from "./case.ts";
 import { accepted, answeringFetch, exceptionOf, options, params } from "./fixtures.ts";
 
 const forbidden = { status: 403, json: { detail: "Invalid API Key." } };
@@ -13,10 +12,10 @@ const giving = (...keys: readonly string[]) => {
   return { apiKey, asked: () => asked };
 };
 
-export const cases: readonly Case[] = [
+export const cases: readonly ClientCase[] = [
   {
     name: "the key may come from a function, at once or later, asked once a call",
-    run: async () => {
+    run: async ({ Client }) => {
       for (const later of [false, true]) {
         const { fetch, sent } = answeringFetch();
         const { apiKey, asked } = giving("ak_1", "ak_2");
@@ -37,7 +36,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "after a 403 the function is asked again, and another key is tried once",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const { baseUrl, seen } = answering(peer, forbidden, accepted);
       const { apiKey, asked } = giving("ak_old", "ak_new");
       assert.equal((await calls.create(params, { ...options, baseUrl, apiKey })).id, "cs_1");
@@ -50,7 +49,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "after a 403 the same key is not tried again, nor a third key, nor a key that is a string",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       for (const [apiKey, posts] of [
         [() => "ak_1", 1],
         [giving("ak_1", "ak_2", "ak_3").apiKey, 2],
@@ -66,7 +65,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "only a 403 asks again",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       for (const status of [401, 422, 500]) {
         const { apiKey, asked } = giving("ak_1", "ak_2");
         const { baseUrl, seen } = answering(peer, { status });
@@ -78,7 +77,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a function that throws, rejects or gives no legal key is a BadParametersException, without its words",
-    run: async ({ inspect }) => {
+    run: async ({ calls, inspect }) => {
       const { fetch, sent } = answeringFetch();
       const wrong = [
         () => {
@@ -102,7 +101,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a function that never answers ends with the deadline, and nothing was placed",
-    run: async () => {
+    run: async ({ calls }) => {
       const { fetch, sent } = answeringFetch();
       const apiKey = () => new Promise<string>(() => {});
       const error = await exceptionOf(

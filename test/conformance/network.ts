@@ -1,7 +1,6 @@
 import { assert } from "chai";
-import { Client, calls } from "outdial";
 import { type Answer, answering } from "../peer/answer.ts";
-import type { Case } from "./case.ts";
+import type { ClientCase } from "./case.ts";
 import {
   accepted,
   answeringFetch,
@@ -14,10 +13,10 @@ import {
 
 const now = () => Date.now();
 
-export const cases: readonly Case[] = [
+export const cases: readonly ClientCase[] = [
   {
     name: "the deadline covers head and body, and a call may have been placed; one POST",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const stalls: readonly Answer[] = [
         { instead: "silence" },
         { status: 202, body: "", after: "stall" },
@@ -41,7 +40,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a refusal whose body stalls ends with the deadline, with its status, and placed nothing",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const { baseUrl } = answering(peer, { status: 403, body: "{", after: "stall" });
       const error = await exceptionOf(calls.create(params, { ...options, baseUrl, timeout: 200 }));
       assert.equal(error.name, "TimeoutException");
@@ -51,7 +50,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a connection that is lost after the request may have placed a call; one POST",
-    run: async ({ peer, runtime }) => {
+    run: async ({ calls, peer, runtime }) => {
       for (const loss of [
         { instead: "drop" },
         { status: 202, body: '{"data":{"id', after: "drop" },
@@ -68,7 +67,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a POST is not sent again when a kept connection dies under it; Chromium does so by itself",
-    run: async ({ peer, runtime }) => {
+    run: async ({ calls, peer, runtime }) => {
       const kept = answering(peer, accepted);
       await calls.create(params, { ...options, baseUrl: kept.baseUrl });
       const { baseUrl, seen } = answering(peer, { instead: "drop" });
@@ -79,7 +78,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a refusal whose connection is lost in the body keeps its status, and placed nothing",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const { baseUrl } = answering(peer, { status: 403, body: "{", after: "drop" });
       const error = await exceptionOf(calls.create(params, { ...options, baseUrl }));
       assert.equal(error.name, "ForbiddenException");
@@ -88,7 +87,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a connection that was never made is a NetworkException; placed is no where the runtime says so",
-    run: async ({ runtime }) => {
+    run: async ({ calls, runtime }) => {
       // Nobody listens there.
       const baseUrl = "http://127.0.0.1:4";
       const error = await exceptionOf(
@@ -105,7 +104,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a failed connect is told from a failed read, whatever the network's reason",
-    run: async () => {
+    run: async ({ calls }) => {
       for (const [message, placed] of [
         ["connect ENETUNREACH 192.0.2.1:443", "no"],
         ["connect EHOSTUNREACH 192.0.2.1:443", "no"],
@@ -125,7 +124,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a fetch that throws, rejects with junk or gives no Response is a NetworkException",
-    run: async () => {
+    run: async ({ calls }) => {
       const wrong = [
         () => {
           throw new Error("at once");
@@ -154,7 +153,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a fetch that ignores its signal can't hold a call past the deadline or the caller's abort",
-    run: async () => {
+    run: async ({ calls }) => {
       const fetches = [
         () => new Promise<never>(() => {}),
         async () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) })),
@@ -178,7 +177,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "once a head has come, no error of the body says that nothing was placed",
-    run: async () => {
+    run: async ({ calls }) => {
       const lost = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
       const body = () => new ReadableStream({ pull: () => Promise.reject(lost) });
       const fetch = async () => new Response(body(), { status: 202 });
@@ -191,7 +190,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "no deadline is no deadline",
-    run: async () => {
+    run: async ({ calls }) => {
       const fetch = () =>
         new Promise<Response>((resolve) =>
           setTimeout(() => resolve(Response.json(accepted.json)), 50),
@@ -211,7 +210,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "an abort rejects with the signal's own reason, before, during and after the head",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const reason = new Error("the caller's own");
       const before = answering(peer, accepted);
       const create = (baseUrl: string, signal: AbortSignal) =>
@@ -238,7 +237,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "the signal is added to the deadline, never in its place",
-    run: async () => {
+    run: async ({ calls }) => {
       const fetch = () => new Promise<never>(() => {});
       const { signal } = new AbortController();
       const error = await exceptionOf(
@@ -255,7 +254,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "the deadline is 10 seconds unless it is given",
-    run: async () => {
+    run: async ({ Client, calls }) => {
       const { setTimeout: platform } = globalThis;
       const delays: unknown[] = [];
       globalThis.setTimeout = ((act: () => void, delay?: number) => {
@@ -281,7 +280,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a 429 is tried again only with retries, after its Retry-After",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const busy = { status: 429, headers: { "retry-after": "1" } };
       const without = answering(peer, busy, accepted);
       const error = await exceptionOf(
@@ -301,7 +300,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "retries end: with their number, and where Retry-After lies past the deadline",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const soon = answering(peer, { status: 429, headers: { "retry-after": "0" } });
       assert.equal(
         (await exceptionOf(calls.create(params, { ...options, baseUrl: soon.baseUrl, retries: 2 })))
@@ -330,7 +329,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "nothing but a 429 is retried, whatever retries says",
-    run: async ({ peer, runtime }) => {
+    run: async ({ calls, peer, runtime }) => {
       for (const answer of [
         { status: 500 },
         { status: 503, headers: { "retry-after": "0" } },
@@ -346,7 +345,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "an abort while a retry waits ends the wait with the signal's reason",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const { baseUrl, seen } = answering(peer, { status: 429, headers: { "retry-after": "5" } });
       const controller = new AbortController();
       const call = calls.create(params, {

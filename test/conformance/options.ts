@@ -1,6 +1,5 @@
 import { assert } from "chai";
-import { Client, calls } from "outdial";
-import type { Case } from "./case.ts";
+import type { ClientCase } from "./case.ts";
 import { answeringFetch, apiKey, exceptionOf, options, params } from "./fixtures.ts";
 
 const baseUrl = "https://voice.test";
@@ -68,11 +67,11 @@ const refused: readonly (readonly [option: string, wrong: readonly unknown[]])[]
   ["dangerouslyAllowBrowser", ["yes", 1, null]],
 ];
 
-export const cases: readonly Case[] = [
+export const cases: readonly ClientCase[] = [
   ...refused.map(
-    ([option, wrong]): Case => ({
+    ([option, wrong]): ClientCase => ({
       name: `a wrong ${option} is refused by its name before any request, by create and by Client`,
-      run: async () => {
+      run: async ({ Client, calls }) => {
         for (const value of wrong) {
           const { fetch, sent } = answeringFetch();
           const given = { ...options, baseUrl, fetch, [option]: value };
@@ -97,7 +96,7 @@ export const cases: readonly Case[] = [
   ),
   {
     name: "an unknown option is refused by its name",
-    run: async () => {
+    run: async ({ calls }) => {
       const error = await exceptionOf(
         calls.create(params, { ...options, baseUrl, retires: 3 } as never),
       );
@@ -106,7 +105,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "options that are absent, or that throw when read, are refused",
-    run: async () => {
+    run: async ({ Client, calls }) => {
       const throwing = {
         ...options,
         get baseUrl(): string {
@@ -123,7 +122,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "an option that is undefined counts as absent",
-    run: async () => {
+    run: async ({ Client, calls }) => {
       const { fetch, sent } = answeringFetch();
       const absent = {
         timeout: undefined,
@@ -144,7 +143,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "fetch is called without this, and the platform's is looked up at each call",
-    run: async () => {
+    run: async ({ calls }) => {
       const platform = globalThis.fetch;
       let seen: unknown = "not called";
       globalThis.fetch = async function (this: unknown) {
@@ -161,7 +160,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "in a web page construction is refused unless it is allowed by name; elsewhere it is not",
-    run: async () => {
+    run: async ({ Client, calls }) => {
       const { fetch, sent } = answeringFetch();
       const page = "window" in globalThis && "document" in globalThis;
       const attempts = [

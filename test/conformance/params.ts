@@ -1,7 +1,7 @@
 import { assert } from "chai";
-import { BadParametersException, CallParams, calls } from "outdial";
+import { BadParametersException, CallParams } from "outdial";
 import { is } from "valibot";
-import type { Case } from "./case.ts";
+import type { ClientCase } from "./case.ts";
 import { answeringFetch, exceptionOf, options, params } from "./fixtures.ts";
 
 const long = (length: number) => `https://app.test/${"x".repeat(length - 17)}`;
@@ -55,11 +55,11 @@ const refused: readonly (readonly [field: string, wrong: readonly unknown[]])[] 
   ["record", ["true", 1, 0, null, "", {}]],
 ];
 
-export const cases: readonly Case[] = [
+export const cases: readonly ClientCase[] = [
   ...refused.map(
-    ([field, wrong]): Case => ({
+    ([field, wrong]): ClientCase => ({
       name: `a ${field} that breaks its rule is refused before any request, by its name`,
-      run: async () => {
+      run: async ({ calls }) => {
         for (const value of wrong) {
           const { fetch, sent } = answeringFetch();
           const create = calls.create(
@@ -78,7 +78,7 @@ export const cases: readonly Case[] = [
   ),
   {
     name: "a refused value is never in the exception",
-    run: async ({ inspect }) => {
+    run: async ({ calls, inspect }) => {
       const marked = {
         from_number: "MARKED1",
         to_number: "MARKED2",
@@ -112,7 +112,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "an unknown field is refused by its name: a typo must not dial with a default",
-    run: async () => {
+    run: async ({ calls }) => {
       const { fetch, sent } = answeringFetch();
       const error = await exceptionOf(
         calls.create({ ...params, recrod: false } as never, {
@@ -127,7 +127,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "parameters that are not an object, or that throw when read, are refused",
-    run: async () => {
+    run: async ({ calls }) => {
       const throwing = new Proxy(
         {},
         {
@@ -152,7 +152,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "plain http is taken for loopback URLs, and only when baseUrl is itself on loopback",
-    run: async () => {
+    run: async ({ calls }) => {
       const { fetch, sent } = answeringFetch();
       for (const host of [
         "localhost",

@@ -1,17 +1,15 @@
 import { assert } from "chai";
-import { Client, calls } from "outdial";
-import { create } from "outdial/calls";
 import { answering } from "../peer/answer.ts";
-import type { Case } from "./case.ts";
+import type { ClientCase } from "./case.ts";
 import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "./fixtures.ts";
 
 const first = "/api/v1/calls/initiate";
 const second = "/api/v1/voice/calls/initiate";
 
-export const cases: readonly Case[] = [
+export const cases: readonly ClientCase[] = [
   {
     name: "a call is one POST with the key in its header and the parameters as JSON",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const { baseUrl, seen } = answering(peer, accepted);
       const call = await calls.create(
         { ...params, record: false },
@@ -30,7 +28,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "record is left to the service unless it is given",
-    run: async () => {
+    run: async ({ calls }) => {
       const { fetch, sent } = answeringFetch();
       const baseUrl = "https://voice.test";
       await calls.create(params, { ...options, baseUrl, fetch });
@@ -41,7 +39,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "the result is the call under data, or the call bare, with every field that the service sent",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const wrapped = answering(peer, {
         status: 202,
         json: { message: "ok", data: { id: "cs_1", extra: { deep: [1] } } },
@@ -62,12 +60,8 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "create is the same function in outdial and outdial/calls",
-    run: () => assert.strictEqual(calls.create, create),
-  },
-  {
     name: "baseUrl is taken with and without a slash, a prefix and /api/v1 at its end",
-    run: async () => {
+    run: async ({ calls }) => {
       for (const [baseUrl, url] of [
         ["https://voice.test", `https://voice.test${first}`],
         ["https://voice.test/", `https://voice.test${first}`],
@@ -88,7 +82,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "when the first path is absent (404, 405) the second one is tried, once",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       for (const status of [404, 405]) {
         const { baseUrl, seen } = answering(peer, { status }, accepted);
         assert.equal((await calls.create(params, { ...options, baseUrl })).id, "cs_1");
@@ -104,7 +98,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "no other answer leads to the second path",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       for (const status of [400, 401, 403, 409, 410, 422, 500, 501, 503]) {
         const { baseUrl, seen } = answering(peer, { status });
         assert.equal(
@@ -117,7 +111,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a pinned path is the only one that is tried",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       for (const [path, only] of [
         ["calls", first],
         ["voice/calls", second],
@@ -133,7 +127,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a client remembers which path answered; create on its own does not",
-    run: async () => {
+    run: async ({ Client, calls }) => {
       const absent = () => {
         const paths: string[] = [];
         const fetch = async (url: string) => {
@@ -161,7 +155,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a remembered path that has gone is left for the other one",
-    run: async () => {
+    run: async ({ Client }) => {
       let gone = "calls/";
       const fetch = async (url: string) =>
         new URL(url).pathname.startsWith(`/api/v1/${gone}`)

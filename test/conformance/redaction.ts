@@ -1,7 +1,6 @@
 import { assert } from "chai";
-import { Client, calls } from "outdial";
 import { answering } from "../peer/answer.ts";
-import type { Case, Env } from "./case.ts";
+import type { ClientCase, ClientEnv } from "./case.ts";
 import { apiKey, exceptionOf, from_number, options, params, to_number } from "./fixtures.ts";
 
 const echo = `sent ${apiKey} from ${from_number} to ${encodeURIComponent(to_number)}`;
@@ -14,7 +13,7 @@ const telling = () =>
   });
 
 /** One attempt for each way in which a call fails, all of them with secrets in reach. */
-const failures = ({ peer }: Env): readonly (() => Promise<unknown>)[] => {
+const failures = ({ calls, peer }: ClientEnv): readonly (() => Promise<unknown>)[] => {
   const create = (more: object) =>
     calls.create(params, { ...options, baseUrl: "https://voice.test", timeout: 3_000, ...more });
   const answered = (status: number, json: unknown, headers = {}) =>
@@ -76,7 +75,7 @@ const assertClean = (text: string | undefined) => {
   }
 };
 
-export const cases: readonly Case[] = [
+export const cases: readonly ClientCase[] = [
   {
     name: "neither key nor numbers are in an exception, however it is printed, copied or walked",
     run: async (env) => {
@@ -98,7 +97,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "what the service said is kept, but for the secrets in it",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const { baseUrl } = answering(peer, {
         status: 403,
         json: { detail: `${from_number} is not yours, ${apiKey}` },
@@ -111,7 +110,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "after another key was tried, neither of the two is in the exception",
-    run: async ({ peer, inspect }) => {
+    run: async ({ calls, peer, inspect }) => {
       const keys = ["ak_new-MARKED", "ak_old-MARKED"];
       const detail = `${keys.join()} are not valid`;
       const { baseUrl, seen } = answering(peer, { status: 403, json: { detail } });
@@ -125,7 +124,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a client shows neither its key nor its options",
-    run: async ({ inspect }) => {
+    run: async ({ Client, inspect }) => {
       const client = new Client(apiKey, {
         baseUrl: "https://voice.test",
         dangerouslyAllowBrowser: true,
@@ -142,7 +141,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "the name of an exception is whole in minified code",
-    run: async () => {
+    run: async ({ calls }) => {
       const error = await exceptionOf(
         calls.create({} as never, { ...options, baseUrl: "https://voice.test" }),
       );

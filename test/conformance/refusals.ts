@@ -1,11 +1,15 @@
 import { assert } from "chai";
-import { calls, ServiceException } from "outdial";
+import { ServiceException } from "outdial";
 import { type Answer, answering } from "../peer/answer.ts";
-import type { Case, Env } from "./case.ts";
+import type { ClientCase, ClientEnv } from "./case.ts";
 import { answeringFetch, exceptionOf, options, params, postsOn } from "./fixtures.ts";
 
 /** What comes of one answer of the service, and how many requests it saw. */
-const answered = async ({ peer }: Env, answer: Answer, path: "calls" | "auto" = "calls") => {
+const answered = async (
+  { calls, peer }: ClientEnv,
+  answer: Answer,
+  path: "calls" | "auto" = "calls",
+) => {
   const { baseUrl, seen } = answering(peer, answer);
   const error = await exceptionOf(
     calls.create(params, { ...options, baseUrl, path, timeout: 5_000 }),
@@ -17,7 +21,7 @@ const answered = async ({ peer }: Env, answer: Answer, path: "calls" | "auto" = 
 
 const fieldErrors = [{ loc: ["body", "to_number"], msg: "not a number", type: "value_error" }];
 
-export const cases: readonly Case[] = [
+export const cases: readonly ClientCase[] = [
   {
     name: "each HTTP status has its exception, its code and its placed; one POST each",
     run: async (env) => {
@@ -105,6 +109,7 @@ export const cases: readonly Case[] = [
   {
     name: "requestId is read from a usual header",
     run: async (env) => {
+      const { calls } = env;
       const { error } = await answered(env, { status: 500, headers: { "x-request-id": "req_1" } });
       assert.equal(error.requestId, "req_1");
       const { fetch } = answeringFetch(
@@ -175,7 +180,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a length in the head of an answer counts for what is sent as it is, not for what is packed",
-    run: async () => {
+    run: async ({ calls }) => {
       const most = JSON.stringify({ id: "cs_1", text: "x".repeat(2 ** 20 - 23) });
       const create = (body: string, headers: Readonly<Record<string, string>>) => {
         const { fetch } = answeringFetch(() => new Response(body, { headers }));
@@ -194,6 +199,7 @@ export const cases: readonly Case[] = [
   {
     name: "an answer past 1 MiB is refused unread; just below it is read",
     run: async (env) => {
+      const { calls } = env;
       const mebibyte = { body: " ".repeat(2 ** 10), times: 2 ** 10 };
       const { error } = await answered(env, { status: 202, ...mebibyte, times: 10 * 2 ** 10 });
       assert.equal(error.code, 202);
@@ -224,7 +230,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "__proto__ in an answer is data, and changes no prototype",
-    run: async ({ peer }) => {
+    run: async ({ calls, peer }) => {
       const { baseUrl } = answering(peer, {
         body: '{"id":"cs_1","__proto__":{"polluted":1},"data":{"id":"cs_2","__proto__":{"polluted":1}}}',
       });
@@ -259,7 +265,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: "a redirect that a fetch of the caller's followed is no answer, and may have placed a call",
-    run: async () => {
+    run: async ({ calls }) => {
       const followed = Object.defineProperty(Response.json({ id: "cs_1" }), "redirected", {
         value: true,
       });

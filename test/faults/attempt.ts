@@ -1,5 +1,6 @@
-import { calls, type FieldError, isException } from "outdial";
+import { type FieldError, isException } from "outdial";
 import type { Runtime } from "../conformance/case.ts";
+import { type Entry, entries } from "../conformance/entries.ts";
 import { apiKey, from_number, params, to_number } from "../conformance/fixtures.ts";
 import { inspect } from "../runtimes/inspect.ts";
 import {
@@ -10,13 +11,15 @@ import {
   type Protocol,
   protocolsOf,
 } from "./fault.ts";
-import { type Ask, noOutage, outages } from "./outage.ts";
+import { type Ask, noOutage, type Outage, outages } from "./outage.ts";
 import type { Seen } from "./server/seen.ts";
 import { faults } from "./table/index.ts";
 import { watchedSignal, watchTimers } from "./watch.ts";
 
 /** What became of one call in one runtime, as the caller and as the server saw it. */
 export interface Attempt {
+  /** The entry of the package that placed it. */
+  readonly entry: string;
   readonly fault: string;
   readonly protocol: Protocol;
   /** The exception's name, `"none"`, or whatever else the call rejected with. */
@@ -35,13 +38,19 @@ export interface Attempt {
   readonly seen: Seen;
 }
 
+/** One fault, by one protocol, met by one entry. */
+interface Meeting {
+  readonly entry: Entry;
+  readonly fault: Fault;
+  readonly protocol: Protocol;
+}
+
 const attempt = async (
   ask: Ask,
   runtime: Runtime,
-  fault: Fault,
-  protocol: Protocol,
+  { entry: { entry, calls }, fault, protocol }: Meeting,
   timersOf: (delay: number) => number,
-  { begins, isGone, isOver, later } = noOutage,
+  { begins, isGone, isOver, later }: Outage,
 ): Promise<Attempt> => {
   const { name, server } = fault;
   const { id, baseUrl } = await ask<{ id: string; baseUrl: string }>(
@@ -76,7 +85,7 @@ const attempt = async (
       : ({ exception: "none", placed: "yes" } as const);
   await isOver();
   return {
-    ...{ fault: name, protocol, ...outcome, ms, ...left },
+    ...{ entry, fault: name, protocol, ...outcome, ms, ...left },
     message: error instanceof Error ? error.message : "",
     shows: [apiKey, from_number.slice(1), to_number.slice(1)].some((each) => shown.includes(each)),
     seen: await ask(`close/${id}`),
@@ -84,8 +93,8 @@ const attempt = async (
 };
 
 /**
- * Every fault that the server lists, by every protocol that this runtime speaks: one after the other,
- * but all at once those that lose their network together.
+ * Every fault that the server lists, by every entry and every protocol that this runtime speaks: for
+ * each entry one after the other, but all at once those that lose their network together.
  */
 export const attemptAll = async (
   control: string,
@@ -97,23 +106,23 @@ export const attemptAll = async (
   const listed = await ask<readonly string[]>("faults");
   const wanted = faults
     .filter(({ name }) => listed.includes(name))
-    .flatMap((fault) =>
-      protocolsOf(fault, runtime).map((protocol) => ({ fault, protocol, cut: fault.cut })),
-    );
+    .flatMap((fault) => protocolsOf(fault, runtime).map((protocol) => ({ fault, protocol })))
+    .flatMap((each): Meeting[] => entries.map((entry) => ({ entry, ...each })));
+  const meet = (meeting: Meeting, around: Outage) =>
+    attempt(ask, runtime, meeting, timersOf, around);
   const attempts: Attempt[] = [];
-  for (const { fault, protocol, cut } of wanted) {
-    if (!cut) attempts.push(await attempt(ask, runtime, fault, protocol, timersOf));
-  }
+  const lane = async (entry: Entry, at: number) => {
+    for (const meeting of wanted) {
+      if (meeting.entry !== entry || meeting.fault.cut) continue;
+      // Deadlines of their own tell the timers of one entry from those of another.
+      attempts.push(await meet(meeting, { ...noOutage, later: at }));
+    }
+  };
+  await Promise.all(entries.map(lane));
   for (const way of ["down", "unaddressed"] as const) {
-    const together = wanted.filter(({ cut }) => cut === way);
+    const together = wanted.filter(({ fault: { cut } }) => cut === way);
     const outage = outages(ask, way, together.length);
-    attempts.push(
-      ...(await Promise.all(
-        together.map(({ fault, protocol }) =>
-          attempt(ask, runtime, fault, protocol, timersOf, outage()),
-        ),
-      )),
-    );
+    attempts.push(...(await Promise.all(together.map((meeting) => meet(meeting, outage())))));
   }
   return attempts;
 };

@@ -1,4 +1,5 @@
 import type { Runtime } from "../conformance/case.ts";
+import { entries } from "../conformance/entries.ts";
 import { apiKey, from_number, to_number } from "../conformance/fixtures.ts";
 import type { Attempt } from "./attempt.ts";
 import { differenceOf, expectedOf, type Fault, longest, protocolsOf, soonest } from "./fault.ts";
@@ -72,17 +73,18 @@ export const judge = (
   if (!json) return { runtime, attempts: [], failures: [`no report\n${output.slice(-3_000)}`] };
   const attempts: readonly Attempt[] = JSON.parse(json);
   const failures: string[] = [];
-  for (const fault of wanted) {
-    for (const protocol of protocolsOf(fault, runtime)) {
-      const cell = `${fault.name} [${protocol}]`;
-      const attempt = attempts.find(
-        (each) => each.fault === fault.name && each.protocol === protocol,
-      );
-      if (!attempt) failures.push(`${cell}: was not met`);
-      else {
-        const wrong = wrongHere(fault, runtime, attempt);
-        if (wrong.length > 0) failures.push(`${cell}: ${wrong.join("; ")}\n    ${attempt.message}`);
-      }
+  const meetings = wanted
+    .flatMap((fault) => protocolsOf(fault, runtime).map((protocol) => ({ fault, protocol })))
+    .flatMap((each) => entries.map(({ entry }) => ({ entry, ...each })));
+  for (const { entry, fault, protocol } of meetings) {
+    const cell = `${entry}: ${fault.name} [${protocol}]`;
+    const attempt = attempts.find(
+      (each) => each.entry === entry && each.fault === fault.name && each.protocol === protocol,
+    );
+    if (!attempt) failures.push(`${cell}: was not met`);
+    else {
+      const wrong = wrongHere(fault, runtime, attempt);
+      if (wrong.length > 0) failures.push(`${cell}: ${wrong.join("; ")}\n    ${attempt.message}`);
     }
   }
   const shown = output.replace(json, "");

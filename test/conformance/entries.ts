@@ -1,0 +1,12 @@
+import { Client, calls } from "outdial";
+
+/** An entry of the package that places calls, and the names by which it does. */
+export interface Entry {
+  /** As it is imported. */
+  readonly entry: string;
+  readonly calls: Pick<typeof calls, "create">;
+  readonly Client: typeof Client;
+}
+
+/** Every entry that places calls. */
+export const entries: readonly Entry[] = [{ entry: "outdial", calls, Client }];
