@@ -16,11 +16,12 @@ const intro = `<!-- Written by \`npm run faults\`; a cell that is not as expecte
 # What survives
 
 Every fault below is done to a call by a real server on loopback: to one of each entry that places calls
-(`outdial`, `outdial/fetch`), which must come to the same, in every runtime, by HTTP/1.1 and, where the
-runtime's own fetch speaks it, by HTTP/2. Each cell was measured: which exception, what it says of the telephone (\`placed\`), how long it took, how many POSTs arrived, and what was left: no socket that
-still carries the call a second later, no timer of its deadline, no listener on its signal, no process
-that outlives its last line by a second, no key and no number in the exception or in anything printed, no
-key sent outside of its header or to the host of a redirect. A \`"no"\` for a call that had arrived whole,
+(\`outdial\`, \`outdial/fetch\`), which must come to the same, in every runtime, by HTTP/1.1 and, where the
+runtime's own fetch speaks it, by HTTP/2. Each cell was measured: which exception, what it says of the
+telephone (\`placed\`), how long it took, how many POSTs arrived, and what was left: no socket that still
+carries the call a second later, no timer of its deadline, no listener on its signal, no process that
+outlives its last line by a second, no key and no number in the exception or in anything printed, no key
+sent outside of its header or to the host of a redirect. A \`"no"\` for a call that had arrived whole,
 without a refusal, fails the run.
 
 ✓ is the expected outcome, by every protocol of the row that the runtime speaks. A number leads to a note:
