@@ -5,8 +5,9 @@ import { type Exit, exits, Failure, UsageError } from "./command/failure.ts";
 import { help, helpOf } from "./command/help.ts";
 import { nearest } from "./command/nearest.ts";
 import { commands } from "./commands.ts";
+import { reachDirectly } from "./direct.ts";
 import { jsonLine } from "./terminal/json.ts";
-import { end } from "./terminal/output.ts";
+import { end, print } from "./terminal/output.ts";
 import { plain } from "./terminal/plain.ts";
 import { version } from "./version.ts";
 
@@ -42,7 +43,7 @@ const tell = (error: unknown): Exit => {
     asked && (jsonLine({ error: known }) ?? jsonLine({ error: { message: line, exit } }));
   const topic = find(name) ? `help ${name}` : "help";
   const hint = exit === exits.usage ? `; see \`outdial ${topic}\`` : "";
-  console.error(json || `outdial: ${line}${hint}`);
+  print(json || `outdial: ${line}${hint}`, process.stderr);
   return exit;
 };
 
@@ -55,19 +56,19 @@ const unknown = (word: string): UsageError => {
   return new UsageError(`there is no such command${meant ? ` (did you mean ${meant}?)` : ""}`);
 };
 
-const print = (text: string): Exit => {
-  console.log(text);
+const inform = async (text: string): Promise<Exit> => {
+  await print(text);
   return exits.done;
 };
 
 const main = async (): Promise<Exit> => {
   const isHelp = (word: string) => word === "--help" || word === "-h";
   const asked = name === "help" ? args[0] : args.some(isHelp) ? name : undefined;
-  if (isHelp(name) || (name === "help" && !asked)) return print(help(commands));
-  if (name === "--version" || name === "-v") return print(version);
+  if (isHelp(name) || (name === "help" && !asked)) return inform(help(commands));
+  if (name === "--version" || name === "-v") return inform(version);
   const command = find(asked ?? name);
   if (!command) throw unknown(asked ?? name);
-  if (asked) return print(helpOf(command));
+  if (asked) return inform(helpOf(command));
   const reached = (now: Stage) => {
     stage = now;
   };
@@ -89,4 +90,5 @@ for (const event of ["uncaughtException", "unhandledRejection"] as const) {
 // A reader that leaves (`outdial … | head -1`) is no failure.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
+reachDirectly();
 await end(await main().catch(tell));

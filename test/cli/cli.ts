@@ -5,11 +5,30 @@ const path = (file: string): string => fileURLToPath(new URL(`../../${file}`, im
 const modules = path("test/node_modules");
 const main = path("dist/cli/main.js");
 
-/** How each runtime starts the built command line. */
+/** How a runtime starts the built command line. */
+interface How {
+  /** A module that is loaded before it, to break something under it. */
+  readonly preload?: string | undefined;
+  /** Deno's permissions. */
+  readonly allow?: readonly string[];
+}
+
 const commands = {
-  node: [`${modules}/node/bin/node`, main],
-  deno: [`${modules}/.bin/deno`, "run", "--no-prompt", "--allow-env", "--allow-net", main],
-  bun: [`${modules}/.bin/bun`, main],
+  node: ({ preload }: How) => [
+    `${modules}/node/bin/node`,
+    ...(preload ? [`--import=${preload}`] : []),
+    main,
+  ],
+  deno: ({ preload, allow = ["--allow-env", "--allow-net"] }: How) => [
+    ...[`${modules}/.bin/deno`, "run", "--no-prompt", ...allow],
+    ...(preload ? [`--preload=${preload}`] : []),
+    main,
+  ],
+  bun: ({ preload }: How) => [
+    `${modules}/.bin/bun`,
+    ...(preload ? ["--preload", preload] : []),
+    main,
+  ],
 } as const;
 
 export type Runtime = keyof typeof commands;
@@ -75,20 +94,33 @@ export const start = (
   runtime: Runtime,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  how: How = {},
 ): Running => {
-  const [command, ...first] = commands[runtime];
+  const [command = "", ...first] = commands[runtime](how);
   return run(command, [...first, ...args], env);
+};
+
+/** Starts `outdial` in a shell, its streams led elsewhere: `1>/dev/full`, `| head -1`. */
+export const startInShell = (
+  runtime: Runtime,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  redirection: string,
+): Running => {
+  const words = [...commands[runtime]({}), ...args].map((word) => `'${word}'`);
+  return run("sh", ["-c", `${words.join(" ")} ${redirection}`], env);
 };
 
 /** Starts `outdial` under Node on a terminal of its own. */
 export const startOnTerminal = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-): Running => run("script", ["-qefc", [...commands.node, ...args].join(" "), "/dev/null"], env);
+): Running => run("script", ["-qefc", [...commands.node({}), ...args].join(" "), "/dev/null"], env);
 
 /** Runs `outdial` to its end. */
 export const outdial = (
   runtime: Runtime,
   args: readonly string[],
   env?: Readonly<Record<string, string>>,
-): Promise<Ended> => start(runtime, args, env).ended;
+  how?: How,
+): Promise<Ended> => start(runtime, args, env, how).ended;

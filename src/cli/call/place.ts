@@ -2,10 +2,13 @@ import type { Call } from "../../calls/call.ts";
 import { create } from "../../calls/create.ts";
 import type { CallParams } from "../../calls/params.ts";
 import { BadParametersException, isException } from "../../errors.ts";
+import { routeOf } from "../../rules/url.ts";
 import type { Given } from "../command/command.ts";
 import { type Exit, exits, Failure, UsageError } from "../command/failure.ts";
 import type { Flags } from "../command/flags.ts";
+import { reachDirectly } from "../direct.ts";
 import { jsonLine } from "../terminal/json.ts";
+import { print } from "../terminal/output.ts";
 import { plain } from "../terminal/plain.ts";
 
 /** What places one call, beside its parameters. */
@@ -38,9 +41,12 @@ const failureOf = (error: unknown, names: Placing["names"]): unknown => {
   });
 };
 
-const say = (call: Call, json: boolean | undefined): void => {
-  // Whatever else the service sent must not hide that the call was placed, and which it is.
-  console.log(json ? (jsonLine(call) ?? jsonLine({ id: call.id })) : plain(call.id));
+/** Says which call it is, come what may: it is placed, and nobody must place it again. */
+const say = async (call: Call, json: boolean | undefined): Promise<void> => {
+  const id = plain(call.id);
+  const line = json ? (jsonLine(call) ?? jsonLine({ id: call.id }) ?? id) : id;
+  if (await print(line)) return;
+  await print(`outdial: placed, but stdout takes nothing; the id is ${id}`, process.stderr);
 };
 
 /**
@@ -50,6 +56,7 @@ const say = (call: Call, json: boolean | undefined): void => {
  */
 export const place = async (params: CallParams, placing: Placing): Promise<Exit> => {
   const { apiKey, baseUrl, timeout, json, names, reached, signal } = placing;
+  if (routeOf(baseUrl) === "loopback") reachDirectly(new URL(baseUrl).hostname);
   const fetch = (url: string, init: RequestInit): Promise<Response> => {
     reached("sent");
     return globalThis.fetch(url, init);
@@ -67,6 +74,6 @@ export const place = async (params: CallParams, placing: Placing): Promise<Exit>
     throw failureOf(error, names);
   }
   reached("placed");
-  say(call, json);
+  await say(call, json);
   return exits.done;
 };
