@@ -13,6 +13,7 @@ import { randomSecret, signer } from "./notify/signature.ts";
 import { type EmulatorOptions, EmulatorSettingsSchema } from "./options.ts";
 import { asker } from "./outgoing.ts";
 import { randomSource, ulid } from "./random.ts";
+import { audioOf, type CallAudio } from "./recording/audio.ts";
 import { run } from "./run.ts";
 
 /** A running emulator. It is iterable: `for await` gives everything that happens from then on. */
@@ -34,6 +35,8 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
   readonly calls: readonly CallRecord[];
   /** A call as it is now, if it is known. */
   readonly call: (id: string) => CallRecord | undefined;
+  /** What has been heard in a call so far, if it is known. */
+  readonly audio: (id: string) => CallAudio | undefined;
   /**
    * Waits until nothing more will happen to a call: it is over, and every notification has arrived
    * or is given up.
@@ -182,6 +185,10 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
       return calls.all().map((call) => call.toRecord());
     },
     call: (id) => calls.get(id)?.toRecord(),
+    audio: (id) => {
+      const call = calls.get(id);
+      return call && audioOf(call.recording, call.talked);
+    },
     ended: (id) => calls.ended(id),
     answer: (id) => calls.get(id)?.happen("answer") ?? false,
     reject: (id) => calls.get(id)?.happen("rejected") ?? false,

@@ -4,12 +4,14 @@
  * @module
  */
 
+export type { Callee, CalleeAct, CalleeCall, CalleeScript } from "./callee/act.ts";
 export { createEmulator, type Emulator } from "./emulator.ts";
 export type { Outcome } from "./line/destinations.ts";
 export type {
   ActionEntry,
   CallFacts,
   CallRecord,
+  CutEntry,
   EmulatorEvent,
   ErrorEntry,
   FlowEntry,
@@ -25,3 +27,5 @@ export type {
 } from "./line/history.ts";
 export type { CallState, EndReason, FailureReason, Reason } from "./line/states.ts";
 export type { EmulatorOptions, OnCall } from "./options.ts";
+export type { CallAudio, HeardPiece } from "./recording/audio.ts";
+export type { Cut, Voice } from "./recording/recording.ts";

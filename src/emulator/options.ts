@@ -2,6 +2,7 @@ import { custom, type GenericSchema, is, optional, strictObject } from "valibot"
 import { CallParams } from "../calls/params.ts";
 import { presence } from "../rules/check.ts";
 import { isKey } from "../rules/key.ts";
+import type { Callee } from "./callee/act.ts";
 import type { Outcome } from "./line/destinations.ts";
 import type { CallRecord } from "./line/history.ts";
 import { isWebhookSecret } from "./notify/signature.ts";
@@ -89,6 +90,14 @@ export interface EmulatorOptions {
   /** Decides the outcome of each call, in place of the number that it dials. */
   readonly onCall?: OnCall | undefined;
   /**
+   * What the person does who answers: an (async) generator function that makes the acts of each call, or
+   * a list of acts. It goes on while media are played and streams are open; what it says goes out in a
+   * stream's messages. At its end the person is silent, and stays.
+   *
+   * @defaultValue a tone of 440 Hz in every stream
+   */
+  readonly callee?: Callee | undefined;
+  /**
    * Makes ids and jitter the same on every run. Keys and secrets never depend on it.
    *
    * @defaultValue a random one
@@ -116,6 +125,7 @@ export interface EmulatorSettings {
   readonly maxDuration: number;
   readonly respondWithin: number;
   readonly onCall: OnCall;
+  readonly callee?: Callee | undefined;
   readonly seed?: number | undefined;
   readonly keep: number;
 }
@@ -176,6 +186,12 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> =
       onCall: /* @__PURE__ */ optional(
         /* @__PURE__ */ custom<OnCall>(isFunction, "must be a function"),
         () => () => undefined,
+      ),
+      callee: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<Callee>(
+          (value) => isFunction(value) || Array.isArray(value),
+          "must be a function or a list",
+        ),
       ),
       seed: /* @__PURE__ */ optional(
         /* @__PURE__ */ custom<number>(Number.isSafeInteger, "must be a whole number"),

@@ -1,14 +1,18 @@
+import type { Callee, CalleeCall } from "./callee/act.ts";
+import { Person } from "./callee/person.ts";
 import { follow } from "./flow/follow.ts";
 import type { FlowParts } from "./flow/parts.ts";
 import type { Call } from "./line/call.ts";
 import { destinationOf, type Outcome } from "./line/destinations.ts";
 import type { CallRecord } from "./line/history.ts";
 import { callUp, type Ringing } from "./line/line.ts";
+import { audioOf } from "./recording/audio.ts";
 
 /** What a call needs of the rest of the emulator. */
 export interface RunParts extends FlowParts, Ringing {
   /** Milliseconds from the answer. */
   readonly maxDuration: number;
+  readonly callee?: Callee | undefined;
   readonly onCall: (call: CallRecord) => Outcome | undefined | Promise<Outcome | undefined>;
 }
 
@@ -24,11 +28,38 @@ const decide = async (call: Call, { onCall }: RunParts): Promise<Outcome> => {
   }
 };
 
+/** Somebody who does what a script says, from the answer on. */
+const personOf = (call: Call, callee: Callee): Person => {
+  const { recording } = call;
+  const { from_number, to_number } = call.params;
+  const seen: CalleeCall = {
+    id: call.id,
+    from_number,
+    to_number,
+    get ms() {
+      return person.ms;
+    },
+    get heard() {
+      return audioOf(recording, call.talked).heard;
+    },
+  };
+  const person: Person = new Person(() => (typeof callee === "function" ? callee(seen) : callee), {
+    recording,
+    hangUp: () => call.happen("normal"),
+    onError: (error) => {
+      const message = String(Object(error).message ?? error);
+      call.note({ type: "error", source: "callee", message });
+    },
+  });
+  return person;
+};
+
 /** The whole life of a call, from the dialling to the end. */
 export const run = async (call: Call, parts: RunParts): Promise<void> => {
   const outcome = await decide(call, parts);
   await callUp(call, outcome, parts);
   if (call.state !== "answered") return;
+  if (parts.callee) call.person = personOf(call, parts.callee);
   call.timeline.after(parts.maxDuration, () => call.happen("max_duration"));
   const { hangUpAfter } = outcome.outcome === "answer" ? outcome : {};
   if (hangUpAfter === "midway") call.leavesMidway = true;

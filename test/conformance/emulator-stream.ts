@@ -1,78 +1,7 @@
 import { assert } from "chai";
 import type { EmulatorOptions, StreamEntry } from "outdial/emulator";
 import type { Case } from "./case.ts";
-import { application } from "./emulator-app.ts";
-
-type Message = Readonly<Record<string, unknown>> & { readonly type: string };
-
-/** What an application does on its end of the socket. */
-interface Application {
-  readonly onMessage?: (message: Message, socket: ServiceSocket) => void;
-}
-
-/** The service's end of a socket whose other end is an application in this process. */
-class ServiceSocket extends EventTarget {
-  readonly url: string;
-  readyState = 0;
-  bufferedAmount = 0;
-  readonly sent: Message[] = [];
-  closed: number | undefined;
-  readonly #application: Application;
-
-  constructor(url: string, application: Application) {
-    super();
-    this.url = url;
-    this.#application = application;
-    setTimeout(() => {
-      if (this.readyState === 0) this.readyState = 1;
-      this.dispatchEvent(new Event(this.readyState === 1 ? "open" : "error"));
-    });
-  }
-
-  send(text: string): void {
-    if (this.readyState !== 1) throw new Error("not open");
-    const message = JSON.parse(text);
-    this.sent.push(message);
-    setTimeout(() => this.#application.onMessage?.(message, this));
-  }
-
-  /** What the application says. */
-  say(data: unknown): void {
-    const isRaw = typeof data === "string" || data instanceof ArrayBuffer;
-    const raw = isRaw ? data : JSON.stringify(data);
-    this.dispatchEvent(Object.assign(new Event("message"), { data: raw }));
-  }
-
-  close(code?: number): void {
-    if (this.readyState === 3) return;
-    this.readyState = 3;
-    this.closed = code;
-    this.dispatchEvent(new Event("close"));
-  }
-}
-
-const streaming = (
-  { onMessage }: Application,
-  action: object = {},
-  options: EmulatorOptions = {},
-) => {
-  const sockets: ServiceSocket[] = [];
-  // An arrow function is no constructor.
-  // biome-ignore lint/complexity/useArrowFunction: see above
-  const WebSocket = function (url: string) {
-    const socket = new ServiceSocket(url, { ...(onMessage && { onMessage }) });
-    sockets.push(socket);
-    return socket;
-  } as unknown as NonNullable<EmulatorOptions["WebSocket"]>;
-  const flow = { action: "stream", ws_url: "wss://app.test/media", ...action };
-  return { ...application({ "/flow": flow }, { WebSocket, ...options }), sockets };
-};
-
-/** 16-bit samples of one value, in base64. */
-const audio = (samples: number, value: number): string => {
-  const bytes = new Uint8Array(new Int16Array(samples).fill(value).buffer);
-  return btoa(String.fromCharCode(...bytes));
-};
+import { audio, ServiceSocket, said, streaming } from "./emulator-socket.ts";
 
 const samplesIn = async (response: Response): Promise<Int16Array> =>
   new Int16Array((await response.arrayBuffer()).slice(44));
@@ -117,12 +46,7 @@ export const cases: readonly Case[] = [
           assert.lengthOf(atob(audio_b64), bytes);
         });
         // A wave of 440 Hz crosses zero 880 times a second.
-        const wave = new Int16Array(
-          Uint8Array.from(
-            frames.map((frame) => atob(Object(frame.data).audio_b64)).join(""),
-            (each) => each.charCodeAt(0),
-          ).buffer,
-        );
+        const wave = said(socket);
         let crossings = 0;
         for (let at = 1; at < wave.length; at++) {
           if ((wave[at - 1] ?? 0) < 0 !== (wave[at] ?? 0) < 0) crossings++;
@@ -226,8 +150,8 @@ export const cases: readonly Case[] = [
         "{",
         new ArrayBuffer(2),
         "[]",
-        { type: "sing" },
-        { type: "audio", data: { audio_b64: "AAA" } },
+        { type: 7 },
+        { type: "audio", data: { audio_b64: "AAAA" } },
         { type: "audio", data: { audio_b64: "*" } },
         { type: "interrupt" },
       ];
@@ -244,7 +168,21 @@ export const cases: readonly Case[] = [
       assert.deepInclude(entry, { state: "closed", sent: 8, received: 7 });
       assert.lengthOf(entry?.malformed ?? [], 5);
       assert.equal(entry?.malformed[1], "must be text");
+      assert.equal(entry?.malformed_count, 7);
       for (const reason of entry?.malformed ?? []) assert.match(reason, /must be|is missing/);
+    },
+  },
+  {
+    name: "emulator: a message of a type that it doesn't know is noted, and no error",
+    run: async () => {
+      const { call } = streaming({
+        onMessage: ({ message_id }, socket) => {
+          if (Number(message_id) > 3) socket.close();
+          else socket.say({ type: message_id === 1 ? "mark" : "dtmf", digit: 1 });
+        },
+      });
+      const entry = closedEntry((await call()).history);
+      assert.deepInclude(entry, { received: 3, malformed_count: 0, ignored: ["mark", "dtmf"] });
     },
   },
   {

@@ -2,6 +2,7 @@ import { cases as callbacks } from "./callbacks.ts";
 import type { Case, ClientCase, Env } from "./case.ts";
 import { cases as client } from "./client.ts";
 import { cases as emulator } from "./emulator.ts";
+import { cases as callee } from "./emulator-callee.ts";
 import { cases as lifecycle } from "./emulator-calls.ts";
 import { cases as stream } from "./emulator-stream.ts";
 import { entries } from "./entries.ts";
@@ -43,4 +44,5 @@ export const cases: readonly Case[] = [
   ...emulator,
   ...lifecycle,
   ...stream,
+  ...callee,
 ];

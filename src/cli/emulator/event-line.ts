@@ -47,11 +47,13 @@ const lines: {
     duration === undefined ? "" : `for ${duration / 1000} s`,
   ],
   leg: ({ to, state: now, reason }) => ["leg", "bold", `${to} ${now} ${reason ?? ""}`],
-  stream: ({ state: now, sent, received }) => [
+  stream: ({ state: now, sent, received, malformed: [first], malformed_count }) => [
     "stream",
-    "bold",
-    `${now}, ${sent} sent, ${received} received`,
+    first ? "yellow" : "bold",
+    `${now}, ${sent} sent, ${received} received` +
+      (first ? `, ${malformed_count} not understood, the first: ${first}` : ""),
   ],
+  cut: ({ by, samples }) => ["stream", "bold", `${by}, ${samples} samples were not heard`],
   notification: ({ event, outcome, try: count, error, ...answer }) => [
     "told",
     outcomeStyles[outcome],

@@ -1,9 +1,10 @@
 import type { Call } from "../line/call.ts";
-import { type Recording, sampleAt, sampleRate } from "../recording/recording.ts";
+import { type Mixing, telephoneRate } from "../recording/recording.ts";
 import { bytesOf } from "../recording/sound.ts";
+import { sampleAt } from "../recording/track.ts";
 import { wavHead, wavHeadSize } from "../recording/wav.ts";
 
-/** Samples in one piece of a body: two seconds. */
+/** Samples in one piece of a body: two seconds at 8 kHz. */
 const block = 16_000;
 
 /** Bytes of a file: the first, and the one after the last. */
@@ -19,20 +20,47 @@ const rangeOf = (header: string | null, size: number): Range => {
   return { from: last ? Math.max(0, size - Number(last)) : 0, to: size };
 };
 
-function* piecesOf(recording: Recording, samples: number, { from, to }: Range) {
-  yield wavHead(samples, sampleRate).subarray(from, to);
-  const skipped = Math.max(0, Math.floor((from - wavHeadSize) / 2));
-  for (let first = skipped; wavHeadSize + first * 2 < to; first += block) {
-    const start = wavHeadSize + first * 2;
-    const bytes = bytesOf(recording.mix(first, Math.min(block, samples - first)));
+/** A WAV that is made as it is read. */
+interface File {
+  readonly head: Uint8Array<ArrayBuffer>;
+  /** Samples of each channel, and the bytes that one of all channels takes. */
+  readonly samples: number;
+  readonly frame: number;
+  readonly mix: (first: number, count: number) => Int16Array;
+}
+
+const fileOf = ({ recording, talked: now }: Call, channels: 1 | 2): File => {
+  // In one channel it is what a telephone gives; in two, what the stream gave.
+  const sampleRate = channels === 1 ? telephoneRate : recording.sampleRate;
+  const samples = sampleAt(now, sampleRate);
+  const mixing: Mixing = { sampleRate, now, all: false };
+  const mix = channels === 1 ? "mono" : "stereo";
+  return {
+    head: wavHead(samples, sampleRate, channels),
+    samples,
+    frame: 2 * channels,
+    mix: (first, count) => recording[mix](first, count, mixing),
+  };
+};
+
+function* piecesOf({ head, samples, frame, mix }: File, { from, to }: Range) {
+  yield head.subarray(from, to);
+  const skipped = Math.max(0, Math.floor((from - wavHeadSize) / frame));
+  for (let first = skipped; wavHeadSize + first * frame < to; first += block) {
+    const start = wavHeadSize + first * frame;
+    const bytes = bytesOf(mix(first, Math.min(block, samples - first)));
     yield bytes.subarray(Math.max(0, from - start), to - start);
   }
 }
 
-/** The recording of a call as a WAV, or the part of it that a player asks for. */
-export const recordingOf = (call: Call, range: string | null): Response => {
-  const samples = sampleAt(call.talked);
-  const size = wavHeadSize + samples * 2;
+/**
+ * The recording of a call as a WAV, or the part of it that a player asks for.
+ *
+ * @param channels - 1: everybody in one; 2: the callee left, what is said to them right
+ */
+export const recordingOf = (call: Call, range: string | null, channels: 1 | 2 = 1): Response => {
+  const file = fileOf(call, channels);
+  const size = wavHeadSize + file.samples * file.frame;
   const { from, to } = rangeOf(range, size);
   const headers = { "Content-Type": "audio/wav", "Accept-Ranges": "bytes" };
   if (from >= to) {
@@ -40,7 +68,7 @@ export const recordingOf = (call: Call, range: string | null): Response => {
     return new Response(null, { status: 416, headers: outside });
   }
   // Made as it is read: an hour would be 57 MB.
-  const pieces = piecesOf(call.recording, samples, { from, to });
+  const pieces = piecesOf(file, { from, to });
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       const { value } = pieces.next();

@@ -3,6 +3,7 @@ import { destinationOf } from "../line/destinations.ts";
 import { callUp } from "../line/line.ts";
 import type { Reason } from "../line/states.ts";
 import { begin } from "./begin.ts";
+import { elapse } from "./elapse.ts";
 import type { Perform } from "./parts.ts";
 import { play } from "./play.ts";
 import { SecondLeg } from "./second-leg.ts";
@@ -34,9 +35,13 @@ export const dial: Perform<Dial> = async (dialling, parts) => {
   if (leg.state === "answered") {
     const from = call.talked;
     const { hangUpAfter = talk } = outcome.outcome === "answer" ? outcome : {};
-    await call.timeline.wait(hangUpAfter === "midway" ? talk / 2 : hangUpAfter);
+    if (!record) call.recording.pause(from);
+    const until = from + (hangUpAfter === "midway" ? talk / 2 : hangUpAfter);
+    const voices = call.recording.media.tone(hertz, from, until);
+    await elapse(call, until);
     leg.happen("normal");
-    if (record) call.recording.sound(hertz, from, call.talked);
+    voices.to = call.talked;
+    if (!record) call.recording.resume(call.talked);
   }
   const branch = leg.reason && branches[leg.reason];
   const instead = branch && action[branch];

@@ -1,6 +1,7 @@
 import type { Play } from "../../flows/action.ts";
 import { wavSeconds } from "../recording/wav.ts";
 import { begin } from "./begin.ts";
+import { elapse } from "./elapse.ts";
 import { FlowError } from "./flow-error.ts";
 import type { Perform } from "./parts.ts";
 
@@ -31,7 +32,8 @@ export const play: Perform<Play> = async (playing, { ask }) => {
   const duration = Math.round(seconds * 1000);
   begin(playing, duration);
   const from = call.talked;
-  await call.timeline.wait(duration);
-  call.recording.sound(hertz, from, call.talked);
+  const sound = call.recording.media.tone(hertz, from, from + duration);
+  await elapse(call, from + duration);
+  sound.to = call.talked;
   return flow_url;
 };

@@ -1,4 +1,5 @@
 import type { CallParams } from "../../calls/params.ts";
+import type { Person } from "../callee/person.ts";
 import { Recording } from "../recording/recording.ts";
 import type { Clock, Timeline } from "./clock.ts";
 import type { CallFacts, CallRecord, HistoryEntry, Note } from "./history.ts";
@@ -46,18 +47,19 @@ export class Call {
   readonly mail: Message[] = [];
   /** Settles once that is empty. */
   delivered: Promise<void> = Promise.resolve();
-  /** What can be heard in it. */
-  readonly recording: Recording = new Recording();
   /** Aborts once the call is over. */
   readonly over: AbortController = new AbortController();
   /** Aborts once nobody wants to know of the call any more. */
   readonly forgotten: AbortController = new AbortController();
+  /** Who has answered, when they have a script. */
+  person: Person | undefined;
   /** Whether the callee will hang up in the middle of the next action. */
   leavesMidway = false;
   readonly #origin: string;
   readonly #listeners: Listeners;
   readonly #facts: Writable<CallFacts>;
   readonly #history: HistoryEntry[] = [];
+  #recording: Recording | undefined;
 
   constructor({ id, params, origin, local }: Arrival, clock: Clock, listeners: Listeners) {
     const { record = true, ...others } = params;
@@ -75,6 +77,12 @@ export class Call {
   /** The call as it is now. */
   get facts(): CallFacts {
     return this.#facts;
+  }
+
+  /** What can be heard in it. */
+  get recording(): Recording {
+    this.#recording ??= new Recording();
+    return this.#recording;
   }
 
   get state(): CallState {
@@ -111,6 +119,7 @@ export class Call {
     if (isOver(state)) {
       facts.ended_at = now;
       this.timeline.stop();
+      this.person?.leave();
       this.over.abort(gone);
     } else {
       this.timeline.skip();
@@ -140,6 +149,7 @@ export class Call {
   /** Drops everything that is still to be done for the call, and says nothing. */
   forget(): void {
     this.timeline.stop();
+    this.person?.leave();
     this.post.stop();
     this.over.abort(gone);
     this.forgotten.abort(gone);

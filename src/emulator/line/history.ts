@@ -1,4 +1,5 @@
 import type { Action } from "../../flows/action.ts";
+import type { Cut } from "../recording/recording.ts";
 import type { CallState, Reason } from "./states.ts";
 
 /** What every entry of a history has. */
@@ -64,11 +65,24 @@ export interface StreamEntry extends Stamp {
   readonly step: number;
   readonly stream_id: string;
   readonly state: "open" | "closed";
+  /** When it began, in milliseconds since the answer. */
+  readonly from_ms: number;
   /** Messages sent and received so far. */
   readonly sent: number;
   readonly received: number;
   /** What was wrong with each message that could not be understood, the first few. */
   readonly malformed: readonly string[];
+  /** How many messages could not be understood. */
+  readonly malformed_count: number;
+  /** Types of messages that the emulator doesn't know and that may mean something to a service. */
+  readonly ignored: readonly string[];
+}
+
+/** An application threw away what the callee was to hear. The first 100 of a stream are told. */
+export interface CutEntry extends Stamp, Omit<Cut, "type"> {
+  readonly type: "cut";
+  readonly step: number;
+  readonly by: "clear" | "interrupt";
 }
 
 /** One try to deliver a notification. */
@@ -109,7 +123,7 @@ export interface RecordingEntry extends Stamp {
 export interface ErrorEntry extends Stamp {
   readonly type: "error";
   /** Which option. */
-  readonly source: "onCall";
+  readonly source: "onCall" | "callee";
   readonly message: string;
 }
 
@@ -121,6 +135,7 @@ export type HistoryEntry =
   | ActionEntry
   | LegEntry
   | StreamEntry
+  | CutEntry
   | NotificationEntry
   | RecordingEntry
   | ErrorEntry;

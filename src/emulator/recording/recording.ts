@@ -1,49 +1,115 @@
-import { tone } from "./sound.ts";
-import { Speech } from "./speech.ts";
+import { Playout, type Quota, quotaRate } from "./playout.ts";
+import { clipped } from "./sound.ts";
+import { addTo, type Stretch, sampleAt, Track } from "./track.ts";
 
-/** Samples a second. */
-export const sampleRate = 8_000;
+/** Samples a second of a recording that is one file for everybody. */
+export const telephoneRate = 8_000;
 
-interface Sound {
-  readonly hertz: number;
-  readonly from: number;
-  readonly to: number;
+/** The speech that is kept of one call: ten minutes. The rest is silence. */
+const most = 10 * 60 * quotaRate;
+
+/** Whose voice: the person's who is called, or all that is said to them. */
+export type Voice = "callee" | "application";
+
+/** An application threw away what waited to be said. */
+export interface Cut {
+  readonly type: "clear" | "interrupt";
+  readonly chunk_id?: string | number;
+  /** Milliseconds since the answer. */
+  readonly at_ms: number;
+  /** How many samples were thrown away, at the stream's rate. */
+  readonly samples: number;
 }
 
-/** The sample that is heard at a time, in milliseconds since the answer. */
-export const sampleAt = (milliseconds: number): number =>
-  Math.round((milliseconds * sampleRate) / 1000);
+/** How many cuts are kept. */
+const mostCuts = 1_000;
+
+/** What is to be mixed: of a call, or of its recording. */
+export interface Mixing {
+  readonly sampleRate: number;
+  /** Milliseconds since the answer, up to which anything has been heard. */
+  readonly now: number;
+  /** What isn't to be recorded too. */
+  readonly all: boolean;
+}
 
 /**
- * What can be heard in a call: the tones that stand for people and media, and the speech of
- * applications as it came. It is mixed when somebody listens, so that a call which nobody listens to
- * costs nothing.
+ * What can be heard in a call: the callee's voice, and all that is said to them. It is mixed when
+ * somebody listens, so that a call which nobody listens to costs nothing.
  */
 export class Recording {
-  readonly speech: Speech = new Speech();
-  readonly #sounds: Sound[] = [];
+  readonly callee: Track = new Track();
+  /** What the callee hears beside the streams: media, and whom they were put through to. */
+  readonly media: Track = new Track();
+  /** What applications say to them, a playout for each stream. */
+  readonly playouts: Playout[] = [];
+  readonly cuts: Cut[] = [];
+  readonly #quota: Quota = { left: most };
+  /** When nothing is recorded, in milliseconds since the answer. */
+  readonly #gaps: { readonly from: number; to: number }[] = [];
 
-  /** Adds a tone, from and to a time in milliseconds since the answer. */
-  sound(hertz: number, from: number, to: number): void {
-    this.#sounds.push({ hertz, from: sampleAt(from), to: sampleAt(to) });
+  /** The highest rate at which anything came. */
+  get sampleRate(): number {
+    return Math.max(telephoneRate, ...this.playouts.map(({ sampleRate }) => sampleRate));
   }
 
-  /** A stretch of it, as 16-bit samples. */
-  mix(first: number, count: number): Int16Array {
-    const mixed = new Float64Array(count);
-    const add = (samples: Int16Array, from: number) => {
-      const start = Math.max(0, from - first);
-      const end = Math.min(count, from - first + samples.length);
-      for (let at = start; at < end; at++) {
-        mixed[at] = (mixed[at] ?? 0) + (samples[at + first - from] ?? 0);
+  /** Begins to play what an application says. */
+  open(sampleRate: number): Playout {
+    const playout = new Playout(sampleRate, this.#quota);
+    this.playouts.push(playout);
+    return playout;
+  }
+
+  /** From now on nothing is recorded, until it is told to go on. */
+  pause(now: number): void {
+    this.#gaps.push({ from: now, to: Number.POSITIVE_INFINITY });
+  }
+
+  resume(now: number): void {
+    const gap = this.#gaps.at(-1);
+    if (gap) gap.to = Math.min(gap.to, now);
+  }
+
+  cut(cut: Cut): void {
+    if (this.cuts.length < mostCuts) this.cuts.push(cut);
+  }
+
+  /** A stretch of one voice. */
+  voice(name: Voice, first: number, count: number, mixing: Mixing): Int16Array {
+    return Int16Array.from(this.#mix([name], first, count, mixing), clipped);
+  }
+
+  /** A stretch of both in one. */
+  mono(first: number, count: number, mixing: Mixing): Int16Array {
+    return Int16Array.from(this.#mix(["callee", "application"], first, count, mixing), clipped);
+  }
+
+  /** A stretch of both side by side, a sample of each in turn: the callee, the application. */
+  stereo(first: number, count: number, mixing: Mixing): Int16Array {
+    const left = this.voice("callee", first, count, mixing);
+    const right = this.voice("application", first, count, mixing);
+    return Int16Array.from({ length: 2 * count }, (_, at) => (at % 2 ? right : left)[at >> 1] ?? 0);
+  }
+
+  #mix(names: readonly Voice[], first: number, count: number, mixing: Mixing): Float64Array {
+    const { sampleRate, now, all } = mixing;
+    const stretch: Stretch = { first, sampleRate, samples: new Float64Array(count) };
+    for (const name of names) {
+      if (name === "callee") this.callee.mixInto(stretch);
+      else {
+        this.media.mixInto(stretch);
+        for (const playout of this.playouts) {
+          const heard = playout.heard(sampleAt(now, playout.sampleRate));
+          for (const { from, samples } of heard) {
+            addTo(stretch, { from, samples, sampleRate: playout.sampleRate });
+          }
+        }
       }
-    };
-    for (const { hertz, from, to } of this.#sounds) {
-      const start = Math.max(first, from);
-      const end = Math.min(first + count, to);
-      if (start < end) add(tone(hertz, sampleRate, start, end - start), start);
     }
-    for (const { samples, from } of this.speech.pieces) add(samples, from);
-    return Int16Array.from(mixed, (value) => Math.max(-32_768, Math.min(32_767, value)));
+    for (const { from, to } of all ? [] : this.#gaps) {
+      const [start, end] = [from, to].map((ms) => Math.max(0, sampleAt(ms, sampleRate) - first));
+      stretch.samples.fill(0, start, end);
+    }
+    return stretch.samples;
   }
 }

@@ -22,14 +22,30 @@ export const samplesOf = (base64: string): Int16Array => {
     throw new TypeError("audio_b64 must be base64");
   }
   if (text.length % 2) throw new TypeError("audio_b64 must be whole 16-bit samples");
-  const bytes = Uint8Array.from(text, (each) => each.charCodeAt(0));
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   return new Int16Array(bytes.buffer);
 };
 
-/** Half as many samples, of twice the length. */
-export const halved = (samples: Int16Array): Int16Array =>
-  Int16Array.from({ length: samples.length >> 1 }, (_, at) => {
-    const one = samples[2 * at] ?? 0;
-    const other = samples[2 * at + 1] ?? 0;
-    return (one + other) >> 1;
-  });
+/**
+ * What samples would be at a place between two of them, on the straight line from one to the other.
+ *
+ * @param place - in samples; before the first and after the last it is as there
+ */
+export const valueAt = (samples: Int16Array, place: number): number => {
+  const before = Math.floor(place);
+  const first = samples[Math.max(0, before)] ?? 0;
+  const next = samples[Math.min(samples.length - 1, before + 1)] ?? 0;
+  return first + (next - first) * (place - before);
+};
+
+/** Samples of one rate as they are at another, in straight lines: good enough to be understood. */
+export const resampled = (samples: Int16Array, from: number, to: number): Int16Array => {
+  if (from === to) return samples;
+  const step = from / to;
+  const count = Math.floor(samples.length / step);
+  return Int16Array.from({ length: count }, (_, at) => valueAt(samples, (at + 0.5) * step - 0.5));
+};
+
+/** The nearest value that 16 bits can hold. */
+export const clipped = (value: number): number => Math.max(-32_768, Math.min(32_767, value));

@@ -4,20 +4,29 @@ export const wavHeadSize = 44;
 const fourCharacters = (text: string): number =>
   text.split("").reduce((code, each, at) => code | (each.charCodeAt(0) << (8 * at)), 0);
 
-/** The head of a WAV file: PCM, 16 bits, mono. */
-export const wavHead = (samples: number, sampleRate: number): Uint8Array<ArrayBuffer> => {
+/**
+ * The head of a WAV file: PCM, 16 bits.
+ *
+ * @param samples - of each channel
+ */
+export const wavHead = (
+  samples: number,
+  sampleRate: number,
+  channels: 1 | 2 = 1,
+): Uint8Array<ArrayBuffer> => {
   const view = new DataView(new ArrayBuffer(wavHeadSize));
-  const size = samples * 2;
+  const frame = 2 * channels;
+  const size = samples * frame;
   const words = [
     fourCharacters("RIFF"),
     wavHeadSize - 8 + size,
     fourCharacters("WAVE"),
     fourCharacters("fmt "),
     16,
-    1 | (1 << 16), // PCM, one channel
+    1 | (channels << 16), // PCM
     sampleRate,
-    sampleRate * 2, // bytes a second
-    2 | (16 << 16), // bytes and bits a sample
+    sampleRate * frame, // bytes a second
+    frame | (16 << 16), // bytes of all channels, and bits, a sample
     fourCharacters("data"),
     size,
   ];
@@ -28,24 +37,73 @@ export const wavHead = (samples: number, sampleRate: number): Uint8Array<ArrayBu
 /** A writer that could not go back, such as a pipe, leaves the length open. */
 const isOpen = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
 
+/** What the head of a WAV says, as far as it was found. */
+interface Head {
+  /** 1 is PCM. */
+  readonly format: number;
+  readonly channels: number;
+  readonly sampleRate: number;
+  readonly bytesPerSecond: number;
+  readonly bits: number;
+  /** Where the samples begin, and how many bytes they say they are. */
+  readonly from: number;
+  readonly size: number;
+}
+
+/** The head of a WAV; `undefined` when these bytes are not the beginning of one. */
+const headOf = (bytes: Uint8Array): Head | undefined => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const word = (at: number) => (at + 4 <= bytes.length ? view.getUint32(at, true) : Number.NaN);
+  if (word(0) >> 0 !== fourCharacters("RIFF") || word(8) >> 0 !== fourCharacters("WAVE")) return;
+  let form = { format: 0, channels: 0, sampleRate: 0, bytesPerSecond: 0, bits: 0 };
+  for (let at = 12; at + 8 <= bytes.length; ) {
+    const size = word(at + 4);
+    if (word(at) >> 0 === fourCharacters("fmt ")) {
+      form = {
+        format: word(at + 8) & 0xffff,
+        channels: word(at + 8) >>> 16,
+        sampleRate: word(at + 12),
+        bytesPerSecond: word(at + 16),
+        bits: word(at + 20) >>> 16,
+      };
+    }
+    if (word(at) >> 0 === fourCharacters("data")) return { ...form, from: at + 8, size };
+    at += 8 + size + (size % 2);
+  }
+  return;
+};
+
 /**
  * How long a WAV lasts, in seconds, by its first bytes; `undefined` when they are not the head of one.
  *
  * @param total - the size of the file, when it is known
  */
-export const wavSeconds = (head: Uint8Array, total?: number): number | undefined => {
-  const view = new DataView(head.buffer, head.byteOffset, head.length);
-  const word = (at: number) => (at + 4 <= head.length ? view.getUint32(at, true) : Number.NaN);
-  if (word(0) >> 0 !== fourCharacters("RIFF") || word(8) >> 0 !== fourCharacters("WAVE")) return;
-  let bytesPerSecond = 0;
-  for (let at = 12; at + 8 <= head.length; ) {
-    const size = word(at + 4);
-    if (word(at) >> 0 === fourCharacters("fmt ")) bytesPerSecond = word(at + 16);
-    if (word(at) >> 0 === fourCharacters("data")) {
-      const bytes = isOpen(size) ? (total ?? Number.NaN) - at - 8 : size;
-      return bytes >= 0 && bytesPerSecond > 0 ? bytes / bytesPerSecond : undefined;
-    }
-    at += 8 + size + (size % 2);
+export const wavSeconds = (bytes: Uint8Array, total?: number): number | undefined => {
+  const head = headOf(bytes);
+  if (!head) return;
+  const { from, size, bytesPerSecond } = head;
+  const length = isOpen(size) ? (total ?? Number.NaN) - from : size;
+  return length >= 0 && bytesPerSecond > 0 ? length / bytesPerSecond : undefined;
+};
+
+/**
+ * The samples of a WAV, of its first channel.
+ *
+ * @throws {TypeError} when it is no WAV of 16-bit PCM
+ */
+export const wavSamples = (
+  bytes: Uint8Array,
+): { readonly samples: Int16Array; readonly sampleRate: number } => {
+  const head = headOf(bytes);
+  // A format of 0xfffe says more in its extension, and is PCM where it has 16 bits.
+  if (!head || ![1, 0xfffe].includes(head.format) || head.bits !== 16 || head.channels < 1) {
+    throw new TypeError("must be a WAV of 16-bit PCM");
   }
-  return;
+  const { from, size, channels, sampleRate } = head;
+  const end = isOpen(size) ? bytes.length : Math.min(bytes.length, from + size);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, end);
+  const samples = Int16Array.from({ length: Math.floor((end - from) / 2 / channels) }, (_, at) =>
+    view.getInt16(from + 2 * channels * at, true),
+  );
+  return { samples, sampleRate };
 };

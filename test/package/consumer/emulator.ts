@@ -1,8 +1,15 @@
 import {
   type ActionEntry,
+  type CallAudio,
+  type Callee,
+  type CalleeAct,
+  type CalleeCall,
+  type CalleeScript,
   type CallFacts,
   type CallRecord,
   type CallState,
+  type Cut,
+  type CutEntry,
   createEmulator,
   type Emulator,
   type EmulatorEvent,
@@ -12,6 +19,7 @@ import {
   type FailureReason,
   type FlowEntry,
   type FlowErrorEntry,
+  type HeardPiece,
   type HistoryEntry,
   type LegEntry,
   type NotificationEntry,
@@ -23,6 +31,7 @@ import {
   type Stamp,
   type StateEntry,
   type StreamEntry,
+  type Voice,
 } from "outdial/emulator";
 
 const busy: Outcome = { outcome: "busy" };
@@ -63,6 +72,10 @@ export const line = (entry: HistoryEntry): string => {
       const { sent, received }: StreamEntry = entry;
       return `${sent} ${received}`;
     }
+    case "cut": {
+      const { by, samples }: CutEntry = entry;
+      return `${by} ${samples}`;
+    }
     case "notification": {
       const { event, outcome }: NotificationEntry = entry;
       return `${event} ${outcome}`;
@@ -87,6 +100,12 @@ const ending: EndReason = "normal";
 export const reasons: readonly Reason[] = [failure, ending];
 export const isRefused = (event: ServiceEvent): boolean => event.type === "refused";
 
+const acts: readonly CalleeAct[] = [{ type: "until", ms: 10 }, { type: "hangup" }];
+const script: CalleeScript = async function* ({ ms }: CalleeCall) {
+  if (ms === 0) yield* acts;
+};
+export const callees: readonly Callee[] = [script, acts];
+
 export const watch = async (): Promise<readonly EmulatorEvent[]> => {
   await using emulator: Emulator = createEmulator(options);
   const { fetch, apiKey, accountId, webhookSecret } = emulator;
@@ -95,6 +114,11 @@ export const watch = async (): Promise<readonly EmulatorEvent[]> => {
   const facts: CallFacts = record;
   const state: CallState = facts.state;
   const known = emulator.call(record.id)?.state === state && emulator.calls.length > 0;
+  const audio: CallAudio | undefined = emulator.audio(record.id);
+  const heard: readonly HeardPiece[] = audio?.heard ?? [];
+  const cuts: readonly Cut[] = audio?.cuts ?? [];
+  const voice: Voice = "callee";
+  if (heard.length + cuts.length > 0) audio?.peaks(voice);
   emulator.answer(record.id);
   emulator.reject(record.id);
   emulator.hangup(record.id);

@@ -21,7 +21,7 @@ it("any part of a recording is that part of the whole", async () => {
     call.happen("ring");
     call.happen("answer");
     await call.timeline.wait(5_000);
-    call.recording.sound(440, 1_000, 4_500);
+    call.recording.callee.tone(440, 1_000, 4_500);
     call.happen("normal");
   });
   const whole = new Uint8Array(await recordingOf(call, null).arrayBuffer());

@@ -36,6 +36,9 @@ const describe = {
     bold("stream"), " " + entry.state + " · " + entry.sent + " sent, " + entry.received + " received",
     entry.malformed.length > 0 ? more("Not understood", block("Messages", entry.malformed.join("\\n"))) : "",
   ],
+  cut: (entry) => [
+    bold(entry.by), " at " + seconds(entry.at_ms) + " · " + entry.samples + " samples were not heard",
+  ],
   notification: (entry) => [
     bold(entry.event), " · try " + entry.try + " · ",
     make("b", { class: entry.outcome === "delivered" ? "good" : entry.outcome === "retrying" ? "retrying" : "bad" }, entry.outcome.replace("_", " ")),

@@ -1,10 +1,18 @@
 import { withDeadline } from "../../request/deadline.ts";
-import type { FlowParts } from "./parts.ts";
 
-/** Opens a WebSocket, or throws why it can't be opened. */
+/** What opens a WebSocket. */
+export type SocketMaker = new (url: string) => WebSocket;
+
+/**
+ * Opens a WebSocket, or throws why it can't be opened.
+ *
+ * @param WebSocket - `undefined` in a runtime that has none
+ * @param respondWithin - milliseconds on the wall
+ */
 export const connect = async (
   url: string,
-  { WebSocket, respondWithin }: FlowParts,
+  WebSocket: SocketMaker | undefined,
+  respondWithin: number,
   signal: AbortSignal,
 ): Promise<WebSocket> => {
   if (!WebSocket) throw new TypeError("needs a WebSocket, which this runtime has not");

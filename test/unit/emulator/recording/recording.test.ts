@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { audioOf } from "../../../../src/emulator/recording/audio.ts";
+import { Recording } from "../../../../src/emulator/recording/recording.ts";
+
+const of = (value: number, count: number) => new Int16Array(count).fill(value);
+
+/** What is heard in a stretch at 8 kHz. */
+const at8 = (all = true) => ({ sampleRate: 8_000, now: 60_000, all });
+
+describe("a recording", () => {
+  it("is the same in one piece or in many, and never out of range", () => {
+    const recording = new Recording();
+    recording.callee.tone(440, 1, 30);
+    recording.media.tone(350, 10, 20);
+    recording.open(8_000).say(of(32_767, 100), "a", 40);
+    recording.callee.add({ from: 60, samples: of(32_767, 100), sampleRate: 8_000 });
+    recording.open(16_000).say(of(-32_768, 90), "a", 301);
+    const whole = recording.mono(0, 300, at8());
+    fc.assert(
+      fc.property(fc.nat(299), fc.nat(300), (first, count) => {
+        const part = recording.mono(first, Math.min(count, 300 - first), at8());
+        expect(part).toEqual(whole.slice(first, first + count));
+      }),
+    );
+    expect(Math.max(...whole)).toBe(32_767);
+    expect(Math.min(...whole)).toBe(-32_768);
+  });
+
+  it("has the callee left and what is said to them right", () => {
+    const recording = new Recording();
+    recording.callee.add({ from: 1, samples: of(7, 2), sampleRate: 8_000 });
+    recording.open(8_000).say(of(9, 2), undefined, 2);
+    expect([...recording.stereo(0, 4, at8())]).toEqual([0, 0, 7, 0, 7, 9, 0, 9]);
+  });
+
+  it("is silent while it is told to pause, and what was heard is known all the same", () => {
+    const recording = new Recording();
+    recording.open(8_000).say(of(9, 80), undefined, 0);
+    recording.pause(2);
+    const going = recording.mono(0, 80, at8(false));
+    expect(going).toEqual(new Int16Array([...of(9, 16), ...of(0, 64)]));
+    recording.resume(5);
+    const whole = recording.mono(0, 80, at8(false));
+    expect(whole).toEqual(new Int16Array([...of(9, 16), ...of(0, 24), ...of(9, 40)]));
+    expect(recording.mono(0, 80, at8())).toEqual(of(9, 80));
+  });
+});
+
+describe("the audio of a call", () => {
+  it("tells what was heard, when, and how much of it, at the stream's own rate", () => {
+    const recording = new Recording();
+    const playout = recording.open(16_000);
+    playout.say(of(9, 320), "one", 160);
+    playout.say(of(8, 320), 2, 160);
+    playout.say(of(7, 320), undefined, 160);
+    playout.interrupt(2, 481);
+    const { heard, ms, sample_rate } = audioOf(recording, 35);
+    expect({ ms, sample_rate }).toEqual({ ms: 35, sample_rate: 16_000 });
+    const of320 = { of: 320, sample_rate: 16_000 };
+    expect(heard).toEqual([
+      { chunk_id: "one", from_ms: 10, to_ms: 30, samples: 320, end: "played", ...of320 },
+      { chunk_id: 2, from_ms: 30, to_ms: 30.0625, samples: 1, end: "cut", ...of320 },
+      { from_ms: 30.0625, to_ms: 35, samples: 79, end: "playing", ...of320 },
+    ]);
+  });
+
+  it("gives each voice, its peaks, and both as a WAV", () => {
+    const recording = new Recording();
+    recording.callee.add({ from: 160, samples: of(16_384, 160), sampleRate: 8_000 });
+    recording.open(8_000).say(of(-32_768, 240), undefined, 0);
+    const audio = audioOf(recording, 50);
+    expect(audio.samples("application")).toEqual(
+      new Int16Array([...of(-32_768, 240), ...of(0, 160)]),
+    );
+    expect(audio.peaks("callee")).toEqual([0, 0.5, 0]);
+    expect(audio.peaks("application", 10)).toEqual([1, 1, 1, 0, 0]);
+    expect(audio.wav()).toHaveLength(44 + 400 * 4);
+    expect(new DataView(audio.wav().buffer).getUint16(22, true)).toBe(2);
+  });
+
+  it("is empty before the answer", () => {
+    const { heard, cuts, samples, peaks } = audioOf(new Recording(), 0);
+    expect([heard, cuts, samples("callee"), peaks("callee")]).toEqual([
+      [],
+      [],
+      new Int16Array(),
+      [],
+    ]);
+  });
+});
