@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { Callee } from "../../src/emulator/dashboard/callee.ts";
 import { dashboard } from "../../src/emulator/dashboard/dashboard.ts";
 import { live } from "../../src/emulator/dashboard/live.ts";
 import { createEmulator, type Emulator } from "../../src/emulator/index.ts";
@@ -18,15 +19,18 @@ afterEach(async () => {
 
 /** An emulator with a dashboard, and a browser's cookie for it. */
 const stage = async () => {
-  const emulator = createEmulator({ fetch: app });
+  const callee = new Callee();
+  const emulator = createEmulator({ fetch: app, onCall: callee.onCall });
   emulators.push(emulator);
-  const { fetch, token } = dashboard(emulator, { isHost: (host) => host === "127.0.0.1:4010" });
+  const isHost = (host: string) => host === "127.0.0.1:4010";
+  const { fetch, token } = dashboard(emulator, { isHost, callee });
   const welcome = await fetch(`${origin}/?token=${token}`);
   const setCookie = welcome.headers.get("set-cookie") ?? "";
   const [cookie = ""] = setCookie.split(";");
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(`${origin}${path}`, { ...init, headers: { cookie, ...init.headers } });
-  const write = (path: string) => ask(path, { method: "POST", headers: { origin } });
+  const write = (path: string, body: string | null = null) =>
+    ask(path, { method: "POST", headers: { origin }, body });
   const place = async (to_number: string) => {
     const response = await fetch(`${origin}/api/v1/calls/initiate`, {
       method: "POST",
@@ -41,7 +45,7 @@ const stage = async () => {
     const { data } = await response.json();
     return data.id as string;
   };
-  return { emulator, fetch, token, setCookie, cookie, ask, write, place };
+  return { emulator, callee, fetch, token, setCookie, cookie, ask, write, place };
 };
 
 const never = "+12025550102";
@@ -118,14 +122,21 @@ describe("a request", () => {
     "http://127.0.0.1:3000",
     "https://evil.test",
   ])("that writes is refused from the origin %s", async (from) => {
-    const { ask, emulator, place } = await stage();
+    const { ask, emulator, callee, place } = await stage();
     const id = await place(never);
     const before = emulator.apiKey;
     const headers = from ? { origin: from } : {};
-    for (const path of ["/dashboard/key", `/dashboard/calls/${id}/reject`]) {
+    const paths = [
+      "/dashboard/key",
+      "/dashboard/calls",
+      "/dashboard/callee/there",
+      `/dashboard/calls/${id}/reject`,
+    ];
+    for (const path of paths) {
       expect((await ask(path, { method: "POST", headers })).status).toBe(403);
     }
     expect([emulator.apiKey, emulator.call(id)?.state]).toEqual([before, "ringing"]);
+    expect([emulator.calls.length, callee.isThere]).toEqual([1, false]);
   });
 
   it("is answered for this origin alone, and never kept", async () => {
@@ -245,8 +256,63 @@ describe("a call", () => {
   });
 });
 
+describe("a call from the page", () => {
+  const params = {
+    from_number: "+12025550199",
+    to_number: never,
+    flow_url: "https://app.test/flow",
+    status_callback_url: "https://app.test/status",
+  };
+
+  it("is placed with the key that the page does not have, and tells what the API answered", async () => {
+    const { emulator, write } = await stage();
+    const said = async (body: string) => (await write("/dashboard/calls", body)).text();
+    const placed = await said(JSON.stringify(params));
+    expect(JSON.parse(placed)).toEqual({ status: 202, said: "Call accepted." });
+    expect(placed).not.toContain(emulator.apiKey);
+    expect(emulator.calls).toMatchObject([params]);
+    expect(JSON.parse(await said(JSON.stringify({ ...params, to_number: "1" })))).toMatchObject({
+      status: 422,
+      said: expect.stringMatching(/^to_number: /),
+    });
+    expect(JSON.parse(await said("{"))).toMatchObject({ status: 400 });
+    expect(emulator.calls).toHaveLength(1);
+  });
+});
+
+describe("the callee", () => {
+  it("has telephones ring until they decide, but those that never ring", async () => {
+    const { callee, write, place } = await stage();
+    expect((await write("/dashboard/callee/there")).status).toBe(200);
+    expect(callee.isThere).toBe(true);
+    const outcomeOf = (to_number: string) => callee.onCall({ to_number });
+    for (const rings of ["+12025550100", "+12025550102", "+12025550103", "+12025550105"]) {
+      expect(outcomeOf(rings), rings).toMatchObject({ outcome: "no_answer" });
+    }
+    for (const silent of ["+12025550101", "+12025550104"]) {
+      expect(outcomeOf(silent), silent).toBe(undefined);
+    }
+    const id = await place("+12025550103");
+    await write("/dashboard/callee/away");
+    expect(outcomeOf("+12025550102")).toBe(undefined);
+    expect((await write(`/dashboard/calls/${id}/answer`)).status).toBe(200);
+  });
+
+  it("is nobody where the emulator does not ask them", async () => {
+    const emulator = createEmulator();
+    emulators.push(emulator);
+    const { fetch, token } = dashboard(emulator, { isHost: () => true });
+    const welcome = await fetch(`${origin}/?token=${token}`);
+    const [cookie = ""] = (welcome.headers.get("set-cookie") ?? "").split(";");
+    const headers = { cookie, origin };
+    const there = await fetch(`${origin}/dashboard/callee/there`, { method: "POST", headers });
+    expect(there.status).toBe(404);
+    expect(await (await fetch(origin, { headers })).text()).not.toContain('role="switch"');
+  });
+});
+
 describe("what happens", () => {
-  const listen = async ({ ask }: Awaited<ReturnType<typeof stage>>) => {
+  const listen = async ({ ask }: { readonly ask: (path: string) => Promise<Response> }) => {
     const { body, headers } = await ask("/dashboard/events");
     expect(headers.get("content-type")).toBe("text/event-stream");
     const reader = body?.getReader();
@@ -316,6 +382,46 @@ describe("what happens", () => {
     expect(last.calls).toEqual([]);
   });
 
+  it("tells who decides, and something at least every two seconds", async () => {
+    const staged = await stage();
+    const { next } = await listen(staged);
+    expect(await next()).toMatchObject({ callee: false });
+    staged.callee.isThere = true;
+    expect(await next()).toMatchObject({ callee: true, whole: false, calls: [] });
+    const { now } = await next();
+    expect(await next()).toMatchObject({ callee: true, whole: false, calls: [] });
+    expect(Date.now()).toBeGreaterThan(now);
+  });
+
+  it("tells of notifications that fail, and when the next try is", async () => {
+    const emulator = createEmulator({ fetch: () => new Response(null, { status: 500 }) });
+    emulators.push(emulator);
+    const dashboarded = dashboard(emulator, { isHost: () => true });
+    const welcome = await dashboarded.fetch(`${origin}/?token=${dashboarded.token}`);
+    const [cookie = ""] = (welcome.headers.get("set-cookie") ?? "").split(";");
+    const ask = (path: string) => dashboarded.fetch(`${origin}${path}`, { headers: { cookie } });
+    const { next } = await listen({ ask });
+    await next();
+    await emulator.fetch(`${origin}/api/v1/calls/initiate`, {
+      method: "POST",
+      headers: { "X-API-Key": emulator.apiKey, "Content-Type": "application/json" },
+      body: JSON.stringify({
+        from_number: "+12025550199",
+        to_number: "+12025550101",
+        flow_url: "https://app.test/flow",
+        status_callback_url: "https://app.test/status",
+      }),
+    });
+    let news = await next();
+    while (!news.calls[0]?.trouble) news = await next();
+    const { lost, retrying } = news.calls[0].trouble;
+    expect([lost, retrying.event, retrying.tries]).toEqual([0, "call.initiated", 1]);
+    expect(retrying.error).toBe("HTTP 500");
+    expect(retrying.next_at - news.now).toBeGreaterThan(0);
+    expect(retrying.next_at - news.now).toBeLessThanOrEqual(1_500);
+    emulator.reset();
+  });
+
   it("ends with the emulator", async () => {
     const staged = await stage();
     const { next } = await listen(staged);
@@ -340,7 +446,7 @@ describe("what happens", () => {
         },
       },
     });
-    const reader = live(watched, Date.now).getReader();
+    const reader = live(watched, undefined, Date.now).getReader();
     await reader.read();
     const reading = reader.read();
     await reader.cancel();

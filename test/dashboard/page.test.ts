@@ -1,92 +1,17 @@
-import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { launch } from "../runtimes/browser.ts";
-import { artefact, raise, type Stage } from "./stage.ts";
+import { describe, expect, it } from "vitest";
+import { artefact, raise } from "./stage.ts";
+import { row, theatre, violations } from "./visit.ts";
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launch("--autoplay-policy=no-user-gesture-required");
-});
-afterAll(() => browser.close());
-
-let stage: Stage;
-const complaints: string[] = [];
-
-/** A page of a new visitor, whose every complaint is noted: a script's, or of a forbidden request. */
-const visit = async (options: BrowserContextOptions = {}): Promise<Page> => {
-  const context = await browser.newContext(options);
-  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: stage.baseUrl });
-  const page = await context.newPage();
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => {
-    if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(stage.baseUrl)) {
-      complaints.push(`asked for ${request.url()}`);
-    }
-  });
-  return page;
-};
-
-const signIn = async (options?: BrowserContextOptions): Promise<Page> => {
-  const page = await visit(options);
-  await page.goto(stage.link);
-  await page
-    .getByRole("status")
-    .filter({ hasText: /^live$/ })
-    .waitFor();
-  return page;
-};
-
-const row = (page: Page, words: string) =>
-  page.getByRole("heading").getByRole("button", { name: words });
-
-const violations = async (page: Page): Promise<readonly string[]> => {
-  // Not as a script element: the page's own policy forbids those.
-  await page.evaluate(axe.source);
-  const { violations: found } = (await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] })",
-  )) as {
-    readonly violations: readonly {
-      readonly id: string;
-      readonly nodes: readonly { readonly html: string }[];
-    }[];
-  };
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-};
-
-/** How far the contents of a section, its texts too, stick out of it, in pixels. */
-const overflow = (page: Page) =>
-  page.evaluate(() =>
-    Math.max(
-      ...[...document.querySelectorAll("header, section, dialog[open]")].map((section) => {
-        const contents = document.createRange();
-        contents.selectNodeContents(section);
-        const edge = Math.min(section.getBoundingClientRect().right, document.body.clientWidth);
-        const rights = [...contents.getClientRects()].map(({ right }) => right);
-        return Math.max(0, ...rights.map((right) => Math.ceil(right - edge)));
-      }),
-    ),
-  );
-
-beforeEach(async () => {
-  complaints.length = 0;
-  stage = await raise();
-});
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await stage.stop();
-});
+const show = theatre();
+const { complaints, visit, signIn } = show;
 
 describe("signing in", () => {
   it("takes the link once, and keeps a cookie that no script can read", async () => {
     const page = await signIn();
-    expect(page.url()).toBe(`${stage.baseUrl}/`);
+    expect(page.url()).toBe(`${show.stage.baseUrl}/`);
     const [cookie, ...others] = await page.context().cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
-    expect(stage.link).not.toContain(cookie?.value);
+    expect(show.stage.link).not.toContain(cookie?.value);
     expect(others).toEqual([]);
     expect(await page.evaluate(() => document.cookie)).toBe("");
     await page.reload();
@@ -96,14 +21,14 @@ describe("signing in", () => {
 
   it("shows nothing to who has no link, and takes the token by hand", async () => {
     const page = await visit();
-    await page.goto(stage.baseUrl);
+    await page.goto(show.stage.baseUrl);
     expect(await page.getByRole("heading", { name: "API key" }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await page.screenshot({ path: artefact("sign-in") });
     await page.getByLabel("Token").fill("another");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").filter({ hasText: "another run" }).waitFor();
-    await page.getByLabel("Token").fill(new URL(stage.link).searchParams.get("token") ?? "");
+    await page.getByLabel("Token").fill(new URL(show.stage.link).searchParams.get("token") ?? "");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "API key" }).waitFor();
   });
@@ -112,27 +37,27 @@ describe("signing in", () => {
 describe("the API key", () => {
   it("is masked, revealed, hidden again, and never in the page unasked", async () => {
     const page = await signIn();
-    expect(await page.content()).not.toContain(stage.key);
+    expect(await page.content()).not.toContain(show.stage.key);
     await page.getByRole("button", { name: "Reveal" }).click();
-    await page.getByText(stage.key).waitFor();
+    await page.getByText(show.stage.key).waitFor();
     await page.getByRole("button", { name: "Hide", pressed: true }).click();
     await page.getByText("ak_•").waitFor();
-    expect(await page.content()).not.toContain(stage.key);
+    expect(await page.content()).not.toContain(show.stage.key);
   });
 
   it("is copied", async () => {
     const page = await signIn();
-    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
     await page.getByText("Copied.").waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(stage.key);
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(show.stage.key);
   });
 
   it("is regenerated after a warning, and the old one is refused at once", async () => {
     const page = await signIn();
     const other = await page.context().newPage();
-    await other.goto(stage.baseUrl);
+    await other.goto(show.stage.baseUrl);
     await other.getByRole("button", { name: "Reveal" }).click();
-    await other.getByText(stage.key).waitFor();
+    await other.getByText(show.stage.key).waitFor();
 
     await page.getByRole("button", { name: "Regenerate" }).click();
     const dialog = page.getByRole("dialog", { name: "Regenerate the API key?" });
@@ -140,20 +65,20 @@ describe("the API key", () => {
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
-    expect(await stage.statusWith(stage.key)).toBe(202);
+    expect(await show.stage.statusWith(show.stage.key)).toBe(202);
 
     await page.getByRole("button", { name: "Regenerate" }).click();
     await dialog.getByRole("button", { name: "Regenerate" }).click();
     await page.getByText("The old one is refused from now on").waitFor();
-    expect(await stage.statusWith(stage.key)).toBe(403);
+    expect(await show.stage.statusWith(show.stage.key)).toBe(403);
     await page.getByRole("button", { name: "Reveal" }).click();
     const key =
       (await page
         .locator("#key")
         .filter({ hasText: /^ak_[\w-]{43}$/ })
         .textContent()) ?? "";
-    expect(key).not.toBe(stage.key);
-    expect(await stage.statusWith(key)).toBe(202);
+    expect(key).not.toBe(show.stage.key);
+    expect(await show.stage.statusWith(key)).toBe(202);
     // What another window had revealed is the old key: it is hidden.
     await other.getByRole("button", { name: "Reveal" }).waitFor();
   });
@@ -162,17 +87,17 @@ describe("the API key", () => {
 describe("a call", () => {
   it("rings until it is answered on the page, and is hung up there, by keyboard alone", async () => {
     const page = await signIn();
-    await stage.place({ to_number: "+12025550102" });
+    await show.stage.place({ to_number: "+12025550102" });
     const answer = page.getByRole("button", { name: "Answer" });
     await answer.focus();
     await page.keyboard.press("Enter");
-    await stage.running.says(/answered\n/);
+    await show.stage.running.says(/answered\n/);
     const hangUp = page.getByRole("button", { name: "Hang up" });
     await hangUp.waitFor();
     // The button that was pressed is gone; the focus goes to what comes next.
     expect(await hangUp.evaluate((button) => button === document.activeElement)).toBe(true);
     await page.keyboard.press("Enter");
-    await stage.running.says(/completed +normal/);
+    await show.stage.running.says(/completed +normal/);
     await page.getByText("No telephone rings").waitFor();
     await row(page, "+12025550102")
       .filter({ hasText: /completed/ })
@@ -182,15 +107,15 @@ describe("a call", () => {
 
   it("is rejected on the page", async () => {
     const page = await signIn();
-    await stage.place({ to_number: "+12025550102" });
+    await show.stage.place({ to_number: "+12025550102" });
     await page.getByRole("button", { name: "Reject" }).click();
-    await stage.running.says(/failed +rejected/);
+    await show.stage.running.says(/failed +rejected/);
     await row(page, "+12025550102").filter({ hasText: "failed · rejected" }).waitFor();
   });
 
   it("opens as a timeline that goes on by itself, up to the recording, which plays", async () => {
     const page = await signIn();
-    await stage.place({});
+    await show.stage.place({});
     await row(page, "+12025550100").click();
     const timeline = page.getByRole("list", { name: "Timeline" });
     await timeline.getByText("call.completed", { exact: true }).waitFor();
@@ -225,12 +150,12 @@ describe("a call", () => {
   });
 
   it("tells each try of a notification that does not arrive, and why the flow failed", async () => {
-    await stage.stop();
-    stage = await raise("--speed", "200");
+    await show.stage.stop();
+    show.stage = await raise("--speed", "200");
     const page = await signIn();
-    await stage.place({
-      flow_url: `${stage.baseUrl}/no/flow`,
-      status_callback_url: `${stage.baseUrl}/dashboard/key`,
+    await show.stage.place({
+      flow_url: `${show.stage.baseUrl}/no/flow`,
+      status_callback_url: `${show.stage.baseUrl}/dashboard/key`,
     });
     await row(page, "completed · flow error").click();
     const timeline = page.getByRole("list", { name: "Timeline" });
@@ -238,25 +163,12 @@ describe("a call", () => {
     await timeline.getByText(/flow error · .*step 1.*flow_url.*404/i).waitFor();
   });
 
-  it("is one of the latest 200 that are shown, however many come at once", async () => {
-    const page = await signIn();
-    const placed = Array.from({ length: 250 }, () => stage.place({ to_number: "+12025550102" }));
-    await Promise.all(placed);
-    await page.getByText("The latest 200 of 250 are shown.").waitFor();
-    expect(await page.locator("#calls > li").count()).toBe(200);
-    expect(await page.getByRole("button", { name: "Answer" }).count()).toBe(6);
-    const ids = new Set(
-      await page.locator("#calls .open").evaluateAll((all) => all.map(({ id }) => id)),
-    );
-    expect(ids.size).toBe(200);
-  });
-
   it("shows what strangers wrote as text, whatever it is", async () => {
     const page = await signIn();
     const evil = "<img src=x onerror=alert(1)>";
-    await stage.place({
+    await show.stage.place({
       to_number: "+12025550102",
-      flow_url: `${stage.baseUrl}/${evil.replaceAll(" ", "%20")}`,
+      flow_url: `${show.stage.baseUrl}/${evil.replaceAll(" ", "%20")}`,
     });
     await row(page, "+12025550102").click();
     await page.getByRole("button", { name: "Answer" }).click();
@@ -268,7 +180,7 @@ describe("a call", () => {
 
   it("stays open when the connection to the emulator breaks and comes back", async () => {
     const page = await signIn();
-    const id = await stage.place({ to_number: "+12025550101" });
+    const id = await show.stage.place({ to_number: "+12025550101" });
     await row(page, "failed · busy").waitFor();
     const facts = await page.evaluate(async (call) => {
       const { history: _, ...rest } = await (await fetch(`/dashboard/calls/${call}`)).json();
@@ -292,40 +204,4 @@ describe("a call", () => {
     expect(await row(page, "failed · busy").getAttribute("aria-expanded")).toBe("true");
     expect(await page.getByRole("list", { name: "Timeline" }).count()).toBe(1);
   });
-
-  it("is of the past when the emulator ends, and the page says so, then and after a restart", async () => {
-    const page = await signIn();
-    await stage.stop();
-    await page.getByText("connection lost, trying again").waitFor();
-    const { port } = new URL(stage.baseUrl);
-    stage = await raise("--port", port);
-    await page.getByText("ended: open the link of the new run").waitFor();
-  });
-});
-
-describe.each([360, 1280])("at %i pixels", (width) => {
-  it.each(["light", "dark"] as const)(
-    "in %s: no violation of axe, nothing cut off",
-    async (colorScheme) => {
-      const page = await signIn({ colorScheme, viewport: { width, height: 900 } });
-      expect(await violations(page)).toEqual([]);
-      await stage.place({ to_number: "+12025550101" });
-      await stage.place({ flow_url: `${stage.baseUrl}/no/flow` });
-      await stage.place({});
-      await stage.place({ to_number: "+12025550102" });
-      await row(page, "completed · flow error").waitFor();
-      await row(page, "+12025550100").first().click();
-      const timeline = page.getByRole("list", { name: "Timeline" });
-      await timeline.getByText("call.completed", { exact: true }).waitFor();
-      await timeline.getByText("Request and answer").last().click();
-      await timeline.getByText("Answer", { exact: true }).first().click();
-      expect(await overflow(page)).toBe(0);
-      expect(await violations(page)).toEqual([]);
-      await page.screenshot({ path: artefact(`${width}-${colorScheme}`), fullPage: true });
-      await page.getByRole("button", { name: "Regenerate" }).click();
-      expect(await overflow(page)).toBe(0);
-      await page.screenshot({ path: artefact(`${width}-${colorScheme}-dialog`) });
-      expect(complaints).toEqual([]);
-    },
-  );
 });

@@ -1,3 +1,4 @@
+import { Callee } from "../../emulator/dashboard/callee.ts";
 import { dashboard } from "../../emulator/dashboard/dashboard.ts";
 import { createEmulator, type Emulator } from "../../emulator/emulator.ts";
 import { BadParametersException } from "../../errors.ts";
@@ -11,7 +12,7 @@ import { paint } from "../terminal/paint.ts";
 import { version } from "../version.ts";
 import { eventLine } from "./event-line.ts";
 import type { emulatorFlags } from "./flags.ts";
-import { sample } from "./sample.ts";
+import { sample, sampleCall } from "./sample.ts";
 import { Summary } from "./summary.ts";
 
 /** How long the calls that go on may take to end and tell it, in milliseconds. */
@@ -30,9 +31,13 @@ const portOf = (text: string): number => {
 };
 
 /** @throws {UsageError} naming the flag whose rule is broken */
-const create = (numbers: readonly string[] | undefined, speed: number): Emulator => {
+const create = (
+  numbers: readonly string[] | undefined,
+  speed: number,
+  { onCall }: Callee,
+): Emulator => {
   try {
-    return createEmulator({ speed, ...(numbers && { numbers }) });
+    return createEmulator({ speed, onCall, ...(numbers && { numbers }) });
   } catch (error) {
     if (!(error instanceof BadParametersException)) throw error;
     const flagOf: Readonly<Record<string, string>> = { numbers: "--number", speed: "--speed" };
@@ -43,12 +48,7 @@ const create = (numbers: readonly string[] | undefined, speed: number): Emulator
 
 /** The line that places a first call, by itself. */
 const curlLine = (baseUrl: string, apiKey: string, from_number: string): string => {
-  const call = {
-    from_number,
-    to_number: "+12025550100",
-    flow_url: `${baseUrl}/sample/flow`,
-    status_callback_url: `${baseUrl}/sample/status`,
-  };
+  const call = { ...sampleCall(baseUrl, from_number), to_number: "+12025550100" };
   return (
     `echo "X-API-Key: ${apiKey}" | curl ${baseUrl}/api/v1/calls/initiate -H @- ` +
     `-H "Content-Type: application/json" -d '${JSON.stringify(call)}'`
@@ -98,10 +98,17 @@ export const run: Run<typeof emulatorFlags> = async ({ flags, signal }) => {
   const { host = "127.0.0.1", number: numbers, speed: speedText = "1" } = flags;
   const wanted = portOf(flags.port ?? String(defaultPort));
   const speed = Number(speedText);
-  const service = create(numbers, speed);
+  const [from = "+12025550199"] = numbers ?? [];
+  const callee = new Callee();
+  const service = create(numbers, speed, callee);
 
   let isHost = (_host: string): boolean => false;
-  const { fetch, token } = dashboard(service, { isHost: (given) => isHost(given), speed });
+  const { fetch, token } = dashboard(service, {
+    isHost: (given) => isHost(given),
+    speed,
+    callee,
+    sample: (origin) => sampleCall(origin, from),
+  });
   const handler: Handler = async (request) => sample(request) ?? fetch(request);
   let server: Server;
   try {
@@ -121,7 +128,7 @@ export const run: Run<typeof emulatorFlags> = async ({ flags, signal }) => {
     }
   };
   const told = tell();
-  greet(service, host, server.port, token, numbers?.[0] ?? "+12025550199");
+  greet(service, host, server.port, token, from);
   await stop;
   await close(service);
   await told;

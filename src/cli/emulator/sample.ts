@@ -1,3 +1,4 @@
+import type { CallParams } from "../../calls/params.ts";
 import { bytesOf, tone } from "../../emulator/recording/sound.ts";
 import { wavHead } from "../../emulator/recording/wav.ts";
 
@@ -12,7 +13,14 @@ const media = (): Response => {
   return new Response(new Blob([wavHead(samples, sampleRate), sound]), { headers });
 };
 
-/** What the ready curl line names: a flow, what it plays, and a receiver of notifications. */
+/** A call whose application is here, but for the number that it dials. */
+export const sampleCall = (origin: string, from_number: string): Omit<CallParams, "to_number"> => ({
+  from_number,
+  flow_url: `${origin}/sample/flow`,
+  status_callback_url: `${origin}/sample/status`,
+});
+
+/** What such a call names: a flow, what it plays, and a receiver of notifications. */
 const answers: Readonly<Record<string, (origin: string) => Response>> = {
   "POST /sample/flow": (origin) =>
     Response.json({ action: "play", media_url: `${origin}/sample/hello.wav` }),

@@ -1,9 +1,11 @@
 import { Hono } from "hono/tiny";
 import type { Emulator } from "../emulator.ts";
 import { realClock } from "../line/real-clock.ts";
+import type { Callee } from "./callee.ts";
 import { live } from "./live.ts";
 import { page } from "./page/page.ts";
 import { signInPage, welcomePage } from "./page/sign-in.ts";
+import { place, type Sample } from "./place.ts";
 import { eventStream, html, json, refuse } from "./secure.ts";
 import { Session } from "./session.ts";
 
@@ -26,6 +28,25 @@ export interface DashboardOptions {
    * @defaultValue 1
    */
   readonly speed?: number | undefined;
+  /**
+   * The emulator's own option too, in milliseconds.
+   *
+   * @defaultValue 30 000
+   */
+  readonly answerWithin?: number | undefined;
+  /**
+   * Whose `onCall` is the emulator's: the page has a switch that leaves telephones to them.
+   *
+   * @defaultValue the page has no such switch
+   */
+  readonly callee?: Callee | undefined;
+  /**
+   * What a call says at first that is placed on the page.
+   *
+   * @param origin - the emulator's own
+   * @defaultValue the page places none
+   */
+  readonly sample?: ((origin: string) => Sample) | undefined;
 }
 
 /** An emulator with its dashboard. */
@@ -39,7 +60,8 @@ export interface Dashboard {
 /** What the callee may do, by the last part of its address. */
 const deeds = ["answer", "reject", "hangup"] as const;
 
-const routes = (emulator: Emulator, session: Session, speed: number): Hono => {
+const routes = (emulator: Emulator, session: Session, options: DashboardOptions): Hono => {
+  const { speed = 1, answerWithin = 30_000, callee, sample } = options;
   const app = new Hono();
   const { now } = realClock(speed)();
 
@@ -51,8 +73,10 @@ const routes = (emulator: Emulator, session: Session, speed: number): Hono => {
       return html(200, welcomePage, { "Set-Cookie": session.cookie(new URL(req.url)) });
     }
     if (session.holds(req.raw)) {
-      const facts = { accountId: emulator.accountId, origin: new URL(req.url).origin, speed };
-      return html(200, (nonce) => page(nonce, facts));
+      const { accountId } = emulator;
+      const { origin } = new URL(req.url);
+      const facts = { accountId, origin, speed, answerWithin, hasCallee: callee !== undefined };
+      return html(200, (nonce) => page(nonce, { ...facts, sample: sample?.(origin) }));
     }
     return html(token === undefined ? 200 : 403, (nonce) => signInPage(nonce, token !== undefined));
   });
@@ -66,13 +90,24 @@ const routes = (emulator: Emulator, session: Session, speed: number): Hono => {
     await next();
     return;
   });
-  app.get("/dashboard/events", () => eventStream(live(emulator, now)));
+  app.get("/dashboard/events", () => eventStream(live(emulator, callee, now)));
   app.get("/dashboard/key", () => json(200, { key: emulator.apiKey }));
   app.post("/dashboard/key", () => json(200, { key: emulator.regenerateKey() }));
   app.get("/dashboard/calls/:id", ({ req }) => {
     const call = emulator.call(req.param("id"));
     return call ? json(200, call) : refuse(404, "No such call is known.");
   });
+  app.post("/dashboard/calls", async ({ req }) => {
+    const { origin } = new URL(req.url);
+    return json(200, await place(emulator, origin, await req.text()));
+  });
+  for (const isThere of [true, false]) {
+    app.post(`/dashboard/callee/${isThere ? "there" : "away"}`, () => {
+      if (!callee) return refuse(404, "The telephones are not this page's.");
+      callee.isThere = isThere;
+      return json(200, { isThere });
+    });
+  }
   for (const deed of deeds) {
     app.post(`/dashboard/calls/:id/${deed}`, ({ req }) =>
       emulator[deed](req.param("id"))
@@ -86,13 +121,13 @@ const routes = (emulator: Emulator, session: Session, speed: number): Hono => {
 
 /**
  * Puts the dashboard before an emulator: one page at `/` with the key, the calls as they happen, and
- * the telephone of the callee. For an emulator on a port; all else goes on to the emulator.
- * @see contract.md, "Keys"
+ * the telephone of the callee. For an emulator on a port; all else goes on to the emulator. The key
+ * is shown and regenerated here alone: no API manages keys.
  */
 export const dashboard = (emulator: Emulator, options: DashboardOptions): Dashboard => {
-  const { isHost, token, speed = 1 } = options;
+  const { isHost, token } = options;
   const session = new Session(token);
-  const app = routes(emulator, session, speed);
+  const app = routes(emulator, session, options);
   return {
     token: session.token,
     fetch: async (input, init) => {

@@ -1,5 +1,13 @@
 import type { Emulator } from "../emulator.ts";
 import type { CallFacts, CallRecord, EmulatorEvent } from "../line/history.ts";
+import type { Callee } from "./callee.ts";
+import { type Trouble, troubleOf } from "./trouble.ts";
+
+/** A call as its row shows it. */
+interface Row extends CallFacts {
+  /** Absent when all that was told of the call has arrived. */
+  readonly trouble?: Trouble;
+}
 
 /** What the page is told at once. */
 interface News {
@@ -9,11 +17,22 @@ interface News {
   readonly whole: boolean;
   /** Whether the key is another one. */
   readonly key: boolean;
+  /** Whether a telephone that rings is left to who sits before the page. */
+  readonly callee: boolean;
   /** The calls that are new or have changed, without their histories. */
-  readonly calls: readonly CallFacts[];
+  readonly calls: readonly Row[];
 }
 
-const factsOf = ({ history: _, ...facts }: CallRecord): CallFacts => facts;
+/**
+ * Something is told at least this often, in milliseconds on the wall: a page that hears nothing for
+ * longer knows that it has lost the emulator.
+ */
+const beat = 2_000;
+
+const rowOf = ({ history, ...facts }: CallRecord): Row => {
+  const trouble = troubleOf(history);
+  return trouble ? { ...facts, trouble } : facts;
+};
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 
@@ -23,11 +42,16 @@ const encoder = /* @__PURE__ */ new TextEncoder();
  *
  * @param now - the emulator's time
  */
-export const live = (emulator: Emulator, now: () => number): ReadableStream<Uint8Array> => {
+export const live = (
+  emulator: Emulator,
+  callee: Callee | undefined,
+  now: () => number,
+): ReadableStream<Uint8Array> => {
   const events = emulator[Symbol.asyncIterator]();
   const changed = new Set<string>();
   let whole = true;
   let key = false;
+  let told = false;
   let ended = false;
   let left = false;
   let wake = () => {};
@@ -44,35 +68,47 @@ export const live = (emulator: Emulator, now: () => number): ReadableStream<Uint
     wake();
   };
   follow();
+  const isThere = () => callee?.isThere ?? false;
+  const unwatch = callee?.watch(() => wake());
 
   const news = (): News => {
     const calls = whole
-      ? emulator.calls.map(factsOf)
+      ? emulator.calls.map(rowOf)
       : [...changed].flatMap((id) => {
           const call = emulator.call(id);
-          return call ? [factsOf(call)] : [];
+          return call ? [rowOf(call)] : [];
         });
-    const told = { now: now(), whole, key, calls };
+    told = isThere();
+    const all = { now: now(), whole, key, callee: told, calls };
     whole = false;
     key = false;
     changed.clear();
-    return told;
+    return all;
   };
 
   return new ReadableStream(
     {
       async pull(controller) {
-        while (!ended && !whole && !key && changed.size === 0) {
+        const isQuiet = () => !whole && !key && changed.size === 0 && told === isThere();
+        if (!ended && isQuiet()) {
           await new Promise<void>((resolve) => {
-            wake = resolve;
+            const timer = setTimeout(resolve, beat);
+            wake = () => {
+              clearTimeout(timer);
+              resolve();
+            };
           });
         }
         if (left) return;
-        if (ended) return controller.close();
+        if (ended) {
+          unwatch?.();
+          return controller.close();
+        }
         controller.enqueue(encoder.encode(`data: ${JSON.stringify(news())}\n\n`));
       },
       async cancel() {
         left = true;
+        unwatch?.();
         await events.return?.();
       },
     },

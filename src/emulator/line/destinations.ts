@@ -25,8 +25,12 @@ export type Outcome =
   | { readonly outcome: "unreachable" }
   /** It rings, and is rejected. */
   | { readonly outcome: "reject"; readonly ringFor?: number | undefined }
-  /** It rings for as long as a call may; until then it can be answered from outside. */
-  | { readonly outcome: "no_answer" };
+  /** It rings and rings; it can be answered from outside. */
+  | {
+      readonly outcome: "no_answer";
+      /** Milliseconds of ringing, instead of the option `answerWithin`. */
+      readonly ringFor?: number | undefined;
+    };
 
 /** All that goes by the number that is called. */
 export interface Destination {

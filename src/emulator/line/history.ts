@@ -96,6 +96,8 @@ export interface NotificationEntry extends Stamp {
   readonly try: number;
   /** Whether it has arrived, will be tried again, or is lost. */
   readonly outcome: "delivered" | "retrying" | "given_up";
+  /** When the next try is, if there is one, in ISO 8601 UTC. */
+  readonly next_at?: string;
   /** Milliseconds on the wall. */
   readonly ms: number;
   /** Absent when no answer came. */

@@ -26,10 +26,13 @@ export const callUp = async (leg: Leg, outcome: Outcome, ringing: Ringing): Prom
   }
   leg.happen("ring");
   const { answerWithin } = ringing;
-  const ringFor =
-    outcome.outcome === "no_answer" ? answerWithin : (outcome.ringFor ?? ringing.ringFor);
+  if (outcome.outcome === "no_answer") {
+    await leg.timeline.wait(outcome.ringFor ?? answerWithin);
+    leg.happen("no_answer");
+    return;
+  }
+  const { ringFor = ringing.ringFor } = outcome;
   await leg.timeline.wait(Math.min(ringFor, answerWithin));
-  const decided = outcome.outcome !== "no_answer" && ringFor <= answerWithin;
   // Nothing happens if it has been decided from outside in the meantime.
-  leg.happen(decided ? incidents[outcome.outcome] : "no_answer");
+  leg.happen(ringFor <= answerWithin ? incidents[outcome.outcome] : "no_answer");
 };

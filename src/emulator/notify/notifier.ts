@@ -74,10 +74,12 @@ export class Notifier {
       if (signal.aborted) return;
       const isFinal = count === tries || final.has(result.status ?? 0);
       const outcome = !result.error ? "delivered" : isFinal ? "given_up" : "retrying";
-      call.note({ type: "notification", id, event, try: count, outcome, ...result });
-      if (outcome !== "retrying") return;
+      const note = { type: "notification", id, event, try: count, outcome, ...result } as const;
+      if (outcome !== "retrying") return call.note(note);
       // From half to one and a half of it, so that not all calls hit a receiver at once.
-      await call.post.wait(firstWait * 2 ** (count - 1) * (0.5 + this.#parts.random()));
+      const wait = firstWait * 2 ** (count - 1) * (0.5 + this.#parts.random());
+      call.note({ ...note, next_at: new Date(call.post.now() + wait).toISOString() });
+      await call.post.wait(wait);
     }
   }
 

@@ -1,3 +1,5 @@
+import type { Sample } from "../place.ts";
+import { callForm } from "./call-form.ts";
 import { escaped, htmlDocument } from "./document.ts";
 import { script } from "./script/script.ts";
 
@@ -7,38 +9,67 @@ export interface PageFacts {
   /** The emulator's own. */
   readonly origin: string;
   readonly speed: number;
+  /** How long a telephone rings that nobody answers, in milliseconds by the emulator's clock. */
+  readonly answerWithin: number;
+  /** Whether telephones can be left to who sits before the page. */
+  readonly hasCallee: boolean;
+  /** What a call says at first that is placed here; absent when none can be. */
+  readonly sample?: Sample | undefined;
 }
 
+const callee = `
+<label class="switch"><input type="checkbox" role="switch" id="callee" class="acts">
+<span>Ring until I answer or reject</span></label>`;
+
+const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`;
+
 /** The dashboard. */
-export const page = (nonce: string, { accountId, origin, speed }: PageFacts): string =>
+export const page = (
+  nonce: string,
+  { accountId, origin, speed, answerWithin, hasCallee, sample }: PageFacts,
+): string =>
   htmlDocument(
     nonce,
     `<header>
 <h1>outdial <span>emulator</span></h1>
 <p class="soft"><code>${escaped(origin)}</code> · <span id="live" role="status">connecting …</span></p>
+<p id="lost" role="alert" hidden></p>
 </header>
 <main data-speed="${speed}">
 <section id="key-section" aria-labelledby="key-title">
 <h2 id="key-title">API key</h2>
 <div class="key">
 <code id="key">ak_••••••••••••••••</code>
-<button type="button" id="reveal" aria-pressed="false">Reveal</button>
-<button type="button" id="copy">Copy</button>
-<button type="button" id="regenerate">Regenerate …</button>
+<button type="button" id="reveal" class="acts" aria-pressed="false">Reveal</button>
+<button type="button" id="copy" class="acts">Copy</button>
+<button type="button" id="regenerate" class="acts">Regenerate …</button>
 </div>
 <p id="key-said" class="soft" role="status">The one key of account <bdi>${escaped(accountId)}</bdi>.</p>
 </section>
-<section id="phone" aria-labelledby="phone-title">
-<h2 id="phone-title">Callee's phone</h2>
+<div id="aside">
+<section aria-labelledby="phone-title">
+<h2 id="phone-title">Callee's phone</h2>${hasCallee ? callee : ""}
 <ul id="phones"></ul>
-<p id="quiet" class="soft">No telephone rings. A call to <bdi class="mono">+12025550102</bdi> rings
-until you answer it here.</p>
-</section>
-<section aria-labelledby="calls-title">
+<p id="more-phones" class="soft" hidden></p>
+<p id="quiet" class="soft">No telephone rings. <bdi class="mono">+12025550102</bdi> rings for
+${seconds(answerWithin / speed)} unless you answer or reject it here.</p>
+</section>${sample ? callForm(sample) : ""}
+</div>
+<section id="calls-section" aria-labelledby="calls-title">
 <h2 id="calls-title">Calls <span id="count"></span></h2>
+<div id="overview" hidden>
+<figure id="plot"></figure>
+<div class="filters">
+<label>State <select id="filter-state">
+<option value="">all</option><option value="active">going on</option>
+<option value="completed">completed</option><option value="failed">failed</option>
+<option value="trouble">not notified</option>
+</select></label>
+<label>Number <input id="filter-number" type="search" inputmode="tel" autocomplete="off" spellcheck="false"></label>
+</div>
+</div>
 <ol id="calls"></ol>
-<p id="none" class="soft">None yet. Place one with the curl line that the emulator printed.</p>
-<p id="more" class="soft" hidden></p>
+<p id="none" class="soft"></p>
 </section>
 <dialog id="confirm" aria-labelledby="confirm-title" aria-describedby="confirm-text">
 <h2 id="confirm-title">Regenerate the API key?</h2>
@@ -46,7 +77,7 @@ until you answer it here.</p>
 all callers must switch to the new key together.</p>
 <form method="dialog">
 <button value="no" autofocus>Keep the key</button>
-<button value="yes" class="refuse">Regenerate</button>
+<button value="yes" class="refuse acts">Regenerate</button>
 </form>
 </dialog>
 <p id="announce" class="unseen" role="status"></p>

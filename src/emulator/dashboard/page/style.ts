@@ -37,21 +37,27 @@ bdi { overflow-wrap: anywhere; }
 
 header, main { max-width: 76rem; margin: 0 auto; padding: 1rem clamp(.75rem, 3vw, 2rem); }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center; justify-content: space-between; padding-bottom: 0; }
+#lost { flex: 1 0 100%; margin-top: .5rem; padding: .5rem 1rem; border-radius: .5rem; background: var(--bad); color: var(--on-main); font-weight: 600; }
 main { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
+#aside { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
 @media (min-width: 60rem) {
-  main { grid-template-columns: minmax(0, 1fr) 20rem; align-items: start; }
-  #phone { grid-column: 2; grid-row: 1 / span 2; position: sticky; top: 1rem; }
+  main { grid-template: auto 1fr / minmax(0, 1fr) 20rem; align-items: start; }
+  #aside { grid-area: 1 / 2 / span 2; position: sticky; top: 1rem; max-height: calc(100vh - 2rem); overflow-y: auto; scrollbar-width: thin; }
 }
 section { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; padding: 1rem; }
 section > h2 { display: flex; justify-content: space-between; gap: 1rem; margin-bottom: .5rem; }
 
-button, input, .button {
+button, input, select {
   font: inherit; font-size: .9375rem; min-height: 2.5rem; padding: .375rem .875rem;
   border: 1px solid var(--line); border-radius: .5rem; background: var(--card); color: var(--text);
 }
-button { cursor: pointer; }
-button:hover { border-color: var(--soft); }
-button:disabled { opacity: .6; cursor: default; }
+button, select, summary, .switch { cursor: pointer; }
+button:hover, select:hover { border-color: var(--soft); }
+:disabled { opacity: .6; cursor: default; }
+label { font-size: .875rem; color: var(--soft); }
+label input, label select { display: block; width: 100%; margin-top: .125rem; }
+input[type="tel"], input[type="url"], input[type="search"] { font-family: var(--mono); font-size: .875rem; }
+input:user-invalid { border-color: var(--bad); }
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px; }
 .primary { background: var(--main); border-color: var(--main); color: var(--on-main); font-weight: 600; }
 .answer { background: var(--good); border-color: var(--good); color: var(--on-main); font-weight: 600; }
@@ -79,21 +85,32 @@ dialog p { margin-top: .5rem; }
   @keyframes ring { 50% { transform: scale(.5); opacity: .5; } }
 }
 
-#calls > li { border-top: 1px solid var(--line); }
+#calls > li { border-top: 1px solid var(--line); content-visibility: auto; contain-intrinsic-size: auto 2.75rem; }
 #calls > li:last-child { margin-bottom: -.5rem; }
 #calls h3 button {
-  display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: .125rem .75rem; width: 100%; align-items: baseline;
+  display: grid; gap: .125rem .75rem; width: 100%; align-items: baseline;
+  grid: "open numbers numbers numbers" "open when state long" "open trouble trouble trouble" / auto auto minmax(0, 1fr) auto;
   padding: .625rem .5rem; border: 0; border-radius: .375rem; background: none; text-align: start;
 }
 #calls h3 button:hover { background: var(--sunk); }
-#calls .numbers { grid-column: 1 / -1; order: -1; }
-#calls .long { text-align: end; }
+#calls h3 button::before {
+  content: ""; grid-area: open; width: .5rem; height: .5rem; margin: .3125rem .125rem 0; align-self: start;
+  border: solid var(--soft); border-width: 0 2px 2px 0; transform: rotate(-45deg);
+}
+#calls h3 button[aria-expanded="true"]::before { transform: rotate(45deg); }
+#calls .when { grid-area: when; }
+#calls .numbers { grid-area: numbers; }
+#calls h3 .state { grid-area: state; }
+#calls .long { grid-area: long; text-align: end; }
+#calls .trouble { grid-area: trouble; color: var(--warn); font-size: .875rem; overflow-wrap: anywhere; }
+@media (prefers-reduced-motion: no-preference) {
+  #calls h3 button::before { transition: transform .15s; }
+}
+@media (min-width: 40rem) {
+  #calls h3 button { grid: "open when numbers state long" "open trouble trouble trouble trouble" / auto 4.5rem minmax(0, 1fr) 11rem 3.5rem; }
+}
 .numbers { overflow-wrap: anywhere; }
 .numbers i { color: var(--soft); font-style: normal; }
-@media (min-width: 40rem) {
-  #calls h3 button { grid-template-columns: 5.5rem minmax(0, 1fr) 11rem 4rem; }
-  #calls .numbers { grid-column: auto; order: 0; }
-}
 .open { padding: .25rem .5rem 1rem; display: grid; gap: 1rem; }
 .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .125rem .75rem; padding: .75rem; border-radius: .5rem; background: var(--sunk); font-size: .875rem; }
 .facts dt { color: var(--soft); }
@@ -126,8 +143,38 @@ details h4 { overflow-wrap: anywhere; margin: .5rem 0 .25rem; font-size: .8125re
 pre { padding: .625rem .75rem; background: var(--sunk); border-radius: .5rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; }
 audio { display: block; width: min(100%, 24rem); height: 2.5rem; margin-top: .375rem; }
 
+#plot { margin: .25rem 0 .75rem; }
+#plot svg { display: block; width: 100%; height: 4rem; border-bottom: 1px solid var(--line); }
+#plot rect { fill: currentColor; }
+#plot rect.active { color: var(--main); }
+#plot figcaption { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin-top: .25rem; font-variant-numeric: tabular-nums; }
+.legend { display: flex; flex-wrap: wrap; gap: 0 .75rem; }
+@media (max-width: 40rem) {
+  .legend { order: 1; flex: 1 0 100%; }
+}
+.filters { display: flex; flex-wrap: wrap; gap: .5rem; margin-bottom: .75rem; }
+.filters label { flex: 1 1 8rem; }
+
+.switch { display: flex; gap: .625rem; align-items: center; color: var(--text); margin-bottom: .75rem; font-size: .9375rem; min-height: 1.5rem; }
+.switch input {
+  appearance: none; flex: none; position: relative; width: 2.5rem; height: 1.5rem; min-height: 0; margin: 0; padding: 0; border-radius: 1rem;
+  border: 2px solid var(--soft); background: var(--sunk); cursor: inherit;
+}
+.switch input::before { content: ""; position: absolute; left: .1875rem; top: .1875rem; width: .875rem; height: .875rem; border-radius: 50%; background: var(--soft); }
+.switch input:checked { background: var(--main); border-color: var(--main); }
+.switch input:checked::before { left: 1.1875rem; background: var(--on-main); }
+
+#place { display: grid; gap: .75rem; grid-template-columns: minmax(0, 1fr); }
+#place details label { display: block; margin-top: .5rem; }
+#place .buttons { display: flex; flex-wrap: wrap; gap: .5rem; }
+#place .buttons button { flex: 1 1 auto; }
+#place-said { min-height: 1.5rem; overflow-wrap: anywhere; }
+#place-said:empty { display: none; }
+
 #phones { display: grid; gap: .75rem; }
-#phones > :nth-child(n + 7) { display: none; }
+#phones:empty { display: none; }
+#phones > :nth-child(n + 4) { display: none; }
+#more-phones { margin-top: .5rem; }
 .phone { border: 2px solid currentColor; border-radius: .75rem; padding: .875rem; }
 .phone > * { color: var(--text); }
 .phone .state { color: inherit; }

@@ -1,21 +1,23 @@
 /** The section "Calls": a row for each, and the timeline of the one that is open. */
 export const calls: string = `
 const rows = new Map();
-const mostRows = 200;
+/** As many as the emulator keeps: beyond that, the oldest go. */
+const mostRows = 1000;
 const known = new Set();
 let opened;
 
 const rowOf = (call) => {
   const state = make("span", { class: "state" });
   const long = make("span", { class: "long mono" });
+  const trouble = make("span", { class: "trouble", hidden: true });
   const panel = make("div", { class: "open", id: "open-" + call.id, hidden: true });
   const button = make("button", { type: "button", "aria-expanded": "false", "aria-controls": panel.id, click: () => toggle(call.id) },
     make("span", { class: "when soft mono" }, clock(call.initiated_at)),
     make("span", { class: "numbers mono" },
       make("bdi", {}, call.from_number), " ", make("i", { "aria-label": "to" , role: "img" }, "→"), " ", make("bdi", {}, call.to_number)),
-    state, long);
+    state, long, trouble);
   const list = make("li", {}, make("h3", {}, button), panel);
-  return { list, button, state, long, panel, call, entries: 0 };
+  return { list, button, state, long, trouble, panel, call, entries: 0 };
 };
 
 const factsOf = (call) => {
@@ -59,6 +61,13 @@ const toggle = (id) => {
   refresh(row);
 };
 
+const sayTrouble = (row, { lost, retrying }) => {
+  const words = [];
+  if (lost > 0) words.push(lost + (lost === 1 ? " notification" : " notifications") + " given up");
+  if (retrying) words.push(retrying.event + " not delivered (" + retrying.error + "), try " + (retrying.tries + 1) + " at " + clock(retrying.next_at));
+  say(row.trouble, words.join(" · "));
+};
+
 const showCall = (call, now) => {
   let row = rows.get(call.id);
   if (!row) {
@@ -75,6 +84,9 @@ const showCall = (call, now) => {
     }
   }
   row.call = call;
+  row.list.hidden = !isWanted(call);
+  row.trouble.hidden = call.trouble === undefined;
+  if (call.trouble) sayTrouble(row, call.trouble);
   const text = call.reason && call.reason !== "normal" ? call.state + " · " + call.reason.replace("_", " ") : call.state;
   say(row.state, text);
   row.state.className = "state " + (call.reason === "flow_error" ? "bad" : call.state);
@@ -84,10 +96,14 @@ const showCall = (call, now) => {
 };
 
 const countCalls = () => {
-  say(by("count"), known.size === 0 ? "" : String(known.size));
-  by("none").hidden = known.size > 0;
-  by("more").hidden = known.size <= rows.size;
-  say(by("more"), "The latest " + rows.size + " of " + known.size + " are shown.");
+  const shown = [...rows.values()].filter(({ list }) => !list.hidden).length;
+  const all = shown === known.size;
+  say(by("count"), known.size === 0 ? "" : all ? String(known.size) : shown + " of " + known.size);
+  by("overview").hidden = known.size === 0;
+  by("none").hidden = shown > 0;
+  say(by("none"), known.size > 0
+    ? "None of them is like that."
+    : placing ? "None yet. Place one here, or with the curl line." : "None yet. Place one with the curl line that the emulator printed.");
 };
 
 const forgetCalls = () => {
@@ -97,6 +113,6 @@ const forgetCalls = () => {
   opened = undefined;
   by("calls").replaceChildren();
   by("phones").replaceChildren();
-  by("quiet").hidden = false;
+  countPhones();
 };
 `;

@@ -25,5 +25,7 @@ const span = (milliseconds) => {
   return parts.map((part, at) => (at === 0 ? String(part) : String(part).padStart(2, "0"))).join(":");
 };
 
+const isOver = (call) => call.state === "completed" || call.state === "failed";
+
 const clock = (time) => new Date(time).toLocaleTimeString(undefined, { hour12: false });
 `;

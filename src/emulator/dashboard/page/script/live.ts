@@ -11,6 +11,8 @@ const now = () => told + (performance.now() - heard) * speed;
 const hear = (news) => {
   told = news.now;
   heard = performance.now();
+  connect();
+  if (by("callee")) by("callee").checked = news.callee;
   if (news.whole) {
     // A connection that broke begins with all again: what is open stays so.
     const kept = opened;
@@ -23,11 +25,12 @@ const hear = (news) => {
   }
   if (news.key) hideKey();
   countCalls();
+  redraw();
   first = false;
 };
 
 const hearOf = (call) => {
-  const over = call.state === "completed" || call.state === "failed";
+  const over = isOver(call);
   const before = active.get(call.id);
   if (over) active.delete(call.id);
   else active.set(call.id, call);
@@ -36,7 +39,26 @@ const hearOf = (call) => {
   if (!first && before?.state !== call.state && (before || !over)) announce(call.to_number + ": " + call.state);
 };
 
+let drawn = 0;
+let drawing = false;
+
+/** At most twice a second: what came in meanwhile goes into the same picture. */
+const redraw = () => {
+  if (drawing || rows.size === 0) return;
+  drawing = true;
+  setTimeout(() => {
+    drawing = false;
+    drawn = performance.now();
+    plot([...rows.values()].map(({ call }) => call), now());
+  }, Math.max(0, 500 - (performance.now() - drawn)));
+};
+
+/** The emulator tells something every two seconds. */
+const mostSilence = 5000;
+
 setInterval(() => {
+  if (!connected) return;
+  if (performance.now() - heard > mostSilence) return lose("The emulator is silent. What is shown here is of before.");
   for (const call of active.values()) {
     if (call.state !== "answered") continue;
     const row = rows.get(call.id);
@@ -46,10 +68,9 @@ setInterval(() => {
 }, 250);
 
 const stream = new EventSource("/dashboard/events");
-stream.addEventListener("open", () => say(by("live"), "live"));
 stream.addEventListener("message", ({ data }) => hear(JSON.parse(data)));
 stream.addEventListener("error", () =>
-  say(by("live"), stream.readyState === EventSource.CLOSED
-    ? "ended: open the link of the new run"
-    : "connection lost, trying again …"));
+  lose(stream.readyState === EventSource.CLOSED
+    ? "The emulator has ended. Open the link of the new run."
+    : "The connection to the emulator is lost. Trying again …"));
 `;

@@ -2,8 +2,18 @@
 export const phone: string = `
 const phones = new Map();
 
+by("callee")?.addEventListener("change", async () => {
+  const isThere = by("callee").checked;
+  try {
+    await ask("callee/" + (isThere ? "there" : "away"), "POST");
+  } catch (error) {
+    by("callee").checked = !isThere;
+    announce(error.message);
+  }
+});
+
 const deed = (id, name, text, kind) =>
-  make("button", { type: "button", class: kind, click: async () => {
+  make("button", { type: "button", class: kind + " acts", disabled: !connected, click: async () => {
     try {
       await ask("calls/" + id + "/" + name, "POST");
     } catch (error) {
@@ -22,10 +32,18 @@ const phoneOf = (call) => {
   return { card, state, buttons, shown: "" };
 };
 
+/** More than a few would fill the page. */
+const mostPhones = 3;
+
+const countPhones = () => {
+  by("quiet").hidden = phones.size > 0;
+  by("more-phones").hidden = phones.size <= mostPhones;
+  say(by("more-phones"), "and " + (phones.size - mostPhones) + " more");
+};
+
 const showPhone = (call, now) => {
-  const over = call.state === "completed" || call.state === "failed";
   let shown = phones.get(call.id);
-  if (over) {
+  if (isOver(call)) {
     if (!shown) return;
     const held = shown.card.contains(document.activeElement);
     shown.card.remove();
@@ -48,6 +66,6 @@ const showPhone = (call, now) => {
       if (held) shown.buttons.querySelector("button").focus();
     }
   }
-  by("quiet").hidden = phones.size > 0;
+  countPhones();
 };
 `;

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { raise } from "./stage.ts";
+import { isLive, row, theatre, violations } from "./visit.ts";
+
+const show = theatre();
+
+const alert = "alert";
+
+describe("a lost connection", () => {
+  it("is seen at once, and buttons rest until it is back", async () => {
+    const page = await show.signIn();
+    await show.stage.place({ to_number: "+12025550102" });
+    const buttons = ["Answer", "Reject", "Reveal", "Regenerate …", "Call"].map((name) =>
+      page.getByRole("button", { name, exact: true }),
+    );
+    for (const button of buttons) expect(await button.isEnabled()).toBe(true);
+    const { child } = show.stage.running;
+    // It stands still, and says neither goodbye nor anything else.
+    child.kill("SIGSTOP");
+    try {
+      await page.getByRole(alert).filter({ hasText: "The emulator is silent." }).waitFor();
+      for (const button of buttons) expect(await button.isEnabled()).toBe(false);
+      expect(await page.getByRole("switch").isEnabled()).toBe(false);
+      // What can be read can be read on.
+      await row(page, "+12025550102").click();
+      expect(await violations(page)).toEqual([]);
+    } finally {
+      child.kill("SIGCONT");
+    }
+    await isLive(page);
+    expect(await page.getByRole(alert).isVisible()).toBe(false);
+    for (const button of buttons) expect(await button.isEnabled()).toBe(true);
+  });
+
+  it("gives the focus back to the button that had it", async () => {
+    const page = await show.signIn();
+    const button = page.getByRole("button", { name: "Reveal" });
+    await button.focus();
+    await page.route("**/dashboard/key", (route) => route.abort());
+    await page.keyboard.press("Enter");
+    await page.getByRole(alert).filter({ hasText: "does not answer" }).waitFor();
+    await isLive(page);
+    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  it("is said to be for good when the emulator has ended, after a restart too", async () => {
+    const page = await show.signIn();
+    await show.stage.stop();
+    await page
+      .getByRole(alert)
+      .filter({ hasText: "The connection to the emulator is lost." })
+      .waitFor();
+    const { port } = new URL(show.stage.baseUrl);
+    show.stage = await raise("--port", port);
+    await page.getByRole(alert).filter({ hasText: "Open the link of the new run." }).waitFor();
+  });
+});

@@ -1,0 +1,95 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { raise } from "./stage.ts";
+import { isLive, row, theatre, violations } from "./visit.ts";
+
+const show = theatre();
+
+const shown = (page: Page) => page.locator("#calls > li:not([hidden])").count();
+
+describe("the list", () => {
+  it("says in the row that notifications fail, and when the next try is", async () => {
+    const page = await show.signIn();
+    await show.stage.place({
+      to_number: "+12025550101",
+      status_callback_url: `${show.stage.baseUrl}/nothing`,
+    });
+    await row(page, "2 notifications given up").waitFor();
+    await show.stage.place({
+      to_number: "+12025550103",
+      status_callback_url: "http://127.0.0.1:9/",
+    });
+    const words = /call\.initiated not delivered \(.+\), try \d at \d\d:\d\d:\d\d/;
+    await row(page, "+12025550103").filter({ hasText: words }).waitFor();
+    await page.getByLabel("State").selectOption("not notified");
+    expect(await shown(page)).toBe(2);
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it("is filtered by state and number, and says how many of them are shown", async () => {
+    const page = await show.signIn();
+    for (const last of ["01", "03", "00", "02"]) {
+      await show.stage.place({ to_number: `+120255501${last}` });
+    }
+    await row(page, "failed · rejected").waitFor();
+    const state = page.getByLabel("State");
+    const number = page.getByLabel("Number", { exact: true });
+    await state.selectOption("failed");
+    await page.getByRole("heading", { name: "Calls 2 of 4" }).waitFor();
+    await number.fill("0103");
+    await page.getByRole("heading", { name: "Calls 1 of 4" }).waitFor();
+    expect(await shown(page)).toBe(1);
+    await state.selectOption("completed");
+    await page.getByText("None of them is like that.").waitFor();
+    await number.fill("");
+    // A call comes into view once it is what is asked for.
+    await row(page, "completed").waitFor();
+    await state.selectOption("going on");
+    await row(page, "+12025550102").waitFor();
+    expect(await shown(page)).toBe(1);
+  });
+
+  it("is drawn over time, in words too", async () => {
+    const page = await show.signIn();
+    expect(await page.getByRole("img", { name: /^Calls that came in/ }).count()).toBe(0);
+    await show.stage.place({ to_number: "+12025550101" });
+    await show.stage.place({ to_number: "+12025550102" });
+    await page
+      .getByRole("img", { name: /: 1 failed, 1 going on\. At most \d at a time\.$/ })
+      .waitFor();
+    expect(await page.locator("#plot rect").count()).toBeGreaterThan(0);
+    await page.getByRole("button", { name: "Reject" }).click();
+    await page.getByRole("img", { name: /: 2 failed\./ }).waitFor();
+  });
+
+  it("shows the thousand calls that are kept, and scrolls through them smoothly", async () => {
+    await show.stage.stop();
+    show.stage = await raise("--speed", "10000");
+    const page = await show.signIn();
+    for (let placed = 0; placed < 1_050; placed += 50) {
+      const to_number = "+12025550101";
+      await Promise.all(Array.from({ length: 50 }, () => show.stage.place({ to_number })));
+    }
+    await page.getByRole("heading", { name: "Calls 1000 of 1050" }).waitFor();
+    expect(await shown(page)).toBe(1_000);
+    await page.reload();
+    await isLive(page);
+    await page.getByRole("heading", { name: "Calls 1000" }).waitFor();
+    const frames = await page.evaluate(async () => {
+      const times: number[] = [];
+      let last = performance.now();
+      for (let frame = 0; frame < 200; frame++) {
+        window.scrollBy(0, 300);
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+        times.push(performance.now() - last);
+        last = performance.now();
+      }
+      return times.sort((one, other) => one - other);
+    });
+    console.log(
+      `frames of a scroll: median ${frames[100]?.toFixed(1)} ms, 95 % ${frames[190]?.toFixed(1)} ms`,
+    );
+    // Sixty a second, as the screen has them: half of all at least, however busy the machine is.
+    expect(frames[100]).toBeLessThan(34);
+  });
+});
