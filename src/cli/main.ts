@@ -5,7 +5,7 @@ import { type Exit, exits, Failure, UsageError } from "./command/failure.ts";
 import { help, helpOf } from "./command/help.ts";
 import { nearest } from "./command/nearest.ts";
 import { commands } from "./commands.ts";
-import { reachDirectly } from "./direct.ts";
+import { reachDirectly } from "./local/direct.ts";
 import { jsonLine } from "./terminal/json.ts";
 import { end, print } from "./terminal/output.ts";
 import { plain } from "./terminal/plain.ts";

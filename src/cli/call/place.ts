@@ -6,7 +6,7 @@ import { routeOf } from "../../rules/url.ts";
 import type { Given } from "../command/command.ts";
 import { type Exit, exits, Failure, UsageError } from "../command/failure.ts";
 import type { Flags } from "../command/flags.ts";
-import { reachDirectly } from "../direct.ts";
+import { reachDirectly } from "../local/direct.ts";
 import { jsonLine } from "../terminal/json.ts";
 import { print } from "../terminal/output.ts";
 import { plain } from "../terminal/plain.ts";

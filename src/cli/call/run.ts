@@ -1,6 +1,7 @@
-import { baseUrlOf, defaultPort } from "../address.ts";
 import type { Run } from "../command/command.ts";
 import { UsageError } from "../command/failure.ts";
+import { baseUrlOf, defaultPort } from "../local/address.ts";
+import { isEmulator } from "../local/is-emulator.ts";
 import type { callFlags } from "./flags.ts";
 import { place } from "./place.ts";
 
@@ -17,9 +18,7 @@ const names = {
 /** What to do about a missing base URL; the emulator, when one runs here, says so in a header. */
 const withoutBaseUrl = async (): Promise<string> => {
   const local = baseUrlOf("127.0.0.1", defaultPort);
-  const signal = AbortSignal.timeout(500);
-  const { headers } = await fetch(local, { signal }).catch(() => new Response());
-  return headers.get("Server") === "outdial-emulator"
+  return (await isEmulator(local))
     ? `which service? An emulator runs here: give --base-url ${local}, and its key in OUTDIAL_API_KEY`
     : "which service? Set OUTDIAL_BASE_URL, or give --base-url";
 };

@@ -8,9 +8,16 @@ export const emulatorFlags = {
     multiple: true,
     help: "a number that may call, once for each; any may otherwise",
   },
+  "forward-to": {
+    type: "string",
+    value: "origin",
+    help: "your application, such as http://localhost:3000: flow and status go there",
+  },
+  ring: { type: "string", value: "seconds", help: "how long a telephone rings; 2 otherwise" },
   speed: {
     type: "string",
     value: "factor",
     help: "how many times as fast as real time everything happens",
   },
+  json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
 } as const;

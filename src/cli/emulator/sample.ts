@@ -13,12 +13,19 @@ const media = (): Response => {
   return new Response(new Blob([wavHead(samples, sampleRate), sound]), { headers });
 };
 
-/** A call whose application is here, but for the number that it dials. */
-export const sampleCall = (origin: string, from_number: string): Omit<CallParams, "to_number"> => ({
-  from_number,
-  flow_url: `${origin}/sample/flow`,
-  status_callback_url: `${origin}/sample/status`,
-});
+/**
+ * A call to try, but for the number that it dials.
+ *
+ * @param forwardTo - the application's origin, if there is one; else the emulator plays its part
+ */
+export const sampleCall = (
+  origin: string,
+  from_number: string,
+  forwardTo: string | undefined,
+): Omit<CallParams, "to_number"> => {
+  const app = forwardTo ?? `${origin}/sample`;
+  return { from_number, flow_url: `${app}/flow`, status_callback_url: `${app}/status` };
+};
 
 /** What such a call names: a flow, what it plays, and a receiver of notifications. */
 const answers: Readonly<Record<string, (origin: string) => Response>> = {

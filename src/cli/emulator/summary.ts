@@ -16,7 +16,7 @@ export class Summary {
       this.#add(event.state);
       if (event.reason && event.reason !== "normal") this.#add(event.reason);
     } else if (type === "notification") this.#add(event.outcome);
-    else this.#add(type);
+    else if (type === "refused") this.#add(type);
   }
 
   /** Such as `2 calls: 1 completed, 1 failed (1 busy); 5 notifications delivered`. */

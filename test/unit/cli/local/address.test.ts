@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { baseUrlOf, hostsOf } from "../../../src/cli/address.ts";
+import { baseUrlOf, hostsOf } from "../../../../src/cli/local/address.ts";
 
 describe("the base URL", () => {
   it.each([

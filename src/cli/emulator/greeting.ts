@@ -1,0 +1,50 @@
+import type { Emulator } from "../../emulator/emulator.ts";
+import { isLoopback } from "../../rules/url.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { version } from "../version.ts";
+import type { Settings } from "./settings.ts";
+
+/** What a user must know of an emulator that has started. */
+export interface Started {
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly webhook_secret: string;
+  /** The link that signs a browser in. */
+  readonly dashboard: string;
+  readonly forward_to?: string | undefined;
+}
+
+export const started = (
+  { apiKey, webhookSecret }: Emulator,
+  baseUrl: string,
+  token: string,
+  { forwardTo }: Settings,
+): Started => ({
+  base_url: baseUrl,
+  api_key: apiKey,
+  webhook_secret: webhookSecret,
+  dashboard: `${baseUrl}/?token=${token}`,
+  ...(forwardTo && { forward_to: forwardTo }),
+});
+
+const isReachable = (host: string, baseUrl: string): boolean =>
+  !isLoopback(baseUrl) || host === "0.0.0.0" || host === "::";
+
+/** The first lines on a terminal. */
+export const greeting = (facts: Started, host: string, line: string, paint: Paint): string => {
+  const rows = {
+    "base URL": facts.base_url,
+    "API key": facts.api_key,
+    "signs with": facts.webhook_secret,
+    dashboard: facts.dashboard,
+    ...(facts.forward_to && { "forwards to": `${facts.forward_to}, path and query kept` }),
+  };
+  return [
+    `${paint("bold", `outdial emulator ${version}`)} for development and tests\n`,
+    ...Object.entries(rows).map(([name, value]) => `  ${paint("dim", name.padEnd(11))}  ${value}`),
+    ...(isReachable(host, facts.base_url)
+      ? [paint("yellow", "\n  Whoever can reach this machine can reach the emulator.")]
+      : []),
+    `\n${line}\n`,
+  ].join("\n");
+};
