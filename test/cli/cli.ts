@@ -1,4 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const path = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
@@ -31,6 +34,9 @@ const commands = {
   ],
 } as const;
 
+/** Where the emulators of a test file keep their account, instead of the user's own place. */
+export const state = mkdtempSync(join(tmpdir(), "outdial-state-"));
+
 export type Runtime = keyof typeof commands;
 
 export const runtimes: readonly Runtime[] = ["node", "deno", "bun"];
@@ -58,7 +64,7 @@ const run = (
 ): Running => {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(command, args, {
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, XDG_STATE_HOME: state, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

@@ -16,7 +16,8 @@ afterEach(async () => {
 
 /** An emulator on a free port, and what it says of itself. */
 const emulate = async (runtime: Runtime, ...args: readonly string[]) => {
-  const started = start(runtime, ["emulator", "--port", "0", ...args]);
+  const port = args.includes("--port") ? [] : ["--port", "0"];
+  const started = start(runtime, ["emulator", ...port, ...args]);
   running.push(started);
   const text = await started.says(/^echo .*\n/m);
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
@@ -32,7 +33,7 @@ const emulate = async (runtime: Runtime, ...args: readonly string[]) => {
 type Emulating = Awaited<ReturnType<typeof emulate>>;
 
 const place = (
-  { baseUrl, key }: Emulating,
+  { baseUrl, key }: Pick<Emulating, "baseUrl" | "key">,
   to_number: string,
   timeout: number,
   params: Readonly<Record<string, string>> = {},
@@ -133,14 +134,24 @@ describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
     expect(stderr).toBe("");
   });
 
-  it("exits 1 with one line when the port is in use", async () => {
+  it("exits 1 with one line when the port is in use, and names one that is free", async () => {
     const { baseUrl } = await emulate(runtime);
     const { port } = new URL(baseUrl);
-    expect(await outdial(runtime, ["emulator", "--port", port])).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: `outdial: port ${port} of 127.0.0.1 is in use\n`,
-    });
+    const { code, stdout, stderr } = await outdial(runtime, ["emulator", "--port", port]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    const [, other] =
+      /^outdial: port \d+ of 127\.0\.0\.1 is in use by an emulator; try --port (\d+)\n$/.exec(
+        stderr,
+      ) ?? [];
+    const { baseUrl: free } = await emulate(runtime, "--port", String(other));
+    expect(new URL(free).port).toBe(other);
+  });
+
+  it("ends when nobody reads what it prints any more", async () => {
+    const emulator = await emulate(runtime);
+    emulator.child.stdout?.destroy();
+    await place(emulator, "+12025550101", 5_000);
+    expect(await emulator.ended).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("serves the dashboard, and what happens as it happens", async () => {
@@ -200,11 +211,61 @@ describe("outdial emulator", () => {
     ["--speed must be", ["--speed", "0"]],
     ["--speed must be", ["--speed", "fast"]],
     ["--number must be", ["--number", "0170"]],
+    ["--ring must be", ["--ring=soon"]],
+    ["--ring must be", ["--ring", "601"]],
+    ["--forward-to must be", ["--forward-to", "http://app.test"]],
+    ["--forward-to must be", ["--forward-to", "http://localhost:3000/app"]],
+    ["--forward-to must be", ["--forward-to", "localhost:3000"]],
     ["the key is no argument", ["--api-key", "ak_1"]],
   ])("exits 2: %s", async (line, args) => {
     const ended = await outdial("node", ["emulator", ...args]);
     expect(ended).toMatchObject({ code: 2, stdout: "" });
     expect(ended.stderr).toMatch(new RegExp(`^outdial: ${line}[^\\n]*\\n$`));
+  });
+
+  it("prints lines of JSON with --json, and lets telephones ring for --ring seconds", async () => {
+    const started = start("node", [
+      "emulator",
+      "--port",
+      "0",
+      "--json",
+      "--speed",
+      "100",
+      "--ring",
+      "40",
+    ]);
+    running.push(started);
+    const facts = JSON.parse(await started.says(/^\{.*\}\n/));
+    expect(facts).toEqual({
+      type: "started",
+      base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      api_key: expect.stringMatching(/^ak_/),
+      webhook_secret: expect.stringMatching(/^whsec_/),
+      dashboard: expect.stringContaining(`${facts.base_url}/?token=`),
+    });
+    await place({ baseUrl: facts.base_url, key: facts.api_key }, "+12025550100", 5_000);
+    await started.says(/"event":"call.completed"/);
+    const { stdout } = await interrupt(started);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const at = (state: string) => Date.parse(lines.find((line) => line.state === state)?.at);
+    expect((at("answered") - at("ringing")) / 1000).toBeCloseTo(40, -1);
+    expect(lines.at(-1)).toEqual({
+      type: "ended",
+      summary: "1 call: 1 completed; 4 notifications delivered",
+    });
+  });
+
+  it("counts a call that can't follow its flow once, and forgets nothing aloud", async () => {
+    const emulator = await emulate("node", "--speed", "50");
+    await place(emulator, "+12025550100", 5_000, { flow_url: `${emulator.baseUrl}/sample/status` });
+    await emulator.says(/told +call.completed, delivered/);
+    await place(emulator, "+12025550102", 5_000, { status_callback_url: "http://127.0.0.1:9/" });
+    const { stdout } = await interrupt(emulator);
+    expect(stdout).toMatch(/\n2 calls: 1 completed \(1 flow error\), 1 failed \(1 canceled\);/);
+    expect(stdout).not.toContain("reset");
   });
 
   it("does not wait at ctrl-C for a receiver that is down", async () => {

@@ -22,7 +22,7 @@ export const serve = async (answer: (response: ServerResponse) => void): Promise
     let text = "";
     for await (const chunk of request) text += chunk;
     const { method, url, headers } = request;
-    seen.push({ method, url, key: headers["x-api-key"], body: JSON.parse(text) });
+    seen.push({ method, url, key: headers["x-api-key"], body: text && JSON.parse(text) });
     answer(response);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

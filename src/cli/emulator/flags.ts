@@ -11,7 +11,7 @@ export const emulatorFlags = {
   "forward-to": {
     type: "string",
     value: "origin",
-    help: "your application, such as http://localhost:3000: flow and status go there",
+    help: "where your application is: http://localhost:3000; see below",
   },
   ring: { type: "string", value: "seconds", help: "how long a telephone rings; 2 otherwise" },
   speed: {
