@@ -3,6 +3,7 @@ import { defineConfig } from "tsup";
 export default defineConfig({
   entry: {
     index: "src/index.ts",
+    fetch: "src/fetch.ts",
     "calls/index": "src/calls/index.ts",
     "callbacks/index": "src/callbacks/index.ts",
     "flows/index": "src/flows/index.ts",
@@ -17,18 +18,6 @@ export default defineConfig({
   clean: true,
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.
   dts: { banner: '/// <reference lib="esnext.disposable" />' },
-  esbuildPlugins: [
-    {
-      // `export * as calls` stays an import of the other entry: merged, it becomes an object that
-      // bundlers keep whole.
-      name: "entries-stay-apart",
-      setup: ({ onResolve }) =>
-        onResolve({ filter: /^\.\/calls\/index\.ts$/ }, () => ({
-          path: "./calls/index.js",
-          external: true,
-        })),
-    },
-  ],
   plugins: [
     {
       // esbuild imports a chunk for its effects even where it has none, and bundlers warn of that.

@@ -1,8 +1,9 @@
 import type { Call } from "./calls/call.ts";
-import { type Memory, place } from "./calls/create.ts";
 import type { CallParams } from "./calls/params.ts";
+import { type Memory, place } from "./calls/place.ts";
 import { BadParametersException } from "./errors.ts";
 import { type ApiKey, type Options, SettingsSchema } from "./options.ts";
+import type { Send } from "./request/send.ts";
 import { check } from "./rules/check.ts";
 
 /** The options of a client: those of a call, without the key. */
@@ -23,40 +24,19 @@ export interface Calls {
 const withoutUndefined = (options: object): object =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
-/**
- * Keeps the options of `calls.create`, and remembers which of the two paths answered. It needs no
- * clean-up; `using` refuses calls after the block, and `await using` also waits for those in flight.
- *
- * @example A client for one account
- * ```ts
- * import { Client } from "outdial";
- * import { createEmulator } from "outdial/emulator";
- *
- * const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
- * await using client = new Client(apiKey, { baseUrl: "https://emulator.test", fetch });
- * const call = await client.calls.create({
- *   from_number: "+12025550199",
- *   to_number: "+12025550100",
- *   flow_url: "https://app.test/flow",
- *   status_callback_url: "https://app.test/status",
- * });
- * console.log(call.id); // cs_…
- * ```
- * @see interface.md, sections 1 and 5
- */
-export class Client {
+/** What every `Client` is, whatever it sends through. */
+export abstract class CallsClient {
   /** The calls of the account. */
   readonly calls: Calls;
   readonly #inFlight = new Set<Promise<unknown>>();
   #disposed = false;
 
   /**
+   * @param send - through ky, or straight
    * @param apiKey - the account's key, or a function that gives it
    * @param options - kept for every call; `baseUrl` is required
-   * @throws {BadParametersException} (`placed: "no"`) when the key or an option breaks its rule, and
-   * in a web page
    */
-  constructor(apiKey: ApiKey, options: ClientOptions) {
+  protected constructor(send: Send, apiKey: ApiKey, options: ClientOptions) {
     const memory: Memory = {};
     const checked = check(SettingsSchema, () => ({ ...options, apiKey }));
     const kept = { ...checked, headers: { ...checked.headers } };
@@ -67,7 +47,7 @@ export class Client {
       const settings = own
         ? check(SettingsSchema, () => ({ ...kept, ...withoutUndefined(own) }))
         : kept;
-      const call = place(params, settings, memory);
+      const call = place(params, settings, memory, send);
       const settle = () => this.#inFlight.delete(call);
       this.#inFlight.add(call);
       call.then(settle, settle);

@@ -24,6 +24,8 @@ export interface ExceptionFacts {
   readonly placed: Placed;
   readonly code?: number | undefined;
   readonly detail?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly type?: string | undefined;
   readonly errors?: readonly FieldError[] | undefined;
   readonly retryAfter?: number | undefined;
   readonly requestId?: string | undefined;
@@ -73,13 +75,20 @@ const outcome = { no: "no call was placed", maybe: "a call may have been placed"
 export class ServiceException extends Error {
   /** The literal name of the class, whole even in minified code. */
   override readonly name: ExceptionName = "ServiceException";
-  /** `"no"`: nobody's telephone rang. `"maybe"`: it can't be known; ask before you call again. */
+  /**
+   * `"no"`: nobody's telephone rang. `"maybe"`: it can't be known, and only a status notification can
+   * tell; don't call again by yourself.
+   */
   declare readonly placed: Placed;
   /** The HTTP status; `0` for a redirect whose status a browser hides; absent when no head came. */
   declare readonly code?: number;
-  /** The service's own explanation, without the key and the numbers. */
+  /** The service's own explanation, without the key and anything that looks like a telephone number. */
   declare readonly detail?: string;
-  /** The service's complaints field by field, when it sent any. */
+  /** The service's own constant for what went wrong, its body's `code`: branch on it, not on words. */
+  declare readonly reason?: string;
+  /** The service's own constant for the kind of error, its body's `type`. */
+  declare readonly type?: string;
+  /** The service's complaints field by field, when it sent any: the first 32. */
   declare readonly errors?: readonly FieldError[];
   /** The seconds that the service asks to wait, when it does. */
   declare readonly retryAfter?: number;
@@ -100,8 +109,6 @@ export class ServiceException extends Error {
 
 /**
  * A parameter or an option breaks a rule; no request was made. `placed` is always `"no"`.
- *
- * @see interface.md, section 7 (Errors)
  */
 export class BadParametersException extends ServiceException {
   override readonly name = "BadParametersException" as const;
@@ -122,8 +129,6 @@ export class BadParametersException extends ServiceException {
 
 /**
  * HTTP 401. `placed` is always `"no"`.
- *
- * @see interface.md, section 7 (Errors)
  */
 export class UnauthorizedException extends ServiceException {
   override readonly name = "UnauthorizedException" as const;
@@ -132,8 +137,6 @@ export class UnauthorizedException extends ServiceException {
 /**
  * HTTP 403: the key is invalid or revoked, or `from_number` is not the account's; `detail` says
  * which. `placed` is always `"no"`.
- *
- * @see interface.md, section 7 (Errors)
  */
 export class ForbiddenException extends ServiceException {
   override readonly name = "ForbiddenException" as const;
@@ -142,8 +145,6 @@ export class ForbiddenException extends ServiceException {
 /**
  * The deadline passed. `placed` is `"no"` while the key was still being fetched, and when the head of
  * a refusal had come (then `code` has its status); otherwise `"maybe"`.
- *
- * @see interface.md, section 8 (Limits)
  */
 export class TimeoutException extends ServiceException {
   override readonly name = "TimeoutException" as const;
@@ -152,8 +153,6 @@ export class TimeoutException extends ServiceException {
 /**
  * The connection could not be made (`placed` is `"no"` where the runtime says so) or was lost
  * (`"maybe"`). The message ends with the platform's own words, without the key and the numbers.
- *
- * @see contract.md, "Initiate a call"
  */
 export class NetworkException extends ServiceException {
   override readonly name = "NetworkException" as const;

@@ -3,11 +3,60 @@
  *
  * @module
  */
+import { create } from "./calls/create.ts";
+import { CallsClient, type ClientOptions } from "./client.ts";
+import type { ApiKey } from "./options.ts";
+import { throughKy } from "./request/ky.ts";
+
+/** The calls of an account, for whoever keeps no client: `calls.create(params, options)`. */
+export const calls: {
+  /**
+   * Places a call: one POST, and a second only where the first can't have placed anything.
+   *
+   * @param params - who calls whom, and where the service asks what to do and tells what happened
+   * @param options - `apiKey` and `baseUrl` are required
+   * @returns the call: its `id`, and whatever else the service sent
+   * @throws {ServiceException} and what extends it; `placed` says whether a telephone may have rung
+   * @throws the reason of `options.signal`, when that aborts
+   */
+  readonly create: typeof create;
+} = { create };
+
+/**
+ * Keeps the options of `calls.create`, and remembers which of the two paths answered. It needs no
+ * clean-up; `using` refuses calls after the block, and `await using` also waits for those in flight.
+ *
+ * @example A client for one account
+ * ```ts
+ * import { Client } from "outdial";
+ * import { createEmulator } from "outdial/emulator";
+ *
+ * const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
+ * await using client = new Client(apiKey, { baseUrl: "https://emulator.test", fetch });
+ * const call = await client.calls.create({
+ *   from_number: "+12025550199",
+ *   to_number: "+12025550100",
+ *   flow_url: "https://app.test/flow",
+ *   status_callback_url: "https://app.test/status",
+ * });
+ * console.log(call.id); // cs_…
+ * ```
+ */
+export class Client extends CallsClient {
+  /**
+   * @param apiKey - the account's key, or a function that gives it
+   * @param options - kept for every call; `baseUrl` is required
+   * @throws {BadParametersException} (`placed: "no"`) when the key or an option breaks its rule, and
+   * in a web page
+   */
+  constructor(apiKey: ApiKey, options: ClientOptions) {
+    super(throughKy, apiKey, options);
+  }
+}
 
 export { Call } from "./calls/call.ts";
-export * as calls from "./calls/index.ts";
 export { CallParams } from "./calls/params.ts";
-export { type Calls, Client, type ClientOptions } from "./client.ts";
+export type { Calls, CallsClient, ClientOptions } from "./client.ts";
 export {
   BadParametersException,
   type Exception,
@@ -24,3 +73,4 @@ export {
   UnauthorizedException,
 } from "./errors.ts";
 export type { ApiKey, Fetch, Options } from "./options.ts";
+export type { Attempt, OnAttempt } from "./request/attempt.ts";

@@ -1,4 +1,5 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import type { OnAttempt } from "./request/attempt.ts";
 import { presence } from "./rules/check.ts";
 import { isKey } from "./rules/key.ts";
 import { routeOf } from "./rules/url.ts";
@@ -11,8 +12,6 @@ export type ApiKey = string | (() => string | Promise<string>);
 
 /**
  * What a caller may configure.
- *
- * @see interface.md, sections 5 (Authentication) and 8 (Limits)
  */
 export interface Options {
   /**
@@ -35,8 +34,9 @@ export interface Options {
   /** Ends the call early: `create` rejects with the signal's own reason, as fetch does. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Sends the request. It is called without `this` and must not follow redirects when the request
-   * says `redirect: "manual"`.
+   * Sends the request. It is called without `this`, and must neither follow redirects when the request
+   * says `redirect: "manual"`, nor send a request twice. When it fails, `placed` is `"maybe"` even where
+   * the platform's would be known never to have connected: what else it did can't be known.
    *
    * @defaultValue the platform's `fetch`, looked up at each call
    */
@@ -55,8 +55,18 @@ export interface Options {
    * @defaultValue 0
    */
   readonly retries?: number | undefined;
-  /** Further request headers: none that carries the key, or belongs to the body or the connection. */
+  /**
+   * Further request headers: none that carries the key, or belongs to the body or the connection.
+   *
+   * @defaultValue on servers a `User-Agent`, `outdial/` and the version
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Hears of each POST once it is over: its method, URL without query, number, milliseconds, status,
+   * request id and `placed`; never the key, a number or the body. For a log line, or a span. What it
+   * throws is ignored, and a promise of it isn't waited for.
+   */
+  readonly onAttempt?: OnAttempt | undefined;
   /**
    * Allows a key in a web page, where every visitor can read it.
    *
@@ -75,6 +85,7 @@ export interface Settings {
   readonly path: "auto" | "calls" | "voice/calls";
   readonly retries: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly onAttempt?: OnAttempt | undefined;
 }
 
 const isFunction = (value: unknown): boolean => typeof value === "function";
@@ -114,7 +125,9 @@ export const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ 
     ),
     signal: /* @__PURE__ */ optional(
       /* @__PURE__ */ custom<AbortSignal>(
-        (value) => isFunction(Object(value).addEventListener),
+        (value) =>
+          isFunction(Object(value).addEventListener) &&
+          isFunction(Object(value).removeEventListener),
         "must be an AbortSignal",
       ),
     ),
@@ -141,6 +154,9 @@ export const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ 
         "must be legal and not X-API-Key, nor one of the body or the connection",
       ),
       {},
+    ),
+    onAttempt: /* @__PURE__ */ optional(
+      /* @__PURE__ */ custom<OnAttempt>(isFunction, "must be a function"),
     ),
     dangerouslyAllowBrowser: /* @__PURE__ */ optional(
       /* @__PURE__ */ custom<boolean>(

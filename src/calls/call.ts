@@ -12,7 +12,6 @@ import { type CustomSchema, custom, type InferOutput } from "valibot";
  * const call = parse(Call, JSON.parse('{ "id": "cs_1", "record": true }'));
  * console.log(call.id); // cs_1
  * ```
- * @see interface.md, section 2 (Resources and their fields)
  */
 export const Call: CustomSchema<
   { readonly id: string; readonly [field: string]: unknown },

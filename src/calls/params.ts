@@ -46,7 +46,6 @@ const flag: Field<boolean> = /* @__PURE__ */ custom(
  *
  * console.log(is(CallParams.entries.to_number, "0170 123")); // false
  * ```
- * @see interface.md, section 4 (Endpoints)
  */
 export const CallParams: StrictObjectSchema<
   {

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { version } from "../request/version.ts";
 /// <reference types="node" />
 import type { Stage } from "./command/command.ts";
 import { type Exit, exits, Failure, UsageError } from "./command/failure.ts";
@@ -9,7 +10,6 @@ import { reachDirectly } from "./local/direct.ts";
 import { jsonLine } from "./terminal/json.ts";
 import { end, print } from "./terminal/output.ts";
 import { plain } from "./terminal/plain.ts";
-import { version } from "./version.ts";
 
 const [name = "", ...args] = process.argv.slice(2);
 

@@ -1,7 +1,19 @@
+/** Throws once nobody waits for the work any more: asked right before anything is sent. */
+export type Gate = () => void;
+
+/** What a caller's signal is asked may throw, as it may be of any make. */
+const quietly = <T>(ask: () => T): T | undefined => {
+  try {
+    return ask();
+  } catch {
+    return;
+  }
+};
+
 /**
  * Does a piece of work under one deadline and the caller's signal, and settles at whichever comes
  * first, even when the work ignores the signal that it is given. Timer and listener are gone on
- * every way out.
+ * every way out, and the gate is shut before the promise settles: what the work does later can't send.
  *
  * Its own controller rather than `AbortSignal.timeout`, which holds a process open, or
  * `AbortSignal.any`, which keeps memory for as long as the caller's signal lives.
@@ -15,26 +27,31 @@ export const withDeadline = <T>(
   timeout: number | false,
   caller: AbortSignal | undefined,
   late: () => Error,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, gate: Gate) => Promise<T>,
 ): Promise<T> =>
   new Promise((resolve, reject) => {
     const controller = new AbortController();
+    let isOpen = true;
+    const gate = () => {
+      if (!isOpen) throw new Error("nobody waits any more");
+    };
     const ending =
       <Value>(settle: (value: Value) => void) =>
       (value: Value) => {
+        isOpen = false;
         clearTimeout(timer);
-        caller?.removeEventListener("abort", onAbort);
+        quietly(() => caller?.removeEventListener("abort", onAbort));
         settle(value);
       };
     const stop = (reason: unknown) => {
       ending(reject)(reason);
       controller.abort();
     };
-    const onAbort = () => stop(caller?.reason);
+    const onAbort = () => stop(quietly(() => caller?.reason));
     const timer = timeout ? setTimeout(() => stop(late()), timeout) : undefined;
-    caller?.addEventListener("abort", onAbort);
-    if (caller?.aborted) onAbort();
-    else work(controller.signal).then(ending(resolve), ending(reject));
+    quietly(() => caller?.addEventListener("abort", onAbort));
+    if (quietly(() => caller?.aborted)) onAbort();
+    else work(controller.signal, gate).then(ending(resolve), ending(reject));
   });
 
 /** Waits for some milliseconds, or for ever once the signal has aborted; leaves no timer. */

@@ -5,68 +5,94 @@ import {
   ServiceException,
   UnauthorizedException,
 } from "../errors.ts";
-import type { Redact } from "./redact.ts";
+import type { Answer } from "./answer.ts";
+import type { Redaction } from "./redact.ts";
 
 const classes: Readonly<Record<number, typeof ServiceException>> = {
   401: UnauthorizedException,
   403: ForbiddenException,
 };
 
-/** What the head of an answer says about the telephone: a redirect or a 4xx placed nothing. */
-export const factsOf = ({ status, type }: Response): ExceptionFacts => ({
-  code: status,
-  placed: (status >= 300 && status < 500) || type === "opaqueredirect" ? "no" : "maybe",
-});
-
 /**
  * `Retry-After`: a number of seconds, or the seconds until an HTTP date, which has a time in it;
  * anything else counts as absent, though `Date.parse` takes much of it for a date.
  */
 const secondsOf = (retryAfter: string): number | undefined => {
-  if (!/^\d+$|:/.test(retryAfter)) return;
+  if (!/^\d{1,9}$|:/.test(retryAfter)) return;
   const date = /\D/.test(retryAfter);
   const seconds = date ? (Date.parse(retryAfter) - Date.now()) / 1000 : Number(retryAfter);
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 };
 
-const fieldErrors = (list: unknown): readonly FieldError[] | undefined =>
+/** The most complaints about fields that are kept, and the deepest place of one. */
+const most = 32;
+
+const fieldErrors = (list: unknown, { words }: Redaction): readonly FieldError[] | undefined =>
   Array.isArray(list)
-    ? list.map((each) => {
-        const { loc = [], msg = "", type = "" } = Object(each);
-        return { loc: [loc].flat(), msg, type };
+    ? list.slice(0, most).map((each) => {
+        const { loc = [], msg, type } = Object(each);
+        const path = [loc].flat().slice(0, most);
+        return {
+          loc: path.map((part) => words(part) ?? ""),
+          msg: words(msg) ?? "",
+          type: words(type) ?? "",
+        };
       })
     : undefined;
 
-/** The parsed body of a refusal, each string redacted; an empty object when it is not JSON. */
-const fieldsOf = (text: string, redact: Redact): Readonly<Record<string, unknown>> => {
+/** A constant of the service's own: something like a word, to branch on. */
+const constant = (value: unknown, { words }: Redaction): string | undefined => {
+  const text = words(value);
+  return text === String(value) && /^[\w.:/#-]{1,100}$/.test(text) ? text : undefined;
+};
+
+/** The parsed body of a refusal; an empty object when it is not JSON. */
+const fieldsOf = (text: string): Readonly<Record<string, unknown>> => {
   try {
-    return Object(
-      JSON.parse(text, (_, value) => (Object(value) === value ? value : redact(value))),
-    );
+    return Object(JSON.parse(text));
   } catch {
     return {};
   }
 };
 
+/** What the service says of its refusal, without its secrets, and bounded. */
+const said = (text: string, redaction: Redaction): Partial<ExceptionFacts> => {
+  const { detail: given, message, errors: list, code, type } = fieldsOf(text);
+  const errors = fieldErrors(list, redaction) ?? fieldErrors(given, redaction);
+  const lines = errors?.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
+  const own = [given, message].find((each) => typeof each === "string");
+  const facts = {
+    detail: redaction.words(own ?? lines),
+    errors,
+    reason: constant(code, redaction),
+    type: constant(type, redaction),
+  };
+  // A secret in pieces is still one to who reads them together.
+  return redaction.holds(JSON.stringify(facts)) ? {} : facts;
+};
+
+/** The request's id at the service, as it is: it may have many digits, but no secret in it. */
+export const requestIdOf = ({ header }: Answer, { holds }: Redaction): string | undefined => {
+  const id = header("x-request-id") || header("request-id");
+  return id && id.length <= 200 && !holds(id) ? id : undefined;
+};
+
 /**
  * The exception for an answer that is not a 2xx, out of its head and as much of its body as came.
- * Both forms are understood: `detail`, as a text or a list, and `message` with `errors`.
+ * Both forms are understood: `detail`, as a text or a list, and `message` with `errors`. Whatever the
+ * bytes are, there is one.
+ *
+ * @param facts - what is known of the call by the head
  */
-export const refusal = (response: Response, text: string, redact: Redact): ServiceException => {
-  const { status, headers } = response;
-  const { detail: given, message, errors: list } = fieldsOf(text, redact);
-  const errors = fieldErrors(list) ?? fieldErrors(given);
-  const said = [given, message].find((each) => typeof each === "string");
-  const detail = said ?? errors?.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  const requestId = headers.get("x-request-id") ?? headers.get("request-id");
+export const refusal = (
+  facts: ExceptionFacts,
+  { status, header }: Answer,
+  text: string,
+  redaction: Redaction,
+): ServiceException => {
+  const words = said(text, redaction);
   return new (classes[status] ?? ServiceException)(
-    `HTTP ${status} ${detail?.slice(0, 300) ?? ""}`.trim(),
-    {
-      ...factsOf(response),
-      detail,
-      errors,
-      retryAfter: secondsOf(headers.get("retry-after") ?? ""),
-      requestId: requestId ? redact(requestId) : undefined,
-    },
+    `HTTP ${status} ${words.detail?.slice(0, 300) ?? ""}`.trim(),
+    { ...facts, ...words, retryAfter: secondsOf(header("retry-after")) },
   );
 };

@@ -19,3 +19,13 @@ export const routeOf = (value: unknown): "https" | "loopback" | undefined => {
 
 /** Whether a base URL leads to this machine, over http or https. */
 export const isLoopback = (url: string): boolean => loopback.test(new URL(url).hostname);
+
+const withoutSlashes = (url: string): string => {
+  let end = url.length;
+  while (url[end - 1] === "/") end--;
+  return url.slice(0, end);
+};
+
+/** Where the API of a service is: under its base URL, which may name it, and end in slashes. */
+export const apiOf = (baseUrl: string): string =>
+  `${withoutSlashes(withoutSlashes(baseUrl).replace(/\/api\/v1$/, ""))}/api/v1`;

@@ -1,0 +1,173 @@
+import { safeParse } from "valibot";
+import {
+  BadParametersException,
+  type ExceptionFacts,
+  ServiceException,
+  TimeoutException,
+} from "../errors.ts";
+import { type Options, type Settings, SettingsSchema } from "../options.ts";
+import { watched } from "../request/attempt.ts";
+import { type Gate, pause, withDeadline } from "../request/deadline.ts";
+import { networkException } from "../request/failure.ts";
+import { bodyOf, userAgent } from "../request/platform.ts";
+import { post } from "../request/post.ts";
+import { readText } from "../request/read.ts";
+import { type Redaction, redactor } from "../request/redact.ts";
+import { refusal, requestIdOf } from "../request/refusal.ts";
+import type { Send } from "../request/send.ts";
+import { check } from "../rules/check.ts";
+import { isKey } from "../rules/key.ts";
+import { apiOf, isLoopback, routeOf } from "../rules/url.ts";
+import { Call } from "./call.ts";
+import { CallParams } from "./params.ts";
+
+/** What a client keeps from one call for the next. */
+export interface Memory {
+  /** The path that answered. */
+  path?: string | undefined;
+}
+
+const checkParams = (params: unknown, baseUrl: string): CallParams => {
+  const checked = check(CallParams, () => params);
+  for (const param of ["flow_url", "status_callback_url"] as const) {
+    if (routeOf(checked[param]) === "loopback" && !isLoopback(baseUrl)) {
+      throw new BadParametersException([{ param, message: "must be https, as baseUrl is remote" }]);
+    }
+  }
+  return checked;
+};
+
+const askForKey = async (apiKey: Settings["apiKey"]): Promise<string> => {
+  let key: unknown = apiKey;
+  try {
+    if (typeof apiKey === "function") key = await apiKey();
+  } catch {
+    key = undefined; // The error may name the secret it was after.
+  }
+  if (isKey(key)) return key;
+  throw new BadParametersException([
+    { param: "apiKey", message: "must give a string that is a legal header value" },
+  ]);
+};
+
+/** The call in either form of the answer: under `data`, or bare. */
+const callIn = (text: string): unknown => {
+  try {
+    const answer = JSON.parse(text);
+    const { data, ...rest } = answer;
+    return data?.id ? { ...rest, ...data } : answer;
+  } catch {
+    return;
+  }
+};
+
+/**
+ * `create`, with options that are checked already, with what a client remembers, and through what
+ * sends.
+ */
+export const place = async (
+  params: CallParams,
+  settings: Settings,
+  memory: Memory,
+  send: Send,
+): Promise<Call> => {
+  const { apiKey, baseUrl, timeout, path, signal: caller, fetch, onAttempt } = settings;
+  const checked = checkParams(params, baseUrl);
+  const json = JSON.stringify(checked);
+  const base = apiOf(baseUrl);
+  const ends = timeout ? Date.now() + timeout : Number.POSITIVE_INFINITY;
+  let posts = 0;
+  /** What is known of the call so far: until something was sent, nothing can have been placed. */
+  let facts: ExceptionFacts = { placed: "no" };
+
+  /** One POST: the call that it placed, or the service's refusal. */
+  const attempt = async (
+    url: string,
+    key: string,
+    signal: AbortSignal,
+    gate: Gate,
+    redaction: Redaction,
+  ): Promise<Call | ServiceException> => {
+    let tell = (_?: "yes"): void => {};
+    const begin = () => {
+      gate();
+      facts = { placed: "maybe" };
+      posts++;
+      if (!onAttempt) return;
+      tell = watched(onAttempt, url, posts, () => facts);
+      signal.addEventListener("abort", () => tell());
+    };
+    const headers = {
+      ...userAgent(settings.headers),
+      ...settings.headers,
+      "X-API-Key": key,
+      "Content-Type": "application/json",
+    };
+    try {
+      const answer = await post(send, fetch, url, { headers, signal, ...bodyOf(json, url) }, begin);
+      const { status, placed, ok } = answer;
+      facts = { code: status, placed, requestId: requestIdOf(answer, redaction) };
+      const text = readText(answer, signal);
+      if (!ok) return refusal(facts, answer, await text.catch(() => ""), redaction);
+      const call = safeParse(Call, callIn(await text));
+      if (!call.success)
+        throw new ServiceException(`HTTP ${status} without the id of a call`, facts);
+      tell("yes");
+      return call.output;
+    } catch (error) {
+      if (error instanceof ServiceException) throw error;
+      const lost = networkException(error, redaction, !fetch && !facts.code);
+      facts = { ...facts, placed: lost.placed };
+      throw lost;
+    } finally {
+      tell();
+    }
+  };
+
+  const work = async (signal: AbortSignal, gate: Gate): Promise<Call> => {
+    const keys = [await askForKey(apiKey)];
+    const redaction = redactor(keys, [checked.from_number, checked.to_number]);
+    let { retries } = settings;
+    let askAgain = true; // A key that is a string gives itself again.
+    const paths = path === "auto" ? ["calls", "voice/calls"] : [path];
+    if (memory.path === paths[1]) paths.reverse();
+    for (;;) {
+      const [key = ""] = keys;
+      const done = await attempt(`${base}/${paths[0]}/initiate`, key, signal, gate, redaction);
+      if (!(done instanceof ServiceException)) {
+        memory.path = paths[0];
+        return done;
+      }
+      const { code, placed, retryAfter = 1 } = done;
+      const isAbsent = code === 404 || code === 405;
+      if (!isAbsent) memory.path = paths[0];
+      // What follows is safe to repeat, since nothing was placed.
+      if (placed !== "no") throw done;
+      if (isAbsent && paths.length > 1) {
+        paths.shift();
+      } else if (code === 403 && askAgain) {
+        askAgain = false;
+        gate();
+        const other = await askForKey(apiKey).catch(() => key);
+        if (other === key) throw done;
+        keys.unshift(other);
+      } else if (code === 429 && retries-- > 0) {
+        const wait = retryAfter * 1000;
+        if (Date.now() + wait >= ends || wait >= 2 ** 31) throw done;
+        await pause(wait, signal);
+      } else throw done;
+    }
+  };
+
+  const late = () => new TimeoutException(`No answer within ${timeout} ms`, facts);
+  return withDeadline(timeout, caller, late, work);
+};
+
+/** `place` for whoever keeps nothing. */
+export const placeOnce = async (params: CallParams, options: Options, send: Send): Promise<Call> =>
+  place(
+    params,
+    check(SettingsSchema, () => options),
+    {},
+    send,
+  );
