@@ -36,7 +36,10 @@ const decoded = (text: string): readonly string[] => {
       [hex, hex.slice(1)].map((cut) => unescaped(cut.replace(/../g, "%$&"))),
     ),
     ...(solid.match(/[a-z\d+/]{8,}/gi) ?? []).flatMap((base64) =>
-      [0, 1, 2, 3].map((cut) => atob(base64.slice(cut, cut + ((base64.length - cut) & ~3)))),
+      [0, 1, 2, 3].map((cut) => {
+        const isOdd = (base64.length - cut) % 4 === 1;
+        return atob(base64.slice(cut, isOdd ? -1 : undefined));
+      }),
     ),
   ];
 };

@@ -13,15 +13,18 @@ const classes: Readonly<Record<number, typeof ServiceException>> = {
   403: ForbiddenException,
 };
 
+/** The longest that a service may ask to wait, in seconds: some 68 years. */
+const longest = 2 ** 31;
+
 /**
  * `Retry-After`: a number of seconds, or the seconds until an HTTP date, which has a time in it;
  * anything else counts as absent, though `Date.parse` takes much of it for a date.
  */
 const secondsOf = (retryAfter: string): number | undefined => {
-  if (!/^\d{1,9}$|:/.test(retryAfter)) return;
+  if (!/^\d+$|:/.test(retryAfter)) return;
   const date = /\D/.test(retryAfter);
   const seconds = date ? (Date.parse(retryAfter) - Date.now()) / 1000 : Number(retryAfter);
-  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, Math.ceil(seconds)), longest);
 };
 
 /** The most complaints about fields that are kept, and the deepest place of one. */

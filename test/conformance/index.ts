@@ -1,3 +1,4 @@
+import { cases as attempts } from "./attempts.ts";
 import { cases as callbacks } from "./callbacks.ts";
 import type { Case, ClientCase, Env } from "./case.ts";
 import { cases as client } from "./client.ts";
@@ -9,6 +10,7 @@ import { entries } from "./entries.ts";
 import { cases as exports } from "./exports.ts";
 import { cases as flows } from "./flows.ts";
 import { cases as media } from "./flows-media.ts";
+import { cases as hostile } from "./hostile.ts";
 import { cases as key } from "./key.ts";
 import { cases as network } from "./network.ts";
 import { cases as options } from "./options.ts";
@@ -27,6 +29,8 @@ const ofEach: readonly ClientCase[] = [
   ...network,
   ...client,
   ...redaction,
+  ...hostile,
+  ...attempts,
 ];
 
 /** Every case, in the order in which it is run; those about placing calls once for each entry. */

@@ -104,7 +104,7 @@ export const cases: readonly ClientCase[] = [
       });
       assert.equal(
         (await exceptionOf(calls.create(params, { ...options, baseUrl }))).detail,
-        "+*** is not yours, ***",
+        "*** is not yours, ***",
       );
     },
   },

@@ -26,15 +26,16 @@ export const cases: readonly ClientCase[] = [
     name: "each HTTP status has its exception, its code and its placed; one POST each",
     run: async (env) => {
       for (const status of [
-        400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422, 429, 451, 499, 500, 501,
-        502, 503, 504, 599,
+        400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422, 425, 429, 451, 499, 500,
+        501, 502, 503, 504, 599,
       ]) {
         const { error, posts } = await answered(env, { status, json: { detail: "no" } });
         const name =
           { 401: "UnauthorizedException", 403: "ForbiddenException" }[status] ?? "ServiceException";
         assert.equal(error.name, name);
         assert.equal(error.code, status);
-        assert.equal(error.placed, status < 500 ? "no" : "maybe");
+        const isUnclear = [408, 409, 425, 499].includes(status) || status >= 500;
+        assert.equal(error.placed, isUnclear ? "maybe" : "no");
         assert.equal(error.detail, "no");
         assert.include(status === 408 ? postsOn(env.runtime) : [1], posts);
       }
@@ -179,24 +180,6 @@ export const cases: readonly ClientCase[] = [
     },
   },
   {
-    name: "a length in the head of an answer counts for what is sent as it is, not for what is packed",
-    run: async ({ calls }) => {
-      const most = JSON.stringify({ id: "cs_1", text: "x".repeat(2 ** 20 - 23) });
-      const create = (body: string, headers: Readonly<Record<string, string>>) => {
-        const { fetch } = answeringFetch(() => new Response(body, { headers }));
-        return calls.create(params, { ...options, baseUrl: "https://voice.test", fetch });
-      };
-      assert.equal((await create(most, { "Content-Length": `${2 ** 20}` })).id, "cs_1");
-      for (const headers of [
-        { "Content-Length": `${2 ** 20 + 1}` },
-        { "Content-Length": "1024", "Content-Encoding": "gzip" },
-      ]) {
-        const { name, placed } = await exceptionOf(create(`${most} `, headers));
-        assert.deepEqual({ name, placed }, { name: "ServiceException", placed: "maybe" });
-      }
-    },
-  },
-  {
     name: "an answer past 1 MiB is refused unread; just below it is read",
     run: async (env) => {
       const { calls } = env;
@@ -243,7 +226,7 @@ export const cases: readonly ClientCase[] = [
   {
     name: "a redirect of any kind is refused, and the key goes nowhere else",
     run: async (env) => {
-      for (const status of [301, 302, 303, 307, 308]) {
+      for (const status of [300, 301, 302, 303, 305, 306, 307, 308]) {
         for (const host of ["localhost", "127.0.0.1"]) {
           const thief = answering(env.peer.replace("127.0.0.1", host), {
             status: 202,
@@ -254,11 +237,13 @@ export const cases: readonly ClientCase[] = [
             headers: { location: thief.baseUrl },
           });
           assert.equal(error.name, "ServiceException");
-          assert.equal(error.placed, "no");
           assert.equal(posts, 1);
           assert.lengthOf(await thief.seen(), 0);
           // A browser hides the status of a redirect that it was told not to follow.
-          assert.equal(error.code, env.runtime === "chromium" ? 0 : status);
+          const isHidden = env.runtime === "chromium" && ![300, 305, 306].includes(status);
+          assert.equal(error.code, isHidden ? 0 : status);
+          // 307 and 308 ask for the same POST elsewhere; others often answer one that was processed.
+          assert.equal(error.placed, !isHidden && status > 306 ? "no" : "maybe");
         }
       }
     },

@@ -58,9 +58,15 @@ export const headersOf = (
 /** The code by which HTTP/2 says that a stream was not even looked at. */
 const refusedStream = 7;
 
+/** The 4xx that a proxy may send for a POST that went through. */
+const unclear: readonly number[] = [408, 409, 425, 499];
+
+const refuses = (status: number): boolean =>
+  [307, 308].includes(status) || (status >= 400 && status < 500 && !unclear.includes(status));
+
 /** Whether a POST that arrived whole is one that may have dialled. */
 export const dials = ({ status = 202, end }: Behaviour): boolean =>
-  !(status >= 300 && status < 500) &&
+  !refuses(status) &&
   end !== "goaway" &&
   !(typeof end === "object" && end.stream === refusedStream);
 

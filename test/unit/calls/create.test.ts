@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/create.ts";
-import { Client } from "../../../src/client.ts";
 import { isException } from "../../../src/errors.ts";
+import { Client } from "../../../src/index.ts";
 
 const e164 = /^\+[1-9]\d{6,14}$/;
 

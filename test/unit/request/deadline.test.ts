@@ -62,3 +62,45 @@ test("a pause ends by itself, and leaves no timer when it is aborted", async () 
   controller.abort();
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("the gate is open while somebody waits, and shut before the promise settles", async () => {
+  const controller = new AbortController();
+  for (const [timeout, caller] of [
+    [1_000, undefined],
+    [false, controller.signal],
+  ] as const) {
+    let ask = () => {};
+    const ended = withDeadline(timeout, caller, late, (signal, gate) => {
+      gate();
+      ask = gate;
+      signal.addEventListener("abort", () => expect(gate).toThrow());
+      return never();
+    });
+    const rejected = expect(ended).rejects.toBeDefined();
+    if (caller) controller.abort();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await rejected;
+    expect(ask).toThrow("nobody waits any more");
+  }
+});
+
+test("a signal of any make can't keep the work from its end", async () => {
+  const no = () => {
+    throw new Error("no");
+  };
+  for (const hostile of [
+    { aborted: false, addEventListener: () => {}, removeEventListener: no },
+    { aborted: false, addEventListener: no, removeEventListener: no },
+    { addEventListener: () => {}, removeEventListener: () => {} },
+    Object.defineProperty({ addEventListener: no, removeEventListener: no }, "aborted", {
+      get: no,
+    }),
+  ]) {
+    const signal = hostile as never;
+    expect(await withDeadline(1_000, signal, late, async () => 1)).toBe(1);
+    const rejected = expect(withDeadline(1_000, signal, late, never)).rejects.toThrow("late");
+    await vi.advanceTimersByTimeAsync(1_000);
+    await rejected;
+    expect(vi.getTimerCount()).toBe(0);
+  }
+});

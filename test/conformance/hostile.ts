@@ -1,0 +1,362 @@
+import { assert } from "chai";
+import { type Answer, answering } from "../peer/answer.ts";
+import type { ClientCase, ClientEnv } from "./case.ts";
+import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "./fixtures.ts";
+
+const baseUrl = "https://voice.test";
+
+const later = (milliseconds: number) =>
+  new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+
+/** A fetch that heeds no signal, gives one answer after the other, and counts what it sends. */
+const deafFetch = (...answers: readonly (() => Response)[]) => {
+  let sent = 0;
+  const fetch = async () => {
+    const answer = answers[Math.min(sent++, answers.length - 1)];
+    return answer?.() ?? Response.json({ id: "cs_1" });
+  };
+  return { fetch, sent: () => sent };
+};
+
+const status =
+  (code: number, body: string | ReadableStream = "", headers = {}) =>
+  () =>
+    new Response(body, { status: code, headers });
+
+/** A body whose end comes late. */
+const slowBody = (milliseconds: number) => () =>
+  new ReadableStream({
+    pull: async (controller) => {
+      await later(milliseconds);
+      controller.close();
+    },
+  });
+
+const answered = async ({ peer, calls }: ClientEnv, answer: Answer, more: object = {}) => {
+  const { baseUrl, seen } = answering(peer, answer);
+  const error = await exceptionOf(
+    calls.create(params, { ...options, baseUrl, timeout: 5_000, ...more }),
+  );
+  return { error, posts: (await seen()).length };
+};
+
+export const cases: readonly ClientCase[] = [
+  {
+    name: "nothing is sent once a call has settled, though its fetch heeds no signal",
+    run: async ({ calls }) => {
+      const slow = slowBody(120);
+      const lateKey = () => {
+        let asked = 0;
+        return async () => {
+          if (asked++ > 0) await later(120);
+          return `ak_${asked}`;
+        };
+      };
+      const lateFirstKey = async () => {
+        await later(120);
+        return apiKey;
+      };
+      const ways: readonly [number, object, readonly (() => Response)[]][] = [
+        [0, { apiKey: lateFirstKey }, []],
+        [1, {}, [() => status(404, slow())()]],
+        [1, {}, [() => status(405, slow())()]],
+        [1, { apiKey: lateKey() }, [status(403)]],
+        [1, { apiKey: lateKey() }, [() => status(403, slow())()]],
+        [1, { retries: 1 }, [() => status(429, slow(), { "retry-after": "0" })()]],
+        [1, { retries: 1, timeout: false }, [status(429, "", { "retry-after": "1" })]],
+      ];
+      for (const [posts, more, answers] of ways) {
+        for (const isAborted of [false, true]) {
+          const { fetch, sent } = deafFetch(...answers);
+          const { signal, abort } = (() => {
+            const controller = new AbortController();
+            return { signal: controller.signal, abort: () => controller.abort("enough") };
+          })();
+          if (isAborted || "timeout" in more) setTimeout(abort, 60);
+          const timeout = isAborted ? 5_000 : 60;
+          const own = "apiKey" in more && posts ? { apiKey: lateKey() } : {};
+          await calls
+            .create(params, { ...options, baseUrl, fetch, signal, timeout, ...more, ...own })
+            .then(
+              () => assert.fail("it was to end early"),
+              (error) => error === "enough" || assert.equal(error.placed, "no"),
+            );
+          const before = sent();
+          await later(250);
+          assert.deepEqual([before, sent()], [posts, posts], JSON.stringify(more));
+        }
+      }
+    },
+  },
+  {
+    name: "an answer that came through a redirect tells nothing: maybe, and no second POST",
+    run: async ({ calls }) => {
+      for (const code of [200, 202, 307, 400, 403, 404, 405, 429, 500]) {
+        let asked = 0;
+        const { fetch, sent } = deafFetch(() =>
+          Object.defineProperty(
+            status(code, '{"id":"cs_1"}', { "retry-after": "0" })(),
+            "redirected",
+            {
+              value: true,
+            },
+          ),
+        );
+        const error = await exceptionOf(
+          calls.create(params, {
+            ...options,
+            baseUrl,
+            fetch,
+            retries: 3,
+            apiKey: () => `ak_${asked++}`,
+          }),
+        );
+        assert.deepEqual([error.placed, error.code, sent()], ["maybe", code, 1]);
+      }
+    },
+  },
+  {
+    name: "a redirect that a fetch of the caller's follows is known by its mark or its address",
+    run: async ({ calls, peer, runtime }) => {
+      const { fetch: platform } = globalThis;
+      const end = answering(peer, { status: 404 });
+      const { baseUrl, seen } = answering(peer, {
+        status: 303,
+        headers: { location: `${end.baseUrl}/elsewhere` },
+      });
+      const fetch = (url: string, init: RequestInit) =>
+        platform(url, { ...init, redirect: "follow" });
+      const error = await exceptionOf(calls.create(params, { ...options, baseUrl, fetch }));
+      assert.equal(error.placed, "maybe", runtime);
+      assert.lengthOf(await seen(), 1);
+    },
+  },
+  {
+    name: "no text of the URL makes a lost connection one that was never made",
+    run: async (env) => {
+      for (const path of ["CERT", "ECONNREFUSED", "bad%20port", "client%20error%20(Connect):%20"]) {
+        const { baseUrl } = answering(env.peer, { instead: "drop" });
+        const error = await exceptionOf(
+          env.calls.create(params, { ...options, baseUrl: `${baseUrl}/${path}`, timeout: 5_000 }),
+        );
+        assert.equal(error.placed, "maybe", error.message);
+      }
+    },
+  },
+  {
+    name: "a port that fetch blocks was never sent to, where the runtime says so",
+    run: async ({ calls, runtime }) => {
+      const error = await exceptionOf(
+        calls.create(params, { ...options, baseUrl: "http://127.0.0.1:6000", timeout: 5_000 }),
+      );
+      assert.equal(error.name, "NetworkException");
+      const isVague = ["workerd", "happy-dom", "chromium"].includes(runtime);
+      assert.equal(error.placed, isVague ? "maybe" : "no", error.message);
+    },
+  },
+  {
+    name: "a fetch of the caller's that sends and then fails to connect may have placed a call",
+    run: async ({ calls, peer }) => {
+      const { fetch: platform } = globalThis;
+      const { baseUrl, seen } = answering(peer, accepted);
+      const fetch = async (url: string, init: RequestInit) => {
+        await platform(url, init);
+        throw Object.assign(new Error("connect ECONNREFUSED 192.0.2.1:9"), {
+          ...{ code: "ECONNREFUSED", syscall: "connect" },
+        });
+      };
+      const error = await exceptionOf(calls.create(params, { ...options, baseUrl, fetch }));
+      assert.equal(error.placed, "maybe");
+      assert.lengthOf(await seen(), 1);
+    },
+  },
+  {
+    name: "a 403 is told even when the key can't be had again",
+    run: async ({ calls }) => {
+      for (const again of [
+        () => {
+          throw new Error("no");
+        },
+        () => Promise.reject(new Error("no")),
+        () => "not\nlegal",
+        () => undefined as never,
+      ]) {
+        let asked = 0;
+        const { fetch, sent } = deafFetch(status(403, '{"detail":"Invalid API Key."}'));
+        const error = await exceptionOf(
+          calls.create(params, {
+            ...options,
+            baseUrl,
+            fetch,
+            apiKey: () => (asked++ ? again() : apiKey),
+          }),
+        );
+        assert.deepEqual([error.name, error.code, sent()], ["ForbiddenException", 403, 1]);
+      }
+    },
+  },
+  {
+    name: "whatever bytes a refusal has, there is its exception with its placed, and it is bounded",
+    run: async ({ calls, inspect }) => {
+      const deep = (open: string, close: string, levels: number) =>
+        open.repeat(levels) + close.repeat(levels);
+      for (const body of [
+        '{"detail":{"toString":1,"valueOf":1}}',
+        '{"detail":[{"loc":{"toString":null},"msg":{"toString":1},"type":{"toString":[]}}]}',
+        `{"detail":[{"loc":${deep("[", "]", 5_000)},"msg":${deep("[", "]", 5_000)}}]}`,
+        deep("[", "]", 100_000),
+        `{"errors":${deep('{"a":', "}", 50_000)}`,
+        '{"detail":[null,[],{},7,true,"x"],"message":null,"code":{},"type":[]}',
+        `{"detail":[${'{"loc":["a"],"msg":"b"},'.repeat(20_000)}{}]}`,
+        `{"detail":"${"x".repeat(500_000)}"}`,
+        "\u0000\ufffd",
+      ]) {
+        for (const [code, placed] of [
+          [422, "no"],
+          [503, "maybe"],
+        ] as const) {
+          const { fetch, sent } = deafFetch(status(code, body));
+          const error = await exceptionOf(calls.create(params, { ...options, baseUrl, fetch }));
+          assert.deepEqual(
+            [error.name, error.code, error.placed, sent()],
+            ["ServiceException", code, placed, 1],
+          );
+          assert.isBelow(inspect(error).length, 60_000);
+        }
+      }
+    },
+  },
+  {
+    name: "the service's own constants are told: reason and type",
+    run: async (env) => {
+      const json = { message: "Not yours.", code: "from_number_not_provisioned", type: "invalid" };
+      const { error } = await answered(env, { status: 400, json });
+      assert.deepEqual([error.reason, error.type], ["from_number_not_provisioned", "invalid"]);
+    },
+  },
+  {
+    name: "what comes is counted, whatever length the head gives",
+    run: async ({ calls }) => {
+      const most = JSON.stringify({ id: "cs_1", text: "x".repeat(2 ** 20 - 23) });
+      const create = (body: string, length: number) => {
+        const headers = { "content-length": `${length}` };
+        const { fetch } = answeringFetch(() => new Response(body, { headers }));
+        return calls.create(params, { ...options, baseUrl, fetch });
+      };
+      assert.equal((await create(most, 5)).id, "cs_1");
+      assert.equal((await exceptionOf(create(`${most} `, 5))).placed, "maybe");
+    },
+  },
+  {
+    name: "an endless body of empty chunks ends",
+    run: async ({ calls }) => {
+      const began = Date.now();
+      const pull = (controller: ReadableStreamDefaultController) =>
+        controller.enqueue(new Uint8Array(0));
+      const fetch = async () => new Response(new ReadableStream({ pull }), { status: 202 });
+      const error = await exceptionOf(
+        calls.create(params, { ...options, baseUrl, fetch, timeout: 1_000 }),
+      );
+      assert.equal(error.placed, "maybe");
+      assert.isBelow(Date.now() - began, 4_000);
+    },
+  },
+  {
+    name: "an answer of odd parts is an exception, or the call that is in it",
+    run: async ({ calls }) => {
+      const no = () => {
+        throw new Error("no");
+      };
+      const odd: readonly object[] = [
+        { status: 500 },
+        { status: 500, headers: null, body: null },
+        { status: 500, headers: { get: no }, body: { getReader: no } },
+        Object.defineProperty({}, "status", { get: no }),
+        Object.defineProperty({ status: 500 }, "headers", { get: no }),
+        Object.defineProperty({ status: 202 }, "body", { get: no }),
+        { status: 202, body: { getReader: () => ({ read: async () => undefined }) } },
+        { status: 202, body: { getReader: () => ({ read: async () => ({ value: "text" }) }) } },
+        { status: 202, body: { getReader: () => ({ read: async () => ({ value: [] }) }) } },
+        { status: 202, text: no },
+      ];
+      for (const answer of odd) {
+        const fetch = async () => answer as Response;
+        const error = await exceptionOf(calls.create(params, { ...options, baseUrl, fetch }));
+        assert.include(["NetworkException", "ServiceException"], error.name);
+        assert.equal(error.placed, "maybe");
+      }
+    },
+  },
+  {
+    name: "what a fetch throws may have getters that throw",
+    run: async ({ calls }) => {
+      const no = () => {
+        throw new Error("no");
+      };
+      for (const thrown of [
+        new Proxy({}, { get: no }),
+        Object.defineProperty(new Error("x"), "cause", { get: no }),
+        { message: { toString: no }, code: Object.create(null) },
+        { message: Symbol("x") },
+      ]) {
+        const fetch = () => Promise.reject(thrown);
+        const error = await exceptionOf(calls.create(params, { ...options, baseUrl, fetch }));
+        assert.deepEqual([error.name, error.placed], ["NetworkException", "maybe"]);
+      }
+    },
+  },
+  {
+    name: "a signal of any make is refused at once, or heard, or left alone; the deadline holds",
+    run: async ({ calls }) => {
+      const { fetch } = answeringFetch();
+      const create = (signal: object, more: object = {}) =>
+        calls.create(params, { ...options, baseUrl, fetch, signal: signal as never, ...more });
+      const no = () => {
+        throw new Error("no");
+      };
+      for (const signal of [
+        {},
+        { addEventListener: () => {} },
+        { removeEventListener: () => {} },
+      ]) {
+        assert.equal((await exceptionOf(create(signal))).name, "BadParametersException");
+      }
+      const throwing = { addEventListener: no, removeEventListener: no, aborted: false };
+      assert.equal((await create(throwing)).id, "cs_1");
+      const never = () => new Promise<never>(() => {});
+      const error = await exceptionOf(create(throwing, { fetch: never, timeout: 50 }));
+      assert.equal(error.name, "TimeoutException");
+    },
+  },
+  {
+    name: "a base URL of slashes takes no time, and one that names the API is understood",
+    run: async ({ calls }) => {
+      const { fetch, sent } = answeringFetch();
+      const began = Date.now();
+      for (const end of ["/".repeat(2_000), "/x".repeat(900), "//api/v1//", "/api/v1", ""]) {
+        await calls.create(params, {
+          ...options,
+          baseUrl: `${baseUrl}${end}`,
+          fetch,
+          path: "calls",
+        });
+      }
+      assert.isBelow(Date.now() - began, 1_000);
+      const paths = sent.map(({ url }) => new URL(url).pathname);
+      assert.deepEqual(
+        new Set(paths.filter((path) => !path.includes("x"))),
+        new Set(["/api/v1/calls/initiate"]),
+      );
+    },
+  },
+  {
+    name: "Retry-After of any length is a number of seconds",
+    run: async (env) => {
+      for (const digits of [10, 400]) {
+        const headers = { "retry-after": "9".repeat(digits) };
+        const { error } = await answered(env, { status: 503, headers });
+        assert.equal(error.retryAfter, 2 ** 31);
+      }
+    },
+  },
+];

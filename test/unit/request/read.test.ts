@@ -1,0 +1,69 @@
+import { expect, test, vi } from "vitest";
+import { answerOf } from "../../../src/request/answer.ts";
+import { readText } from "../../../src/request/read.ts";
+
+const { signal } = new AbortController();
+const read = (response: Response, own = signal) =>
+  readText(answerOf(response, "https://a.test/"), own);
+
+test("a body is read to its end, without its byte order mark, whatever its chunks", async () => {
+  const bytes = new TextEncoder().encode("\ufeffgrüße 📞");
+  const stream = new ReadableStream({
+    start: (controller) => {
+      for (const byte of bytes) controller.enqueue(new Uint8Array([byte]));
+      controller.close();
+    },
+  });
+  expect(await read(new Response(stream))).toBe("grüße 📞");
+  expect(await read(new Response(null))).toBe("");
+});
+
+test.each([
+  ["of many bytes", 2 ** 16],
+  ["of one byte", 1],
+  ["of none, which would starve every timer", 0],
+])("an endless body of chunks %s is left, and its source told", async (_, size) => {
+  const cancel = vi.fn();
+  let chunks = 0;
+  const pull = (controller: ReadableStreamDefaultController) => {
+    chunks++;
+    controller.enqueue(new Uint8Array(size));
+  };
+  expect(await read(new Response(new ReadableStream({ pull, cancel })))).toBe("");
+  expect(cancel).toHaveBeenCalledOnce();
+  expect(chunks).toBeLessThan(2 ** 14 + 10);
+});
+
+test("what comes is counted, whatever the head says", async () => {
+  const body = "x".repeat(2 ** 20 + 1);
+  for (const headers of [{ "content-length": "5" }, { "content-length": `${2 ** 20 + 1}` }]) {
+    expect(await read(new Response(body, { headers }))).toBe("");
+  }
+  expect(
+    await read(new Response(body.slice(1), { headers: { "content-length": "1" } })),
+  ).toHaveLength(2 ** 20);
+});
+
+test("a body that is no stream of a platform's is read as its maker reads it", async () => {
+  const made = { status: 200, body: { pipe: () => {} }, text: async () => "whole" };
+  expect(await read(made as never)).toBe("whole");
+});
+
+test("a body that nobody waits for any more is left, and its source told: before and while it is read", async () => {
+  for (const isLate of [false, true]) {
+    const cancel = vi.fn();
+    const controller = new AbortController();
+    const pull = () => new Promise<void>(() => {});
+    if (isLate) controller.abort();
+    const text = read(new Response(new ReadableStream({ pull, cancel })), controller.signal);
+    controller.abort();
+    await text;
+    expect(cancel).toHaveBeenCalledOnce();
+  }
+});
+
+test("a source that can't be left is left all the same", async () => {
+  const reader = { read: async () => ({ value: new Uint8Array(2 ** 21) }) };
+  const made = { status: 200, body: { getReader: () => reader } };
+  expect(await read(made as never)).toBe("");
+});
