@@ -4,7 +4,8 @@ import { refused, unclear } from "./outcomes.ts";
 /** A redirect that is hidden may be one that answers a processed POST. */
 const hidden = {
   chromium: {
-    ...{ code: 0, placed: "maybe" },
+    code: 0,
+    placed: "maybe",
     why: "hides the status of a redirect that is not followed",
   },
 } as const;
