@@ -7,6 +7,7 @@ export default defineConfig({
     "calls/index": "src/calls/index.ts",
     "callbacks/index": "src/callbacks/index.ts",
     "flows/index": "src/flows/index.ts",
+    "agents/index": "src/agents/index.ts",
     "emulator/index": "src/emulator/index.ts",
     "cli/main": "src/cli/main.ts",
   },

@@ -1,50 +1,37 @@
 import {
+  custom,
   type GenericSchema,
-  integer,
   literal,
   looseObject,
-  maxLength,
-  minValue,
-  nullish,
-  number,
   optional,
-  picklist,
   pipe,
-  regex,
-  string,
   transform,
-  union,
   unknown,
   variant,
 } from "valibot";
 
-/**
- * The audio of one message: base64, at most 1 MiB of it. (Four seconds of 16 kHz are 171 kB.)
- * Whether it decodes is found out by decoding it.
- */
-const audioB64 = /* @__PURE__ */ pipe(
-  /* @__PURE__ */ string("must be a string"),
-  /* @__PURE__ */ maxLength(1_048_576, "must be at most 1 MiB"),
-  /* @__PURE__ */ regex(/^[A-Za-z0-9+/]*={0,2}$/, "must be base64"),
+/** The most audio in one message, in characters of base64. (Four seconds of 16 kHz are 171 kB.) */
+const mostAudio = 1_048_576;
+
+/** Whether it decodes is found out by decoding it. */
+const audioB64 = /* @__PURE__ */ custom<string>(
+  (value) =>
+    typeof value === "string" && value.length <= mostAudio && /^[A-Za-z0-9+/]*={0,2}$/.test(value),
+  "must be base64 of at most 1 MiB",
 );
 
-const text = /* @__PURE__ */ string("must be a string");
+const isText = (value: unknown): value is string => typeof value === "string";
 
-const order = /* @__PURE__ */ pipe(
-  /* @__PURE__ */ number("must be a number"),
-  /* @__PURE__ */ integer("must be a whole number"),
-  /* @__PURE__ */ minValue(0, "must be 0 or more"),
+const text = /* @__PURE__ */ custom<string>(isText, "must be a string");
+
+const order = /* @__PURE__ */ custom<number>(
+  (value) => Number.isInteger(value) && Number(value) >= 0,
+  "must be a whole number from 0",
 );
 
 /** A name that the application gives to what it says: a string or a number, as it likes. */
-const chunkId = /* @__PURE__ */ union(
-  [
-    /* @__PURE__ */ pipe(
-      /* @__PURE__ */ string(),
-      /* @__PURE__ */ maxLength(128, "must be at most 128 characters"),
-    ),
-    /* @__PURE__ */ number(),
-  ],
+const chunkId = /* @__PURE__ */ custom<string | number>(
+  (value) => typeof value === "number" || (isText(value) && value.length <= 128),
   "must be a string of at most 128 characters, or a number",
 );
 
@@ -97,13 +84,21 @@ export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @
         type: /* @__PURE__ */ literal("start"),
         account_id: text,
         call_id: text,
-        call_app_id: /* @__PURE__ */ nullish(text),
+        call_app_id: /* @__PURE__ */ optional(
+          /* @__PURE__ */ custom<string | null>(
+            (value) => value === null || isText(value),
+            "must be a string",
+          ),
+        ),
         stream_id: text,
         message_id: order,
         data: /* @__PURE__ */ looseObject(
           {
             encoding: /* @__PURE__ */ literal("audio/l16", "must be audio/l16"),
-            sample_rate: /* @__PURE__ */ picklist([8000, 16000], "must be 8000 or 16000"),
+            sample_rate: /* @__PURE__ */ custom<8000 | 16_000>(
+              (value) => value === 8000 || value === 16_000,
+              "must be 8000 or 16000",
+            ),
             channels: /* @__PURE__ */ literal(1, "must be 1"),
           },
           "is missing",

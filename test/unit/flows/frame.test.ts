@@ -18,7 +18,7 @@ test.each([
   [" ".repeat(longest), "The message isn't JSON"],
   ["{MARKED", "The message isn't JSON"],
   ['"MARKED"', "The message must be start or audio"],
-  [JSON.stringify({ ...start, message_id: -1 }), "message_id must be 0 or more"],
+  [JSON.stringify({ ...start, message_id: -1 }), "message_id must be a whole number from 0"],
   [
     JSON.stringify({ ...start, data: { ...start.data, encoding: "MARKED" } }),
     "data.encoding must be audio/l16",

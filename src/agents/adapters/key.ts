@@ -1,0 +1,58 @@
+import { BadParametersException } from "../../errors.ts";
+import type { ApiKey } from "../../options.ts";
+import { isKey } from "../../rules/key.ts";
+import { routeOf } from "../../rules/url.ts";
+
+/** What every adapter takes. */
+export interface AgentOptions {
+  /** The agent's key, or a function that gives it, asked once a call. */
+  readonly apiKey: ApiKey;
+  /** Where the agent is, if it isn't where it usually is: a gateway, or a script in a test. */
+  readonly url?: string | undefined;
+  /**
+   * Allows a key in a web page, where every visitor can read it.
+   *
+   * @defaultValue `false`
+   */
+  readonly dangerouslyAllowBrowser?: boolean | undefined;
+}
+
+const refuse = (param: string, message: string): never => {
+  throw new BadParametersException([{ param, message }]);
+};
+
+/** `ws` becomes `http`, and `wss` `https`: the rules are the same. */
+export const isSocketUrl = (url: string): boolean =>
+  /^ws/i.test(url) && !!routeOf(`http${url.slice(2)}`);
+
+const isPage = (): boolean => "window" in globalThis && "document" in globalThis;
+
+/**
+ * Checks what every adapter takes.
+ *
+ * @param isUrl - what the adapter takes for a URL
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) that names the option, never its value
+ */
+export const checkOptions = (
+  { apiKey, url, dangerouslyAllowBrowser }: AgentOptions,
+  isUrl: (url: string) => boolean = isSocketUrl,
+): void => {
+  if (typeof apiKey !== "function" && !isKey(apiKey)) {
+    refuse("apiKey", "must be a string that is a legal header value, or a function");
+  }
+  if (url !== undefined && !isUrl(url)) {
+    refuse("url", "must be a secure URL without user and password; a plain one on loopback only");
+  }
+  if (isPage() && dangerouslyAllowBrowser !== true) {
+    refuse(
+      "dangerouslyAllowBrowser",
+      "must be true in a web page, where everyone can read the key",
+    );
+  }
+};
+
+/** The key of this call. */
+export const keyOf = async ({ apiKey }: AgentOptions): Promise<string> => {
+  const key = typeof apiKey === "function" ? await apiKey() : apiKey;
+  return isKey(key) ? key : refuse("apiKey", "must give a string that is a legal header value");
+};

@@ -1,0 +1,246 @@
+import { base64, decoded } from "../../bytes/base64.ts";
+import type { Agent, AgentEvent, Codec, Cut, Formats, Frame, Line, ToolResult } from "../agent.ts";
+import { offered, type Tools } from "../tool.ts";
+import { type AgentOptions, checkOptions, keyOf } from "./key.ts";
+import { frameOf, type Message, messageIn, part, text } from "./message.ts";
+
+/** What `openaiRealtime` takes. */
+export interface OpenAIRealtimeOptions extends AgentOptions {
+  /** What the agent is to do, and that it is a machine. */
+  readonly instructions?: string | undefined;
+  /** @defaultValue `"marin"` */
+  readonly voice?: string | undefined;
+  /** @defaultValue `"gpt-realtime"` */
+  readonly model?: string | undefined;
+  /**
+   * What it says first, in about these words; `false` lets the callee begin.
+   *
+   * @defaultValue what the instructions make of it
+   */
+  readonly greeting?: string | false | undefined;
+  /** What it may do; `hang_up` is built in. */
+  readonly tools?: Tools | undefined;
+  /**
+   * When a turn begins and ends. Its defaults differ from document to document: so it is always sent.
+   *
+   * @defaultValue `{ type: "server_vad" }`, which answers by itself and is interrupted by itself
+   */
+  readonly turnDetection?: OpenAITurnDetection | undefined;
+  /**
+   * The model that writes down what the callee says; `false` for none.
+   *
+   * @defaultValue `"gpt-4o-mini-transcribe"`
+   */
+  readonly transcription?: string | false | undefined;
+}
+
+/** How OpenAI finds out who speaks, in its own words. */
+export type OpenAITurnDetection = (
+  | {
+      readonly type: "server_vad";
+      readonly threshold?: number;
+      readonly prefix_padding_ms?: number;
+      readonly silence_duration_ms?: number;
+    }
+  | { readonly type: "semantic_vad"; readonly eagerness?: "low" | "medium" | "high" | "auto" }
+) & { readonly create_response?: boolean; readonly interrupt_response?: boolean };
+
+/** What a service calls an error, and what is none: somebody was faster. */
+const harmless: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  "response_cancel_not_active",
+  "conversation_already_has_active_response",
+]);
+
+const formatOf = ({ encoding, sample_rate }: Formats["hears"]): object =>
+  encoding === "ulaw" ? { type: "audio/pcmu" } : { type: "audio/pcm", rate: sample_rate };
+
+/** An item and which of its parts, as one name. */
+const nameOf = (message: Message): string =>
+  `${Number(message.content_index) || 0} ${text(message, "item_id")}`;
+
+class RealtimeCodec implements Codec {
+  readonly formats: Formats;
+  readonly #options: OpenAIRealtimeOptions;
+  readonly #turnDetection: OpenAITurnDetection;
+  /** The answer that is being made. */
+  #response: string | undefined;
+  /** Tools that have no answer yet. */
+  readonly #asked = new Set<string>();
+  /** Whether the model is to say something about the tools, as soon as it can. */
+  #owes = false;
+
+  constructor(options: OpenAIRealtimeOptions, { sample_rate }: Line) {
+    const format =
+      sample_rate === 8000
+        ? ({ encoding: "ulaw", sample_rate: 8000 } as const)
+        : ({ encoding: "pcm", sample_rate: 24_000 } as const);
+    this.formats = { hears: format, speaks: format };
+    this.#options = options;
+    this.#turnDetection = {
+      create_response: true,
+      interrupt_response: true,
+      ...(options.turnDetection ?? { type: "server_vad" }),
+    };
+  }
+
+  open(): readonly Frame[] {
+    const { instructions, voice = "marin", tools, transcription } = this.#options;
+    const model = transcription ?? "gpt-4o-mini-transcribe";
+    const session = {
+      type: "realtime",
+      instructions,
+      output_modalities: ["audio"],
+      tools: offered(tools).map((tool) => ({ type: "function", ...tool })),
+      audio: {
+        input: {
+          format: formatOf(this.formats.hears),
+          ...(model && { transcription: { model } }),
+          turn_detection: this.#turnDetection,
+        },
+        output: { format: formatOf(this.formats.speaks), voice },
+      },
+    };
+    return [frameOf({ type: "session.update", session })];
+  }
+
+  answered(): readonly Frame[] {
+    const { greeting, instructions = "" } = this.#options;
+    if (greeting === false) return [];
+    const response = greeting && { instructions: `${instructions}\n\nBegin with: ${greeting}` };
+    return [frameOf({ type: "response.create", ...(response && { response }) })];
+  }
+
+  hear(audio: Uint8Array): readonly Frame[] {
+    return [frameOf({ type: "input_audio_buffer.append", audio: base64(audio) })];
+  }
+
+  read(frame: Frame): readonly AgentEvent[] {
+    const message = messageIn(frame);
+    return this.#readers[text(message, "type")]?.(message) ?? [];
+  }
+
+  readonly #readers: Readonly<Record<string, (message: Message) => readonly AgentEvent[]>> = {
+    "session.updated": () => [{ type: "ready" }],
+    "response.created": (message) => {
+      this.#response = text(part(message, "response"), "id");
+      return [{ type: "turn", turn: this.#response }];
+    },
+    "response.output_audio.delta": (message) => {
+      const audio = decoded(text(message, "delta"));
+      const turn = text(message, "response_id");
+      return [{ type: "audio", audio, item: nameOf(message), turn }];
+    },
+    "response.output_audio_transcript.delta": (message) => [
+      { type: "transcript", who: "agent", text: text(message, "delta"), final: false },
+    ],
+    "response.output_audio_transcript.done": (message) => [
+      { type: "transcript", who: "agent", text: text(message, "transcript"), final: true },
+    ],
+    "conversation.item.input_audio_transcription.completed": (message) => [
+      { type: "transcript", who: "callee", text: text(message, "transcript"), final: true },
+    ],
+    "input_audio_buffer.speech_started": () => [{ type: "interrupted" }],
+    "response.function_call_arguments.done": (message) => {
+      const id = text(message, "call_id");
+      this.#asked.add(id);
+      const { arguments: given } = message;
+      return [{ type: "tool", id, name: text(message, "name"), arguments: given }];
+    },
+    "response.done": (message) => {
+      const response = part(message, "response");
+      const turn = text(response, "id");
+      if (turn === this.#response) this.#response = undefined;
+      const events: AgentEvent[] = [{ type: "done", turn }];
+      const { code } = part(part(response, "status_details"), "error");
+      if (response.status === "failed") events.push({ type: "error", code: String(code) });
+      const frames = this.#due();
+      return frames.length ? [...events, { type: "send", frames }] : events;
+    },
+    error: (message) => {
+      const error = part(message, "error");
+      const code = text(error, "code") || text(error, "type");
+      if (harmless.has(code)) return [];
+      const events: AgentEvent[] = [{ type: "error", code }];
+      if (code === "session_expired") events.push({ type: "end", reason: "session_limit" });
+      if (code === "invalid_api_key") events.push({ type: "end", reason: "agent_refused" });
+      return events;
+    },
+  };
+
+  interrupted(cuts: readonly Cut[]): readonly Frame[] {
+    const isOurs = this.#response !== undefined && !this.#turnDetection.interrupt_response;
+    const cancel = { type: "response.cancel", response_id: this.#response };
+    const truncations = cuts.map(({ item, heard }) => ({
+      type: "conversation.item.truncate",
+      item_id: item.slice(item.indexOf(" ") + 1),
+      content_index: Number.parseInt(item, 10),
+      audio_end_ms: heard,
+    }));
+    return [...(isOurs ? [cancel] : []), ...truncations].map(frameOf);
+  }
+
+  toolResult({ id, output, reply }: ToolResult): readonly Frame[] {
+    this.#asked.delete(id);
+    this.#owes ||= reply;
+    const item = { type: "function_call_output", call_id: id, output };
+    return [frameOf({ type: "conversation.item.create", item }), ...this.#due()];
+  }
+
+  /** One answer for all tools of a turn, and not before the turn has ended: another would be refused. */
+  #due(): readonly Frame[] {
+    if (!this.#owes || this.#asked.size > 0 || this.#response !== undefined) return [];
+    this.#owes = false;
+    return [frameOf({ type: "response.create" })];
+  }
+}
+
+/** The URL with the model in it, unless it has one. */
+const withModel = (url: string, model: string): string => {
+  const address = new URL(url);
+  if (!address.searchParams.has("model")) address.searchParams.set("model", model);
+  return address.href;
+};
+
+/**
+ * An agent that speaks OpenAI's Realtime protocol. A stream at 8 kHz is sent as μ-law, one at 16 kHz is
+ * turned into the 24 kHz that the model takes.
+ *
+ * @param options - the key, and what the agent is to do
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) when an option breaks its rule
+ *
+ * @example An agent that sells nothing
+ * ```ts
+ * import { openaiRealtime } from "outdial/agents";
+ *
+ * const agent = openaiRealtime({
+ *   apiKey: () => "sk-from-a-secrets-manager",
+ *   instructions: "Say at once that you are a machine. Ask whether the parcel has come.",
+ *   tools: {
+ *     note_answer: {
+ *       description: "Notes whether the parcel has come.",
+ *       parameters: { type: "object", properties: { came: { type: "boolean" } }, required: ["came"] },
+ *       run: (args) => console.log(args),
+ *     },
+ *   },
+ * });
+ * console.log(agent.name); // openai
+ * ```
+ * @see agents.md, "OpenAI Realtime"
+ */
+export const openaiRealtime = (options: OpenAIRealtimeOptions): Agent => {
+  checkOptions(options);
+  const { url = "wss://api.openai.com/v1/realtime", model = "gpt-realtime", tools } = options;
+  return {
+    name: "openai",
+    tools,
+    address: async () => {
+      const key = await keyOf(options);
+      return {
+        url: withModel(url, model),
+        headers: { Authorization: `Bearer ${key}` },
+        protocols: ["realtime", `openai-insecure-api-key.${key}`],
+      };
+    },
+    codec: (line) => new RealtimeCodec(options, line),
+  };
+};
