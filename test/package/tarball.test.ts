@@ -12,6 +12,8 @@ const contents = [
   "LICENSE",
   "README.md",
   "dist/*.d.ts",
+  "dist/agents/index.d.ts",
+  "dist/agents/index.js",
   "dist/bun-*.js",
   "dist/call-*.js",
   "dist/callbacks/index.d.ts",

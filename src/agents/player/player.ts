@@ -67,7 +67,7 @@ export class Player {
   #queued = 0;
   #queuedAt = 0;
   /** When all that was sent has been heard. */
-  #until = 0;
+  #until = Number.NEGATIVE_INFINITY;
   /** The turn of what was sent last: silence within a turn is a message that was late. */
   #saying: string | undefined;
   #isSilent = true;
@@ -137,7 +137,7 @@ export class Player {
     this.#open.clear();
     this.#queue = [];
     this.#queued = 0;
-    this.#until = 0;
+    this.#until = Number.NEGATIVE_INFINITY;
     this.#isSilent = true;
     if (wasSaid) this.#mouth.clear();
     this.#drain();
@@ -158,7 +158,7 @@ export class Player {
     this.#queue = [];
     this.#queued = 0;
     this.#open.clear();
-    this.#until = 0;
+    this.#until = Number.NEGATIVE_INFINITY;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 

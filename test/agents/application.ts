@@ -1,0 +1,96 @@
+import { createServer } from "node:http";
+import { calls } from "outdial";
+import {
+  type Agent,
+  connectAgent,
+  type Talk,
+  type TalkEnd,
+  type TalkOptions,
+  type WarmAgent,
+} from "outdial/agents";
+import { type CallAudio, createEmulator, type EmulatorOptions } from "outdial/emulator";
+import type { MediaSocket } from "outdial/flows";
+import { type WebSocket as Socket, WebSocketServer } from "ws";
+import { listen } from "./server.ts";
+
+/** A call on which an agent is put, from the answer to its end. */
+export interface AgentCall {
+  readonly id: string;
+  readonly end: TalkEnd;
+  /** What the emulator knows of both voices. */
+  readonly audio: CallAudio;
+  /** What the application sent, with the moment, by `performance.now()`. */
+  readonly sent: readonly { readonly at: number; readonly type: string }[];
+  readonly errors: readonly unknown[];
+}
+
+/** How a call is made. */
+export interface Calling {
+  readonly sample_rate?: "8k" | "16k";
+  readonly chunk_size?: number;
+  readonly emulator?: EmulatorOptions;
+  readonly talk?: TalkOptions;
+  /** Sees the talk as it begins, and the application's end of the socket. */
+  readonly onTalk?: (talk: Talk, socket: Socket) => void;
+}
+
+/** Calls somebody through the emulator, on real sockets, and puts an agent on the line. */
+export const call = async (
+  agent: Agent | (() => Agent | WarmAgent),
+  { sample_rate = "8k", chunk_size = 20, emulator: options, talk: how, onTalk }: Calling = {},
+): Promise<AgentCall> => {
+  const sent: { at: number; type: string }[] = [];
+  const errors: unknown[] = [];
+  const server = createServer();
+  const sockets = new WebSocketServer({ server });
+  const port = await listen(server);
+  const ended = new Promise<TalkEnd>((resolve) => {
+    sockets.on("connection", (socket) => {
+      const send: (message: string) => void = socket.send.bind(socket);
+      socket.send = (message: string) => {
+        sent.push({ at: performance.now(), type: JSON.parse(message).type });
+        send(message);
+      };
+      const talk = connectAgent(
+        socket as unknown as MediaSocket,
+        typeof agent === "function" ? agent() : agent,
+        { onError: (error) => errors.push(error), ...how },
+      );
+      onTalk?.(talk, socket);
+      talk.ended.then(resolve);
+    });
+  });
+  const flow = { action: "stream", ws_url: `ws://127.0.0.1:${port}/`, sample_rate, chunk_size };
+  const emulator = createEmulator({
+    ringFor: 0,
+    fetch: ({ url }) =>
+      url.endsWith("/flow") ? Response.json(flow) : new Response(null, { status: 204 }),
+    ...options,
+  });
+  try {
+    const { id } = await calls.create(
+      {
+        from_number: "+12025550199",
+        to_number: "+12025550100",
+        flow_url: "http://127.0.0.1/flow",
+        status_callback_url: "http://127.0.0.1/status",
+      },
+      {
+        apiKey: emulator.apiKey,
+        baseUrl: "http://127.0.0.1:1",
+        fetch: (url, init) => emulator.fetch(new Request(url, init)),
+      },
+    );
+    const end = await ended;
+    await emulator.ended(id);
+    const audio = emulator.audio(id);
+    if (!audio) throw new Error("no audio is known of the call");
+    return { id, end, audio, sent, errors };
+  } finally {
+    await emulator.close();
+    for (const socket of sockets.clients) socket.terminate();
+    sockets.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+};

@@ -1,0 +1,87 @@
+import type { RealtimeClientEvent, RealtimeServerEvent } from "openai/resources/realtime/realtime";
+import { type Behaviour, levelOf, Model } from "../model.ts";
+import { type AgentServer, type Peer, type Received, serveAgent } from "../server.ts";
+import { base64, type Coding, decoded, level, pcm, ulaw } from "../sound.ts";
+
+/** An agent that speaks OpenAI's Realtime protocol. */
+export const serveOpenai = (behaviour: Behaviour = {}): Promise<AgentServer> => {
+  const sessions = new WeakMap<Peer, (event: RealtimeClientEvent) => void>();
+  return serveAgent({
+    protocol: "realtime",
+    accept: (peer: Peer, message?: Received) => {
+      const session = sessions.get(peer) ?? converse(peer, behaviour);
+      sessions.set(peer, session);
+      if (message) session(message as unknown as RealtimeClientEvent);
+    },
+  });
+};
+
+const converse = (peer: Peer, behaviour: Behaviour) => {
+  let coding: Coding = pcm(24_000);
+  let events = 0;
+  const event_id = () => `event_${++events}`;
+  const send = (event: RealtimeServerEvent) => peer.send(event);
+  const ids = (answer: number) => ({
+    response_id: `resp_${answer}`,
+    item_id: `item_${answer}`,
+    output_index: 0,
+    content_index: 0,
+  });
+  const model = new Model(
+    {
+      begin: (answer) =>
+        send({
+          type: "response.created",
+          event_id: event_id(),
+          response: { id: `resp_${answer}`, status: "in_progress" },
+        }),
+      audio: (answer, ms) =>
+        send({
+          type: "response.output_audio.delta",
+          event_id: event_id(),
+          ...ids(answer),
+          delta: base64(coding.write(level(levelOf(answer), ms, coding.rate))),
+        }),
+      tool: (answer, call_id, name, args) =>
+        send({
+          type: "response.function_call_arguments.done",
+          event_id: event_id(),
+          response_id: `resp_${answer}`,
+          item_id: `item_${call_id}`,
+          output_index: 1,
+          call_id,
+          name,
+          arguments: JSON.stringify(args),
+        }),
+      done: (answer, wasCut) =>
+        send({
+          type: "response.done",
+          event_id: event_id(),
+          response: { id: `resp_${answer}`, status: wasCut ? "cancelled" : "completed" },
+        }),
+      heard: () =>
+        send({
+          type: "input_audio_buffer.speech_started",
+          event_id: event_id(),
+          item_id: "item_callee",
+          audio_start_ms: 0,
+        }),
+    },
+    behaviour,
+  );
+  peer.socket.on("close", () => model.stop());
+  send({ type: "session.created", event_id: event_id(), session: { type: "realtime" } });
+  return (event: RealtimeClientEvent): void => {
+    if (event.type === "session.update") {
+      const { session } = event;
+      const format = session.audio?.input?.format?.type;
+      coding = format === "audio/pcmu" ? ulaw : pcm(24_000);
+      send({ type: "session.updated", event_id: event_id(), session });
+    }
+    if (event.type === "response.create") model.answer();
+    if (event.type === "input_audio_buffer.append") {
+      const samples = coding.read(decoded(event.audio));
+      model.hear(samples, (samples.length / coding.rate) * 1000);
+    }
+  };
+};

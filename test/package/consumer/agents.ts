@@ -1,0 +1,100 @@
+import {
+  type Address,
+  type Agent,
+  type AgentEvent,
+  AgentException,
+  type AgentOptions,
+  type AgentProblem,
+  type AgentSocket,
+  type AgentSocketEvent,
+  type AudioFormat,
+  type Codec,
+  type Cut,
+  connectAgent,
+  type DeepgramOptions,
+  deepgram,
+  type ElevenLabsOptions,
+  type EndReason,
+  elevenlabs,
+  type Formats,
+  type Frame,
+  type Gone,
+  type GptLiveOptions,
+  gptLive,
+  type Interruption,
+  type Line,
+  type OpenAIRealtimeOptions,
+  type OpenAITurnDetection,
+  type Opening,
+  type OpenSocket,
+  openaiRealtime,
+  type Talk,
+  type TalkEnd,
+  type TalkMetrics,
+  type TalkOptions,
+  type Ticket,
+  type Tool,
+  type ToolCall,
+  type ToolContext,
+  type ToolMetrics,
+  type ToolResult,
+  type Tools,
+  type Transcript,
+  type WarmAgent,
+  type WarmOptions,
+  warmAgent,
+} from "outdial/agents";
+import type { MediaSocket } from "outdial/flows";
+
+const key: AgentOptions = { apiKey: () => "key" };
+const look: Tool = {
+  description: "Looks it up.",
+  parameters: { type: "object" },
+  run: async (args: unknown, { signal }: ToolContext) => [args, signal.aborted],
+};
+const tools: Tools = { look };
+const turnDetection: OpenAITurnDetection = { type: "semantic_vad", eagerness: "low" };
+const realtime: OpenAIRealtimeOptions = { ...key, instructions: "Be brief.", tools, turnDetection };
+const live: GptLiveOptions = { ...key, voice: "marin" };
+const eleven: ElevenLabsOptions = { ...key, agentId: "agent_1", variables: { name: "Ann" } };
+const deep: DeepgramOptions = { ...key, greeting: "Hello" };
+export const agents: readonly Agent[] = [
+  openaiRealtime(realtime),
+  gptLive(live),
+  elevenlabs(eleven),
+  deepgram(deep),
+];
+
+const format: AudioFormat = { encoding: "ulaw", sample_rate: 8000 };
+const formats: Formats = { hears: format, speaks: format };
+const ticket: Ticket = { url: "https://app.test/", headers: {}, read: (answer) => answer };
+const address: Address = { url: "wss://app.test/", ticket, protocols: ["a"] };
+const ready: AgentEvent = { type: "ready" };
+const codec = ({ sample_rate }: Line): Codec => ({
+  formats,
+  open: (): readonly Frame[] => [String(sample_rate)],
+  answered: () => [],
+  hear: (audio) => [audio],
+  read: () => [ready],
+  interrupted: (cuts: readonly Cut[]) => cuts.map(({ item }) => item),
+  toolResult: ({ output }: ToolResult) => [output],
+});
+export const own: Agent = { name: "own", tools, address: () => address, codec };
+export const wish: ToolCall = { id: "1", name: "look", arguments: "{}" };
+
+const open: OpenSocket = ({ url, protocols }: Opening): AgentSocket =>
+  new WebSocket(url, [...(protocols ?? [])]);
+const onTranscript = ({ who, text, final }: Transcript): string => `${who} ${text} ${final}`;
+const onInterrupted = ({ truncated }: Interruption): number => truncated;
+const onMetrics = ({ tools: used }: TalkMetrics): readonly ToolMetrics[] => Object.values(used);
+const onEnd = ({ reason }: TalkEnd): EndReason => reason;
+const options: TalkOptions = { onTranscript, onInterrupted, onMetrics, onEnd, open, longest: 60 };
+const waiting: WarmOptions = { sample_rate: 8000, within: 30, open };
+export const serve = (socket: MediaSocket, agent: Agent): Talk => {
+  const warm: WarmAgent = warmAgent(agent, waiting);
+  return connectAgent(socket, warm, options);
+};
+export const gone: Gone = "agent_lost";
+export const event: AgentSocketEvent = "open";
+export const problem = (error: unknown): AgentProblem | undefined =>
+  error instanceof AgentException ? error.problem : undefined;

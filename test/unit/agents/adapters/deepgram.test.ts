@@ -1,0 +1,131 @@
+import type { agent as Deepgram } from "@deepgram/sdk";
+import { expect, test } from "vitest";
+import { type DeepgramOptions, deepgram } from "../../../../src/agents/adapters/deepgram.ts";
+import type { Frame } from "../../../../src/agents/agent.ts";
+
+const apiKey = "dg-MARKED";
+const codecOf = (options: Partial<DeepgramOptions> = {}, sample_rate: 8000 | 16000 = 8000) => {
+  const codec = deepgram({ apiKey, ...options }).codec({ sample_rate });
+  return { codec, read: (event: object) => codec.read(JSON.stringify(event)) };
+};
+const sent = (frames: readonly Frame[]) => frames.map((frame) => JSON.parse(String(frame)));
+const applied: Deepgram.AgentV1SettingsApplied = { type: "SettingsApplied" };
+
+test("the settings have the stream's rate, both ways, and no greeting: it may ring yet", () => {
+  const options = { instructions: "Be brief.", greeting: "Hello!" };
+  expect(sent(codecOf(options, 16000).codec.open())).toEqual([
+    {
+      type: "Settings",
+      audio: {
+        input: { encoding: "linear16", sample_rate: 16000 },
+        output: { encoding: "linear16", sample_rate: 16000, container: "none" },
+      },
+      agent: {
+        listen: { provider: { type: "deepgram", version: "v1", model: "nova-3" } },
+        think: {
+          provider: { type: "open_ai", model: "gpt-4o-mini" },
+          prompt: "Be brief.",
+          functions: [
+            {
+              name: "hang_up",
+              description: expect.any(String),
+              parameters: { type: "object", properties: {} },
+            },
+          ],
+        },
+        speak: { provider: { type: "deepgram", model: "aura-2-thalia-en" } },
+      },
+    } satisfies Deepgram.AgentV1Settings,
+  ]);
+  const speak = { provider: { type: "deepgram", model: "aura-2-zeus-en" } };
+  const [settings] = sent(codecOf({ settings: { speak } }).codec.open());
+  expect(settings.agent.speak).toEqual(speak);
+});
+
+test("the greeting is said once it is set up and the callee is there, in either order", () => {
+  const greet = {
+    type: "InjectAgentMessage",
+    message: "Hello!",
+  } satisfies Deepgram.AgentV1InjectAgentMessage;
+  const late = codecOf({ greeting: "Hello!" });
+  expect(late.codec.answered()).toEqual([]);
+  const [ready, send] = late.read(applied);
+  expect(ready).toEqual({ type: "ready" });
+  expect(send?.type === "send" && sent(send.frames)).toEqual([greet]);
+  const warm = codecOf({ greeting: "Hello!" });
+  expect(warm.read(applied)).toEqual([{ type: "ready" }]);
+  expect(sent(warm.codec.answered())).toEqual([greet]);
+  expect(codecOf().read(applied)).toEqual([{ type: "ready" }]);
+});
+
+test("audio is binary, both ways", () => {
+  const { codec } = codecOf();
+  const audio = new Uint8Array([1, 2]);
+  expect(codec.hear(audio)).toEqual([audio]);
+  expect(codec.read(audio)).toEqual([{ type: "audio", audio }]);
+});
+
+test("trap: what comes of an answer after the callee has spoken is dropped", () => {
+  const { codec, read } = codecOf();
+  const audio = new Uint8Array([1, 2]);
+  expect(
+    read({ type: "UserStartedSpeaking" } satisfies Deepgram.AgentV1UserStartedSpeaking),
+  ).toEqual([{ type: "interrupted" }]);
+  expect(codec.read(audio)).toEqual([]);
+  const text = { type: "ConversationText", role: "user", content: "Wait" } as const;
+  expect(read(text satisfies Deepgram.AgentV1ConversationText)).toEqual([
+    { type: "transcript", who: "callee", text: "Wait", final: true },
+  ]);
+  expect(codec.read(audio)).toHaveLength(1);
+  expect(read({ type: "AgentAudioDone" } satisfies Deepgram.AgentV1AgentAudioDone)).toEqual([
+    { type: "done" },
+  ]);
+  expect(codec.interrupted([])).toEqual([]);
+});
+
+test("functions of the client are asked for, cancelled and answered; the server's are its own", () => {
+  const { codec, read } = codecOf();
+  const wish = (id: string, client_side: boolean) =>
+    ({ id, name: "look_up", arguments: "{}", client_side }) as const;
+  expect(
+    read({
+      type: "FunctionCallRequest",
+      functions: [wish("c1", true), wish("c2", false)],
+    } satisfies Deepgram.AgentV1FunctionCallRequest),
+  ).toEqual([{ type: "tool", id: "c1", name: "look_up", arguments: "{}" }]);
+  expect(
+    read({
+      type: "FunctionCallCancelled",
+      functions: [{ id: "c1", name: "look_up" }],
+    } satisfies Deepgram.AgentV1FunctionCallCancelled),
+  ).toEqual([{ type: "tool_cancelled", id: "c1" }]);
+  const result = { id: "c1", name: "look_up", output: "yes", isError: false, reply: true };
+  expect(sent(codec.toolResult(result))).toEqual([
+    {
+      type: "FunctionCallResponse",
+      id: "c1",
+      name: "look_up",
+      content: "yes",
+    } satisfies Deepgram.AgentV1SendFunctionCallResponse,
+  ]);
+});
+
+test("who says nothing for 8 s is kept alive; of an error its word is told", () => {
+  const { codec, read } = codecOf();
+  expect(codec.keepAlive?.after).toBe(8000);
+  expect(sent(codec.keepAlive ? [codec.keepAlive.frame] : [])).toEqual([
+    { type: "KeepAlive" } satisfies Deepgram.AgentV1KeepAlive,
+  ]);
+  const error = { type: "Error", description: "dg-MARKED", code: "TOO_SLOW" } as const;
+  expect(read(error satisfies Deepgram.AgentV1Error)).toEqual([
+    { type: "error", code: "TOO_SLOW" },
+  ]);
+});
+
+test("the key is in a header or a subprotocol, and never in the URL", async () => {
+  expect(await deepgram({ apiKey }).address()).toEqual({
+    url: "wss://agent.deepgram.com/v1/agent/converse",
+    headers: { Authorization: "Token dg-MARKED" },
+    protocols: ["token", "dg-MARKED"],
+  });
+});

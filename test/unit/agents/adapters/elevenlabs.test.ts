@@ -1,0 +1,174 @@
+import type {
+  ConversationMetadata,
+  Incoming,
+  Interruption,
+  Outgoing,
+  Ping,
+} from "@elevenlabs/types";
+import { expect, test } from "vitest";
+import { type ElevenLabsOptions, elevenlabs } from "../../../../src/agents/adapters/elevenlabs.ts";
+import type { Frame } from "../../../../src/agents/agent.ts";
+import { AgentException } from "../../../../src/agents/exception.ts";
+
+const apiKey = "xi-MARKED";
+const agentId = "agent_1";
+const codecOf = (options: Partial<ElevenLabsOptions> = {}) => {
+  const codec = elevenlabs({ apiKey, agentId, ...options }).codec({ sample_rate: 8000 });
+  return { codec, read: (event: object) => codec.read(JSON.stringify(event)) };
+};
+const sent = (frames: readonly Frame[]) => frames.map((frame) => JSON.parse(String(frame)));
+test("the conversation begins with the call, and nothing is overridden unasked", () => {
+  expect(codecOf().codec.open()).toEqual([]);
+  expect(sent(codecOf().codec.answered())).toEqual([
+    {
+      type: "conversation_initiation_client_data",
+      conversation_config_override: { agent: {} },
+    } satisfies Outgoing.ConversationInitiationClientToOrchestratorEvent,
+  ]);
+  const options = {
+    instructions: "Be brief.",
+    greeting: "Hello!",
+    voice: "v1",
+    variables: { name: "Ann" },
+  };
+  expect(sent(codecOf(options).codec.answered())).toEqual([
+    {
+      type: "conversation_initiation_client_data",
+      conversation_config_override: {
+        agent: { prompt: { prompt: "Be brief." }, first_message: "Hello!" },
+        tts: { voice_id: "v1" },
+      },
+      dynamic_variables: { name: "Ann" },
+    } satisfies Outgoing.ConversationInitiationClientToOrchestratorEvent,
+  ]);
+});
+
+test("both formats are read from what it says first: they are the agent's setting", () => {
+  const { codec, read } = codecOf();
+  expect(codec.formats).toBeUndefined();
+  const metadata = {
+    conversation_id: "conv_1",
+    agent_output_audio_format: "pcm_22050",
+    user_input_audio_format: "ulaw_8000",
+  } as const;
+  expect(
+    read({
+      type: "conversation_initiation_metadata",
+      conversation_initiation_metadata_event: metadata,
+    } satisfies ConversationMetadata),
+  ).toEqual([{ type: "ready" }]);
+  expect(codec.formats).toEqual({
+    hears: { encoding: "ulaw", sample_rate: 8000 },
+    speaks: { encoding: "pcm", sample_rate: 22050 },
+  });
+  const strange = { ...metadata, user_input_audio_format: "opus_48000" };
+  expect(() =>
+    read({
+      type: "conversation_initiation_metadata",
+      conversation_initiation_metadata_event: strange,
+    }),
+  ).toThrow(AgentException);
+});
+
+test("trap: audio of a lower event_id than the interruption is dropped", () => {
+  const { read } = codecOf();
+  const audio = (event_id: number) =>
+    read({
+      type: "audio",
+      audio_event: { audio_base_64: "AQID", event_id },
+    } satisfies Incoming.AudioClientEvent);
+  expect(audio(4)).toEqual([{ type: "audio", audio: new Uint8Array([1, 2, 3]) }]);
+  expect(
+    read({
+      type: "interruption",
+      interruption_event: { event_id: 6 },
+    } satisfies Interruption),
+  ).toEqual([{ type: "interrupted" }]);
+  expect([audio(4), audio(5), audio(6)].map(({ length }) => length)).toEqual([0, 0, 1]);
+});
+
+test("a ping is answered, and words are read, corrected too", () => {
+  const { codec, read } = codecOf();
+  expect(sent(codec.hear(new Uint8Array([1, 2, 3])))).toEqual([
+    { user_audio_chunk: "AQID" } satisfies Outgoing.UserAudio,
+  ]);
+  const [pong] = read({
+    type: "ping",
+    ping_event: { event_id: 9, ping_ms: 50 },
+  } satisfies Ping);
+  expect(pong?.type === "send" && sent(pong.frames)).toEqual([
+    { type: "pong", event_id: 9 } satisfies Outgoing.PongClientToOrchestratorEvent,
+  ]);
+  expect(
+    read({
+      type: "user_transcript",
+      user_transcription_event: { user_transcript: "Yes", event_id: 1 },
+    } satisfies Incoming.UserTranscriptionClientEvent),
+  ).toEqual([{ type: "transcript", who: "callee", text: "Yes", final: true }]);
+  expect(
+    read({
+      type: "agent_response",
+      agent_response_event: { agent_response: "Hello", event_id: 2 },
+    } satisfies Incoming.AgentResponseClientEvent),
+  ).toEqual([{ type: "transcript", who: "agent", text: "Hello", final: true }]);
+  expect(
+    read({
+      type: "agent_response_correction",
+      agent_response_correction_event: {
+        original_agent_response: "Hello",
+        corrected_agent_response: "Hel",
+        event_id: 2,
+      },
+    } satisfies Incoming.AgentResponseCorrectionClientEvent),
+  ).toEqual([{ type: "transcript", who: "agent", text: "Hel", final: true }]);
+  expect(codec.interrupted([])).toEqual([]);
+});
+
+test("a client tool is asked for and answered", () => {
+  const { codec, read } = codecOf();
+  expect(
+    read({
+      type: "client_tool_call",
+      client_tool_call: {
+        tool_name: "look_up",
+        tool_call_id: "c1",
+        parameters: { id: 7 },
+        event_id: 1,
+      },
+    } satisfies Incoming.ClientToolCallClientEvent),
+  ).toEqual([{ type: "tool", id: "c1", name: "look_up", arguments: { id: 7 } }]);
+  const result = { id: "c1", name: "look_up", output: "no", isError: true, reply: true };
+  expect(sent(codec.toolResult(result))).toEqual([
+    {
+      type: "client_tool_result",
+      tool_call_id: "c1",
+      result: "no",
+      is_error: true,
+    } satisfies Outgoing.ClientToolResultClientToOrchestratorEvent,
+  ]);
+});
+
+test("of an error its word is told, and the service's limit ends the call", () => {
+  const error = (error_type: "llm_timeout" | "max_duration_exceeded") =>
+    codecOf().read({
+      type: "error",
+      error_event: { code: 1011, error_type, message: "xi-MARKED" },
+    } satisfies Incoming.ErrorClientEvent);
+  expect(error("llm_timeout")).toEqual([{ type: "error", code: "llm_timeout" }]);
+  expect(error("max_duration_exceeded")[1]).toEqual({ type: "end", reason: "session_limit" });
+});
+
+test("the URL is asked for with the key in a header; a socket's URL is used as it stands", async () => {
+  const { ticket, protocols } = await elevenlabs({ apiKey, agentId: "a&b" }).address();
+  const signed = "https://api.elevenlabs.io/v1/convai/conversation/get-signed-url?agent_id=a%26b";
+  expect([ticket?.url, ticket?.headers, protocols]).toEqual([
+    signed,
+    { "xi-api-key": apiKey },
+    ["convai"],
+  ]);
+  expect(ticket?.read({ signed_url: "wss://x.test/" })).toBe("wss://x.test/");
+  expect(await elevenlabs({ apiKey, agentId, url: "wss://x.test/" }).address()).toEqual({
+    url: "wss://x.test/",
+    protocols: ["convai"],
+  });
+});
