@@ -7,8 +7,7 @@ export const level = (value: number, ms: number, rate: number): Int16Array<Array
 const bytesOf = (samples: Int16Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
   new Uint8Array(samples.buffer);
 
-const samplesOf = (bytes: Uint8Array): Int16Array =>
-  new Int16Array(Uint8Array.from(bytes).buffer);
+const samplesOf = (bytes: Uint8Array): Int16Array => new Int16Array(Uint8Array.from(bytes).buffer);
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 

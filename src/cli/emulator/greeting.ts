@@ -1,7 +1,7 @@
 import type { Emulator } from "../../emulator/emulator.ts";
+import { version } from "../../request/version.ts";
 import { isLoopback } from "../../rules/url.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { version } from "../../request/version.ts";
 import type { Settings } from "./settings.ts";
 
 /** What a user must know of an emulator that has started. */
