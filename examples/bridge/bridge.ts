@@ -62,7 +62,7 @@ export const createBridge = (config: Config, parts: Parts = {}): Bridge => {
     ...(webhookSecret && { webhookSecret }),
     onEvent: ({ event, context }) =>
       state.note(idIn(context), {
-        call_id: event.call_id,
+        ...(event.call_id && { call_id: event.call_id }),
         caller: String(context.caller),
         events: [event],
       }),

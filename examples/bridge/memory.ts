@@ -1,4 +1,4 @@
-import type { Event } from "outdial/callbacks";
+import type { Event, UnknownEvent } from "outdial/callbacks";
 import type { KnownCall, Limit, State } from "./state.ts";
 
 /** Calls that are remembered; the oldest go first. */
@@ -17,7 +17,7 @@ export const memory = (now: () => number = Date.now): State => {
 
   const note: State["note"] = async (id, { events = [], ...news }) => {
     const known = calls.get(id) ?? { id, caller: "", events: [] };
-    const isNew = ({ id: event }: Event): boolean =>
+    const isNew = ({ id: event }: Event | UnknownEvent): boolean =>
       event === undefined || known.events.every((each) => each.id !== event);
     calls.set(id, { ...known, ...news, events: [...known.events, ...events.filter(isNew)] });
     for (const oldest of calls.keys()) {

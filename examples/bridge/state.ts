@@ -1,4 +1,4 @@
-import { byOccurrence, didRing, type Event, isFinal } from "outdial/callbacks";
+import { byOccurrence, didRing, type Event, isFinal, type UnknownEvent } from "outdial/callbacks";
 
 /** One call, as the bridge knows it. */
 export interface KnownCall {
@@ -10,7 +10,7 @@ export interface KnownCall {
   readonly call_id?: string | undefined;
   /** What went wrong at the bridge, such as `agent_down`. */
   readonly problem?: string | undefined;
-  readonly events: readonly Event[];
+  readonly events: readonly (Event | UnknownEvent)[];
 }
 
 /** So many calls in so many seconds. */
@@ -48,14 +48,15 @@ export interface CallView {
 export const viewOf = ({ id, call_id, problem, events }: KnownCall): CallView => {
   const inOrder = [...events].sort(byOccurrence);
   const last = inOrder.at(-1);
+  const end = inOrder.findLast(isFinal);
   return {
     id,
     call_id,
     state: last?.type.replace(/^call\./, "") ?? "requested",
     rang: didRing(events),
-    ended: events.some(isFinal),
-    reason: last?.data.reason,
-    duration: last?.data.duration,
+    ended: end !== undefined,
+    reason: end?.data.reason,
+    duration: end?.type === "call.completed" ? end.data.duration : undefined,
     problem,
     events: inOrder.map(({ type, occurred_at }) => ({ type, at: occurred_at })),
   };

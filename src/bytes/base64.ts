@@ -5,6 +5,10 @@ export const base64 = (bytes: Uint8Array): string => {
   return btoa(text);
 };
 
+/** Bytes as base64url, without padding. */
+export const base64url = (bytes: Uint8Array): string =>
+  base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
 /**
  * The bytes of a text in base64 or base64url.
  *

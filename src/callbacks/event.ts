@@ -1,12 +1,4 @@
-import {
-  custom,
-  exactOptional,
-  fallback,
-  type GenericSchema,
-  looseObject,
-  pipe,
-  transform,
-} from "valibot";
+import { custom, type GenericSchema, pipe, transform } from "valibot";
 
 /** One of the known words, or one that the service has added since. */
 type Word<Known extends string> = Known | (string & Record<never, never>);
@@ -42,20 +34,31 @@ interface Fields {
   readonly recording_url?: string | undefined;
 }
 
-/** A status notification of one type. What the service sends beyond these fields is kept. */
-export interface EventOf<Type extends string, Field extends keyof Fields = never> {
-  /** The same on every delivery of one event; the older payload form has none. */
+/** What every notification may say of itself; the older payload form says only whose account it is. */
+interface Stamp {
+  /** The same on every delivery of one event: act once for each. */
   readonly id?: string | undefined;
-  readonly type: Type;
-  /** The older payload form has none. */
+  /** The form of the notification, a date. */
   readonly api_version?: string | undefined;
-  /** ISO 8601, UTC; the older payload form has none. */
+  /** When it happened: ISO 8601, UTC. */
   readonly occurred_at?: string | undefined;
+  /** The account whose call it is. */
   readonly account_id?: string | undefined;
+}
+
+/**
+ * A status notification of one type. Fields that aren't here are kept as they came, outside of its type:
+ * `"region" in event && event.region`.
+ */
+export interface EventOf<Type extends string, Field extends keyof Fields = never> extends Stamp {
+  /** Set by outdial: that it is one of the five that it knows, and says which call it is about. */
+  readonly known: true;
+  /** What happened, in the service's word. */
+  readonly type: Type;
   /** The id that `calls.create` gave. */
   readonly call_id: string;
-  readonly data: Pick<Fields, "from" | "to" | Field> & { readonly [field: string]: unknown };
-  readonly [field: string]: unknown;
+  /** What the service says of it; `{}` when it says nothing. */
+  readonly data: Pick<Fields, "from" | "to" | Field>;
 }
 
 /** The service dials. */
@@ -76,50 +79,89 @@ export type CompletedEvent = EventOf<
 /** The call was never answered, and has ended. */
 export type FailedEvent = EventOf<"call.failed", "reason" | "hangup_time">;
 
-/** A notification of a type that is newer than this version. */
-export type UnknownEvent = EventOf<string, keyof Fields>;
+/**
+ * A status notification that this version doesn't know: of another type, such as `stream.started`,
+ * `recording.completed` or `leg.answered`, or without the id of a call.
+ */
+export interface UnknownEvent extends Stamp {
+  /** Set by outdial: that `type` is none of the five, or `call_id` is null. */
+  readonly known: false;
+  /** What happened, in the service's word. */
+  readonly type: Word<Event["type"]>;
+  /** The id that `calls.create` gave, if it is about one call. */
+  readonly call_id: string | null;
+  /** What the service says of it, unchecked. */
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly [field: string]: unknown;
+}
 
 /**
- * A status notification, told apart by `type`: a `switch` whose `default` is the unknown ones.
- *
- * @see contract.md, "Status notifications"
+ * A status notification about a call. After `if (event.known)`, a `switch` over `type` tells the five
+ * apart, and each has the fields of its own in `data`.
  */
-export type Event =
-  | InitiatedEvent
-  | RingingEvent
-  | AnsweredEvent
-  | CompletedEvent
-  | FailedEvent
-  | UnknownEvent;
+export type Event = InitiatedEvent | RingingEvent | AnsweredEvent | CompletedEvent | FailedEvent;
 
-/** A wrong field is left out: a notification that is refused is not sent again, and lost. */
-const text = /* @__PURE__ */ fallback(
-  /* @__PURE__ */ exactOptional(
-    /* @__PURE__ */ custom<string | undefined>((value) => typeof value === "string"),
-  ),
-  undefined,
-);
+const types: ReadonlySet<unknown> = /* @__PURE__ */ new Set<Event["type"]>([
+  "call.initiated",
+  "call.ringing",
+  "call.answered",
+  "call.completed",
+  "call.failed",
+]);
 
-const name = /* @__PURE__ */ custom<string>(
-  (value) => typeof value === "string" && value !== "",
-  "must be a string that isn't empty",
-);
+/** What `typeof` says of a field, where there is one. */
+type Kinds = Readonly<Record<string, string>>;
 
-/** The older form has `event` for `type`, and the call's id only in `data`. */
+const kindsOfStamp = {
+  id: "string",
+  api_version: "string",
+  occurred_at: "string",
+  account_id: "string",
+} satisfies Record<keyof Stamp, unknown>;
+
+const kindsOfData = {
+  from: "string",
+  to: "string",
+  start_time: "string",
+  answer_time: "string",
+  hangup_time: "string",
+  duration: "number",
+  reason: "string",
+  recording_url: "string",
+} satisfies Record<keyof Fields, unknown>;
+
+/** The fields of an object, without those that are something else than they should, or no field. */
+const sound = (fields: object, kinds: Kinds): object =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) =>
+      Object.hasOwn(kinds, name) ? typeof value === kinds[name] : name !== "__proto__",
+    ),
+  );
+
+const isName = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/**
+ * One form of both: the older has `event` for `type`, and the call's id only in `data`. What is absent or
+ * wrong is null where it is required and else left out: a notification that is refused is not sent
+ * again, and lost.
+ */
 const inOneForm = (payload: unknown): unknown => {
-  const {
-    event,
-    type = event,
-    data = {},
-    call_id = Object(data).call_id,
-    ...others
-  } = Object(payload);
-  return { ...others, type, call_id, data };
+  const { event, type = event, data, call_id, ...others } = Object(payload);
+  const id = [call_id, Object(data).call_id].find(isName) ?? null;
+  const known = id !== null && types.has(type);
+  const said = Object(data) === data ? sound(data, known ? kindsOfData : {}) : null;
+  return {
+    ...sound(others, kindsOfStamp),
+    known,
+    type,
+    call_id: id,
+    data: known ? (said ?? {}) : said,
+  };
 };
 
 /**
- * The schema of a status notification. It understands both payload forms and gives one. Only what
- * says which call and what happened is required; a type that it doesn't know is data, not an error.
+ * The schema of a status notification. It understands both payload forms and gives one. Only `type` is
+ * required. What isn't one of the five known types with a call's id has `known: false`.
  *
  * @example Read a notification that a queue has kept
  * ```ts
@@ -128,37 +170,14 @@ const inOneForm = (payload: unknown): unknown => {
  *
  * const older = '{ "event": "call.ringing", "data": { "call_id": "cs_1", "to": "+12025550100" } }';
  * const event = parse(Event, JSON.parse(older));
- * console.log(event.type, event.call_id); // call.ringing cs_1
+ * console.log(event.known, event.type, event.call_id); // true call.ringing cs_1
  * ```
- * @see contract.md, "Status notifications"
  */
-export const Event: GenericSchema<unknown, Event> = /* @__PURE__ */ pipe(
+export const Event: GenericSchema<unknown, Event | UnknownEvent> = /* @__PURE__ */ pipe(
   /* @__PURE__ */ custom<unknown>(() => true),
   /* @__PURE__ */ transform(inOneForm),
-  /* @__PURE__ */ looseObject({
-    id: text,
-    type: name,
-    api_version: text,
-    occurred_at: text,
-    account_id: text,
-    call_id: name,
-    data: /* @__PURE__ */ looseObject(
-      {
-        from: text,
-        to: text,
-        start_time: text,
-        answer_time: text,
-        hangup_time: text,
-        duration: /* @__PURE__ */ fallback(
-          /* @__PURE__ */ exactOptional(
-            /* @__PURE__ */ custom<number | undefined>((value) => typeof value === "number"),
-          ),
-          undefined,
-        ),
-        reason: text,
-        recording_url: text,
-      },
-      "must be an object",
-    ),
-  }),
+  /* @__PURE__ */ custom<Event | UnknownEvent>(
+    (value) => isName(Object(value).type),
+    "type must be a string that isn't empty",
+  ),
 );

@@ -26,7 +26,8 @@ export type CallbackOptions = Verification & {
   /**
    * The platform's own, such as `(work) => ctx.waitUntil(work)`: the service is answered at once, and
    * `onEvent` goes on behind the answer. What it throws then is only told to `onError`: the service
-   * has its answer, and doesn't deliver again.
+   * has its answer, and doesn't deliver again. When `waitUntil` itself throws, `onError` hears of it, and
+   * the answer waits for `onEvent` after all.
    *
    * @defaultValue none: the answer waits for `onEvent`
    */
@@ -47,7 +48,7 @@ const Options = /* @__PURE__ */ withChecks({
  * |---|---|
  * | 204 | `onEvent` is done, or goes on in `waitUntil` |
  * | 405, 413, 408, 400, 401 | the request is refused; the reasons are `RefusedException`'s |
- * | 500 | `onEvent` threw, or your `verify` did: the service delivers again |
+ * | 500 | `onEvent` threw, your `verify` did, or the body was read before: the service delivers again |
  *
  * @param options - how to know the service, and what to do
  * @returns a function from a request to its answer; it never rejects
@@ -62,7 +63,14 @@ const Options = /* @__PURE__ */ withChecks({
  * const handler = callbackHandler({
  *   secret,
  *   onEvent: ({ event, context }) => {
- *     if (event.type === "call.completed") console.log(context.order, event.data.duration); // 17 42
+ *     if (!event.known) return; // A type that is newer than this version.
+ *     switch (event.type) {
+ *       case "call.completed":
+ *         console.log(context.order, event.data.duration); // 17 42
+ *         break;
+ *       case "call.failed":
+ *         console.log(context.order, event.data.reason);
+ *     }
  *   },
  *   onError: console.error,
  * });
@@ -73,7 +81,6 @@ const Options = /* @__PURE__ */ withChecks({
  * const response = await handler(new Request(url, { method: "POST", body }));
  * console.log(response.status); // 204
  * ```
- * @see contract.md, "Status notifications"
  */
 export const callbackHandler = (
   options: CallbackOptions,
@@ -83,8 +90,14 @@ export const callbackHandler = (
   const handle: Parameters<typeof guard>[0] = async (request, report) => {
     const received = await read(request, verification);
     const work = (async () => onEvent(received))();
-    if (waitUntil) waitUntil(work.catch(report));
-    else await work;
+    let isBehind = false;
+    try {
+      waitUntil?.(work.catch((error) => isBehind && report(error)));
+      isBehind = !!waitUntil;
+    } catch (error) {
+      report(error);
+    }
+    if (!isBehind) await work;
     return new Response(null, { status: 204 });
   };
   return guard(handle, onError, () => new Response(null, { status: 500 }));

@@ -21,4 +21,5 @@ export type { Context, Secret } from "./url/token.ts";
 export { verifyUrl } from "./url/verify-url.ts";
 export type { OnError } from "./verify/guard.ts";
 export { type Refusal, RefusedException } from "./verify/refused.ts";
+export { type TimestampedHmac, timestampedHmac } from "./verify/timestamped.ts";
 export type { Checks, Verification } from "./verify/verification.ts";

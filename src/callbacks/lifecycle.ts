@@ -1,4 +1,4 @@
-import type { CompletedEvent, Event, FailedEvent } from "./event.ts";
+import type { CompletedEvent, Event, FailedEvent, UnknownEvent } from "./event.ts";
 
 /** How far a call has come with an event; `0` for one that says nothing about that. */
 const ranks: ReadonlyMap<string, number> = /* @__PURE__ */ new Map([
@@ -17,13 +17,17 @@ const rank = (type: string): number => ranks.get(type) ?? 0;
  * ```ts
  * import { type Event, isFinal } from "outdial/callbacks";
  *
- * const event: Event = { type: "call.failed", call_id: "cs_1", data: { reason: "busy" } };
+ * const event: Event = {
+ *   known: true,
+ *   type: "call.failed",
+ *   call_id: "cs_1",
+ *   data: { reason: "busy" },
+ * };
  * if (isFinal(event)) console.log(event.call_id, event.data.reason); // cs_1 busy
  * ```
- * @see contract.md, "Lifecycle of a call"
  */
-export const isFinal = (event: Event): event is CompletedEvent | FailedEvent =>
-  event.type === "call.completed" || event.type === "call.failed";
+export const isFinal = (event: Event | UnknownEvent): event is CompletedEvent | FailedEvent =>
+  event.known && (event.type === "call.completed" || event.type === "call.failed");
 
 /**
  * Whether the events of one call show that the telephone rang. A call that nobody answered did; one
@@ -36,22 +40,21 @@ export const isFinal = (event: Event): event is CompletedEvent | FailedEvent =>
  * import { didRing, type Event } from "outdial/callbacks";
  *
  * const events: Event[] = [
- *   { type: "call.initiated", call_id: "cs_1", data: {} },
- *   { type: "call.failed", call_id: "cs_1", data: { reason: "unreachable" } },
+ *   { known: true, type: "call.initiated", call_id: "cs_1", data: {} },
+ *   { known: true, type: "call.failed", call_id: "cs_1", data: { reason: "unreachable" } },
  * ];
  * console.log(didRing(events)); // false
  * ```
- * @see contract.md, "Lifecycle of a call"
  */
-export const didRing = (events: Iterable<Event>): boolean => {
+export const didRing = (events: Iterable<Event | UnknownEvent>): boolean => {
   for (const { type, data } of events) {
-    if (type === "call.failed" ? data.reason === "no_answer" : rank(type) > 0) return true;
+    if (type === "call.failed" ? Object(data).reason === "no_answer" : rank(type) > 0) return true;
   }
   return false;
 };
 
 /** When an event happened; the older payload form doesn't say, and comes first. */
-const time = ({ occurred_at }: Event): number => Date.parse(occurred_at ?? "") || 0;
+const time = ({ occurred_at }: Event | UnknownEvent): number => Date.parse(occurred_at ?? "") || 0;
 
 /**
  * Compares two events by when they happened, and where that is the same or not known by the course of
@@ -63,13 +66,13 @@ const time = ({ occurred_at }: Event): number => Date.parse(occurred_at ?? "") |
  * ```ts
  * import { byOccurrence, type Event } from "outdial/callbacks";
  *
+ * const call = { known: true, call_id: "cs_1", data: {} } as const;
  * const events: Event[] = [
- *   { type: "call.answered", call_id: "cs_1", occurred_at: "2026-06-01T10:00:07Z", data: {} },
- *   { type: "call.ringing", call_id: "cs_1", occurred_at: "2026-06-01T10:00:02Z", data: {} },
+ *   { ...call, type: "call.answered", occurred_at: "2026-06-01T10:00:07Z" },
+ *   { ...call, type: "call.ringing", occurred_at: "2026-06-01T10:00:02Z" },
  * ];
  * console.log(events.sort(byOccurrence).map(({ type }) => type)); // [ "call.ringing", "call.answered" ]
  * ```
- * @see contract.md, "Status notifications"
  */
-export const byOccurrence = (first: Event, second: Event): number =>
+export const byOccurrence = (first: Event | UnknownEvent, second: Event | UnknownEvent): number =>
   time(first) - time(second) || rank(first.type) - rank(second.type);

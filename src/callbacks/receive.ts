@@ -1,5 +1,5 @@
 import { check } from "../rules/check.ts";
-import { Event } from "./event.ts";
+import { Event, type UnknownEvent } from "./event.ts";
 import type { Context } from "./url/token.ts";
 import { messageIn } from "./verify/message.ts";
 import {
@@ -12,8 +12,8 @@ import {
 
 /** A status notification that proved where it comes from. */
 export interface Received {
-  /** What happened. */
-  readonly event: Event;
+  /** What happened. `known` tells the five types of `Event` from what is newer or is about no call. */
+  readonly event: Event | UnknownEvent;
   /** What the signed URL carried; `{}` when none was signed, or no `secret` was given. */
   readonly context: Context;
 }
@@ -36,7 +36,8 @@ const ReceiveOptions = /* @__PURE__ */ withChecks({});
  * @param options - how to know the service: `secret`, `webhookSecret` or `verify`, or several
  * @returns the event, and the context that its URL was signed with
  * @throws {RefusedException} its `reason` says why, its `status` what to answer
- * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule, or no check is given
+ * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule, no check is given, or
+ * the request is no `Request` or has a body that somebody has read already: answer with 500
  * @throws what your `verify` throws
  *
  * @example Receive a notification in a framework of your own
@@ -60,7 +61,6 @@ const ReceiveOptions = /* @__PURE__ */ withChecks({});
  * const response = await serve(new Request(url, { method: "POST", body }));
  * console.log(response.status); // 204
  * ```
- * @see contract.md, "Status notifications"
  */
 export const receive = async (request: Request, options: Verification): Promise<Received> => {
   const verification = check(ReceiveOptions, () => options);

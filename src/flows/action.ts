@@ -92,7 +92,7 @@ const httpUrl: Field<string> = /* @__PURE__ */ custom(
 
 /** `ws` becomes `http`, and `wss` `https`: the rules are the same. */
 const socketUrl: Field<string> = /* @__PURE__ */ custom(
-  (value) => typeof value === "string" && /^ws/i.test(value) && !!routeOf(`http${value.slice(2)}`),
+  (value) => !!routeOf(value, "ws"),
   "must be a wss URL of at most 2082 characters, without user and password",
 );
 

@@ -90,7 +90,6 @@ const answer = (action: Action): Response =>
  * const response = await handler(new Request(url, { method: "POST", body }));
  * console.log(await response.text()); // {"action":"play","media_url":"https://app.test/hello-en.wav"}
  * ```
- * @see contract.md, "Call flow"
  */
 export const flowHandler = (options: FlowOptions): ((request: Request) => Promise<Response>) => {
   const { onAnswer, onError, ...verification } = check(Options, () => options);

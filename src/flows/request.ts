@@ -12,7 +12,6 @@ const text = /* @__PURE__ */ string("must be a string");
  *
  * console.log(is(FlowRequest, { call_id: "cs_1" })); // false: who calls whom is missing
  * ```
- * @see contract.md, "Call flow"
  */
 export const FlowRequest: GenericSchema<unknown, FlowRequest> = /* @__PURE__ */ looseObject(
   {
@@ -29,10 +28,11 @@ export const FlowRequest: GenericSchema<unknown, FlowRequest> = /* @__PURE__ */ 
 export interface FlowRequest {
   /** The id that `calls.create` gave. */
   readonly call_id: string;
+  /** The account whose call it is. */
   readonly account_id: string;
-  /** E.164. */
+  /** Who calls: E.164. */
   readonly from_number: string;
-  /** E.164. */
+  /** Who is called: E.164. */
   readonly to_number: string;
   /** `"outbound"`. */
   readonly direction: string;

@@ -67,7 +67,10 @@ export interface StreamSession {
    * @returns `true` once everything went out, `false` when it was interrupted, cleared, or the stream
    * ended; it never rejects
    */
-  readonly audio: (samples: BufferSource, name?: string | number) => Promise<boolean>;
+  readonly audio: (
+    samples: ArrayBuffer | ArrayBufferView,
+    name?: string | number,
+  ) => Promise<boolean>;
   /** Stops all that was said by this name, here and at the service. */
   readonly interrupt: (name: string | number) => void;
   /** Throws away everything that waits to be said, here and at the service. */

@@ -1,17 +1,29 @@
 const loopback = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 
+/** Which way a URL leads: `"https"`, or `"loopback"` for plain http to this machine; or else neither. */
+export type Route = "https" | "loopback" | undefined;
+
+/** The route of a URL that is parsed: wss leads as https does, and ws as http. */
+export const routeOfUrl = ({ protocol, hostname, username, password }: URL): Route => {
+  const scheme = protocol.replace("ws", "http");
+  if (username || password) return;
+  if (scheme === "https:") return "https";
+  return scheme === "http:" && loopback.test(hostname) ? "loopback" : undefined;
+};
+
+const shapes = { http: /^https?:\/\/[^\s\\]+$/i, ws: /^wss?:\/\/[^\s\\]+$/i };
+
 /**
- * Which way an absolute URL of at most 2 083 characters leads: `"https"`, or `"loopback"` for plain
- * http to this machine; `undefined` for anything else, one with user or password included. Stricter
- * than the URL parser, which drops white space and mends slashes: what is checked is what is sent.
+ * The route of an absolute URL of at most 2 083 characters; none for anything else, one with user or
+ * password included. Stricter than the URL parser, which drops white space and mends slashes: what is
+ * checked is what is sent.
+ *
+ * @param scheme - `"ws"` for the address of a WebSocket
  */
-export const routeOf = (value: unknown): "https" | "loopback" | undefined => {
-  if (typeof value !== "string" || !/^https?:\/\/[^\s\\]+$/i.test(value) || value.length > 2083)
-    return;
+export const routeOf = (value: unknown, scheme: "http" | "ws" = "http"): Route => {
+  if (typeof value !== "string" || !shapes[scheme].test(value) || value.length > 2083) return;
   try {
-    const { protocol, hostname, username, password } = new URL(value);
-    if (username || password) return;
-    return protocol === "https:" ? "https" : loopback.test(hostname) ? "loopback" : undefined;
+    return routeOfUrl(new URL(value));
   } catch {
     return;
   }

@@ -1,3 +1,4 @@
+import type { Event } from "outdial/callbacks";
 import { expect, test } from "vitest";
 import { memory } from "../../examples/bridge/memory.ts";
 
@@ -32,7 +33,13 @@ test("only the first who claims a call gets it", async () => {
 
 test("news are added, and an event that is known is left out", async () => {
   const state = memory();
-  const event = { id: "evt_1", type: "call.ringing", call_id: "cs_1", data: {} };
+  const event: Event = {
+    known: true,
+    id: "evt_1",
+    type: "call.ringing",
+    call_id: "cs_1",
+    data: {},
+  };
   await state.note("a", { caller: "one" });
   await state.note("a", { events: [event] });
   await state.note("a", { call_id: "cs_1", events: [event] });

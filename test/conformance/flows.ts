@@ -72,7 +72,7 @@ const notWss = [
   "MARKED",
   "https://app.test/",
   "ws://app.test/MARKED",
-  `wss${long.slice(5)}`,
+  `wss${long.slice(5)}xx`,
   7,
   null,
 ];

@@ -1,5 +1,5 @@
 import { cases as attempts } from "./attempts.ts";
-import { cases as callbacks } from "./callbacks.ts";
+import { cases as callbacks } from "./callbacks/index.ts";
 import type { Case, ClientCase, Env } from "./case.ts";
 import { cases as client } from "./client.ts";
 import { cases as emulator } from "./emulator.ts";

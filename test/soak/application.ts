@@ -45,7 +45,7 @@ const handlersWith = (secret: string, webhookSecret: string): Handlers => ({
     webhookSecret,
     onEvent: ({ event, context }) => {
       const attempt = Number(context.attempt);
-      calls.note(attempt, event.call_id);
+      if (event.call_id) calls.note(attempt, event.call_id);
       if (isFinal(event)) finals.set(attempt, 1);
       if (fails()) throw new Error("The application fails.");
     },

@@ -1,6 +1,10 @@
-import { base64 } from "../../bytes/base64.ts";
+import { base64url } from "../../bytes/base64.ts";
+import { macOf } from "../../bytes/hmac.ts";
+import { utf8 } from "../../bytes/utf8.ts";
 import { BadParametersException } from "../../errors.ts";
-import { bytesOf, type Context, hmacKey, type Secret, secretRule, secretsOf } from "./token.ts";
+import { routeOfUrl } from "../../rules/url.ts";
+import { canonical } from "./canonical.ts";
+import { type Context, type Secret, secretRule, secretsOf } from "./token.ts";
 
 /** What `signUrl` may be told. */
 export interface SignOptions {
@@ -24,12 +28,6 @@ export interface SignOptions {
   readonly expiresIn?: number | undefined;
 }
 
-const base64url = (bytes: Uint8Array): string =>
-  base64(bytes).replace(/[+/=]/g, (one) => ({ "+": "-", "/": "_" })[one] ?? "");
-
-/** Encodes what some HTTP clients send as it is, and others, and some URL parsers, don't. */
-const plain = (text: string): string => text.replace(/[[\]\\^`{|}]/g, encodeURIComponent);
-
 const attempt = <T>(work: () => T): T | undefined => {
   try {
     return work();
@@ -38,15 +36,23 @@ const attempt = <T>(work: () => T): T | undefined => {
   }
 };
 
+/** A URL with its two slashes, and without the white space that the parser would drop. */
+const shape = /^\w+:\/\/[^\s/\\][^\t\n\r]*$/;
+
 /**
  * Adds a token to a URL of yours, so that only the service that you give it to can call it: an
  * HMAC-SHA256 over path, query, expiry and context, as the last parameter of the query, `outdial`.
- * The host is not covered, since proxies and tunnels rewrite it. Good for `status_callback_url`,
- * `flow_url` and `ws_url`, with any service: it only has to come to the URL that it was given.
+ * Good for `status_callback_url`, `flow_url` and `ws_url`, with any service: it only has to come to the
+ * URL that it was given.
  *
- * @param url - https or wss, http and ws on loopback; at most 2 083 characters once signed
+ * It may spell that URL in its own way: `%c3%a9` for `%C3%A9`, `%7E` for `~`, a dot segment resolved. One
+ * spelling is signed and checked. The host is not covered, since proxies and tunnels rewrite it. The path
+ * is: behind a proxy that rewrites it, tell `receive`, `verifyUrl` or the handler the `publicUrl` that you
+ * have signed. A parameter that is added, removed or moved breaks the token.
+ *
+ * @param url - https or wss, http and ws on loopback only; at most 2 083 characters once signed
  * @param options - the secret, and what the URL shall bring back
- * @returns the signed URL
+ * @returns the signed URL, in the one spelling that clients leave alone
  * @throws {BadParametersException} (`placed: "no"`) when a rule is broken
  *
  * @example Tie a notification to an order
@@ -65,33 +71,30 @@ const attempt = <T>(work: () => T): T | undefined => {
  * const { event, context } = await receive(request, { secret });
  * console.log(event.type, context.order); // call.ringing 17
  * ```
- * @see contract.md, "Status notifications"; RFC 2104 (HMAC)
+ * @see https://www.rfc-editor.org/rfc/rfc2104 for HMAC, and https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2
+ * for spellings of one URL
  */
-export const signUrl = async (
-  url: string,
-  { secret, context = {}, expiresIn = 86_400 }: SignOptions,
-): Promise<string> => {
+export const signUrl = async (url: string, options: SignOptions): Promise<string> => {
   const refuse = (param: string, message: string): never => {
     throw new BadParametersException([{ param, message }]);
   };
+  const given: Partial<SignOptions> = attempt(() => ({ ...options })) ?? {};
+  const { secret, context = {}, expiresIn = 86_400 } = given;
   const [first] = secretsOf(secret);
   if (!first) return refuse("secret", secretRule);
   if (!(Number.isSafeInteger(expiresIn) && expiresIn > 0))
     refuse("expiresIn", "must be whole seconds");
   const json = attempt(() => JSON.stringify(context)) ?? "";
-  const bytes = bytesOf(json);
+  const bytes = utf8(json);
   if (json[0] !== "{" || bytes.length > 1024)
     refuse("context", "must be a JSON object of at most 1 KiB");
-  const signed = attempt(() => new URL(url));
-  if (signed) {
+  const parsed = attempt(() => (shape.test(url) ? new URL(url) : undefined));
+  if (parsed && routeOfUrl(parsed)) {
+    const { origin, search, hash } = parsed;
     const expires = Math.ceil(Date.now() / 1000) + expiresIn;
-    signed.pathname = plain(signed.pathname);
-    signed.search = plain(signed.search);
-    signed.search += `${signed.search ? "&" : "?"}outdial=${expires}.${base64url(bytes)}.`;
-    const key = await hmacKey(bytesOf(first), "sign");
-    const mac = await crypto.subtle.sign("HMAC", key, bytesOf(signed.pathname + signed.search));
-    signed.search += base64url(new Uint8Array(mac));
-    if (signed.href.length <= 2083) return signed.href;
+    const covered = `${canonical(parsed)}${search ? "&" : "?"}outdial=${expires}.${base64url(bytes)}.`;
+    const signed = origin + covered + base64url(await macOf(first, utf8(covered))) + hash;
+    if (signed.length <= 2083) return signed;
   }
-  return refuse("url", "must be an absolute URL of at most 2083 characters, signed");
+  return refuse("url", "must be https or wss (http or ws on loopback), at most 2083 characters");
 };

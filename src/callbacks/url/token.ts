@@ -14,13 +14,3 @@ export const secretsOf = (secret: unknown): readonly string[] => {
 };
 
 export const secretRule = "must be 16 characters or more, or a list of such";
-
-/** The bytes of a text, in UTF-8. */
-export const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
-
-/** The key of an HMAC-SHA256. */
-export const hmacKey = (
-  secret: Uint8Array<ArrayBuffer>,
-  use: "sign" | "verify",
-): Promise<CryptoKey> =>
-  crypto.subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, [use]);

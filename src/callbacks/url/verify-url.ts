@@ -1,26 +1,53 @@
 import { decoded } from "../../bytes/base64.ts";
+import { isMacOf } from "../../bytes/hmac.ts";
+import { utf8 } from "../../bytes/utf8.ts";
 import { BadParametersException } from "../../errors.ts";
-import { isMadeBy } from "../verify/mac.ts";
 import { RefusedException } from "../verify/refused.ts";
-import { bytesOf, type Context, type Secret, secretRule, secretsOf } from "./token.ts";
+import { canonical } from "./canonical.ts";
+import { type Context, type Secret, secretRule, secretsOf } from "./token.ts";
+
+/** What comes after the host, which isn't covered: from the path on, as Node's `request.url`, or all of it. */
+const afterHost = /^(?:\w+:\/\/[^/?#\\]*)?(\/.*)$/;
 
 /**
- * After the host, which isn't covered: what is, with its expiry and context, and the MAC. It starts
- * greedy, to find the last parameter. The last character of 32 bytes in base64 has two bits to spare,
- * which a decoder ignores and a forger could change: only what an encoder makes of them is let in.
+ * What is covered, with its expiry and context, and the MAC. It starts greedy, to find the last
+ * parameter. The last character of 32 bytes in base64 has two bits to spare, which a decoder ignores
+ * and a forger could change: only what an encoder makes of them is let in.
  */
-const shape =
-  /^(?:\w+:\/\/[^/?#\\]*)?(\/.*[?&]outdial=(\d+)\.([\w-]+)\.)([\w-]{42}[AEIMQUYcgkosw048])(?:#.*)?$/;
+const shape = /^(\/.*[?&]outdial=(\d+)\.([\w-]+)\.)([\w-]{42}[AEIMQUYcgkosw048])$/;
 
-/** `verifyUrl`, with secrets that are checked already. */
-export const contextOf = async (url: string, secrets: readonly string[]): Promise<Context> => {
-  const [, covered, expires, context, mac] = shape.exec(url) ?? [];
+/** Whether a value is an absolute URL, that may have been signed. */
+export const isPublicUrl = (value: unknown): value is string =>
+  typeof value === "string" && /^\w+:\/\/[^\s/\\]/.test(value) && URL.canParse(value);
+
+export const publicUrlRule = "must be an absolute URL";
+
+/** The path and query that the service was given, in the spelling that is signed. */
+const given = (url: string, publicUrl: string | undefined): string => {
+  const [, path] = afterHost.exec(url) ?? [];
+  if (!path) return "";
+  const came = new URL(`http://h${path}`);
+  if (publicUrl) came.pathname = new URL(publicUrl).pathname;
+  return canonical(came);
+};
+
+/** A copy of a context must not get its prototype out of it. */
+const withoutPrototype = (name: string, value: unknown): unknown =>
+  name === "__proto__" ? undefined : value;
+
+/** `verifyUrl`, with options that are checked already. */
+export const contextOf = async (
+  url: string,
+  secrets: readonly string[],
+  publicUrl: string | undefined,
+): Promise<Context> => {
+  const [, covered, expires, context, mac] = shape.exec(given(url, publicUrl)) ?? [];
   if (!covered || !context || !mac) throw new RefusedException("no_token");
-  if (!(await isMadeBy(secrets.map(bytesOf), mac, bytesOf(covered)))) {
+  if (!(await isMacOf(secrets, decoded(mac), utf8(covered)))) {
     throw new RefusedException("wrong_token");
   }
   if (Number(expires) * 1000 <= Date.now()) throw new RefusedException("expired_token");
-  return JSON.parse(new TextDecoder().decode(decoded(context)));
+  return JSON.parse(new TextDecoder().decode(decoded(context)), withoutPrototype);
 };
 
 /**
@@ -28,10 +55,11 @@ export const contextOf = async (url: string, secrets: readonly string[]): Promis
  * do this; use it for what isn't a POST, such as the upgrade of the WebSocket at `ws_url`.
  *
  * @param url - what the request came to: absolute, or from the path on, as Node's `request.url`
- * @param options - the secret, or a list of those to accept
+ * @param options - the secret, or a list of those to accept; the `publicUrl`, where a proxy rewrites the
+ * path on the way: the URL that was signed, of which the path counts
  * @returns the context, `{}` when none was signed
  * @throws {RefusedException} `no_token`, `wrong_token` or `expired_token`
- * @throws {BadParametersException} (`placed: "no"`) when the secret breaks its rule
+ * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule
  *
  * @example Let only the service open a media socket
  * ```ts
@@ -43,13 +71,15 @@ export const contextOf = async (url: string, secrets: readonly string[]): Promis
  * const { agent } = await verifyUrl(ws_url, { secret });
  * console.log(agent); // echo
  * ```
- * @see contract.md, "Media messages on `ws_url`"
  */
 export const verifyUrl = async (
   url: string,
-  { secret }: { readonly secret: Secret },
+  options: { readonly secret: Secret; readonly publicUrl?: string },
 ): Promise<Context> => {
+  const { secret, publicUrl } = options;
   const secrets = secretsOf(secret);
   if (!secrets.length) throw new BadParametersException([{ param: "secret", message: secretRule }]);
-  return contextOf(url, secrets);
+  if ("publicUrl" in options && !isPublicUrl(publicUrl))
+    throw new BadParametersException([{ param: "publicUrl", message: publicUrlRule }]);
+  return contextOf(url, secrets, publicUrl);
 };

@@ -18,7 +18,7 @@ const statuses: Readonly<Partial<Record<Refusal, number>>> = {
  * | `too_large` | 413 | has a body over 64 KiB |
  * | `too_slow` | 408 | has a body that took more than 10 s |
  * | `no_token`, `wrong_token`, `expired_token` | 401 | came to a URL without a token at its end, with one that none of the secrets made for this path and query, or one whose time has passed |
- * | `no_signature`, `wrong_signature`, `expired_signature` | 401 | has no complete Standard Webhooks headers, none that one of the secrets made for this body, or a time more than 5 minutes off |
+ * | `no_signature`, `wrong_signature`, `expired_signature` | 401 | has no complete headers of a signature (Standard Webhooks, or those of `timestampedHmac`), none that one of the secrets made for this body, or a time more than 5 minutes off |
  * | `not_verified` | 401 | is one that your `verify` didn't answer with `true` |
  * | `not_utf8`, `not_json`, `too_deep` | 400 | has a body that isn't text, isn't JSON, or is nested more than 32 deep |
  * | `wrong_shape` | 400 | is JSON, but not what the service sends |
@@ -56,7 +56,6 @@ export type Refusal =
  *   console.log(error.reason, error.status); // no_token 401
  * }
  * ```
- * @see contract.md, "Status notifications"
  */
 export class RefusedException extends Error {
   /** The literal name of the class, whole even in minified code. */

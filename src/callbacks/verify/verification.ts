@@ -13,7 +13,7 @@ import {
 import { BadParametersException } from "../../errors.ts";
 import { presence } from "../../rules/check.ts";
 import { type Context, type Secret, secretRule, secretsOf } from "../url/token.ts";
-import { contextOf } from "../url/verify-url.ts";
+import { contextOf, isPublicUrl, publicUrlRule } from "../url/verify-url.ts";
 import { readBytes } from "./body.ts";
 import { RefusedException } from "./refused.ts";
 import { verifyWebhook, webhookSecretsOf } from "./webhook.ts";
@@ -29,9 +29,17 @@ export interface Checks {
   readonly webhookSecret?: Secret;
   /**
    * A check of your own, for a service that signs in another way: the request (its body is read
-   * already) and the raw body. Anything but `true` refuses; what it throws is a failure, not a refusal.
+   * already) and the raw body. `timestampedHmac` makes one. Anything but `true` refuses, as does a
+   * `RefusedException`; whatever else it throws is a failure, not a refusal.
    */
   readonly verify?: (request: Request, body: Uint8Array<ArrayBuffer>) => boolean | Promise<boolean>;
+  /**
+   * Where the service comes to, when a proxy rewrites the path on the way: the URL that you have signed,
+   * of which the path counts. Only `secret` looks at it.
+   *
+   * @defaultValue the URL of the request
+   */
+  readonly publicUrl?: string;
   /**
    * Takes a request from anyone who finds the URL, when no check is given.
    *
@@ -82,6 +90,9 @@ const checks: Rules = {
   verify: /* @__PURE__ */ exactOptional(
     /* @__PURE__ */ custom<NonNullable<Checks["verify"]>>(isFunction, functionRule),
   ),
+  publicUrl: /* @__PURE__ */ exactOptional(
+    /* @__PURE__ */ custom<string>(isPublicUrl, publicUrlRule),
+  ),
   dangerouslyAllowUnverified: /* @__PURE__ */ exactOptional(
     /* @__PURE__ */ custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
   ),
@@ -102,18 +113,27 @@ export const requireACheck = (given: Checks): void => {
   ]);
 };
 
+const refuse = (message: string): never => {
+  throw new BadParametersException([{ param: "request", message }]);
+};
+
 /**
  * The raw body of a POST from the service, and what its URL carries. The token comes first: a sender
  * without one isn't read at all.
  *
  * @throws {RefusedException}
+ * @throws {BadParametersException} when it is no `Request`, or its body has been read already: a
+ * failure of the application, that the service should not take for an answer
  */
 export const open = async (
   request: Request,
-  { secret, webhookSecret, verify }: Checks,
+  { secret, webhookSecret, verify, publicUrl }: Checks,
 ): Promise<{ readonly body: Uint8Array; readonly context: Context }> => {
-  if (request.method !== "POST") throw new RefusedException("wrong_method");
-  const context = secret ? await contextOf(request.url, secretsOf(secret)) : {};
+  const { method, url, headers, bodyUsed } = Object(request);
+  if (typeof headers?.get !== "function") refuse("must be a Request");
+  if (method !== "POST") throw new RefusedException("wrong_method");
+  const context = secret ? await contextOf(url, secretsOf(secret), publicUrl) : {};
+  if (bodyUsed || request.body?.locked) refuse("has a body that was read before");
   const body = await readBytes(request);
   if (webhookSecret) await verifyWebhook(request, body, webhookSecretsOf(webhookSecret));
   if (verify && (await verify(request, body)) !== true) throw new RefusedException("not_verified");

@@ -1,11 +1,21 @@
-import type { Event } from "../../callbacks/event.ts";
 import type { CallFacts } from "../line/history.ts";
 import type { CallState } from "../line/states.ts";
 
 const iso = (time: number | undefined): string => new Date(time ?? 0).toISOString();
 
+/** A status notification as it goes over the wire. */
+export interface Notification {
+  readonly id: string;
+  readonly type: string;
+  readonly api_version: string;
+  readonly occurred_at: string;
+  readonly account_id: string;
+  readonly call_id: string;
+  readonly data: object;
+}
+
 /** What each state says beside who calls whom. */
-const details: Readonly<Record<CallState, (call: CallFacts) => Event["data"]>> = {
+const details: Readonly<Record<CallState, (call: CallFacts) => object>> = {
   initiated: ({ initiated_at }) => ({ start_time: iso(initiated_at) }),
   ringing: () => ({}),
   answered: ({ answered_at }) => ({ answer_time: iso(answered_at) }),
@@ -25,7 +35,7 @@ export const notificationOf = (
   account_id: string,
   call: CallFacts,
   now: number,
-): Event => ({
+): Notification => ({
   id,
   type: `call.${call.state}`,
   api_version: "2026-06-01",

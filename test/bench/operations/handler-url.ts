@@ -9,7 +9,7 @@ export const connect: Connect = () => {
   const handler = callbackHandler({
     secret,
     onEvent: ({ event }) => {
-      received = event.call_id;
+      received = event.type;
     },
   });
   return async () => {

@@ -15,7 +15,7 @@ export const connect: Connect = () => {
   const handler = callbackHandler({
     webhookSecret: secret,
     onEvent: ({ event }) => {
-      received = event.call_id;
+      received = event.type;
     },
   });
   return async () => {

@@ -21,6 +21,8 @@ import {
   type Secret,
   type SignOptions,
   signUrl,
+  type TimestampedHmac,
+  timestampedHmac,
   type UnknownEvent,
   type Verification,
   verifyUrl,
@@ -30,7 +32,19 @@ import { is } from "valibot";
 const secret: Secret = ["the secret of today, at random", "the secret of yesterday, too"];
 const signing: SignOptions = { secret, context: { order: 17 }, expiresIn: 3_600 };
 const checks: Checks = { webhookSecret: "whsec_x" };
-const verification: Verification = { ...checks, secret };
+const signature: TimestampedHmac = {
+  secret,
+  timestampHeader: "x-timestamp",
+  signatureHeader: "x-signature",
+  encoding: "base64",
+  prefix: "v1=",
+};
+const verification: Verification = {
+  ...checks,
+  secret,
+  publicUrl: "https://app.test/voice/status",
+  verify: timestampedHmac(signature),
+};
 
 export const url = (): Promise<string> => signUrl("https://app.test/status", signing);
 export const opened = (): Promise<Context> => verifyUrl("wss://app.test/media", { secret });
@@ -39,10 +53,23 @@ const onError: OnError = (error, request) =>
   error instanceof RefusedException ? [error.reason, error.status, request.url] : undefined;
 
 const tell = ({ event, context }: Received): string => {
-  if (event.type === "call.completed" && isFinal(event)) {
-    return `${event.data.duration} ${context.order}`;
+  if (!event.known) {
+    const { type, call_id, data, region }: UnknownEvent = event;
+    return `${type} ${call_id} ${data?.stream_id} ${region}`;
   }
-  return event.call_id;
+  if (isFinal(event)) return `${event.data.reason} ${event.data.hangup_time}`;
+  switch (event.type) {
+    case "call.initiated":
+      return `${event.data.start_time} ${context.order}`;
+    case "call.ringing":
+      return `${event.data.to}`;
+    case "call.answered":
+      return `${event.data.answer_time}`;
+    default: {
+      const none: never = event;
+      return none;
+    }
+  }
 };
 
 const options: CallbackOptions = {
@@ -55,19 +82,21 @@ export const handler: (request: Request) => Promise<Response> = callbackHandler(
 export const read = (request: Request): Promise<Received> =>
   receive(request, { dangerouslyAllowUnverified: true });
 
-const initiated: InitiatedEvent = { type: "call.initiated", call_id: "cs_1", data: {} };
-const ringing: RingingEvent = { type: "call.ringing", call_id: "cs_1", data: { to: "+1" } };
-const answered: AnsweredEvent = { type: "call.answered", call_id: "cs_1", data: {} };
+const call = { known: true, call_id: "cs_1", data: {} } as const;
+const initiated: InitiatedEvent = { ...call, type: "call.initiated" };
+const ringing: RingingEvent = { ...call, type: "call.ringing", data: { to: "+1" } };
+const answered: AnsweredEvent = { ...call, type: "call.answered" };
 const completed: CompletedEvent = {
+  ...call,
   type: "call.completed",
-  call_id: "cs_1",
   data: { duration: 1, reason: "normal" },
 };
-const failed: FailedEvent = { type: "call.failed", call_id: "cs_1", data: { reason: "busy" } };
-const unknown: UnknownEvent = { type: "call.queued", call_id: "cs_1", data: {} };
-const custom: EventOf<"call.moved"> = { type: "call.moved", call_id: "cs_1", data: {} };
+const failed: FailedEvent = { ...call, type: "call.failed", data: { reason: "busy" } };
+const unknown: UnknownEvent = { known: false, type: "stream.started", call_id: null, data: null };
+export const moved: EventOf<"call.moved", "reason"> = { ...call, type: "call.moved" };
 
-const events: Event[] = [initiated, ringing, answered, completed, failed, unknown, custom];
+const known: Event[] = [initiated, ringing, answered, completed, failed];
+const events: (Event | UnknownEvent)[] = [...known, unknown];
 export const rang: boolean = didRing(events.sort(byOccurrence));
 export const isEvent = (value: unknown): value is Event => is(Event, value);
 export const refusals: readonly Refusal[] = ["no_token", "wrong_signature"];

@@ -1,5 +1,5 @@
 import { type CallParams, Client, type ClientOptions, calls, type Options } from "outdial";
-import { callbackHandler } from "outdial/callbacks";
+import { callbackHandler, type Event, type Received, timestampedHmac } from "outdial/callbacks";
 import { createEmulator } from "outdial/emulator";
 import { dial, flowHandler } from "outdial/flows";
 import { params } from "./params.ts";
@@ -58,3 +58,30 @@ export const misused = async (): Promise<void> => {
   // @ts-expect-error: there are two clocks
   createEmulator({ clock: "fast" });
 };
+
+// @ts-expect-error: no type of a notification is spelled so
+export const wrongType = (event: Event): boolean => event.type === "call.completd";
+
+export const wrongCase = ({ event }: Received): unknown => {
+  if (!event.known) return event.data;
+  switch (event.type) {
+    case "call.completed":
+      // @ts-expect-error: no field of data is spelled so
+      return event.data.durration;
+    case "call.failed":
+      // @ts-expect-error: a call that nobody answered has no duration
+      return event.data.duration;
+    // @ts-expect-error: no type of a notification is spelled so
+    case "call.rining":
+      return undefined;
+    default:
+      // @ts-expect-error: a notification has no such field
+      return event.callId;
+  }
+};
+
+// @ts-expect-error: what isn't known may be about no call, and may have no data
+export const unasked = ({ event }: Received): string => event.call_id + event.data.from;
+
+// @ts-expect-error: which header the signature is in must be said
+export const unnamed = timestampedHmac({ secret: "x".repeat(16), timestampHeader: "x-time" });

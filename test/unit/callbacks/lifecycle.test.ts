@@ -1,13 +1,14 @@
 import fc from "fast-check";
+import { parse } from "valibot";
 import { expect, test } from "vitest";
-import type { Event } from "../../../src/callbacks/event.ts";
+import { Event, type UnknownEvent } from "../../../src/callbacks/event.ts";
 import { byOccurrence, didRing, isFinal } from "../../../src/callbacks/lifecycle.ts";
 
-const event = (type: string, occurred_at?: string, reason?: string): Event => ({
-  type,
-  call_id: "cs_1",
-  ...(occurred_at && { occurred_at }),
-  data: { ...(reason && { reason }) },
+const event = (type: string, occurred_at?: string, reason?: string): Event | UnknownEvent =>
+  parse(Event, { type, call_id: "cs_1", occurred_at, data: { reason } });
+
+test("what is about no call ends none", () => {
+  expect(isFinal(parse(Event, { type: "call.completed", data: null }))).toBe(false);
 });
 
 test.each([

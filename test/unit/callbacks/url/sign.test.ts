@@ -16,14 +16,20 @@ const refused: readonly (readonly [url: string, options: object, param: string, 
   ["https://app.test", { secret, expiresIn: 1.5 }, "expiresIn", "must be whole seconds"],
 ];
 const contexts = [round, [], null, { text: "x".repeat(1_024) }];
-const urls = ["app.test", `https://app.test/${"x".repeat(2_000)}`];
+const urls = [
+  "app.test",
+  "http://app.test",
+  "file:///status",
+  "https://app.test/\n",
+  `https://app.test/${"x".repeat(2_000)}`,
+];
 
 test.each([
   ...refused,
   ...contexts.map(
     (context) =>
       [
-        urls[1] ?? "",
+        "https://app.test",
         { secret, context },
         "context",
         "must be a JSON object of at most 1 KiB",
@@ -35,7 +41,7 @@ test.each([
         url,
         { secret },
         "url",
-        "must be an absolute URL of at most 2083 characters, signed",
+        "must be https or wss (http or ws on loopback), at most 2083 characters",
       ] as const,
   ),
 ])("signUrl refuses (%#)", async (url, options, param, message) => {
@@ -43,4 +49,17 @@ test.each([
     name: "BadParametersException",
     issues: [{ param, message }],
   });
+});
+
+test.each([undefined, null, {}, 7])("signUrl says that the secret is missing from %j", (options) =>
+  expect(signUrl("https://app.test", options as never)).rejects.toMatchObject({ param: "secret" }),
+);
+
+test("options that throw when they are read are refused as if they weren't there", async () => {
+  const options = {
+    get secret(): string {
+      throw new Error("MARKED");
+    },
+  };
+  await expect(signUrl("https://app.test", options)).rejects.toMatchObject({ param: "secret" });
 });

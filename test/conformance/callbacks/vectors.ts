@@ -108,3 +108,21 @@ export const webhooks: readonly {
     signature: "v1,hK6ULqkWE4BG0XFvQv30TdKbE3LUdNmAOL/8Diuadg8=",
   },
 ];
+
+/** What Node's `createHmac` makes of `{timestamp}.{body}`. */
+export const timestamped = {
+  secret: "the secret that a service shows: ü",
+  body: '{"type":"call.ringing","call_id":"cs_1","data":{"from":"+12025550199","to":"€"}}',
+  signed: [
+    {
+      timestamp: "1780000000",
+      hex: "192be4eac53b48befa0aa110f36b3a0da12d265c55c400840ae7f5d982372366",
+      base64: "GSvk6sU7SL76CqEQ82s6DaEtJlxVxACECuf12YI3I2Y=",
+    },
+    {
+      timestamp: "1780000000123",
+      hex: "4d7ff6a690dace1a517098a18223965419d127f75f7543917b3c28dbb69c6fdf",
+      base64: "TX/2ppDazhpRcJihgiOWVBnRJ/dfdUORezwo27acb98=",
+    },
+  ],
+} as const;

@@ -1,0 +1,120 @@
+import { custom, optional, picklist, strictObject } from "valibot";
+import { decoded } from "../../bytes/base64.ts";
+import { decodedHex } from "../../bytes/hex.ts";
+import { isMacOf } from "../../bytes/hmac.ts";
+import { check, presence } from "../../rules/check.ts";
+import { type Secret, secretRule, secretsOf } from "../url/token.ts";
+import { mostMacs, verifyClaim } from "./claim.ts";
+import { RefusedException } from "./refused.ts";
+import type { Checks } from "./verification.ts";
+
+/** How a service signs its notifications: what its documentation says of them. */
+export interface TimestampedHmac {
+  /** Of the service, taken as its UTF-8: at least 16 characters, or a list of those to accept. */
+  readonly secret: Secret;
+  /** The header with the time of signing: seconds since 1970 (10 digits), or milliseconds (13). */
+  readonly timestampHeader: string;
+  /** The header with the signature, or several of them, with commas or spaces between. */
+  readonly signatureHeader: string;
+  /**
+   * How the 32 bytes of a signature are written.
+   *
+   * @defaultValue `"hex"`, in either case; `"base64"` is the padded one
+   */
+  readonly encoding?: "hex" | "base64" | undefined;
+  /**
+   * What stands before each signature, such as `sha256=` or `v1=`. Those with another one don't count.
+   *
+   * @defaultValue nothing
+   */
+  readonly prefix?: string | undefined;
+}
+
+/** How a MAC looks, in the one text that an encoder makes, and what its bytes are. */
+const encodings = {
+  hex: { shape: /^[\da-f]{64}$/i, bytes: decodedHex },
+  base64: { shape: /^[A-Za-z\d+/]{42}[AEIMQUYcgkosw048]=$/, bytes: decoded },
+} as const;
+
+const headerName = /* @__PURE__ */ custom<string>(
+  (value) => typeof value === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(value),
+  "must be the name of a header",
+);
+
+const Options = /* @__PURE__ */ strictObject(
+  {
+    secret: /* @__PURE__ */ custom<Secret>((value) => !!secretsOf(value).length, secretRule),
+    timestampHeader: headerName,
+    signatureHeader: headerName,
+    encoding: /* @__PURE__ */ optional(
+      /* @__PURE__ */ picklist(["hex", "base64"], "must be hex or base64"),
+      "hex",
+    ),
+    prefix: /* @__PURE__ */ optional(
+      /* @__PURE__ */ custom<string>(
+        (value) => typeof value === "string" && /^[!-+\--~]*$/.test(value),
+        "must be text without spaces or commas",
+      ),
+      "",
+    ),
+  },
+  presence,
+);
+
+/** Seconds, out of 10 digits of them or 13 of milliseconds: the year 2001 to 2286, in either. */
+const secondsOf = (timestamp: string): number | undefined =>
+  /^\d{10}(\d{3})?$/.test(timestamp)
+    ? Number(timestamp) / (timestamp.length > 10 ? 1000 : 1)
+    : undefined;
+
+/**
+ * The `verify` of `receive`, `callbackHandler` and `flowHandler` for a service that signs
+ * `{timestamp}.{body}` by HMAC-SHA256, in headers of its own. A message is good for 5 minutes, before
+ * and after its time.
+ *
+ * @param options - how the service signs
+ * @returns a function for `verify`: it refuses with `no_signature`, `wrong_signature` or
+ * `expired_signature`
+ * @throws {BadParametersException} (`placed: "no"`) at once, when an option breaks its rule
+ *
+ * @example Receive the notifications of a service that signs in its own headers
+ * ```ts
+ * import { callbackHandler, timestampedHmac } from "outdial/callbacks";
+ *
+ * const handler = callbackHandler({
+ *   verify: timestampedHmac({
+ *     secret: "the secret that the service shows",
+ *     timestampHeader: "x-service-timestamp",
+ *     signatureHeader: "x-service-signature",
+ *   }),
+ *   onEvent: ({ event }) => console.log(event.type),
+ *   onError: (error) => console.log(String(error)), // RefusedException: The request was refused: no_signature
+ * });
+ *
+ * const unsigned = new Request("https://app.test/status", { method: "POST", body: "{}" });
+ * console.log((await handler(unsigned)).status); // 401
+ * ```
+ * @see https://www.rfc-editor.org/rfc/rfc2104 for HMAC
+ */
+export const timestampedHmac = (options: TimestampedHmac): NonNullable<Checks["verify"]> => {
+  const { secret, timestampHeader, signatureHeader, encoding, prefix } = check(
+    Options,
+    () => options,
+  );
+  const { shape, bytes } = encodings[encoding];
+  const secrets = secretsOf(secret);
+  return async ({ headers }, body) => {
+    const timestamp = headers.get(timestampHeader) ?? "";
+    const signatures = headers.get(signatureHeader);
+    const seconds = secondsOf(timestamp);
+    if (seconds === undefined || !signatures) throw new RefusedException("no_signature");
+    const macs = signatures.split(/[, ]+/, mostMacs).flatMap((one) => {
+      const mac = one.startsWith(prefix) ? one.slice(prefix.length) : "";
+      return shape.test(mac) ? [bytes(mac)] : [];
+    });
+    await verifyClaim({ head: `${timestamp}.`, seconds, macs }, body, (mac, data) =>
+      isMacOf(secrets, mac, data),
+    );
+    return true;
+  };
+};

@@ -1,0 +1,110 @@
+import { assert } from "chai";
+import { callbackHandler, signUrl } from "outdial/callbacks";
+import type { Case } from "../case.ts";
+import { post, secret } from "./fixtures.ts";
+
+export const cases: readonly Case[] = [
+  {
+    name: "the handler gives event and context to onEvent, and answers 204",
+    run: async () => {
+      const context = { order: 17 };
+      const url = await signUrl("https://app.test/status", { secret, context });
+      const got: unknown[] = [];
+      const handler = callbackHandler({ secret, onEvent: (received) => got.push(received) });
+      const response = await handler(post(url));
+      assert.equal(response.status, 204);
+      assert.equal(await response.text(), "");
+      const data = { to: "+12025550188" };
+      const event = { known: true, type: "call.ringing", call_id: "cs_1", data };
+      assert.deepEqual(got, [{ event, context }]);
+    },
+  },
+  {
+    name: "an onEvent that throws is answered 500, so that the service delivers again",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      const lost = new Error("the database is away");
+      for (const onEvent of [
+        () => {
+          throw lost;
+        },
+        () => Promise.reject(lost),
+      ]) {
+        const told: unknown[] = [];
+        const onError = (error: unknown, { url }: Request) => told.push(error, url);
+        const response = await callbackHandler({ secret, onEvent, onError })(post(url));
+        assert.equal(response.status, 500);
+        assert.equal(await response.text(), "");
+        assert.deepEqual(told, [lost, url]);
+        assert.equal((await callbackHandler({ secret, onEvent })(post(url))).status, 500);
+      }
+    },
+  },
+  {
+    name: "an onError that fails, or never settles, changes nothing",
+    run: async () => {
+      const fail = () => {
+        throw new Error("the log is full");
+      };
+      const hostile = new Proxy({}, { get: fail });
+      for (const onError of [
+        fail,
+        async () => fail(),
+        () => new Promise(() => {}),
+        () => hostile,
+      ]) {
+        const handler = callbackHandler({ secret, onEvent() {}, onError });
+        assert.equal((await handler(post("https://app.test/status"))).status, 401);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    },
+  },
+  {
+    name: "a waitUntil that throws is told, and the answer waits for onEvent after all",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      const illegal = new TypeError("Illegal invocation");
+      const lost = new Error("the database is away");
+      const waitUntil = () => {
+        throw illegal;
+      };
+      let events = 0;
+      for (const [onEvent, status, errors] of [
+        [() => ++events, 204, [illegal]],
+        [() => Promise.reject(lost), 500, [illegal, lost]],
+      ] as const) {
+        const told: unknown[] = [];
+        const onError = (error: unknown) => told.push(error);
+        const handler = callbackHandler({ secret, onEvent, onError, waitUntil });
+        assert.equal((await handler(post(url))).status, status);
+        assert.deepEqual(told, [...errors]);
+      }
+      assert.equal(events, 1);
+    },
+  },
+  {
+    name: "with waitUntil the answer comes first, and a late failure is only told",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      const works: Promise<unknown>[] = [];
+      const told: unknown[] = [];
+      const lost = new Error("too late");
+      let fail = () => {};
+      const handler = callbackHandler({
+        secret,
+        onEvent: () =>
+          new Promise((_, reject) => {
+            fail = () => reject(lost);
+          }),
+        onError: (error) => told.push(error),
+        waitUntil: (work) => works.push(work),
+      });
+      assert.equal((await handler(post(url))).status, 204);
+      assert.deepEqual(told, []);
+      fail();
+      assert.lengthOf(works, 1);
+      await Promise.all(works);
+      assert.deepEqual(told, [lost]);
+    },
+  },
+];
