@@ -15,7 +15,7 @@ export default defineConfig({
   target: "es2022",
   platform: "neutral",
   external: [/^node:/],
-  noExternal: ["hono", "@hono/node-server"],
+  noExternal: ["hono", "@hono/node-server", "@noble/hashes"],
   clean: true,
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.
   dts: { banner: '/// <reference lib="esnext.disposable" />' },

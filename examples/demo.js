@@ -110,7 +110,7 @@ const call = await client.calls.create({
 tell("client", `accepted: ${call.id}`);
 
 const record = await emulator.ended(call.id);
-const recording = await fetch(`${baseUrl}/recordings/${call.id}.wav`);
+const recording = await fetch(record.recording_url);
 const file = join(await mkdtemp(join(tmpdir(), "outdial-")), `${call.id}.wav`);
 const sound = new Uint8Array(await recording.arrayBuffer());
 await writeFile(file, sound);

@@ -2,6 +2,7 @@ import { check } from "../rules/check.ts";
 import { isLoopback } from "../rules/url.ts";
 import { Account } from "./api/account.ts";
 import { apiRoutes } from "./api/api.ts";
+import { SignedRecordings } from "./api/signed.ts";
 import { Call } from "./line/call.ts";
 import { Calls } from "./line/calls.ts";
 import type { CallRecord, EmulatorEvent } from "./line/history.ts";
@@ -10,7 +11,7 @@ import { Journal } from "./line/journal.ts";
 import { realClock } from "./line/real-clock.ts";
 import { Notifier } from "./notify/notifier.ts";
 import { randomSecret, signer } from "./notify/signature.ts";
-import { type EmulatorOptions, EmulatorSettingsSchema } from "./options.ts";
+import { type EmulatorOptions, EmulatorSettingsSchema, urlOf } from "./options.ts";
 import { asker } from "./outgoing.ts";
 import { randomSource, ulid } from "./random.ts";
 import { audioOf, type CallAudio } from "./recording/audio.ts";
@@ -109,6 +110,10 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const settings = check(EmulatorSettingsSchema, () => options);
   const { apiKey, numbers, webhookSecret = randomSecret(), fetch: send, respondWithin } = settings;
   const account = new Account(apiKey, numbers);
+  const recordings = new SignedRecordings();
+  // Where requests say that they came in is their own word, so a server says where it really is.
+  const { host } = settings;
+  const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
   const random = randomSource(settings.seed);
   const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
   const accountId = `ac_${ulid(Date.now(), random)}`;
@@ -122,18 +127,21 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
 
   const app = apiRoutes({
     account,
+    recordings,
+    isLocal,
     respondWithin,
     isClosed: () => closing !== undefined,
     findCall: (id) => calls.get(id),
     onRefused: (refusal) =>
       journal.tell({ type: "refused", at: new Date().toISOString(), ...refusal }),
     accept: (params, url) => {
+      const id = `cs_${ulid(Date.now(), random)}`;
       const call = new Call(
         {
-          id: `cs_${ulid(Date.now(), random)}`,
+          id,
           params,
-          origin: new URL(url).origin,
-          local: isLoopback(url),
+          recordingUrl: () => recordings.urlOf(new URL(url).origin, id),
+          local: isLocal(url),
         },
         clock,
         {

@@ -37,6 +37,14 @@ export interface EmulatorOptions {
    */
   readonly webhookSecret?: string | undefined;
   /**
+   * The address or name that the emulator is bound to, for whoever puts it on a port: plain http on
+   * loopback is allowed in a call's URLs when this is loopback. What a request says of where it came
+   * in is its sender's word.
+   *
+   * @defaultValue that of each request's URL: in process, nothing is bound
+   */
+  readonly host?: string | undefined;
+  /**
    * Makes the emulator's own requests, to flows, media and receivers of notifications: a `fetch`, or
    * an application of yours that answers a `Request`. It is called without `this`, as fetch would
    * be: with a `Request`, and an object whose `signal` aborts once nobody waits for the answer.
@@ -116,6 +124,7 @@ export interface EmulatorSettings {
   readonly apiKey?: string | undefined;
   readonly numbers?: readonly string[] | undefined;
   readonly webhookSecret?: string | undefined;
+  readonly host?: string | undefined;
   readonly fetch: Send;
   readonly WebSocket?: (new (url: string) => WebSocket) | undefined;
   readonly clock: "real" | "instant";
@@ -131,6 +140,17 @@ export interface EmulatorSettings {
 }
 
 const isFunction = (value: unknown): boolean => typeof value === "function";
+
+/** The URL of a host, or of an address, which stands in brackets when it is IPv6. */
+export const urlOf = (host: string): string => `http://${host.includes(":") ? `[${host}]` : host}/`;
+
+const isHost = (value: unknown): boolean => {
+  try {
+    return typeof value === "string" && /^[\w.:-]+$/.test(value) && !!new URL(urlOf(value));
+  } catch {
+    return false;
+  }
+};
 
 const milliseconds = /* @__PURE__ */ custom<number>(
   (value) => typeof value === "number" && value >= 0 && value < 2 ** 31,
@@ -157,6 +177,9 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> =
           isWebhookSecret,
           'must be "whsec_" and base64 of 24 to 64 bytes',
         ),
+      ),
+      host: /* @__PURE__ */ optional(
+        /* @__PURE__ */ custom<string>(isHost, "must be an address, or a host's name"),
       ),
       fetch: /* @__PURE__ */ optional(
         /* @__PURE__ */ custom<Send>(isFunction, "must be a function"),

@@ -176,6 +176,10 @@ export const actions: {
   readonly [Name in Action["action"]]: GenericSchema<unknown, Extract<Action, { action: Name }>>;
 } = { play, stream, dial, hangup };
 
+/** The fields that an action has. */
+export const fieldsOf = (name: Action["action"]): readonly string[] =>
+  Object.keys({ play, stream, dial, hangup }[name].entries);
+
 /**
  * The schema of an action, for both ends of the wire. Unknown fields are refused: a typo must not
  * record with a default. A message names the rule, never the value.

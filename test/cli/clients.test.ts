@@ -71,7 +71,10 @@ it("curl places a call, and sees each refusal", async () => {
   const placed = await curl(key, call("+12025550100"));
   expect(placed).toMatchObject({ status: "202", body: { data: { id: expect.any(String) } } });
   const denied = await curl("ak_wrong", call("+12025550100"));
-  expect(denied).toEqual({ status: "403", body: { detail: "Invalid API Key." } });
+  expect(denied).toEqual({
+    status: "403",
+    body: { detail: "Invalid API Key.", message: "Invalid API Key." },
+  });
   expect((await curl(key, "{")).status).toBe("400");
   expect((await curl(key, call("12345"))).status).toBe("422");
   expect((await curl(key, call("+12025550111"))).status).toBe("429 1");

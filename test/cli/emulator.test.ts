@@ -79,7 +79,7 @@ describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
       "told +call.answered, delivered, try 1, 204 in \\d+ ms$",
       "flow +step 1, 200 in \\d+ ms, http://127.0.0.1:\\d+/sample/flow$",
       "play +for 3 s$",
-      "recording +\\d+\\.\\d s, http://127.0.0.1:\\d+/recordings/cs_\\w+.wav$",
+      "recording +\\d+\\.\\d s, http://127.0.0.1:\\d+/recordings/cs_\\w+.wav\\?expires=\\d+&signature=[\\w-]{43}$",
       "completed +normal, \\d+ s$",
     ]) {
       expect(text).toMatch(line(rest));
@@ -268,6 +268,38 @@ describe("outdial emulator", () => {
     expect(stdout).not.toContain("reset");
   });
 
+  it.each([
+    ["127.0.0.1", 202],
+    ["0.0.0.0", 422],
+  ])(
+    "on %s answers a call to plain http on loopback with %i, whatever Host says",
+    async (host, status) => {
+      const { baseUrl, key } = await emulate("node", "--host", host);
+      const url = "http://127.0.0.1:9/";
+      const body = JSON.stringify({
+        from_number: "+12025550199",
+        to_number: "+12025550101",
+        flow_url: url,
+        status_callback_url: url,
+      });
+      const { port } = new URL(baseUrl);
+      const args = ["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", `Host: localhost:${port}`];
+      const headers = ["-H", "@-", "-H", "Content-Type: application/json", "-d", body];
+      const asked = exec("curl", [...args, ...headers, `${baseUrl}/api/v1/calls/initiate`]);
+      asked.child.stdin?.end(`X-API-Key: ${key}`);
+      expect(Number((await asked).stdout)).toBe(status);
+    },
+  );
+
+  it("answers nothing to a page whose own name leads here, the sample neither", async () => {
+    const { baseUrl } = await emulate("node");
+    const { port } = new URL(baseUrl);
+    for (const path of ["/", "/sample/hello.wav", "/recordings/cs_1.wav"]) {
+      const args = ["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", `Host: evil.test:${port}`];
+      expect((await exec("curl", [...args, baseUrl + path])).stdout).toBe("403");
+    }
+  });
+
   it("does not wait at ctrl-C for a receiver that is down", async () => {
     const emulator = await emulate("node");
     const status_callback_url = "http://127.0.0.1:9/status";
@@ -282,9 +314,10 @@ describe("outdial emulator", () => {
     ["127.0.0.1", false],
     ["0.0.0.0", true],
   ])("on %s warns of the network: %s", async (host, warns) => {
-    const { printed, baseUrl } = await emulate("node", "--host", host);
+    const { printed, baseUrl, curl } = await emulate("node", "--host", host);
     expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
     expect(/Whoever can reach this machine/.test(printed())).toBe(warns);
+    expect(curl.includes("https://app.example/flow")).toBe(warns);
   });
 
   it.each([

@@ -208,7 +208,6 @@ export const cases: readonly Case[] = [
         "no action": [{ action: "sing" }, /^step 1: action must be play, stream, dial or hangup/],
         "a list": [[], /^step 1: /],
         "a missing field": [{ action: "play" }, /^step 1: media_url is missing/],
-        "an unknown field": [play({ loop: 2 }), /^step 1: loop is unknown/],
         "plain http": [play({ media_url: "http://app.test/" }), /^step 1: media_url must be/],
         loopback: [play({ media_url: "http://127.0.0.1/" }), /^step 1: media_url must be/],
         "a plain socket": [
@@ -406,7 +405,7 @@ export const cases: readonly Case[] = [
         duration: 3,
         hangup_time: completed.occurred_at,
         reason: "normal",
-        recording_url: `https://emulator.test/recordings/${record.id}.wav`,
+        recording_url: record.recording_url,
       });
       const failed = application({});
       await failed.call({ to_number: "+12025550101" });
@@ -570,8 +569,96 @@ export const cases: readonly Case[] = [
       const silent = await call({ record: false });
       assert.isUndefined(silent.recording_url);
       assert.lengthOf(entries(silent, "recording"), 0);
-      const none = await emulator.fetch(url.replace(record.id, silent.id));
+      const headers = { "X-API-Key": emulator.apiKey };
+      const none = await emulator.fetch(`https://emulator.test/recordings/${silent.id}.wav`, {
+        headers,
+      });
       assert.equal(none.status, 404);
+    },
+  },
+  {
+    name: "emulator: a recording takes the key, or the address that was told, for a week",
+    run: async () => {
+      const { call, emulator } = application({ "/flow": hangup });
+      const { id, recording_url = "" } = await call();
+      const other = await call();
+      assert.include(recording_url, `https://emulator.test/recordings/${id}.wav?`);
+      const plain = recording_url.replace(/\?.*/, "");
+      const ask = async (url: string, key?: string) => {
+        const init = key === undefined ? {} : { headers: { "X-API-Key": key } };
+        return (await emulator.fetch(url, init)).status;
+      };
+      assert.equal(await ask(recording_url), 200);
+      assert.equal(await ask(plain, emulator.apiKey), 200);
+      assert.equal(await ask(plain), 422);
+      assert.equal(await ask(plain, "ak_other"), 403);
+      assert.equal(await ask(plain.replace(id, "cs_unknown")), 422);
+      assert.equal(await ask(plain.replace(id, "cs_unknown"), emulator.apiKey), 404);
+      assert.equal(await ask(recording_url.replace(id, other.id)), 403);
+      const told = new URL(recording_url);
+      const expires = Number(told.searchParams.get("expires"));
+      assert.closeTo(expires - Date.now() / 1000, 7 * 24 * 3_600, 60);
+      told.searchParams.set("expires", String(expires + 1));
+      assert.equal(await ask(told.href), 403);
+      assert.equal(await ask(recording_url.slice(0, -1)), 403);
+      // Regenerating the key doesn't take back what was told.
+      emulator.regenerateKey();
+      assert.equal(await ask(recording_url), 200);
+      const now = Date.now;
+      try {
+        Date.now = () => now() + 8 * 24 * 3_600_000;
+        assert.equal(await ask(recording_url), 403);
+      } finally {
+        Date.now = now;
+      }
+    },
+  },
+  {
+    name: "emulator: in two channels a recording has the callee left and what they hear right",
+    run: async () => {
+      const { call, emulator } = application(
+        { "/flow": play(), "/hello.wav": () => wav(1) },
+        { callee: [{ type: "say", audio: new Int16Array(80).fill(9) }] },
+      );
+      const { recording_url } = await call();
+      const response = await emulator.fetch(`${recording_url}&channels=2`);
+      const bytes = await response.arrayBuffer();
+      assert.equal(new DataView(bytes).getUint16(22, true), 2);
+      const samples = new Int16Array(bytes.slice(44));
+      assert.lengthOf(samples, 16_000);
+      const left = samples.filter((_, at) => at % 2 === 0);
+      assert.deepEqual([left.indexOf(9), left.lastIndexOf(9)], [0, 79]);
+      assert.isAbove(Math.max(...samples.filter((_, at) => at % 2)), 5_000);
+    },
+  },
+  {
+    name: "emulator: fields that an action doesn't know are noted, and change nothing",
+    run: async () => {
+      const busy = { action: "play", media_url: "https://app.test/hello.wav", volume: 3 };
+      const { call } = application({
+        "/flow": {
+          action: "dial",
+          to: "+12025550101",
+          ringback: "x",
+          custom_headers: { "X-A": "b" },
+          on_busy: busy,
+          ["z".repeat(200)]: 1,
+        },
+        "/hello.wav": () => wav(1),
+      });
+      const record = await call();
+      assert.equal(record.reason, "normal");
+      const [flow] = entries(record, "flow");
+      assert.deepEqual(flow?.unknown_fields, [
+        "ringback",
+        "custom_headers",
+        "on_busy.volume",
+        "z".repeat(80),
+      ]);
+      assert.deepEqual(Object.keys(flow?.action ?? {}), ["action", "to", "on_busy"]);
+      const plain = application({ "/flow": hangup });
+      const [none] = entries(await plain.call(), "flow");
+      assert.notProperty(none, "unknown_fields");
     },
   },
   {

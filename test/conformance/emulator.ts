@@ -33,7 +33,7 @@ const json = async (response: Response): Promise<readonly [number, unknown]> => 
   await response.json(),
 ];
 
-const text = (status: number, detail: string) => [status, { detail }] as const;
+const text = (status: number, detail: string) => [status, { detail, message: detail }] as const;
 
 /** A field that breaks a rule; the service's words for it are its own. */
 const complaint = async (response: Response): Promise<readonly [number, string, string]> => {
@@ -91,7 +91,6 @@ export const cases: readonly Case[] = [
         "/x/api/v1/calls/initiate",
         "/api/v2/calls/initiate",
         "/api/v1/voice/initiate",
-        "/recordings/cs_1.wav",
       ]) {
         const response = await post(service, params, {}, origin + path);
         assert.deepEqual(await json(response), text(404, "Not Found"), path);
@@ -107,6 +106,9 @@ export const cases: readonly Case[] = [
         assert.equal(response.status, 405, method);
         assert.equal(response.headers.get("Allow"), "POST", method);
       }
+      const wav = await post(service, params, {}, `${origin}/recordings/cs_1.wav`);
+      assert.deepEqual(await json(wav), text(405, "Method Not Allowed"));
+      assert.equal(wav.headers.get("Allow"), "GET, HEAD");
     },
   },
   {
@@ -116,7 +118,10 @@ export const cases: readonly Case[] = [
       const missing = { loc: ["header", "x-api-key"], msg: "Field required", type: "missing" };
       // Whatever else is wrong: the key is looked at first.
       const keyless = await post(service, "{", { headers: {} });
-      assert.deepEqual(await json(keyless), [422, { detail: [missing] }]);
+      assert.deepEqual(await json(keyless), [
+        422,
+        { detail: [missing], message: "header.x-api-key: Field required" },
+      ]);
       for (const key of ["", "no", apiKey.slice(1), `${apiKey}x`, apiKey.toLowerCase()]) {
         const response = await post(service, "{", { headers: { "X-API-Key": key } });
         assert.deepEqual(await json(response), text(403, "Invalid API Key."), key);
@@ -217,6 +222,37 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "emulator: on a port, that goes by the address it is bound to, and not by what a request says",
+    run: async () => {
+      const local = {
+        ...params,
+        flow_url: "http://localhost:1/",
+        status_callback_url: "http://[::1]/",
+      };
+      const here = "http://127.0.0.1:4010/api/v1/calls/initiate";
+      for (const [host, status] of [
+        ["127.0.0.1", 202],
+        ["::1", 202],
+        ["localhost", 202],
+        ["0.0.0.0", 422],
+        ["::", 422],
+        ["192.0.2.1", 422],
+        ["localhost.evil.test", 422],
+      ] as const) {
+        const service = createEmulator({
+          apiKey,
+          host,
+          clock: "instant",
+          fetch: () => new Response(null, { status: 204 }),
+        });
+        for (const to of [here, url]) {
+          assert.equal((await post(service, local, {}, to)).status, status, `${host} ${to}`);
+        }
+        await service.close();
+      }
+    },
+  },
+  {
     name: "emulator: refuses a from_number of somebody else with 403, after everything else",
     run: async () => {
       const service = emulator();
@@ -259,6 +295,56 @@ export const cases: readonly Case[] = [
       const renewed = { ...headers, "X-API-Key": key };
       assert.equal((await post(service, params, { headers: renewed })).status, 202);
       await service.close();
+    },
+  },
+  {
+    name: "emulator: a key that is regenerated while a body comes is refused",
+    run: async () => {
+      const service = emulator();
+      const text = JSON.stringify(params);
+      let more = (_: string): void => {};
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          more = (part) => controller.enqueue(new TextEncoder().encode(part));
+          more(text.slice(0, 20));
+        },
+        pull: (controller) => {
+          if (service.apiKey !== apiKey) controller.close();
+        },
+      });
+      // A body that comes piece by piece; some platforms have no such requests.
+      const init = { method: "POST", headers, body, duplex: "half" };
+      let request: Request;
+      try {
+        request = new Request(url, init);
+      } catch {
+        return;
+      }
+      const answered = service.fetch(request);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      service.regenerateKey();
+      more(text.slice(20));
+      const [status, refusal] = await json(await answered);
+      assert.deepEqual(
+        [status, refusal],
+        [403, { detail: "Invalid API Key.", message: "Invalid API Key." }],
+      );
+      assert.lengthOf(service.calls, 0);
+    },
+  },
+  {
+    name: "emulator: a refusal says the same in detail and in message, field by field or as a text",
+    run: async () => {
+      const service = emulator();
+      const { detail, message } = Object((await json(await post(service, "null")))[1]);
+      assert.isArray(detail);
+      assert.equal(message, "body: must be an object");
+      const wrong = { ...params, to_number: undefined, record: 1 };
+      const [, both] = await json(await post(service, wrong));
+      assert.match(
+        Object(both).message,
+        /^body\.to_number: .*; body\.record: must be true or false$/,
+      );
     },
   },
   {
@@ -335,6 +421,7 @@ export const cases: readonly Case[] = [
         fetch: ["fetch"],
         clock: ["fast"],
         speed: [0, -1, Number.NaN],
+        host: ["", "a b", "http://x", ":::", "localhost:1", 1],
         ringFor: [-1, Number.NaN, 2 ** 31],
         keep: [-1, 0.5],
         port: [4010],

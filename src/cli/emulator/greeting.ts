@@ -1,6 +1,6 @@
 import type { Emulator } from "../../emulator/emulator.ts";
 import { version } from "../../request/version.ts";
-import { isLoopback } from "../../rules/url.ts";
+import { isPrivate } from "../local/address.ts";
 import type { Paint } from "../terminal/paint.ts";
 import type { Settings } from "./settings.ts";
 
@@ -27,9 +27,6 @@ export const started = (
   ...(forwardTo && { forward_to: forwardTo }),
 });
 
-const isReachable = (host: string, baseUrl: string): boolean =>
-  !isLoopback(baseUrl) || host === "0.0.0.0" || host === "::";
-
 /** The first lines on a terminal. */
 export const greeting = (facts: Started, host: string, line: string, paint: Paint): string => {
   const rows = {
@@ -42,9 +39,12 @@ export const greeting = (facts: Started, host: string, line: string, paint: Pain
   return [
     `${paint("bold", `outdial emulator ${version}`)} for development and tests\n`,
     ...Object.entries(rows).map(([name, value]) => `  ${paint("dim", name.padEnd(11))}  ${value}`),
-    ...(isReachable(host, facts.base_url)
-      ? [paint("yellow", "\n  Whoever can reach this machine can reach the emulator.")]
-      : []),
+    ...(isPrivate(host)
+      ? []
+      : [
+          paint("yellow", "\n  Whoever can reach this machine can reach the emulator."),
+          paint("yellow", "  It takes no plain http to this machine: put URLs of yours below."),
+        ]),
     `\n${line}\n`,
   ].join("\n");
 };

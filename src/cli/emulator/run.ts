@@ -5,7 +5,7 @@ import type { Emulator } from "../../emulator/emulator.ts";
 import type { Run } from "../command/command.ts";
 import { exits } from "../command/failure.ts";
 import { chosenKey, keep } from "../local/account.ts";
-import { baseUrlOf, hostsOf } from "../local/address.ts";
+import { baseUrlOf, hostsOf, isPrivate } from "../local/address.ts";
 import type { Handler } from "../serve/server.ts";
 import { jsonLine } from "../terminal/json.ts";
 import { print } from "../terminal/output.ts";
@@ -40,18 +40,21 @@ export const run: Run<typeof emulatorFlags> = async ({ flags, signal }) => {
   let isHost = (_host: string): boolean => false;
   const isOwn = (origin: string) => isHost(new URL(origin).host);
   const outward = forwardTo ? forwarding(forwardTo, isOwn) : {};
-  const emulator = startEmulator({ ...options, ...outward, onCall: callee.onCall });
+  const emulator = startEmulator({ ...options, host, ...outward, onCall: callee.onCall });
 
   const [from = "+12025550199"] = options.numbers ?? [];
-  const sampleAt = (origin: string): Sample => sampleCall(origin, from, forwardTo);
+  // Where others can reach the emulator, it takes no plain http to this machine.
+  const app = isPrivate(host) ? forwardTo : "https://app.example";
+  const sampleAt = (origin: string): Sample => sampleCall(origin, from, app);
   const { fetch, token } = dashboard(emulator, {
     isHost: (given) => isHost(given),
+    beside: sample,
     speed,
     answerWithin,
     callee,
     sample: sampleAt,
   });
-  const handler: Handler = async (request) => sample(request) ?? fetch(request);
+  const handler: Handler = (request) => fetch(request);
   const server = await listen(handler, host, settings.port);
   isHost = hostsOf(host, server.port);
 

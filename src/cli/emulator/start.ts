@@ -4,7 +4,11 @@ import { BadParametersException } from "../../errors.ts";
 import { UsageError } from "../command/failure.ts";
 import { chosenKey, keep, keptAccount } from "../local/account.ts";
 
-const flagOf: Readonly<Record<string, string>> = { numbers: "--number", speed: "--speed" };
+const flagOf: Readonly<Record<string, string>> = {
+  host: "--host",
+  numbers: "--number",
+  speed: "--speed",
+};
 
 /** @throws {UsageError} naming the option whose rule is broken */
 const create = (options: EmulatorOptions): Emulator => {

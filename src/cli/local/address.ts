@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import { isLoopback } from "../../rules/url.ts";
 
 /** Where the emulator listens unless it is told otherwise, and where `outdial call` looks for one. */
 export const defaultPort = 4010;
@@ -13,6 +14,10 @@ const inUrl = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 /** The URL at which this machine reaches a server that is bound to a host. */
 export const baseUrlOf = (host: string, port: number): string =>
   `http://${inUrl(everywhere.has(host) ? "127.0.0.1" : host)}:${port}`;
+
+/** Whether only this machine can reach a server that is bound to a host. */
+export const isPrivate = (host: string): boolean =>
+  !everywhere.has(host) && isLoopback(baseUrlOf(host, defaultPort));
 
 /** An address and no name: a name could be anyone's, and lead here. */
 const isAddress = (host: string): boolean => /^(\d+(\.\d+){3}|\[[\da-f:.]+\])$/i.test(host);

@@ -22,12 +22,22 @@ export const answer = (
     headers: { "Content-Type": "application/json", ...cors, ...headers },
   });
 
-/** A refusal, with its reason as a text or field by field. */
+/** What is wrong, in one sentence for a person. */
+const sentence = (complaints: readonly Complaint[]): string =>
+  complaints.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
+
+/**
+ * A refusal, with its reason as a text or field by field. It says it twice, as services differ in
+ * where they say it.
+ */
 export const refuse = (
   status: number,
   detail: string | readonly Complaint[],
   headers?: Readonly<Record<string, string>>,
-): Response => answer(status, { detail }, headers);
+): Response => {
+  const message = typeof detail === "string" ? detail : sentence(detail);
+  return answer(status, { detail, message }, headers);
+};
 
 /** The answer to a browser that asks whether a page may make the call. */
 export const preflight = (): Response =>

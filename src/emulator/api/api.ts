@@ -9,6 +9,7 @@ import { type Beginning, parseJson, readBeginning } from "./body.ts";
 import { keyMissing, readFields } from "./fields.ts";
 import { recordingOf } from "./recordings.ts";
 import { replies } from "./reply.ts";
+import type { SignedRecordings } from "./signed.ts";
 
 /** The largest body, in bytes. */
 const largest = 64 * 1024;
@@ -35,6 +36,9 @@ interface Refusal {
 /** What the routes need of the rest of the emulator. */
 export interface ApiParts {
   readonly account: Account;
+  readonly recordings: SignedRecordings;
+  /** Whether plain http on loopback is allowed to a request that came in there. */
+  readonly isLocal: (url: string) => boolean;
   /** Milliseconds on the wall for a request's body. */
   readonly respondWithin: number;
   /** Whether no more calls are taken. */
@@ -77,7 +81,7 @@ const receive = async (
 const initiate = async (
   request: Request,
   { signal, text }: Beside,
-  { account, respondWithin, isClosed, accept }: ApiParts,
+  { account, respondWithin, isLocal, isClosed, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method")) return preflight();
@@ -91,11 +95,13 @@ const initiate = async (
   const received =
     text === undefined ? await receive(request.body, respondWithin, signal) : encoded(text);
   if (!received) return refuse(400, "The body did not come in time.");
+  // The key may have been regenerated while the body came.
+  if (!account.accepts(key)) return refuse(403, "Invalid API Key.");
   const { bytes, whole } = received;
   if (!whole) return refuse(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refuse(400, "The body must be JSON in UTF-8.");
-  const params = readFields(body, url);
+  const params = readFields(body, isLocal(url));
   if (!("to_number" in params)) return refuse(422, params);
   if (!account.owns(params.from_number)) {
     return refuse(403, "from_number does not belong to this account.");
@@ -107,6 +113,26 @@ const initiate = async (
   const { from_number, to_number, status_callback_url, record = true } = params;
   const data = { id, from_number, to_number, status_callback_url, record };
   return replies[reply]({ message: "Call accepted.", data }, signal);
+};
+
+/** Why somebody may not have a recording, if so: it takes the key, or the address as it was told. */
+const refuseRecording = (
+  { method, headers, url }: Request,
+  id: string,
+  { account, recordings }: ApiParts,
+): Response | undefined => {
+  if (method !== "GET" && method !== "HEAD") {
+    return refuse(405, "Method Not Allowed", { Allow: "GET, HEAD" });
+  }
+  const query = new URL(url).searchParams;
+  if (recordings.accepts(id, query)) return;
+  const key = headers.get("X-API-Key");
+  if (key === null) {
+    return query.has("signature")
+      ? refuse(403, "The address is none that was told, or is too old.")
+      : refuse(422, [keyMissing]);
+  }
+  return account.accepts(key) ? undefined : refuse(403, "Invalid API Key.");
 };
 
 /** The routes of the interface; what else an emulator serves is mounted beside them. */
@@ -122,9 +148,13 @@ export const apiRoutes = (parts: ApiParts): Hono<Env> => {
       return response;
     });
   }
-  app.get("/recordings/:file{.+\\.wav}", ({ req, notFound }) => {
-    const call = parts.findCall(req.param("file").slice(0, -4));
-    return call?.facts.recording_url ? recordingOf(call, req.header("Range") ?? null) : notFound();
+  app.all("/recordings/:file{.+\\.wav}", ({ req, notFound }) => {
+    const id = req.param("file").slice(0, -4);
+    const refusal = refuseRecording(req.raw, id, parts);
+    if (refusal) return refusal;
+    const call = parts.findCall(id);
+    if (!call?.facts.recording_url) return notFound();
+    return recordingOf(call, req.header("Range") ?? null, req.query("channels") === "2" ? 2 : 1);
   });
   app.notFound(() => refuse(404, "Not Found"));
   app.onError((error) => {

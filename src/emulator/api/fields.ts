@@ -1,6 +1,6 @@
 import { safeParse } from "valibot";
 import { CallParams } from "../../calls/params.ts";
-import { isLoopback, routeOf } from "../../rules/url.ts";
+import { routeOf } from "../../rules/url.ts";
 import type { Complaint } from "./answer.ts";
 
 const missing = (where: readonly string[]): Complaint => ({
@@ -22,12 +22,11 @@ const wrong = (name: string, msg: string): Complaint => ({
 });
 
 /**
- * The fields of a call, or all that is wrong with them. Plain http on loopback is for an emulator
- * that is itself on loopback.
+ * The fields of a call, or all that is wrong with them.
  *
- * @param url - where the request came in
+ * @param local - whether plain http on loopback is allowed
  */
-export const readFields = (body: unknown, url: string): CallParams | readonly Complaint[] => {
+export const readFields = (body: unknown, local: boolean): CallParams | readonly Complaint[] => {
   if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
   const known: Record<string, unknown> = {};
   const complaints: Complaint[] = [];
@@ -41,7 +40,7 @@ export const readFields = (body: unknown, url: string): CallParams | readonly Co
     complaints.push(name in known ? wrong(name, message) : missing(["body", name]));
   }
   for (const name of ["flow_url", "status_callback_url"]) {
-    if (routeOf(known[name]) === "loopback" && !isLoopback(url)) {
+    if (routeOf(known[name]) === "loopback" && !local) {
       complaints.push(wrong(name, "must be https"));
     }
   }

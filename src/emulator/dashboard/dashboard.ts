@@ -16,6 +16,8 @@ export interface DashboardOptions {
    * API's too: else a page whose own name leads to this machine could read everything here.
    */
   readonly isHost: (host: string) => boolean;
+  /** Answers what is none of the emulator's, such as a sample application; the same `Host` rule holds. */
+  readonly beside?: ((request: Request) => Response | undefined) | undefined;
   /**
    * What signs a browser in.
    *
@@ -125,7 +127,7 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
  * is shown and regenerated here alone: no API manages keys.
  */
 export const dashboard = (emulator: Emulator, options: DashboardOptions): Dashboard => {
-  const { isHost, token } = options;
+  const { isHost, beside, token } = options;
   const session = new Session(token);
   const app = routes(emulator, session, options);
   return {
@@ -136,6 +138,8 @@ export const dashboard = (emulator: Emulator, options: DashboardOptions): Dashbo
       const own = url.pathname === "/" || url.pathname.startsWith("/dashboard/");
       const headers = input instanceof Request ? input.headers : new Headers(init?.headers);
       if (!isHost(headers.get("Host") ?? url.host)) return refuse(403, "Not this host's emulator.");
+      const answer = isRequest && beside?.(input);
+      if (answer) return answer;
       if (!own) return emulator.fetch(input, init);
       return app.fetch(isRequest ? input : new Request(input, init));
     },

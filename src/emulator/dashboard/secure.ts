@@ -48,7 +48,8 @@ export const json = (status: number, body: unknown): Response =>
   });
 
 /** A refusal, with its reason. */
-export const refuse = (status: number, detail: string): Response => json(status, { detail });
+export const refuse = (status: number, detail: string): Response =>
+  json(status, { detail, message: detail });
 
 /** What happens, as it happens. */
 export const eventStream = (body: ReadableStream<Uint8Array>): Response =>

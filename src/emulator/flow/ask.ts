@@ -4,6 +4,7 @@ import type { FlowRequest } from "../../flows/request.ts";
 import { parseJson } from "../api/body.ts";
 import type { Call } from "../line/call.ts";
 import { FlowError } from "./flow-error.ts";
+import { knownIn } from "./known.ts";
 import type { FlowParts } from "./parts.ts";
 
 /** The largest answer, in bytes. */
@@ -27,11 +28,16 @@ const requestOf = ({ id, params }: Call, account_id: string): FlowRequest => ({
   direction: "outbound",
 });
 
-/** What the answer says is to be done, or why it says nothing. */
-const readAction = (bytes: Uint8Array, call: Call, step: number): Action => {
+/** What the answer says is to be done and what else it says, or why it says nothing. */
+const readAction = (
+  bytes: Uint8Array,
+  call: Call,
+  step: number,
+): { readonly action: Action; readonly unknown: readonly string[] } => {
   const value = parseJson(bytes);
   if (value === undefined) throw new FlowError(step, "flow_url", "answered no JSON in UTF-8");
-  const { success, output, issues } = safeParse(Action, value);
+  const { action, unknown } = knownIn(value);
+  const { success, output, issues } = safeParse(Action, action);
   if (!success) {
     const { path, message } = issues[0];
     const field = path?.map(({ key }) => String(key)).join(".") ?? "the action";
@@ -39,7 +45,7 @@ const readAction = (bytes: Uint8Array, call: Call, step: number): Action => {
   }
   const plain = call.local ? undefined : plainUrlIn(output, "");
   if (plain) throw new FlowError(step, plain, "must be https or wss, as the service is remote");
-  return output;
+  return { action: output, unknown };
 };
 
 /**
@@ -70,8 +76,9 @@ export const askFlow = async (
     if (error) throw new FlowError(step, "flow_url", `gave no answer: ${error}`);
     if (!response?.ok) throw new FlowError(step, "flow_url", `answered HTTP ${response?.status}`);
     if (!body?.whole) throw new FlowError(step, "flow_url", "answered more than 64 KiB");
-    const action = readAction(body.bytes, call, step);
-    call.note({ type: "flow", step, url, ms, ...status, action });
+    const { action, unknown } = readAction(body.bytes, call, step);
+    const more = unknown.length > 0 && { unknown_fields: unknown };
+    call.note({ type: "flow", step, url, ms, ...status, action, ...more });
     return action;
   } catch (failure) {
     call.note({ type: "flow", step, url, ms, ...status });

@@ -9,9 +9,9 @@ import { type CallState, type Incident, isOver, reasonOf, transitions } from "./
 export interface Arrival {
   readonly id: string;
   readonly params: CallParams;
-  /** The origin of the request: where the recording can be fetched. */
-  readonly origin: string;
-  /** Whether that is this machine, so that plain http on loopback is allowed. */
+  /** Gives the address at which the recording can be fetched. */
+  readonly recordingUrl: () => string;
+  /** Whether plain http on loopback is allowed. */
   readonly local: boolean;
 }
 
@@ -55,20 +55,20 @@ export class Call {
   person: Person | undefined;
   /** Whether the callee will hang up in the middle of the next action. */
   leavesMidway = false;
-  readonly #origin: string;
+  readonly #recordingUrl: () => string;
   readonly #listeners: Listeners;
   readonly #facts: Writable<CallFacts>;
   readonly #history: HistoryEntry[] = [];
   #recording: Recording | undefined;
 
-  constructor({ id, params, origin, local }: Arrival, clock: Clock, listeners: Listeners) {
+  constructor({ id, params, recordingUrl, local }: Arrival, clock: Clock, listeners: Listeners) {
     const { record = true, ...others } = params;
     this.id = id;
     this.params = params;
     this.local = local;
     this.timeline = clock();
     this.post = this.timeline.fork();
-    this.#origin = origin;
+    this.#recordingUrl = recordingUrl;
     this.#listeners = listeners;
     const initiated_at = this.timeline.now();
     this.#facts = { id, state: "initiated", ...others, record, initiated_at };
@@ -165,8 +165,9 @@ export class Call {
     const facts = this.#facts;
     facts.duration = Math.round(this.talked / 1000);
     if (!facts.record) return;
-    facts.recording_url = `${this.#origin}/recordings/${this.id}.wav`;
-    this.note({ type: "recording", url: facts.recording_url, seconds: this.talked / 1000 });
+    const url = this.#recordingUrl();
+    facts.recording_url = url;
+    this.note({ type: "recording", url, seconds: this.talked / 1000 });
   }
 
   #enter(): void {

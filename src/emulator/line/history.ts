@@ -29,6 +29,8 @@ export interface FlowEntry extends Stamp {
   readonly status?: number;
   /** Absent when the answer was none. */
   readonly action?: Action;
+  /** Fields that the action doesn't know, such as `ringback` or `on_busy.volume`; the first 20. */
+  readonly unknown_fields?: readonly string[];
 }
 
 /** The flow could not be followed: the call ends. */

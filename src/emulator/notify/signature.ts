@@ -1,5 +1,5 @@
 import { base64 } from "../../bytes/base64.ts";
-import { hmacSha256 } from "./hmac.ts";
+import { hmacSha256 } from "../hmac.ts";
 
 /** Signs a text. */
 export type Sign = (text: string) => string;

@@ -91,7 +91,8 @@ const body = fc.oneof(
 const statuses = [202, 400, 403, 404, 405, 413, 415, 422, 429, 503];
 
 const isRefusal = (status: number, seen: unknown): boolean => {
-  const { detail } = Object(seen);
+  const { detail, message } = Object(seen);
+  if (typeof message !== "string" || message === "") return false;
   if (status !== 422) return typeof detail === "string" && detail !== "";
   return (
     Array.isArray(detail) &&

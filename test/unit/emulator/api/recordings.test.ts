@@ -13,7 +13,7 @@ const params = {
 
 it("any part of a recording is that part of the whole", async () => {
   const call = new Call(
-    { id: "cs_1", params, origin: "https://emulator.test", local: false },
+    { id: "cs_1", params, recordingUrl: () => "https://emulator.test/", local: false },
     instantClock,
     { onEntry: () => {}, onState: () => {} },
   );

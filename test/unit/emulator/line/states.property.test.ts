@@ -52,7 +52,7 @@ describe("the states of a call", () => {
       fc.property(fc.array(incident, { maxLength: 12 }), (incidents) => {
         let told = 0;
         const call = new Call(
-          { id: "cs_1", params, origin: "https://emulator.test", local: false },
+          { id: "cs_1", params, recordingUrl: () => "https://emulator.test/", local: false },
           instantClock,
           { onEntry: () => {}, onState: () => told++ },
         );

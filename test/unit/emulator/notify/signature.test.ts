@@ -2,14 +2,14 @@ import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { hmacSha256 } from "../../../../src/emulator/notify/hmac.ts";
+import { hmacSha256 } from "../../../../src/emulator/hmac.ts";
 import {
   isWebhookSecret,
   randomSecret,
   signer,
 } from "../../../../src/emulator/notify/signature.ts";
 
-/** One for all lengths: its room grows with the text. */
+/** One for all lengths: a signature leaves nothing behind. */
 const sign = hmacSha256(new Uint8Array(32).fill(7));
 
 describe("the signature", () => {

@@ -51,7 +51,7 @@ const describe = {
   ],
   recording: (entry) => [
     bold("recording"), " · " + entry.seconds.toFixed(1) + " s",
-    make("audio", { controls: true, preload: "none", "aria-label": "Recording of the call", src: new URL(entry.url).pathname }),
+    make("audio", { controls: true, preload: "none", "aria-label": "Recording of the call", src: new URL(entry.url).pathname + new URL(entry.url).search }),
   ],
   error: (entry) => [bold("error in " + entry.source, "bad"), " · ", make("bdi", {}, entry.message)],
 };
