@@ -1,8 +1,34 @@
-import type { Event, UnknownEvent } from "outdial/callbacks";
+import { type Event, isFinal, type UnknownEvent } from "outdial/callbacks";
 import type { KnownCall, Limit, State } from "./state.ts";
 
 /** Calls that are remembered; the oldest go first. */
 const most = 10_000;
+
+/**
+ * Events that are kept of a call, beside the one that ends it, and the characters of each. A call has
+ * some ten short ones; whoever has got hold of its signed URL could send more, and longer ones.
+ */
+const mostEvents = 30;
+const longestEvent = 2048;
+
+const isShort = (event: Event | UnknownEvent): boolean => {
+  try {
+    return JSON.stringify(event).length <= longestEvent;
+  } catch {
+    return false; // Nested more deeply than anything that a call says.
+  }
+};
+
+/** What is known of a call with news added: each event once, and no more than are kept. */
+const withNews = (known: KnownCall["events"], news: KnownCall["events"]): KnownCall["events"] => {
+  const kept = [...known];
+  for (const event of news.filter(isShort)) {
+    const isKnown = event.id !== undefined && kept.some(({ id }) => id === event.id);
+    const isWanted = kept.length < mostEvents || (isFinal(event) && !kept.some(isFinal));
+    if (isWanted && !isKnown) kept.push(event);
+  }
+  return kept;
+};
 
 const longest = ({ seconds }: Limit): number => seconds * 1000;
 
@@ -17,9 +43,7 @@ export const memory = (now: () => number = Date.now): State => {
 
   const note: State["note"] = async (id, { events = [], ...news }) => {
     const known = calls.get(id) ?? { id, caller: "", events: [] };
-    const isNew = ({ id: event }: Event | UnknownEvent): boolean =>
-      event === undefined || known.events.every((each) => each.id !== event);
-    calls.set(id, { ...known, ...news, events: [...known.events, ...events.filter(isNew)] });
+    calls.set(id, { ...known, ...news, events: withNews(known.events, events) });
     for (const oldest of calls.keys()) {
       if (calls.size <= most) return;
       calls.delete(oldest);

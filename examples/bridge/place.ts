@@ -65,10 +65,10 @@ export const place = async (
     await state.note(id, { call_id: call.id });
     return json(201, { id, call_id: call.id }, location);
   } catch (error) {
-    if (!isException(error)) throw error;
-    console.error(error.message); // Without the key and the numbers, as always.
+    const isKnown = isException(error);
+    console.error(isKnown ? error.message : Object(error).name); // Without the key and the numbers.
     // A 503 invites to try again: only when no telephone has rung. Else its outcome comes to the id.
-    if (error.placed === "no") return refuse(503, "not_placed");
+    if (isKnown && error.placed === "no") return refuse(503, "not_placed");
     return json(202, { id, placed: "maybe" }, location);
   }
 };

@@ -30,7 +30,7 @@ export const relay = (socket: MediaSocket, options: RelayOptions): void => {
   const early: Heard[] = [];
   let kept = 0;
   let agent: Agent | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopTimer = (): void => {};
 
   const end = (problem: Problem): void => {
     if (gone.signal.aborted) return;
@@ -38,8 +38,9 @@ export const relay = (socket: MediaSocket, options: RelayOptions): void => {
     session.close(1011, problem);
   };
   const endAfter = (milliseconds: number, problem: Problem): void => {
-    clearTimeout(timer);
-    timer = setTimeout(end, milliseconds, problem);
+    stopTimer();
+    const timer = setTimeout(end, milliseconds, problem);
+    stopTimer = () => clearTimeout(timer);
   };
 
   const session = streamSession(socket, {
@@ -66,7 +67,7 @@ export const relay = (socket: MediaSocket, options: RelayOptions): void => {
       if (kept <= mostEarly) early.push(heard);
     },
     onClose: () => {
-      clearTimeout(timer);
+      stopTimer();
       gone.abort();
     },
     onError,

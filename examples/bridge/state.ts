@@ -23,7 +23,10 @@ export interface Limit {
 export interface State {
   /** Counts one more call of a caller, if every limit allows it; else gives the seconds to wait. */
   readonly spend: (caller: string, limits: readonly Limit[]) => Promise<number>;
-  /** Adds what is known of a call; an event that is known already, by its `id`, is left out. */
+  /**
+   * Adds what is known of a call. An event that is known already, by its `id`, is left out, and one
+   * that is longer, or one more, than any call has.
+   */
   readonly note: (id: string, news: Partial<Omit<KnownCall, "id">>) => Promise<void>;
   /** Gives `true` to the first who asks for this call, and `false` to everyone after. */
   readonly claim: (id: string) => Promise<boolean>;

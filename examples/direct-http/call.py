@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 
 PLACED, REFUSED, USAGE, MAYBE = 0, 1, 2, 3
 
+# Of these none says that the request was not acted upon; 307 and 308 do.
+OPEN = {408, 409, 425, 499}
+
 
 def tell(text: str, code: int) -> int:
     print(text, file=sys.stderr)
@@ -18,6 +21,8 @@ def place(to_number: str) -> int:
     key = os.environ.get("OUTDIAL_API_KEY", "")
     app = os.environ.get("APP_URL", "")
     base = urlsplit(os.environ.get("OUTDIAL_BASE_URL", ""))
+    if base.username is not None:
+        return tell("OUTDIAL_BASE_URL must be without user and password", USAGE)
     if base.scheme != "https" and base.hostname not in ("127.0.0.1", "localhost"):
         return tell("OUTDIAL_BASE_URL must be https", USAGE)
     if not (key and key.isascii() and key.isprintable()):
@@ -56,7 +61,7 @@ def place(to_number: str) -> int:
     if 200 <= response.status < 300:
         print(answer)
         return PLACED
-    if 300 <= response.status < 500:
+    if response.status in (307, 308) or (400 <= response.status < 500 and response.status not in OPEN):
         return tell(f"Refused with {response.status}: {answer}", REFUSED)
     return tell(f"The call may have been placed: HTTP {response.status}", MAYBE)
 

@@ -10,8 +10,13 @@ wrong() {
 case ${1-} in
   *[!+0-9]* | "") wrong "usage: sh call.sh <number in E.164, such as +12025550100>" ;;
 esac
+# What stands before an "@" is no host: http://127.0.0.1:4010@evil.example leads elsewhere. A proxy of
+# the environment would see all of a plain http request, so it gets none.
+proxies=
 case $OUTDIAL_BASE_URL in
-  https://* | http://127.0.0.1:* | http://localhost:*) ;;
+  *@*) wrong "OUTDIAL_BASE_URL must be without user and password" ;;
+  https://*) ;;
+  http://127.0.0.1:* | http://localhost:*) proxies='*' ;;
   *) wrong "OUTDIAL_BASE_URL must be https" ;;
 esac
 case $OUTDIAL_API_KEY in
@@ -26,13 +31,18 @@ body=$(printf '{"from_number":"%s","to_number":"%s","flow_url":"%s","status_call
 failure=0
 answer=$(printf 'X-API-Key: %s\n' "$OUTDIAL_API_KEY" |
   curl -q --silent --show-error --max-time 10 --write-out '\n%{http_code}' \
-    --header @- --header 'Content-Type: application/json' --data "$body" \
+    ${proxies:+--noproxy "$proxies"} --header @- --header 'Content-Type: application/json' --data "$body" \
     "${OUTDIAL_BASE_URL%/}/api/v1/calls/initiate") || failure=$?
 status=${answer##*[!0-9]}
 
 case $failure:$status in
   0:2??) printf '%s\n' "${answer%???}" ;;
-  0:[34]??)
+  # Of these none says that the request was not acted upon.
+  0:408 | 0:409 | 0:425 | 0:499)
+    echo "The call may have been placed (HTTP $status)" >&2
+    exit 3
+    ;;
+  0:4?? | 0:307 | 0:308)
     printf 'Refused with %s: %s\n' "$status" "${answer%???}" >&2
     exit 1
     ;;

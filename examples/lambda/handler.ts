@@ -1,32 +1,98 @@
-// An AWS Lambda function (Node 22 or newer) that places a call, for the event
-// { "to_number": "+12025550100" }. Bundle it and upload handler.mjs:
+// An AWS Lambda function (Node 22 or newer) that places a call, in two ways: `handler` for the event
+// { "to_number": "+12025550100" }, and `url` for a POST of that to the function's URL, with the header
+// "Authorization: Bearer <CALL_TOKEN>". Bundle it and upload handler.mjs:
 //
 //   npm install outdial esbuild
 //   npx esbuild handler.ts --bundle --platform=node --format=esm --outfile=handler.mjs
 //
-// OUTDIAL_API_KEY, OUTDIAL_BASE_URL, FROM_NUMBER and APP_URL are the function's environment, the key
-// encrypted. Give the function more than the 10 s that the client takes at most: an event whose
-// function ran out of time is tried again, and would ring twice.
-import { Client, isException } from "outdial";
+// OUTDIAL_API_KEY, OUTDIAL_BASE_URL, FROM_NUMBER, APP_URL and, for `url`, CALL_TOKEN (at random) are the
+// function's environment, key and token encrypted. Give the function more than the 10 s that the client
+// takes at most: an event whose function ran out of time is tried again, and would ring twice.
+//
+// The status is 201 with the call's id, 400 when the number is none, 503 when nothing was dialled, and
+// 202 when that can't be known.
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { LambdaFunctionURLHandler } from "aws-lambda";
+import { Client, type Exception, isException } from "outdial";
 
 const { OUTDIAL_API_KEY = "", OUTDIAL_BASE_URL = "", FROM_NUMBER = "", APP_URL = "" } = process.env;
 const client = new Client(OUTDIAL_API_KEY, { baseUrl: OUTDIAL_BASE_URL });
 
-type Result = { placed: "yes"; call_id: string } | { placed: "maybe" };
+interface Result {
+  readonly status: 201 | 202 | 400 | 503;
+  readonly placed: "yes" | "no" | "maybe";
+  readonly call_id?: string;
+  readonly error?: string;
+}
 
-export const handler = async (event: { to_number: string }): Promise<Result> => {
+/** Whether the same event may do better later: nobody was called, and nothing in it is wrong. */
+const mayPass = (error: Exception): boolean =>
+  error.placed === "no" &&
+  (error.name === "NetworkException" || error.name === "TimeoutException" || error.code === 429);
+
+const statusOf = (error: Exception): Result["status"] => {
+  if (error.placed === "maybe") return 202;
+  return error.name === "BadParametersException" && error.param === "to_number" ? 400 : 503;
+};
+
+const create = (to_number: string): Promise<{ readonly id: string }> =>
+  client.calls.create({
+    from_number: FROM_NUMBER,
+    to_number,
+    flow_url: `${APP_URL}/flow`,
+    status_callback_url: `${APP_URL}/status`,
+  });
+
+const refusal = (error: unknown): Result => {
+  if (!isException(error)) return { status: 202, placed: "maybe" };
+  const { name, message, placed } = error;
+  console.error(message); // Without the key and the numbers, as always.
+  return { status: statusOf(error), placed, error: name };
+};
+
+/** For events. Lambda tries an event that failed again: right only when that can't ring twice. */
+export const handler = async (event: { readonly to_number: string }): Promise<Result> => {
   try {
-    const call = await client.calls.create({
-      from_number: FROM_NUMBER,
-      to_number: event.to_number,
-      flow_url: `${APP_URL}/flow`,
-      status_callback_url: `${APP_URL}/status`,
-    });
-    return { placed: "yes", call_id: call.id };
+    const { id } = await create(Object(event).to_number);
+    return { status: 201, placed: "yes", call_id: id };
   } catch (error) {
-    // Lambda tries an event that failed again. That is right only when no telephone has rung.
-    if (!isException(error) || error.placed === "no") throw error;
-    console.error(error.message);
-    return { placed: "maybe" };
+    if (isException(error) && mayPass(error)) throw error;
+    return refusal(error);
+  }
+};
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** The address is public, and whoever gets past this makes telephones ring at your cost. */
+const isAllowed = (authorization = ""): boolean => {
+  const { CALL_TOKEN: token } = process.env;
+  return !!token && timingSafeEqual(digest(authorization), digest(`Bearer ${token}`));
+};
+
+/** What to dial; whatever else came, or nothing, is no number, which `create` refuses. */
+const numberIn = (body: string | undefined, isBase64Encoded: boolean): string => {
+  try {
+    const text = isBase64Encoded ? Buffer.from(body ?? "", "base64").toString() : body;
+    return Object(JSON.parse(text ?? "")).to_number;
+  } catch {
+    return "";
+  }
+};
+
+/** For the function's URL, which nobody tries again by themselves. */
+export const url: LambdaFunctionURLHandler = async ({
+  requestContext,
+  headers,
+  body,
+  isBase64Encoded,
+}) => {
+  if (requestContext.http.method !== "POST") return { statusCode: 405, headers: { Allow: "POST" } };
+  if (!isAllowed(headers.authorization)) return { statusCode: 401 };
+  try {
+    const { id } = await create(numberIn(body, isBase64Encoded));
+    return { statusCode: 201, body: JSON.stringify({ call_id: id }) };
+  } catch (error) {
+    const { status, ...rest } = refusal(error);
+    return { statusCode: status, body: JSON.stringify(rest) };
   }
 };

@@ -51,7 +51,10 @@ export const networkException = (
   } catch {
     // Its getters throw.
   }
-  const told = ["The connection failed", said?.code, said?.message].filter(Boolean).join(": ");
+  const { code = "", message = "" } = said ?? {};
+  // Bun's message begins with its code.
+  const known = message.startsWith(code) ? [message] : [code, message];
+  const told = ["The connection failed", ...known].filter(Boolean).join(": ");
   return new NetworkException(words(told) ?? "The connection failed", {
     placed: isPlatforms && said && neverConnected(said) ? "no" : "maybe",
   });

@@ -1,4 +1,4 @@
-import type { Event } from "outdial/callbacks";
+import type { Event, UnknownEvent } from "outdial/callbacks";
 import { expect, test } from "vitest";
 import { memory } from "../../examples/bridge/memory.ts";
 
@@ -57,4 +57,29 @@ test("the oldest calls are forgotten, so that memory ends somewhere", async () =
   for (let call = 0; call <= 10_000; call++) await state.note(String(call), { caller: "one" });
   expect(await state.find("0")).toBeUndefined();
   expect(await state.find("1")).toBeDefined();
+});
+
+test("what is kept of a call's events is bounded, and how it ended is always kept", async () => {
+  const state = memory();
+  const call = { call_id: "cs_1", data: {} };
+  const leg = (id: number, data = {}): UnknownEvent => ({
+    known: false,
+    type: "leg.ringing",
+    call_id: "cs_1",
+    id: `evt_${id}`,
+    data,
+  });
+  const end = (id: number): Event => ({
+    ...call,
+    known: true,
+    type: "call.completed",
+    id: `evt_${id}`,
+  });
+  await state.note("a", { events: [leg(0, { said: "x".repeat(5_000) })] });
+  for (let id = 1; id <= 1_000; id++) await state.note("a", { events: [leg(id)] });
+  for (let id = 2_000; id <= 2_010; id++) await state.note("a", { events: [end(id)] });
+  const { events = [] } = (await state.find("a")) ?? {};
+  expect(events).toHaveLength(31);
+  expect(events[0]?.id).toBe("evt_1");
+  expect(events.at(-1)?.id).toBe("evt_2000");
 });

@@ -1,4 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Ended, execute, path } from "./execute.ts";
@@ -77,6 +79,50 @@ describe.each([
   ["python", "python3", "examples/direct-http/call.py"],
 ])("%s", (_, command, script) => {
   const refused = (env: Env, ...args: string[]) => execute(command, [path(script), ...args], env);
+
+  test.each([
+    ["http://127.0.0.1:4010@voice.test"],
+    ["http://localhost:4010:x@voice.test"],
+    ["http://me:secret@127.0.0.1:4010"],
+    ["https://me:secret@voice.test"],
+  ])("ends with 2 for the base URL %s, and sends nothing", async (url) => {
+    const { code, stderr } = await refused({ ...service.env, OUTDIAL_BASE_URL: url }, to.placed);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "OUTDIAL_BASE_URL must be without user and password\n",
+    });
+  });
+
+  test("no proxy of the environment sees a call to this machine", async () => {
+    const seen: (string | undefined)[] = [];
+    const proxy = createServer(({ url }, response) => {
+      seen.push(url);
+      response.end();
+    });
+    await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
+    const http_proxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const ended = await refused({ ...service.env, http_proxy, all_proxy: http_proxy }, to.placed);
+    proxy.close();
+    expect({ code: ended.code, seen }).toEqual({ code: 0, seen: [] });
+  });
+
+  test.each([
+    [302, 3],
+    [307, 1],
+    [404, 1],
+    [408, 3],
+    [409, 3],
+    [425, 3],
+    [499, 3],
+    [500, 3],
+  ])("ends as HTTP %i says, with %i", async (status, exit) => {
+    const server = createServer((_, response) => response.writeHead(status).end("{}"));
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code } = await refused({ ...service.env, OUTDIAL_BASE_URL: url }, to.placed);
+    server.close();
+    expect(code).toBe(exit);
+  });
 
   test("ends with 2 without a number, with a key that is no header, and over plain http", async () => {
     const key = "ak_MARKED\nX-Other: 1";

@@ -8,6 +8,8 @@ export const to = {
   garbled: "+12025550115",
   /** The service answers 503. */
   outage: "+12025550110",
+  /** The service answers 429. */
+  limited: "+12025550111",
 } as const;
 
 const FROM_NUMBER = "+12025550199";

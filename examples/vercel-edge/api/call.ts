@@ -5,7 +5,8 @@
 //   npx vercel env add OUTDIAL_API_KEY --sensitive     # as well: OUTDIAL_BASE_URL, FROM_NUMBER,
 //   npx vercel deploy                                  # APP_URL, and CALL_TOKEN, at random
 //
-// It answers 201 with the call's id, 503 when nothing was dialled, and 202 when that can't be known.
+// It answers 201 with the call's id, 400 when the number is none, 503 when nothing was dialled, and
+// 202 when that can't be known.
 import { Client, isException } from "outdial";
 
 export const config = { runtime: "edge" };
@@ -25,10 +26,23 @@ const isAllowed = async (request: Request): Promise<boolean> => {
   return !!token && (await digest(given)) === (await digest(`Bearer ${token}`));
 };
 
+/** A 503 invites the caller to try again. That is right only when no telephone has rung. */
+const refusal = (error: unknown): Response => {
+  if (!isException(error)) return Response.json({ placed: "maybe" }, { status: 202 });
+  const { name, message, placed } = error;
+  console.error(message); // Without the key and the numbers, as always.
+  const isTheirs = name === "BadParametersException" && error.param === "to_number";
+  const status = placed === "maybe" ? 202 : isTheirs ? 400 : 503;
+  return Response.json({ error: name, placed }, { status });
+};
+
 export default async function handler(request: Request): Promise<Response> {
-  if (request.method !== "POST") return new Response(null, { status: 405 });
+  if (request.method !== "POST") {
+    return new Response(null, { status: 405, headers: { Allow: "POST" } });
+  }
   if (!(await isAllowed(request))) return new Response(null, { status: 401 });
-  const { to_number } = await request.json();
+  // Whatever else came, or nothing: no number, which `create` refuses.
+  const { to_number } = Object(await request.json().catch(() => ({})));
   try {
     const call = await client.calls.create({
       from_number: process.env.FROM_NUMBER ?? "",
@@ -38,10 +52,6 @@ export default async function handler(request: Request): Promise<Response> {
     });
     return Response.json({ call_id: call.id }, { status: 201 });
   } catch (error) {
-    if (!isException(error)) throw error;
-    const { name, message, placed } = error;
-    console.error(message); // Without the key and the numbers, as always.
-    // A 503 invites the caller to try again. That is right only when no telephone has rung.
-    return Response.json({ error: name, placed }, { status: placed === "no" ? 503 : 202 });
+    return refusal(error);
   }
 }

@@ -57,17 +57,13 @@ const say = async (call: Call, json: boolean | undefined): Promise<void> => {
 export const place = async (params: CallParams, placing: Placing): Promise<Exit> => {
   const { apiKey, baseUrl, timeout, json, names, reached, signal } = placing;
   if (routeOf(baseUrl) === "loopback") reachDirectly(new URL(baseUrl).hostname);
-  const fetch = (url: string, init: RequestInit): Promise<Response> => {
-    reached("sent");
-    return globalThis.fetch(url, init);
-  };
   let call: Call;
+  reached("sent");
   try {
     call = await create(params, {
       apiKey,
       baseUrl,
       signal,
-      fetch,
       ...(timeout !== undefined && { timeout: timeout === "false" ? false : Number(timeout) }),
     });
   } catch (error) {
