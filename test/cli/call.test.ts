@@ -27,6 +27,7 @@ afterEach(() => {
 const expectLine = ({ code, stdout, stderr }: Ended, exit: number, line: RegExp) => {
   expect(stderr).toMatch(/^outdial: [^\n]+\n$/);
   expect(stderr).toMatch(line);
+  expect(stderr).not.toMatch(/\b([A-Z]+): \1\b/);
   expect(stderr).not.toContain(key);
   for (const number of [from, to]) expect(stderr).not.toContain(number.slice(1));
   expect({ code, stdout }).toEqual({ code: exit, stdout: "" });

@@ -58,7 +58,7 @@ export const place = async (params: CallParams, placing: Placing): Promise<Exit>
   const { apiKey, baseUrl, timeout, json, names, reached, signal } = placing;
   if (routeOf(baseUrl) === "loopback") reachDirectly(new URL(baseUrl).hostname);
   let call: Call;
-  reached("sent");
+  reached("sent"); // From here on only the exceptions of `create` know better.
   try {
     call = await create(params, {
       apiKey,
