@@ -5,6 +5,7 @@ export default defineConfig({
     index: "src/index.ts",
     fetch: "src/fetch.ts",
     "calls/index": "src/calls/index.ts",
+    "campaigns/index": "src/campaigns/index.ts",
     "callbacks/index": "src/callbacks/index.ts",
     "flows/index": "src/flows/index.ts",
     "agents/index": "src/agents/index.ts",

@@ -26,7 +26,6 @@ export type {
   StreamEntry,
 } from "./line/history.ts";
 export type { CallState, EndReason, FailureReason, Reason } from "./line/states.ts";
-export type { Mishaps } from "./notify/mishaps.ts";
 export type { EmulatorOptions, OnCall } from "./options.ts";
 export type { CallAudio, HeardPiece } from "./recording/audio.ts";
 export type { Cut, Voice } from "./recording/recording.ts";

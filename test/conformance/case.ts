@@ -1,3 +1,4 @@
+import type { Storage } from "outdial/campaigns";
 import type { Entry } from "./entries.ts";
 
 /** The runtimes that run the list, by the names that the report uses. */
@@ -22,6 +23,8 @@ export interface Env {
   readonly peer: string;
   /** How this runtime prints a value: `util.inspect`, `Deno.inspect`, or its console's nearest. */
   readonly inspect: (value: unknown) => string;
+  /** A new database of this runtime's own, where it has SQLite. */
+  readonly storage?: (() => Storage | Promise<Storage>) | undefined;
 }
 
 /** What a case about placing calls gets besides: the entry under test. */

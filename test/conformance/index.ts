@@ -1,5 +1,6 @@
 import { cases as attempts } from "./attempts.ts";
 import { cases as callbacks } from "./callbacks/index.ts";
+import { cases as campaigns } from "./campaigns.ts";
 import type { Case, ClientCase, Env } from "./case.ts";
 import { cases as client } from "./client.ts";
 import { cases as emulator } from "./emulator.ts";
@@ -49,4 +50,5 @@ export const cases: readonly Case[] = [
   ...lifecycle,
   ...stream,
   ...callee,
+  ...campaigns,
 ];

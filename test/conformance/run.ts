@@ -1,5 +1,5 @@
 import { countsHere } from "../coverage/counts.ts";
-import type { Env } from "./case.ts";
+import type { Case, Env } from "./case.ts";
 import { exempt } from "./exempt.ts";
 import { cases } from "./index.ts";
 
@@ -29,9 +29,9 @@ const outcome = async (run: () => Promise<void> | void): Promise<string | undefi
 };
 
 /** Runs every case that this runtime can run, one after the other. */
-export const run = async (env: Env): Promise<readonly Result[]> => {
+export const run = async (env: Env, list: readonly Case[] = cases): Promise<readonly Result[]> => {
   const results: Result[] = [];
-  for (const { name, run } of cases) {
+  for (const { name, run } of list) {
     const reason = exempt[env.runtime]?.[name];
     if (reason) results.push({ name, exempt: reason });
     else {

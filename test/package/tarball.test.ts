@@ -19,6 +19,8 @@ const contents = [
   "dist/callbacks/index.js",
   "dist/calls/index.d.ts",
   "dist/calls/index.js",
+  "dist/campaigns/index.d.ts",
+  "dist/campaigns/index.js",
   "dist/chunk-*.js",
   "dist/cli/main.d.ts",
   "dist/cli/main.js",

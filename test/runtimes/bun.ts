@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { report, run } from "../conformance/run.ts";
 
 declare const Bun: {
@@ -8,4 +9,5 @@ declare const Bun: {
 // Unhandled rejections end Bun by themselves, with a failure.
 const [, , peer = ""] = Bun.argv;
 const inspect = (value: unknown) => Bun.inspect(value, { depth: 9 });
-console.log(report(await run({ runtime: "bun", peer, inspect })));
+const storage = () => new Database(":memory:");
+console.log(report(await run({ runtime: "bun", peer, inspect, storage })));

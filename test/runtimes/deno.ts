@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { report, run } from "../conformance/run.ts";
 
 declare const Deno: {
@@ -8,4 +9,5 @@ declare const Deno: {
 // Unhandled rejections end Deno by themselves, with a failure.
 const [peer = ""] = Deno.args;
 const inspect = (value: unknown) => Deno.inspect(value, { depth: 9, showHidden: true });
-console.log(report(await run({ runtime: "deno", peer, inspect })));
+const storage = () => new DatabaseSync(":memory:");
+console.log(report(await run({ runtime: "deno", peer, inspect, storage })));

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { inspect } from "node:util";
 import { report, run } from "../conformance/run.ts";
 
@@ -10,6 +11,7 @@ console.log(
       runtime,
       peer,
       inspect: (value) => inspect(value, { depth: 9, showHidden: true }),
+      storage: () => new DatabaseSync(":memory:"),
     }),
   ),
 );

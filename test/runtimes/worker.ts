@@ -1,13 +1,47 @@
+import type { DurableStorage } from "outdial/campaigns";
+import { cases as campaigns } from "../conformance/campaigns.ts";
+import { cases } from "../conformance/index.ts";
 import { report, run } from "../conformance/run.ts";
 import { inspect } from "./inspect.ts";
 
+/** What is used of a Durable Object's state. */
+interface State {
+  readonly storage: DurableStorage & { deleteAll(): Promise<void> };
+}
+
+/** What is used of the binding to Durable Objects. */
+interface Rooms {
+  idFromName(name: string): unknown;
+  get(id: unknown): { fetch(request: Request): Promise<Response> };
+}
+
+/** The cases that want a database: here a Durable Object has one. */
+export class Room {
+  readonly #storage: State["storage"];
+
+  constructor({ storage }: State) {
+    this.#storage = storage;
+  }
+
+  async fetch(): Promise<Response> {
+    const storage = async () => {
+      await this.#storage.deleteAll();
+      return this.#storage;
+    };
+    return Response.json(await run({ runtime: "workerd", peer: "", inspect, storage }, campaigns));
+  }
+}
+
 /** The list as a Cloudflare Worker. */
 export default {
-  async fetch(request: Request): Promise<Response> {
+  async fetch(request: Request, { ROOMS }: { readonly ROOMS: Rooms }): Promise<Response> {
     const peer = new URL(request.url).searchParams.get("peer") ?? "";
     const unhandled: string[] = [];
     addEventListener("unhandledrejection", ({ reason }) => unhandled.push(String(reason)));
-    const results = await run({ runtime: "workerd", peer, inspect });
+    const others = cases.filter((one) => !campaigns.includes(one));
+    const here = await run({ runtime: "workerd", peer, inspect }, others);
+    const room = await ROOMS.get(ROOMS.idFromName("room")).fetch(request);
+    const results = [...here, ...(await room.json())];
     return new Response(
       [...unhandled.map((each) => `UNHANDLED ${each}`), report(results)].join("\n"),
     );

@@ -6,6 +6,7 @@ const worker = new Miniflare({
   modules: true,
   script: await bundle("./worker.ts", "esm"),
   compatibilityDate: "2026-08-01",
+  durableObjects: { ROOMS: { className: "Room", useSQLite: true } },
 });
 try {
   const response = await worker.dispatchFetch(

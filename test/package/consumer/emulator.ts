@@ -22,7 +22,6 @@ import {
   type HeardPiece,
   type HistoryEntry,
   type LegEntry,
-  type Mishaps,
   type NotificationEntry,
   type OnCall,
   type Outcome,
@@ -37,9 +36,7 @@ import {
 
 const busy: Outcome = { outcome: "busy" };
 const onCall: OnCall = ({ to_number }) => (to_number.endsWith("1") ? busy : undefined);
-const notifications: Mishaps = { lost: 0.1, doubled: 0.1, late: 0.1, lateBy: 1_000 };
 const options: EmulatorOptions = {
-  notifications,
   clock: "instant",
   seed: 1,
   numbers: ["+12025550199"],

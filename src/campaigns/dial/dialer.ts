@@ -1,0 +1,187 @@
+import { dispositionOf } from "../disposition.ts";
+import { isBlocked } from "../ledger/blocked.ts";
+import { claim } from "../ledger/claim.ts";
+import { type ContactRow, contactOf, endWaiting, move } from "../ledger/contact.ts";
+import { Day } from "../ledger/day.ts";
+import { factOf } from "../ledger/facts.ts";
+import { type Meaning, recordOutcome } from "../ledger/outcome.ts";
+import { stateOfCampaign, tallyOf } from "../ledger/progress.ts";
+import { giveUp, nextToGiveUp } from "../ledger/settle.ts";
+import type { CampaignSettings } from "../options.ts";
+import { Pace } from "../pace/pace.ts";
+import type { Sql } from "../sql/sql.ts";
+import { CallingHours } from "../window/hours.ts";
+import { meaningOf } from "./meaning.ts";
+import { sign } from "./sign.ts";
+import { dueNow, endOf, nextDue } from "./turn.ts";
+
+/** Calls that one step begins at most, however much is due. */
+const most = 64;
+
+const defaultConcurrency = 10;
+
+const zoneOf = ({ window }: CampaignSettings): string => {
+  const [first] = [window].flat();
+  return typeof first === "object" ? first.timezone : "UTC";
+};
+
+/** Dials what is due: it alone makes the POSTs of a campaign. */
+export class Dialer {
+  readonly #sql: Sql;
+  readonly #settings: CampaignSettings;
+  readonly #hours: CallingHours;
+  readonly #pace: Pace;
+  readonly #day: Day;
+  readonly #slots: number;
+  readonly #inFlight = new Set<Promise<void>>();
+  /** What couldn't be written down; whatever it was about stays a claim, which is safe. */
+  #failure: { readonly error: unknown } | undefined;
+  /** Hears that something has changed, so that another step may find something to do. */
+  onChange: () => void = () => {};
+
+  constructor(sql: Sql, settings: CampaignSettings) {
+    const { window, rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
+    const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
+    const [{ at: last } = {}] = sql.all(
+      "select at from outdial_audit where event = 'claimed' order by entry desc limit 1",
+    );
+    this.#sql = sql;
+    this.#settings = settings;
+    this.#slots = concurrency;
+    this.#hours = new CallingHours(window === "always" ? window : [window].flat());
+    this.#pace = new Pace(rate, clock(), typeof last === "number" ? last : 0);
+    this.#day = new Day(sql, perDay, zoneOf(settings));
+  }
+
+  /** Calls a second as they are now. */
+  get rate(): number {
+    return this.#pace.rateAt(this.#settings.clock());
+  }
+
+  /**
+   * Does what is due.
+   *
+   * @returns when to come back, in milliseconds since 1970; `undefined` when nothing will be due by itself
+   * @throws what the database throws, when it can't be written
+   */
+  async step(): Promise<number | undefined> {
+    if (this.#failure) throw this.#failure.error;
+    const { clock } = this.#settings;
+    const sql = this.#sql;
+    giveUp(sql, clock());
+    if (!this.#close()) return clock();
+    if (stateOfCampaign(sql) === "running") await this.#dial();
+    return this.#wake();
+  }
+
+  /** Waits until every POST that is under way has its answer, and that is written down. */
+  async idle(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  /** Begins the calls whose turn it is, as many as pace and slots allow. */
+  async #dial(): Promise<void> {
+    const sql = this.#sql;
+    const now = this.#settings.clock();
+    const { calling = 0 } = tallyOf(sql);
+    const wanted = Math.min(most, this.#pace.free(now), this.#slots - calling);
+    if (wanted <= 0 || this.#day.freeAt(now) > now) return;
+    const campaign = String(factOf(sql, "id"));
+    // Signed before the claim: what can't be signed claims nothing.
+    const turns = await Promise.all(
+      dueNow(sql, this.#hours, now, wanted).map(async (contact) => ({
+        contact,
+        params: await sign(contact, campaign, this.#settings),
+      })),
+    );
+    for (const { contact, params } of turns) {
+      if (!sql.transaction(() => this.#claim(contact))) continue;
+      const key = { contact: contact.contact, attempt: contact.attempts + 1 };
+      this.#pace.take(this.#settings.clock());
+      const work = this.#post(params)
+        .then((meaning) => this.#record(key, meaning))
+        .finally(() => this.#inFlight.delete(work));
+      this.#inFlight.add(work);
+    }
+  }
+
+  /**
+   * All that must hold at the moment of a claim, and the claim, in one transaction. What was read
+   * before it may be of yesterday.
+   *
+   * @returns whether to POST
+   */
+  #claim({ contact, attempts }: ContactRow): boolean {
+    const sql = this.#sql;
+    const { clock, prefixes, settle, attempts: budget = 1 } = this.#settings;
+    const at = clock();
+    const row = contactOf(sql, contact);
+    if (row?.state !== "waiting" || row.attempts !== attempts || row.due > at) return false;
+    if (stateOfCampaign(sql) !== "running" || at >= endOf(this.#settings)) return false;
+    if (isBlocked(sql, row.to_number)) {
+      move(sql, row, "skipped", { at, reason: "blocked" });
+      return false;
+    }
+    if (prefixes && !prefixes.some((prefix) => row.to_number.startsWith(prefix))) {
+      move(sql, row, "refused", { at, reason: "prefix" });
+      return false;
+    }
+    if (attempts >= budget) {
+      move(sql, row, dispositionOf("call.failed", row.reason), { at, reason: row.reason });
+      return false;
+    }
+    if (!this.#hours.at(at, row.timezone).open) return false;
+    const { calling = 0 } = tallyOf(sql);
+    if (calling >= this.#slots || this.#pace.nextAt(at) > at || this.#day.freeAt(at) > at) {
+      return false;
+    }
+    this.#day.take(at);
+    return claim(sql, row, at, at + settle * 1000);
+  }
+
+  async #post(params: Parameters<CampaignSettings["create"]>[0]): Promise<Meaning> {
+    try {
+      const { id } = await this.#settings.create(params);
+      return { means: "placed", call_id: id };
+    } catch (error) {
+      return meaningOf(error);
+    }
+  }
+
+  #record(key: { contact: number; attempt: number }, meaning: Meaning): void {
+    const at = this.#settings.clock();
+    try {
+      if (meaning.means === "later") this.#pace.slow(at);
+      recordOutcome(this.#sql, key, meaning, at, this.#settings);
+    } catch (error) {
+      this.#failure = { error };
+    }
+    this.onChange();
+  }
+
+  /**
+   * Ends those who wait for nothing any more.
+   *
+   * @returns whether there are no more of them
+   */
+  #close(): boolean {
+    const at = this.#settings.clock();
+    const isCanceled = stateOfCampaign(this.#sql) === "canceled";
+    if (!isCanceled && at < endOf(this.#settings)) return true;
+    return !endWaiting(this.#sql, isCanceled ? "canceled" : "expired", at);
+  }
+
+  #wake(): number | undefined {
+    const now = this.#settings.clock();
+    const sql = this.#sql;
+    const { waiting = 0, calling = 0 } = tallyOf(sql);
+    const times = [nextToGiveUp(sql)];
+    if (waiting > 0) times.push(endOf(this.#settings));
+    if (waiting > 0 && calling < this.#slots && stateOfCampaign(sql) === "running") {
+      const due = nextDue(sql, this.#hours, now);
+      times.push(Math.max(due, this.#pace.nextAt(now), this.#day.freeAt(now)));
+    }
+    const wake = Math.min(...times);
+    return wake === Number.POSITIVE_INFINITY ? undefined : Math.ceil(wake);
+  }
+}

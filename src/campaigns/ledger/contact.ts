@@ -1,0 +1,87 @@
+import type { Disposition, State } from "../disposition.ts";
+import type { Row, Sql } from "../sql/sql.ts";
+import { audit } from "./audit.ts";
+
+/** A contact as the ledger has it. */
+export interface ContactRow {
+  readonly contact: number;
+  /** E.164; of an erased one a `#` and its HMAC. */
+  readonly to_number: string;
+  readonly id: string | undefined;
+  readonly timezone: string;
+  /** JSON. */
+  readonly variables: string | undefined;
+  readonly state: string;
+  readonly reason: string | undefined;
+  readonly attempts: number;
+  readonly deferrals: number;
+  readonly due: number;
+  readonly call_id: string | undefined;
+}
+
+const text = (value: Row[string] | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+export const contactIn = (row: Row): ContactRow => ({
+  contact: Number(row.contact),
+  to_number: String(row.to_number),
+  id: text(row.id),
+  timezone: String(row.timezone),
+  variables: text(row.variables),
+  state: String(row.state),
+  reason: text(row.reason),
+  attempts: Number(row.attempts),
+  deferrals: Number(row.deferrals),
+  due: Number(row.due),
+  call_id: text(row.call_id),
+});
+
+export const contactOf = (sql: Sql, contact: number): ContactRow | undefined => {
+  const [row] = sql.all("select * from outdial_contact where contact = ?", contact);
+  return row && contactIn(row);
+};
+
+/** Whether nothing of a person is left in the row, and nobody can be called by it. */
+export const isErased = ({ to_number }: ContactRow): boolean => to_number.startsWith("#");
+
+/** What a change of state says beside the state. */
+interface Change {
+  readonly at: number;
+  /** Why, in the service's word or ours. */
+  readonly reason?: string | undefined;
+  /** The first moment at which one that waits may be called. */
+  readonly due?: number | undefined;
+}
+
+/** Brings a contact into a state, and writes that down. */
+export const move = (
+  sql: Sql,
+  { contact, attempts }: ContactRow,
+  state: Exclude<State, "calling">,
+  { at, reason, due = 0 }: Change,
+): void => {
+  sql.all(
+    "update outdial_contact set state = ?, reason = ?, due = ? where contact = ?",
+    state,
+    reason ?? null,
+    due,
+    contact,
+  );
+  const attempt = attempts || undefined;
+  audit(sql, { at, contact, attempt, event: state, detail: reason });
+};
+
+/** How many waiting contacts are ended in one go. */
+const page = 1_000;
+
+/**
+ * Ends contacts that wait, a page of them.
+ *
+ * @returns whether some are left
+ */
+export const endWaiting = (sql: Sql, disposition: Disposition, at: number): boolean =>
+  sql.transaction(() => {
+    const rows = sql.all(`select * from outdial_contact where state = 'waiting' limit ${page}`);
+    for (const row of rows) move(sql, contactIn(row), disposition, { at });
+    return rows.length === page;
+  });

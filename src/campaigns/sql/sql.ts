@@ -1,0 +1,26 @@
+/** What a ledger writes. */
+export type Param = string | number | null;
+
+/** What a cell of SQLite may hold. */
+export type Value = string | number | bigint | null | Uint8Array | ArrayBuffer;
+
+/** A row by the names of its columns. */
+export type Row = Readonly<Record<string, Value>>;
+
+/** The SQLite under a ledger, wherever it lives. Everything is synchronous. */
+export interface Sql {
+  /** Runs one statement to its end, and gives its rows. */
+  all(statement: string, ...values: Param[]): readonly Row[];
+  /** Does all of the work or nothing of it; what has been done is durable before anything is sent. */
+  transaction<T>(work: () => T): T;
+  /**
+   * Keeps everybody else from dialling out of this ledger, until `unlock` or the end of the process.
+   *
+   * @throws {LedgerException} `in_use`
+   */
+  lock(): void;
+  /** Lets the next one dial. */
+  unlock(): void;
+  /** Leaves no byte of what was deleted. */
+  scrub(): void;
+}

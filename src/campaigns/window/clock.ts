@@ -1,0 +1,76 @@
+/** What a clock on a wall shows. */
+export interface WallTime {
+  /** Sunday is 0. */
+  readonly day: number;
+  /** Minutes since midnight. */
+  readonly minute: number;
+}
+
+const minute = 60_000;
+
+const day = 1440;
+
+const formats = /* @__PURE__ */ new Map<string, Intl.DateTimeFormat>();
+
+/** @throws {RangeError} when there is no such time zone */
+const formatOf = (timezone: string): Intl.DateTimeFormat => {
+  let format = formats.get(timezone);
+  if (!format) {
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone: timezone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+    });
+    formats.set(timezone, format);
+  }
+  return format;
+};
+
+/** Whether this runtime knows a time zone by that name. */
+export const isTimezone = (timezone: string): boolean => {
+  try {
+    return !!formatOf(timezone);
+  } catch {
+    return false;
+  }
+};
+
+/** Minutes since 1970 as the clock on the wall would count them. */
+const wallMinutes = (instant: number, timezone: string): number => {
+  const fields: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+  for (const { type, value } of formatOf(timezone).formatToParts(instant)) {
+    fields[type] = Number(value);
+  }
+  const { year = 0, month = 0, day = 0, hour = 0, minute: minutes = 0 } = fields;
+  return Date.UTC(year, month - 1, day, hour, minutes) / minute;
+};
+
+/** How far a zone's clock is ahead of UTC at an instant, in minutes. */
+export const offsetAt = (instant: number, timezone: string): number =>
+  wallMinutes(instant, timezone) - Math.floor(instant / minute);
+
+/** What the clock on the wall of a zone shows. */
+export const wallTime = (instant: number, timezone: string): WallTime => {
+  const minutes = wallMinutes(instant, timezone);
+  return { day: (((Math.floor(minutes / day) + 4) % 7) + 7) % 7, minute: minutes % day };
+};
+
+/**
+ * The instant at which a zone puts its clock forward or back, between two of which the offsets
+ * differ; to the minute.
+ */
+export const transitionBetween = (from: number, to: number, timezone: string): number => {
+  const before = offsetAt(from, timezone);
+  let low = Math.floor(from / minute);
+  let high = Math.ceil(to / minute);
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(middle * minute, timezone) === before) low = middle;
+    else high = middle;
+  }
+  return high * minute;
+};

@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import {
+  BadParametersException,
+  ForbiddenException,
+  NetworkException,
+  ServiceException,
+} from "../../../src/errors.ts";
+import { noon, people, stageOf } from "./stage.ts";
+
+const throwing = (error: unknown) => () => {
+  throw error;
+};
+
+const no = (code?: number, retryAfter?: number) =>
+  throwing(new ServiceException(`HTTP ${code}`, { placed: "no", code, retryAfter }));
+
+describe("what asks to wait", () => {
+  it("is tried again after Retry-After", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    stage.answer = no(429, 7);
+    await stage.play(0);
+    stage.answer = () => ({ id: "cs_1" });
+    await stage.play(6_900);
+    expect(stage.posts).toHaveLength(1);
+    await stage.play(200);
+    expect(stage.posts).toHaveLength(2);
+    expect(stage.campaign.progress()).toMatchObject({ calling: 1 });
+  });
+
+  it("is tried again after a wait that grows to a minute, where no connection was made", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    const times: number[] = [];
+    stage.answer = () => {
+      times.push(stage.now);
+      throw new NetworkException("refused", { placed: "no" });
+    };
+    await stage.play(400_000);
+    const waits = times.slice(1).map((at, index) => Math.round((at - (times[index] ?? 0)) / 1000));
+    expect(waits.slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it("ends a contact as expired, the 20th time", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    stage.answer = no(429, 1);
+    await stage.play(120_000);
+    expect(stage.posts).toHaveLength(20);
+    expect(stage.campaign.progress()).toMatchObject({ expired: 1, done: true });
+  });
+
+  it("slows the pace, which recovers within 10 s", async () => {
+    const stage = await stageOf({ rate: 100 });
+    await stage.campaign.add(people(1));
+    stage.answer = no(429, 60);
+    await stage.play(0);
+    expect(stage.campaign.rate).toBe(50);
+    await stage.play(10_000);
+    expect(stage.campaign.rate).toBe(100);
+  });
+
+  it("counts as no attempt", async () => {
+    const stage = await stageOf({ attempts: 1 });
+    await stage.campaign.add(people(1));
+    stage.answer = no(429, 1);
+    await stage.play(3_000);
+    const [result] = stage.campaign.results();
+    expect(result?.attempts).toBe(0);
+  });
+});
+
+describe("what is the campaign's fault", () => {
+  it.each([401, 403, 404, 405, 307, 308])("%d pauses it, and costs no contact", async (code) => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(5));
+    stage.answer = no(code);
+    await stage.play(60_000);
+    expect(stage.posts).toHaveLength(1);
+    const reason = expect.stringContaining(String(code));
+    expect(stage.campaign.progress()).toMatchObject({ state: "paused", reason, waiting: 5 });
+    stage.answer = () => ({ id: "cs_1" });
+    stage.campaign.resume();
+    await stage.play(60_000);
+    expect(stage.campaign.progress()).toMatchObject({ state: "running", calling: 5 });
+  });
+
+  it("so does an option of the client that breaks its rule", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(5));
+    stage.answer = throwing(new BadParametersException([{ param: "apiKey", message: "is bad" }]));
+    await stage.play(60_000);
+    expect(stage.campaign.progress()).toMatchObject({ state: "paused", waiting: 5 });
+  });
+
+  it("a pause outlives the process", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    stage.answer = throwing(new ForbiddenException("HTTP 403", { placed: "no", code: 403 }));
+    await stage.play();
+    const again = await stage.reopen();
+    await again.play(60_000);
+    expect(again.posts).toEqual([]);
+  });
+});
+
+it.each([400, 402, 410, 413, 415, 422, 451])(
+  "a %d ends the contact as refused, and is never tried again",
+  async (code) => {
+    const stage = await stageOf({ attempts: 3 });
+    await stage.campaign.add(people(1));
+    stage.answer = no(code);
+    await stage.play(3_600_000);
+    expect(stage.posts).toHaveLength(1);
+    expect(stage.campaign.progress()).toMatchObject({ refused: 1, done: true });
+  },
+);
+
+describe("a final notification", () => {
+  it.each([
+    ["call.completed", "normal", "completed"],
+    ["call.completed", "flow_error", "completed"],
+    ["call.failed", "busy", "busy"],
+    ["call.failed", "no_answer", "no_answer"],
+    ["call.failed", "rejected", "rejected"],
+    ["call.failed", "unreachable", "unreachable"],
+    ["call.failed", "canceled", "canceled"],
+    ["call.failed", "a_new_one", "unreachable"],
+    ["call.failed", undefined, "unreachable"],
+  ])("%s with %s ends the contact as %s", async (type, reason, disposition) => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await stage.tell(0, type, reason);
+    const [result] = stage.campaign.results();
+    expect(result).toMatchObject({ disposition, reason });
+  });
+});
+
+describe("where somebody else receives the notifications", () => {
+  it("contacts end as placed, and what may have been placed as unknown", async () => {
+    const options = { notified: false, concurrency: undefined };
+    const stage = await stageOf(options);
+    await stage.campaign.add(people(2));
+    stage.answer = ({ to_number }) => {
+      if (to_number === people(1)[0]?.to_number) return { id: "cs_0" };
+      throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
+    };
+    await stage.play();
+    expect(stage.campaign.progress()).toMatchObject({ placed: 1, unknown: 1, done: true });
+  });
+
+  it("neither attempts nor concurrency can be asked for", async () => {
+    const { message } = await stageOf({ notified: false, attempts: 2 }).catch((error) => error);
+    expect(message).toMatch(/attempts needs notifications.*concurrency needs notifications/);
+  });
+});
+
+it("a campaign whose outcome can't be written says so at the next step, and POSTs nothing more", async () => {
+  const stage = await stageOf({ rate: 1 });
+  await stage.campaign.add(people(3));
+  stage.answer = () => {
+    Object(stage.database).exec("drop table outdial_audit");
+    return { id: "cs_0" };
+  };
+  await stage.campaign.step();
+  await stage.campaign.idle();
+  stage.now = noon + 60_000;
+  await expect(stage.campaign.step()).rejects.toThrow(/outdial_audit/);
+  expect(stage.posts).toHaveLength(1);
+});

@@ -1,0 +1,137 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, describe, expect, it } from "vitest";
+import { LedgerException, openLedger } from "../../../src/campaigns/index.ts";
+import { people, secret, stageOf } from "./stage.ts";
+
+const folders: string[] = [];
+const folder = () => {
+  const made = mkdtempSync(join(tmpdir(), "ledger-"));
+  folders.push(made);
+  return made;
+};
+afterEach(() => {
+  for (const each of folders.splice(0)) rmSync(each, { recursive: true });
+});
+
+const reasonOf = async (work: () => unknown): Promise<string> => {
+  try {
+    await work();
+    return "none";
+  } catch (error) {
+    if (!(error instanceof LedgerException)) throw error;
+    return error.reason;
+  }
+};
+
+describe("8: one process dials from a ledger", () => {
+  it("a second one is refused, until the first has closed", async () => {
+    const file = join(folder(), "people.outdial");
+    const first = await stageOf({}, new DatabaseSync(file));
+    expect(await reasonOf(() => stageOf({}, new DatabaseSync(file)))).toBe("in_use");
+    await first.campaign.close();
+    expect(await reasonOf(() => stageOf({}, new DatabaseSync(file)))).toBe("none");
+  });
+
+  it("looking and blocking go on meanwhile", async () => {
+    const file = join(folder(), "people.outdial");
+    const { campaign, play, posts } = await stageOf({}, new DatabaseSync(file));
+    await campaign.add(people(2));
+    const ledger = openLedger(new DatabaseSync(file));
+    expect(ledger.block(people(1)[0]?.to_number ?? "")).toBe(1);
+    expect(ledger.progress()).toMatchObject({ contacts: 2, waiting: 1, skipped: 1 });
+    await play();
+    expect(posts).toHaveLength(1);
+    expect(Array.from(ledger.results(), ({ disposition }) => disposition)).toEqual([
+      "skipped",
+      undefined,
+    ]);
+  });
+});
+
+describe("a ledger is of one campaign", () => {
+  it.each([
+    ["sender", { from_number: "+12025550198" }],
+    ["flow", { flow_url: "https://app.test/flow?other" }],
+    ["service", { service: "https://other.test" }],
+  ])("another %s is refused", async (_, other) => {
+    const stage = await stageOf();
+    expect(await reasonOf(() => stage.reopen(other))).toBe("other_campaign");
+  });
+
+  it("rate, hours, attempts and the address of notifications may change", async () => {
+    const stage = await stageOf();
+    const status_callback_url = "https://tunnel.test/status";
+    const other = { rate: 2, attempts: 3, status_callback_url, until: new Date(stage.now + 1e6) };
+    expect(await reasonOf(() => stage.reopen(other))).toBe("none");
+  });
+
+  it("a file of anything else is none", async () => {
+    expect(await reasonOf(() => openLedger(new DatabaseSync(":memory:")))).toBe("not_a_ledger");
+  });
+
+  it("one of a newer version is refused", async () => {
+    const database = new DatabaseSync(":memory:");
+    await stageOf({}, database);
+    database.exec("update outdial_fact set value = 2 where name = 'version'");
+    expect(await reasonOf(() => stageOf({}, database))).toBe("newer");
+  });
+});
+
+describe("what is in the file", () => {
+  it("is synced at every commit, and overwritten when it is deleted", async () => {
+    const database = new DatabaseSync(join(folder(), "people.outdial"));
+    await stageOf({}, database);
+    expect(database.prepare("pragma journal_mode").get()).toEqual({ journal_mode: "wal" });
+    expect(database.prepare("pragma synchronous").get()).toEqual({ synchronous: 2 });
+    expect(database.prepare("pragma secure_delete").get()).toEqual({ secure_delete: 1 });
+  });
+
+  it("is neither secret nor a query of the flow's URL", async () => {
+    const home = folder();
+    const flow_url = "https://app.test/flow?token=a-token-of-theirs";
+    const database = new DatabaseSync(join(home, "people.outdial"));
+    const { campaign, play } = await stageOf({ flow_url }, database);
+    await campaign.add(people(3));
+    await play();
+    for (const file of readdirSync(home)) {
+      const bytes = readFileSync(join(home, file), "latin1");
+      expect(bytes).not.toContain(secret);
+      expect(bytes).not.toContain("a-token-of-theirs");
+    }
+  });
+
+  it("is no byte of an erased contact, who is refused from then on", async () => {
+    const home = folder();
+    const { campaign, play, posts, tell } = await stageOf(
+      { variables: ["name"] },
+      new DatabaseSync(join(home, "people.outdial")),
+    );
+    const ada = { to_number: "+4915112345678", id: "ada-17", variables: { name: "Ada Lovelace" } };
+    await campaign.add([...people(500), ada, ...people(1000).slice(500)]);
+    campaign.block("+4915112345679");
+    await play(3_000);
+    const found = (text: string) =>
+      readdirSync(home).filter((file) => readFileSync(join(home, file), "latin1").includes(text));
+    const marks = [ada.to_number, ada.id, "Ada Lovelace", "cs_500", "+4915112345679"];
+    for (const mark of marks) expect(found(mark)).not.toEqual([]);
+    expect(await campaign.erase([ada.to_number, "+4915112345679"])).toBe(1);
+    for (const mark of marks) expect(found(mark)).toEqual([]);
+    const reason = "to_number was erased";
+    expect(await campaign.add([ada, { to_number: "+4915112345679" }])).toEqual({
+      added: 0,
+      duplicate: 0,
+      refused: [
+        { line: 1, reason },
+        { line: 2, reason },
+      ],
+    });
+    // What the call comes to is still counted.
+    const index = posts.findIndex(({ to_number }) => to_number === ada.to_number);
+    await tell(index, "call.completed");
+    expect(campaign.progress()).toMatchObject({ completed: 1 });
+    expect(found("cs_500")).toEqual([]);
+  });
+});

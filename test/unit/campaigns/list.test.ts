@@ -1,0 +1,253 @@
+import { describe, expect, it } from "vitest";
+import { BadParametersException } from "../../../src/errors.ts";
+import { noon, numberOf, people, stageOf } from "./stage.ts";
+
+describe("contacts", () => {
+  it("are told by line and reason when they are refused, without the value", async () => {
+    const { campaign } = await stageOf({ prefixes: ["+1202"], variables: ["note"] });
+    const list: unknown[] = [
+      { to_number: numberOf(1) },
+      { to_number: "0170 1234567" },
+      { to_number: "+4917012345" },
+      { to_number: numberOf(2), timezone: "Europe/Atlantis" },
+      { to_number: numberOf(3), id: "" },
+      { to_number: numberOf(4), variables: { note: "x".repeat(800) } },
+      { to_number: numberOf(5), name: "Ada" },
+      {},
+      { to_number: numberOf(6), variables: { note: 7 } },
+      { to_number: "+1", line: 99 },
+      null,
+    ];
+    const { added, refused } = await campaign.add(Object(list));
+    expect(added).toBe(1);
+    expect(refused.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 99, 10]);
+    const reasons = refused.map(({ reason }) => reason).join("\n");
+    expect(reasons).toMatchInlineSnapshot(`
+      "to_number must be an E.164 number: "+" and 7 to 15 digits
+      to_number begins with none of the allowed prefixes
+      timezone must be an IANA time zone such as "Europe/Berlin"
+      id must be a text of 1 to 64 bytes
+      variables must be at most 700 bytes
+      name is unknown
+      to_number is missing
+      variables must be an object of strings
+      to_number must be an E.164 number: "+" and 7 to 15 digits
+      a field is missing"
+    `);
+    expect(reasons).not.toMatch(/0170|Atlantis|Ada|49170/);
+  });
+
+  it("come out of anything that can be iterated, a page at a time", async () => {
+    const { campaign } = await stageOf();
+    let taken = 0;
+    let most = 0;
+    const list = async function* () {
+      for (const contact of people(5_000)) {
+        taken++;
+        most = Math.max(most, taken - campaign.progress().contacts);
+        yield contact;
+      }
+    };
+    expect(await campaign.add(list())).toMatchObject({ added: 5_000 });
+    expect(most).toBeLessThanOrEqual(2_000);
+  });
+
+  it("that were added before what broke the list are there, and go on from there", async () => {
+    const { campaign } = await stageOf();
+    const list = function* () {
+      yield* people(4_100);
+      throw new Error("the file has ended early");
+    };
+    await expect(campaign.add(list())).rejects.toThrow("ended early");
+    expect(await campaign.add(people(4_200))).toMatchObject({ added: 200, duplicate: 4_000 });
+  });
+
+  it("may grow while calls go on, and known ones keep what they have", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await stage.tell(0, "call.completed");
+    expect(await stage.campaign.add(people(2))).toMatchObject({ added: 1, duplicate: 1 });
+    await stage.play();
+    expect(stage.posts.map(({ to_number }) => to_number)).toEqual([numberOf(0), numberOf(1)]);
+  });
+});
+
+describe("the do-not-call list", () => {
+  it("skips who waits at once, and who is added later", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(2));
+    expect(stage.campaign.block([numberOf(0), numberOf(2)])).toBe(2);
+    expect(stage.campaign.block(numberOf(0))).toBe(0);
+    await stage.campaign.add(people(3));
+    expect(stage.campaign.progress()).toMatchObject({ skipped: 2, waiting: 1 });
+    await stage.play();
+    expect(stage.posts.map(({ to_number }) => to_number)).toEqual([numberOf(1)]);
+  });
+
+  it("keeps who is being called from another attempt", async () => {
+    const stage = await stageOf({ attempts: 2, retryAfter: 60 });
+    await stage.campaign.add(people(1));
+    await stage.play();
+    stage.campaign.block(numberOf(0));
+    await stage.tell(0, "call.failed", "busy");
+    await stage.play(120_000);
+    expect(stage.posts).toHaveLength(1);
+    expect(stage.campaign.progress()).toMatchObject({ skipped: 1, done: true });
+  });
+
+  it("takes no half of a list", async () => {
+    const { campaign } = await stageOf();
+    expect(() => campaign.block([numberOf(0), "nobody"])).toThrow(BadParametersException);
+    expect(campaign.block(numberOf(0))).toBe(1);
+  });
+});
+
+describe("the hours", () => {
+  const window = { days: "mon-fri", from: "09:00", to: "20:00", timezone: "Europe/Berlin" };
+
+  it("hold calls until they begin, each contact by its own clock", async () => {
+    const stage = await stageOf({ window });
+    await stage.campaign.add([
+      { to_number: numberOf(0) },
+      { to_number: numberOf(1), timezone: "America/New_York" },
+    ]);
+    await stage.play();
+    expect(stage.posts.map(({ to_number }) => to_number)).toEqual([numberOf(0)]);
+    expect(await stage.campaign.step()).toBe(noon + 3_750_000); // the horizon of the first
+    await stage.tell(0, "call.completed");
+    expect(await stage.campaign.step()).toBe(Date.parse("2026-06-03T13:00:00Z"));
+    await stage.play(4 * 3_600_000);
+    expect(stage.posts).toHaveLength(2);
+  });
+
+  it("end for good at until", async () => {
+    const stage = await stageOf({ window, until: new Date(noon + 5_000), rate: 1 });
+    await stage.campaign.add(people(100));
+    await stage.play(60_000);
+    expect(stage.posts).toHaveLength(5);
+    expect(stage.campaign.progress()).toMatchObject({ expired: 95, calling: 5 });
+    await stage.tell(0, "call.failed", "busy");
+    expect(stage.campaign.progress()).toMatchObject({ busy: 1 });
+  });
+});
+
+describe("limits", () => {
+  it("concurrency is that of the calls that live, by what the notifications tell", async () => {
+    const stage = await stageOf({ concurrency: 3 });
+    await stage.campaign.add(people(10));
+    await stage.play(10_000);
+    expect(stage.posts).toHaveLength(3);
+    await stage.tell(0, "call.answered");
+    await stage.play(10_000);
+    expect(stage.posts).toHaveLength(3);
+    await stage.tell(0, "call.completed");
+    await stage.play(10_000);
+    expect(stage.posts).toHaveLength(4);
+  });
+
+  it("perDay is a day's by the clock of the first window, also in another process", async () => {
+    const window = { days: "sun-sat", from: "00:00", to: "24:00", timezone: "Europe/Berlin" };
+    const stage = await stageOf({ perDay: 4, window });
+    await stage.campaign.add(people(10));
+    await stage.play(2_000);
+    const again = await stage.reopen();
+    await again.play(Date.parse("2026-06-03T21:59:00Z") - again.now);
+    expect(stage.posts.length + again.posts.length).toBe(4);
+    await again.play(120_000);
+    expect(stage.posts.length + again.posts.length).toBe(8);
+  });
+
+  it("prefixes also hold for contacts that are in the list already", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add([{ to_number: "+4915112345678" }]);
+    const again = await stage.reopen({ prefixes: ["+1202"] });
+    await again.play();
+    expect(again.posts).toEqual([]);
+    expect(again.campaign.progress()).toMatchObject({ refused: 1 });
+  });
+});
+
+describe("a campaign", () => {
+  it("ends who waits when it is canceled; those who are being called come to their end", async () => {
+    const stage = await stageOf({ rate: 1, attempts: 2 });
+    await stage.campaign.add(people(3_000));
+    await stage.play(500);
+    stage.campaign.cancel();
+    await stage.play(60_000);
+    expect(stage.campaign.progress()).toMatchObject({ canceled: 2_999, calling: 1 });
+    await stage.tell(0, "call.failed", "busy");
+    expect(stage.campaign.progress()).toMatchObject({ busy: 1, done: true, state: "canceled" });
+    stage.campaign.resume();
+    expect(stage.campaign.progress().state).toBe("canceled");
+  });
+
+  it("can be audited: every change of state with its time", async () => {
+    const stage = await stageOf({ attempts: 2, retryAfter: 60 });
+    await stage.campaign.add(people(1));
+    await stage.play(1_000);
+    await stage.tell(0, "call.failed", "busy");
+    await stage.play(61_000);
+    await stage.tell(1, "call.completed", "normal");
+    const told = Array.from(stage.campaign.audit(), ({ at, event, attempt, detail }) =>
+      [at - noon, event, attempt, detail].join(" ").trim(),
+    );
+    expect(told).toMatchInlineSnapshot(`
+      [
+        "0 opened",
+        "0 claimed 1",
+        "0 placed 1 cs_0",
+        "1000 waiting 1 busy",
+        "61000 claimed 2",
+        "61000 placed 2 cs_1",
+        "62000 completed 2 normal",
+      ]
+    `);
+  });
+
+  it("runs to its end by itself, on the clock on the wall", async () => {
+    const stage = await stageOf({ clock: () => Date.now(), rate: 200, concurrency: 2 });
+    await stage.campaign.add(people(20));
+    const tell = async (post: number) => {
+      await stage.tell(post, "call.completed");
+    };
+    stage.answer = () => {
+      const post = stage.posts.length - 1;
+      setTimeout(tell, 5, post);
+      return { id: `cs_${post}` };
+    };
+    const progress = await stage.campaign.run();
+    expect(progress).toMatchObject({ done: true, completed: 20 });
+  });
+
+  it("stops at a signal, after the answers that are under way", async () => {
+    const stage = await stageOf({ clock: () => Date.now(), rate: 20 });
+    await stage.campaign.add(people(50));
+    const stop = new AbortController();
+    let answered = 0;
+    stage.answer = async () => {
+      setTimeout(() => stop.abort(), 10);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      answered++;
+      return { id: "cs_0" };
+    };
+    await stage.campaign.run(stop);
+    expect(answered).toBe(stage.posts.length);
+    expect(stage.posts.length).toBeLessThan(5);
+  });
+
+  it.each([
+    [{ rate: 0 }, "rate"],
+    [{ window: "at night" }, "window"],
+    [{ window: { days: "mon", from: "9", to: "20:00", timezone: "UTC" } }, "window"],
+    [{ secret: "short" }, "secret"],
+    [{ retryOn: ["completed"] }, "retryOn"],
+    [{ prefixes: ["49"] }, "prefixes"],
+    [{ flow_url: `https://app.test/${"x".repeat(700)}` }, "flow_url"],
+    [{ retries: 3 }, "retries"],
+  ])("refuses the option %j", async (options, param) => {
+    const error = await stageOf(Object(options)).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(BadParametersException);
+    expect(error.issues[0].param).toContain(param);
+  });
+});

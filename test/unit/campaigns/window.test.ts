@@ -1,0 +1,125 @@
+import { Temporal } from "temporal-polyfill";
+import { describe, expect, it } from "vitest";
+import { CallingHours } from "../../../src/campaigns/window/hours.ts";
+import type { Window } from "../../../src/campaigns/window/window.ts";
+
+const zones = [
+  "Europe/Berlin",
+  "Europe/London",
+  "America/New_York",
+  "America/Los_Angeles",
+  "America/Sao_Paulo",
+  "America/St_Johns",
+  "Asia/Kolkata",
+  "Asia/Kathmandu",
+  "Asia/Tokyo",
+  "Australia/Lord_Howe",
+  "Australia/Sydney",
+  "Pacific/Chatham",
+];
+
+const names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+/** The same question put to Temporal, in the words of the rule. */
+const isOpen = (instant: number, zone: string, { days, from, to }: Window): boolean => {
+  const { dayOfWeek, hour, minute } =
+    Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone);
+  const [first = "", last = first] = days.split("-");
+  const isDay = (day: number) => {
+    const [start, end] = [names.indexOf(first), names.indexOf(last)];
+    return start <= end ? day >= start && day <= end : day >= start || day <= end;
+  };
+  const minutes = (text: string) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
+  const [now, begin, end] = [hour * 60 + minute, minutes(from), minutes(to)];
+  const today = dayOfWeek - 1;
+  if (begin < end) return isDay(today) && begin <= now && now < end;
+  return (isDay(today) && now >= begin) || (isDay((today + 6) % 7) && now < end);
+};
+
+const windows = (timezone: string): readonly Window[] => [
+  { days: "mon-fri", from: "09:00", to: "20:00", timezone },
+  { days: "sat-sun", from: "02:30", to: "03:15", timezone },
+  { days: "fri-mon", from: "22:00", to: "02:30", timezone },
+  { days: "sun-sat", from: "00:00", to: "24:00", timezone },
+];
+
+/** Instants of 2026 and 2027, half of them within 36 hours of a night in which a clock is put on. */
+const instantsIn = (zone: string, count: number): readonly number[] => {
+  let seed = 20_261_121;
+  const random = () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const start = Temporal.Instant.from("2026-01-01T00:00Z");
+  const nights: number[] = [];
+  let at: Temporal.ZonedDateTime | null = start.toZonedDateTimeISO(zone);
+  for (at = at.getTimeZoneTransition("next"); at && at.year < 2028; ) {
+    nights.push(at.epochMilliseconds);
+    at = at.getTimeZoneTransition("next");
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const night = nights[index % (2 * nights.length)];
+    return night === undefined
+      ? start.epochMilliseconds + Math.floor(random() * 63e9)
+      : night + Math.floor((random() - 0.5) * 259_200_000);
+  });
+};
+
+describe("calling hours", () => {
+  it.each(zones)(
+    "are those of an oracle at 840 instants in %s, the nights of its clock among them",
+    (zone) => {
+      for (const [index, instant] of instantsIn(zone, 840).entries()) {
+        const window = windows(zone)[index % 4];
+        if (!window) throw new Error("no window");
+        const hours = new CallingHours([window]);
+        const { open, until } = hours.at(instant, "");
+        expect(open, `${new Date(instant).toISOString()} ${window.days}`).toBe(
+          isOpen(instant, zone, window),
+        );
+        // Nothing changes before `until`, as far as random looks can tell; and what opens is open.
+        for (const part of [0.01, 0.3, 0.77, 0.999]) {
+          const between = Math.floor(instant + (until - instant) * part);
+          expect(isOpen(between, zone, window)).toBe(open);
+        }
+        const opens = hours.opens(instant, "");
+        expect(isOpen(opens, zone, window)).toBe(true);
+        if (!open) expect(isOpen(opens - 1, zone, window)).toBe(false);
+      }
+    },
+  );
+
+  it("are by the contact's own clock when it has one", () => {
+    const hours = new CallingHours(windows("Europe/Berlin").slice(0, 1));
+    const nine = Date.parse("2026-06-03T07:00:00Z"); // 9:00 in Berlin, 3:00 in New York
+    expect(hours.at(nine, "").open).toBe(true);
+    expect(hours.at(nine, "America/New_York").open).toBe(false);
+    expect(hours.opens(nine, "America/New_York")).toBe(Date.parse("2026-06-03T13:00:00Z"));
+  });
+
+  it("may be several windows, each by a clock of its own", () => {
+    const hours = new CallingHours([
+      { days: "wed", from: "09:00", to: "10:00", timezone: "Europe/Berlin" },
+      { days: "wed", from: "09:00", to: "10:00", timezone: "America/New_York" },
+    ]);
+    const at = (time: string) => hours.at(Date.parse(`2026-06-03T${time}:00Z`), "").open;
+    expect(["06:59", "07:00", "07:59", "08:00", "13:00", "14:00"].map(at)).toEqual([
+      false,
+      true,
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it("that never come are Infinity", () => {
+    expect(new CallingHours([]).opens(0, "")).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("hold for a clock that is set back", () => {
+    const hours = new CallingHours(windows("Europe/Berlin").slice(0, 1));
+    expect(hours.at(Date.parse("2026-06-03T10:00:00Z"), "").open).toBe(true);
+    expect(hours.at(Date.parse("2026-06-03T03:00:00Z"), "").open).toBe(false);
+  });
+});
