@@ -30,12 +30,12 @@ const unescaped = (text: string): string =>
 
 /** What hexadecimal and base64 in a text stand for, wherever in a longer text they were cut. */
 const decoded = (text: string): readonly string[] => {
-  const solid = text.replace(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  const whole = text.replaceAll("-", "+").replaceAll("_", "/");
   return [
-    ...(solid.match(/[\da-f]{14,}/gi) ?? []).flatMap((hex) =>
+    ...(whole.match(/[\da-f]{14,}/gi) ?? []).flatMap((hex) =>
       [hex, hex.slice(1)].map((cut) => unescaped(cut.replace(/../g, "%$&"))),
     ),
-    ...(solid.match(/[a-z\d+/]{8,}/gi) ?? []).flatMap((base64) =>
+    ...(whole.match(/[a-z\d+/]{8,}/gi) ?? []).flatMap((base64) =>
       [0, 1, 2, 3].map((cut) => {
         const isOdd = (base64.length - cut) % 4 === 1;
         return atob(base64.slice(cut, isOdd ? -1 : undefined));
@@ -44,11 +44,12 @@ const decoded = (text: string): readonly string[] => {
   ];
 };
 
-/** The ways to read a text: as it is, and without one or two layers of escapes or encodings. */
-const readings = (text: string, layers = 2): readonly string[] =>
-  layers
-    ? [text, ...[unescaped(text), ...decoded(text)].flatMap((inner) => readings(inner, layers - 1))]
-    : [text];
+/** The ways to read a text: unbroken, and without one or two layers of escapes or encodings. */
+const readings = (broken: string, layers = 2): readonly string[] => {
+  const text = broken.replace(/\s/g, "");
+  const inner = layers ? [unescaped(text), ...decoded(text)] : [];
+  return [text, ...inner.flatMap((each) => readings(each, layers - 1))];
+};
 
 /** The most of a number that is its country's affair, which numbers in national form leave out. */
 const countryCode = 3;
@@ -71,7 +72,10 @@ export const redactor = (keys: readonly string[], numbers: readonly string[]): R
         national.some((number) => letters.includes(number)) ||
         keys.some((key) => {
           const needle = bare(key);
-          return needle.length < 8 ? reading.includes(key) : letters.includes(needle);
+          // A key that is mostly of other characters is looked for with them.
+          return needle.length < 8
+            ? reading.toLowerCase().includes(key.toLowerCase().replaceAll(" ", ""))
+            : letters.includes(needle);
         })
       );
     });

@@ -25,7 +25,7 @@ const redirects: readonly Fault[] = [300, 301, 302, 303, 304, 305, 306, 307, 308
 
 const fieldError = '{"loc":["body","to_number"],"msg":"{number} is no number","type":"value"}';
 /** As the exception tells it: the number is taken out. */
-const toldError = { loc: ["body", "to_number"], msg: "+*** is no number", type: "value" };
+const toldError = { loc: ["body", "to_number"], msg: "*** is no number", type: "value" };
 
 /** A date has no fractions of a second, and the answer takes a while: up to 5 s, says this table. */
 const retryAfters: readonly {

@@ -1,0 +1,148 @@
+import { assert } from "chai";
+import fc from "fast-check";
+import { type Attempt, isException } from "outdial";
+import { entries } from "../conformance/entries.ts";
+import { line } from "./fetches.ts";
+import { key, telling } from "./secrets.ts";
+import { step } from "./service.ts";
+
+/** What a run of the fuzz came to, in one runtime. */
+export interface Fuzzed {
+  readonly runs: number;
+  readonly placed: number;
+  readonly no: number;
+  readonly maybe: number;
+  readonly aborted: number;
+}
+
+/** The deadline of a call, and how much later than that it may end on a busy machine. */
+const deadline = 60;
+const margin = 2_000;
+
+/** The most that an exception may show, in characters: what a service says is bounded. */
+const mostShown = 64 * 1024;
+
+const from_number = "+12025550177";
+const to_number = "+12025550188";
+const params = {
+  from_number,
+  to_number,
+  flow_url: "https://app.test/flow",
+  status_callback_url: "https://app.test/status",
+};
+
+/** One call: its keys, what becomes of each POST, and the odd ways of who makes it. */
+const call = key.chain((apiKey) =>
+  fc.record({
+    entry: fc.constantFrom(...entries),
+    apiKey: fc.constant(apiKey),
+    steps: fc.array(step(telling({ key: apiKey, numbers: [from_number, to_number] })), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    heeds: fc.boolean(),
+    wait: fc.constantFrom(0, 0, 0, 1, deadline - 10, deadline + 20),
+    retries: fc.nat(2),
+    path: fc.constantFrom("auto" as const, "calls" as const),
+    keys: fc.constantFrom("text", "function", "another", "late", "fails later"),
+    abort: fc.constantFrom(undefined, undefined, 1, deadline - 20),
+  }),
+);
+
+type Keys = (apiKey: string) => string | (() => string | Promise<string>);
+
+/** The ways to give a key; after a 403 it is asked for again. */
+const keysBy: Readonly<Record<string, Keys>> = {
+  text: (apiKey) => apiKey,
+  function: (apiKey) => () => apiKey,
+  another: (apiKey) => {
+    let asked = 0;
+    return () => (asked++ ? `${apiKey}-other` : apiKey);
+  },
+  late: (apiKey) => {
+    let asked = 0;
+    return async () => {
+      if (asked++ === 0) return apiKey;
+      await new Promise((resolve) => setTimeout(resolve, deadline));
+      return `${apiKey}-other`;
+    };
+  },
+  "fails later": (apiKey) => {
+    let asked = 0;
+    return () => (asked++ ? Promise.reject(new Error(apiKey)) : apiKey);
+  },
+};
+
+/**
+ * Makes calls of every odd kind, and holds each to the promises: it ends in time, with a call, with a
+ * documented exception or with the caller's own reason; `"no"` means that nothing was accepted, then or
+ * later; at most one POST may have been; and no secret is shown, in whatever encoding it came.
+ */
+export const fuzz = async (
+  inspect: (value: unknown) => string,
+  seed: number,
+  numRuns: number,
+): Promise<Fuzzed> => {
+  const count = { runs: 0, placed: 0, no: 0, maybe: 0, aborted: 0 };
+  const later: (() => void)[] = [];
+  await fc.assert(
+    fc.asyncProperty(
+      call,
+      async ({ entry, apiKey, steps, heeds, wait, abort, keys, ...options }) => {
+        const { fetch, seen } = line(steps, heeds, wait);
+        const attempts: Attempt[] = [];
+        const controller = new AbortController();
+        const reason = new Error("enough");
+        const timer = abort && setTimeout(() => controller.abort(reason), abort);
+        const began = Date.now();
+        const settled: unknown = await entry.calls
+          .create(params, {
+            ...options,
+            apiKey: keysBy[keys]?.(apiKey) ?? apiKey,
+            baseUrl: "https://voice.test",
+            dangerouslyAllowBrowser: true,
+            fetch,
+            signal: controller.signal,
+            timeout: deadline,
+            onAttempt: (attempt) => attempts.push(attempt),
+          })
+          .catch((error: unknown) => error);
+        clearTimeout(timer);
+        assert.isBelow(Date.now() - began, deadline + margin, "it ended late");
+        const { posts, accepted } = seen();
+        count.runs++;
+        assert.isAtMost(accepted, 1, "more than one POST may have placed a call");
+        // What has settled sends nothing more, and has told of each POST.
+        later.push(() => {
+          assert.deepEqual(seen(), { posts, accepted }, "a POST left after the end");
+          assert.lengthOf(attempts, posts);
+        });
+        if (settled === reason) {
+          count.aborted++;
+        } else if (isException(settled)) {
+          count[settled.placed]++;
+          if (settled.placed === "no") assert.equal(accepted, 0, `"no", but: ${settled.message}`);
+        } else {
+          assert.isString(Object(settled).id, `not documented: ${String(settled)}`);
+          assert.equal(accepted, 1);
+          count.placed++;
+          return;
+        }
+        const shown = [settled, attempts]
+          .flatMap((each) => [inspect(each), JSON.stringify(each), String(Object(each).stack)])
+          .join("\n");
+        assert.isBelow(shown.length, mostShown, "it keeps too much");
+        const tokens = steps.flatMap((one) => one.tokens);
+        for (const secret of [...tokens, apiKey, from_number.slice(1), to_number.slice(1)]) {
+          const written = [secret, JSON.stringify(secret).slice(1, -1)];
+          for (const one of written)
+            assert.isFalse(shown.toLowerCase().includes(one.toLowerCase()), `shown: ${one}`);
+        }
+      },
+    ),
+    { seed, numRuns, endOnFailure: false },
+  );
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  for (const check of later) check();
+  return count;
+};
