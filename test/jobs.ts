@@ -104,6 +104,7 @@ export const rest: readonly Job[] = [
 /** In a lane beside those: they take long, and wait for much of it. */
 export const beside: readonly Job[] = [
   exits("soak", [], node(), "test/soak/run.ts", "--seconds", "60"),
+  exits("fuzz", ["runtimes"], node(), "test/fuzz/run.ts", "--seed", "1", "--runs", "1200"),
   {
     ...exits(
       "faults",

@@ -3,17 +3,9 @@ import fc from "fast-check";
 import { type Attempt, isException } from "outdial";
 import { entries } from "../conformance/entries.ts";
 import { line } from "./fetches.ts";
+import type { Fuzzed } from "./fuzzed.ts";
 import { key, telling } from "./secrets.ts";
-import { step } from "./service.ts";
-
-/** What a run of the fuzz came to, in one runtime. */
-export interface Fuzzed {
-  readonly runs: number;
-  readonly placed: number;
-  readonly no: number;
-  readonly maybe: number;
-  readonly aborted: number;
-}
+import { mayPlace, step } from "./service.ts";
 
 /** The deadline of a call, and how much later than that it may end on a busy machine. */
 const deadline = 60;
@@ -122,6 +114,10 @@ export const fuzz = async (
         } else if (isException(settled)) {
           count[settled.placed]++;
           if (settled.placed === "no") assert.equal(accepted, 0, `"no", but: ${settled.message}`);
+          if (posts > 0) assert.notEqual(settled.name, "BadParametersException");
+          const last = steps[Math.min(posts, steps.length) - 1];
+          if (last && !mayPlace(last) && settled.name !== "TimeoutException")
+            assert.equal(settled.placed, "no", `refused, but: ${settled.message}`);
         } else {
           assert.isString(Object(settled).id, `not documented: ${String(settled)}`);
           assert.equal(accepted, 1);

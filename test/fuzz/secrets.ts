@@ -27,11 +27,11 @@ const encodings: Readonly<Record<string, Encode>> = {
 
 const encoding = fc.constantFrom(...Object.values(encodings));
 
-/** One or two encodings, one after the other. */
-const encoder = fc.tuple(encoding, fc.option(encoding)).map(
-  ([inner, outer]) =>
+/** Up to two encodings, one after the other. */
+const encoder = fc.tuple(fc.constantFrom(...Object.values(looks)), encoding, encoding).map(
+  ([look, inner, outer]) =>
     (text: string) =>
-      outer?.(inner(text)) ?? inner(text),
+      outer(inner(look(text))),
 );
 
 /** A telephone number as people and services write it: with its country, or without. */
@@ -56,21 +56,28 @@ export interface Secrets {
 export interface Telling {
   readonly text: string;
   readonly token: string;
+  /** The same for where the numbers of others may stay: in the id of a request. */
+  readonly own: string;
 }
 
-/** Texts with the secrets of a call in them. */
+/** The number of somebody else, which must not be shown either. */
+const foreign = "+493012345678";
+
+/** Texts with the secrets of a call in them, in any encoding; or with another's number, as people write it. */
 export const telling = ({ key, numbers }: Secrets): fc.Arbitrary<Telling> =>
   fc
     .tuple(
       fc.oneof(
-        fc.constant(key),
-        fc.tuple(fc.constantFrom(...numbers), written).map(([number, write]) => write(number)),
+        fc.tuple(fc.constant(key), encoder).map(([secret, encode]) => ({ token: encode(secret) })),
+        fc
+          .tuple(fc.constantFrom(...numbers), written, encoder)
+          .map(([number, write, encode]) => ({ token: encode(write(number)) })),
+        written.map((write) => ({ token: write(foreign), isForeign: true })),
       ),
-      encoder,
       fc.constantFrom("", "The key ", "sent: [", '{"to":"'),
       fc.constantFrom("", " is not valid.", "]", '"}'),
     )
-    .map(([secret, encode, before, after]) => {
-      const token = encode(secret);
-      return { text: `${before}${token}${after}`, token };
+    .map(([{ token, isForeign = false }, before, after]) => {
+      const text = `${before}${token}${after}`;
+      return { text, token, own: isForeign ? "" : text };
     });

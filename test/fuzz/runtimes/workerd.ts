@@ -1,0 +1,18 @@
+import { Miniflare } from "miniflare";
+import { bundle } from "../../runtimes/bundle.ts";
+
+const [, , told = ""] = process.argv;
+const worker = new Miniflare({
+  modules: true,
+  script: await bundle("../fuzz/runtimes/worker.ts", "esm"),
+  compatibilityDate: "2026-08-01",
+});
+try {
+  const response = await worker.dispatchFetch("https://worker.test/", {
+    method: "POST",
+    body: told,
+  });
+  console.log(await response.text());
+} finally {
+  await worker.dispose();
+}
