@@ -46,7 +46,7 @@ const fieldErrors = (list: unknown, { words }: Redaction): readonly FieldError[]
 /** A constant of the service's own: something like a word, to branch on. */
 const constant = (value: unknown, { words }: Redaction): string | undefined => {
   const text = words(value);
-  return text === String(value) && /^[\w.:/#-]{1,100}$/.test(text) ? text : undefined;
+  return text && text === String(value) && /^[\w.:/#-]{1,100}$/.test(text) ? text : undefined;
 };
 
 /** The parsed body of a refusal; an empty object when it is not JSON. */

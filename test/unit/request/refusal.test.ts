@@ -95,6 +95,7 @@ const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
 test.each([
   ['{"detail":{"toString":1}}'],
+  ['{"code":{"toString":1,"valueOf":null},"type":{"toString":1,"valueOf":null}}'],
   ['{"detail":[{"loc":{"toString":null},"msg":{"valueOf":null},"type":{}}]}'],
   ['{"detail":[{"loc":[{"toString":null}],"msg":["a"],"type":[[]]}]}'],
   [`{"detail":[{"loc":${deep(5_000)},"msg":${deep(5_000)}}]}`],
