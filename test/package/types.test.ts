@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 // The project's own: beside this file there is an old one, of a tool.
 import ts from "../../node_modules/typescript/lib/typescript.js";
-import { path } from "../examples/execute.ts";
+import { execute, path } from "../examples/execute.ts";
 import { cleanUp, entries, install, pack } from "./project.ts";
 
 let project: string;
@@ -49,6 +49,85 @@ test("every line of misuse is one: without its mark it fails to compile", () => 
   } finally {
     writeFileSync(misuse, source);
   }
+});
+
+describe("what a platform declares is enough, libraries checked, without the DOM's declarations", () => {
+  test.each([
+    ["the DOM", ["lib.es2022.d.ts", "lib.dom.d.ts"], []],
+    ["Node", ["lib.es2022.d.ts"], ["node_modules/@types/node/index.d.ts"]],
+    ["Bun", ["lib.es2022.d.ts"], ["test/node_modules/@types/bun/index.d.ts"]],
+    ["Workers", ["lib.es2022.d.ts"], ["test/node_modules/@cloudflare/workers-types/index.d.ts"]],
+  ])(
+    "%s",
+    (_, lib, types) => {
+      const files = [join(project, "everywhere.ts"), ...types.map(path)];
+      const platform = ts.createProgram(files, { ...program.getCompilerOptions(), lib, types: [] });
+      // What a platform's own declarations say of each other is theirs.
+      const ours = complaintsOf(platform).filter((complaint) => complaint.startsWith(project));
+      expect(ours).toEqual([]);
+    },
+    120_000,
+  );
+
+  test("Deno", async () => {
+    const deno = path("test/node_modules/.bin/deno");
+    const args = ["check", "--quiet", "--node-modules-dir=manual", "everywhere.ts"];
+    const { code, stderr } = await execute(deno, args, {}, { cwd: project, patience: 60_000 });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+});
+
+/** What an editor offers at `|` in a file of the project. */
+const offered = (source: string): readonly string[] => {
+  const file = join(project, "typing.ts");
+  writeFileSync(file, source.replace("|", ""));
+  try {
+    const service = ts.createLanguageService({
+      ...ts.createCompilerHost(program.getCompilerOptions()),
+      getCompilationSettings: () => program.getCompilerOptions(),
+      getScriptFileNames: () => [file],
+      getScriptVersion: () => "1",
+      getScriptSnapshot: (name) => {
+        const text = ts.sys.readFile(name);
+        return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+      },
+    });
+    const { entries = [] } = service.getCompletionsAtPosition(file, source.indexOf("|"), {}) ?? {};
+    return entries.map(({ name }) => name);
+  } finally {
+    rmSync(file);
+  }
+};
+
+describe("an editor completes a notification", () => {
+  const inHandler = (line: string) =>
+    `import { callbackHandler } from "outdial/callbacks";
+    callbackHandler({ secret: "", onEvent: ({ event }) => { ${line} } });`;
+  const types = ["answered", "completed", "failed", "initiated", "ringing"];
+
+  test.each([
+    'if (event.known) switch (event.type) { case "|": }',
+    'switch (event.type) { case "|": }',
+    'if (event.type === "|") return;',
+  ])("its type: %s", (line) =>
+    expect([...offered(inHandler(line))].sort()).toEqual(types.map((type) => `call.${type}`)),
+  );
+
+  test.each([
+    ["call.completed", ["duration", "from", "hangup_time", "reason", "recording_url", "to"]],
+    ["call.failed", ["from", "hangup_time", "reason", "to"]],
+    ["call.answered", ["answer_time", "from", "to"]],
+    ["call.initiated", ["from", "start_time", "to"]],
+    ["call.ringing", ["from", "to"]],
+  ])("the data of %s", (type, fields) => {
+    const line = `if (event.known && event.type === "${type}") event.data.|`;
+    expect([...offered(inHandler(line))].sort()).toEqual(fields);
+  });
+
+  test("the reasons of a failure", () => {
+    const line = 'if (event.known && event.type === "call.failed") event.data.reason === "|"';
+    expect(offered(inHandler(line))).toContain("no_answer");
+  });
 });
 
 describe("the consumer uses the whole public API", () => {
