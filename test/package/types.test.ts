@@ -83,7 +83,12 @@ const offered = (source: string): readonly string[] => {
   writeFileSync(file, source.replace("|", ""));
   try {
     const service = ts.createLanguageService({
-      ...ts.createCompilerHost(program.getCompilerOptions()),
+      fileExists: ts.sys.fileExists,
+      readFile: ts.sys.readFile,
+      directoryExists: ts.sys.directoryExists,
+      getDirectories: ts.sys.getDirectories,
+      getCurrentDirectory: () => project,
+      getDefaultLibFileName: ts.getDefaultLibFilePath,
       getCompilationSettings: () => program.getCompilerOptions(),
       getScriptFileNames: () => [file],
       getScriptVersion: () => "1",
