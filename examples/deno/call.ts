@@ -6,6 +6,8 @@
 //   deno run --allow-net=voice.example.com \
 //     --allow-env=OUTDIAL_API_KEY,OUTDIAL_BASE_URL,FROM_NUMBER,APP_URL call.ts +12025550100
 //
+// From a clone, after `npm ci` and with nothing from a registry: add --config=clone.json.
+//
 // Exit code: 0 placed, 1 not placed, 3 perhaps placed (look before you call again).
 import { calls, isException } from "outdial";
 

@@ -8,22 +8,23 @@ import { onlyCall, type Service, startService, to } from "./service.ts";
 
 type Env = Readonly<Record<string, string>>;
 
+const deno = (config: string, number: string, env: Env): Promise<Ended> =>
+  execute(
+    path("test/node_modules/.bin/deno"),
+    [
+      ...["run", "--no-prompt", "--allow-net=127.0.0.1"],
+      "--allow-env=OUTDIAL_API_KEY,OUTDIAL_BASE_URL,FROM_NUMBER,APP_URL",
+      `--config=${path(config)}`,
+      path("examples/deno/call.ts"),
+      number,
+    ],
+    env,
+  );
+
 /** How each script is started, as its own header says. */
 const scripts: Readonly<Record<string, (number: string, env: Env) => Promise<Ended>>> = {
-  deno: (number, env) =>
-    execute(
-      path("test/node_modules/.bin/deno"),
-      [
-        "run",
-        "--no-prompt",
-        "--allow-net=127.0.0.1",
-        "--allow-env=OUTDIAL_API_KEY,OUTDIAL_BASE_URL,FROM_NUMBER,APP_URL",
-        `--config=${path("test/examples/deno.json")}`,
-        path("examples/deno/call.ts"),
-        number,
-      ],
-      env,
-    ),
+  deno: (number, env) => deno("test/examples/deno.json", number, env),
+  "deno, from a clone": (number, env) => deno("examples/deno/clone.json", number, env),
   bun: (number, env) =>
     execute(path("test/node_modules/.bin/bun"), [path("examples/bun/call.ts"), number], env),
   curl: (number, env) => execute("sh", [path("examples/direct-http/call.sh"), number], env),

@@ -34,7 +34,7 @@ test("the tests of the examples hold against the types of the built package", as
 test("the Deno example holds against Deno's own types and the sources that JSR serves", async () => {
   const { code, stderr } = await execute(path("test/node_modules/.bin/deno"), [
     "check",
-    `--config=${path("test/examples/jsr.json")}`,
+    `--config=${path("examples/deno/clone.json")}`,
     path("examples/deno/call.ts"),
   ]);
   expect(code, stderr).toBe(0);
