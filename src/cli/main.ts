@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { version } from "../request/version.ts";
 /// <reference types="node" />
+import { version } from "../request/version.ts";
 import type { Stage } from "./command/command.ts";
 import { type Exit, exits, Failure, UsageError } from "./command/failure.ts";
 import { help, helpOf } from "./command/help.ts";
@@ -18,14 +18,14 @@ let stage: Stage = "nothing";
 
 /** What it means when a command ends early. */
 const ends = {
-  nothing: [exits.refused, "no call was placed"],
-  sent: [exits.maybe, "a call may have been placed, so find out before you call again"],
-  placed: [exits.done, "the call was placed"],
+  nothing: [exits.refused, "no", "no call was placed"],
+  sent: [exits.maybe, "maybe", "a call may have been placed, so find out before you call again"],
+  placed: [exits.done, "yes", "the call was placed"],
 } as const;
 
 const early = (what: string): Failure => {
-  const [exit, words] = ends[stage];
-  return new Failure(`${what} (${words})`, exit);
+  const [exit, placed, words] = ends[stage];
+  return new Failure(`${what} (${words})`, exit, { placed });
 };
 
 /** Of an error that nobody foresaw the name alone is told: its message may hold anything. */

@@ -132,6 +132,17 @@ describe.each(runtimes)("under %s", (runtime) => {
     );
   });
 
+  it("ctrl-C with --json is told as JSON, with what is known of the telephone", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const env = await environment(() => arrived.resolve());
+    const { child, ended } = start(runtime, [...call, "--json"], env);
+    await arrived.promise;
+    child.kill("SIGINT");
+    const { code, stderr } = await ended;
+    expect(code).toBe(3);
+    expect(JSON.parse(stderr).error).toMatchObject({ exit: 3, placed: "maybe" });
+  });
+
   it("the second ctrl-C ends it at once, and says that a call may have been placed", async () => {
     const preload = breaking("stuck", "process.stdout.write = () => true;");
     const arrived = Promise.withResolvers<void>();
