@@ -64,7 +64,7 @@ const run = (
 ): Running => {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(command, args, {
-    env: { PATH, HOME, XDG_STATE_HOME: state, ...env },
+    env: { PATH, HOME, XDG_STATE_HOME: state, DENO_NO_UPDATE_CHECK: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
