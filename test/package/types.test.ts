@@ -90,6 +90,7 @@ const offered = (source: string): readonly string[] => {
       getCurrentDirectory: () => project,
       getDefaultLibFileName: ts.getDefaultLibFilePath,
       getCompilationSettings: () => program.getCompilerOptions(),
+      writeFile: () => {},
       getScriptFileNames: () => [file],
       getScriptVersion: () => "1",
       getScriptSnapshot: (name) => {
