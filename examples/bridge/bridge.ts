@@ -1,22 +1,16 @@
-import { callbackHandler, RefusedException, signUrl, verifyUrl } from "outdial/callbacks";
-import { type Context, flowHandler, type MediaSocket, stream } from "outdial/flows";
+import { callbackHandler, isFinal, RefusedException, signUrl, verifyUrl } from "outdial/callbacks";
+import { type Context, flowHandler, stream } from "outdial/flows";
 import type { Connect } from "./agent.ts";
 import { json, refuse } from "./answer.ts";
 import { callerOf } from "./callers.ts";
 import type { Config } from "./config.ts";
 import { echoAgent } from "./echo-agent.ts";
+import { type Lines, linesHere, type Upgrade } from "./lines.ts";
 import { memory } from "./memory.ts";
 import { page } from "./page.ts";
 import { place } from "./place.ts";
-import { relay } from "./relay.ts";
 import { remoteAgent } from "./remote-agent.ts";
 import { type State, viewOf } from "./state.ts";
-
-/** What each platform does in its own way: makes a WebSocket out of a request. */
-export type Upgrade = (request: Request) => {
-  readonly socket: MediaSocket;
-  readonly response: Response;
-};
 
 /** The whole bridge: a request and the platform's upgrade in, an answer out. */
 export type Bridge = (request: Request, upgrade: Upgrade) => Promise<Response>;
@@ -25,6 +19,7 @@ export type Bridge = (request: Request, upgrade: Upgrade) => Promise<Response>;
 export interface Parts {
   readonly state?: State;
   readonly connect?: Connect;
+  readonly lines?: Lines;
 }
 
 /** Seconds: the service connects as soon as the flow has answered. */
@@ -42,9 +37,10 @@ const idIn = ({ id }: Context): string => String(id);
 
 export const createBridge = (config: Config, parts: Parts = {}): Bridge => {
   const { publicUrl, secret, webhookSecret, agentUrl, agentSecret, callers } = config;
-  const { agentWithin, longest } = config;
   const { state = memory() } = parts;
   const { connect = agentUrl ? remoteAgent(agentUrl, agentSecret) : echoAgent } = parts;
+  const onProblem = (id: string, problem: string) => state.note(id, { problem }).catch(report);
+  const { lines = linesHere(config, connect, { onProblem, onError: report }) } = parts;
   const unauthorized = () => refuse(401, "unauthorized", { "WWW-Authenticate": "Bearer" });
 
   const flow = flowHandler({
@@ -52,7 +48,7 @@ export const createBridge = (config: Config, parts: Parts = {}): Bridge => {
     onAnswer: async ({ context }) => {
       const media = `${publicUrl.replace(/^http/, "ws")}/media`;
       const ws_url = await signUrl(media, { secret, context, expiresIn: mediaFor });
-      return stream(ws_url, { chunk_size });
+      return stream(ws_url, { chunk_size, sample_rate: "8k" });
     },
     onError: report,
   });
@@ -60,12 +56,16 @@ export const createBridge = (config: Config, parts: Parts = {}): Bridge => {
   const status = callbackHandler({
     secret,
     ...(webhookSecret && { webhookSecret }),
-    onEvent: ({ event, context }) =>
-      state.note(idIn(context), {
+    onEvent: async ({ event, context }) => {
+      const id = idIn(context);
+      if (event.type === "call.ringing") await lines.ringing(id);
+      if (isFinal(event)) await lines.over(id);
+      await state.note(id, {
         ...(event.call_id && { call_id: event.call_id }),
         caller: String(context.caller),
         events: [event],
-      }),
+      });
+    },
     onError: report,
   });
 
@@ -83,10 +83,7 @@ export const createBridge = (config: Config, parts: Parts = {}): Bridge => {
     }
     const id = idIn(context);
     if (!(await state.claim(id))) return refuse(409, "connected_before");
-    const { socket, response } = upgrade(request);
-    const onProblem = (problem: string) => state.note(id, { problem }).catch(report);
-    relay(socket, { connect, context, agentWithin, longest, onProblem, onError: report });
-    return response;
+    return lines.connect(request, upgrade, id, context);
   };
 
   const post = async (request: Request): Promise<Response> => {

@@ -11,6 +11,20 @@ export interface Caller {
   readonly per_day: number;
 }
 
+/** A speech agent of one of the services that `outdial/agents` knows. */
+export interface Speech {
+  readonly kind: "openai" | "gpt-live" | "elevenlabs" | "deepgram";
+  readonly apiKey: string;
+  /** Where it is, if it isn't where it usually is. */
+  readonly url: string | undefined;
+  /** Which agent, at ElevenLabs. */
+  readonly agentId: string;
+  /** What it is to do, beside saying that it is a machine. */
+  readonly instructions: string;
+  /** Whether it must say that the call is recorded. */
+  readonly record: boolean;
+}
+
 /** All that the bridge must be told. */
 export interface Config {
   readonly apiKey: string;
@@ -24,7 +38,9 @@ export interface Config {
   readonly webhookSecret: string | undefined;
   readonly callers: readonly Caller[];
   readonly record: boolean;
-  /** The voice agent's wss URL; without one the echo answers. */
+  /** Who answers; without one the agent at `agentUrl`, and without that the echo. */
+  readonly speech: Speech | undefined;
+  /** The wss URL of a voice agent of your own. */
   readonly agentUrl: string | undefined;
   /** Signs the agent's URL, so that the agent can tell the bridge from anyone else. */
   readonly agentSecret: string | undefined;
@@ -66,6 +82,8 @@ const originIn = (url: string): string | undefined => {
   return protocol === "https:" || isHere ? origin : undefined;
 };
 
+const kinds = ["openai", "gpt-live", "elevenlabs", "deepgram"] as const;
+
 const words: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["false", false],
@@ -84,6 +102,21 @@ export const configOf = (env: (name: string) => string | undefined): Config => {
     return value as T; // Not used when undefined: the throw below comes first.
   };
   const text = (value: string) => value || undefined;
+  const record = read("RECORD", (word) => words.get(word), "false");
+  const agent = read(
+    "AGENT",
+    (word) => [...kinds, "echo" as const].find((kind) => kind === word),
+    "echo",
+  );
+  const speech = agent !== undefined &&
+    agent !== "echo" && {
+      kind: agent,
+      apiKey: read("AGENT_KEY", text),
+      url: env("AGENT_URL") || undefined,
+      agentId: agent === "elevenlabs" ? read("AGENT_ID", text) : "",
+      instructions: env("AGENT_INSTRUCTIONS") ?? "",
+      record,
+    };
   const config: Config = {
     apiKey: read("OUTDIAL_API_KEY", text),
     baseUrl: read("OUTDIAL_BASE_URL", text),
@@ -95,7 +128,8 @@ export const configOf = (env: (name: string) => string | undefined): Config => {
     }),
     webhookSecret: env("WEBHOOK_SECRET") || undefined,
     callers: read("CALLERS", callersIn),
-    record: read("RECORD", (word) => words.get(word), "false"),
+    record,
+    speech: speech || undefined,
     agentUrl: env("AGENT_URL") || undefined,
     agentSecret: env("AGENT_SECRET") || undefined,
     agentWithin: read("AGENT_WITHIN_SECONDS", milliseconds, "5"),

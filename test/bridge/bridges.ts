@@ -41,8 +41,14 @@ const inProcess =
     return { url, close: () => ended(child) };
   };
 
+/** What `wrangler.toml` binds: an object for each call and each caller. */
+const objects = { OBJECTS: { className: "BridgeObject", useSQLite: true } };
+
 /** One in workerd, as wrangler makes it of its entry: one file, without any Node module. */
-export const inWorkerd = (entry: string): ((env: Env) => Promise<RunningBridge>) => {
+export const inWorkerd = (
+  entry: string,
+  durableObjects = {},
+): ((env: Env) => Promise<RunningBridge>) => {
   let script: Promise<string> | undefined;
   return async (env) => {
     script ??= bundle(entry, "esm");
@@ -53,6 +59,7 @@ export const inWorkerd = (entry: string): ((env: Env) => Promise<RunningBridge>)
       host: "127.0.0.1",
       port: Number(env.PORT),
       bindings: env,
+      durableObjects,
     });
     await worker.ready;
     return { url: String(env.PUBLIC_URL), close: () => worker.dispose() };
@@ -70,7 +77,7 @@ const deno = [
 
 /** The bridge on each platform. */
 export const bridges: Readonly<Record<string, (env: Env) => Promise<RunningBridge>>> = {
-  workerd: inWorkerd("examples/bridge/worker.ts"),
+  workerd: inWorkerd("examples/bridge/worker.ts", objects),
   deno: inProcess("test/node_modules/.bin/deno", ...deno),
   bun: inProcess("test/node_modules/.bin/bun", path("examples/bridge/bun.ts")),
   node: inProcess("test/node_modules/node/bin/node", path("test/bridge/node-server.ts")),

@@ -30,7 +30,22 @@ test("the environment becomes the configuration, with its defaults", () => {
   });
 });
 
+test("a speech agent takes its own key, and is told whether the call is recorded", () => {
+  const agent = { AGENT: "elevenlabs", AGENT_KEY: "xi-1", AGENT_ID: "agent_1", RECORD: "true" };
+  expect(configured({ ...complete, ...agent }).speech).toEqual({
+    kind: "elevenlabs",
+    apiKey: "xi-1",
+    url: undefined,
+    agentId: "agent_1",
+    instructions: "",
+    record: true,
+  });
+  expect(configured({ ...complete, AGENT: "echo" }).speech).toBeUndefined();
+  expect(() => configured({ ...complete, AGENT: "openai" })).toThrow("rule: AGENT_KEY");
+});
+
 test.each([
+  ["AGENT", "somebody"],
   ["OUTDIAL_API_KEY", ""],
   ["PUBLIC_URL", "http://bridge.test"],
   ["PUBLIC_URL", "bridge.test"],
