@@ -1,4 +1,5 @@
 import type { Runtime } from "./runtimes.ts";
+import type { Kind } from "./section.ts";
 import type { Subject } from "./subjects.ts";
 
 /** What every measurement is given. */
@@ -14,5 +15,9 @@ export interface Bench {
   readonly files: Readonly<Record<string, string>>;
 }
 
-export const kindOf = ({ name, peer }: Subject): "ours" | "floor" | "peer" =>
-  peer ? "peer" : name.startsWith("outdial") ? "ours" : "floor";
+export const kindOf = ({ name, peer, transport }: Subject): Kind =>
+  peer ? transport : name.startsWith("outdial") ? "ours" : "floor";
+
+/** The one with the least of something, or nobody. */
+export const leastOf = <T>(some: readonly T[], measure: (one: T) => number): T | undefined =>
+  some.toSorted((one, other) => measure(one) - measure(other))[0];

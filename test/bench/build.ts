@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { type BuildFailure, type BuildOptions, build, type Plugin } from "esbuild";
 import { here } from "./paths.ts";
 
@@ -12,14 +12,19 @@ export const clearBuilt = (): void => {
   cpSync(`${here}../../package.json`, `${built}outdial/package.json`);
 };
 
+/** The file of each entry, as the package says: `./fetch` to `./dist/fetch.js`. */
+const entries: Readonly<Record<string, { readonly default: string }>> = JSON.parse(
+  readFileSync(`${here}../../package.json`, "utf8"),
+).exports;
+
 /** Imports of outdial lead to the copy: beside the files that are built, or into a bundle. */
 const toTheCopy = (folder: string, external: boolean): Plugin => ({
   name: "to-the-copy",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^outdial(\/|$)/ }, ({ path }) => ({
-      path: `${folder}${path.replace(/^outdial\/?/, "outdial/")}/index.js`.replace("//", "/"),
-      external,
-    })),
+    onResolve({ filter: /^outdial(\/|$)/ }, ({ path }) => {
+      const file = entries[path.replace("outdial", ".")]?.default ?? "";
+      return { path: `${folder}${file.replace("./dist", "outdial")}`, external };
+    }),
 });
 
 const common: BuildOptions = { bundle: true, format: "esm", target: "es2022", logLevel: "silent" };

@@ -3,38 +3,21 @@
 // `--report`: only the report, again, out of results.json.
 // Names of measurements (`size`, `loopback` …): only those, and the rest of the report as it was.
 import { generateKeyPairSync } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
+import { basename } from "node:path";
 import process from "node:process";
 import type { Bench } from "./bench.ts";
 import { buildFile, clearBuilt } from "./build.ts";
 import { calibrate, noiseLine } from "./calibration.ts";
 import { firstLine, start } from "./child.ts";
 import { has, install } from "./install.ts";
-import { coldStart } from "./measure/cold-start.ts";
-import { emulator } from "./measure/emulator.ts";
-import { loopback } from "./measure/loopback.ts";
-import { memory } from "./measure/memory.ts";
-import { perCall } from "./measure/per-call.ts";
-import { signatures } from "./measure/signatures.ts";
-import { size } from "./measure/size.ts";
-import { operations } from "./operations.ts";
+import { measurements } from "./measurements.ts";
 import { here } from "./paths.ts";
 import type { Measured, Results } from "./report/markdown.ts";
 import { readResults, writeReport } from "./report/write.ts";
 import { node, runtimes } from "./runtimes.ts";
-import type { Section } from "./section.ts";
 import { subjects as all } from "./subjects.ts";
-
-const measurements: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
-  size,
-  "per-call": perCall,
-  loopback,
-  "cold-start": coldStart,
-  memory,
-  emulator,
-  signatures,
-};
 
 /** What is so for a peer, and nothing that broke. */
 const isItsNature = (remark: string) => remark.includes("does not build without `nodejs_compat`");
@@ -64,12 +47,12 @@ process.env.NODE_NO_WARNINGS = "1";
 
 clearBuilt();
 const files: Record<string, string> = {};
-for (const name of ["loop", "memory", "import", "server"]) {
-  files[name] = await buildFile(`work/${name}.ts`, name);
-}
 for (const { name } of subjects) files[name] = await buildFile(`clients/${name}.ts`, name);
 if (has("axios")) files.axios = await buildFile("clients/axios.ts", "axios");
-for (const name of operations) files[name] = await buildFile(`operations/${name}.ts`, name);
+for (const path of globSync("{work,operations}/*.ts", { cwd: here })) {
+  const name = basename(path, ".ts");
+  files[name] = await buildFile(path, name);
+}
 
 const server = await start([...node.command, files.server ?? ""]);
 const bench: Bench = {
@@ -88,7 +71,7 @@ for (const name of chosen) {
   const section = await measurements[name]?.(bench);
   if (!section) continue;
   const noise = noiseLine();
-  measured.set(section.title, { ...section, date, noise });
+  measured.set(name, { ...section, name, date, noise });
   console.log(`\n${section.title}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
   for (const { columns, rows, title = "" } of section.tables) {
     console.log(`  ${title}  [${columns.join(" | ")}]`);
@@ -122,9 +105,9 @@ if (!smoke) {
     versions,
     absent,
     notes: subjects.flatMap(({ label, note }) => (note ? [`${label}: ${note}.`] : [])),
-    sections: [
-      ...(before?.sections.map((each) => measured.get(each.title) ?? each) ?? measured.values()),
-    ],
+    sections: Object.keys(measurements).flatMap(
+      (name) => measured.get(name) ?? before?.sections.find((each) => each.name === name) ?? [],
+    ),
   };
   writeReport(results);
 }

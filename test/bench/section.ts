@@ -1,3 +1,5 @@
+import type { Goals } from "./goals.ts";
+
 /** One of the measurements, as it is kept in results.json and shown in README.md. */
 export interface Section {
   readonly title: string;
@@ -5,6 +7,8 @@ export interface Section {
   readonly how: string;
   readonly tables: readonly Table[];
   readonly targets: readonly Target[];
+  /** How it stands with us and the best of the others, for the top of the report. */
+  readonly standings?: readonly Standing[];
   readonly plots: readonly Plot[];
   /** What can't be measured here, and why. */
   readonly remarks: readonly string[];
@@ -25,6 +29,19 @@ export interface Target {
   readonly met: boolean;
 }
 
+/** Us against the best of the others in one thing. */
+export interface Standing {
+  readonly entry: Goals["entry"];
+  /** The thing, as a stranger would say it. */
+  readonly what: string;
+  /** Where it was measured, when that is in more than one place. */
+  readonly where?: string;
+  /** The best of the others, by its label. */
+  readonly other: string;
+  /** How many times better than that we are: 2 is twice as good, and 0.5 half as good. */
+  readonly ahead: number;
+}
+
 /** Bars with their spread, the least first or as they come. */
 export interface Plot {
   /** The name of its file, without `.svg`. */
@@ -34,11 +51,14 @@ export interface Plot {
   readonly bars: readonly Bar[];
 }
 
+/** Ours, the floors, and the peers by their transport. */
+export type Kind = "ours" | "floor" | "fetch" | "node:http";
+
 interface Bar {
   readonly label: string;
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  /** Ours, theirs, and the floor are told apart by colour. */
-  readonly kind: "ours" | "floor" | "peer";
+  /** Told apart by colour. */
+  readonly kind: Kind;
 }

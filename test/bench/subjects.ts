@@ -6,7 +6,8 @@ export interface Subject {
   readonly label: string;
   /** The package, when it is a peer. */
   readonly peer?: string;
-  readonly transport: "fetch" | "axios";
+  /** What carries its requests; all that are on `node:http` are on it by axios. */
+  readonly transport: "fetch" | "node:http";
   /** So slow that a round of it takes fewer calls. */
   readonly slow?: boolean;
   /** A peer that is measured in a smoke too. */
@@ -15,7 +16,9 @@ export interface Subject {
   readonly note?: string;
 }
 
-export const subjects: readonly Subject[] = [
+const listed: readonly Subject[] = [
+  { name: "outdial-fetch", label: "**outdial/fetch**, `Client`", transport: "fetch" },
+  { name: "outdial-fetch-calls", label: "**outdial/fetch**, `calls.create`", transport: "fetch" },
   { name: "outdial", label: "**outdial**, `Client`", transport: "fetch" },
   { name: "outdial-calls", label: "**outdial**, `calls.create`", transport: "fetch" },
   { name: "floor", label: "the floor: bare `fetch`", transport: "fetch" },
@@ -29,17 +32,17 @@ export const subjects: readonly Subject[] = [
     name: "teler",
     label: "`@frejun/teler`",
     peer: "@frejun/teler",
-    transport: "axios",
+    transport: "node:http",
     smoke: true,
     note: "no checks of the parameters",
   },
-  { name: "twilio", label: "`twilio`", peer: "twilio", transport: "axios" },
+  { name: "twilio", label: "`twilio`", peer: "twilio", transport: "node:http" },
   { name: "telnyx", label: "`telnyx`", peer: "telnyx", transport: "fetch", smoke: true },
   {
     name: "plivo",
     label: "`plivo`",
     peer: "plivo",
-    transport: "axios",
+    transport: "node:http",
     note: "sends a message, as the host of its calls is fixed",
   },
   {
@@ -59,4 +62,12 @@ export const subjects: readonly Subject[] = [
     transport: "fetch",
     note: "a plain POST of the same body",
   },
+];
+
+/** Ours, the floors, the peers on `fetch`, and those on `node:http`. */
+export const subjects: readonly Subject[] = [
+  ...listed.filter(({ transport }) => transport === "fetch"),
+  ...listed
+    .filter(({ transport }) => transport === "node:http")
+    .map((each) => ({ ...each, label: `${each.label}, on \`node:http\`` })),
 ];

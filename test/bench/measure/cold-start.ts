@@ -6,9 +6,9 @@ import { spread } from "../format.ts";
 import { startIsolates } from "../isolates.ts";
 import { reasonOf } from "../rounds.ts";
 import type { Runtime } from "../runtimes.ts";
-import type { Plot, Section, Table, Target } from "../section.ts";
+import type { Plot, Section, Standing, Table, Target } from "../section.ts";
 import { ratio, summary } from "../statistics.ts";
-import type { Subject } from "../subjects.ts";
+import { judge } from "./cold-start-goals.ts";
 
 /** Does it once, and gives the milliseconds. */
 type Start = () => Promise<number>;
@@ -16,8 +16,6 @@ type Start = () => Promise<number>;
 interface Place {
   readonly name: string;
   readonly label: string;
-  /** How many times the floor we may take. */
-  readonly most: number;
   readonly starts: ReadonlyMap<string, Start>;
   readonly remarks: string[];
   readonly stop: () => Promise<void>;
@@ -36,8 +34,7 @@ const inProcesses = async (
       return took;
     });
   }
-  const most = name === "bun" ? 1.5 : 1.25;
-  return { name, label, most, starts, remarks: [], stop: async () => {} };
+  return { name, label, starts, remarks: [], stop: async () => {} };
 };
 
 const inIsolates = async ({ subjects, server }: Bench): Promise<Place> => {
@@ -58,7 +55,7 @@ const inIsolates = async ({ subjects, server }: Bench): Promise<Place> => {
     });
   }
   const { stop } = isolates;
-  return { name: "workers", label: "a Worker's isolate", most: 1.25, starts, remarks, stop };
+  return { name: "workers", label: "a Worker's isolate", starts, remarks, stop };
 };
 
 const runIn = async ({ starts, remarks, label }: Place, rounds: number) => {
@@ -87,6 +84,7 @@ export const coldStart = async (bench: Bench): Promise<Section> => {
   const { smoke, subjects, runtimes } = bench;
   const tables: Table[] = [];
   const targets: Target[] = [];
+  const standings: Standing[] = [];
   const plots: Plot[] = [];
   const remarks: string[] = [];
   const raw: Record<string, unknown> = {};
@@ -96,7 +94,7 @@ export const coldStart = async (bench: Bench): Promise<Section> => {
   ];
   for (const make of makers) {
     const place = await make();
-    const times = await runIn(place, smoke ? 1 : place.name === "workers" ? 30 : 12);
+    const times = await runIn(place, smoke ? 1 : place.name === "workers" ? 30 : 16);
     await place.stop();
     remarks.push(...place.remarks);
     const of = (name: string) => times.get(name) ?? [];
@@ -119,25 +117,9 @@ export const coldStart = async (bench: Bench): Promise<Section> => {
         return { label: each.label, value, low, high, kind: kindOf(each) };
       }),
     });
-    const floor = ratio(of("outdial"), of("floor"));
-    targets.push({
-      goal: `${place.label}: within ${place.most} x the floor`,
-      measured: `${spread(floor)} x`,
-      met: floor.median <= place.most,
-    });
-    const medians = (some: readonly Subject[]) =>
-      some.map(({ name, label }) => ({ name, label, median: summary(of(name)).median }));
-    const [best] = medians(measured.filter(({ peer }) => peer)).toSorted(
-      (a, b) => a.median - b.median,
-    );
-    if (best) {
-      const ahead = ratio(of("outdial"), of(best.name));
-      targets.push({
-        goal: `${place.label}: ahead of every peer that runs there`,
-        measured: `${spread(ahead)} of ${best.label}`,
-        met: ahead.median < 1,
-      });
-    }
+    const judged = judge(place, measured, of);
+    targets.push(...judged.targets);
+    standings.push(...judged.standings);
     raw[place.name] = Object.fromEntries(times);
   }
   return {
@@ -145,6 +127,7 @@ export const coldStart = async (bench: Bench): Promise<Section> => {
     how: "A fresh process, from spawn to the id of the first call on its standard output, from the files that npm installs; for Workers, a fresh isolate in a workerd that runs, from sending it the script (one minified bundle) to its response, which holds the id. Every call goes to the loopback server.",
     tables,
     targets,
+    standings,
     plots,
     remarks,
     raw,

@@ -1,13 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { type Bench, kindOf } from "../bench.ts";
+import { type Bench, kindOf, leastOf } from "../bench.ts";
 import { type Bundle, bundleForNode, bundleForWorker } from "../build.ts";
 import { kB, number } from "../format.ts";
+import { goals } from "../goals.ts";
 import { type Isolates, startIsolates } from "../isolates.ts";
 import { here } from "../paths.ts";
 import { reasonOf } from "../rounds.ts";
-import type { Plot, Section } from "../section.ts";
+import type { Plot, Section, Standing, Target } from "../section.ts";
 
 const root = `${here}../../`;
 
@@ -78,6 +79,7 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
   const rows: string[][] = [];
   const bars: Plot["bars"][number][] = [];
   const raw: Record<string, unknown> = {};
+  const sizes: { readonly name: string; readonly label: string; readonly bytes: number }[] = [];
   const isolates = await startIsolates();
   for (const subject of subjects) {
     const { name, label, peer } = subject;
@@ -102,9 +104,26 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
     const value = (runs === "yes" ? forWorker : forNode).bytes / 1000;
     const where = runs === "yes" ? "" : " (Node only)";
     if (value > 0) bars.push({ label: label + where, value, low: value, high: value, kind });
+    if (runs === "yes") sizes.push({ name, label, bytes: forWorker.bytes });
     raw[name] = { runs, worker: forWorker, node: forNode, files };
   }
   await isolates.stop();
+  const isPeer = ({ name }: { readonly name: string }) =>
+    subjects.some((each) => each.name === name && each.peer);
+  const best = leastOf(sizes.filter(isPeer), ({ bytes }) => bytes);
+  const targets: Target[] = [];
+  const standings: Standing[] = [];
+  for (const { entry, create, kB: most } of goals) {
+    const bytes = sizes.find(({ name }) => name === create)?.bytes ?? Number.NaN;
+    targets.push({
+      goal: `a Worker with one \`calls.create\` of ${entry} is at most ${most} kB`,
+      measured: best ? `${kB(bytes)} (${best.label}: ${kB(best.bytes)})` : kB(bytes),
+      met: bytes <= most * 1000,
+    });
+    if (!best) continue;
+    const ahead = best.bytes / bytes;
+    standings.push({ entry, what: "the size of a Worker", other: best.label, ahead });
+  }
   return {
     title: "Size",
     how: "One call from a module, bundled and minified by esbuild. For a Worker: without `nodejs_compat`, with the conditions that Cloudflare's tool sets, and then run in workerd to see whether a call is placed. Installed: the sum of the files, and the number of packages.",
@@ -122,7 +141,8 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
         rows,
       },
     ],
-    targets: [],
+    targets,
+    standings,
     plots: [{ file: "size", title: "One call, bundled, gzip", unit: "kB, less is better", bars }],
     remarks: [],
     raw,

@@ -1,9 +1,9 @@
 import { callbackHandler, signUrl } from "outdial/callbacks";
-import type { Connect } from "../clients/client.ts";
-import { body, urlSecret as secret, url } from "./event.ts";
+import type { Connect, Place } from "../clients/client.ts";
+import { body, url, urlSecret } from "./event.ts";
 
-/** A request with a signed URL, to its answer. */
-export const connect: Connect = () => {
+/** A request with a URL that a secret has signed, to its answer. */
+export const receiving = (secret: string): Place => {
   const signed = signUrl(url, { secret, context: { order: 17 } });
   let received = "";
   const handler = callbackHandler({
@@ -18,3 +18,5 @@ export const connect: Connect = () => {
     return received;
   };
 };
+
+export const connect: Connect = () => receiving(urlSecret);

@@ -1,19 +1,19 @@
 import { callbackHandler } from "outdial/callbacks";
 import { Webhook } from "standardwebhooks";
-import type { Connect } from "../clients/client.ts";
+import type { Connect, Place } from "../clients/client.ts";
 import { body, secret, url } from "./event.ts";
 
-/** A request with Standard Webhooks headers, to its answer. */
-export const connect: Connect = () => {
+/** A request with the headers of Standard Webhooks, to its answer. */
+export const receiving = (webhookSecret: string): Place => {
   const at = new Date();
   const headers = {
     "webhook-id": "evt_1",
     "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-    "webhook-signature": new Webhook(secret).sign("evt_1", at, body),
+    "webhook-signature": new Webhook(webhookSecret).sign("evt_1", at, body),
   };
   let received = "";
   const handler = callbackHandler({
-    webhookSecret: secret,
+    webhookSecret,
     onEvent: ({ event }) => {
       received = event.type;
     },
@@ -24,3 +24,5 @@ export const connect: Connect = () => {
     return received;
   };
 };
+
+export const connect: Connect = () => receiving(secret);

@@ -1,7 +1,10 @@
 import type { Section, Table } from "../section.ts";
+import { headline } from "./headline.ts";
 
 /** A section, and when and how quietly it was measured. */
 export interface Measured extends Section {
+  /** The word that asks for it. */
+  readonly name: string;
   readonly date: string;
   readonly noise: string;
 }
@@ -60,6 +63,7 @@ export const markdown = (results: Results): string => {
   return [
     "# Benchmarks",
     "",
+    ...headline(sections.flatMap(({ standings = [] }) => standings)),
     "Written by `npm run bench`; don't edit. All numbers are in [results.json](results.json).",
     "",
     `${machine}. ${targets.length - missed} of ${targets.length} goals met, ${missed} missed.`,

@@ -1,7 +1,12 @@
 import { number } from "../format.ts";
 import type { Plot } from "../section.ts";
 
-const colours = { ours: "#0b6e4f", floor: "#7a7f87", peer: "#3b6fb5" } as const;
+const colours = {
+  ours: "#0b6e4f",
+  floor: "#7a7f87",
+  fetch: "#3b6fb5",
+  "node:http": "#8a5fb0",
+} as const;
 const left = 250;
 const width = 860;
 const bar = 20;

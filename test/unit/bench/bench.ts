@@ -7,12 +7,15 @@ import type { Subject } from "../../bench/subjects.ts";
 const loop = fileURLToPath(new URL("loop.ts", import.meta.url));
 const memory = fileURLToPath(new URL("memory.ts", import.meta.url));
 
-const subjects: readonly Subject[] = [
+export const subjects: readonly Subject[] = [
+  { name: "outdial-fetch", label: "outdial/fetch", transport: "fetch" },
   { name: "outdial", label: "outdial", transport: "fetch" },
   { name: "floor", label: "floor", transport: "fetch" },
+  { name: "ky", label: "ky", transport: "fetch" },
   { name: "slower", label: "slower", peer: "slower", transport: "fetch" },
   { name: "faster", label: "faster", peer: "faster", transport: "fetch" },
-  { name: "stubbed", label: "stubbed", peer: "stubbed", transport: "axios" },
+  { name: "retell", label: "retell", peer: "retell", transport: "fetch" },
+  { name: "axios", label: "axios", peer: "axios", transport: "node:http" },
 ];
 
 const command = [process.execPath];
@@ -35,5 +38,5 @@ export const benchOf = (
 });
 
 /** Whether each goal that has this in its name is met, by the name. */
-export const goalsOf = ({ targets }: Section): Readonly<Record<string, boolean>> =>
+export const goalsOf = ({ targets }: Pick<Section, "targets">): Readonly<Record<string, boolean>> =>
   Object.fromEntries(targets.map(({ goal, met }) => [goal, met]));

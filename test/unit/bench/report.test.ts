@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { type Measured, markdown } from "../../bench/report/markdown.ts";
 
 const section: Measured = {
+  name: "per-call",
   title: "Per call",
   how: "One after the other.",
   date: "2026-11-21",
