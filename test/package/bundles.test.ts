@@ -44,6 +44,14 @@ describe("a bundle of one name leaves the others out", () => {
     expect(alone).not.toMatch(mark);
   });
 
+  test("outdial/fetch comes without ky, and outdial with it", async () => {
+    const ky = /throwHttpErrors/;
+    for (const name of ["calls", "Client"]) {
+      expect(await bundle(`export { ${name} } from "outdial"`)).toMatch(ky);
+      expect(await bundle(`export { ${name} } from "outdial/fetch"`)).not.toMatch(ky);
+    }
+  });
+
   test("calls comes without any Node module", async () => {
     const alone = await bundle(`import { calls } from "outdial"; console.log(calls.create);`);
     expect(alone).not.toMatch(/["']node:|\bprocess\.|\bBuffer\b/);

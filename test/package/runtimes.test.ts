@@ -21,14 +21,18 @@ beforeAll(async () => {
   project = await install(await pack());
   const script = `
     import { calls } from "outdial";
+    import { calls as straight } from "outdial/fetch";
     import { createEmulator } from "outdial/emulator";
     import { params } from "./params.ts";
 
     const names = {};
     for (const entry of ${JSON.stringify(entries)}) names[entry] = Object.keys(await import(entry)).sort();
     const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
-    const { id } = await calls.create(params, { apiKey, fetch, baseUrl: "https://voice.test" });
-    console.log(JSON.stringify({ names, id }));
+    const ids = [];
+    for (const { create } of [calls, straight]) {
+      ids.push((await create(params, { apiKey, fetch, baseUrl: "https://voice.test" })).id);
+    }
+    console.log(JSON.stringify({ names, ids }));
   `;
   writeFileSync(join(project, "import.mjs"), script);
 });
@@ -36,7 +40,7 @@ beforeAll(async () => {
 afterAll(cleanUp);
 
 test.each(Object.entries(runtimes))(
-  "%s imports every entry of the installed package, and places a call",
+  "%s imports every entry of the installed package, and places a call through both that do",
   async (_, [command, ...args]) => {
     const { code, stdout, stderr } = await execute(
       command,
@@ -45,14 +49,15 @@ test.each(Object.entries(runtimes))(
       { cwd: project },
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const { names, id } = JSON.parse(stdout);
-    expect(id).toMatch(/^cs_[0-9A-Z]{26}$/);
+    const { names, ids } = JSON.parse(stdout);
+    expect(ids).toEqual(Array(2).fill(expect.stringMatching(/^cs_[0-9A-Z]{26}$/)));
     expect(Object.keys(names)).toEqual(entries);
     expect(names).toMatchObject({
       outdial: expect.arrayContaining(["Client", "ServiceException", "calls", "isException"]),
       "outdial/calls": ["Call", "CallParams", "create"],
       "outdial/emulator": ["createEmulator"],
     });
+    expect(names["outdial/fetch"]).toEqual(names.outdial);
     for (const entry of entries) expect(names[entry], entry).not.toEqual([]);
   },
 );

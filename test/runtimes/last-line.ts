@@ -1,4 +1,4 @@
-import { Client, calls } from "outdial";
+import { entries } from "../conformance/entries.ts";
 import { accepted, apiKey, params } from "../conformance/fixtures.ts";
 import { answering } from "../peer/answer.ts";
 
@@ -8,24 +8,26 @@ declare const process: { readonly argv: readonly string[] };
 const peer = (typeof Deno === "undefined" ? process.argv[2] : Deno.args[0]) ?? "";
 
 // Calls that end in every way; after the last line nothing may keep the process.
-const create = (answer: Parameters<typeof answering>[1], more: object = {}) =>
-  calls
-    .create(params, { apiKey, baseUrl: answering(peer, answer).baseUrl, ...more })
-    .catch(() => {});
-await create(accepted);
-await create({ status: 503 });
-await create({ instead: "drop" });
-await create({ instead: "silence" }, { timeout: 100 });
-await create({ status: 202, body: "{", after: "stall" }, { timeout: 100 });
-await create({ status: 202, body: " ".repeat(1024), times: 4096 });
-await create(
-  { status: 429, headers: { "retry-after": "5" } },
-  { retries: 3, signal: AbortSignal.timeout(100) },
-);
-await create(accepted, { apiKey: () => new Promise(() => {}), timeout: 100 });
-await create(accepted, { signal: new AbortController().signal });
-const client = new Client(apiKey, { baseUrl: answering(peer, accepted).baseUrl });
-await client.calls.create(params);
-await client[Symbol.asyncDispose]();
+for (const { calls, Client } of entries) {
+  const create = (answer: Parameters<typeof answering>[1], more: object = {}) =>
+    calls
+      .create(params, { apiKey, baseUrl: answering(peer, answer).baseUrl, ...more })
+      .catch(() => {});
+  await create(accepted);
+  await create({ status: 503 });
+  await create({ instead: "drop" });
+  await create({ instead: "silence" }, { timeout: 100 });
+  await create({ status: 202, body: "{", after: "stall" }, { timeout: 100 });
+  await create({ status: 202, body: " ".repeat(1024), times: 4096 });
+  await create(
+    { status: 429, headers: { "retry-after": "5" } },
+    { retries: 3, signal: AbortSignal.timeout(100) },
+  );
+  await create(accepted, { apiKey: () => new Promise(() => {}), timeout: 100 });
+  await create(accepted, { signal: new AbortController().signal });
+  const client = new Client(apiKey, { baseUrl: answering(peer, accepted).baseUrl });
+  await client.calls.create(params);
+  await client[Symbol.asyncDispose]();
+}
 
 console.log(`LAST LINE ${Date.now()}`);
