@@ -1,9 +1,11 @@
 import {
   type ApiKey,
+  type Attempt,
   BadParametersException,
   Call,
   CallParams,
   type Calls,
+  type CallsClient,
   Client,
   type ClientOptions,
   calls,
@@ -15,6 +17,7 @@ import {
   ForbiddenException,
   isException,
   NetworkException,
+  type OnAttempt,
   type Options,
   type ParameterIssue,
   type Placed,
@@ -28,12 +31,22 @@ import { params } from "./params.ts";
 
 const send: Fetch = (url, init) => fetch(url, init);
 const key: ApiKey = async () => "key";
-const kept: ClientOptions = { baseUrl: "https://voice.test", fetch: send, timeout: false };
+const lines: string[] = [];
+const line = ({ method, url, attempt, milliseconds, status, requestId, placed }: Attempt): string =>
+  [method, url, attempt, milliseconds, status, requestId, placed].join(" ");
+const onAttempt: OnAttempt = (attempt) => lines.push(line(attempt));
+const kept: ClientOptions = {
+  baseUrl: "https://voice.test",
+  fetch: send,
+  timeout: false,
+  onAttempt,
+};
 const options: Options = { ...kept, apiKey: key, retries: 2, path: "auto", signal: undefined };
 
 export const place = async (): Promise<readonly Call[]> => {
   await using client = new Client(key, kept);
-  const manager: Calls = client.calls;
+  const either: CallsClient = client;
+  const manager: Calls = either.calls;
   return Promise.all([
     calls.create(params, options),
     create({ ...params, record: false }, options),
