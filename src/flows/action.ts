@@ -14,6 +14,7 @@ import { routeOf } from "../rules/url.ts";
 
 /** Plays a recording to the person on the line. */
 export interface Play {
+  /** Which action it is. */
   readonly action: "play";
   /** What is played: an https URL; http on loopback, for work on one machine. */
   readonly media_url: string;
@@ -23,6 +24,7 @@ export interface Play {
 
 /** Connects the audio of the call, both ways, to a WebSocket of yours. */
 export interface Stream {
+  /** Which action it is. */
   readonly action: "stream";
   /** Where the service connects to: a wss URL; ws on loopback, for work on one machine. */
   readonly ws_url: string;
@@ -50,6 +52,7 @@ export interface Stream {
 
 /** Connects the call to somebody else. */
 export interface Dial {
+  /** Which action it is. */
   readonly action: "dial";
   /** Who: an E.164 number, or a `sip:` URI. */
   readonly to: string;
@@ -77,6 +80,7 @@ export interface Dial {
 
 /** Ends the call. */
 export interface Hangup {
+  /** Which action it is. */
   readonly action: "hangup";
 }
 

@@ -37,15 +37,19 @@ const chunkId = /* @__PURE__ */ custom<string | number>(
 
 /** The first message on a media socket: which call it is, and how its audio is written. */
 export interface MediaStart {
+  /** Tells the messages apart. */
   readonly type: "start";
+  /** Whose call it is. */
   readonly account_id: string;
   /** May differ from the id that `calls.create` gave: match by what the signed URL carries. */
   readonly call_id: string;
   /** The application of the account that the call belongs to, where a service has such. */
   readonly call_app_id?: string | null | undefined;
+  /** The same in every message of the stream. */
   readonly stream_id: string;
   /** Counts the service's messages from 1. */
   readonly message_id: number;
+  /** How the audio is encoded. */
   readonly data: {
     /** 16-bit linear PCM. */
     readonly encoding: "audio/l16";
@@ -57,9 +61,13 @@ export interface MediaStart {
 
 /** A piece of what the person on the line says. */
 export interface MediaAudio {
+  /** Tells the messages apart. */
   readonly type: "audio";
+  /** The same in every message of the stream. */
   readonly stream_id: string;
+  /** Counts the messages of the stream. */
   readonly message_id: number;
+  /** The audio: samples in base64, as `start` says. */
   readonly data: { readonly audio_b64: string };
 }
 
@@ -121,13 +129,17 @@ export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @
 
 /** A message of a type that this package doesn't know: it goes to the application as it is. */
 export interface MediaOther {
+  /** Tells the messages apart. */
   readonly type: string;
+  /** Whatever else is in it. */
   readonly [field: string]: unknown;
 }
 
 /** Says something to the person on the line, after what is already waiting to be said. */
 export interface MediaSpeech {
+  /** Tells the messages apart. */
   readonly type: "audio";
+  /** Samples in base64, encoded as `start` says. */
   readonly audio_b64: string;
   /** Names the message, so that it can be interrupted: unique in its stream. */
   readonly chunk_id?: string | number | undefined;
@@ -135,18 +147,23 @@ export interface MediaSpeech {
 
 /** The same, in the form that some documents show. */
 export interface NestedMediaSpeech {
+  /** Tells the messages apart. */
   readonly type: "audio";
+  /** What the flat form has beside its type. */
   readonly data: Omit<MediaSpeech, "type">;
 }
 
 /** Stops what is being said, if it has this name. */
 export interface MediaInterrupt {
+  /** Tells the messages apart. */
   readonly type: "interrupt";
+  /** Which of the messages of audio. */
   readonly chunk_id: string | number;
 }
 
 /** Throws away everything that waits to be said. */
 export interface MediaClear {
+  /** Tells the messages apart. */
   readonly type: "clear";
 }
 

@@ -22,6 +22,7 @@ export interface Heard {
 export interface Closed {
   /** The WebSocket's close code; 1006 when the connection was lost. */
   readonly code: number;
+  /** Why, in words; empty when there are none. */
   readonly reason: string;
 }
 

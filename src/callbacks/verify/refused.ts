@@ -65,7 +65,11 @@ export class RefusedException extends Error {
   /** What an HTTP answer should have as its status. */
   readonly status: number;
 
-  /** @param reason - why; it decides about the status */
+  /**
+   * Refuses, with the status that goes with the reason.
+   *
+   * @param reason - why
+   */
   constructor(reason: Refusal) {
     super(`The request was refused: ${reason}`);
     this.reason = reason;

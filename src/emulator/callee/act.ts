@@ -17,8 +17,11 @@ export type CalleeAct =
 
 /** The call, as the callee's script sees it. */
 export interface CalleeCall {
+  /** What `calls.create` gave. */
   readonly id: string;
+  /** Who calls, in E.164. */
   readonly from_number: string;
+  /** Who is called, in E.164. */
   readonly to_number: string;
   /** Milliseconds from the answer to the end of what the script did last. */
   readonly ms: number;

@@ -6,12 +6,15 @@ import type { CallState, Reason } from "./states.ts";
 export interface Stamp {
   /** When, in ISO 8601 UTC, by the emulator's clock. */
   readonly at: string;
+  /** Whose history this is. */
   readonly call_id: string;
 }
 
 /** The call is in a new state. */
 export interface StateEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "state";
+  /** Where it stands from then on. */
   readonly state: CallState;
   /** Why, when the call is over. */
   readonly reason?: Reason;
@@ -19,9 +22,11 @@ export interface StateEntry extends Stamp {
 
 /** The flow was asked for the next action. */
 export interface FlowEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "flow";
   /** Counts the requests of this call from 1. */
   readonly step: number;
+  /** What was asked for. */
   readonly url: string;
   /** Milliseconds on the wall, to the end of the answer's body. */
   readonly ms: number;
@@ -35,7 +40,9 @@ export interface FlowEntry extends Stamp {
 
 /** The flow could not be followed: the call ends. */
 export interface FlowErrorEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "flow_error";
+  /** Which action of the flow, counted from 1. */
   readonly step: number;
   /** The field of the action, such as `media_url` or `on_busy.media_url`. */
   readonly field: string;
@@ -45,8 +52,11 @@ export interface FlowErrorEntry extends Stamp {
 
 /** An action begins. */
 export interface ActionEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "action";
+  /** Which action of the flow, counted from 1. */
   readonly step: number;
+  /** The action, as the flow gave it. */
   readonly action: Action;
   /** How long a `play` lasts, in milliseconds. */
   readonly duration?: number;
@@ -54,23 +64,33 @@ export interface ActionEntry extends Stamp {
 
 /** The second leg, which a `dial` calls, is in a new state. */
 export interface LegEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "leg";
+  /** Which action of the flow, counted from 1. */
   readonly step: number;
+  /** Who is dialled: E.164 or a `sip:` URI. */
   readonly to: string;
+  /** Where it stands from then on. */
   readonly state: CallState;
+  /** Why, when it is over. */
   readonly reason?: Reason;
 }
 
 /** The WebSocket of a `stream` has opened or closed. */
 export interface StreamEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "stream";
+  /** Which action of the flow, counted from 1. */
   readonly step: number;
+  /** The same in every message of the stream. */
   readonly stream_id: string;
+  /** What has happened to it. */
   readonly state: "open" | "closed";
   /** When it began, in milliseconds since the answer. */
   readonly from_ms: number;
   /** Messages sent and received so far. */
   readonly sent: number;
+  /** Messages received so far. */
   readonly received: number;
   /** What was wrong with each message that could not be understood, the first few. */
   readonly malformed: readonly string[];
@@ -82,13 +102,17 @@ export interface StreamEntry extends Stamp {
 
 /** An application threw away what the callee was to hear. The first 100 of a stream are told. */
 export interface CutEntry extends Stamp, Omit<Cut, "type"> {
+  /** Tells the kinds of entries apart. */
   readonly type: "cut";
+  /** Which action of the flow, counted from 1. */
   readonly step: number;
+  /** Which message of the application did it. */
   readonly by: "clear" | "interrupt";
 }
 
 /** One try to deliver a notification. */
 export interface NotificationEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "notification";
   /** The notification's id, the same on every try. */
   readonly id: string;
@@ -106,6 +130,7 @@ export interface NotificationEntry extends Stamp {
   readonly status?: number;
   /** What went wrong. */
   readonly error?: string;
+  /** What was sent, as it was sent. */
   readonly request: {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
@@ -117,7 +142,9 @@ export interface NotificationEntry extends Stamp {
 
 /** The recording can be fetched. */
 export interface RecordingEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "recording";
+  /** What was asked for. */
   readonly url: string;
   /** Its length in seconds. */
   readonly seconds: number;
@@ -125,9 +152,11 @@ export interface RecordingEntry extends Stamp {
 
 /** Something of yours threw, and the call went on without it. */
 export interface ErrorEntry extends Stamp {
+  /** Tells the kinds of entries apart. */
   readonly type: "error";
   /** Which option. */
   readonly source: "onCall" | "callee";
+  /** What it said. */
   readonly message: string;
 }
 
@@ -171,21 +200,31 @@ export type Note = HistoryEntry extends infer Entry
 
 /** A call as it is at a moment. */
 export interface CallFacts {
+  /** What `calls.create` gave. */
   readonly id: string;
+  /** Where it stands from then on. */
   readonly state: CallState;
   /** Why it is over. */
   readonly reason?: Reason;
+  /** Who calls, in E.164. */
   readonly from_number: string;
+  /** Who is called, in E.164. */
   readonly to_number: string;
+  /** Where the flow is asked for, once the call is answered. */
   readonly flow_url: string;
+  /** Where the notifications go. */
   readonly status_callback_url: string;
+  /** Whether it is recorded. */
   readonly record: boolean;
   /** Milliseconds since 1970, by the emulator's clock. */
   readonly initiated_at: number;
+  /** Absent until somebody answers. */
   readonly answered_at?: number;
+  /** Absent until it is over. */
   readonly ended_at?: number;
   /** Whole seconds from the answer to the end. */
   readonly duration?: number;
+  /** Where the recording is, once there is one. */
   readonly recording_url?: string;
   /** Why the flow could not be followed, when that is the reason. */
   readonly flow_error?: string;

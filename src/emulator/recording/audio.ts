@@ -7,8 +7,9 @@ import { wavHead } from "./wav.ts";
 export interface HeardPiece {
   /** The name that the application gave it. */
   readonly chunk_id?: string | number;
-  /** When it began and ended, in milliseconds since the answer; exact to the sample. */
+  /** Where it begins, in milliseconds since the answer; exact to the sample. */
   readonly from_ms: number;
+  /** Where it ends, in milliseconds since the answer. */
   readonly to_ms: number;
   /** How many of its samples were played. */
   readonly samples: number;

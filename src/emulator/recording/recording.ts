@@ -13,7 +13,9 @@ export type Voice = "callee" | "application";
 
 /** An application threw away what waited to be said. */
 export interface Cut {
+  /** Which message of the application did it. */
   readonly type: "clear" | "interrupt";
+  /** The piece that an `interrupt` names. */
   readonly chunk_id?: string | number;
   /** Milliseconds since the answer. */
   readonly at_ms: number;

@@ -1,0 +1,59 @@
+import { registerHooks } from "node:module";
+import { entryFiles, path, url } from "./sources.ts";
+
+// TypeDoc must read the sources with the project's own compiler: beside it there is an old one, of a tool.
+registerHooks({
+  resolve: (specifier, context, next) =>
+    next(specifier, specifier === "typescript" ? { ...context, parentURL: url("package.json") } : context),
+});
+const { Application, ReflectionKind } = await import("typedoc");
+
+/** Whatever has a name of its own. A property's comment is `deno doc --lint`'s affair. */
+const named = [
+  "Class",
+  "Constructor",
+  "Function",
+  "Interface",
+  "Method",
+  "Module",
+  "Accessor",
+  "TypeAlias",
+  "Variable",
+] as const satisfies readonly (keyof typeof ReflectionKind)[];
+
+/**
+ * Makes the API reference out of the comments in `src`, one page per export.
+ *
+ * @param folder - where to; left out, it is only checked
+ * @returns what is wrong with the comments: exports without one, links that lead nowhere
+ */
+export const makeReference = async (folder?: string): Promise<readonly string[]> => {
+  const app = await Application.bootstrap({
+    name: "outdial",
+    entryPoints: entryFiles(),
+    tsconfig: path("tsconfig.json"),
+    readme: path("README.md"),
+    excludePrivate: true,
+    disableGit: true,
+    disableSources: true,
+    requiredToBeDocumented: [...named],
+    validation: {
+      notExported: false,
+      notDocumented: true,
+      invalidLink: true,
+      invalidPath: true,
+      rewrittenLink: true,
+    },
+    logLevel: "Warn",
+  });
+  const complaints: string[] = [];
+  app.logger.addContext = (message) => {
+    complaints.push(message);
+    return message;
+  };
+  const project = await app.convert();
+  if (!project) return ["the sources can't be read", ...complaints];
+  app.validate(project);
+  if (folder) await app.generateDocs(project, folder);
+  return complaints;
+};

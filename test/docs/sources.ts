@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** The address of a file of this repository. */
+export const url = (relative: string): string =>
+  new URL(`../../${relative}`, import.meta.url).href;
+
+/** Its path. */
+export const path = (relative: string): string => fileURLToPath(url(relative));
+
+export const read = (relative: string): string => readFileSync(path(relative), "utf8");
+
+/** The names of the entries, and the sources that they are built from: `./calls`, `src/calls/index.ts`. */
+export const entries = (): Readonly<Record<string, string>> => {
+  const { exports }: { exports: Readonly<Record<string, { readonly default: string }>> } = JSON.parse(
+    read("package.json"),
+  );
+  return Object.fromEntries(
+    Object.entries(exports).map(([name, file]) => [
+      name,
+      file.default.replace("./dist/", "src/").replace(/\.js$/, ".ts"),
+    ]),
+  );
+};
+
+/** The paths of those sources. */
+export const entryFiles = (): string[] => Object.values(entries()).map(path);
+
+/** The pages that a reader is sent to: README and those beside it, and all of `docs/`. */
+export const pages = (): string[] => [
+  ...readdirSync(path(".")).filter((file) => file.endsWith(".md")),
+  ...readdirSync(path("docs"))
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => `docs/${file}`),
+];
