@@ -32,6 +32,8 @@ export abstract class CallsClient {
   #disposed = false;
 
   /**
+   * Checks the options, and keeps them.
+   *
    * @param send - through ky, or straight
    * @param apiKey - the account's key, or a function that gives it
    * @param options - kept for every call; `baseUrl` is required

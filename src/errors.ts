@@ -21,15 +21,25 @@ export interface ParameterIssue {
 
 /** What is known of a failed call, beside the message. */
 export interface ExceptionFacts {
+  /** Whether a telephone may have rung. */
   readonly placed: Placed;
+  /** The HTTP status. */
   readonly code?: number | undefined;
+  /** The service's own words. */
   readonly detail?: string | undefined;
+  /** The service's constant for what went wrong: its `code`. */
   readonly reason?: string | undefined;
+  /** The service's constant for the kind of error. */
   readonly type?: string | undefined;
+  /** What is wrong, field by field. */
   readonly errors?: readonly FieldError[] | undefined;
+  /** The seconds that the service asks to wait. */
   readonly retryAfter?: number | undefined;
+  /** The request's id at the service. */
   readonly requestId?: string | undefined;
+  /** The first field or option that breaks a rule. */
   readonly param?: string | undefined;
+  /** Every rule that is broken. */
   readonly issues?: readonly ParameterIssue[] | undefined;
 }
 
@@ -70,7 +80,7 @@ const outcome = { no: "no call was placed", maybe: "a call may have been placed"
  *   console.log(error.code, error.placed, error.retryAfter); // 503 "maybe" 1
  * }
  * ```
- * @see interface.md, section 7 (Errors)
+ * @see docs/errors.md
  */
 export class ServiceException extends Error {
   /** The literal name of the class, whole even in minified code. */
@@ -96,6 +106,8 @@ export class ServiceException extends Error {
   declare readonly requestId?: string;
 
   /**
+   * Says what went wrong, and whether a call was placed.
+   *
    * @param what - the start of the message; what is known about the telephone follows in brackets
    * @param facts - the fields of the exception; those that are undefined are left out
    */
@@ -111,13 +123,18 @@ export class ServiceException extends Error {
  * A parameter or an option breaks a rule; no request was made. `placed` is always `"no"`.
  */
 export class BadParametersException extends ServiceException {
+  /** The literal name of the class, whole even in minified code. */
   override readonly name = "BadParametersException" as const;
   /** The first field or option that breaks a rule. */
   declare readonly param: string;
   /** Every rule that is broken, in the order of the fields. */
   declare readonly issues: readonly ParameterIssue[];
 
-  /** @param issues - every rule that is broken, at least one */
+  /**
+   * Says which rules are broken, and by what.
+   *
+   * @param issues - every rule that is broken, at least one
+   */
   constructor(issues: readonly ParameterIssue[]) {
     super(issues.map(({ param, message }) => `${param} ${message}`).join("; "), {
       placed: "no",
@@ -131,6 +148,7 @@ export class BadParametersException extends ServiceException {
  * HTTP 401. `placed` is always `"no"`.
  */
 export class UnauthorizedException extends ServiceException {
+  /** The literal name of the class, whole even in minified code. */
   override readonly name = "UnauthorizedException" as const;
 }
 
@@ -139,6 +157,7 @@ export class UnauthorizedException extends ServiceException {
  * which. `placed` is always `"no"`.
  */
 export class ForbiddenException extends ServiceException {
+  /** The literal name of the class, whole even in minified code. */
   override readonly name = "ForbiddenException" as const;
 }
 
@@ -147,6 +166,7 @@ export class ForbiddenException extends ServiceException {
  * a refusal had come (then `code` has its status); otherwise `"maybe"`.
  */
 export class TimeoutException extends ServiceException {
+  /** The literal name of the class, whole even in minified code. */
   override readonly name = "TimeoutException" as const;
 }
 
@@ -155,6 +175,7 @@ export class TimeoutException extends ServiceException {
  * (`"maybe"`). The message ends with the platform's own words, without the key and the numbers.
  */
 export class NetworkException extends ServiceException {
+  /** The literal name of the class, whole even in minified code. */
   override readonly name = "NetworkException" as const;
 }
 

@@ -47,6 +47,8 @@ export const calls: {
  */
 export class Client extends CallsClient {
   /**
+   * Checks the options, and keeps them.
+   *
    * @param apiKey - the account's key, or a function that gives it
    * @param options - kept for every call; `baseUrl` is required
    * @throws {BadParametersException} (`placed: "no"`) when the key or an option breaks its rule, and

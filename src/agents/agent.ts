@@ -20,6 +20,7 @@ export interface Address {
 export interface Ticket {
   /** An https URL; plain http on loopback only. */
   readonly url: string;
+  /** They hold a key: log none of them. */
   readonly headers: Readonly<Record<string, string>>;
   /** Finds the URL in the answer's JSON. */
   readonly read: (answer: unknown) => unknown;
@@ -33,7 +34,9 @@ export interface Line {
 
 /** How an agent wants to hear, and how it speaks. */
 export interface Formats {
+  /** What it is sent. */
   readonly hears: AudioFormat;
+  /** What comes from it. */
   readonly speaks: AudioFormat;
 }
 
@@ -71,7 +74,9 @@ export type AgentEvent =
 
 /** A piece of what was said, in words. */
 export interface Transcript {
+  /** Whose words they are. */
   readonly who: "agent" | "callee";
+  /** What was said. */
   readonly text: string;
   /** `false` for a piece that is followed by the rest of the sentence. */
   readonly final: boolean;
@@ -79,7 +84,9 @@ export interface Transcript {
 
 /** An agent's wish to use a tool. */
 export interface ToolCall {
+  /** The agent's own name for this use of it. */
   readonly id: string;
+  /** The name of the tool. */
   readonly name: string;
   /** As the agent wrote them: text in JSON, or a value that was JSON. */
   readonly arguments: unknown;
@@ -87,9 +94,13 @@ export interface ToolCall {
 
 /** What came of it. */
 export interface ToolResult {
+  /** The agent's own name for this use of it. */
   readonly id: string;
+  /** The name of the tool. */
   readonly name: string;
+  /** What the agent is told. */
   readonly output: string;
+  /** Whether the tool failed. */
   readonly isError: boolean;
   /** Whether the agent is to say something about it. */
   readonly reply: boolean;
@@ -97,6 +108,7 @@ export interface ToolResult {
 
 /** How much of something the callee has heard when it was cut off. */
 export interface Cut {
+  /** Which of the things that the agent said. */
   readonly item: string;
   /** Milliseconds that were heard, never more than were sent. */
   readonly heard: number;
@@ -121,9 +133,11 @@ export interface Codec {
   readonly answered: () => readonly Frame[];
   /** The callee says something, in the format that it `hears`. */
   readonly hear: (audio: Uint8Array<ArrayBuffer>) => readonly Frame[];
+  /** The agent has sent a message. */
   readonly read: (frame: Frame) => readonly AgentEvent[];
   /** The callee has interrupted: what was cut off, in the order in which it was said. */
   readonly interrupted: (cuts: readonly Cut[]) => readonly Frame[];
+  /** A tool has done its work. */
   readonly toolResult: (result: ToolResult) => readonly Frame[];
   /** Before the socket is closed. */
   readonly close?: () => readonly Frame[];
@@ -159,12 +173,15 @@ export interface Codec {
  * };
  * console.log(parrot.codec({ sample_rate: 8000 }).open()); // [ '{"hello":8000}' ]
  * ```
- * @see contract.md, "Media messages on `ws_url`"
+ * @see docs/flows.md
  */
 export interface Agent {
+  /** What it is called in errors and figures. */
   readonly name: string;
   /** What it may do, beside talking. */
   readonly tools?: Tools | undefined;
+  /** Where it is, asked for each time a socket is opened. */
   readonly address: () => Address | Promise<Address>;
+  /** Begins a conversation, on a line. */
   readonly codec: (line: Line) => Codec;
 }

@@ -24,10 +24,12 @@ const isWord = (value: unknown): value is string | number => /^[\w.:-]{1,64}$/.t
 export class AgentException extends Error {
   /** The literal name of the class, whole even in minified code. */
   override readonly name = "AgentException" as const;
+  /** What is wrong. */
   readonly problem: AgentProblem;
   /** The agent's own word for it, such as `invalid_value`, or an HTTP status or close code. */
   declare readonly code?: string;
 
+  /** Says what is wrong, in our own words. */
   constructor(problem: AgentProblem, code?: unknown) {
     const word = isWord(code) ? String(code) : undefined;
     super(words[problem] + (word ? `: ${word}` : ""));

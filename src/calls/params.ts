@@ -12,19 +12,17 @@ import {
 import { presence } from "../rules/check.ts";
 import { routeOf } from "../rules/url.ts";
 
-type Field<T> = CustomSchema<T, string>;
-
-const number: Field<string> = /* @__PURE__ */ custom(
+const number: CustomSchema<string, string> = /* @__PURE__ */ custom(
   (value) => typeof value === "string" && /^\+[1-9]\d{6,14}$/.test(value),
   'must be an E.164 number: "+" and 7 to 15 digits',
 );
 
-const url: Field<string> = /* @__PURE__ */ custom(
+const url: CustomSchema<string, string> = /* @__PURE__ */ custom(
   (value) => !!routeOf(value),
   "must be an https URL of at most 2083 characters, without user and password",
 );
 
-const flag: Field<boolean> = /* @__PURE__ */ custom(
+const flag: CustomSchema<boolean, string> = /* @__PURE__ */ custom(
   (value) => typeof value === "boolean",
   "must be true or false",
 );
@@ -49,11 +47,11 @@ const flag: Field<boolean> = /* @__PURE__ */ custom(
  */
 export const CallParams: StrictObjectSchema<
   {
-    readonly from_number: Field<string>;
-    readonly to_number: Field<string>;
-    readonly flow_url: Field<string>;
-    readonly status_callback_url: Field<string>;
-    readonly record: OptionalSchema<Field<boolean>, undefined>;
+    readonly from_number: CustomSchema<string, string>;
+    readonly to_number: CustomSchema<string, string>;
+    readonly flow_url: CustomSchema<string, string>;
+    readonly status_callback_url: CustomSchema<string, string>;
+    readonly record: OptionalSchema<CustomSchema<boolean, string>, undefined>;
   },
   ErrorMessage<StrictObjectIssue>
 > = /* @__PURE__ */ strictObject(

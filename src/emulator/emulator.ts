@@ -104,7 +104,7 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
  * const { state, reason, history } = await emulator.ended(call.id);
  * console.log(state, reason, history.length); // completed normal 11
  * ```
- * @see contract.md
+ * @see docs/emulator.md
  */
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const settings = check(EmulatorSettingsSchema, () => options);

@@ -27,5 +27,6 @@ export type {
 } from "./line/history.ts";
 export type { CallState, EndReason, FailureReason, Reason } from "./line/states.ts";
 export type { EmulatorOptions, OnCall } from "./options.ts";
+export type { Send } from "./outgoing.ts";
 export type { CallAudio, HeardPiece } from "./recording/audio.ts";
 export type { Cut, Voice } from "./recording/recording.ts";

@@ -15,7 +15,7 @@ export type OnCall = (call: CallRecord) => Outcome | undefined | Promise<Outcome
  * What may be configured about an emulator. All times are in milliseconds, and but for
  * `respondWithin` by the emulator's clock.
  *
- * @see contract.md
+ * @see docs/emulator.md
  */
 export interface EmulatorOptions {
   /**

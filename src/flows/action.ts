@@ -205,7 +205,7 @@ export const fieldsOf = (name: Action["action"]): readonly string[] =>
  * console.log(is(Action, { action: "play", media_url: "https://app.test/hello.wav" })); // true
  * console.log(is(Action, { action: "play", media_url: "http://app.test/hello.wav" })); // false
  * ```
- * @see contract.md, "Call flow"
+ * @see docs/flows.md
  */
 export const Action: GenericSchema<unknown, Action> = /* @__PURE__ */ variant(
   "action",

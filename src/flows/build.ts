@@ -27,7 +27,7 @@ const build = <Name extends Action["action"]>(
  * const action = play("https://app.test/hello.wav", { flow_url: "https://app.test/flow/2" });
  * console.log(action.action); // play
  * ```
- * @see contract.md, "Call flow"
+ * @see docs/flows.md
  */
 export const play = (media_url: string, options?: Omit<Play, "action" | "media_url">): Play =>
   build("play", () => ({ media_url, ...options }));
@@ -47,7 +47,7 @@ export const play = (media_url: string, options?: Omit<Play, "action" | "media_u
  * const action = stream("wss://app.test/media", { sample_rate: "16k", chunk_size: 20, record: false });
  * console.log(JSON.stringify(action.record)); // false
  * ```
- * @see contract.md, "Call flow"
+ * @see docs/flows.md
  */
 export const stream = (ws_url: string, options?: Omit<Stream, "action" | "ws_url">): Stream =>
   build("stream", () => ({ ws_url, ...options }));
@@ -72,7 +72,7 @@ export const stream = (ws_url: string, options?: Omit<Stream, "action" | "ws_url
  * });
  * console.log(action.timeout); // 20
  * ```
- * @see contract.md, "Call flow"
+ * @see docs/flows.md
  */
 export const dial = (to: string, options?: Omit<Dial, "action" | "to">): Dial =>
   build("dial", () => ({ to, ...options }));
@@ -86,6 +86,6 @@ export const dial = (to: string, options?: Omit<Dial, "action" | "to">): Dial =>
  *
  * console.log(JSON.stringify(hangup())); // {"action":"hangup"}
  * ```
- * @see contract.md, "Call flow"
+ * @see docs/flows.md
  */
 export const hangup = (): Hangup => ({ action: "hangup" });

@@ -82,7 +82,7 @@ export interface MediaAudio {
  * const { success } = safeParse(FromService, { type: "hello" });
  * console.log(success); // false
  * ```
- * @see contract.md, "Media messages on `ws_url`"
+ * @see docs/flows.md
  */
 export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @__PURE__ */ variant(
   "type",
@@ -184,9 +184,9 @@ const flat = (message: unknown): unknown => {
  *
  * console.log(is(FromApplication, { type: "clear" })); // true
  * console.log(is(FromApplication, { type: "interrupt" })); // false: of what?
- * console.log(parse(FromApplication, { type: "audio", data: { audio_b64: "AAA=" } })); // flat
+ * console.log(parse(FromApplication, { type: "audio", data: { audio_b64: "AAA=" } })); // { type: "audio", audio_b64: "AAA=" }
  * ```
- * @see contract.md, "Media messages on `ws_url`"
+ * @see docs/flows.md
  */
 export const FromApplication: GenericSchema<unknown, MediaSpeech | MediaInterrupt | MediaClear> =
   /* @__PURE__ */ pipe(

@@ -117,7 +117,7 @@ export interface StreamSession {
  *   new MessageEvent("message", { data: JSON.stringify({ type: "start", ...start }) }), // cs_1
  * );
  * ```
- * @see contract.md, "Media messages on `ws_url`"
+ * @see docs/flows.md
  */
 export const streamSession = (
   socket: MediaSocket,

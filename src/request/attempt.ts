@@ -2,6 +2,7 @@ import type { ExceptionFacts, Placed } from "../errors.ts";
 
 /** One POST, as `onAttempt` hears of it: it may be logged as it stands. */
 export interface Attempt {
+  /** How it was sent. */
   readonly method: "POST";
   /** Where it went, without a query. */
   readonly url: string;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { Callee } from "../../src/emulator/dashboard/callee.ts";
+import { Attendant } from "../../src/emulator/dashboard/attendant.ts";
 import { dashboard } from "../../src/emulator/dashboard/dashboard.ts";
 import { live } from "../../src/emulator/dashboard/live.ts";
 import { createEmulator, type Emulator } from "../../src/emulator/index.ts";
@@ -19,11 +19,11 @@ afterEach(async () => {
 
 /** An emulator with a dashboard, and a browser's cookie for it. */
 const stage = async () => {
-  const callee = new Callee();
-  const emulator = createEmulator({ fetch: app, onCall: callee.onCall });
+  const attendant = new Attendant();
+  const emulator = createEmulator({ fetch: app, onCall: attendant.onCall });
   emulators.push(emulator);
   const isHost = (host: string) => host === "127.0.0.1:4010";
-  const { fetch, token } = dashboard(emulator, { isHost, callee });
+  const { fetch, token } = dashboard(emulator, { isHost, attendant });
   const welcome = await fetch(`${origin}/?token=${token}`);
   const setCookie = welcome.headers.get("set-cookie") ?? "";
   const [cookie = ""] = setCookie.split(";");
@@ -45,7 +45,7 @@ const stage = async () => {
     const { data } = await response.json();
     return data.id as string;
   };
-  return { emulator, callee, fetch, token, setCookie, cookie, ask, write, place };
+  return { emulator, attendant, fetch, token, setCookie, cookie, ask, write, place };
 };
 
 const never = "+12025550102";
@@ -122,21 +122,21 @@ describe("a request", () => {
     "http://127.0.0.1:3000",
     "https://evil.test",
   ])("that writes is refused from the origin %s", async (from) => {
-    const { ask, emulator, callee, place } = await stage();
+    const { ask, emulator, attendant, place } = await stage();
     const id = await place(never);
     const before = emulator.apiKey;
     const headers = from ? { origin: from } : {};
     const paths = [
       "/dashboard/key",
       "/dashboard/calls",
-      "/dashboard/callee/there",
+      "/dashboard/attendant/there",
       `/dashboard/calls/${id}/reject`,
     ];
     for (const path of paths) {
       expect((await ask(path, { method: "POST", headers })).status).toBe(403);
     }
     expect([emulator.apiKey, emulator.call(id)?.state]).toEqual([before, "ringing"]);
-    expect([emulator.calls.length, callee.isThere]).toEqual([1, false]);
+    expect([emulator.calls.length, attendant.isThere]).toEqual([1, false]);
   });
 
   it("is answered for this origin alone, and never kept", async () => {
@@ -239,7 +239,7 @@ describe("a call", () => {
     expect((await ask("/dashboard/calls/cs_none")).status).toBe(404);
   });
 
-  it("obeys the callee, when its state lets it", async () => {
+  it("obeys the attendant, when its state lets it", async () => {
     const { emulator, write, place } = await stage();
     const answered = await place(never);
     const statusOf = async (id: string, deed: string) =>
@@ -280,12 +280,12 @@ describe("a call from the page", () => {
   });
 });
 
-describe("the callee", () => {
+describe("the attendant", () => {
   it("has telephones ring until they decide, but those that never ring", async () => {
-    const { callee, write, place } = await stage();
-    expect((await write("/dashboard/callee/there")).status).toBe(200);
-    expect(callee.isThere).toBe(true);
-    const outcomeOf = (to_number: string) => callee.onCall({ to_number });
+    const { attendant, write, place } = await stage();
+    expect((await write("/dashboard/attendant/there")).status).toBe(200);
+    expect(attendant.isThere).toBe(true);
+    const outcomeOf = (to_number: string) => attendant.onCall({ to_number });
     for (const rings of ["+12025550100", "+12025550102", "+12025550103", "+12025550105"]) {
       expect(outcomeOf(rings), rings).toMatchObject({ outcome: "no_answer" });
     }
@@ -293,7 +293,7 @@ describe("the callee", () => {
       expect(outcomeOf(silent), silent).toBe(undefined);
     }
     const id = await place("+12025550103");
-    await write("/dashboard/callee/away");
+    await write("/dashboard/attendant/away");
     expect(outcomeOf("+12025550102")).toBe(undefined);
     expect((await write(`/dashboard/calls/${id}/answer`)).status).toBe(200);
   });
@@ -305,7 +305,7 @@ describe("the callee", () => {
     const welcome = await fetch(`${origin}/?token=${token}`);
     const [cookie = ""] = (welcome.headers.get("set-cookie") ?? "").split(";");
     const headers = { cookie, origin };
-    const there = await fetch(`${origin}/dashboard/callee/there`, { method: "POST", headers });
+    const there = await fetch(`${origin}/dashboard/attendant/there`, { method: "POST", headers });
     expect(there.status).toBe(404);
     expect(await (await fetch(origin, { headers })).text()).not.toContain('role="switch"');
   });
@@ -385,11 +385,11 @@ describe("what happens", () => {
   it("tells who decides, and something at least every two seconds", async () => {
     const staged = await stage();
     const { next } = await listen(staged);
-    expect(await next()).toMatchObject({ callee: false });
-    staged.callee.isThere = true;
-    expect(await next()).toMatchObject({ callee: true, whole: false, calls: [] });
+    expect(await next()).toMatchObject({ attendant: false });
+    staged.attendant.isThere = true;
+    expect(await next()).toMatchObject({ attendant: true, whole: false, calls: [] });
     const { now } = await next();
-    expect(await next()).toMatchObject({ callee: true, whole: false, calls: [] });
+    expect(await next()).toMatchObject({ attendant: true, whole: false, calls: [] });
     expect(Date.now()).toBeGreaterThan(now);
   });
 

@@ -1,17 +1,20 @@
 import { registerHooks } from "node:module";
+import type { LogLevel as Level, TypeDocOptionMap } from "typedoc";
 import { entryFiles, path, url } from "./sources.ts";
 
 // TypeDoc must read the sources with the project's own compiler: beside it there is an old one, of a tool.
 registerHooks({
   resolve: (specifier, context, next) =>
-    next(specifier, specifier === "typescript" ? { ...context, parentURL: url("package.json") } : context),
+    next(
+      specifier,
+      specifier === "typescript" ? { ...context, parentURL: url("package.json") } : context,
+    ),
 });
-const { Application, ReflectionKind } = await import("typedoc");
+const { Application, Logger, LogLevel } = await import("typedoc");
 
 /** Whatever has a name of its own. A property's comment is `deno doc --lint`'s affair. */
-const named = [
+const named: TypeDocOptionMap["requiredToBeDocumented"] = [
   "Class",
-  "Constructor",
   "Function",
   "Interface",
   "Method",
@@ -19,7 +22,15 @@ const named = [
   "Accessor",
   "TypeAlias",
   "Variable",
-] as const satisfies readonly (keyof typeof ReflectionKind)[];
+];
+
+class Complaints extends Logger {
+  readonly all: string[] = [];
+
+  override log(message: string, level: Level): void {
+    if (level >= LogLevel.Warn) this.all.push(message);
+  }
+}
 
 /**
  * Makes the API reference out of the comments in `src`, one page per export.
@@ -36,7 +47,7 @@ export const makeReference = async (folder?: string): Promise<readonly string[]>
     excludePrivate: true,
     disableGit: true,
     disableSources: true,
-    requiredToBeDocumented: [...named],
+    requiredToBeDocumented: named,
     validation: {
       notExported: false,
       notDocumented: true,
@@ -44,16 +55,11 @@ export const makeReference = async (folder?: string): Promise<readonly string[]>
       invalidPath: true,
       rewrittenLink: true,
     },
-    logLevel: "Warn",
   });
-  const complaints: string[] = [];
-  app.logger.addContext = (message) => {
-    complaints.push(message);
-    return message;
-  };
+  const complaints = new Complaints();
+  app.logger = complaints;
   const project = await app.convert();
-  if (!project) return ["the sources can't be read", ...complaints];
-  app.validate(project);
-  if (folder) await app.generateDocs(project, folder);
-  return complaints;
+  if (project) app.validate(project);
+  if (project && folder) await app.generateDocs(project, folder);
+  return project ? complaints.all : ["The sources can't be read.", ...complaints.all];
 };

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The address of a file of this repository. */
-export const url = (relative: string): string =>
-  new URL(`../../${relative}`, import.meta.url).href;
+export const url = (relative: string): string => new URL(`../../${relative}`, import.meta.url).href;
 
 /** Its path. */
 export const path = (relative: string): string => fileURLToPath(url(relative));
@@ -12,9 +11,8 @@ export const read = (relative: string): string => readFileSync(path(relative), "
 
 /** The names of the entries, and the sources that they are built from: `./calls`, `src/calls/index.ts`. */
 export const entries = (): Readonly<Record<string, string>> => {
-  const { exports }: { exports: Readonly<Record<string, { readonly default: string }>> } = JSON.parse(
-    read("package.json"),
-  );
+  const { exports }: { exports: Readonly<Record<string, { readonly default: string }>> } =
+    JSON.parse(read("package.json"));
   return Object.fromEntries(
     Object.entries(exports).map(([name, file]) => [
       name,

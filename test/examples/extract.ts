@@ -28,9 +28,23 @@ const blocksOf = (file: string, lines: readonly string[], first = 1): Snippet[] 
   return blocks;
 };
 
+/** Its line is `ts no-run: <why it can't run here>`; it is type-checked all the same. */
+export const isRun = ({ info }: Snippet): boolean => !info.startsWith("no-run");
+
+/** The name of a file for it. */
+export const nameOf = ({ where }: Snippet): string => `${where.replaceAll(/\W+/g, "-")}.ts`;
+
 /** The blocks of a file in Markdown. */
-export const ofMarkdown = (file: string): Snippet[] =>
+const ofMarkdown = (file: string): Snippet[] =>
   blocksOf(file, readFileSync(path(file), "utf8").split("\n"));
+
+/** The blocks of README and of every page in `docs/`. */
+export const ofPages = (): Snippet[] =>
+  readdirSync(path("docs"), { encoding: "utf8" })
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => `docs/${file}`)
+    .concat("README.md")
+    .flatMap(ofMarkdown);
 
 /** The blocks in the comments of a source file. */
 const ofComments = (file: string): Snippet[] => {

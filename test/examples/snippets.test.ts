@@ -1,19 +1,16 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { execute, path } from "./execute.ts";
-import { ofMarkdown, ofSources, type Snippet } from "./extract.ts";
+import { isRun, nameOf, ofPages, ofSources } from "./extract.ts";
+import { keeps, promised } from "./promise.ts";
 import { type Service, startService } from "./service.ts";
 
 const sources = ofSources();
-const readme = ofMarkdown("README.md");
-const snippets = [...sources, ...readme].filter(({ language }) => language === "ts");
-
-/** Its line is `ts no-run: <why it can't run here>`; it is type-checked all the same. */
-const isRun = ({ info }: Snippet): boolean => !info.startsWith("no-run");
+const pages = ofPages();
+const snippets = [...sources, ...pages].filter(({ language }) => language === "ts");
 
 /** Where the blocks are written as files, from where "outdial" leads to the built package. */
 const folder = path("test/artefacts/snippets");
-const nameOf = ({ where }: Snippet): string => `${where.replaceAll(/\W+/g, "-")}.ts`;
 
 const node = path("test/node_modules/.bin/node");
 
@@ -39,13 +36,13 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-test("there are blocks in the sources and in the README", () => {
+test("there are blocks in the sources and on the pages", () => {
   expect(sources.length).toBeGreaterThan(5);
-  expect(readme.length).toBeGreaterThan(0);
+  expect(pages.length).toBeGreaterThan(0);
 });
 
 test("no block of code goes by another name than ts", () => {
-  const others = [...sources, ...readme].filter(({ language }) =>
+  const others = [...sources, ...pages].filter(({ language }) =>
     /^(|js|jsx|tsx|mjs|mts|javascript|typescript)$/i.test(language),
   );
   expect(others.map(({ where }) => where)).toEqual([]);
@@ -66,19 +63,6 @@ test("every block holds against the types of the built package", async () => {
   );
   expect(stdout).toBe("");
 });
-
-/** What a block says that it prints: `console.log(…); // this`. */
-const promised = ({ code }: Snippet): string[] =>
-  [...code.matchAll(/console\.log\(.*\); \/\/ (.+)$/gm)].map(([, text = ""]) => text);
-
-const unquoted = (text: string): string => text.replaceAll(/["']/g, "");
-
-/** Whether a line is what was promised: `…` leaves the rest open, and a colon begins a remark. */
-const keeps = (promise: string, line: string): boolean => {
-  const [start = "", ...open] = unquoted(promise).split("…");
-  const said = unquoted(line);
-  return open.length > 0 ? said.startsWith(start) : start === said || start.startsWith(`${said}: `);
-};
 
 describe("every block runs on its own, and prints what its comments say", () => {
   test.concurrent.each(snippets.filter(isRun).map((snippet) => [snippet.where, snippet] as const))(

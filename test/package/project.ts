@@ -62,6 +62,14 @@ export const install = async ({ tarball }: Packed): Promise<string> => {
   return project;
 };
 
+/** A project as a beginner makes it: `npm init -y`, then the tarball. */
+export const initialise = async ({ tarball }: Packed): Promise<string> => {
+  const project = newFolder("beginner");
+  await npm(["init", "-y"], project);
+  await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], project);
+  return project;
+};
+
 /** The packages in a project, hidden folders apart. */
 export const installed = (project: string): string[] =>
   readdirSync(join(project, "node_modules"))

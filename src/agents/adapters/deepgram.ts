@@ -7,7 +7,11 @@ import { frameOf, type Message, messageIn, text } from "./message.ts";
 export interface DeepgramOptions extends AgentOptions {
   /** What the agent is to do, and that it is a machine. */
   readonly instructions?: string | undefined;
-  /** @defaultValue `"aura-2-thalia-en"` */
+  /**
+   * Which voice it speaks with.
+   *
+   * @defaultValue `"aura-2-thalia-en"`
+   */
   readonly voice?: string | undefined;
   /**
    * The language model, one of OpenAI's; `settings` takes another provider's.

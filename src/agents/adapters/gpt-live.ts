@@ -8,9 +8,17 @@ import { frameOf, type Message, messageIn, part, text } from "./message.ts";
 export interface GptLiveOptions extends AgentOptions {
   /** What the agent is to do, and that it is a machine. */
   readonly instructions?: string | undefined;
-  /** @defaultValue `"marin"` */
+  /**
+   * Which voice it speaks with.
+   *
+   * @defaultValue `"marin"`
+   */
   readonly voice?: string | undefined;
-  /** @defaultValue `"gpt-live-1"` */
+  /**
+   * Which model it is.
+   *
+   * @defaultValue `"gpt-live-1"`
+   */
   readonly model?: string | undefined;
   /** What it says first, in about these words; left out, it begins as it likes. */
   readonly greeting?: string | undefined;

@@ -8,9 +8,17 @@ import { frameOf, type Message, messageIn, part, text } from "./message.ts";
 export interface OpenAIRealtimeOptions extends AgentOptions {
   /** What the agent is to do, and that it is a machine. */
   readonly instructions?: string | undefined;
-  /** @defaultValue `"marin"` */
+  /**
+   * Which voice it speaks with.
+   *
+   * @defaultValue `"marin"`
+   */
   readonly voice?: string | undefined;
-  /** @defaultValue `"gpt-realtime"` */
+  /**
+   * Which model it is.
+   *
+   * @defaultValue `"gpt-realtime"`
+   */
   readonly model?: string | undefined;
   /**
    * What it says first, in about these words; `false` lets the callee begin.

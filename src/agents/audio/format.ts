@@ -1,5 +1,6 @@
 /** How audio is written: 16-bit samples, least significant byte first, or G.711 μ-law, a byte each. */
 export interface AudioFormat {
+  /** 16-bit samples, or G.711 μ-law. */
   readonly encoding: "pcm" | "ulaw";
   /** Samples a second. */
   readonly sample_rate: number;

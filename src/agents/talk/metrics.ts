@@ -1,5 +1,6 @@
 /** How a tool did in a call. */
 export interface ToolMetrics {
+  /** How often it was asked for. */
   readonly calls: number;
   /** Of those: it threw, was late, or wasn't there. */
   readonly failed: number;
@@ -11,6 +12,7 @@ export interface ToolMetrics {
 export interface TalkMetrics {
   /** From the start of the stream to the agent's first audio; absent if there was none. */
   readonly firstWord?: number | undefined;
+  /** How often the callee interrupted, and how quickly the agent fell silent. */
   readonly interruptions: {
     readonly count: number;
     /** The longest from the agent's message to the `clear` that was written. */
@@ -18,6 +20,7 @@ export interface TalkMetrics {
     /** What the agent had said and nobody heard. */
     readonly truncated: number;
   };
+  /** What was sent to the line. */
   readonly messages: {
     /** Those with the agent's audio. */
     readonly sent: number;
@@ -26,6 +29,7 @@ export interface TalkMetrics {
     /** The longest such silence. */
     readonly latest: number;
   };
+  /** The voices, in milliseconds. */
   readonly audio: {
     /** What the callee was heard to say. */
     readonly heard: number;
@@ -34,6 +38,7 @@ export interface TalkMetrics {
     /** What came of the agent and wasn't said: it was interrupted, silence of a backlog, or too much. */
     readonly dropped: number;
   };
+  /** Each tool, by its name. */
   readonly tools: Readonly<Record<string, ToolMetrics>>;
 }
 

@@ -38,7 +38,9 @@ export type EndReason =
 
 /** How a talk ended, and what it was like. */
 export interface TalkEnd {
+  /** Why it ended. */
   readonly reason: EndReason;
+  /** What it was like. */
   readonly metrics: TalkMetrics;
 }
 

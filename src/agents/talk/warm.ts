@@ -17,6 +17,7 @@ export interface WarmOptions extends Line {
 
 /** An agent that is connected while the telephone still rings. One call can take it. */
 export interface WarmAgent {
+  /** The agent that is connected. */
   readonly agent: Agent;
   /** Lets the agent go, if no call has taken it. */
   readonly close: () => void;

@@ -1,7 +1,7 @@
 import { Hono } from "hono/tiny";
 import type { Emulator } from "../emulator.ts";
 import { realClock } from "../line/real-clock.ts";
-import type { Callee } from "./callee.ts";
+import type { Attendant } from "./attendant.ts";
 import { live } from "./live.ts";
 import { page } from "./page/page.ts";
 import { signInPage, welcomePage } from "./page/sign-in.ts";
@@ -41,7 +41,7 @@ export interface DashboardOptions {
    *
    * @defaultValue the page has no such switch
    */
-  readonly callee?: Callee | undefined;
+  readonly attendant?: Attendant | undefined;
   /**
    * What a call says at first that is placed on the page.
    *
@@ -63,7 +63,7 @@ export interface Dashboard {
 const deeds = ["answer", "reject", "hangup"] as const;
 
 const routes = (emulator: Emulator, session: Session, options: DashboardOptions): Hono => {
-  const { speed = 1, answerWithin = 30_000, callee, sample } = options;
+  const { speed = 1, answerWithin = 30_000, attendant, sample } = options;
   const app = new Hono();
   const { now } = realClock(speed)();
 
@@ -77,7 +77,13 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
     if (session.holds(req.raw)) {
       const { accountId } = emulator;
       const { origin } = new URL(req.url);
-      const facts = { accountId, origin, speed, answerWithin, hasCallee: callee !== undefined };
+      const facts = {
+        accountId,
+        origin,
+        speed,
+        answerWithin,
+        hasAttendant: attendant !== undefined,
+      };
       return html(200, (nonce) => page(nonce, { ...facts, sample: sample?.(origin) }));
     }
     return html(token === undefined ? 200 : 403, (nonce) => signInPage(nonce, token !== undefined));
@@ -92,7 +98,7 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
     await next();
     return;
   });
-  app.get("/dashboard/events", () => eventStream(live(emulator, callee, now)));
+  app.get("/dashboard/events", () => eventStream(live(emulator, attendant, now)));
   app.get("/dashboard/key", () => json(200, { key: emulator.apiKey }));
   app.post("/dashboard/key", () => json(200, { key: emulator.regenerateKey() }));
   app.get("/dashboard/calls/:id", ({ req }) => {
@@ -104,9 +110,9 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
     return json(200, await place(emulator, origin, await req.text()));
   });
   for (const isThere of [true, false]) {
-    app.post(`/dashboard/callee/${isThere ? "there" : "away"}`, () => {
-      if (!callee) return refuse(404, "The telephones are not this page's.");
-      callee.isThere = isThere;
+    app.post(`/dashboard/attendant/${isThere ? "there" : "away"}`, () => {
+      if (!attendant) return refuse(404, "The telephones are not this page's.");
+      attendant.isThere = isThere;
       return json(200, { isThere });
     });
   }

@@ -1,6 +1,6 @@
 import type { Emulator } from "../emulator.ts";
 import type { CallFacts, CallRecord, EmulatorEvent } from "../line/history.ts";
-import type { Callee } from "./callee.ts";
+import type { Attendant } from "./attendant.ts";
 import { type Trouble, troubleOf } from "./trouble.ts";
 
 /** A call as its row shows it. */
@@ -18,7 +18,7 @@ interface News {
   /** Whether the key is another one. */
   readonly key: boolean;
   /** Whether a telephone that rings is left to who sits before the page. */
-  readonly callee: boolean;
+  readonly attendant: boolean;
   /** The calls that are new or have changed, without their histories. */
   readonly calls: readonly Row[];
 }
@@ -44,7 +44,7 @@ const encoder = /* @__PURE__ */ new TextEncoder();
  */
 export const live = (
   emulator: Emulator,
-  callee: Callee | undefined,
+  attendant: Attendant | undefined,
   now: () => number,
 ): ReadableStream<Uint8Array> => {
   const events = emulator[Symbol.asyncIterator]();
@@ -68,8 +68,8 @@ export const live = (
     wake();
   };
   follow();
-  const isThere = () => callee?.isThere ?? false;
-  const unwatch = callee?.watch(() => wake());
+  const isThere = () => attendant?.isThere ?? false;
+  const unwatch = attendant?.watch(() => wake());
 
   const news = (): News => {
     const calls = whole
@@ -79,7 +79,7 @@ export const live = (
           return call ? [rowOf(call)] : [];
         });
     told = isThere();
-    const all = { now: now(), whole, key, callee: told, calls };
+    const all = { now: now(), whole, key, attendant: told, calls };
     whole = false;
     key = false;
     changed.clear();

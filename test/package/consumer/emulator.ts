@@ -27,6 +27,7 @@ import {
   type Outcome,
   type Reason,
   type RecordingEntry,
+  type Send,
   type ServiceEvent,
   type Stamp,
   type StateEntry,
@@ -36,12 +37,13 @@ import {
 
 const busy: Outcome = { outcome: "busy" };
 const onCall: OnCall = ({ to_number }) => (to_number.endsWith("1") ? busy : undefined);
+const send: Send = (request) => new Response(request.url);
 const options: EmulatorOptions = {
   clock: "instant",
   seed: 1,
   numbers: ["+12025550199"],
   onCall,
-  fetch: (request: Request) => new Response(request.url),
+  fetch: send,
 };
 
 /** Each kind of entry has its own fields, and all have a time and a call. */

@@ -12,13 +12,13 @@ export interface PageFacts {
   /** How long a telephone rings that nobody answers, in milliseconds by the emulator's clock. */
   readonly answerWithin: number;
   /** Whether telephones can be left to who sits before the page. */
-  readonly hasCallee: boolean;
+  readonly hasAttendant: boolean;
   /** What a call says at first that is placed here; absent when none can be. */
   readonly sample?: Sample | undefined;
 }
 
-const callee = `
-<label class="switch"><input type="checkbox" role="switch" id="callee" class="acts">
+const attendant = `
+<label class="switch"><input type="checkbox" role="switch" id="attendant" class="acts">
 <span>Ring until I answer or reject</span></label>`;
 
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`;
@@ -26,7 +26,7 @@ const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1
 /** The dashboard. */
 export const page = (
   nonce: string,
-  { accountId, origin, speed, answerWithin, hasCallee, sample }: PageFacts,
+  { accountId, origin, speed, answerWithin, hasAttendant, sample }: PageFacts,
 ): string =>
   htmlDocument(
     nonce,
@@ -48,7 +48,7 @@ export const page = (
 </section>
 <div id="aside">
 <section aria-labelledby="phone-title">
-<h2 id="phone-title">Callee's phone</h2>${hasCallee ? callee : ""}
+<h2 id="phone-title">Callee's phone</h2>${hasAttendant ? attendant : ""}
 <ul id="phones"></ul>
 <p id="more-phones" class="soft" hidden></p>
 <p id="quiet" class="soft">No telephone rings. <bdi class="mono">+12025550102</bdi> rings for

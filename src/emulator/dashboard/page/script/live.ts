@@ -12,7 +12,7 @@ const hear = (news) => {
   told = news.now;
   heard = performance.now();
   connect();
-  if (by("callee")) by("callee").checked = news.callee;
+  if (by("attendant")) by("attendant").checked = news.attendant;
   if (news.whole) {
     // A connection that broke begins with all again: what is open stays so.
     const kept = opened;

@@ -2,12 +2,12 @@
 export const phone: string = `
 const phones = new Map();
 
-by("callee")?.addEventListener("change", async () => {
-  const isThere = by("callee").checked;
+by("attendant")?.addEventListener("change", async () => {
+  const isThere = by("attendant").checked;
   try {
-    await ask("callee/" + (isThere ? "there" : "away"), "POST");
+    await ask("attendant/" + (isThere ? "there" : "away"), "POST");
   } catch (error) {
-    by("callee").checked = !isThere;
+    by("attendant").checked = !isThere;
     announce(error.message);
   }
 });

@@ -5,7 +5,7 @@ import { destinationOf, type Outcome } from "../line/destinations.ts";
 const untilDecided = Number.MAX_SAFE_INTEGER;
 
 /** Whoever sits before the page: once they are there, a telephone rings until they decide. */
-export class Callee {
+export class Attendant {
   readonly #watchers = new Set<() => void>();
   #isThere = false;
 

@@ -1,0 +1,72 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { execute } from "../examples/execute.ts";
+import { makeReference } from "./reference.ts";
+import { entries, entryFiles, pages, path, read } from "./sources.ts";
+
+test("every export has its comment, and every link in one leads somewhere (typedoc)", async () => {
+  expect(await makeReference()).toEqual([]);
+});
+
+test("every field of a public type has its comment (deno doc --lint)", async () => {
+  const deno = path("test/node_modules/.bin/deno");
+  const { stderr } = await execute(deno, ["doc", "--lint", ...entryFiles()]);
+  const complaints = stderr
+    .split(/^error/m)
+    .slice(1)
+    // Those of valibot's types: JSR leads to them.
+    .filter((text) => !isOfValibot(text) && !text.includes("documentation lint errors"))
+    .filter((text) => text.startsWith("[missing"));
+  expect(complaints).toEqual([]);
+});
+
+/** Whether a complaint is that a type of valibot's is not in this package. */
+const isOfValibot = (complaint: string): boolean => {
+  const [, type, file] = /private type '(\w+)'[\s\S]*?--> (\S+?):\d/.exec(complaint) ?? [];
+  const source = file && read(file.slice(path("").length));
+  const [names = ""] = /import \{[^}]*\} from "valibot"/.exec(source ?? "") ?? [];
+  return type !== undefined && new RegExp(`\\b${type}\\b`).test(names);
+};
+
+/** The links of a page: `[words](address)`, code apart. */
+const linksOf = (page: string): string[] => {
+  const text = read(page)
+    .replaceAll(/^(`{3,}).*?^\1$/gms, "")
+    .replaceAll(/`[^`]*`/g, "");
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, address = ""]) => address);
+};
+
+/** The anchor of a heading, as GitHub makes it. */
+const anchorsOf = (page: string): string[] =>
+  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) =>
+    words
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
+describe("a link leads somewhere", () => {
+  test.each([...pages(), "docs/llms.txt"])("%s", (page) => {
+    const dead = linksOf(page)
+      .filter((address) => !/^(https?|mailto):/.test(address))
+      .filter((address) => {
+        const [file = "", anchor] = address.split("#");
+        const target = file ? join(dirname(page), file) : page;
+        if (!existsSync(path(target))) return true;
+        return anchor !== undefined && !anchorsOf(target).includes(anchor);
+      });
+    expect(dead).toEqual([]);
+  });
+});
+
+test("README leads to every page, and llms.txt names each of them and each entry", () => {
+  const readme = linksOf("README.md");
+  const llms = linksOf("docs/llms.txt");
+  const inDocs = pages().filter((page) => page.startsWith("docs/"));
+  expect(inDocs.filter((page) => !readme.includes(page))).toEqual([]);
+  expect(inDocs.filter((page) => !llms.includes(page.slice("docs/".length)))).toEqual([]);
+  const text = read("docs/llms.txt");
+  const names = Object.keys(entries()).map((entry) => entry.replace(".", "outdial"));
+  expect(names.filter((name) => !text.includes(`- \`${name}\`:`))).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { execute, path } from "../examples/execute.ts";
+import { isRun, nameOf, ofPages, ofSources } from "../examples/extract.ts";
+import { promised } from "../examples/promise.ts";
+import { cleanUp, initialise, install, pack } from "./project.ts";
+
+const snippets = [...ofPages(), ...ofSources()].filter(
+  (snippet) => snippet.language === "ts" && isRun(snippet),
+);
+
+const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
+
+/** Each as its manual says, with nothing allowed or configured. */
+const runtimes: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
+  Node: [bin("node")],
+  Deno: [bin("deno"), "run", "--no-prompt"],
+  Bun: [bin("bun")],
+};
+
+let project: string;
+
+beforeAll(async () => {
+  project = await install(await pack());
+  mkdirSync(join(project, "snippets"));
+  for (const snippet of snippets) {
+    writeFileSync(join(project, "snippets", nameOf(snippet)), snippet.code);
+  }
+  // Each import in its own words: Deno wants to know what is imported before it runs.
+  const lines = snippets.map(
+    (snippet) =>
+      `console.log("--- ${nameOf(snippet)}"); await import("./snippets/${nameOf(snippet)}");` +
+      " await new Promise((resolve) => setTimeout(resolve, 10));",
+  );
+  writeFileSync(join(project, "snippets.mjs"), lines.join("\n"));
+});
+
+afterAll(cleanUp);
+
+/** A text without what runtimes write in different ways. */
+const bare = (text: string): string => text.replaceAll(/["'\s]|,(?=\s*[\]}])/g, "");
+
+test.each(Object.entries(runtimes))(
+  "%s runs every block of code that a reader may copy, from the installed package",
+  async (_, [command, ...args]) => {
+    const { code, stdout, stderr } = await execute(
+      command,
+      [...args, "snippets.mjs"],
+      {},
+      { cwd: project, patience: 120_000 },
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const said = new Map(
+      stdout
+        .split("--- ")
+        .slice(1)
+        .map((part) => [part.slice(0, part.indexOf("\n")), bare(part.slice(part.indexOf("\n")))]),
+    );
+    expect([...said.keys()]).toEqual(snippets.map(nameOf));
+    const broken = snippets.flatMap((snippet) =>
+      promised(snippet)
+        .map((promise) => bare(promise.split(/…|: /)[0] ?? ""))
+        .filter((promise) => !said.get(nameOf(snippet))?.includes(promise))
+        .map((promise) => `${snippet.where}: ${promise}`),
+    );
+    expect(broken).toEqual([]);
+  },
+);
+
+test("README's first block runs after `npm init -y`, as it says", async () => {
+  const [first] = ofPages().filter(
+    ({ where, language }) => /^README/.test(where) && language === "ts",
+  );
+  const initialised = await initialise(await pack());
+  writeFileSync(join(initialised, "call.mjs"), first?.code ?? "");
+  const { code, stdout, stderr } = await execute(
+    bin("node"),
+    ["call.mjs"],
+    {},
+    { cwd: initialised },
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/^cs_\w{26}\n$/);
+});
+
+test("Deno finds no fault in the types of any of them", async () => {
+  const { code, stderr } = await execute(
+    bin("deno"),
+    ["check", "snippets"],
+    {},
+    {
+      cwd: project,
+      patience: 120_000,
+    },
+  );
+  expect(code, stderr).toBe(0);
+});
