@@ -94,6 +94,7 @@ describe("the switch", () => {
     expect(await reject.count()).toBe(2);
     await page.getByRole("button", { name: "Answer" }).first().click();
     await show.stage.running.says(new RegExp(`${id.slice(-6)} +answered`));
+    await expect.poll(() => reject.count()).toBe(1);
     await reject.click();
     await row(page, "+12025550103").filter({ hasText: "failed · rejected" }).waitFor();
     expect(await violations(page)).toEqual([]);
