@@ -92,6 +92,7 @@ export interface UnknownEvent extends Stamp {
   readonly call_id: string | null;
   /** What the service says of it, unchecked. */
   readonly data: Readonly<Record<string, unknown>> | null;
+  /** What the service sends beyond these fields. */
   readonly [field: string]: unknown;
 }
 

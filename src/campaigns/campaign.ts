@@ -125,7 +125,7 @@ const requireNotified = ({ notified = true, attempts, concurrency }: CampaignOpt
  * const { completed, busy } = await campaign.run();
  * console.log(added, completed, busy); // 2 1 1
  * ```
- * @see contract.md, "Status notifications"
+ * @see docs/campaigns.md
  */
 export const openCampaign = async (
   storage: Storage,

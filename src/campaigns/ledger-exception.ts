@@ -28,7 +28,11 @@ export class LedgerException extends Error {
   /** Why. */
   readonly reason: LedgerReason;
 
-  /** @param reason - why; it decides about the message */
+  /**
+   * Says what is wrong with the ledger, in our own words.
+   *
+   * @param reason - why; it decides about the message
+   */
   constructor(reason: LedgerReason) {
     super(messages[reason]);
     this.reason = reason;

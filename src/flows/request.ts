@@ -36,5 +36,6 @@ export interface FlowRequest {
   readonly to_number: string;
   /** `"outbound"`. */
   readonly direction: string;
+  /** What the service sends beyond these fields. */
   readonly [field: string]: unknown;
 }

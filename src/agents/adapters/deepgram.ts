@@ -159,7 +159,7 @@ class VoiceAgentCodec implements Codec {
  * });
  * console.log(agent.name); // deepgram
  * ```
- * @see agents.md, "Deepgram Voice Agent v1"
+ * @see docs/agents.md
  */
 export const deepgram = (options: DeepgramOptions): Agent => {
   checkOptions(options);

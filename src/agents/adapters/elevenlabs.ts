@@ -159,7 +159,7 @@ class ConvaiCodec implements Codec {
  * const agent = elevenlabs({ apiKey: "xi-key", agentId: "agent_1", variables: { name: "Ann" } });
  * console.log(agent.name); // elevenlabs
  * ```
- * @see agents.md, "ElevenLabs Agents"
+ * @see docs/agents.md
  */
 export const elevenlabs = (options: ElevenLabsOptions): Agent => {
   checkOptions(options, (url) => isSocketUrl(url) || !!routeOf(url));

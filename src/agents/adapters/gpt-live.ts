@@ -155,7 +155,7 @@ class LiveCodec implements Codec {
  * const agent = gptLive({ apiKey: "sk-key", instructions: "Say at once that you are a machine." });
  * console.log(agent.name); // gpt-live
  * ```
- * @see agents.md, "OpenAI GPT-Live"
+ * @see docs/agents.md
  */
 export const gptLive = (options: GptLiveOptions): Agent => {
   checkOptions(options);

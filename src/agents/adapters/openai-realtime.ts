@@ -233,7 +233,7 @@ const withModel = (url: string, model: string): string => {
  * });
  * console.log(agent.name); // openai
  * ```
- * @see agents.md, "OpenAI Realtime"
+ * @see docs/agents.md
  */
 export const openaiRealtime = (options: OpenAIRealtimeOptions): Agent => {
   checkOptions(options);

@@ -51,7 +51,7 @@ export interface Talk {
  * const talk = serve(socket);
  * talk.close(); // closed
  * ```
- * @see agents.md, "The design"
+ * @see docs/agents.md
  */
 export const connectAgent = (
   socket: MediaSocket,

@@ -10,6 +10,7 @@ import { type Contact, ContactSchema, type RefusedContact } from "./contact.ts";
 
 /** What became of the contacts that were added. */
 export interface Added {
+  /** How many there are now that there were not before. */
   readonly added: number;
   /** Contacts whose telephone is in the campaign already. */
   readonly duplicate: number;

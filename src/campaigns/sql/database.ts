@@ -8,8 +8,11 @@ interface Statement {
 
 /** What is used of a `DatabaseSync` of `node:sqlite` (Node, Deno, Bun) or a `Database` of `bun:sqlite`. */
 export interface Database {
+  /** Runs statements that give nothing. */
   exec(statements: string): unknown;
+  /** Makes a statement that is run more than once. */
   prepare(statement: string): Statement;
+  /** Closes the file. */
   close(): unknown;
 }
 

@@ -2,7 +2,9 @@ import type { Param, Row, Sql } from "./sql.ts";
 
 /** What is used of a Durable Object's storage (`ctx.storage`), one with SQLite. */
 export interface DurableStorage {
+  /** Runs a statement, and gives its rows. */
   readonly sql: { exec(statement: string, ...values: Param[]): { toArray(): Row[] } };
+  /** Runs it all, or nothing of it. */
   transactionSync<T>(work: () => T): T;
 }
 
