@@ -1,4 +1,4 @@
-import { Callee } from "../../emulator/dashboard/callee.ts";
+import { Attendant } from "../../emulator/dashboard/attendant.ts";
 import { dashboard } from "../../emulator/dashboard/dashboard.ts";
 import type { Sample } from "../../emulator/dashboard/place.ts";
 import type { Emulator } from "../../emulator/emulator.ts";
@@ -36,11 +36,11 @@ export const run: Run<typeof emulatorFlags> = async ({ flags, signal }) => {
   const settings = settingsOf(flags);
   const { host, options, forwardTo, json } = settings;
   const { speed, answerWithin } = options;
-  const callee = new Callee();
+  const attendant = new Attendant();
   let isHost = (_host: string): boolean => false;
   const isOwn = (origin: string) => isHost(new URL(origin).host);
   const outward = forwardTo ? forwarding(forwardTo, isOwn) : {};
-  const emulator = startEmulator({ ...options, host, ...outward, onCall: callee.onCall });
+  const emulator = startEmulator({ ...options, host, ...outward, onCall: attendant.onCall });
 
   const [from = "+12025550199"] = options.numbers ?? [];
   // Where others can reach the emulator, it takes no plain http to this machine.
@@ -51,7 +51,7 @@ export const run: Run<typeof emulatorFlags> = async ({ flags, signal }) => {
     beside: sample,
     speed,
     answerWithin,
-    callee,
+    attendant,
     sample: sampleAt,
   });
   const handler: Handler = (request) => fetch(request);
