@@ -110,11 +110,11 @@ export const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ 
   {
     apiKey: /* @__PURE__ */ custom<ApiKey>(
       (value) => isFunction(value) || isKey(value),
-      "must be a string that is a legal header value, or a function",
+      "must be a legal header value, or a function: is the environment variable set?",
     ),
     baseUrl: /* @__PURE__ */ custom<string>(
-      (value) => !!routeOf(value) && !/[?#]/.test(String(value)),
-      "must be an https URL without user, password, query and fragment; http on loopback only",
+      (value) => !!routeOf(value) && !/[?#]|\/initiate\/*$/.test(String(value)),
+      "must be an https URL without user, password, query, fragment and endpoint; http on loopback only",
     ),
     timeout: /* @__PURE__ */ optional(
       /* @__PURE__ */ custom<number | false>(

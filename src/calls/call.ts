@@ -1,4 +1,12 @@
-import { type CustomSchema, custom, type InferOutput } from "valibot";
+import { type CustomSchema, custom } from "valibot";
+
+/** What `calls.create` gives: a placed call. */
+export interface Call {
+  /** The call's id at the service: the `call_id` of its notifications, unless the service gives others. */
+  readonly id: string;
+  /** Whatever else the service sent, as it sent it. */
+  readonly [field: string]: unknown;
+}
 
 /**
  * A placed call: its `id`, and whatever else the service sent, as it sent it. Only the id is checked:
@@ -13,13 +21,7 @@ import { type CustomSchema, custom, type InferOutput } from "valibot";
  * console.log(call.id); // cs_1
  * ```
  */
-export const Call: CustomSchema<
-  { readonly id: string; readonly [field: string]: unknown },
-  string
-> = /* @__PURE__ */ custom((value) => {
+export const Call: CustomSchema<Call, string> = /* @__PURE__ */ custom((value) => {
   const { id } = Object(value);
   return typeof id === "string" && id !== "";
 }, "has no id");
-
-/** What `calls.create` gives. */
-export type Call = InferOutput<typeof Call>;

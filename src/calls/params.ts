@@ -2,7 +2,6 @@ import {
   type CustomSchema,
   custom,
   type ErrorMessage,
-  type InferInput,
   type OptionalSchema,
   optional,
   type StrictObjectIssue,
@@ -26,6 +25,27 @@ const flag: CustomSchema<boolean, string> = /* @__PURE__ */ custom(
   (value) => typeof value === "boolean",
   "must be true or false",
 );
+
+/** What `calls.create` takes: the parameters of a call, by the names that they have on the wire. */
+export interface CallParams {
+  /** Who calls: a number of the account's, in E.164: `+` and 7 to 15 digits. */
+  readonly from_number: string;
+  /** Who is called, in E.164: `+` and 7 to 15 digits. */
+  readonly to_number: string;
+  /**
+   * Where the service asks what to do, once somebody has answered: an absolute `https:` URL of at most
+   * 2083 characters, without user and password; `http:` on loopback only where `baseUrl` is, too.
+   */
+  readonly flow_url: string;
+  /** Where the service tells what happens to the call: a URL by the same rule. */
+  readonly status_callback_url: string;
+  /**
+   * Whether the call is recorded.
+   *
+   * @defaultValue `true`, filled in by the service: a call is recorded unless you say so
+   */
+  readonly record?: boolean | undefined;
+}
 
 /**
  * The parameters of a call, by the names they have on the wire. Unknown fields are refused: a typo
@@ -64,6 +84,3 @@ export const CallParams: StrictObjectSchema<
   },
   presence,
 );
-
-/** What `calls.create` takes. */
-export type CallParams = InferInput<typeof CallParams>;

@@ -46,7 +46,7 @@ const askForKey = async (apiKey: Settings["apiKey"]): Promise<string> => {
   }
   if (isKey(key)) return key;
   throw new BadParametersException([
-    { param: "apiKey", message: "must give a string that is a legal header value" },
+    { param: "apiKey", message: "must give a legal header value" },
   ]);
 };
 
@@ -167,7 +167,7 @@ export const place = async (
 export const placeOnce = async (params: CallParams, options: Options, send: Send): Promise<Call> =>
   place(
     params,
-    check(SettingsSchema, () => options),
+    check(SettingsSchema, () => options ?? {}),
     {},
     send,
   );

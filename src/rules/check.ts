@@ -1,7 +1,7 @@
 import { type GenericSchema, safeParse } from "valibot";
 import { BadParametersException, type ParameterIssue } from "../errors.ts";
 
-/** The message of an object's schema: what it complains of is a field that is absent or too many. */
+/** The message of an object's schema: a field is absent. `check` says more of one that is too many. */
 export const presence = ({ expected }: { readonly expected: string | null }): string =>
   expected === "never" ? "is unknown" : "is missing";
 
@@ -12,6 +12,14 @@ export const presence = ({ expected }: { readonly expected: string | null }): st
 const nameOf = (path: readonly { readonly key: unknown }[] = []): string =>
   path.map(({ key }) => /^[a-z]\w{0,25}$/i.exec(String(key))?.[0] ?? "a field").join(".") ||
   "a field";
+
+/** A name that is unknown, and the known one that it is most like, if any. */
+const unknown = (schema: unknown, param: string): string => {
+  const start = param.toLowerCase().slice(0, 4);
+  const known = Object.keys(Object(Object(schema).entries));
+  const meant = known.find((name) => name.toLowerCase().includes(start));
+  return meant ? `is unknown: did you mean ${meant}?` : "is unknown";
+};
 
 /**
  * A checked copy of a value, its defaults filled in.
@@ -25,7 +33,10 @@ export const check = <T>(schema: GenericSchema<unknown, T>, read: () => unknown)
   try {
     const { success, output, issues } = safeParse(schema, read());
     if (success) return output;
-    found = issues.map(({ path, message }) => ({ param: nameOf(path), message }));
+    found = issues.map(({ path, message, expected }) => {
+      const param = nameOf(path);
+      return { param, message: expected === "never" ? unknown(schema, param) : message };
+    });
   } catch {
     // Whatever was thrown may hold a value.
   }

@@ -230,7 +230,7 @@ test.each([
   [
     {},
     { apiKey: () => "a\n" },
-    "apiKey must give a string that is a legal header value (no call was placed)",
+    "apiKey must give a legal header value (no call was placed)",
   ],
   [{}, {}, "HTTP 202 without the id of a call (a call may have been placed)"],
 ])("what goes wrong is told in these words (%#)", async (params, options, words) => {
