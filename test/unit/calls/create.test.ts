@@ -227,11 +227,7 @@ test.each([
     {},
     "flow_url must be https, as baseUrl is remote (no call was placed)",
   ],
-  [
-    {},
-    { apiKey: () => "a\n" },
-    "apiKey must give a legal header value (no call was placed)",
-  ],
+  [{}, { apiKey: () => "a\n" }, "apiKey must give a legal header value (no call was placed)"],
   [{}, {}, "HTTP 202 without the id of a call (a call may have been placed)"],
 ])("what goes wrong is told in these words (%#)", async (params, options, words) => {
   const fetch = answering(Response.json({}, { status: 202 }));
