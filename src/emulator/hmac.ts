@@ -12,5 +12,12 @@ const encoder = /* @__PURE__ */ new TextEncoder();
  */
 export const hmacSha256 = (key: Uint8Array): Hmac => {
   const keyed = hmac.create(sha256, key);
-  return (text) => keyed.clone().update(encoder.encode(text)).digest();
+  // What has taken in the key is copied to here for each text, and nothing is made anew.
+  const work = keyed.clone();
+  let room = new Uint8Array(2_048);
+  return (text) => {
+    if (room.length < text.length * 3) room = new Uint8Array(text.length * 3);
+    const { written } = encoder.encodeInto(text, room);
+    return keyed._cloneInto(work).update(room.subarray(0, written)).digest();
+  };
 };

@@ -46,10 +46,12 @@ export const readBeginning = async (
   return { bytes: join(chunks, largest), whole: false };
 };
 
+const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });
+
 /** The value of UTF-8 JSON; `undefined`, which JSON has not, for anything else. */
 export const parseJson = (bytes: Uint8Array): unknown => {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(decoder.decode(bytes));
   } catch {
     return;
   }

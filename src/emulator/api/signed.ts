@@ -14,8 +14,8 @@ export class SignedRecordings {
   urlOf(origin: string, id: string): string {
     // The wall's time: whoever fetches it lives by that.
     const expires = String(Math.floor((Date.now() + goodFor) / 1000));
-    const query = new URLSearchParams({ expires, signature: this.#sign(id, expires) });
-    return `${origin}/recordings/${id}.wav?${query}`;
+    const signature = this.#sign(id, expires);
+    return `${origin}/recordings/${id}.wav?expires=${expires}&signature=${signature}`;
   }
 
   /** Whether the address of a call's recording was given out here, and is still good. */

@@ -3,6 +3,7 @@ import type { Person } from "../callee/person.ts";
 import { Recording } from "../recording/recording.ts";
 import type { Clock, Timeline } from "./clock.ts";
 import type { CallFacts, CallRecord, HistoryEntry, Note } from "./history.ts";
+import { iso } from "./iso.ts";
 import { type CallState, type Incident, isOver, reasonOf, transitions } from "./states.ts";
 
 /** Where a call came in. */
@@ -141,7 +142,7 @@ export class Call {
   /** Adds to the history, for as long as anyone wants to know. */
   note(note: Note): void {
     if (this.forgotten.signal.aborted) return;
-    const entry = { at: new Date(this.timeline.now()).toISOString(), call_id: this.id, ...note };
+    const entry = { at: iso(this.timeline.now()), call_id: this.id, ...note };
     this.#history.push(entry);
     this.#listeners.onEntry(entry);
   }

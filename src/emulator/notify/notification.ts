@@ -1,7 +1,6 @@
 import type { CallFacts } from "../line/history.ts";
+import { iso } from "../line/iso.ts";
 import type { CallState } from "../line/states.ts";
-
-const iso = (time: number | undefined): string => new Date(time ?? 0).toISOString();
 
 /** A status notification as it goes over the wire. */
 export interface Notification {
@@ -18,15 +17,15 @@ export interface Notification {
 const details: Readonly<Record<CallState, (call: CallFacts) => object>> = {
   initiated: ({ initiated_at }) => ({ start_time: iso(initiated_at) }),
   ringing: () => ({}),
-  answered: ({ answered_at }) => ({ answer_time: iso(answered_at) }),
+  answered: ({ answered_at }) => ({ answer_time: iso(answered_at ?? 0) }),
   completed: ({ duration, ended_at, reason, recording_url, flow_error }) => ({
     duration,
-    hangup_time: iso(ended_at),
+    hangup_time: iso(ended_at ?? 0),
     reason,
     recording_url,
     flow_error,
   }),
-  failed: ({ reason, ended_at }) => ({ reason, hangup_time: iso(ended_at) }),
+  failed: ({ reason, ended_at }) => ({ reason, hangup_time: iso(ended_at ?? 0) }),
 };
 
 /** The notification that a call has come into the state in which it is. */

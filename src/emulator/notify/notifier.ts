@@ -1,5 +1,6 @@
 import type { Call, Message } from "../line/call.ts";
 import type { NotificationEntry } from "../line/history.ts";
+import { iso } from "../line/iso.ts";
 import type { Ask, Outcome, Rules } from "../outgoing.ts";
 import { type Random, ulid } from "../random.ts";
 import { notificationOf } from "./notification.ts";
@@ -78,7 +79,7 @@ export class Notifier {
       if (outcome !== "retrying") return call.note(note);
       // From half to one and a half of it, so that not all calls hit a receiver at once.
       const wait = firstWait * 2 ** (count - 1) * (0.5 + this.#parts.random());
-      call.note({ ...note, next_at: new Date(call.post.now() + wait).toISOString() });
+      call.note({ ...note, next_at: iso(call.post.now() + wait) });
       await call.post.wait(wait);
     }
   }
