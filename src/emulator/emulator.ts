@@ -34,6 +34,11 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   /** All calls that are known, the oldest first. */
   readonly calls: readonly CallRecord[];
+  /**
+   * How many requests for a call came for each number that was to be called: those too that an outage
+   * refused (`+12025550110`, `+12025550111`), but none with a wrong key or field. Until `reset`.
+   */
+  readonly posts: ReadonlyMap<string, number>;
   /** A call as it is now, if it is known. */
   readonly call: (id: string) => CallRecord | undefined;
   /** What has been heard in a call so far, if it is known. */
@@ -109,6 +114,7 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const settings = check(EmulatorSettingsSchema, () => options);
   const { apiKey, numbers, webhookSecret = randomSecret(), fetch: send, respondWithin } = settings;
+  const { notifications: mishaps } = settings;
   const account = new Account(apiKey, numbers);
   const recordings = new SignedRecordings();
   // Where requests say that they came in is their own word, so a server says where it really is.
@@ -118,11 +124,12 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
   const accountId = `ac_${ulid(Date.now(), random)}`;
   const ask = asker(send, respondWithin);
-  const notifier = new Notifier({ accountId, ask, random, sign: signer(webhookSecret) });
+  const notifier = new Notifier({ accountId, ask, random, sign: signer(webhookSecret), mishaps });
   const { WebSocket = globalThis.WebSocket } = settings;
   const parts = { ...settings, accountId, ask, random, WebSocket };
   const journal = new Journal<EmulatorEvent>();
   const calls = new Calls(settings.keep);
+  const posts = new Map<string, number>();
   let closing: Promise<void> | undefined;
 
   const app = apiRoutes({
@@ -132,6 +139,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     respondWithin,
     isClosed: () => closing !== undefined,
     findCall: (id) => calls.get(id),
+    onPost: (to_number) => void posts.set(to_number, (posts.get(to_number) ?? 0) + 1),
     onRefused: (refusal) =>
       journal.tell({ type: "refused", at: new Date().toISOString(), ...refusal }),
     accept: (params, url) => {
@@ -192,6 +200,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     get calls() {
       return calls.all().map((call) => call.toRecord());
     },
+    posts,
     call: (id) => calls.get(id)?.toRecord(),
     audio: (id) => {
       const call = calls.get(id);
@@ -208,6 +217,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     },
     reset: () => {
       calls.clear();
+      posts.clear();
       journal.tell({ type: "reset", at: new Date().toISOString() });
     },
     close,

@@ -26,6 +26,7 @@ export type {
   StreamEntry,
 } from "./line/history.ts";
 export type { CallState, EndReason, FailureReason, Reason } from "./line/states.ts";
+export type { Mishaps } from "./notify/mishaps.ts";
 export type { EmulatorOptions, OnCall } from "./options.ts";
 export type { Send } from "./outgoing.ts";
 export type { CallAudio, HeardPiece } from "./recording/audio.ts";

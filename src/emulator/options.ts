@@ -5,6 +5,7 @@ import { isKey } from "../rules/key.ts";
 import type { Callee } from "./callee/act.ts";
 import type { Outcome } from "./line/destinations.ts";
 import type { CallRecord } from "./line/history.ts";
+import type { Mishaps } from "./notify/mishaps.ts";
 import { isWebhookSecret } from "./notify/signature.ts";
 import type { Send } from "./outgoing.ts";
 
@@ -106,6 +107,13 @@ export interface EmulatorOptions {
    */
   readonly callee?: Callee | undefined;
   /**
+   * What goes wrong on the way of notifications: an application must stand that they are lost, doubled,
+   * late and out of order.
+   *
+   * @defaultValue nothing
+   */
+  readonly notifications?: Mishaps | undefined;
+  /**
    * Makes ids and jitter the same on every run. Keys and secrets never depend on it.
    *
    * @defaultValue a random one
@@ -135,6 +143,7 @@ export interface EmulatorSettings {
   readonly respondWithin: number;
   readonly onCall: OnCall;
   readonly callee?: Callee | undefined;
+  readonly notifications?: Mishaps | undefined;
   readonly seed?: number | undefined;
   readonly keep: number;
 }
@@ -155,6 +164,11 @@ const isHost = (value: unknown): boolean => {
 const milliseconds = /* @__PURE__ */ custom<number>(
   (value) => typeof value === "number" && value >= 0 && value < 2 ** 31,
   "must be 0 ms or more and below 2 ** 31 ms",
+);
+
+const probability = /* @__PURE__ */ custom<number>(
+  (value) => typeof value === "number" && value >= 0 && value <= 1,
+  "must be a probability, from 0 to 1",
 );
 
 /** The rules of the options and their defaults, in the order in which they are told. */
@@ -214,6 +228,17 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> =
         /* @__PURE__ */ custom<Callee>(
           (value) => isFunction(value) || Array.isArray(value),
           "must be a function or a list",
+        ),
+      ),
+      notifications: /* @__PURE__ */ optional(
+        /* @__PURE__ */ strictObject(
+          {
+            lost: /* @__PURE__ */ optional(probability),
+            doubled: /* @__PURE__ */ optional(probability),
+            late: /* @__PURE__ */ optional(probability),
+            lateBy: /* @__PURE__ */ optional(milliseconds),
+          },
+          presence,
         ),
       ),
       seed: /* @__PURE__ */ optional(

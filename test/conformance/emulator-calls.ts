@@ -1,5 +1,10 @@
 import { assert } from "chai";
-import { type CallRecord, createEmulator, type EmulatorEvent } from "outdial/emulator";
+import {
+  type CallRecord,
+  createEmulator,
+  type EmulatorEvent,
+  type EmulatorOptions,
+} from "outdial/emulator";
 import type { Case } from "./case.ts";
 import { application, wav } from "./emulator-app.ts";
 import { exceptionOf, from_number, params, to_number } from "./fixtures.ts";
@@ -510,6 +515,69 @@ export const cases: readonly Case[] = [
       assert.match(String(third?.error), /within 50 ms/);
       assert.deepInclude(fourth, { error: "reset", outcome: "retrying" });
       assert.deepInclude(fifth, { status: 204, outcome: "delivered", try: 5 });
+    },
+  },
+  {
+    name: "emulator: notifications are lost, doubled, late and out of order where the options say so",
+    run: async () => {
+      const calls = 40;
+      const of = async (notifications: EmulatorOptions["notifications"]) => {
+        const { call, told, emulator } = application(
+          { "/flow": hangup },
+          { notifications, seed: 7 },
+        );
+        const records: CallRecord[] = [];
+        while (records.length < calls) records.push(await call());
+        const types = records.map(({ id }) =>
+          told().flatMap(({ call_id, type }) => (call_id === id ? [type.slice(5)] : [])),
+        );
+        const entry = entries(await emulator.ended(records[0]?.id ?? ""), "notification")[0];
+        return { types, ids: told().map(({ id }) => id), entry };
+      };
+      const order = ["initiated", "ringing", "answered", "completed"];
+      const good = await of({});
+      assert.deepEqual(good.types, Array(calls).fill(order));
+      const lost = await of({ lost: 1 });
+      assert.deepEqual(lost.types, Array(calls).fill([]));
+      assert.deepInclude(lost.entry, { outcome: "given_up", try: 1 });
+      const doubled = await of({ doubled: 1, lateBy: 0 });
+      assert.lengthOf(doubled.ids, 8 * calls);
+      assert.equal(new Set(doubled.ids).size, 4 * calls);
+      const late = await of({ late: 0.5 });
+      for (const types of late.types) assert.sameMembers(types, order);
+      const overtaken = late.types.filter((types) => types.join() !== order.join()).length;
+      assert.isAtLeast(overtaken, calls / 4);
+      const some = await of({ lost: 0.25, doubled: 0.25, late: 0.25 });
+      assert.isBelow(new Set(some.ids).size, 4 * calls);
+      assert.isAbove(some.ids.length, new Set(some.ids).size);
+      assert.deepEqual((await of({ lost: 0.25, doubled: 0.25, late: 0.25 })).types, some.types);
+    },
+  },
+  {
+    name: "emulator: says how many requests came for each number, those in an outage too",
+    run: async () => {
+      const { create, emulator } = application({ "/flow": hangup });
+      const outage = { to_number: "+12025550110" };
+      await create();
+      await create();
+      for (const wrong of [outage, outage, { to_number: "+12025550111" }]) {
+        await exceptionOf(create(wrong));
+      }
+      const headers = { "X-API-Key": emulator.apiKey, "Content-Type": "application/json" };
+      const body = JSON.stringify({ from_number, to_number });
+      await emulator.fetch("https://emulator.test/api/v1/calls/initiate", {
+        method: "POST",
+        headers,
+        body,
+      });
+      assert.deepEqual(Object.fromEntries(emulator.posts), {
+        [to_number]: 2,
+        "+12025550110": 2,
+        "+12025550111": 1,
+      });
+      await emulator.close();
+      emulator.reset();
+      assert.equal(emulator.posts.size, 0);
     },
   },
   {

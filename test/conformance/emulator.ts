@@ -432,6 +432,16 @@ export const cases: readonly Case[] = [
           assert.deepInclude(error, { name: "BadParametersException", param: option });
         }
       }
+      for (const [name, value] of [
+        ["lost", 2],
+        ["lateBy", -1],
+        ["gone", 1],
+      ]) {
+        const promise = (async () =>
+          createEmulator(Object({ notifications: { [String(name)]: value } })))();
+        const error = await exceptionOf(promise);
+        assert.deepInclude(error, { param: `notifications.${name}` });
+      }
     },
   },
 ];

@@ -44,6 +44,8 @@ export interface ApiParts {
   /** Whether no more calls are taken. */
   readonly isClosed: () => boolean;
   readonly findCall: (id: string) => Call | undefined;
+  /** Hears of each request whose fields and key are right. */
+  readonly onPost: (to_number: string) => void;
   readonly onRefused: (refusal: Refusal) => void;
   /** Takes a call whose every check is passed, and gives its id. */
   readonly accept: (params: CallParams, url: string) => string;
@@ -81,7 +83,7 @@ const receive = async (
 const initiate = async (
   request: Request,
   { signal, text }: Beside,
-  { account, respondWithin, isLocal, isClosed, accept }: ApiParts,
+  { account, respondWithin, isLocal, isClosed, onPost, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method")) return preflight();
@@ -106,6 +108,7 @@ const initiate = async (
   if (!account.owns(params.from_number)) {
     return refuse(403, "from_number does not belong to this account.");
   }
+  onPost(params.to_number);
   const { outage, reply } = destinationOf(params.to_number);
   if (outage) return refuse(outage.status, outage.detail, { "Retry-After": "1" });
   if (isClosed()) return refuse(503, "The emulator is closed.");

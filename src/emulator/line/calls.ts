@@ -12,7 +12,9 @@ interface Entry {
 export class Calls {
   readonly #keep: number;
   #entries = new Map<string, Entry>();
+  /** The ids of those that are over, the oldest at `#first`. */
   #over: string[] = [];
+  #first = 0;
 
   /** @param keep - how many ended calls are known */
   constructor(keep: number) {
@@ -57,12 +59,16 @@ export class Calls {
     for (const { call } of this.#entries.values()) call.forget();
     this.#entries.clear();
     this.#over = [];
+    this.#first = 0;
   }
 
   #retire(id: string): void {
     this.#over.push(id);
-    if (this.#over.length <= this.#keep) return;
-    const oldest = this.#over.shift();
-    if (oldest !== undefined) this.#entries.delete(oldest);
+    if (this.#over.length - this.#first <= this.#keep) return;
+    this.#entries.delete(this.#over[this.#first++] ?? "");
+    // Not one by one: to shift a long array moves all of it.
+    if (this.#first < 1_000 || this.#first * 2 < this.#over.length) return;
+    this.#over = this.#over.slice(this.#first);
+    this.#first = 0;
   }
 }

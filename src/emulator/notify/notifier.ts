@@ -3,6 +3,7 @@ import type { NotificationEntry } from "../line/history.ts";
 import { iso } from "../line/iso.ts";
 import type { Ask, Outcome, Rules } from "../outgoing.ts";
 import { type Random, ulid } from "../random.ts";
+import { fateOf, type Mishaps } from "./mishaps.ts";
 import { notificationOf } from "./notification.ts";
 import type { Sign } from "./signature.ts";
 
@@ -12,6 +13,8 @@ export interface NotifierParts {
   readonly ask: Ask;
   readonly random: Random;
   readonly sign: Sign;
+  /** What goes wrong on purpose. */
+  readonly mishaps?: Mishaps | undefined;
 }
 
 const tries = 6;
@@ -57,14 +60,53 @@ export class Notifier {
     const id = `evt_${ulid(now, random)}`;
     const event = notificationOf(id, accountId, call.facts, now);
     call.mail.push({ id, event: event.type, body: JSON.stringify(event) });
-    if (call.mail.length === 1) call.delivered = call.post.run(() => this.#deliverAll(call));
+    if (call.mail.length > 1) return;
+    const { mishaps } = this.#parts;
+    call.delivered = mishaps
+      ? this.#deliverSomehow(call, mishaps, call.delivered)
+      : call.post.run(() => this.#inOrder(call, (message) => this.#deliver(call, message)));
   }
 
-  async #deliverAll(call: Call): Promise<void> {
+  async #inOrder(call: Call, deliver: (message: Message) => Promise<void>): Promise<void> {
     for (let message = call.mail[0]; message; message = call.mail[0]) {
-      await this.#deliver(call, message);
+      await deliver(message);
       call.mail.shift();
     }
+  }
+
+  /** Delivers what comes in order, but for what goes wrong; and waits for the stragglers too. */
+  async #deliverSomehow(call: Call, mishaps: Mishaps, before: Promise<void>): Promise<void> {
+    const stragglers = [before];
+    const straggle = (message: Message, after: number) =>
+      call.post.run(async () => {
+        await call.post.wait(after);
+        await this.#deliver(call, message);
+      });
+    await call.post.run(() =>
+      this.#inOrder(call, async (message) => {
+        const { isLost, doubledAfter, lateBy } = fateOf(mishaps, this.#parts.random);
+        if (isLost) return this.#lose(call, message);
+        if (lateBy === undefined) await this.#deliver(call, message);
+        else stragglers.push(straggle(message, lateBy));
+        if (doubledAfter !== undefined) {
+          stragglers.push(straggle(message, (lateBy ?? 0) + doubledAfter));
+        }
+      }),
+    );
+    await Promise.all(stragglers);
+  }
+
+  #lose(call: Call, { id, event, body }: Message): void {
+    call.note({
+      type: "notification",
+      id,
+      event,
+      try: 1,
+      outcome: "given_up",
+      ms: 0,
+      error: "lost on its way, as the option `notifications` says",
+      request: { url: call.params.status_callback_url, headers: {}, body },
+    });
   }
 
   async #deliver(call: Call, message: Message): Promise<void> {

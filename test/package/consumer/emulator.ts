@@ -22,6 +22,7 @@ import {
   type HeardPiece,
   type HistoryEntry,
   type LegEntry,
+  type Mishaps,
   type NotificationEntry,
   type OnCall,
   type Outcome,
@@ -38,7 +39,9 @@ import {
 const busy: Outcome = { outcome: "busy" };
 const onCall: OnCall = ({ to_number }) => (to_number.endsWith("1") ? busy : undefined);
 const send: Send = (request) => new Response(request.url);
+const notifications: Mishaps = { lost: 0.1, doubled: 0.1, late: 0.1, lateBy: 1_000 };
 const options: EmulatorOptions = {
+  notifications,
   clock: "instant",
   seed: 1,
   numbers: ["+12025550199"],
