@@ -3,15 +3,13 @@ export type AgentProblem =
   | "agent_unreachable"
   | "agent_refused"
   | "agent_complained"
-  | "agent_malformed"
-  | "agent_flooded";
+  | "agent_malformed";
 
 const words: Readonly<Record<AgentProblem, string>> = {
   agent_unreachable: "The agent can't be reached",
   agent_refused: "The agent refused the connection",
   agent_complained: "The agent reported an error",
-  agent_malformed: "The agent sent a message that makes no sense",
-  agent_flooded: "The agent said more than can be kept: the rest is left out",
+  agent_malformed: "The agent sent what makes no sense",
 };
 
 /** A word that a service has for something, rather than a sentence that may repeat what it was sent. */

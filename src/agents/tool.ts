@@ -32,8 +32,7 @@ export interface Offer {
 
 const hangUpOffer = (): Offer => ({
   name: hangUp,
-  description:
-    "Ends the telephone call. Say goodbye first: what you have said is heard to its end.",
+  description: "Ends the call. Say goodbye first: it is heard to its end.",
   parameters: { type: "object", properties: {} },
 });
 

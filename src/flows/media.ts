@@ -1,6 +1,8 @@
 import {
+  type CustomSchema,
   custom,
   type GenericSchema,
+  lazy,
   literal,
   looseObject,
   optional,
@@ -24,6 +26,9 @@ const isText = (value: unknown): value is string => typeof value === "string";
 
 const text = /* @__PURE__ */ custom<string>(isText, "must be a string");
 
+const exactly = <const Value>(wanted: Value): CustomSchema<Value, string> =>
+  custom((value) => value === wanted, `must be ${wanted}`);
+
 const order = /* @__PURE__ */ custom<number>(
   (value) => Number.isInteger(value) && Number(value) >= 0,
   "must be a whole number from 0",
@@ -43,8 +48,8 @@ export interface MediaStart {
   readonly account_id: string;
   /** May differ from the id that `calls.create` gave: match by what the signed URL carries. */
   readonly call_id: string;
-  /** The application of the account that the call belongs to, where a service has such. */
-  readonly call_app_id?: string | null | undefined;
+  /** The application of the account that the call belongs to, where a service has such: as it came. */
+  readonly call_app_id?: unknown;
   /** The same in every message of the stream. */
   readonly stream_id: string;
   /** Counts the service's messages from 1. */
@@ -71,6 +76,44 @@ export interface MediaAudio {
   readonly data: { readonly audio_b64: string };
 }
 
+const start = /* @__PURE__ */ looseObject(
+  {
+    type: /* @__PURE__ */ exactly("start"),
+    account_id: text,
+    call_id: text,
+    stream_id: text,
+    message_id: order,
+    data: /* @__PURE__ */ looseObject(
+      {
+        encoding: /* @__PURE__ */ exactly("audio/l16"),
+        sample_rate: /* @__PURE__ */ custom<8000 | 16_000>(
+          (value) => value === 8000 || value === 16_000,
+          "must be 8000 or 16000",
+        ),
+        channels: /* @__PURE__ */ exactly(1),
+      },
+      "is missing",
+    ),
+  },
+  "is missing",
+);
+
+const audio = /* @__PURE__ */ looseObject(
+  {
+    type: /* @__PURE__ */ exactly("audio"),
+    stream_id: text,
+    message_id: order,
+    data: /* @__PURE__ */ looseObject({ audio_b64: audioB64 }, "is missing"),
+  },
+  "is missing",
+);
+
+/** Takes nothing, and says of which types it would. */
+const neither = /* @__PURE__ */ custom<MediaStart | MediaAudio>(
+  () => false,
+  "must be start or audio",
+);
+
 /**
  * What the service sends on a media socket. Unknown fields are kept: a service may grow.
  *
@@ -84,47 +127,11 @@ export interface MediaAudio {
  * ```
  * @see docs/flows.md
  */
-export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @__PURE__ */ variant(
-  "type",
-  [
-    /* @__PURE__ */ looseObject(
-      {
-        type: /* @__PURE__ */ literal("start"),
-        account_id: text,
-        call_id: text,
-        call_app_id: /* @__PURE__ */ optional(
-          /* @__PURE__ */ custom<string | null>(
-            (value) => value === null || isText(value),
-            "must be a string",
-          ),
-        ),
-        stream_id: text,
-        message_id: order,
-        data: /* @__PURE__ */ looseObject(
-          {
-            encoding: /* @__PURE__ */ literal("audio/l16", "must be audio/l16"),
-            sample_rate: /* @__PURE__ */ custom<8000 | 16_000>(
-              (value) => value === 8000 || value === 16_000,
-              "must be 8000 or 16000",
-            ),
-            channels: /* @__PURE__ */ literal(1, "must be 1"),
-          },
-          "is missing",
-        ),
-      },
-      "is missing",
-    ),
-    /* @__PURE__ */ looseObject(
-      {
-        type: /* @__PURE__ */ literal("audio"),
-        stream_id: text,
-        message_id: order,
-        data: /* @__PURE__ */ looseObject({ audio_b64: audioB64 }, "is missing"),
-      },
-      "is missing",
-    ),
-  ],
-  "must be start or audio",
+export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @__PURE__ */ lazy(
+  (message) => {
+    const { type } = Object(message);
+    return type === "start" ? start : type === "audio" ? audio : neither;
+  },
 );
 
 /** A message of a type that this package doesn't know: it goes to the application as it is. */

@@ -38,10 +38,10 @@ export const checkOptions = (
   isUrl: (url: string) => boolean = isSocketUrl,
 ): void => {
   if (typeof apiKey !== "function" && !isKey(apiKey)) {
-    refuse("apiKey", "must be a string that is a legal header value, or a function");
+    refuse("apiKey", "must be a legal header value, or a function");
   }
   if (url !== undefined && !isUrl(url)) {
-    refuse("url", "must be a secure URL without user and password; a plain one on loopback only");
+    refuse("url", "must be a secure URL, or a plain one on loopback");
   }
   if (isPage() && dangerouslyAllowBrowser !== true) {
     refuse(
@@ -54,5 +54,5 @@ export const checkOptions = (
 /** The key of this call. */
 export const keyOf = async ({ apiKey }: AgentOptions): Promise<string> => {
   const key = typeof apiKey === "function" ? await apiKey() : apiKey;
-  return isKey(key) ? key : refuse("apiKey", "must give a string that is a legal header value");
+  return isKey(key) ? key : refuse("apiKey", "must give a legal header value");
 };

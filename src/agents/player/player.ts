@@ -26,6 +26,9 @@ const backlog = 250;
 /** After so long a silence an agent that names no turns has begun another, in ms. */
 const pause = 500;
 
+/** How much later than by our clock something may be heard: the way there takes a while, in ms. */
+const margin = 250;
+
 /** How many interrupted turns are remembered. */
 const remembered = 64;
 
@@ -95,8 +98,8 @@ export class Player {
     const isCancelled = turn !== undefined && this.#cancelled.has(turn);
     const isTooMuch = this.#queued / this.#bytesPerMs > most;
     if (isCancelled || isTooMuch) return bytes.length / this.#bytesPerMs;
-    const isLate = continuous && this.until - performance.now() > backlog;
-    const kept = isLate ? withoutSilence(bytes, this.#bytesPerMs * 20) : bytes;
+    const isBehind = this.#waiting.length > 0 || this.until - performance.now() > backlog;
+    const kept = continuous && isBehind ? withoutSilence(bytes, this.#bytesPerMs * 20) : bytes;
     if (kept.length > 0) {
       if (this.#queue.length === 0) this.#queuedAt = performance.now();
       if (turn !== undefined) this.#open.add(turn);
@@ -162,8 +165,9 @@ export class Player {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** When all that has come is heard, by `performance.now()`. */
+  /** When all that has come is heard, or was, by `performance.now()`. */
   get until(): number {
+    if (this.#queued === 0) return this.#until;
     return Math.max(this.#until, performance.now()) + this.#queued / this.#bytesPerMs;
   }
 
@@ -225,7 +229,7 @@ export class Player {
   /** Tells who waits that all was heard, once it is so. */
   #drain(): void {
     if (this.#waiting.length === 0 || this.#queue.length > 0 || this.#open.size > 0) return;
-    const wait = this.#until - performance.now();
+    const wait = this.#until + margin - performance.now();
     if (wait > 0) this.#after(wait);
     else for (const resolve of this.#waiting.splice(0)) resolve();
   }

@@ -32,9 +32,6 @@ export type Gone =
 const frameIn = (data: unknown): Frame => {
   if (typeof data === "string" && data.length <= longest) return data;
   if (data instanceof ArrayBuffer && data.byteLength <= longest) return new Uint8Array(data);
-  if (ArrayBuffer.isView(data) && data.byteLength <= longest) {
-    return Uint8Array.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-  }
   throw new AgentException("agent_malformed");
 };
 

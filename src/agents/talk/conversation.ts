@@ -167,9 +167,6 @@ export class Conversation {
       case "tool_cancelled":
         this.#tools.cancel(event.id);
         break;
-      case "send":
-        ends.link.send(event.frames);
-        break;
       case "error":
         this.#report(new AgentException("agent_complained", event.code));
         break;
@@ -208,7 +205,7 @@ export class Conversation {
     link.send(link.codec.interrupted(cuts));
     if (goodbye) {
       const { id, name } = goodbye;
-      const output = "The callee has spoken meanwhile: the call goes on.";
+      const output = "The callee spoke: the call goes on.";
       link.send(link.codec.toolResult({ id, name, output, isError: true, reply: false }));
     }
     if (cuts.length === 0) return;

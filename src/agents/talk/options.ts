@@ -119,17 +119,12 @@ const defaults = { longest: 600, startWithin: 10, agentWithin: 10, silence: 30, 
  * @throws {BadParametersException} (`placed: "no"`) when one is no time
  */
 export const timesOf = (options: TalkOptions): Times => {
-  const milliseconds = (param: keyof Times): number => {
-    const seconds = options[param] ?? defaults[param];
-    if (seconds > 0 && seconds * 1000 < 2 ** 31) return seconds * 1000;
+  const times = { ...defaults };
+  for (const name of ["longest", "startWithin", "agentWithin", "silence", "toolsWithin"] as const) {
+    times[name] = (options[name] ?? defaults[name]) * 1000;
+    if (times[name] > 0 && times[name] < 2 ** 31) continue;
     const message = "must be above 0 s and below 2 ** 31 ms";
-    throw new BadParametersException([{ param, message }]);
-  };
-  return {
-    longest: milliseconds("longest"),
-    startWithin: milliseconds("startWithin"),
-    agentWithin: milliseconds("agentWithin"),
-    silence: milliseconds("silence"),
-    toolsWithin: milliseconds("toolsWithin"),
-  };
+    throw new BadParametersException([{ param: name, message }]);
+  }
+  return times;
 };

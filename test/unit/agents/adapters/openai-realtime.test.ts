@@ -56,8 +56,7 @@ const create = { type: "response.create" } satisfies ResponseCreateEvent;
 const hangUpTool = {
   type: "function",
   name: "hang_up",
-  description:
-    "Ends the telephone call. Say goodbye first: what you have said is heard to its end.",
+  description: "Ends the call. Say goodbye first: it is heard to its end.",
   parameters: { type: "object", properties: {} },
 } as const;
 

@@ -179,11 +179,23 @@ test("drained tells that all was heard, and not before the answer has come", asy
   expect(heard).not.toHaveBeenCalled();
   player.say(speech(500), "a", "t");
   player.done("t");
-  await vi.advanceTimersByTimeAsync(499);
+  await vi.advanceTimersByTimeAsync(500 + 249); // The service is behind our clock.
   expect(heard).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(2);
   expect(heard).toHaveBeenCalledOnce();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a voice that never stops has been heard when it is silent", async () => {
+  const { player } = playing({ continuous: true });
+  const heard = vi.fn();
+  player.say(speech(400));
+  player.drained().then(heard);
+  for (let at = 0; at < 700; at += 40) {
+    player.say(silence(40));
+    await vi.advanceTimersByTimeAsync(40);
+  }
+  expect(heard).toHaveBeenCalledOnce();
 });
 
 test("a long call keeps nothing of what was heard", () => {

@@ -1,0 +1,328 @@
+import {
+  AgentException,
+  type EndReason,
+  openaiRealtime,
+  type Tools,
+  warmAgent,
+} from "outdial/agents";
+import type { CalleeAct } from "outdial/emulator";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Calling, call } from "./application.ts";
+import type { Behaviour } from "./model.ts";
+import { serveOpenai } from "./protocols/openai.ts";
+import { names, protocols } from "./protocols/protocols.ts";
+import { type AgentServer, type Peer, serveAgent, type Taking } from "./server.ts";
+
+const servers: AgentServer[] = [];
+const served = async (server: Promise<AgentServer>) => {
+  servers.push(await server);
+  return server;
+};
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+const apiKey = "sk-MARKED";
+const silent: readonly CalleeAct[] = [{ type: "silence", ms: 60_000 }];
+const talk = { longest: 8, agentWithin: 1, silence: 1 };
+
+/** A call to an agent of OpenAI's protocol, with a callee who says nothing. */
+const calling = (server: AgentServer, more: Calling = {}, tools: Tools = {}) =>
+  call(openaiRealtime({ apiKey, url: server.url, tools }), {
+    emulator: { callee: silent },
+    ...more,
+    talk: { ...talk, ...more.talk },
+  });
+
+const updated = { type: "session.updated", event_id: "e", session: { type: "realtime" } };
+const delta = (ms: number) => ({
+  type: "response.output_audio.delta",
+  response_id: "r1",
+  item_id: "i1",
+  content_index: 0,
+  delta: Buffer.alloc(ms * 8, 0x80).toString("base64"),
+});
+
+/** An agent that is ready, and then does something. */
+const then = (does: (peer: Peer) => void): Taking => ({
+  accept: (peer, message) => {
+    if (Object(message).type === "session.update") peer.send(updated);
+    if (Object(message).type === "response.create") does(peer);
+  },
+});
+
+describe("a call ends for sure, with a reason, and both sockets are let go", () => {
+  const faults: Readonly<Record<string, readonly [Taking, EndReason]>> = {
+    "the agent is cut off": [then(({ socket }) => socket.terminate()), "agent_lost"],
+    "the agent closes in order": [then(({ socket }) => socket.close(1000)), "agent_ended"],
+    "the agent closes with a complaint": [then(({ socket }) => socket.close(1011)), "agent_lost"],
+    "the agent says nothing at all": [then(() => {}), "agent_silent"],
+    "the agent says nothing before it is ready": [{ accept: () => {} }, "agent_slow"],
+    "the agent takes no key": [{ accept: () => {}, refuse: { status: 401 } }, "agent_unreachable"],
+    "the agent redirects to another host": [
+      { accept: () => {}, refuse: { status: 307, headers: { Location: "http://127.0.0.1:9/" } } },
+      "agent_unreachable",
+    ],
+    "the session expires": [
+      then(({ send, socket }) => {
+        send({ type: "error", error: { code: "session_expired", type: "x", message: "" } });
+        socket.close(1001);
+      }),
+      "session_limit",
+    ],
+  };
+
+  test.each(Object.entries(faults))("%s", async (_, [taking, reason]) => {
+    const server = await served(serveAgent(taking));
+    const { end } = await calling(server);
+    expect(end.reason).toBe(reason);
+    await expect.poll(server.open).toBe(0);
+  });
+
+  test("nobody is there", async () => {
+    const server = await serveAgent({ accept: () => {} });
+    await server.close();
+    const { end, errors } = await calling(server);
+    expect(end.reason).toBe("agent_unreachable");
+    expect(errors).toEqual([expect.objectContaining({ problem: "agent_unreachable" })]);
+    expect(JSON.stringify(errors)).not.toContain("MARKED");
+  });
+
+  test("the agent doesn't open its socket", async () => {
+    const server = await served(serveAgent({ accept: () => {} }));
+    const open = () =>
+      Object.assign(new EventTarget(), { readyState: 0, send: () => {}, close: () => {} });
+    const { end } = await calling(server, { talk: { open } });
+    expect(end.reason).toBe("agent_slow");
+  });
+
+  test("the callee hangs up while the agent speaks", async () => {
+    const server = await served(serveOpenai({ answers: [5_000] }));
+    const callee: readonly CalleeAct[] = [{ type: "listen", ms: 300 }, { type: "hangup" }];
+    const { end } = await calling(server, { emulator: { callee } });
+    expect(end.reason).toBe("hung_up");
+    await expect.poll(server.open).toBe(0);
+  });
+
+  test("the service's socket is cut, and so is the agent's, at once", async () => {
+    const server = await served(serveOpenai({ answers: [5_000] }));
+    const { end } = await calling(server, {
+      onTalk: (_, socket) =>
+        setTimeout(() => {
+          socket.terminate();
+          for (const peer of server.peers) peer.socket.terminate();
+        }, 300),
+    });
+    expect(["hung_up", "agent_lost"]).toContain(end.reason);
+    await expect.poll(server.open).toBe(0);
+  });
+
+  test("it lasts too long", async () => {
+    const server = await served(serveOpenai({ answers: [5_000] }));
+    expect((await calling(server, { talk: { longest: 0.5 } })).end.reason).toBe("too_long");
+  });
+
+  test("the application ends it", async () => {
+    const server = await served(serveOpenai({ answers: [5_000] }));
+    const { end } = await calling(server, {
+      onTalk: (talk) => setTimeout(() => talk.close(), 300),
+    });
+    expect(end.reason).toBe("closed");
+  });
+});
+
+describe("an agent may send what it likes", () => {
+  test("garbage is told without its content, and the call goes on", async () => {
+    const server = await served(
+      serveAgent(
+        then(({ socket, send }) => {
+          for (const text of ["{MARKED", "[]", "7", "null", '"MARKED"']) socket.send(text);
+          socket.send(new Uint8Array([1, 2, 3]));
+          send({ type: "response.output_audio.delta", delta: "MARKED!" });
+          send({ type: "unheard.of" });
+          send(delta(700));
+          setTimeout(() => socket.close(1000), 100);
+        }),
+      ),
+    );
+    const { end, errors, audio } = await calling(server);
+    expect(end.reason).toBe("agent_ended");
+    expect(errors).toHaveLength(7);
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(AgentException);
+      expect(String(error)).not.toContain("MARKED");
+    }
+    const heard = audio.heard.reduce((sum, { samples }) => sum + samples, 0);
+    expect(heard).toBe(5_600); // All of it, although the agent has gone.
+  });
+
+  test("a flood is bounded, and costs the callee nothing", async () => {
+    const server = await served(
+      serveAgent(
+        then(({ send }) => {
+          for (let at = 0; at < 400; at++) send(delta(1_000));
+        }),
+      ),
+    );
+    const { end } = await calling(server, { talk: { longest: 2 } });
+    expect(end.reason).toBe("too_long");
+    expect(end.metrics.audio.dropped).toBeGreaterThan(90_000);
+    expect(end.metrics.messages.sent).toBeLessThan(8);
+  });
+
+  test("an agent that doesn't take what it is sent ends the call", async () => {
+    const server = await served(
+      serveAgent(
+        then(({ socket, send }) => {
+          send(delta(100));
+          socket.pause();
+        }),
+      ),
+    );
+    const { end } = await calling(server, {
+      talk: {
+        open: ({ url, headers }) => {
+          const socket = Reflect.construct(WebSocket, [url, { headers }]);
+          let sent = 0;
+          const send = socket.send.bind(socket);
+          socket.send = (message: string) => {
+            sent += message.length;
+            send(message);
+          };
+          Object.defineProperty(socket, "bufferedAmount", { get: () => sent * 1_000 });
+          return socket;
+        },
+      },
+    });
+    expect(end.reason).toBe("agent_stalled");
+  });
+});
+
+describe("tools", () => {
+  const outputs = (server: AgentServer) =>
+    (server.peers[0]?.received ?? []).flatMap((message) => {
+      const { type, item } = Object(message);
+      return type === "conversation.item.create" ? [item.output] : [];
+    });
+  const wish = (name: string, args: object = {}) => ({ name, arguments: args });
+  const behaviour: Behaviour = {
+    answers: [300, 300],
+    tools: { 0: [wish("good", { id: 7 }), wish("bad"), wish("late"), wish("missing")] },
+  };
+  const tools: Tools = {
+    good: { description: "", run: (args) => ({ args, found: true }) },
+    bad: {
+      description: "",
+      run: () => {
+        throw new Error("MARKED +12025550188");
+      },
+    },
+    late: { description: "", run: () => new Promise(() => {}) },
+  };
+
+  test("are answered, also those that throw, are late or aren't there, and the call goes on", async () => {
+    const server = await served(serveOpenai(behaviour));
+    const { end, errors, audio } = await calling(
+      server,
+      { talk: { toolsWithin: 0.3, silence: 2 } },
+      tools,
+    );
+    expect(outputs(server)).toEqual(
+      [
+        '{"args":{"id":7},"found":true}',
+        "The tool failed.",
+        "There is no such tool.",
+        "The tool took too long.",
+      ].toSorted((one, other) => outputs(server).indexOf(one) - outputs(server).indexOf(other)),
+    );
+    expect(errors).toHaveLength(3);
+    expect(end.metrics.tools).toMatchObject({
+      good: { calls: 1, failed: 0 },
+      bad: { calls: 1, failed: 1 },
+      late: { calls: 1, failed: 1 },
+      unknown: { calls: 1, failed: 1 },
+    });
+    const heard = audio.heard.reduce((sum, { samples }) => sum + samples, 0) / 8;
+    expect(heard).toBe(600); // What it had to say about them, too.
+  });
+
+  test.each(names)("%s: hang_up waits until the goodbye was heard", async (name) => {
+    const server = await served(
+      protocols[name].serve({ answers: [1_500], tools: { 0: [wish("hang_up")] } }),
+    );
+    const { end, audio } = await call(protocols[name].agent(server), {
+      emulator: { callee: silent },
+      talk,
+    });
+    expect(end.reason).toBe("agent_hung_up");
+    const heard = [...audio.samples("application")].filter((sample) => sample > 4_000).length;
+    expect(heard / audio.sample_rate).toBeCloseTo(1.5, 1);
+    await expect.poll(server.open).toBe(0);
+  });
+
+  test("a callee who speaks into the goodbye keeps the call, and the agent is told", async () => {
+    const server = await served(
+      serveOpenai({ answers: [3_000, 500], tools: { 0: [wish("hang_up")] } }),
+    );
+    const callee: readonly CalleeAct[] = [
+      { type: "listen", ms: 800 },
+      { type: "tone", hertz: 300, ms: 300 },
+      { type: "listen", ms: 400 },
+      { type: "hangup" },
+    ];
+    const { end } = await calling(server, { emulator: { callee } });
+    expect(end.reason).toBe("hung_up");
+    expect(outputs(server)).toEqual(["The callee spoke: the call goes on."]);
+  });
+});
+
+describe("a warm agent", () => {
+  test.each(names)(
+    "%s: is connected before, says its first word at once, and is used once",
+    async (name) => {
+      const { serve, agent } = protocols[name];
+      const server = await served(serve({ answers: [600] }));
+      const warm = warmAgent(agent(server), { sample_rate: 8000 });
+      await expect.poll(() => server.peers.length).toBe(1);
+      const callee: readonly CalleeAct[] = [{ type: "listen", ms: 400 }, { type: "hangup" }];
+      const { end } = await call(() => warm, { emulator: { callee }, talk });
+      expect(end.reason).toBe("hung_up");
+      expect(server.peers).toHaveLength(1);
+      await call(() => warm, { emulator: { callee }, talk });
+      expect(server.peers).toHaveLength(2);
+      await expect.poll(server.open).toBe(0);
+    },
+  );
+
+  test("is given up when nobody answers, and when it is closed", async () => {
+    const server = await served(serveOpenai());
+    const agent = openaiRealtime({ apiKey, url: server.url });
+    warmAgent(agent, { sample_rate: 8000, within: 0.2 });
+    const warm = warmAgent(agent, { sample_rate: 8000 });
+    await expect.poll(() => server.peers.length).toBe(2);
+    warm.close();
+    await expect.poll(server.open).toBe(0);
+  });
+});
+
+test.each(names)("%s: the key is in no URL, no error and no inspection", async (name) => {
+  const server = await served(protocols[name].serve({ answers: [300] }));
+  const callee: readonly CalleeAct[] = [{ type: "listen", ms: 200 }, { type: "hangup" }];
+  const agent = protocols[name].agent(server);
+  let shown = "";
+  const { inspect } = await import("node:util");
+  const result = await call(agent, {
+    emulator: { callee },
+    talk,
+    onTalk: (talk) => {
+      shown = inspect(talk, { depth: 9, showHidden: true });
+    },
+  });
+  expect(server.upgrades).toHaveLength(1);
+  const { url = "", headers } = server.upgrades[0] ?? {};
+  expect(url).not.toMatch(/MARKED|xi-key/);
+  expect(JSON.stringify(headers)).toMatch(name === "elevenlabs" ? /convai/ : /MARKED/);
+  expect(shown + inspect(result.end) + inspect(agent, { depth: 9, showHidden: true })).not.toMatch(
+    /MARKED|xi-key/,
+  );
+});
