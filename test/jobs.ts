@@ -98,6 +98,7 @@ export const rest: readonly Job[] = [
   types(" of the bench", "test/bench"),
   types(" of the bridge", "test/bridge"),
   exits("bench", ["runtimes", "peers"], node(), "test/bench/run.ts", "--smoke"),
+  exits("survivors", [], node(), "test/mutation/check.ts"),
   exits("lint", [], "node_modules/.bin/biome", "check", "."),
   exits("unused", ["runtimes"], node(), "node_modules/knip/bin/knip.js"),
 ];

@@ -14,7 +14,8 @@ export interface Mutant {
   readonly status: Result["status"];
 }
 
-const words = (text: string): string => text.replace(/\s+/g, " ").trim();
+/** A piece of code on one line. */
+export const words = (text: string): string => text.replace(/\s+/g, " ").trim();
 
 /** Stryker's results, with the code in place of positions, which move. */
 export const mutantsOf = (results: readonly Result[]): readonly Mutant[] => {
