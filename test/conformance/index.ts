@@ -1,3 +1,4 @@
+import { cases as agents } from "./agents.ts";
 import { cases as attempts } from "./attempts.ts";
 import { cases as callbacks } from "./callbacks/index.ts";
 import { cases as campaigns } from "./campaigns.ts";
@@ -46,6 +47,7 @@ export const cases: readonly Case[] = [
   ...callbacks,
   ...flows,
   ...media,
+  ...agents,
   ...emulator,
   ...lifecycle,
   ...stream,

@@ -1,0 +1,122 @@
+// `npm run demo:agent`: the emulator calls somebody who interrupts; a scripted agent that speaks OpenAI's
+// protocol over a real WebSocket is on the line. Offline. It ends with 1 if any part of the story is missing.
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "outdial";
+import { connectAgent, openaiRealtime, warmAgent } from "outdial/agents";
+import { createEmulator } from "outdial/emulator";
+import { WebSocket, WebSocketServer } from "ws";
+import { startAgent } from "./scripted-agent.js";
+
+const start = performance.now();
+const tell = (who, what) => {
+  const ms = Math.round(performance.now() - start);
+  console.log(`${String(ms).padStart(5)} ms  ${who.padEnd(12)} ${what}`);
+};
+
+// The agent: a greeting of five seconds, and an answer.
+let truncated;
+const sentences = [
+  { hertz: 180, ms: 5000 },
+  { hertz: 220, ms: 1200 },
+];
+const scripted = await startAgent(sentences, (what, ms) => {
+  truncated ??= ms;
+  tell("agent", what);
+});
+const agent = openaiRealtime({
+  apiKey: "sk-none-is-needed",
+  url: scripted.url,
+  instructions: "Say at once that you are a machine, and that the call is recorded.",
+});
+
+/** The agent's socket, also on a Node whose own WebSocket is yet to come. */
+const open = ({ url, headers }) => new WebSocket(url, { headers });
+
+// The application: it puts the agent on the line, warm since the telephone began to ring.
+const warm = warmAgent(agent, { sample_rate: 16_000, open });
+const application = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+const ended = new Promise((resolve) => {
+  application.on("connection", (socket) => {
+    const talk = connectAgent(socket, warm, {
+      onInterrupted: ({ truncated }) =>
+        tell("application", `silent: ${Math.round(truncated)} ms are not said any more`),
+      onError: (error) => tell("application", error),
+    });
+    talk.ended.then(resolve);
+  });
+});
+await new Promise((resolve) => application.once("listening", resolve));
+
+// The service, and somebody who interrupts after 1.2 s, hears the answer and hangs up.
+const emulator = createEmulator({
+  WebSocket,
+  ringFor: 300,
+  fetch: ({ url }) =>
+    url.endsWith("/flow")
+      ? Response.json({
+          action: "stream",
+          ws_url: `ws://127.0.0.1:${application.address().port}/`,
+          sample_rate: "16k",
+          chunk_size: 20,
+        })
+      : new Response(null, { status: 204 }),
+  callee: async function* (call) {
+    tell("callee", "answers, and listens");
+    yield { type: "listen", ms: 1200 };
+    tell("callee", `interrupts, ${Math.round(call.ms)} ms after the answer`);
+    yield { type: "tone", hertz: 300, ms: 600 };
+    tell("callee", "listens");
+    yield { type: "listen", ms: 1100 };
+    yield { type: "silence", ms: 300 };
+    tell("callee", "hangs up");
+    yield { type: "hangup" };
+  },
+});
+const client = new Client(emulator.apiKey, {
+  baseUrl: "http://127.0.0.1:1",
+  fetch: (url, init) => emulator.fetch(new Request(url, init)),
+});
+const call = await client.calls.create({
+  from_number: "+12025550199",
+  to_number: "+12025550100",
+  flow_url: "http://127.0.0.1:1/flow",
+  status_callback_url: "http://127.0.0.1:1/status",
+});
+tell("client", `accepted: ${call.id}`);
+
+const { reason, metrics } = await ended;
+await emulator.ended(call.id);
+const audio = emulator.audio(call.id);
+const file = join(await mkdtemp(join(tmpdir(), "outdial-")), `${call.id}.wav`);
+await writeFile(file, audio.wav());
+tell("client", `both voices written, the callee left and the agent right: ${file}`);
+await emulator.close();
+application.close();
+scripted.close();
+
+const [cut] = audio.cuts;
+const heard = audio.heard
+  .filter(({ from_ms }) => from_ms < cut?.at_ms)
+  .reduce((sum, { samples, sample_rate }) => sum + (samples / sample_rate) * 1000, 0);
+const { firstWord, interruptions, messages } = metrics;
+const round = (ms) => `${Math.round(ms * 10) / 10} ms`;
+console.log(`
+first word after the answer                    ${round(firstWord)}
+from the interruption's message to the clear   ${round(interruptions.slowest)}
+heard of what was cut off, by the telephone    ${round(heard)}
+heard of it, as the agent was told             ${round(truncated)}
+messages that were late                        ${messages.late} of ${messages.sent}`);
+
+const parts = {
+  "hung up by the callee": reason === "hung_up",
+  "interrupted once": interruptions.count === 1 && audio.cuts.length === 1,
+  "truncated where it was heard": Math.abs(truncated - heard) <= 50,
+  "answered after the interruption": audio.heard.some(({ from_ms }) => from_ms > cut?.at_ms),
+};
+const missing = Object.keys(parts).filter((part) => !parts[part]);
+if (missing.length > 0) {
+  console.error(`Missing: ${missing.join("; ")}`);
+  process.exit(1);
+}
