@@ -66,7 +66,7 @@ export interface StreamSession {
    * them alone until it is done
    * @param name - to interrupt it by; several things may have the same
    * @returns `true` once everything went out, `false` when it was interrupted, cleared, or the stream
-   * ended; it never rejects
+   * ended, or when 4 MiB wait already for a service that doesn't read; it never rejects
    */
   readonly audio: (
     samples: ArrayBuffer | ArrayBufferView,

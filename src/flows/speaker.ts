@@ -5,6 +5,10 @@ import type { MediaSocket } from "./socket.ts";
 /** What may wait for the network before a speech waits, in bytes. */
 const enough = 65_536;
 
+/** What may wait here, in bytes and in speeches, before no more is taken: a service that doesn't read. */
+const most = 2 ** 22;
+const mostSpeeches = 10_000;
+
 /** A WebSocket has no event for a buffer that has emptied: this is how often it is looked at, in ms. */
 const interval = 20;
 
@@ -35,6 +39,7 @@ export class Speaker {
   readonly #chunkSize: number;
   readonly #sampleRate: () => number;
   readonly #speeches = new Set<Speech>();
+  #waiting = 0;
   #sent: Sent[] = [];
   #count = 0;
   /** When all that was sent has been played, if nothing held it up, in ms. */
@@ -60,16 +65,21 @@ export class Speaker {
 
   /** Bytes that wait here. */
   get waiting(): number {
-    return [...this.#speeches].reduce((bytes, { left }) => bytes + left, 0);
+    return this.#waiting;
   }
 
   /** Says something after what waits already; whether all of it went out. */
   say(bytes: Uint8Array, name: Name | undefined): Promise<boolean> {
+    if (this.#speeches.size >= mostSpeeches || this.#waiting >= most) return Promise.resolve(false);
     const speech: Speech = { name, left: bytes.length, cut: false };
     this.#speeches.add(speech);
+    this.#waiting += bytes.length;
     const said = this.#turn
       .then(() => this.#speak(speech, bytes))
-      .finally(() => this.#speeches.delete(speech));
+      .finally(() => {
+        this.#speeches.delete(speech);
+        this.#waiting -= speech.left;
+      });
     this.#turn = said;
     return said;
   }
@@ -95,6 +105,7 @@ export class Speaker {
       const chunk_id = String(++this.#count);
       if (!this.#write({ type: "audio", audio_b64: base64(part), chunk_id })) return false;
       speech.left -= part.length;
+      this.#waiting -= part.length;
       this.#note(speech.name, chunk_id, part.length / bytesPerMs);
     }
     return true;

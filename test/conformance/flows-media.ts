@@ -309,6 +309,24 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "an echo to a service that doesn't read is bounded, and what is long is said whole",
+    run: async () => {
+      const { socket, stream } = session();
+      socket.bufferedAmount = full;
+      const long = stream.audio(new Uint8Array(2 ** 23));
+      assert.isFalse(await stream.audio(new Uint8Array(640)));
+      assert.equal(stream.waiting, 2 ** 23);
+      stream.clear();
+      assert.isFalse(await long);
+      for (let count = 0; count < 30_000; count++) stream.audio(new Uint8Array(640));
+      assert.isAtMost(stream.waiting, 2 ** 22 + 640);
+      stream.clear();
+      for (let count = 0; count < 30_000; count++) stream.audio(new Uint8Array(0));
+      assert.isFalse(await stream.audio(new Uint8Array(2)));
+      stream.close();
+    },
+  },
+  {
     name: "audio waits for a socket that still connects",
     run: async () => {
       const { socket, stream, errors } = session();
