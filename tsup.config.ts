@@ -16,7 +16,9 @@ export default defineConfig({
   target: "es2022",
   platform: "neutral",
   external: [/^node:/],
-  noExternal: ["hono", "@hono/node-server", "@noble/hashes"],
+  // `node:sqlite` has no name without it.
+  removeNodeProtocol: false,
+  noExternal: ["hono", "@hono/node-server", "@noble/hashes", "csv-parse", "libphonenumber-js"],
   clean: true,
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.
   dts: { banner: '/// <reference lib="esnext.disposable" />' },

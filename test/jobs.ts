@@ -78,6 +78,7 @@ export const rest: readonly Job[] = [
   specifies("dashboard", "runtimes", "chromium"),
   specifies("cli", "runtimes"),
   specifies("docs", "runtimes"),
+  specifies("chaos"),
   specifies("recording", "sox"),
   conforms("chromium", ["runtimes", "chromium"], node(), "test/runtimes/chromium.ts", "{peer}"),
   conforms("workerd", ["runtimes"], node(), "test/runtimes/workerd.ts", "{peer}"),

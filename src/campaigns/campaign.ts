@@ -10,7 +10,7 @@ import { erase } from "./ledger/erase.ts";
 import { factOf } from "./ledger/facts.ts";
 import { identify } from "./ledger/identity.ts";
 import { type Progress, setStateOfCampaign } from "./ledger/progress.ts";
-import { noteReceived } from "./ledger/settle.ts";
+import { followClock, noteReceived } from "./ledger/settle.ts";
 import { prepareTables } from "./ledger/tables.ts";
 import { type Ledger, ledgerOf, type Storage, sqlOf } from "./ledger.ts";
 import { type CampaignOptions, CampaignSettingsSchema } from "./options.ts";
@@ -139,6 +139,7 @@ export const openCampaign = async (
   try {
     prepareTables(sql);
     await identify(sql, settings);
+    followClock(sql, clock(), settings);
   } catch (error) {
     sql.unlock();
     throw error;

@@ -33,6 +33,7 @@ const contents = [
   "dist/flows/index.js",
   "dist/index.d.ts",
   "dist/index.js",
+  "dist/min-*.js",
   "dist/node-*.js",
   "dist/run-*.js",
   "package.json",
@@ -122,7 +123,13 @@ test("whose code is bundled is named in the licence", () => {
   // The bundler writes above each module where it comes from.
   const origin = /^\/\/ .*node_modules\/((?:@[^/]+\/)?[^/]+)/gm;
   const bundled = sources.flatMap((source) => [...source.matchAll(origin)].map(([, name]) => name));
-  expect([...new Set(bundled)].sort()).toEqual(["@hono/node-server", "@noble/hashes", "hono"]);
+  expect([...new Set(bundled)].sort()).toEqual([
+    "@hono/node-server",
+    "@noble/hashes",
+    "csv-parse",
+    "hono",
+    "libphonenumber-js",
+  ]);
   const licence = readFileSync(join(root, "LICENSE"), "utf8");
   for (const name of bundled) {
     const theirs = readFileSync(path(`node_modules/${name}/LICENSE`), "utf8");

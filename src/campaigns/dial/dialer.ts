@@ -15,8 +15,8 @@ import { meaningOf } from "./meaning.ts";
 import { sign } from "./sign.ts";
 import { dueNow, endOf, nextDue } from "./turn.ts";
 
-/** Calls that one step begins at most, however much is due. */
-const most = 64;
+/** Calls that one step begins at most: between two steps their requests get on their way. */
+const most = 16;
 
 const defaultConcurrency = 10;
 

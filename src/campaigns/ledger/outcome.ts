@@ -22,7 +22,7 @@ export type Meaning =
 const mostDeferrals = 20;
 
 /** The longest wait that grows by itself, in seconds. */
-const longestWait = 60;
+export const longestWait = 60;
 
 type Write = (sql: Sql, attempt: Attempt, at: number, settings: CampaignSettings) => void;
 

@@ -6,6 +6,7 @@ import { audit } from "./audit.ts";
 import { type Attempt, claim, setState, stateOf } from "./claim.ts";
 import { contactOf, isErased, move } from "./contact.ts";
 import { factOf } from "./facts.ts";
+import { longestWait } from "./outcome.ts";
 
 /** The attempt that a signed URL names, when it is one of this campaign. */
 const attemptIn = (sql: Sql, { campaign, contact, attempt }: Received["context"]) =>
@@ -121,6 +122,22 @@ export const giveUp = (sql: Sql, at: number): void => {
     }
   });
 };
+
+/**
+ * A clock that was set back must hold nobody up: what lies further ahead than it can, by the clock as
+ * it is now, is brought near.
+ */
+export const followClock = (sql: Sql, at: number, { settle, retryAfter }: CampaignSettings): void =>
+  sql.transaction(() => {
+    const settleBy = at + settle * 1000;
+    const due = at + Math.max(retryAfter, longestWait) * 1000;
+    sql.all(
+      "update outdial_attempt set settle_by = ? where state <> 'settled' and settle_by > ?",
+      settleBy,
+      settleBy,
+    );
+    sql.all("update outdial_contact set due = ? where state = 'waiting' and due > ?", due, due);
+  });
 
 /** When the next call has been silent for too long; `Infinity` when none is open. */
 export const nextToGiveUp = (sql: Sql): number => {

@@ -1,5 +1,11 @@
 const second = 1_000;
 
+/**
+ * How much lateness is made up for, in milliseconds. Little: calls that begin in one burst are all in
+ * doubt if the process dies in it.
+ */
+const catchUp = 100;
+
 /** How long the pace takes to recover after the service asked for less, in milliseconds. */
 const recovery = 10_000;
 
@@ -44,7 +50,8 @@ export class Pace {
   free(now: number): number {
     if (this.nextAt(now) > now) return 0;
     if (this.#factor(now) < 1) return 1;
-    const missed = Math.floor(((now - this.#next) * this.#rate) / second) + 1;
+    const late = Math.min(now - this.#next, catchUp);
+    const missed = Math.floor((late * this.#rate) / second) + 1;
     const full = this.#began.findIndex((at) => at + second > now);
     return Math.min(missed, full < 0 ? this.#began.length : full);
   }
@@ -52,8 +59,7 @@ export class Pace {
   /** A call begins. */
   take(now: number): void {
     const interval = second / this.#rate;
-    // No more than half a second is made up for.
-    this.#next = Math.max(this.#next, now - second / 2) + interval;
+    this.#next = Math.max(this.#next, now - catchUp) + interval;
     this.#began.shift();
     this.#began.push(now);
   }

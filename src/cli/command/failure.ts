@@ -1,5 +1,5 @@
 /** What a command's exit code says, whichever command it is. */
-export const exits = { done: 0, refused: 1, usage: 2, maybe: 3 } as const;
+export const exits = { done: 0, refused: 1, usage: 2, maybe: 3, interrupted: 130 } as const;
 
 export type Exit = (typeof exits)[keyof typeof exits];
 

@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { chaos } from "./chaos.ts";
+
+it("nobody is called twice, whatever happens to the process, the network and the clock", {
+  timeout: 120_000,
+}, async () => {
+  const { faults, summary } = await chaos({
+    contacts: 160,
+    kills: 4,
+    seed: 20_261_121,
+    runtimes: ["node"],
+  });
+  expect(faults).toEqual([]);
+  expect(summary.posts).toBeGreaterThan(80); // the rest died on the way: claimed, and never sent
+});

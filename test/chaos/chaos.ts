@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { outdial, type Running, type Runtime, start } from "../cli/cli.ts";
+import { faultsIn, rowsOf } from "./judge.ts";
+import { numberOf } from "./oddities.ts";
+import { Postman } from "./postman.ts";
+import { randomOf } from "./random.ts";
+import { freePort, startService } from "./service.ts";
+
+export interface Chaos {
+  readonly contacts: number;
+  readonly kills: number;
+  readonly seed: number;
+  readonly runtimes: readonly Runtime[];
+}
+
+const preload = fileURLToPath(new URL("shift.js", import.meta.url));
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Each word of the command but the list's and the ports'. */
+const flags = ["--from", "+12025550199", "--flow", "http://127.0.0.1:9/flow", "--window", "always"];
+
+const limits = ["--rate", "250", "--concurrency", "200", "--attempts", "2", "--retry-on", "busy"];
+
+const waits = ["--retry-after", "1s", "--settle", "12s", "--no-record", "--yes", "--json"];
+
+/**
+ * Dials a list through every mishap: `kill -9` at random moments, two processes at once, a clock that is
+ * set back, notifications doubled, late, out of order and lost, a service that answers oddly.
+ *
+ * @returns what must not be, as lines, and what happened
+ */
+export const chaos = async ({ contacts, kills, seed, runtimes }: Chaos) => {
+  const random = randomOf(seed);
+  const folder = mkdtempSync(join(tmpdir(), "chaos-"));
+  const list = join(folder, "people.csv");
+  const rows = Array.from({ length: contacts }, (_, index) => numberOf(index));
+  writeFileSync(list, `to_number\n${rows.join("\n")}\n`);
+  const postman = new Postman(random);
+  const service = await startService(contacts, postman);
+  const port = await freePort();
+  const args = ["dial", list, ...flags, ...limits, ...waits, "--listen", `127.0.0.1:${port}`];
+  let shift = 86_400_000;
+  const dial = (): Running => {
+    shift -= Math.floor(random() * 600_000);
+    const runtime = runtimes[Math.floor(random() * runtimes.length)] ?? "node";
+    const env = {
+      OUTDIAL_API_KEY: service.apiKey,
+      OUTDIAL_BASE_URL: service.url,
+      OUTDIAL_SECRET: "a secret that was made at random",
+      CHAOS_SHIFT: String(shift),
+    };
+    return start(runtime, args, env, { preload, allow: ["-A"] });
+  };
+  const began = Date.now();
+  let refused = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const running = [dial(), ...(kill % 4 === 3 ? [dial()] : [])];
+    await pause(200 + random() * 2_300);
+    for (const { child } of running) child.kill("SIGKILL");
+    const ended = await Promise.all(running.map((each) => each.ended));
+    refused += ended.filter(({ code }) => code === 2).length;
+  }
+  const last = await dial().ended;
+  await postman.done(10_000);
+  const journal = join(folder, "people.outdial");
+  const { stdout } = await outdial("node", ["results", journal]);
+  const faults = [...faultsIn(rowsOf(stdout), service, postman)];
+  if (rowsOf(stdout).length !== contacts) faults.push(`${rowsOf(stdout).length} rows`);
+  if (last.code !== 0 && last.code !== 3) faults.push(`exit ${last.code}: ${last.stderr}`);
+  await service.stop();
+  if (!process.env.KEEP) rmSync(folder, { recursive: true });
+  else console.log(folder);
+  const { sent, lost, doubled } = postman.counts;
+  return {
+    faults,
+    summary: {
+      ...{ contacts, kills, seed, posts: service.posts.length, refused },
+      ...{ sent, lost, doubled, seconds: Math.round((Date.now() - began) / 1000) },
+      ended: last.stdout.trim(),
+    },
+  };
+};

@@ -1,0 +1,73 @@
+/** What becomes of a notification on its way. */
+interface Fate {
+  readonly lost: boolean;
+  readonly copies: number;
+  /** Milliseconds, for each copy. */
+  readonly late: readonly number[];
+}
+
+/** Carries notifications as badly as a network may: doubled, late, out of order, lost. */
+export class Postman {
+  /** What was sent, and by whom: the last word of each attempt, and whether it is lost. */
+  readonly finals = new Map<string, { readonly disposition: string; readonly lost: boolean }>();
+  readonly counts = { sent: 0, lost: 0, doubled: 0 };
+  readonly #random: () => number;
+  readonly #carried = new Set<Promise<void>>();
+  #over = false;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Takes a notification, and says at once that it has arrived. */
+  take(url: string, body: string): Response {
+    const { type, data } = JSON.parse(body);
+    const fate = this.#fate();
+    this.counts.sent++;
+    if (fate.lost) this.counts.lost++;
+    if (fate.copies > 1) this.counts.doubled++;
+    if (type === "call.completed" || type === "call.failed") {
+      const disposition = type === "call.completed" ? "completed" : data.reason;
+      this.finals.set(keyOf(url), { disposition, lost: fate.lost });
+    }
+    if (!fate.lost) for (const wait of fate.late) this.#carry(url, body, wait);
+    return new Response(null, { status: 204 });
+  }
+
+  /** Waits until everything that isn't lost has arrived, or gives the rest up. */
+  async done(milliseconds: number): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#over = true;
+    }, milliseconds);
+    await Promise.all(this.#carried);
+    clearTimeout(timer);
+  }
+
+  #fate(): Fate {
+    const random = this.#random;
+    const copies = random() < 0.2 ? 2 : 1;
+    const late = Array.from({ length: copies }, () => (random() < 0.3 ? random() * 1_500 : 0));
+    return { lost: random() < 0.05, copies, late };
+  }
+
+  /** As often as it takes: the receiver may be dead at the moment. */
+  #carry(url: string, body: string, wait: number): void {
+    const work = (async () => {
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      while (!this.#over) {
+        const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+        const answer = await fetch(url, init).catch(() => undefined);
+        if (answer?.ok) return;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    })().finally(() => this.#carried.delete(work));
+    this.#carried.add(work);
+  }
+}
+
+/** Which attempt a signed URL is of: the contact and its attempt. */
+export const keyOf = (url: string): string => {
+  const [, token = ""] = /[?&]outdial=\d+\.([\w-]+)\./.exec(url) ?? [];
+  const { contact, attempt } = JSON.parse(Buffer.from(token, "base64url").toString());
+  return `${contact}/${attempt}`;
+};

@@ -1,0 +1,90 @@
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createSocket } from "node:net";
+import { createEmulator } from "outdial/emulator";
+import { endOf, numberOf, type Oddity, oddityOf } from "./oddities.ts";
+import { keyOf, type Postman } from "./postman.ts";
+
+/** One POST as the service saw it. */
+interface Post {
+  readonly key: string;
+  readonly to_number: string;
+  /** Whether the answer says for certain that nothing was placed. */
+  readonly isNo: boolean;
+}
+
+/** The emulator behind a front that has more odd numbers, and counts. */
+export interface Service {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly posts: readonly Post[];
+  readonly stop: () => Promise<void>;
+}
+
+/** What an oddity answers before the emulator is asked, if it does. */
+const refusals: Partial<Record<Oddity, number>> = { refused: 422, down: 503 };
+
+const detail = JSON.stringify({ detail: "not this one" });
+
+export const startService = async (contacts: number, postman: Postman): Promise<Service> => {
+  const indexOf = new Map(Array.from({ length: contacts }, (_, index) => [numberOf(index), index]));
+  const emulator = createEmulator({
+    speed: 200,
+    keep: 10 * contacts,
+    onCall: ({ to_number }) => endOf(indexOf.get(to_number) ?? 0),
+    fetch: async (request) =>
+      request.url.includes("/status")
+        ? postman.take(request.url, await request.text())
+        : Response.json({ action: "hangup" }),
+  });
+  const posts: Post[] = [];
+  const deferred = new Set<string>();
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const { to_number, status_callback_url } = JSON.parse(body);
+    const oddity = oddityOf(indexOf.get(to_number) ?? 0);
+    const isBusy = oddity === "busy_at_first" && !deferred.has(to_number);
+    const status = isBusy ? 429 : refusals[oddity];
+    const told = { key: keyOf(status_callback_url), to_number };
+    if (status) {
+      posts.push({ ...told, isNo: status !== 503 });
+      deferred.add(to_number);
+      return void response.writeHead(status, { "Retry-After": "1" }).end(detail);
+    }
+    const asked = emulator.fetch(`http://127.0.0.1${request.url}`, {
+      method: "POST",
+      headers: { "X-API-Key": emulator.apiKey, "Content-Type": "application/json" },
+      body,
+    });
+    const answer = await asked.catch(() => undefined);
+    posts.push({ ...told, isNo: answer?.status === 429 });
+    if (!answer || oddity === "cut") return void response.destroy();
+    if (oddity === "silent") return;
+    if (oddity === "placed_and_down") return void response.writeHead(503).end(detail);
+    const text = await answer.text();
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(oddity === "garbled" ? "{" : text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    apiKey: emulator.apiKey,
+    posts,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      emulator.reset();
+      await emulator.close();
+    },
+  };
+};
+
+/** A port that is free at the moment. */
+export const freePort = async (): Promise<number> => {
+  const server = createSocket();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+};

@@ -1,0 +1,291 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createEmulator, type Emulator } from "outdial/emulator";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { serveNode } from "../../src/cli/serve/node.ts";
+import type { Server } from "../../src/cli/serve/server.ts";
+import { freePort } from "../chaos/service.ts";
+import { type Ended, outdial, type Runtime, runtimes, start, startOnTerminal } from "./cli.ts";
+
+const secret = "a secret that was made at random";
+
+const people = `\ufeffPhone_Number,ID,Name,Timezone\r
++1 202 555 0100,A-1,"Ada, ""the"" first",\r
++12025550101,A-2,Bob,Europe/Berlin\r
++12025550103,=1+1,Cid,\r
+`;
+
+let folder: string;
+let emulator: Emulator;
+let server: Server;
+let port: number;
+let posts: number;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dial-"));
+  posts = 0;
+  port = await freePort();
+  emulator = createEmulator({
+    speed: 100,
+    fetch: (request, init) =>
+      request.url.includes("/flow") ? Response.json({ action: "hangup" }) : fetch(request, init),
+  });
+  const handler = (request: Request): Promise<Response> => {
+    posts++;
+    return emulator.fetch(request);
+  };
+  server = await serveNode(handler, { hostname: "127.0.0.1", port: 0 });
+});
+
+afterEach(async () => {
+  await server.stop();
+  emulator.reset();
+  await emulator.close();
+  rmSync(folder, { recursive: true });
+});
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const env = () => ({
+  OUTDIAL_API_KEY: emulator.apiKey,
+  OUTDIAL_BASE_URL: `http://127.0.0.1:${server.port}`,
+  OUTDIAL_SECRET: secret,
+});
+
+const words = (list: string, ...more: readonly string[]): readonly string[] => [
+  "dial",
+  list,
+  ...["--from", "+12025550199", "--flow", "http://127.0.0.1:9/flow", "--window", "always"],
+  ...["--rate", "50", "--settle", "5s", ...more],
+];
+
+const listening = () => ["--listen", `127.0.0.1:${port}`, "--yes"];
+
+const run = (args: readonly string[], runtime: Runtime = "node"): Promise<Ended> =>
+  outdial(runtime, args, env(), { allow: ["-A"] });
+
+const results = async (): Promise<readonly string[]> => {
+  const { stdout } = await run(["results", join(folder, "people.outdial")]);
+  return stdout.trim().split("\r\n");
+};
+
+describe.each(runtimes)("outdial dial, under %s", (runtime) => {
+  it("calls a list to its end, and says what became of each", async () => {
+    const list = file("people.csv", people);
+    const ended = await run(words(list, ...listening(), "--json"), runtime);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout.trim().split("\n")).toHaveLength(1);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      ...{ contacts: 3, completed: 1, busy: 1, rejected: 1, no_answer: 0, unknown: 0, refused: 0 },
+    });
+    const [head, ...rows] = await results();
+    expect(head).toBe("to_number,id,disposition,reason,attempts,call_id");
+    expect(rows.map((row) => row.split(",").slice(0, 3).join(","))).toEqual([
+      "+12025550100,A-1,completed",
+      "+12025550101,A-2,busy",
+      "+12025550103,'=1+1,rejected",
+    ]);
+    expect(statSync(join(folder, "people.outdial")).mode & 0o777).toBe(0o600);
+  });
+
+  it("goes on where it was after kill -9, and calls nobody twice", async () => {
+    const many = Array.from({ length: 60 }, (_, index) => `+1303555${1000 + index}`).join("\n");
+    const list = file("people.csv", `number\n${many}\n`);
+    const running = start(runtime, words(list, ...listening()), env(), { allow: ["-A"] });
+    await expect.poll(() => posts, { timeout: 20_000, interval: 5 }).toBeGreaterThan(9);
+    running.child.kill("SIGKILL");
+    await running.ended;
+    const before = posts;
+    const { stdout } = await run(words(list, ...listening(), "--json"), runtime);
+    const told = JSON.parse(stdout);
+    expect(told.completed + told.unknown).toBe(60);
+    expect(before).toBeLessThan(60);
+    expect(posts).toBeLessThanOrEqual(60);
+    const numbers = emulator.calls.map(({ to_number }) => to_number);
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+});
+
+describe("outdial dial", () => {
+  it("tells what it would do with --dry-run: who is refused and why, how long, when, recorded or not", async () => {
+    const list = file("people.csv", `${people}0170 1234,,Eve,\r\n+12025550100,,Ada,\r\n`);
+    const dnc = file("dnc.txt", "+12025550101 # asked on Monday\n\n");
+    const args = words(list, "--listen", `127.0.0.1:${port}`, "--dry-run", "--dnc", dnc);
+    const { code, stdout, stderr } = await run(args);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain("2 contacts to call, of 3 contacts");
+    expect(stderr).toMatch(/1 on the do-not-call list; 1 refused/);
+    expect(stderr).toMatch(/refused: to_number must be an E\.164 number.*: line 5/);
+    expect(stderr).toMatch(/at any hour/);
+    expect(stderr).toMatch(/RECORDED: people must be told/);
+    expect(stderr).not.toContain("0170");
+    expect(posts).toBe(0);
+    expect(existsSync(join(folder, "people.outdial"))).toBe(false);
+  });
+
+  it("reads national numbers with --country", async () => {
+    const list = file("people.csv", "phone\n(202) 555-0100\n+49 (0)30 123456\n");
+    const { stderr } = await run(words(list, ...listening(), "--dry-run", "--country", "us"));
+    expect(stderr).toContain("2 contacts to call");
+  });
+
+  it("ends contacts as placed where somebody else receives the notifications", async () => {
+    const list = file("people.csv", people);
+    const callback = ["--callback", "http://127.0.0.1:9/status", "--yes", "--json"];
+    const { code, stdout } = await run(words(list, ...callback));
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ placed: 3, done: true });
+  });
+
+  it("exits 1 when the service refuses every call, and goes on once that is mended", async () => {
+    const list = file("people.csv", people);
+    const args = words(list, ...listening(), "--json");
+    const wrong = await outdial("node", args, { ...env(), OUTDIAL_API_KEY: "ak_wrong" });
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toMatch(/paused: HTTP 403/);
+    expect(wrong.stderr).not.toContain("ak_wrong");
+    expect((await run(args)).code).toBe(0);
+  });
+
+  it("exits 3 when some are unknown", async () => {
+    const list = file("people.csv", "number\n+12025550110\n");
+    const { code, stdout } = await run(words(list, ...listening(), "--json"));
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ unknown: 1 });
+  });
+
+  it("exits 130 at ctrl-C, after the calls that live; the same command goes on", async () => {
+    const many = Array.from({ length: 40 }, (_, index) => `+1303555${1000 + index}`).join("\n");
+    const list = file("people.csv", `number\n${many}\n`);
+    const args = words(list, ...listening(), "--json");
+    const running = start("node", args, env());
+    await expect.poll(() => posts, { timeout: 20_000, interval: 5 }).toBeGreaterThan(4);
+    running.child.kill("SIGINT");
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ calling: 0, unknown: 0, contacts: 40 });
+    const again = await run(args);
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ completed: 40 });
+    expect(posts).toBe(40);
+  });
+
+  it("is refused for a journal that is in use; results and block work meanwhile", async () => {
+    const many = Array.from({ length: 20 }, (_, index) => `+1303555${1000 + index}`).join("\n");
+    const list = file("people.csv", `number\n${many}\n`);
+    const slow = words(list, "--yes", "--rate", "2").filter((word) => word !== "50");
+    const args = slow.filter(
+      (word, index) => !(word === "--rate" && slow[index + 1] === "--settle"),
+    );
+    const running = start("node", [...args, "--listen", `127.0.0.1:${port}`], env());
+    await expect.poll(() => posts, { timeout: 20_000, interval: 5 }).toBeGreaterThan(0);
+    const other = await freePort();
+    const second = await run([...args, "--listen", `127.0.0.1:${other}`]);
+    expect(second.code).toBe(2);
+    expect(second.stderr).toMatch(/journal is in use/);
+    const journal = join(folder, "people.outdial");
+    expect((await run(["block", journal, "+13035551019"])).stdout).toMatch(/^1 blocked/);
+    expect((await results()).at(-1)).toMatch(/^\+13035551019,,skipped,blocked,0/);
+    running.child.kill("SIGKILL");
+    await running.ended;
+  });
+
+  it("reads the do-not-call list again when it changes", async () => {
+    const list = file("people.csv", "number\n+13035551000\n+13035551001\n+13035551002\n");
+    const dnc = file("dnc.txt", "");
+    const args = words(list, ...listening(), "--dnc", dnc, "--json").map((word) =>
+      word === "50" ? "0.4" : word,
+    );
+    const running = start("node", args, env());
+    await expect.poll(() => posts, { timeout: 20_000, interval: 5 }).toBe(1);
+    file("dnc.txt", "+13035551001\n+13035551002\n");
+    const { stdout } = await running.ended;
+    expect(JSON.parse(stdout)).toMatchObject({ completed: 1, skipped: 2 });
+  });
+
+  it("refuses another campaign's journal", async () => {
+    const list = file("people.csv", people);
+    await run(words(list, ...listening()));
+    const other = words(list, ...listening()).map((word) =>
+      word.endsWith("/flow") ? "http://127.0.0.1:9/other" : word,
+    );
+    const { code, stderr } = await run(other);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/another campaign/);
+  });
+
+  it("keeps key and secret out of the journal", async () => {
+    const list = file("people.csv", people);
+    await run(words(list, ...listening()));
+    const bytes = readFileSync(join(folder, "people.outdial"), "latin1");
+    expect(bytes).toContain("+12025550100");
+    expect(bytes).not.toContain(emulator.apiKey);
+    expect(bytes).not.toContain(secret);
+  });
+
+  it("asks on a terminal", async () => {
+    const list = file("people.csv", people);
+    const args = words(list, "--listen", `127.0.0.1:${port}`).map((word) => `'${word}'`);
+    const running = startOnTerminal(args, env());
+    await running.says(/Call them\? \[y\/N\]/);
+    running.child.kill("SIGTERM");
+    await running.ended;
+    expect(posts).toBe(0);
+  });
+
+  it.each([
+    [["--listen", "127.0.0.1:1"], /give --yes/],
+    [["--yes"], /either --listen or --callback must be given/],
+    [["--callback", "https://x.test/s", "--attempts", "2", "--yes"], /need --listen/],
+    [["--callback", "https://x.test/s", "--yes", "--retry-on", "hunger"], /--retry-on takes busy/],
+    [["--callback", "https://x.test/s", "--yes", "--retry-after", "soon"], /--retry-after must be/],
+    [["--callback", "https://x.test/s", "--yes", "--per-day", "0"], /--per-day must be/],
+    [["--callback", "https://x.test/s", "--yes", "--country", "Atlantis"], /--country must be/],
+    [["--callback", "https://x.test/s", "--yes", "--dnc", "/nowhere"], /do-not-call list can't be/],
+    [["--callback", "https://x.test/s", "--yes", "--window", "mon 9-5"], /--window/],
+  ])("exits 2: %j", async (more, line) => {
+    const list = file("people.csv", people);
+    const given = words(list, ...more);
+    const { code, stderr } = await run(
+      more.includes("--window") ? given.filter((word) => word !== "always").toSpliced(6, 1) : given,
+    );
+    expect(stderr).toMatch(line);
+    expect(code).toBe(2);
+    expect(posts).toBe(0);
+  });
+
+  it.each([
+    ["OUTDIAL_SECRET", /OUTDIAL_SECRET is not set/],
+    ["OUTDIAL_API_KEY", /OUTDIAL_API_KEY is not set/],
+    ["OUTDIAL_BASE_URL", /which service/],
+  ])("exits 2 without %s", async (name, line) => {
+    const list = file("people.csv", people);
+    const { [name as keyof ReturnType<typeof env>]: _, ...rest } = env();
+    const { code, stderr } = await outdial("node", words(list, ...listening()), rest);
+    expect(stderr).toMatch(line);
+    expect(code).toBe(2);
+  });
+
+  it.each([
+    ['number\n"+1', /no CSV at line/],
+    ["name\nAda\n", /has no column to_number/],
+  ])("exits 2 for the list %j", async (text, line) => {
+    const { code, stderr } = await run(words(file("people.csv", text), ...listening()));
+    expect(stderr).toMatch(line);
+    expect(code).toBe(2);
+  });
+
+  it("exits 2 without --window: nobody is called at night for a flag that was forgotten", async () => {
+    const list = file("people.csv", people);
+    const args = words(list, ...listening());
+    const at = args.indexOf("--window");
+    const { code, stderr } = await run(args.toSpliced(at, 2));
+    expect(stderr).toMatch(/--window is missing/);
+    expect(code).toBe(2);
+  });
+});
