@@ -35,7 +35,7 @@ const commands = {
 } as const;
 
 /** Where the emulators of a test file keep their account, instead of the user's own place. */
-export const state = mkdtempSync(join(tmpdir(), "outdial-state-"));
+const state = mkdtempSync(join(tmpdir(), "outdial-state-"));
 
 export type Runtime = keyof typeof commands;
 

@@ -19,7 +19,7 @@ const isAllowed = (name: "read" | "write", path: string): boolean =>
   !("Deno" in globalThis) || Deno.permissions.querySync({ name, path }).state === "granted";
 
 /** Where the account is kept; `undefined` for a user without a home. */
-export const accountFile = ({
+const accountFile = ({
   XDG_STATE_HOME,
   LOCALAPPDATA,
   HOME,
