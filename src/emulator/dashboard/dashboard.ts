@@ -8,6 +8,7 @@ import { signInPage, welcomePage } from "./page/sign-in.ts";
 import { place, type Sample } from "./place.ts";
 import { eventStream, html, json, refuse } from "./secure.ts";
 import { Session } from "./session.ts";
+import { voicesOf } from "./voices.ts";
 
 /** What may be configured about a dashboard. */
 export interface DashboardOptions {
@@ -104,6 +105,10 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
   app.get("/dashboard/calls/:id", ({ req }) => {
     const call = emulator.call(req.param("id"));
     return call ? json(200, call) : refuse(404, "No such call is known.");
+  });
+  app.get("/dashboard/calls/:id/voices", ({ req }) => {
+    const voices = voicesOf(emulator, req.param("id"));
+    return voices ? json(200, voices) : refuse(404, "No such call is known.");
   });
   app.post("/dashboard/calls", async ({ req }) => {
     const { origin } = new URL(req.url);

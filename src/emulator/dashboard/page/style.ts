@@ -143,11 +143,18 @@ details h4 { overflow-wrap: anywhere; margin: .5rem 0 .25rem; font-size: .8125re
 pre { padding: .625rem .75rem; background: var(--sunk); border-radius: .5rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; }
 audio { display: block; width: min(100%, 24rem); height: 2.5rem; margin-top: .375rem; }
 
+.voices { margin: 0; padding: .75rem; border-radius: .5rem; background: var(--sunk); }
+.voices svg { display: block; width: 100%; height: 6rem; }
+.voices path { vector-effect: non-scaling-stroke; }
+.voices .callee { fill: var(--good); }
+.voices .application { fill: var(--main); }
+.voices .axis { stroke: var(--line); }
+.voices .cut { stroke: var(--bad); stroke-width: 2px; stroke-dasharray: 4 3; }
 #plot { margin: .25rem 0 .75rem; }
 #plot svg { display: block; width: 100%; height: 4rem; border-bottom: 1px solid var(--line); }
 #plot rect { fill: currentColor; }
 #plot rect.active { color: var(--main); }
-#plot figcaption { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin-top: .25rem; font-variant-numeric: tabular-nums; }
+#plot figcaption, .voices figcaption { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin-top: .25rem; font-variant-numeric: tabular-nums; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 .75rem; }
 @media (max-width: 40rem) {
   .legend { order: 1; flex: 1 0 100%; }

@@ -39,6 +39,11 @@ const refresh = async (row) => {
       }
       row.timeline.append(...call.history.slice(row.entries).map((entry) => item(entry, call.initiated_at)));
       row.entries = call.history.length;
+      if (!row.voices && call.history.some(({ type }) => type === "stream")) {
+        row.voices = voicesFigure();
+        row.timeline.before(row.voices.figure);
+      }
+      if (row.voices) await hearVoices(row);
     } while (row.askAgain);
   } catch (error) {
     if (!row.timeline) row.panel.replaceChildren(make("p", { class: "soft" }, error.message));

@@ -63,6 +63,7 @@ setInterval(() => {
     if (call.state !== "answered") continue;
     const row = rows.get(call.id);
     if (row) say(row.long, span(now() - call.answered_at));
+    if (opened === call.id && row?.voices && performance.now() - row.voices.drawn > 1000) hearVoices(row);
     showPhone(call, now());
   }
 }, 250);

@@ -9,6 +9,7 @@ import { place } from "./place.ts";
 import { plot } from "./plot.ts";
 import { server } from "./server.ts";
 import { timeline } from "./timeline.ts";
+import { voices } from "./voices.ts";
 
 /** The dashboard's script: plain JavaScript, one module in the page. */
 export const script: string = [
@@ -19,6 +20,7 @@ export const script: string = [
   place,
   phone,
   timeline,
+  voices,
   calls,
   filters,
   plot,

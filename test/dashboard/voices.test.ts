@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { type WebSocket, WebSocketServer } from "ws";
+import { artefact } from "./stage.ts";
+import { overflow, row, theatre, violations } from "./visit.ts";
+
+const show = theatre();
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** An application that streams a call to itself, and what it does with the socket. */
+const application = async (talk: (socket: WebSocket) => void): Promise<string> => {
+  const server = createServer((_, response) => {
+    const { port } = server.address() as AddressInfo;
+    response.setHeader("Content-Type", "application/json");
+    response.end(JSON.stringify({ action: "stream", ws_url: `ws://127.0.0.1:${port}/` }));
+  });
+  const sockets = new WebSocketServer({ server });
+  sockets.on("connection", (socket) => socket.once("message", () => talk(socket)));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(() => {
+    for (const socket of sockets.clients) socket.terminate();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/flow`;
+};
+
+/** Samples of a deep voice, in base64. */
+const voice = (ms: number): string => {
+  const samples = Int16Array.from({ length: 8 * ms }, (_, at) => 9_000 * Math.sin(at / 9));
+  return Buffer.from(samples.buffer).toString("base64");
+};
+
+describe("the voices of a streamed call", () => {
+  it.each([360, 1280])(
+    "are on one time line, with where the application was cut off (%i pixels)",
+    async (width) => {
+      const flow_url = await application((socket) => {
+        for (let chunk_id = 1; chunk_id <= 6; chunk_id++) {
+          socket.send(JSON.stringify({ type: "audio", audio_b64: voice(500), chunk_id }));
+        }
+        setTimeout(() => socket.send(JSON.stringify({ type: "clear" })), 1_200);
+        setTimeout(() => socket.close(), 2_000);
+      });
+      const page = await show.signIn({ viewport: { width, height: 900 } });
+      await show.stage.place({ flow_url });
+      await row(page, "+12025550100").click();
+      const picture = page.getByRole("img", {
+        name: /^Both voices over .* is cut off at \d\.\d s$/,
+      });
+      await picture.waitFor();
+      await row(page, "+12025550100").filter({ hasText: "completed" }).waitFor();
+      await page.getByText("call.completed", { exact: true }).waitFor();
+      const drawn = (name: string) => picture.locator(`path.${name}`).getAttribute("d");
+      expect((await drawn("callee"))?.length).toBeGreaterThan(100);
+      // It spoke for a second and a bit, then fell silent.
+      expect((await drawn("application"))?.match(/M/g)?.length).toBeGreaterThan(30);
+      expect((await drawn("cut"))?.match(/M/g)).toHaveLength(1);
+      expect(await overflow(page)).toBe(0);
+      expect(await violations(page)).toEqual([]);
+      await page.screenshot({ path: artefact(`${width}-voices`), fullPage: true });
+      expect(show.complaints).toEqual([]);
+    },
+  );
+
+  it("are of nobody when the call is not streamed", async () => {
+    const page = await show.signIn();
+    await show.stage.place({});
+    await row(page, "+12025550100").filter({ hasText: "completed" }).click();
+    await page.getByText("call.completed", { exact: true }).waitFor();
+    expect(await page.getByRole("img", { name: /^Both voices/ }).count()).toBe(0);
+  });
+});
