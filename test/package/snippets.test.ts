@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
@@ -87,6 +87,10 @@ test("README's first block runs after `npm init -y`, as it says", async () => {
 });
 
 test("Deno finds no fault in the types of any of them", async () => {
+  // One imports `node:sqlite`: beside a node_modules of npm's, Deno wants Node's types in it.
+  for (const name of ["@types", "undici-types"]) {
+    symlinkSync(path(`node_modules/${name}`), join(project, "node_modules", name));
+  }
   const { code, stderr } = await execute(
     bin("deno"),
     ["check", "snippets"],
