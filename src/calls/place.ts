@@ -86,7 +86,7 @@ export const place = async (
     key: string,
     signal: AbortSignal,
     gate: Gate,
-    redaction: Redaction,
+    redaction: () => Redaction,
   ): Promise<Call | ServiceException> => {
     let tell = (_?: "yes"): void => {};
     const begin = () => {
@@ -106,9 +106,10 @@ export const place = async (
     try {
       const answer = await post(send, fetch, url, { headers, signal, ...bodyOf(json, url) }, begin);
       const { status, placed, ok } = answer;
-      facts = { code: status, placed, requestId: requestIdOf(answer, redaction) };
-      const text = readText(answer, signal);
-      if (!ok) return refusal(facts, answer, await text.catch(() => ""), redaction);
+      facts = { code: status, placed };
+      if (!ok || onAttempt) facts = { ...facts, requestId: requestIdOf(answer, redaction()) };
+      const text = readText(answer, signal, !fetch);
+      if (!ok) return refusal(facts, answer, await text.catch(() => ""), redaction());
       const call = safeParse(Call, callIn(await text));
       if (!call.success)
         throw new ServiceException(`HTTP ${status} without the id of a call`, facts);
@@ -116,7 +117,7 @@ export const place = async (
       return call.output;
     } catch (error) {
       if (error instanceof ServiceException) throw error;
-      const lost = networkException(error, redaction, !fetch && !facts.code);
+      const lost = networkException(error, redaction(), !fetch && !facts.code);
       facts = { ...facts, placed: lost.placed };
       throw lost;
     } finally {
@@ -126,7 +127,7 @@ export const place = async (
 
   const work = async (signal: AbortSignal, gate: Gate): Promise<Call> => {
     const keys = [await askForKey(apiKey)];
-    const redaction = redactor(keys, [checked.from_number, checked.to_number]);
+    const redaction = () => redactor(keys, [checked.from_number, checked.to_number]);
     let { retries } = settings;
     let askAgain = true; // A key that is a string gives itself again.
     const paths = path === "auto" ? ["calls", "voice/calls"] : [path];

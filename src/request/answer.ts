@@ -10,7 +10,7 @@ export interface Answer {
   /** The value of a header, empty when there is none. */
   readonly header: (name: string) => string;
   /** Where the body is read from. */
-  readonly source: Pick<Response, "body" | "text">;
+  readonly source: Pick<Response, "body" | "text" | "type">;
 }
 
 /** The 4xx that a service, or a proxy on the way, may send though the request went through. */

@@ -7,10 +7,34 @@ const largest = 2 ** 20;
 const least = 64;
 
 /**
- * The text of an answer, or an empty one past 1 MiB. What comes is counted, whatever the head says of
- * its length: some platforms believe a chunked body's Content-Length, and read it all.
+ * Whether the head bounds what comes. A length does, for a platform's own `fetch`, where nothing is
+ * chunked, which some platforms believe rather than the length, or packed, which a page of another
+ * origin can't see.
  */
-export const readText = async ({ source }: Answer, signal: AbortSignal): Promise<string> => {
+const isShort = ({ header, source }: Answer): boolean => {
+  const length = header("content-length");
+  return (
+    !!length &&
+    Number(length) <= largest &&
+    !header("transfer-encoding") &&
+    !header("content-encoding") &&
+    source.type !== "cors"
+  );
+};
+
+/**
+ * The text of an answer, or an empty one past 1 MiB. What comes is counted, but where it can't be more:
+ * there the platform's own way costs Deno a third less of a call, and Bun two thirds.
+ *
+ * @param isPlatforms - whether the answer is of the platform's own `fetch`
+ */
+export const readText = async (
+  answer: Answer,
+  signal: AbortSignal,
+  isPlatforms: boolean,
+): Promise<string> => {
+  const { source } = answer;
+  if (isPlatforms && isShort(answer)) return source.text();
   const { body } = source;
   // No body, or no stream of a platform's: then a fetch of the caller's has it as a whole already.
   if (!body?.getReader) return source.text();

@@ -3,8 +3,8 @@ import { answerOf } from "../../../src/request/answer.ts";
 import { readText } from "../../../src/request/read.ts";
 
 const { signal } = new AbortController();
-const read = (response: Response, own = signal) =>
-  readText(answerOf(response, "https://a.test/"), own);
+const read = (response: Response, own = signal, isPlatforms = false) =>
+  readText(answerOf(response, "https://a.test/"), own, isPlatforms);
 
 test("a body is read to its end, without its byte order mark, whatever its chunks", async () => {
   const bytes = new TextEncoder().encode("\ufeffgrüße 📞");
@@ -42,6 +42,26 @@ test("what comes is counted, whatever the head says", async () => {
   expect(
     await read(new Response(body.slice(1), { headers: { "content-length": "1" } })),
   ).toHaveLength(2 ** 20);
+});
+
+test("a length is believed of a platform's own fetch, where nothing in the head makes it a lie", async () => {
+  const lengthOf = async (headers: Record<string, string>, isPlatforms = true, type = "basic") => {
+    const response = new Response("x".repeat(2 ** 20 + 1), { headers });
+    const typed = Object.defineProperty(response, "type", { value: type });
+    return (await read(typed, signal, isPlatforms)).length;
+  };
+  expect(await lengthOf({ "content-length": "5" })).toBe(2 ** 20 + 1);
+  expect(await lengthOf({ "content-length": "5" }, false)).toBe(0);
+  expect(await lengthOf({ "content-length": "5" }, true, "cors")).toBe(0);
+  for (const headers of [
+    {},
+    { "content-length": "" },
+    { "content-length": "five" },
+    { "content-length": `${2 ** 20 + 1}` },
+    { "content-length": "5", "transfer-encoding": "chunked" },
+    { "content-length": "5", "content-encoding": "gzip" },
+  ])
+    expect(await lengthOf(headers)).toBe(0);
 });
 
 test("a body that is no stream of a platform's is read as its maker reads it", async () => {
