@@ -14,7 +14,9 @@ export const base64url = (bytes: Uint8Array): string =>
  *
  * @throws {DOMException} when it is neither
  */
-export const decoded = (text: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) =>
-    byte.charCodeAt(0),
-  );
+export const decoded = (text: string): Uint8Array<ArrayBuffer> => {
+  const characters = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = new Uint8Array(characters.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = characters.charCodeAt(at);
+  return bytes;
+};

@@ -1,4 +1,5 @@
 import type { Bench } from "./bench.ts";
+import { agents } from "./measure/agents.ts";
 import { coldStart } from "./measure/cold-start.ts";
 import { emulator } from "./measure/emulator.ts";
 import { loopback } from "./measure/loopback.ts";
@@ -20,4 +21,5 @@ export const measurements: Readonly<Record<string, (bench: Bench) => Promise<Sec
   memory,
   emulator,
   signatures,
+  agents,
 };
