@@ -60,7 +60,8 @@ const attempt = async (
   const { signal, listeners } = watchedSignal();
   const options = { apiKey, baseUrl, timeout, dangerouslyAllowBrowser: true };
   if (server?.kept) {
-    await calls.create(params, options);
+    // It only opens the connection, and a busy machine may take its time for that.
+    await calls.create(params, { ...options, timeout: 10_000 });
     await new Promise((resolve) => setTimeout(resolve, 50)); // Until the runtime keeps it.
   }
   await begins(id, fault);

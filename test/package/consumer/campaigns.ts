@@ -1,0 +1,58 @@
+import type { Call } from "outdial";
+import type { Received } from "outdial/callbacks";
+import {
+  type Added,
+  type AuditEntry,
+  type Campaign,
+  type CampaignOptions,
+  type Contact,
+  type Database,
+  type Disposition,
+  type DurableStorage,
+  type Ledger,
+  LedgerException,
+  type LedgerReason,
+  openCampaign,
+  openLedger,
+  type Progress,
+  type RefusedContact,
+  type Result,
+  type RetryReason,
+  type Storage,
+  type Window,
+} from "outdial/campaigns";
+import { params } from "./params.ts";
+
+const retryOn: readonly RetryReason[] = ["busy", "no_answer"];
+const { from_number, flow_url, status_callback_url, to_number } = params;
+const contacts: readonly Contact[] = [{ to_number, id: "4711", timezone: "Europe/Berlin" }];
+
+/** What a program in any runtime does with a list; the storage is its own. */
+export const dial = async (
+  storage: Storage,
+  create: (params: CampaignParams) => Promise<Call>,
+  window: Window,
+): Promise<Progress> => {
+  const options: CampaignOptions = {
+    ...{ from_number, flow_url, status_callback_url, create, window, retryOn },
+    ...{ secret: "a secret that was made at random", rate: 5 },
+  };
+  await using campaign: Campaign = await openCampaign(storage, options);
+  const { refused }: Added = await campaign.add(contacts);
+  const lines = refused.map(({ line, reason }: RefusedContact) => `${line}: ${reason}`);
+  return lines.length > 0 ? campaign.progress() : campaign.run();
+};
+type CampaignParams = Parameters<CampaignOptions["create"]>[0];
+
+export const note = (campaign: Campaign, received: Received): boolean => campaign.note(received);
+
+export const told = (storage: Database | DurableStorage): readonly string[] => {
+  const ledger: Ledger = openLedger(storage);
+  const ends: (Disposition | undefined)[] = [...ledger.results()].map(
+    ({ disposition }: Result) => disposition,
+  );
+  return [...[...ledger.audit()].map(({ event }: AuditEntry) => event), ...ends.map(String)];
+};
+
+export const why = (error: unknown): LedgerReason | undefined =>
+  error instanceof LedgerException ? error.reason : undefined;
