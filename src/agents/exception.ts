@@ -13,7 +13,7 @@ const words: Readonly<Record<AgentProblem, string>> = {
 };
 
 /** A word that a service has for something, rather than a sentence that may repeat what it was sent. */
-const isWord = (value: unknown): value is string | number => /^[\w.:-]{1,64}$/.test(String(value));
+const isWord = (value: unknown): boolean => /^[\w.:-]{1,64}$/.test(String(value ?? ""));
 
 /**
  * Something is wrong with an agent. Neither its key nor its URL is ever in it, and no foreign error is
