@@ -1,7 +1,7 @@
 import { utf8 } from "../../bytes/utf8.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
 import { check } from "../../rules/check.ts";
-import { isBlocked } from "../ledger/blocked.ts";
+import { hasBlocked, isBlocked } from "../ledger/blocked.ts";
 import { erasedIn } from "../ledger/erase.ts";
 import { addToTally } from "../ledger/progress.ts";
 import type { CampaignSettings } from "../options.ts";
@@ -74,9 +74,10 @@ const insert = (sql: Sql, entries: readonly Entry[], at: number): number =>
   sql.transaction(() => {
     let waiting = 0;
     let skipped = 0;
+    const isAnyBlocked = hasBlocked(sql);
     const zones = new Set<string>();
     for (const { to_number, id, timezone, variables, line } of entries) {
-      const blocked = isBlocked(sql, to_number);
+      const blocked = isAnyBlocked && isBlocked(sql, to_number);
       const isNew = sql.all(
         `insert into outdial_contact (to_number, id, timezone, variables, line, added, state, reason)
          values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning contact`,
@@ -120,20 +121,19 @@ export const addContacts = async (
     duplicate += entries.length - fresh;
     entries = [];
   };
-  const take = async (given: unknown): Promise<void> => {
+  for await (const given of contacts) {
     const { line: own } = Object(given);
     const line = Number.isSafeInteger(own) ? Number(own) : ++count;
     try {
       const entry = read(given, line, settings);
-      if (await isErased(entry.to_number)) throw refusal("to_number", "was erased");
+      if (isErased && (await isErased(entry.to_number))) throw refusal("to_number", "was erased");
       entries.push(entry);
     } catch (error) {
       if (!(error instanceof BadParametersException)) throw error;
       refused.push({ line, reason: error.issues.map(tell).join("; ") });
     }
     if (entries.length >= page) flush();
-  };
-  for await (const given of contacts) await take(given);
+  }
   flush();
   return { added, duplicate, refused };
 };

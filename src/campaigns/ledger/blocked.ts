@@ -6,6 +6,10 @@ import { contactIn, move } from "./contact.ts";
 export const isBlocked = (sql: Sql, to_number: string): boolean =>
   sql.all("select 1 from outdial_blocked where to_number = ?", to_number).length > 0;
 
+/** Whether anybody is on the list. */
+export const hasBlocked = (sql: Sql): boolean =>
+  sql.all("select 1 from outdial_blocked limit 1").length > 0;
+
 /**
  * Puts numbers on the do-not-call list; who waits to be called is skipped at once.
  *

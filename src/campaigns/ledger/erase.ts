@@ -55,11 +55,13 @@ const bury = (sql: Sql, tombstone: string, at: number): void => {
   );
 };
 
-/** Tells whether a number was erased; it costs nothing in a ledger in which none was. */
-export const erasedIn = (sql: Sql, secret: Secret): ((to_number: string) => Promise<boolean>) => {
-  const erases = factOf(sql, "erases") !== null;
+/** Tells whether a number was erased; `undefined` where none was. */
+export const erasedIn = (
+  sql: Sql,
+  secret: Secret,
+): ((to_number: string) => Promise<boolean>) | undefined => {
+  if (factOf(sql, "erases") === null) return;
   return async (to_number) => {
-    if (!erases) return false;
     const stones = await tombstones(secret, to_number);
     return stones.some(
       (stone) => sql.all("select 1 from outdial_contact where to_number = ?", stone).length > 0,

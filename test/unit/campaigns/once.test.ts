@@ -1,6 +1,9 @@
 import { parse } from "valibot";
 import { describe, expect, it } from "vitest";
 import { Event } from "../../../src/callbacks/event.ts";
+import { claim } from "../../../src/campaigns/ledger/claim.ts";
+import { contactOf } from "../../../src/campaigns/ledger/contact.ts";
+import { sqlOf } from "../../../src/campaigns/ledger.ts";
 import { ServiceException } from "../../../src/errors.ts";
 import { noon, people, stageOf } from "./stage.ts";
 
@@ -65,6 +68,16 @@ describe("2: all that must hold is asked, and the claim made, in one transaction
 });
 
 describe("3: who finds a claim never POSTs", () => {
+  it("the ledger itself gives a claim once, to whoever comes first", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    const sql = sqlOf(stage.database);
+    const contact = contactOf(sql, 1);
+    if (!contact) throw new Error("no contact");
+    const claims = [1, 2, 3].map(() => claim(sql, contact, noon, noon + 60_000));
+    expect(claims).toEqual([true, false, false]);
+  });
+
   it("not two steps at once", async () => {
     const stage = await stageOf();
     await stage.campaign.add(people(20));
