@@ -294,6 +294,23 @@ describe("a warm agent", () => {
     },
   );
 
+  test("keeps little of what it is sent while it rings", async () => {
+    const server = await served(
+      serveAgent({
+        accept: (peer, message) => {
+          if (Object(message).type !== "session.update") return;
+          peer.send(updated);
+          const error = { type: "error", error: { code: "invalid_value" } };
+          for (let at = 0; at < 3_000; at++) peer.send(error);
+        },
+      }),
+    );
+    const warm = warmAgent(openaiRealtime({ apiKey, url: server.url }), { sample_rate: 8000 });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { errors } = await call(() => warm, { talk: { longest: 0.1 } });
+    expect(errors.length).toBe(999); // And that it is ready.
+  });
+
   test("is given up when nobody answers, and when it is closed", async () => {
     const server = await served(serveOpenai());
     const agent = openaiRealtime({ apiKey, url: server.url });

@@ -10,6 +10,9 @@ const mostWaiting = 2 ** 21;
 /** The longest message that is looked at: more than a minute of audio. */
 const longest = 2 ** 23;
 
+/** What is told later to whoever comes to listen: an agent that isn't on a line has little to say. */
+const mostUntold = 1000;
+
 /** What a link tells. */
 export interface LinkListener {
   /** What the agent's message means, and when it was read, by `performance.now()`. */
@@ -103,7 +106,7 @@ export class Link {
 
   #tell(tell: (listener: LinkListener) => void): void {
     if (this.#listener) tell(this.#listener);
-    else this.#untold.push(tell);
+    else if (this.#untold.length < mostUntold) this.#untold.push(tell);
   }
 
   #onOpen(socket: AgentSocket): void {
