@@ -205,6 +205,18 @@ describe("a campaign", () => {
     `);
   });
 
+  it("is held up by no clock that is set back, once it is opened again", async () => {
+    const stage = await stageOf({ attempts: 2, retryAfter: 60, settle: 60 });
+    await stage.campaign.add(people(2));
+    await stage.play();
+    await stage.tell(0, "call.failed", "busy"); // its next attempt is due in a minute, by that clock
+    stage.now = noon - 86_400_000;
+    const again = await stage.reopen();
+    await again.play(121_000);
+    expect(again.posts.map(({ to_number }) => to_number)).toEqual([numberOf(0)]);
+    expect(again.campaign.progress()).toMatchObject({ unknown: 2, done: true });
+  });
+
   it("runs to its end by itself, on the clock on the wall", async () => {
     const stage = await stageOf({ clock: () => Date.now(), rate: 200, concurrency: 2 });
     await stage.campaign.add(people(20));
