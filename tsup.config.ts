@@ -6,6 +6,7 @@ export default defineConfig({
     fetch: "src/fetch.ts",
     "calls/index": "src/calls/index.ts",
     "campaigns/index": "src/campaigns/index.ts",
+    "campaigns/workers/index": "src/campaigns/workers/index.ts",
     "callbacks/index": "src/callbacks/index.ts",
     "flows/index": "src/flows/index.ts",
     "agents/index": "src/agents/index.ts",

@@ -1,5 +1,3 @@
-import type { Caller } from "./config.ts";
-
 const digest = async (text: string): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 
@@ -11,7 +9,7 @@ const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
  * Who sends a request, by its `Authorization: Bearer` header. Digests of one length are compared, and
  * those of every caller, so that the time tells nothing of the tokens.
  */
-export const callerOf = async (
+export const callerOf = async <Caller extends { readonly token: string }>(
   request: Request,
   callers: readonly Caller[],
 ): Promise<Caller | undefined> => {

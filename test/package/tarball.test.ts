@@ -21,6 +21,8 @@ const contents = [
   "dist/calls/index.js",
   "dist/campaigns/index.d.ts",
   "dist/campaigns/index.js",
+  "dist/campaigns/workers/index.d.ts",
+  "dist/campaigns/workers/index.js",
   "dist/chunk-*.js",
   "dist/cli/main.d.ts",
   "dist/cli/main.js",

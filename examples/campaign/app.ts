@@ -1,0 +1,167 @@
+import { BadParametersException } from "outdial";
+import { type Disposition, LedgerException } from "outdial/campaigns";
+import {
+  campaignOf,
+  createCampaign,
+  type ShardedCampaign,
+  type ShardNamespace,
+  statusHandler,
+} from "outdial/campaigns/workers";
+import { json, refuse, text } from "../bridge/answer.ts";
+import { callerOf } from "../bridge/callers.ts";
+import type { Caller, Config } from "./config.ts";
+import { contactsIn, ListError } from "./contacts.ts";
+import { type Campaigns, campaignsOf, type Entry, type Objects } from "./directory.ts";
+import { createFlow } from "./flow.ts";
+import { page } from "./page/page.ts";
+import { PlanError, planOf } from "./plan.ts";
+import { csvOf } from "./results.ts";
+
+/** Bytes of a plan, with room for a pretty printer. */
+const largest = 8_192;
+
+/** How many of the refused rows an answer tells; all are counted. */
+const told = 100;
+
+const report = (error: unknown): void => {
+  const { name, message = error } = Object(error);
+  console.error(name, message);
+};
+
+/** A body of JSON; anything else is no object, so no field of it is known. */
+const bodyOf = async (request: Request): Promise<Readonly<Record<string, unknown>>> => {
+  const body = await request.text();
+  if (body.length > largest) throw new PlanError("The body is too large");
+  try {
+    return { ...JSON.parse(body || "{}") };
+  } catch {
+    throw new PlanError("The body is no JSON");
+  }
+};
+
+/** One campaign, and what was asked for when it was made. */
+interface Found {
+  readonly request: Request;
+  readonly campaign: ShardedCampaign;
+  readonly entry: Entry;
+}
+
+const view = ({ id, name, created, plan }: Entry) => ({
+  id,
+  name,
+  created: new Date(created).toISOString(),
+  plan: JSON.parse(plan),
+});
+
+/** What is answered about a campaign, by method and the last part of the path. */
+const deeds: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
+  "GET ": async ({ campaign, entry }) =>
+    json(200, { ...view(entry), shards: campaign.shards, progress: await campaign.progress() }),
+  "GET progress": async ({ campaign }) => json(200, await campaign.progress()),
+  "GET history": async ({ campaign }) => json(200, await campaign.history()),
+  "GET results": async ({ campaign, request }) => {
+    const only = new URL(request.url).searchParams.get("only") ?? undefined;
+    // A word that is no disposition is nobody's.
+    const body = csvOf(campaign.results(only as Disposition | undefined));
+    return text(body, "text/csv; charset=utf-8", {
+      "Content-Disposition": `attachment; filename="${only ?? "results"}.csv"`,
+    });
+  },
+  "PUT contacts": async ({ campaign, request }) => {
+    if (!request.body) return refuse(400, "no_list");
+    const { added, duplicate, refused } = await campaign.add(contactsIn(request.body));
+    return json(200, {
+      added,
+      duplicate,
+      refused: refused.length,
+      lines: refused.slice(0, told),
+    });
+  },
+  "POST start": async ({ campaign }) => {
+    await campaign.resume();
+    return json(200, await campaign.progress());
+  },
+  "POST pause": async ({ campaign }) => {
+    await campaign.pause();
+    return json(200, await campaign.progress());
+  },
+  "POST cancel": async ({ campaign }) => {
+    await campaign.cancel();
+    return json(200, await campaign.progress());
+  },
+  "POST block": async ({ campaign, request }) => {
+    const { to_number } = await bodyOf(request);
+    return json(200, { blocked: await campaign.block(String(to_number)) });
+  },
+};
+
+/** Both words for going on. */
+const synonyms: ReadonlyMap<string, string> = new Map([["POST resume", "POST start"]]);
+
+/** What somebody else got wrong, in words; anything else is ours. */
+const refusalOf = (error: unknown): Response => {
+  if (error instanceof BadParametersException) {
+    return json(400, { error: "bad_parameters", issues: error.issues });
+  }
+  if (error instanceof PlanError) return json(400, { error: "bad_plan", message: error.message });
+  if (error instanceof ListError) return json(400, { error: "bad_list", message: error.message });
+  if (error instanceof LedgerException) return refuse(409, error.reason);
+  report(error);
+  return refuse(500, "failed");
+};
+
+/** The whole Worker: a request in, an answer out. */
+export const createApp = (config: Config, shards: ShardNamespace, directory: Objects) => {
+  const { secret, webhookSecret, callers } = config;
+  const flow = createFlow(config);
+  const status = statusHandler(shards, {
+    secret,
+    ...(webhookSecret && { webhookSecret }),
+    onError: report,
+  });
+
+  const begin = async (request: Request, caller: Caller, campaigns: Campaigns) => {
+    const asked = await bodyOf(request);
+    const plan = planOf(asked, caller, config);
+    if (!(await campaigns.spend(caller.campaigns))) return refuse(429, "too_many_campaigns");
+    const count = asked.shards === undefined ? undefined : Number(asked.shards);
+    const { id } = await createCampaign(shards, plan, { shards: count });
+    const name = String(asked.name ?? "").slice(0, 100) || "Campaign";
+    await campaigns.add({ id, name, created: Date.now(), plan: JSON.stringify(asked) });
+    return json(
+      201,
+      { id, name, shards: campaignOf(shards, id).shards },
+      {
+        Location: `/campaigns/${id}`,
+      },
+    );
+  };
+
+  /** Whose token it is has the campaign; to anyone else there is none. */
+  const campaign = async (request: Request, path: string): Promise<Response> => {
+    const caller = await callerOf(request, callers);
+    if (!caller) return refuse(401, "unauthorized", { "WWW-Authenticate": "Bearer" });
+    const campaigns = campaignsOf(directory, caller.name);
+    const [id = "", what = ""] = path.split("/");
+    if (!id && request.method === "POST") return begin(request, caller, campaigns);
+    if (!id) return json(200, (await campaigns.list()).map(view));
+    const asked = `${request.method} ${what}`;
+    const deed = deeds[synonyms.get(asked) ?? asked];
+    const entry = await campaigns.find(id);
+    if (!entry || !deed) return refuse(404, "unknown_campaign");
+    return deed({ request, entry, campaign: campaignOf(shards, id) });
+  };
+
+  return async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    const [, path] = /^\/campaigns\/?([\w-]*(?:\/\w+)?)$/.exec(pathname) ?? [];
+    try {
+      if (pathname === "/flow") return await flow(request);
+      if (pathname.startsWith("/status/")) return await status(request);
+      if (path !== undefined) return await campaign(request, path);
+      return page(request) ?? refuse(404, "no_such_page");
+    } catch (error) {
+      return refusalOf(error);
+    }
+  };
+};

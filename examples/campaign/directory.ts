@@ -1,0 +1,82 @@
+import type { ShardNamespace, ShardStorage } from "outdial/campaigns/workers";
+
+/** The namespace of the objects, as a binding gives it. */
+export type Objects = ShardNamespace;
+
+/** A campaign as its caller knows it. */
+export interface Entry {
+  readonly id: string;
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  /** What was asked for, as JSON. */
+  readonly plan: string;
+}
+
+/** Which campaigns a caller has. */
+export interface Campaigns {
+  /** The latest first. */
+  readonly list: () => Promise<readonly Entry[]>;
+  readonly find: (id: string) => Promise<Entry | undefined>;
+  /** Counts one more campaign, if so many in 24 hours allow it. */
+  readonly spend: (most: number) => Promise<boolean>;
+  readonly add: (entry: Entry) => Promise<void>;
+}
+
+const day = 86_400_000;
+
+/** A caller's campaigns. Only the Worker reaches it. */
+export class Directory {
+  readonly #sql: ShardStorage["sql"];
+
+  constructor({ storage }: { readonly storage: ShardStorage }) {
+    this.#sql = storage.sql;
+    this.#sql.exec(
+      `create table if not exists campaign
+       (id text primary key, name text not null, created integer not null, plan text not null)`,
+    );
+    this.#sql.exec("create table if not exists begun (at integer not null)");
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const what = new URL(request.url).pathname.slice(1);
+    const body = await request.json();
+    return Response.json(this.#does[what]?.(body) ?? null);
+  }
+
+  #rows(): unknown[] {
+    return this.#sql.exec("select * from campaign order by created desc limit 100").toArray();
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: each takes what its name was asked with
+  readonly #does: Readonly<Record<string, (body: any) => unknown>> = {
+    list: () => this.#rows(),
+    find: (id: string) => this.#sql.exec("select * from campaign where id = ?", id).toArray()[0],
+    spend: (most: number) => {
+      const now = Date.now();
+      this.#sql.exec("delete from begun where at <= ?", now - day);
+      const [{ count } = {}] = this.#sql.exec("select count(*) as count from begun").toArray();
+      if (Number(count) >= most) return false;
+      this.#sql.exec("insert into begun values (?)", now);
+      return true;
+    },
+    add: ({ id, name, created, plan }: Entry) => {
+      this.#sql.exec("insert into campaign values (?, ?, ?, ?)", id, name, created, plan);
+    },
+  };
+}
+
+/** The campaigns of one caller. */
+export const campaignsOf = (objects: Objects, caller: string): Campaigns => {
+  const stub = objects.get(objects.idFromName(caller));
+  const ask = async (what: string, body: unknown = null) => {
+    const init = { method: "POST", body: JSON.stringify(body) };
+    return (await stub.fetch(new Request(`https://object/${what}`, init))).json();
+  };
+  return {
+    list: async () => Array.from<Entry>(await ask("list")),
+    find: async (id) => (await ask("find", id)) ?? undefined,
+    spend: async (most) => (await ask("spend", most)) === true,
+    add: async (entry) => void (await ask("add", entry)),
+  };
+};

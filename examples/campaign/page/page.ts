@@ -1,0 +1,1 @@
+export const page = (_request: Request): Response | undefined => undefined;

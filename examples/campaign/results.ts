@@ -1,0 +1,43 @@
+import type { Result } from "outdial/campaigns";
+
+const columns = ["id", "disposition", "reason", "attempts", "call_id"] as const;
+
+/** What a spreadsheet takes for a formula. */
+const formula = /^[=+\-@\t\r]/;
+
+/** A cell of CSV that is what it says: a text that would be a formula gets an apostrophe before it. */
+const cell = (value: string | number = ""): string => {
+  const text = String(value);
+  const safe = formula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+/** A number stays as it is: a spreadsheet takes it for one. */
+const rowOf = (result: Result): string =>
+  [result.to_number, ...columns.map((name) => cell(result[name]))].join(",");
+
+/** How many rows are sent at once. */
+const page = 500;
+
+/** What became of each contact, as CSV, made as it is read. */
+export const csvOf = (results: AsyncIterable<Result>): ReadableStream<Uint8Array> => {
+  const encoder = new TextEncoder();
+  const rest = results[Symbol.asyncIterator]();
+  let lines = [["to_number", ...columns].join(",")];
+  return new ReadableStream({
+    pull: async (controller) => {
+      let isDone = false;
+      while (!isDone && lines.length < page) {
+        const next = await rest.next();
+        isDone = next.done === true;
+        if (!next.done) lines.push(rowOf(next.value));
+      }
+      if (lines.length > 0) controller.enqueue(encoder.encode(`${lines.join("\r\n")}\r\n`));
+      lines = [];
+      if (isDone) controller.close();
+    },
+    cancel: async () => {
+      await rest.return?.();
+    },
+  });
+};

@@ -1,0 +1,34 @@
+// Cloudflare Workers: `npx wrangler deploy`. See README.md.
+import { CampaignShard, type ShardContext } from "outdial/campaigns/workers";
+import { calls } from "outdial/fetch";
+import { createApp } from "./app.ts";
+import { configOf } from "./config.ts";
+import type { Objects } from "./directory.ts";
+
+export { Directory } from "./directory.ts";
+
+interface Env {
+  readonly SHARDS: Objects;
+  readonly DIRECTORY: Objects;
+  readonly [name: string]: unknown;
+}
+
+const configIn = (env: Env) =>
+  configOf((name) => (typeof env[name] === "string" ? env[name] : undefined));
+
+/** A part of a campaign's contacts: it dials them by its own alarm. */
+export class Shard extends CampaignShard {
+  constructor(ctx: ShardContext, env: Env) {
+    const { apiKey, baseUrl, secret } = configIn(env);
+    super(ctx, {
+      secret,
+      service: baseUrl,
+      create: (params) => calls.create(params, { apiKey, baseUrl }),
+    });
+  }
+}
+
+export default {
+  fetch: (request: Request, env: Env): Promise<Response> =>
+    createApp(configIn(env), env.SHARDS, env.DIRECTORY)(request),
+};

@@ -1,0 +1,56 @@
+import type { Progress } from "../ledger/progress.ts";
+import type { Sql } from "../sql/sql.ts";
+
+/** How far a campaign had come at some time. */
+export interface Sample extends Progress {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Milliseconds between samples: a row each, which costs next to nothing beside the calls. */
+const every = 5_000;
+
+/** How many samples are told at most; they are further apart in a longer campaign. */
+const most = 300;
+
+export const prepareHistory = (sql: Sql): void => {
+  sql.all(
+    `create table if not exists outdial_sample
+     (at integer primary key, progress text not null) without rowid`,
+  );
+};
+
+/** Keeps how far it has come, the last of each few seconds. */
+export const sample = (sql: Sql, progress: Progress, now: number): void => {
+  sql.all(
+    `insert into outdial_sample values (?, ?)
+     on conflict (at) do update set progress = excluded.progress`,
+    now - (now % every),
+    JSON.stringify(progress),
+  );
+};
+
+/** How far it had come, in order of time. */
+export const historyOf = (sql: Sql): readonly Sample[] => {
+  const [{ first, last } = {}] = sql.all(
+    "select min(at) as first, max(at) as last from outdial_sample",
+  );
+  const step = Math.max(every, Math.ceil((Number(last) - Number(first)) / most));
+  return sql
+    .all("select max(at) as at, progress from outdial_sample group by at / ? order by at", step)
+    .map(({ at, progress }) => ({ ...JSON.parse(String(progress)), at: Number(at) }));
+};
+
+/** The samples of all shards as those of the whole campaign: each counts as it last was. */
+export const merged = (
+  histories: readonly (readonly Sample[])[],
+  sum: (parts: readonly Progress[]) => Progress,
+): readonly Sample[] => {
+  const times = [...new Set(histories.flatMap((each) => each.map(({ at }) => at)))];
+  return times
+    .sort((one, other) => one - other)
+    .map((at) => {
+      const known = histories.flatMap((each) => each.findLast((one) => one.at <= at) ?? []);
+      return { ...sum(known), at };
+    });
+};

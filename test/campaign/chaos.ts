@@ -1,0 +1,94 @@
+import { startService } from "../bridge/service.ts";
+import { listOf, numbersOf, rowsOf } from "./csv.ts";
+import { randomOf } from "./random.ts";
+import { startWorker, type Worker } from "./worker.ts";
+
+export interface Chaos {
+  readonly contacts: number;
+  readonly kills: number;
+  readonly seed: number;
+  readonly shards: number;
+}
+
+/** The odd numbers of the emulator: 503, 429, silence, a cut connection, garbage and the rest. */
+const odd = Array.from({ length: 16 }, (_, last) => `+120255501${String(last).padStart(2, "0")}`);
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+const most = 10;
+
+const progressOf = async (worker: Worker, id: string) => {
+  const response = await worker.ask("GET", `/campaigns/${id}/progress`).catch(() => undefined);
+  return response?.ok ? await response.json() : undefined;
+};
+
+/** Waits for its end; nobody asks it to go on but its own alarms. */
+const finished = async (worker: Worker, id: string, patience: number): Promise<boolean> => {
+  for (const end = Date.now() + patience; Date.now() < end; await pause(500)) {
+    if ((await progressOf(worker, id))?.done) return true;
+  }
+  return false;
+};
+
+/**
+ * Calls a list with the whole runtime killed at random moments, and notifications doubled, late and
+ * lost.
+ *
+ * @returns what must not be, as lines, and what happened
+ */
+export const chaos = async ({ contacts, kills, seed, shards }: Chaos) => {
+  const random = randomOf(seed);
+  const numbers = [...odd, ...numbersOf(contacts - odd.length)];
+  const service = await startService({
+    speed: 100,
+    seed,
+    keep: 10 * contacts,
+    notifications: { lost: 0.02, doubled: 0.1, late: 0.1, lateBy: 20_000 },
+  });
+  const { emulator, baseUrl } = service;
+  const { apiKey, webhookSecret } = emulator;
+  const worker = await startWorker({ baseUrl, apiKey, webhookSecret });
+  const began = Date.now();
+  try {
+    const plan = { rate: 40, concurrency: 100, window: "always", settle: 15, shards };
+    const { id } = await (await worker.ask("POST", "/campaigns", plan)).json();
+    await worker.ask("PUT", `/campaigns/${id}/contacts`, listOf(numbers));
+    await worker.ask("POST", `/campaigns/${id}/start`);
+    for (let kill = 0; kill < kills; kill++) {
+      await pause(100 + random() * 2_400);
+      await worker.kill();
+      await pause(random() * 300);
+      await worker.start();
+    }
+    const faults: string[] = [];
+    if (!(await finished(worker, id, 60_000 + contacts * 50))) faults.push("it has not ended");
+    const results = await worker.ask("GET", `/campaigns/${id}/results`);
+    const rows = rowsOf(await results.text());
+    if (rows.length !== contacts) faults.push(`${rows.length} rows`);
+    const calls = new Map(emulator.calls.map((call) => [call.to_number, call]));
+    for (const { to_number = "", disposition, attempts } of rows) {
+      const call = calls.get(to_number);
+      const ended = call?.state === "completed" ? "completed" : call?.reason;
+      const posts = emulator.posts.get(to_number) ?? 0;
+      // 429 is a certain no, after which the number's turn comes again.
+      if (posts > 1 && to_number !== "+12025550111") faults.push(`${to_number}: ${posts} POSTs`);
+      if (!disposition) faults.push(`${to_number}: has not ended`);
+      if (disposition === "completed" && ended !== "completed") {
+        faults.push(`${to_number}: is completed, was ${ended}`);
+      }
+      if (Number(attempts) > 1) faults.push(`${to_number}: ${attempts} attempts`);
+    }
+    const progress = await progressOf(worker, id);
+    return {
+      faults: faults.slice(0, most),
+      summary: {
+        ...{ contacts, kills, seed, shards, posts: emulator.posts.size },
+        ...{ completed: progress?.completed, unknown: progress?.unknown },
+        seconds: Math.round((Date.now() - began) / 1000),
+      },
+    };
+  } finally {
+    await worker.close();
+    await service.close();
+  }
+};

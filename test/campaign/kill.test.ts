@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { chaos } from "./chaos.ts";
+
+test("a runtime killed at any moment goes on by itself, and nobody is called twice", {
+  timeout: 180_000,
+}, async () => {
+  const { faults, summary } = await chaos({ contacts: 300, kills: 5, seed: 20_261_121, shards: 2 });
+  expect(faults).toEqual([]);
+  expect(summary.posts).toBeGreaterThan(290);
+});

@@ -1,0 +1,20 @@
+// The Worker in a process of its own: `runtime.ts <port> <folder> <script>`, its variables in WORKER_ENV.
+import { readFileSync } from "node:fs";
+import { Miniflare } from "miniflare";
+
+const [, , port, folder = "", script = ""] = process.argv;
+const worker = new Miniflare({
+  modules: true,
+  script: readFileSync(script, "utf8"),
+  compatibilityDate: "2026-08-01",
+  host: "127.0.0.1",
+  port: Number(port),
+  bindings: JSON.parse(process.env.WORKER_ENV ?? "{}"),
+  durableObjects: {
+    SHARDS: { className: "Shard", useSQLite: true },
+    DIRECTORY: { className: "Directory", useSQLite: true },
+  },
+  durableObjectsPersist: folder,
+});
+await worker.ready;
+console.log("ready");

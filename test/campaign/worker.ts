@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../bridge/environment.ts";
+import { bundle } from "../examples/bundle.ts";
+import { path } from "../examples/execute.ts";
+
+export const token = "the-token-of-one-caller-0123456789";
+export const stranger = "the-token-of-another-one-0123456789";
+
+/** The example on workerd: in a process of its own, so that it can be killed. */
+export interface Worker {
+  readonly url: string;
+  /** Asks it as a caller. */
+  readonly ask: (method: string, path: string, body?: unknown, whose?: string) => Promise<Response>;
+  /** Ends the whole runtime at once, as a power cut would. */
+  readonly kill: () => Promise<void>;
+  /** Starts it again, out of what it has stored. */
+  readonly start: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+interface Service {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly webhookSecret?: string;
+}
+
+const environment = ({ baseUrl, apiKey, webhookSecret = "" }: Service, url: string) => {
+  const caller = { prefixes: ["+1"], rate: 5_000, per_day: 1_000_000, campaigns: 20 };
+  return {
+    OUTDIAL_API_KEY: apiKey,
+    OUTDIAL_BASE_URL: baseUrl,
+    WEBHOOK_SECRET: webhookSecret,
+    FROM_NUMBER: "+12025550199",
+    PUBLIC_URL: url,
+    CAMPAIGN_SECRET: "a-secret-of-the-campaigns-for-these-tests-only",
+    CALLERS: JSON.stringify({
+      one: { ...caller, token },
+      another: { ...caller, token: stranger, prefixes: ["+1202555"], rate: 5, campaigns: 1 },
+    }),
+  };
+};
+
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.once("close", () => resolve());
+  });
+
+export const startWorker = async (service: Service): Promise<Worker> => {
+  const folder = mkdtempSync(join(tmpdir(), "outdial-campaign-"));
+  const script = join(folder, "worker.js");
+  writeFileSync(script, await bundle("examples/campaign/worker.ts", "esm"));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const env = { PATH: process.env.PATH, WORKER_ENV: JSON.stringify(environment(service, url)) };
+  let child: ChildProcess | undefined;
+  const start = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const args = [path("test/campaign/runtime.ts"), String(port), join(folder, "state"), script];
+      // A group of its own: the runtime is a process below this one.
+      const options = { env, detached: true, stdio: ["ignore", "pipe", "inherit"] } as const;
+      const started = spawn(process.execPath, args, options);
+      child = started;
+      started.stdout.once("data", () => resolve());
+      started.once("exit", (code) => reject(new Error(`The runtime has ended with ${code}`)));
+    });
+  const kill = async (): Promise<void> => {
+    const { pid } = child ?? {};
+    if (!child || pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    process.kill(-pid, "SIGKILL");
+    await ended(child);
+  };
+  await start();
+  return {
+    url,
+    ask: (method, where, body, whose = token) =>
+      fetch(url + where, {
+        method,
+        headers: { authorization: `Bearer ${whose}` },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      }),
+    kill,
+    start,
+    close: async () => {
+      await kill();
+      rmSync(folder, { recursive: true });
+    },
+  };
+};
