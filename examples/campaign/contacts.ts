@@ -1,4 +1,4 @@
-import { CsvError, parse } from "csv-parse/browser/esm";
+import { CsvError, parse } from "csv-parse/stream";
 import type { Contact } from "outdial/campaigns";
 
 /** The usual names of the column with the telephone. */
@@ -39,36 +39,6 @@ const contactOf = ({ record, info }: Line): Contact => {
   };
 };
 
-/** Feeds the parser as fast as it takes it, and no faster. */
-const feed = async (body: ReadableStream<Uint8Array>, rows: ReturnType<typeof parse>) => {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      if (!rows.write(value)) await new Promise((resolve) => rows.once("drain", resolve));
-    }
-    rows.end();
-  } catch (error) {
-    rows.destroy(error instanceof Error ? error : new ListError("The list broke off"));
-  }
-};
-
-/** What the parser gives, as fast as it is taken. */
-const streamOf = (rows: ReturnType<typeof parse>): ReadableStream<Line> =>
-  new ReadableStream({
-    start: (controller) => {
-      rows.on("data", (line: Line) => {
-        controller.enqueue(line);
-        if ((controller.desiredSize ?? 0) <= 0) rows.pause();
-      });
-      rows.on("end", () => controller.close());
-      rows.on("error", (error) => controller.error(error));
-    },
-    pull: () => void rows.resume(),
-    cancel: () => void rows.destroy(),
-  });
-
 /**
  * The contacts of a CSV, one after the other, as they arrive.
  *
@@ -83,9 +53,9 @@ export async function* contactsIn(body: ReadableStream<Uint8Array>): AsyncGenera
     skip_empty_lines: true,
     trim: true,
   });
-  feed(body, rows);
+  const lines: ReadableStream<Line> = body.pipeThrough(rows);
   try {
-    for await (const line of streamOf(rows)) yield contactOf(line);
+    for await (const line of lines) yield contactOf(line);
   } catch (error) {
     if (error instanceof CsvError) {
       throw new ListError(`The list is no CSV at line ${error.lines ?? "?"} (${error.code})`);

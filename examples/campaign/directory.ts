@@ -69,14 +69,14 @@ export class Directory {
 /** The campaigns of one caller. */
 export const campaignsOf = (objects: Objects, caller: string): Campaigns => {
   const stub = objects.get(objects.idFromName(caller));
-  const ask = async (what: string, body: unknown = null) => {
+  const ask = async <T>(what: string, body: unknown = null): Promise<T> => {
     const init = { method: "POST", body: JSON.stringify(body) };
     return (await stub.fetch(new Request(`https://object/${what}`, init))).json();
   };
   return {
-    list: async () => Array.from<Entry>(await ask("list")),
-    find: async (id) => (await ask("find", id)) ?? undefined,
-    spend: async (most) => (await ask("spend", most)) === true,
-    add: async (entry) => void (await ask("add", entry)),
+    list: () => ask("list"),
+    find: async (id) => (await ask<Entry | null>("find", id)) ?? undefined,
+    spend: (most) => ask("spend", most),
+    add: (entry) => ask("add", entry),
   };
 };

@@ -1,6 +1,7 @@
+import type { CallRecord } from "outdial/emulator";
 import { startService } from "../bridge/service.ts";
+import { randomOf } from "../chaos/random.ts";
 import { listOf, numbersOf, rowsOf } from "./csv.ts";
-import { randomOf } from "./random.ts";
 import { startWorker, type Worker } from "./worker.ts";
 
 export interface Chaos {
@@ -12,6 +13,23 @@ export interface Chaos {
 
 /** The odd numbers of the emulator: 503, 429, silence, a cut connection, garbage and the rest. */
 const odd = Array.from({ length: 16 }, (_, last) => `+120255501${String(last).padStart(2, "0")}`);
+
+const busy = "+12025550111";
+
+/** What may become of a contact of whose end nothing was told. */
+const untold: readonly string[] = ["unknown", "expired"];
+
+/** What may be said of a contact: how its call ended, unless the Worker can't know that. */
+const possible = (call: CallRecord | undefined): readonly string[] => {
+  const ended = String(call?.state === "completed" ? "completed" : call?.reason);
+  const tries = call?.history.flatMap((entry) =>
+    entry.type === "notification" && /completed|failed/.test(entry.event) ? [entry] : [],
+  );
+  if (tries?.some(({ status }) => status === 204)) return [ended];
+  // A runtime that is killed may have written down what it couldn't say any more.
+  const wasCut = tries?.some(({ error = "" }) => !error.startsWith("lost"));
+  return wasCut ? [ended, ...untold] : untold;
+};
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -67,16 +85,14 @@ export const chaos = async ({ contacts, kills, seed, shards }: Chaos) => {
     if (rows.length !== contacts) faults.push(`${rows.length} rows`);
     const calls = new Map(emulator.calls.map((call) => [call.to_number, call]));
     for (const { to_number = "", disposition, attempts } of rows) {
-      const call = calls.get(to_number);
-      const ended = call?.state === "completed" ? "completed" : call?.reason;
       const posts = emulator.posts.get(to_number) ?? 0;
       // 429 is a certain no, after which the number's turn comes again.
-      if (posts > 1 && to_number !== "+12025550111") faults.push(`${to_number}: ${posts} POSTs`);
-      if (!disposition) faults.push(`${to_number}: has not ended`);
-      if (disposition === "completed" && ended !== "completed") {
-        faults.push(`${to_number}: is completed, was ${ended}`);
-      }
+      if (posts > 1 && to_number !== busy) faults.push(`${to_number}: ${posts} POSTs`);
       if (Number(attempts) > 1) faults.push(`${to_number}: ${attempts} attempts`);
+      const ends = possible(calls.get(to_number));
+      if (!ends.includes(String(disposition))) {
+        faults.push(`${to_number}: is ${disposition}, not ${ends.join(" or ")}`);
+      }
     }
     const progress = await progressOf(worker, id);
     return {

@@ -12,5 +12,4 @@ export const rowsOf = (csv: string): readonly Readonly<Record<string, string>>[]
 export const numbersOf = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `+1303${5_550_000 + index}`);
 
-export const listOf = (numbers: readonly string[]): string =>
-  `to_number\n${numbers.join("\n")}\n`;
+export const listOf = (numbers: readonly string[]): string => `to_number\n${numbers.join("\n")}\n`;

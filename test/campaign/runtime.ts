@@ -7,6 +7,7 @@ const worker = new Miniflare({
   modules: true,
   script: readFileSync(script, "utf8"),
   compatibilityDate: "2026-08-01",
+  compatibilityFlags: ["nodejs_compat"],
   host: "127.0.0.1",
   port: Number(port),
   bindings: JSON.parse(process.env.WORKER_ENV ?? "{}"),

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { freePort } from "../bridge/environment.ts";
-import { bundle } from "../examples/bundle.ts";
 import { path } from "../examples/execute.ts";
 
 export const token = "the-token-of-one-caller-0123456789";
@@ -43,6 +43,22 @@ const environment = ({ baseUrl, apiKey, webhookSecret = "" }: Service, url: stri
   };
 };
 
+/** As wrangler makes it: what Workers have of Node stays outside. */
+const bundle = async (outfile: string): Promise<void> => {
+  await build({
+    entryPoints: [path("examples/campaign/worker.ts")],
+    bundle: true,
+    outfile,
+    format: "esm",
+    platform: "neutral",
+    external: ["node:*"],
+    conditions: ["workerd", "worker", "browser"],
+    mainFields: ["module", "main"],
+    target: "es2022",
+    logLevel: "error",
+  });
+};
+
 const ended = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();
@@ -52,7 +68,7 @@ const ended = (child: ChildProcess): Promise<void> =>
 export const startWorker = async (service: Service): Promise<Worker> => {
   const folder = mkdtempSync(join(tmpdir(), "outdial-campaign-"));
   const script = join(folder, "worker.js");
-  writeFileSync(script, await bundle("examples/campaign/worker.ts", "esm"));
+  await bundle(script);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const env = { PATH: process.env.PATH, WORKER_ENV: JSON.stringify(environment(service, url)) };
@@ -61,8 +77,11 @@ export const startWorker = async (service: Service): Promise<Worker> => {
     new Promise((resolve, reject) => {
       const args = [path("test/campaign/runtime.ts"), String(port), join(folder, "state"), script];
       // A group of its own: the runtime is a process below this one.
-      const options = { env, detached: true, stdio: ["ignore", "pipe", "inherit"] } as const;
-      const started = spawn(process.execPath, args, options);
+      const started = spawn(process.execPath, args, {
+        env,
+        detached: true,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
       child = started;
       started.stdout.once("data", () => resolve());
       started.once("exit", (code) => reject(new Error(`The runtime has ended with ${code}`)));

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Service, startService, until } from "../bridge/service.ts";
+import { listOf, numbersOf, rowsOf } from "./csv.ts";
+import { startWorker, stranger, token, type Worker } from "./worker.ts";
+
+let service: Service;
+let worker: Worker;
+
+beforeAll(async () => {
+  service = await startService({ speed: 100 });
+  const { emulator, baseUrl } = service;
+  const { apiKey, webhookSecret } = emulator;
+  worker = await startWorker({ baseUrl, apiKey, webhookSecret });
+});
+
+afterAll(async () => {
+  await worker.close();
+  await service.close();
+});
+
+const plan = { rate: 200, concurrency: 200, window: "always" } as const;
+
+const begin = async (more = {}): Promise<string> => {
+  const response = await worker.ask("POST", "/campaigns", { ...plan, ...more });
+  expect(response.status).toBe(201);
+  return (await response.json()).id;
+};
+
+const upload = async (id: string, list: string) =>
+  (await worker.ask("PUT", `/campaigns/${id}/contacts`, list)).json();
+
+const progress = async (id: string) =>
+  (await worker.ask("GET", `/campaigns/${id}/progress`)).json();
+
+const results = async (id: string, query = "") =>
+  (await worker.ask("GET", `/campaigns/${id}/results${query}`)).text();
+
+const post = async (id: string, what: string, body?: unknown) =>
+  (await worker.ask("POST", `/campaigns/${id}/${what}`, body)).json();
+
+test("a list is called from one shard and from four, each contact once", async () => {
+  for (const shards of [1, 4]) {
+    const numbers = [
+      ...numbersOf(100).map((number) => number.replace("303", `30${shards}`)),
+      "+12025550101",
+      "+12025550102",
+    ];
+    service.emulator.reset();
+    const id = await begin({ shards });
+    expect(await upload(id, listOf([...numbers, ...numbers.slice(0, 7)]))).toEqual({
+      added: 102,
+      duplicate: 7,
+      refused: 0,
+      lines: [],
+    });
+    expect(await progress(id)).toMatchObject({ state: "paused", waiting: 102 });
+    await post(id, "start");
+    await until("everybody has been called", async () => (await progress(id)).done);
+    expect(await progress(id)).toMatchObject({ completed: 100, busy: 1, no_answer: 1 });
+    expect([...service.emulator.posts.values()]).toEqual(numbers.map(() => 1));
+    const rows = rowsOf(await results(id));
+    expect(rows.map(({ to_number }) => to_number).sort()).toEqual([...numbers].sort());
+    expect(rowsOf(await results(id, "?only=busy"))).toEqual([
+      expect.objectContaining({ to_number: "+12025550101", disposition: "busy", attempts: "1" }),
+    ]);
+    const history = await (await worker.ask("GET", `/campaigns/${id}/history`)).json();
+    expect(history.at(-1)).toMatchObject({ completed: 100, done: true });
+  }
+});
+
+test("rows that can't be taken are told by line and rule, and cells can't become formulas", async () => {
+  const id = await begin();
+  const list = '\uFEFFPhone Number,ID\r\n+13035550001,=1+1\r\n12,x\r\n"+13035550002","a ""b"""\r\n';
+  expect(await upload(id, list)).toEqual({
+    added: 2,
+    duplicate: 0,
+    refused: 1,
+    lines: [{ line: 3, reason: expect.stringContaining("to_number must be an E.164 number") }],
+  });
+  const csv = await results(id);
+  expect(csv).toContain("+13035550001,'=1+1,");
+  expect(csv).toContain('+13035550002,"a ""b""",');
+});
+
+test("what is no list is refused, and nobody is added", async () => {
+  const id = await begin();
+  const refused = {
+    "name\nAnn\n": /no column to_number/,
+    'to_number\n"+1303555': /no CSV at line 2/,
+  };
+  for (const [list, message] of Object.entries(refused)) {
+    const response = await worker.ask("PUT", `/campaigns/${id}/contacts`, list);
+    expect(response.status).toBe(400);
+    expect((await response.json()).message).toMatch(message);
+  }
+  expect(await progress(id)).toMatchObject({ contacts: 0 });
+});
+
+test("a campaign is paused, resumed and canceled, and a number is blocked in the middle of it", async () => {
+  const id = await begin({ rate: 5, concurrency: 5 });
+  const numbers = numbersOf(60).map((number) => number.replace("303", "307"));
+  await upload(id, listOf(numbers));
+  await post(id, "start");
+  await until("some are called", async () => (await progress(id)).completed > 0);
+  expect(await post(id, "pause")).toMatchObject({ state: "paused" });
+  await until("nobody is called any more", async () => (await progress(id)).calling === 0);
+  const { waiting } = await progress(id);
+  expect(waiting).toBeGreaterThan(0);
+  expect(await post(id, "block", { to_number: numbers.at(-1) })).toEqual({ blocked: 1 });
+  expect(await progress(id)).toMatchObject({ waiting: waiting - 1, skipped: 1 });
+  expect(await post(id, "resume")).toMatchObject({ state: "running" });
+  await until("it goes on", async () => (await progress(id)).waiting < waiting - 1);
+  await post(id, "cancel");
+  await until("it has ended", async () => (await progress(id)).done);
+  const { completed, canceled, skipped } = await progress(id);
+  expect(completed + canceled + skipped).toBe(60);
+  expect(canceled).toBeGreaterThan(0);
+});
+
+describe("who may", () => {
+  test("without a token: 401, whatever is asked", async () => {
+    const id = await begin();
+    for (const [method, where] of [
+      ["GET", "/campaigns"],
+      ["POST", "/campaigns"],
+      ["GET", `/campaigns/${id}`],
+      ["PUT", `/campaigns/${id}/contacts`],
+      ["POST", `/campaigns/${id}/start`],
+      ["GET", `/campaigns/${id}/results`],
+    ] as const) {
+      for (const whose of ["", "x", token.toUpperCase()]) {
+        const response = await worker.ask(method, where, undefined, whose);
+        expect([where, response.status]).toEqual([where, 401]);
+      }
+    }
+  });
+
+  test("to another caller there is no such campaign", async () => {
+    const id = await begin();
+    const response = await worker.ask("POST", `/campaigns/${id}/start`, undefined, stranger);
+    expect(response.status).toBe(404);
+    expect(await (await worker.ask("GET", "/campaigns", undefined, stranger)).json()).toEqual([]);
+    expect(await progress(id)).toMatchObject({ state: "paused" });
+  });
+
+  test("a token bounds the pace, the destinations and the campaigns a day", async () => {
+    const ask = (body: unknown) => worker.ask("POST", "/campaigns", body, stranger);
+    expect(await (await ask({ ...plan, rate: 6 })).json()).toMatchObject({
+      error: "bad_plan",
+      message: "rate must be at most 5 for this token",
+    });
+    const made = await ask({ window: "always" });
+    const { id } = await made.json();
+    const list = "to_number\n+13035550001\n+12025550100\n";
+    const added = await worker.ask("PUT", `/campaigns/${id}/contacts`, list, stranger);
+    expect(await added.json()).toMatchObject({ added: 1, refused: 1 });
+    expect((await ask({ window: "always" })).status).toBe(429);
+  });
+
+  test("a notification that nobody signed is refused, and so is a flow", async () => {
+    const id = await begin();
+    for (const where of [`/status/${id}/0`, "/flow"]) {
+      const response = await fetch(worker.url + where, { method: "POST", body: "{}" });
+      expect(response.status).toBe(401);
+    }
+  });
+});
+
+test("a plan without calling hours, or with what nobody may choose, is refused", async () => {
+  const ask = async (body: unknown) => (await worker.ask("POST", "/campaigns", body)).json();
+  expect(await ask({ rate: 1 })).toMatchObject({
+    error: "bad_parameters",
+    issues: [{ param: "window" }],
+  });
+  expect(await ask({ ...plan, from_number: "+12025550198" })).toMatchObject({ error: "bad_plan" });
+  expect(await ask({ ...plan, rate: 2, shards: 4 })).toMatchObject({
+    issues: [{ param: "rate", message: "must be at least the number of shards, 4" }],
+  });
+  expect(await ask("{")).toMatchObject({ error: "bad_plan", message: "The body is no JSON" });
+});
