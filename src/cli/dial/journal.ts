@@ -1,6 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { type Ledger, LedgerException, openLedger } from "../../campaigns/index.ts";
+import { type Ledger, openLedger } from "../../campaigns/ledger.ts";
+import { LedgerException } from "../../campaigns/ledger-exception.ts";
 import { exits, Failure } from "../command/failure.ts";
 
 /** @throws {Failure} when this runtime has no SQLite */

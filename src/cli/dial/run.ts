@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { create } from "../../calls/create.ts";
-import { type Campaign, openCampaign, type Progress } from "../../campaigns/index.ts";
+import { type Campaign, openCampaign } from "../../campaigns/campaign.ts";
+import type { Progress } from "../../campaigns/index.ts";
 import { CallingHours } from "../../campaigns/window/hours.ts";
 import { BadParametersException } from "../../errors.ts";
 import { routeOf } from "../../rules/url.ts";
