@@ -8,8 +8,11 @@ const everywhere = {
 
 type Headers = Readonly<Record<string, string>>;
 
-export const text = (body: string | ReadableStream, type: string, headers: Headers = {}): Response =>
-  new Response(body, { headers: { ...everywhere, "Content-Type": type, ...headers } });
+export const text = (
+  body: string | ReadableStream,
+  type: string,
+  headers: Headers = {},
+): Response => new Response(body, { headers: { ...everywhere, "Content-Type": type, ...headers } });
 
 export const json = (status: number, body: unknown, headers: Headers = {}): Response =>
   Response.json(body, { status, headers: { ...everywhere, ...headers } });
