@@ -2,9 +2,8 @@ import type { Call } from "./calls/call.ts";
 import type { CallParams } from "./calls/params.ts";
 import { type Memory, place } from "./calls/place.ts";
 import { BadParametersException } from "./errors.ts";
-import { type ApiKey, type Options, SettingsSchema } from "./options.ts";
+import { type ApiKey, type Options, settingsOf } from "./options.ts";
 import type { Send } from "./request/send.ts";
-import { check } from "./rules/check.ts";
 
 /** The options of a client: those of a call, without the key. */
 export type ClientOptions = Omit<Options, "apiKey">;
@@ -40,15 +39,12 @@ export abstract class CallsClient {
    */
   protected constructor(send: Send, apiKey: ApiKey, options: ClientOptions) {
     const memory: Memory = {};
-    const checked = check(SettingsSchema, () => ({ ...options, apiKey }));
-    const kept = { ...checked, headers: { ...checked.headers } };
+    const kept = settingsOf(options, { apiKey });
     const create: Calls["create"] = async (params, own) => {
       if (this.#disposed) {
         throw new BadParametersException([{ param: "client", message: "was disposed of" }]);
       }
-      const settings = own
-        ? check(SettingsSchema, () => ({ ...kept, ...withoutUndefined(own) }))
-        : kept;
+      const settings = own ? settingsOf(kept, withoutUndefined(own)) : kept;
       const call = place(params, settings, memory, send);
       const settle = () => this.#inFlight.delete(call);
       this.#inFlight.add(call);

@@ -145,7 +145,7 @@ export class BadParametersException extends ServiceException {
 }
 
 /**
- * HTTP 401. `placed` is always `"no"`.
+ * HTTP 401. `placed` is `"no"`, unless the answer came through a redirect.
  */
 export class UnauthorizedException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
@@ -154,7 +154,7 @@ export class UnauthorizedException extends ServiceException {
 
 /**
  * HTTP 403: the key is invalid or revoked, or `from_number` is not the account's; `detail` says
- * which. `placed` is always `"no"`.
+ * which. `placed` is `"no"`, unless the answer came through a redirect.
  */
 export class ForbiddenException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
@@ -217,5 +217,10 @@ export type Exception =
  * }
  * ```
  */
-export const isException = (error: unknown): error is Exception =>
-  error instanceof ServiceException;
+export const isException = (error: unknown): error is Exception => {
+  try {
+    return error instanceof ServiceException;
+  } catch {
+    return false; // A Proxy whose prototype can't be asked for.
+  }
+};

@@ -1,6 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import type { OnAttempt } from "./request/attempt.ts";
-import { presence } from "./rules/check.ts";
+import { check, presence } from "./rules/check.ts";
 import { isKey } from "./rules/key.ts";
 import { routeOf } from "./rules/url.ts";
 
@@ -106,7 +106,7 @@ const isHeaders = (value: unknown): boolean =>
 const isPage = (): boolean => "window" in globalThis && "document" in globalThis;
 
 /** The rules of the options and their defaults, in the order in which they are told. */
-export const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ strictObject(
+const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ strictObject(
   {
     apiKey: /* @__PURE__ */ custom<ApiKey>(
       (value) => isFunction(value) || isKey(value),
@@ -168,3 +168,19 @@ export const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ 
   },
   presence,
 );
+
+/** A copy of what may be read only once: a getter may give something else the next time. */
+const copied = (value: unknown): unknown =>
+  Object(value) === value && !(Symbol.iterator in Object(value)) ? { ...Object(value) } : value;
+
+/**
+ * The checked options of a call: a copy, its defaults filled in.
+ *
+ * @param given - the options, and what they are to be put over
+ * @throws {BadParametersException} (`placed: "no"`) naming each option and its rule
+ */
+export const settingsOf = (...given: readonly unknown[]): Settings =>
+  check(SettingsSchema, () => {
+    const { headers, ...options }: { headers?: unknown } = Object.assign({}, ...given);
+    return headers === undefined ? options : { ...options, headers: copied(headers) };
+  });

@@ -5,12 +5,12 @@ import {
   ServiceException,
   TimeoutException,
 } from "../errors.ts";
-import { type Options, type Settings, SettingsSchema } from "../options.ts";
+import { type Options, type Settings, settingsOf } from "../options.ts";
 import { watched } from "../request/attempt.ts";
 import { type Gate, pause, withDeadline } from "../request/deadline.ts";
 import { networkException } from "../request/failure.ts";
 import { bodyOf, userAgent } from "../request/platform.ts";
-import { post } from "../request/post.ts";
+import { isPlatforms, post } from "../request/post.ts";
 import { readText } from "../request/read.ts";
 import { type Redaction, redactor } from "../request/redact.ts";
 import { refusal, requestIdOf } from "../request/refusal.ts";
@@ -50,6 +50,14 @@ const askForKey = async (apiKey: Settings["apiKey"]): Promise<string> => {
   ]);
 };
 
+/** A key belongs into one header: a parameter, a URL or another header that holds it is a mistake. */
+const forbidElsewhere = (key: string, texts: readonly string[]): void => {
+  if (key.length < 8 || !texts.some((text) => text.includes(key))) return;
+  throw new BadParametersException([
+    { param: "apiKey", message: "must not stand in a URL, a parameter or another header" },
+  ]);
+};
+
 /** The call in either form of the answer: under `data`, or bare. */
 const callIn = (text: string): unknown => {
   try {
@@ -75,12 +83,12 @@ export const place = async (
   const checked = checkParams(params, baseUrl);
   const json = JSON.stringify(checked);
   const base = apiOf(baseUrl);
-  const ends = timeout ? Date.now() + timeout : Number.POSITIVE_INFINITY;
+  const ends = timeout ? performance.now() + timeout : Number.POSITIVE_INFINITY;
   let posts = 0;
   /** What is known of the call so far: until something was sent, nothing can have been placed. */
   let facts: ExceptionFacts = { placed: "no" };
 
-  /** One POST: the call that it placed, or the service's refusal. */
+  /** One POST: the call that it placed, or why there is none. */
   const attempt = async (
     url: string,
     key: string,
@@ -108,18 +116,18 @@ export const place = async (
       const { status, placed, ok } = answer;
       facts = { code: status, placed };
       if (!ok || onAttempt) facts = { ...facts, requestId: requestIdOf(answer, redaction()) };
-      const text = readText(answer, signal, !fetch);
+      const text = readText(answer, signal, isPlatforms(fetch));
       if (!ok) return refusal(facts, answer, await text.catch(() => ""), redaction());
       const call = safeParse(Call, callIn(await text));
       if (!call.success)
-        throw new ServiceException(`HTTP ${status} without the id of a call`, facts);
+        return new ServiceException(`HTTP ${status} without the id of a call`, facts);
       tell("yes");
       return call.output;
     } catch (error) {
-      if (error instanceof ServiceException) throw error;
-      const lost = networkException(error, redaction(), !fetch && !facts.code);
+      // Of any make, also one of this package's: a fetch of the caller's may throw what it likes.
+      const lost = networkException(error, redaction(), isPlatforms(fetch) && !facts.code);
       facts = { ...facts, placed: lost.placed };
-      throw lost;
+      return lost;
     } finally {
       tell();
     }
@@ -134,6 +142,7 @@ export const place = async (
     if (memory.path === paths[1]) paths.reverse();
     for (;;) {
       const [key = ""] = keys;
+      forbidElsewhere(key, [base, json, ...Object.values(settings.headers)]);
       const done = await attempt(`${base}/${paths[0]}/initiate`, key, signal, gate, redaction);
       if (!(done instanceof ServiceException)) {
         memory.path = paths[0];
@@ -141,7 +150,7 @@ export const place = async (
       }
       const { code, placed, retryAfter = 1 } = done;
       const isAbsent = code === 404 || code === 405;
-      if (!isAbsent) memory.path = paths[0];
+      if (code && !isAbsent) memory.path = paths[0];
       // What follows is safe to repeat, since nothing was placed.
       if (placed !== "no") throw done;
       if (isAbsent && paths.length > 1) {
@@ -154,7 +163,7 @@ export const place = async (
         keys.unshift(other);
       } else if (code === 429 && retries-- > 0) {
         const wait = retryAfter * 1000;
-        if (Date.now() + wait >= ends || wait >= 2 ** 31) throw done;
+        if (performance.now() + wait >= ends || wait >= 2 ** 31) throw done;
         await pause(wait, signal);
       } else throw done;
     }
@@ -166,9 +175,4 @@ export const place = async (
 
 /** `place` for whoever keeps nothing. */
 export const placeOnce = async (params: CallParams, options: Options, send: Send): Promise<Call> =>
-  place(
-    params,
-    check(SettingsSchema, () => options ?? {}),
-    {},
-    send,
-  );
+  place(params, settingsOf(options), {}, send);

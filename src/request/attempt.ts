@@ -33,13 +33,13 @@ export const watched = (
   attempt: number,
   facts: () => ExceptionFacts,
 ): ((placed?: "yes") => void) => {
-  const began = Date.now();
+  const began = performance.now();
   let isTold = false;
   return (yes) => {
     if (isTold) return;
     isTold = true;
     const { code: status, requestId, placed } = facts();
-    const milliseconds = Date.now() - began;
+    const milliseconds = Math.round(performance.now() - began);
     const told = { method: "POST", url, attempt, milliseconds, status, requestId } as const;
     (async () => onAttempt({ ...told, placed: yes ?? placed }))().catch(() => {});
   };

@@ -1,4 +1,7 @@
-/** Throws once nobody waits for the work any more: asked right before anything is sent. */
+/**
+ * Throws once nobody waits for the work any more, or its time is over though the timer could not say so:
+ * asked right before anything is sent.
+ */
 export type Gate = () => void;
 
 /** What a caller's signal is asked may throw, as it may be of any make. */
@@ -31,8 +34,11 @@ export const withDeadline = <T>(
 ): Promise<T> =>
   new Promise((resolve, reject) => {
     const controller = new AbortController();
+    const ends = timeout ? performance.now() + timeout : Number.POSITIVE_INFINITY;
     let isOpen = true;
     const gate = () => {
+      // A thread that was held up hears of its timers only after what is in line already.
+      if (isOpen && performance.now() >= ends) stop(late());
       if (!isOpen) throw new Error("nobody waits any more");
     };
     const ending =

@@ -2,6 +2,16 @@ import type { Fetch } from "../options.ts";
 import { type Answer, answerOf } from "./answer.ts";
 import type { Send } from "./send.ts";
 
+/** The platform's own, as it was before anything could be put in its place. */
+const platforms = /* @__PURE__ */ (() => globalThis.fetch)();
+
+/**
+ * Whether a `fetch` is the platform's own, so that its errors say what became of a request. One that was
+ * put in its place, for tests or for traces, may send again, or fail for something else.
+ */
+export const isPlatforms = (own: Fetch | undefined): boolean =>
+  !own && globalThis.fetch === platforms;
+
 /**
  * One POST, and the head of its answer; rejects with what the platform, ky or a `fetch` throws.
  *

@@ -4,7 +4,7 @@ import type { Answer } from "./answer.ts";
 const largest = 2 ** 20;
 
 /** What a chunk counts at least: endless empty ones would keep the deadline from being heard. */
-const least = 64;
+const least = 8;
 
 /**
  * Whether the head bounds what comes. A length does, for a platform's own `fetch`, where nothing is
@@ -22,6 +22,22 @@ const isShort = ({ header, source }: Answer): boolean => {
   );
 };
 
+/** What gives one chunk of a body after the other, and what leaves the rest. */
+interface Chunks {
+  readonly next: () => Promise<{ readonly value?: Uint8Array | undefined } | undefined>;
+  readonly leave: () => Promise<unknown>;
+}
+
+/** The chunks of a platform's stream, or of one that a `fetch` of the caller's brings, such as Node's. */
+const chunksOf = (body: NonNullable<Response["body"]>): Chunks => {
+  if (body.getReader) {
+    const reader = body.getReader();
+    return { next: () => reader.read(), leave: async () => reader.cancel() };
+  }
+  const iterator = body[Symbol.asyncIterator]();
+  return { next: () => iterator.next(), leave: async () => iterator.return?.() };
+};
+
 /**
  * The text of an answer, or an empty one past 1 MiB. What comes is counted, but where it can't be more:
  * there the platform's own way costs Deno a third less of a call, and Bun two thirds.
@@ -35,19 +51,18 @@ export const readText = async (
 ): Promise<string> => {
   const { source } = answer;
   if (isPlatforms && isShort(answer)) return source.text();
-  const { body } = source;
-  // No body, or no stream of a platform's: then a fetch of the caller's has it as a whole already.
-  if (!body?.getReader) return source.text();
-  const reader = body.getReader();
+  // No body, or no stream: then a fetch of the caller's has made it, and has it as a whole.
+  if (!source.body) return source.text();
+  const { next, leave } = chunksOf(source.body);
   const cancel = () => {
-    (async () => reader.cancel())().catch(() => {});
+    leave().catch(() => {});
   };
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel);
   const decoder = new TextDecoder();
   let text = "";
   for (let size = 0; size <= largest; ) {
-    const { value } = (await reader.read()) ?? {};
+    const { value } = (await next()) ?? {};
     if (!value) return text + decoder.decode();
     size += Math.max(value.length, least);
     text += decoder.decode(value, { stream: true });

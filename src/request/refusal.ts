@@ -20,8 +20,8 @@ const longest = 2 ** 31;
  * `Retry-After`: a number of seconds, or the seconds until an HTTP date, which has a time in it;
  * anything else counts as absent, though `Date.parse` takes much of it for a date.
  */
-const secondsOf = (retryAfter: string): number | undefined => {
-  if (!/^\d+$|:/.test(retryAfter)) return;
+const secondsOf = (retryAfter: string, { holds }: Redaction): number | undefined => {
+  if (!/^\d+$|:/.test(retryAfter) || retryAfter.length > 999 || holds(retryAfter)) return;
   const date = /\D/.test(retryAfter);
   const seconds = date ? (Date.parse(retryAfter) - Date.now()) / 1000 : Number(retryAfter);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, Math.ceil(seconds)), longest);
@@ -59,19 +59,17 @@ const fieldsOf = (text: string): Readonly<Record<string, unknown>> => {
 };
 
 /** What the service says of its refusal, without its secrets, and bounded. */
-const said = (text: string, redaction: Redaction): Partial<ExceptionFacts> => {
+const said = (text: string, requestId = "", redaction: Redaction): Partial<ExceptionFacts> => {
   const { detail: given, message, errors: list, code, type } = fieldsOf(text);
+  const constants = { reason: constant(code, redaction), type: constant(type, redaction) };
+  const own = redaction.words([given, message].find((each) => typeof each === "string"));
   const errors = fieldErrors(list, redaction) ?? fieldErrors(given, redaction);
   const lines = errors?.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  const own = [given, message].find((each) => typeof each === "string");
-  const facts = {
-    detail: redaction.words(own ?? lines),
-    errors,
-    reason: constant(code, redaction),
-    type: constant(type, redaction),
-  };
+  const fields = errors?.flatMap((each) => [...each.loc, each.msg, each.type]) ?? [];
   // A secret in pieces is still one to who reads them together.
-  return redaction.holds(JSON.stringify(facts)) ? {} : facts;
+  const together = [own, constants.reason, constants.type, requestId, ...fields].join("");
+  if (redaction.holds(together)) return {};
+  return { ...constants, errors, detail: own ?? redaction.words(lines) };
 };
 
 /** The request's id at the service, as it is: it may have many digits, but no secret in it. */
@@ -93,9 +91,9 @@ export const refusal = (
   text: string,
   redaction: Redaction,
 ): ServiceException => {
-  const words = said(text, redaction);
+  const words = said(text, facts.requestId, redaction);
   return new (classes[status] ?? ServiceException)(
     `HTTP ${status} ${words.detail?.slice(0, 300) ?? ""}`.trim(),
-    { ...facts, ...words, retryAfter: secondsOf(header("retry-after")) },
+    { ...facts, ...words, retryAfter: secondsOf(header("retry-after"), redaction) },
   );
 };

@@ -6,11 +6,11 @@ export const presence = ({ expected }: { readonly expected: string | null }): st
   expected === "never" ? "is unknown" : "is missing";
 
 /**
- * Where an issue lies, such as `on_busy.media_url`, in names that look like names, up to the 26
- * letters of `dangerouslyAllowUnverified`: any text can be a key of an object, a secret too.
+ * Where an issue lies, such as `on_busy.media_url`, in names that look like names, without a digit and up
+ * to the 26 letters of `dangerouslyAllowUnverified`: any text can be a key of an object, a secret too.
  */
 const nameOf = (path: readonly { readonly key: unknown }[] = []): string =>
-  path.map(({ key }) => /^[a-z]\w{0,25}$/i.exec(String(key))?.[0] ?? "a field").join(".") ||
+  path.map(({ key }) => /^[a-z][a-z_]{0,25}$/i.exec(String(key))?.[0] ?? "a field").join(".") ||
   "a field";
 
 /** A name that is unknown, and the known one that it is most like, if any. */

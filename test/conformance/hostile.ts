@@ -1,4 +1,5 @@
 import { assert } from "chai";
+import { ServiceException } from "outdial";
 import { type Answer, answering } from "../peer/answer.ts";
 import type { ClientCase, ClientEnv } from "./case.ts";
 import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "./fixtures.ts";
@@ -357,6 +358,129 @@ export const cases: readonly ClientCase[] = [
         const { error } = await answered(env, { status: 503, headers });
         assert.equal(error.retryAfter, 2 ** 31);
       }
+    },
+  },
+  {
+    name: "a key function that holds the thread past the deadline is no call: nothing was sent",
+    run: async ({ calls }) => {
+      const { fetch, sent } = answeringFetch();
+      const hold = () => {
+        for (const end = performance.now() + 120; performance.now() < end; );
+        return apiKey;
+      };
+      const error = await exceptionOf(
+        calls.create(params, { ...options, baseUrl, fetch, apiKey: hold, timeout: 40 }),
+      );
+      assert.deepEqual([error.name, error.placed, sent.length], ["TimeoutException", "no", 0]);
+    },
+  },
+  {
+    name: "an exception of this package that a fetch throws says nothing of this call",
+    run: async ({ calls, inspect }) => {
+      const refused = new ServiceException(`not ${apiKey}`, { placed: "no", code: 403 });
+      const throwing = new Proxy(refused, {
+        getPrototypeOf: () => {
+          throw new Error(apiKey);
+        },
+      });
+      const body = () => new ReadableStream({ pull: () => Promise.reject(refused) });
+      for (const fetch of [
+        () => Promise.reject(refused),
+        () => Promise.reject(throwing),
+        async () => new Response(body(), { status: 202 }),
+      ]) {
+        const error = await exceptionOf(calls.create(params, { ...options, baseUrl, fetch }));
+        assert.deepEqual([error.name, error.placed], ["NetworkException", "maybe"]);
+        assert.isFalse(inspect(error).includes(apiKey));
+      }
+    },
+  },
+  {
+    name: "a fetch that was put in the place of the platform's may have done more: maybe",
+    run: async ({ calls }) => {
+      const { fetch: platform } = globalThis;
+      const refused = { code: "ECONNREFUSED", syscall: "connect" };
+      globalThis.fetch = () => Promise.reject(Object.assign(new Error("connect"), refused));
+      const call = exceptionOf(calls.create(params, { ...options, baseUrl }));
+      const error = await call.finally(() => {
+        globalThis.fetch = platform;
+      });
+      assert.equal(error.placed, "maybe");
+    },
+  },
+  {
+    name: "headers are read once: what becomes of the object later is not sent",
+    run: async ({ calls }) => {
+      const { fetch, sent } = answeringFetch();
+      let reads = 0;
+      const headers = {
+        get "x-a"() {
+          if (reads++) throw new Error(apiKey);
+          return "1";
+        },
+      };
+      const late: Record<string, string> = { "x-a": "1" };
+      const change = () => {
+        Object.assign(late, { "x-api-key": "other", Host: "other.test", "x-b": "a\r\nb" });
+        return apiKey;
+      };
+      await calls.create(params, { ...options, baseUrl, fetch, headers });
+      await calls.create(params, { ...options, baseUrl, fetch, headers: late, apiKey: change });
+      for (const { init } of sent) {
+        const names = Object.keys(init.headers ?? {}).map((name) => name.toLowerCase());
+        assert.sameMembers(
+          names.filter((name) => name !== "user-agent"),
+          ["content-type", "x-a", "x-api-key"],
+        );
+      }
+      assert.lengthOf(sent, 2);
+    },
+  },
+  {
+    name: "the key has one place: a parameter, a URL or another header that holds it is refused",
+    run: async ({ calls, inspect }) => {
+      const { fetch, sent } = answeringFetch();
+      for (const [own, more] of [
+        [{ flow_url: `https://app.test/flow?key=${apiKey}` }, {}],
+        [{ status_callback_url: `https://app.test/${apiKey}` }, {}],
+        [{}, { baseUrl: `https://voice.test/${apiKey}` }],
+        [{}, { headers: { Authorization: `Bearer ${apiKey}` } }],
+        [{}, { headers: { Authorization: apiKey }, apiKey: () => apiKey }],
+      ]) {
+        const call = calls.create({ ...params, ...own }, { ...options, baseUrl, fetch, ...more });
+        const error = await exceptionOf(call);
+        assert.equal(error.name === "BadParametersException" && error.param, "apiKey");
+        assert.isFalse(inspect(error).includes(apiKey));
+      }
+      assert.lengthOf(sent, 0);
+    },
+  },
+  {
+    name: "a refusal of a thousand texts is read at once, and no text of it starves the deadline",
+    run: async ({ calls }) => {
+      const text = "abcdefgh.abcdefabcdefab.".repeat(40);
+      const entry = { loc: Array(32).fill(text), msg: text, type: text };
+      const body = JSON.stringify({ errors: Array(32).fill(entry) });
+      const began = Date.now();
+      const { fetch } = answeringFetch(() => new Response(body, { status: 400 }));
+      const error = await exceptionOf(calls.create(params, { ...options, baseUrl, fetch }));
+      assert.equal(error.placed, "no");
+      assert.isBelow(Date.now() - began, 1_500);
+    },
+  },
+  {
+    name: "an answer in the smallest pieces is the call that it tells of",
+    run: async ({ calls }) => {
+      const bytes = new TextEncoder().encode(
+        JSON.stringify({ id: "cs_1", text: "x".repeat(20_000) }),
+      );
+      let next = 0;
+      const pull = (controller: ReadableStreamDefaultController) => {
+        if (next < bytes.length) controller.enqueue(bytes.slice(next, ++next));
+        else controller.close();
+      };
+      const fetch = async () => new Response(new ReadableStream({ pull }), { status: 202 });
+      assert.equal((await calls.create(params, { ...options, baseUrl, fetch })).id, "cs_1");
     },
   },
 ];

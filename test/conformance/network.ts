@@ -103,32 +103,6 @@ export const cases: readonly ClientCase[] = [
     },
   },
   {
-    name: "a failed connect is told from a failed read, whatever the network's reason",
-    run: async ({ calls }) => {
-      const { fetch: platform } = globalThis;
-      for (const [message, placed] of [
-        ["connect ENETUNREACH 192.0.2.1:443", "no"],
-        ["connect EHOSTUNREACH 192.0.2.1:443", "no"],
-        ["connect ETIMEDOUT 192.0.2.1:443", "no"],
-        ["read EHOSTUNREACH", "maybe"],
-        ["read ETIMEDOUT", "maybe"],
-      ] as const) {
-        const [syscall, code] = message.split(" ");
-        const cause = Object.assign(new Error(message), { code, syscall });
-        const fetch = () => Promise.reject(new TypeError("fetch failed", { cause }));
-        const create = (more: object) =>
-          exceptionOf(calls.create(params, { ...options, baseUrl: "https://voice.test", ...more }));
-        globalThis.fetch = fetch as never;
-        const error = await create({}).finally(() => {
-          globalThis.fetch = platform;
-        });
-        assert.deepEqual([error.name, error.placed], ["NetworkException", placed]);
-        // What a fetch of the caller's has done before it failed can't be known.
-        assert.equal((await create({ fetch })).placed, "maybe");
-      }
-    },
-  },
-  {
     name: "a fetch that throws, rejects with junk or gives no Response is a NetworkException",
     run: async ({ calls }) => {
       const wrong = [

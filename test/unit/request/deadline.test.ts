@@ -104,3 +104,18 @@ test("a signal of any make can't keep the work from its end", async () => {
     expect(vi.getTimerCount()).toBe(0);
   }
 });
+
+test("a gate is shut by the clock too, when a thread was held up and the timer could not fire", async () => {
+  let sent = 0;
+  const ended = withDeadline(1_000, undefined, late, async (_, gate) => {
+    // Time passes, and no timer gets its turn.
+    vi.setSystemTime(Date.now() + 5_000);
+    vi.spyOn(performance, "now").mockReturnValue(performance.now() + 5_000);
+    gate();
+    sent++;
+  });
+  await expect(ended).rejects.toThrow("late");
+  expect(sent).toBe(0);
+  expect(vi.getTimerCount()).toBe(0);
+  vi.restoreAllMocks();
+});

@@ -2,9 +2,12 @@ import { expect, test } from "vitest";
 import { networkException } from "../../../src/request/failure.ts";
 import { redactor } from "../../../src/request/redact.ts";
 
-const redaction = redactor(["ak_MARKED-key"], ["+12025550177", "+12025550188"]);
 const exception = (error: unknown, isPlatforms = true) =>
-  networkException(error, redaction, isPlatforms);
+  networkException(
+    error,
+    redactor(["ak_MARKED-key"], ["+12025550177", "+12025550188"]),
+    isPlatforms,
+  );
 const failure = (code: string | undefined, message = "", syscall?: string) =>
   Object.assign(new Error(message), { code, syscall });
 
@@ -79,7 +82,8 @@ test.each([
   [undefined, "", ""],
   [undefined, "the key ak_MARKED-key", ": the key ***"],
   [undefined, `the key ${btoa("ak_MARKED-key")}`, ""],
-  [undefined, "for 202-555-0177", ": for ***"],
+  [undefined, "for 202-555-0177", ""],
+  [undefined, "for +1 303 555 0147", ": for ***"],
 ])("code %s, message %j: the platform's own words are told", (code, message, words) => {
   expect(exception(failure(code, message)).message).toBe(
     `The connection failed${words} (a call may have been placed)`,
