@@ -1,7 +1,7 @@
 import { type GenericSchema, safeParse } from "valibot";
 import { BadParametersException, type ParameterIssue } from "../errors.ts";
 
-/** The message of an object's schema: a field is absent. `check` says more of one that is too many. */
+/** The message of an object's schema: what it complains of is a field that is absent or too many. */
 export const presence = ({ expected }: { readonly expected: string | null }): string =>
   expected === "never" ? "is unknown" : "is missing";
 
@@ -13,12 +13,10 @@ const nameOf = (path: readonly { readonly key: unknown }[] = []): string =>
   path.map(({ key }) => /^[a-z][a-z_]{0,25}$/i.exec(String(key))?.[0] ?? "a field").join(".") ||
   "a field";
 
-/** A name that is unknown, and the known one that it is most like, if any. */
-const unknown = (schema: unknown, param: string): string => {
+/** The name that an unknown one is most like, if any. */
+const meantBy = (schema: unknown, param: string): string | undefined => {
   const start = param.toLowerCase().slice(0, 4);
-  const known = Object.keys(Object(Object(schema).entries));
-  const meant = known.find((name) => name.toLowerCase().includes(start));
-  return meant ? `is unknown: did you mean ${meant}?` : "is unknown";
+  return Object.keys(Object(schema).entries).find((name) => name.toLowerCase().includes(start));
 };
 
 /**
@@ -35,7 +33,8 @@ export const check = <T>(schema: GenericSchema<unknown, T>, read: () => unknown)
     if (success) return output;
     found = issues.map(({ path, message, expected }) => {
       const param = nameOf(path);
-      return { param, message: expected === "never" ? unknown(schema, param) : message };
+      const meant = expected === "never" && meantBy(schema, param);
+      return { param, message: meant ? `${message}: did you mean ${meant}?` : message };
     });
   } catch {
     // Whatever was thrown may hold a value.
