@@ -34,12 +34,12 @@ export const withDeadline = <T>(
 ): Promise<T> =>
   new Promise((resolve, reject) => {
     const controller = new AbortController();
-    const ends = timeout ? performance.now() + timeout : Number.POSITIVE_INFINITY;
+    const ends = performance.now() + (timeout || Number.POSITIVE_INFINITY);
     let isOpen = true;
     const gate = () => {
       // A thread that was held up hears of its timers only after what is in line already.
       if (isOpen && performance.now() >= ends) stop(late());
-      if (!isOpen) throw new Error("nobody waits any more");
+      if (!isOpen) throw new Error("over");
     };
     const ending =
       <Value>(settle: (value: Value) => void) =>

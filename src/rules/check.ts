@@ -13,11 +13,11 @@ const nameOf = (path: readonly { readonly key: unknown }[] = []): string =>
   path.map(({ key }) => /^[a-z][a-z_]{0,25}$/i.exec(String(key))?.[0] ?? "a field").join(".") ||
   "a field";
 
-/** The name that an unknown one is most like, if any. */
-const meantBy = (schema: unknown, param: string): string | undefined => {
-  const start = param.toLowerCase().slice(0, 4);
-  return Object.keys(Object(schema).entries).find((name) => name.toLowerCase().includes(start));
-};
+/** The name that an unknown one is most like, if any: by its first letters. */
+const meantBy = (schema: unknown, param: string): string | undefined =>
+  Object.keys(Object(schema).entries).find((name) =>
+    name.includes(param.slice(0, 3).toLowerCase()),
+  );
 
 /**
  * A checked copy of a value, its defaults filled in.

@@ -44,7 +44,7 @@ export const useTool = async (
     const error = new TypeError("The arguments of a tool aren't JSON"); // The parser's own quotes them.
     return { result: tell("The arguments must be JSON.", true), error };
   }
-  const late = () => new DOMException(`A tool gave no answer within ${within} ms`, "TimeoutError");
+  const late = () => new DOMException(`No tool answered within ${within} ms`, "TimeoutError");
   try {
     const output = await withDeadline(within, signal, late, async (stop) =>
       tool.run(args, { signal: stop }),
