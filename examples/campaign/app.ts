@@ -46,11 +46,12 @@ interface Found {
   readonly entry: Entry;
 }
 
-const view = ({ id, name, created, plan }: Entry) => ({
+const view = ({ id, name, created, plan, recorded }: Entry) => ({
   id,
   name,
   created: new Date(created).toISOString(),
   plan: JSON.parse(plan),
+  recorded: Boolean(recorded),
 });
 
 /** What is answered about a campaign, by method and the last part of the path. */
@@ -127,7 +128,13 @@ export const createApp = (config: Config, shards: ShardNamespace, directory: Obj
     const count = asked.shards === undefined ? undefined : Number(asked.shards);
     const { id } = await createCampaign(shards, plan, { shards: count });
     const name = String(asked.name ?? "").slice(0, 100) || "Campaign";
-    await campaigns.add({ id, name, created: Date.now(), plan: JSON.stringify(asked) });
+    await campaigns.add({
+      id,
+      name,
+      created: Date.now(),
+      plan: JSON.stringify(asked),
+      recorded: config.record,
+    });
     return json(
       201,
       { id, name, shards: campaignOf(shards, id).shards },

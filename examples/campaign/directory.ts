@@ -11,6 +11,7 @@ export interface Entry {
   readonly created: number;
   /** What was asked for, as JSON. */
   readonly plan: string;
+  readonly recorded: boolean;
 }
 
 /** Which campaigns a caller has. */
@@ -33,7 +34,8 @@ export class Directory {
     this.#sql = storage.sql;
     this.#sql.exec(
       `create table if not exists campaign
-       (id text primary key, name text not null, created integer not null, plan text not null)`,
+       (id text primary key, name text not null, created integer not null, plan text not null,
+        recorded integer not null)`,
     );
     this.#sql.exec("create table if not exists begun (at integer not null)");
   }
@@ -60,8 +62,9 @@ export class Directory {
       this.#sql.exec("insert into begun values (?)", now);
       return true;
     },
-    add: ({ id, name, created, plan }: Entry) => {
-      this.#sql.exec("insert into campaign values (?, ?, ?, ?)", id, name, created, plan);
+    add: ({ id, name, created, plan, recorded }: Entry) => {
+      const values = [id, name, created, plan, Number(recorded)];
+      this.#sql.exec("insert into campaign values (?, ?, ?, ?, ?)", ...values);
     },
   };
 }

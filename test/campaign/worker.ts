@@ -28,7 +28,7 @@ interface Service {
 }
 
 const environment = ({ baseUrl, apiKey, webhookSecret = "" }: Service, url: string) => {
-  const caller = { prefixes: ["+1"], rate: 5_000, per_day: 1_000_000, campaigns: 20 };
+  const caller = { prefixes: ["+1"], rate: 5_000, per_day: 1_000_000, campaigns: 100 };
   return {
     OUTDIAL_API_KEY: apiKey,
     OUTDIAL_BASE_URL: baseUrl,
@@ -45,6 +45,15 @@ const environment = ({ baseUrl, apiKey, webhookSecret = "" }: Service, url: stri
 
 /** As wrangler makes it: what Workers have of Node stays outside. */
 const bundle = async (outfile: string): Promise<void> => {
+  const page = (name: string) => path(`examples/campaign/page/${name}`);
+  await build({
+    entryPoints: [page("main.ts"), page("main.css")],
+    bundle: true,
+    minify: true,
+    outdir: page("built"),
+    outExtension: { ".js": ".js.txt", ".css": ".css.txt" },
+    logLevel: "error",
+  });
   await build({
     entryPoints: [path("examples/campaign/worker.ts")],
     bundle: true,

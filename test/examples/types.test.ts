@@ -11,7 +11,7 @@ const check = (project: string) =>
 
 const errors = /^.*error TS.*$/gm;
 
-const platforms = ["workers", "deno", "bun", "lambda", "edge"];
+const platforms = ["workers", "deno", "bun", "lambda", "edge", "browser"];
 const checked = new Set<string>();
 
 test.each(platforms)("the examples hold against the platform's own types: %s", async (name) => {

@@ -16,16 +16,17 @@ const most = 300;
 export const prepareHistory = (sql: Sql): void => {
   sql.all(
     `create table if not exists outdial_sample
-     (at integer primary key, progress text not null) without rowid`,
+     (slot integer primary key, at integer not null, progress text not null) without rowid`,
   );
 };
 
 /** Keeps how far it has come, the last of each few seconds. */
 export const sample = (sql: Sql, progress: Progress, now: number): void => {
   sql.all(
-    `insert into outdial_sample values (?, ?)
-     on conflict (at) do update set progress = excluded.progress`,
-    now - (now % every),
+    `insert into outdial_sample values (?, ?, ?)
+     on conflict (slot) do update set at = excluded.at, progress = excluded.progress`,
+    Math.floor(now / every),
+    now,
     JSON.stringify(progress),
   );
 };

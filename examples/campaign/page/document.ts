@@ -1,0 +1,99 @@
+/** The fields have no names and the forms no address: without its script the page sends nothing. */
+export const document = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Call a list</title>
+<link rel="stylesheet" href="/page.css">
+<script type="module" src="/page.js"></script>
+</head>
+<body>
+<header>
+<h1>Call a list</h1>
+<p id="announce" role="status"></p>
+</header>
+<main>
+<section id="sign-in">
+<h2>Your token</h2>
+<form autocomplete="off">
+<label>Token <input id="token" type="password" autocomplete="off" required></label>
+<button class="primary">Open</button>
+</form>
+<p class="soft">It stays in this page's memory, and is gone with it.</p>
+</section>
+
+<section id="campaigns" hidden>
+<h2>Campaigns</h2>
+<ul id="list"></ul>
+<details id="new">
+<summary>New campaign</summary>
+<form id="plan" autocomplete="off">
+<label class="wide">Name <input id="name" maxlength="100" required></label>
+<label>Calls a second <input id="rate" type="number" min="0.01" step="any" value="1" required></label>
+<label>Live at once <input id="concurrency" type="number" min="1" value="10" required></label>
+<label>Attempts <input id="attempts" type="number" min="1" max="10" value="1" required></label>
+<label>Minutes between <input id="between" type="number" min="0" step="any" value="15" required></label>
+<fieldset class="wide">
+<legend>When</legend>
+<label><input id="hours" type="radio" name="when" checked> In calling hours</label>
+<label><input id="always" type="radio" name="when"> At any hour of any day</label>
+<div id="window">
+<label>Days <input id="days" value="mon-fri" required></label>
+<label>From <input id="from" type="time" value="09:00" required></label>
+<label>To <input id="to" type="time" value="20:00" required></label>
+<label>Time zone <input id="timezone" required></label>
+</div>
+</fieldset>
+<button class="primary">Make it</button>
+</form>
+<p class="soft">Nobody is called before you start it.</p>
+</details>
+</section>
+
+<section id="campaign" hidden>
+<h2><span id="title"></span> <span id="state" class="state"></span></h2>
+<p id="summary"></p>
+<form id="upload">
+<label>List, as CSV with a column to_number <input id="file" type="file" accept=".csv,text/csv" required></label>
+<button>Add the list</button>
+</form>
+<div id="added" role="status"></div>
+<div class="buttons">
+<button id="start" class="primary">Start</button>
+<button id="pause">Pause</button>
+<button id="cancel" class="danger">Cancel for good</button>
+<button id="download">Download results</button>
+</div>
+</section>
+
+<section id="so-far" hidden>
+<h2>So far</h2>
+<label id="bar">Ended <progress id="ended" max="1" value="0"></progress></label>
+<dl id="counts"></dl>
+<figure>
+<figcaption>Calls and outcomes over time</figcaption>
+<div id="plot" role="img" aria-label="No calls yet"></div>
+<ul id="legend"></ul>
+</figure>
+</section>
+
+<section id="unknown" hidden>
+<h2>Unknown <span id="unknown-count"></span></h2>
+<p class="soft">They may have been called, and no notification said what became of it. Nobody calls them again by itself.</p>
+<button id="show-unknown">Show them</button>
+<ol id="unknown-list"></ol>
+</section>
+
+<dialog id="sure" aria-labelledby="sure-title">
+<h2 id="sure-title">Cancel this campaign for good?</h2>
+<p>Who still waits isn't called. Calls that live go on to their end. It can't be resumed.</p>
+<form method="dialog" class="answers">
+<button value="no" autofocus>Keep it</button>
+<button value="yes" class="danger">Cancel for good</button>
+</form>
+</dialog>
+</main>
+</body>
+</html>
+`;

@@ -1,0 +1,154 @@
+import type { Sample } from "outdial/campaigns/workers";
+import { showProgress, showUploaded } from "./campaign-view.ts";
+import { box, button, by, input, make, say } from "./elements.ts";
+import { planIn, preparePlan } from "./plan-form.ts";
+import { Plot } from "./plot.ts";
+import { Refusal, server, type View } from "./server.ts";
+
+/** Milliseconds between looks at a campaign. */
+const every = 1_000;
+
+/** How many of the unknown are listed; all of them are in the download. */
+const most = 200;
+
+/** How many points a plot has before those that were seen here give way to those that were kept. */
+const mostSamples = 900;
+
+const plot = new Plot();
+let samples: readonly Sample[] = [];
+let open: View | undefined;
+/** Counts the campaigns that were opened: what was asked about another one comes too late. */
+let turn = 0;
+
+/** Does something, and says what went wrong. */
+const trying = async (work: () => Promise<void>): Promise<boolean> => {
+  try {
+    await work();
+    say("announce", "");
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    say("announce", error.message);
+    return false;
+  }
+};
+
+const look = async (mine: number): Promise<void> => {
+  if (!open) return;
+  const view = open;
+  // What the shards have kept, and from then on what was seen here, which is closer together.
+  const known = samples.length > 0 && samples.length < mostSamples;
+  const before = known ? samples : await server.history(view.id);
+  const progress = await server.progress(view.id);
+  if (mine !== turn) return;
+  samples = [...before, { ...progress, at: Date.now() }];
+  showProgress(view, progress);
+  plot.show(samples);
+};
+
+const follow = async (mine: number): Promise<void> => {
+  while (mine === turn) {
+    await new Promise((resolve) => setTimeout(resolve, every));
+    if (!document.hidden && mine === turn) await trying(() => look(mine));
+  }
+};
+
+const show = async (view: View): Promise<void> => {
+  open = view;
+  turn++;
+  samples = [];
+  box("added").replaceChildren();
+  box("unknown-list").replaceChildren();
+  box("campaign").hidden = false;
+  for (const item of box("list").querySelectorAll("button")) {
+    item.setAttribute("aria-pressed", String(item.dataset.id === view.id));
+  }
+  follow(turn);
+  await look(turn);
+};
+
+const list = async (): Promise<void> => {
+  const views = await server.list();
+  const items = views.map((view) => {
+    const item = make("button", view.name);
+    item.dataset.id = view.id;
+    item.setAttribute("aria-pressed", String(view.id === open?.id));
+    item.addEventListener("click", () => trying(() => show(view)));
+    return make("li", item);
+  });
+  box("list").replaceChildren(...items);
+  box("sign-in").hidden = true;
+  box("campaigns").hidden = false;
+  by("new", HTMLDetailsElement).open ||= views.length === 0;
+};
+
+/** Sends a form's own work on its way, and not the form. */
+const onSubmit = (form: HTMLFormElement, work: () => Promise<void>): void =>
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const sender = form.querySelector("button");
+    if (sender) sender.disabled = true;
+    await trying(work);
+    if (sender) sender.disabled = false;
+  });
+
+const save = (blob: Blob, name: string): void => {
+  const link = make("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+};
+
+const change = (what: "start" | "pause" | "cancel"): Promise<boolean> =>
+  trying(async () => {
+    if (open) showProgress(open, await server.change(open.id, what));
+  });
+
+preparePlan();
+onSubmit(by("sign-in", HTMLElement).querySelector("form") ?? make("form"), async () => {
+  await list();
+  const first = box("list").querySelector("button") ?? box("new").querySelector("summary");
+  first?.focus();
+});
+onSubmit(by("plan", HTMLFormElement), async () => {
+  const { id } = await server.begin(planIn());
+  await list();
+  const view = (await server.list()).find((each) => each.id === id);
+  by("new", HTMLDetailsElement).open = false;
+  if (view) await show(view);
+  input("file").focus();
+});
+onSubmit(by("upload", HTMLFormElement), async () => {
+  const [file] = input("file").files ?? [];
+  if (!file || !open) return;
+  box("added").replaceChildren(make("p", "Adding\u2026"));
+  try {
+    showUploaded(await server.add(open.id, file));
+  } catch (error) {
+    box("added").replaceChildren();
+    throw error;
+  }
+  await look(turn);
+});
+button("start").addEventListener("click", () => change("start"));
+button("pause").addEventListener("click", () => change("pause"));
+button("cancel").addEventListener("click", () => by("sure", HTMLDialogElement).showModal());
+by("sure", HTMLDialogElement).addEventListener("close", () => {
+  const sure = by("sure", HTMLDialogElement);
+  if (sure.returnValue === "yes") change("cancel");
+  sure.returnValue = "";
+});
+button("download").addEventListener("click", () =>
+  trying(async () => {
+    if (open) save(await server.results(open.id), "results.csv");
+  }),
+);
+button("show-unknown").addEventListener("click", () =>
+  trying(async () => {
+    if (!open) return;
+    const rows = (await (await server.results(open.id, "unknown")).text()).trim().split("\r\n");
+    const numbers = rows.slice(1, most + 1).map((row) => make("li", row.split(",", 1)[0] ?? ""));
+    box("unknown-list").replaceChildren(...numbers);
+  }),
+);

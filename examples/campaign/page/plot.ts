@@ -1,0 +1,127 @@
+import type { Progress } from "outdial/campaigns";
+import type { Sample } from "outdial/campaigns/workers";
+import uPlot from "uplot";
+import { box, make } from "./elements.ts";
+
+/** A line of the plot: told apart by colour, dashes and its place in the legend. */
+interface Line {
+  readonly label: string;
+  /** The variable of the style that has its colour. */
+  readonly colour: string;
+  readonly dash: number[];
+  readonly of: (progress: Progress) => number;
+}
+
+const lines: readonly Line[] = [
+  {
+    label: "ended",
+    colour: "--soft",
+    dash: [],
+    of: ({ contacts, waiting, calling }) => contacts - waiting - calling,
+  },
+  { label: "completed", colour: "--good", dash: [], of: ({ completed }) => completed },
+  {
+    label: "not reached",
+    colour: "--warn",
+    dash: [8, 4],
+    of: ({ busy, no_answer, rejected, unreachable }) => busy + no_answer + rejected + unreachable,
+  },
+  { label: "unknown", colour: "--bad", dash: [2, 4], of: ({ unknown }) => unknown },
+  { label: "calling", colour: "--main", dash: [12, 3, 3, 3], of: ({ calling }) => calling },
+];
+
+const height = 240;
+
+/** A colour as it is in the scheme of the moment: a canvas takes no variables. */
+const colourOf = (name: string): string => {
+  const { style } = box("plot");
+  style.color = `var(${name})`;
+  const { color } = getComputedStyle(box("plot"));
+  style.color = "";
+  return color;
+};
+
+/** The ticks of the time, by the clock of who looks. */
+const clock = (_: uPlot, ticks: readonly number[]): string[] =>
+  ticks.map((at) => new Date(at * 1000).toLocaleTimeString("en-GB"));
+
+/** Seconds between ticks. */
+const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400];
+
+const create = (place: HTMLElement, data: uPlot.AlignedData): uPlot => {
+  const axis = {
+    stroke: colourOf("--soft"),
+    grid: { stroke: colourOf("--line"), width: 1 },
+    ticks: { stroke: colourOf("--line"), width: 1 },
+    font: "12px system-ui, sans-serif",
+  };
+  return new uPlot(
+    {
+      width: place.clientWidth,
+      height,
+      legend: { show: false },
+      cursor: { show: false },
+      axes: [
+        { ...axis, values: clock, space: 80, incrs: steps },
+        { ...axis, size: 56 },
+      ],
+      scales: { y: { range: (_, __, most) => [0, Math.max(10, most * 1.05)] } },
+      series: [
+        {},
+        ...lines.map(({ label, colour, dash }) => ({
+          label,
+          dash,
+          width: 2,
+          stroke: colourOf(colour),
+          points: { show: false },
+        })),
+      ],
+    },
+    data,
+    place,
+  );
+};
+
+/** The calls and outcomes of a campaign over time, drawn anew as they come. */
+export class Plot {
+  #samples: readonly Sample[] = [];
+  #shown: uPlot | undefined;
+
+  constructor() {
+    const again = (): void => this.#draw(true);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+    new ResizeObserver(() => this.#draw(this.#shown?.width !== box("plot").clientWidth)).observe(
+      box("plot"),
+    );
+  }
+
+  show(samples: readonly Sample[]): void {
+    this.#samples = samples;
+    this.#draw(false);
+  }
+
+  #draw(anew: boolean): void {
+    const place = box("plot");
+    const last = this.#samples.at(-1);
+    if (place.clientWidth === 0 || !last) return;
+    const data: uPlot.AlignedData = [
+      this.#samples.map(({ at }) => at / 1000),
+      ...lines.map(({ of }) => this.#samples.map(of)),
+    ];
+    if (anew) {
+      this.#shown?.destroy();
+      this.#shown = undefined;
+    }
+    if (this.#shown) this.#shown.setData(data);
+    else this.#shown = create(place, data);
+    const told = lines.map(({ label, of }) => `${of(last).toLocaleString("en")} ${label}`);
+    place.setAttribute("aria-label", `Lines over time, now at ${told.join(", ")}`);
+    box("legend").replaceChildren(
+      ...lines.map(({ label, colour }, index) => {
+        const item = make("li", told[index] ?? label);
+        item.className = colour.slice(2);
+        return item;
+      }),
+    );
+  }
+}

@@ -1,0 +1,64 @@
+import type { Progress } from "outdial/campaigns";
+import type { Sample } from "outdial/campaigns/workers";
+import { input } from "./elements.ts";
+
+/** A campaign as the Worker shows it. */
+export interface View {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: {
+    readonly rate?: number;
+    readonly window: "always" | Readonly<Record<"days" | "from" | "to" | "timezone", string>>;
+  };
+  readonly recorded: boolean;
+}
+
+/** What became of a list. */
+export interface Uploaded {
+  readonly added: number;
+  readonly duplicate: number;
+  readonly refused: number;
+  readonly lines: readonly { readonly line: number; readonly reason: string }[];
+}
+
+/** What the Worker said no to, in words for a person. */
+export class Refusal extends Error {}
+
+const words: Readonly<Record<string, string>> = {
+  unauthorized: "The token is not known.",
+  too_many_campaigns: "This token has made too many campaigns today.",
+  unknown_campaign: "There is no such campaign.",
+  other_campaign: "The Worker calls from another number, or another service, than this campaign.",
+  failed: "The Worker has failed. Try again: nothing is done twice.",
+};
+
+const ask = async (method: string, path: string, body?: BodyInit): Promise<Response> => {
+  const headers = { Authorization: `Bearer ${input("token").value}` };
+  let response: Response;
+  try {
+    response = await fetch(path, { method, headers, ...(body !== undefined && { body }) });
+  } catch {
+    throw new Refusal("The Worker gives no answer. What is under way goes on without this page.");
+  }
+  if (response.ok) return response;
+  const { error, message, issues } = await response.json().catch(() => ({}));
+  const rules = issues?.map((issue: Record<string, string>) => `${issue.param} ${issue.message}`);
+  throw new Refusal(rules?.join("; ") ?? message ?? words[error] ?? `Refused: ${error}`);
+};
+
+/** All that the page asks the Worker for. */
+export const server = {
+  list: async (): Promise<readonly View[]> => (await ask("GET", "/campaigns")).json(),
+  begin: async (plan: unknown): Promise<View> =>
+    (await ask("POST", "/campaigns", JSON.stringify(plan))).json(),
+  progress: async (id: string): Promise<Progress> =>
+    (await ask("GET", `/campaigns/${id}/progress`)).json(),
+  history: async (id: string): Promise<readonly Sample[]> =>
+    (await ask("GET", `/campaigns/${id}/history`)).json(),
+  add: async (id: string, list: Blob): Promise<Uploaded> =>
+    (await ask("PUT", `/campaigns/${id}/contacts`, list)).json(),
+  change: async (id: string, what: "start" | "pause" | "cancel"): Promise<Progress> =>
+    (await ask("POST", `/campaigns/${id}/${what}`)).json(),
+  results: async (id: string, only = ""): Promise<Blob> =>
+    (await ask("GET", `/campaigns/${id}/results${only && `?only=${only}`}`)).blob(),
+};

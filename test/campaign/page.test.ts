@@ -1,0 +1,223 @@
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Service, startService } from "../bridge/service.ts";
+import { overflow, violations } from "../dashboard/visit.ts";
+import { launch } from "../runtimes/browser.ts";
+import { listOf, numbersOf, rowsOf } from "./csv.ts";
+import { startWorker, stranger, token, type Worker } from "./worker.ts";
+
+const artefacts = fileURLToPath(new URL("../artefacts/", import.meta.url));
+mkdirSync(artefacts, { recursive: true });
+
+let browser: Browser;
+let service: Service;
+let worker: Worker;
+let page: Page;
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  browser = await launch();
+  service = await startService({ speed: 50, notifications: { lost: 0.02 }, seed: 5 });
+  const { emulator, baseUrl } = service;
+  const { apiKey, webhookSecret } = emulator;
+  worker = await startWorker({ baseUrl, apiKey, webhookSecret });
+});
+
+afterAll(async () => {
+  await browser.close();
+  await worker.close();
+  await service.close();
+});
+
+const visit = async (options: BrowserContextOptions = {}): Promise<void> => {
+  const context = await browser.newContext({ timezoneId: "Europe/Berlin", ...options });
+  page = await context.newPage();
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (/error|warning/.test(message.type())) complaints.push(message.text());
+  });
+  await page.goto(worker.url);
+};
+
+beforeEach(() => {
+  complaints.length = 0;
+});
+
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
+
+const signIn = async (whose = token): Promise<void> => {
+  await page.getByLabel("Token").fill(whose);
+  await page.getByRole("button", { name: "Open" }).click();
+};
+
+const numbers = [...numbersOf(60), "+12025550101", "+12025550102", "+12025550103"];
+
+const file = (list: string) => ({
+  name: "people.csv",
+  mimeType: "text/csv",
+  buffer: Buffer.from(list),
+});
+
+/** Makes a campaign, as far as its list. */
+const begin = async (name: string, rate = "30"): Promise<void> => {
+  const summary = page.getByText("New campaign");
+  await summary.waitFor();
+  if (!(await page.getByLabel("Name").isVisible())) await summary.click();
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Calls a second").fill(rate);
+  await page.getByLabel("Live at once").fill("60");
+  await page.getByLabel("At any hour of any day").check();
+  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("heading", { name }).waitFor();
+};
+
+const upload = async (list: string): Promise<void> => {
+  await page.getByLabel("List, as CSV").setInputFiles(file(list));
+  await page.getByRole("button", { name: "Add the list" }).click();
+  await page.getByText(/\d+ added/).waitFor();
+};
+
+const count = (name: string) =>
+  page.locator("#counts div", { hasText: name }).locator("dd").textContent();
+
+test("a list is uploaded, started, watched to its end and downloaded", async () => {
+  await visit();
+  await signIn();
+  await begin("Spring");
+  await upload(`${listOf(numbers)}nobody\n`);
+  expect(await page.getByText(/\d+ added/).textContent()).toBe(
+    "63 added, 0 known already, 1 refused.",
+  );
+  await page.getByText(/^line 65: to_number must be/).waitFor();
+  await page.getByText(/63 wait, which takes about 3 seconds/).waitFor();
+  await page.getByRole("button", { name: "Start calling 63" }).click();
+  await page.getByText("running", { exact: true }).waitFor();
+  await page.getByRole("img", { name: /ended, \d+ completed/ }).waitFor();
+  await expect.poll(() => count("busy"), { timeout: 20_000 }).toBe("1");
+  expect(await page.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download results" }).click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toBe("results.csv");
+  const chunks: Buffer[] = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+  const rows = rowsOf(Buffer.concat(chunks).toString());
+  expect(rows.map(({ to_number }) => to_number).sort()).toEqual([...numbers].sort());
+  expect(complaints).toEqual([]);
+});
+
+test("by keyboard alone: a campaign is made, paused and canceled for good after a question", async () => {
+  await visit();
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(token);
+  await page.keyboard.press("Enter");
+  await page.locator("#campaigns").waitFor();
+  await begin("Keys", "2");
+  expect(await page.evaluate("document.activeElement.id")).toBe("file");
+  await upload(listOf(numbersOf(50)));
+  for (const name of [/^Start calling/, "Pause", /^Start calling/]) {
+    const button = page.getByRole("button", { name });
+    await expect.poll(() => button.isEnabled()).toBe(true);
+    await button.focus();
+    await page.keyboard.press("Enter");
+  }
+  const cancel = page.getByRole("button", { name: "Cancel for good" }).first();
+  await cancel.focus();
+  await page.keyboard.press("Enter");
+  expect(await page.getByRole("dialog").isVisible()).toBe(true);
+  await page.keyboard.press("Escape");
+  expect(await page.getByRole("dialog").isVisible()).toBe(false);
+  expect(await page.locator("#state").textContent()).toBe("running");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator("#state").textContent()).toMatch(/canceled|done/);
+  await expect.poll(async () => Number(await count("canceled"))).toBeGreaterThan(0);
+  expect(complaints).toEqual([]);
+});
+
+test("what goes wrong is told in words, and can be done again", async () => {
+  await visit();
+  await signIn(token.toUpperCase());
+  const announced = page.locator("#announce");
+  await expect.poll(() => announced.textContent()).toBe("The token is not known.");
+  await signIn(stranger);
+  await page.getByText("New campaign").waitFor();
+  expect(await announced.textContent()).toBe("");
+  await page.getByLabel("Name").fill("Fast");
+  await page.getByLabel("Calls a second").fill("6");
+  await page.getByRole("button", { name: "Make it" }).click();
+  const told = "rate must be at most 5 for this token";
+  await expect.poll(() => announced.textContent()).toBe(told);
+  await page.getByLabel("Calls a second").fill("5");
+  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByText("5 calls a second, mon-fri, 09:00 to 20:00, Europe/Berlin").waitFor();
+});
+
+test("no key, no secret and no token is in what the browser is given, or stays with it", async () => {
+  await visit();
+  const bodies: string[] = [];
+  page.on("response", async (response) => {
+    bodies.push(response.url(), await response.text().catch(() => ""));
+  });
+  await page.reload();
+  await signIn();
+  await begin("Secrets");
+  await upload(listOf(numbersOf(3)));
+  for (const secret of [service.emulator.apiKey, "for-these-tests-only", "outdial=", token]) {
+    expect(bodies.join()).not.toContain(secret);
+  }
+  const stored = await page.evaluate(
+    "JSON.stringify([{ ...localStorage, ...sessionStorage }, document.cookie])",
+  );
+  expect(stored).toBe('[{},""]');
+});
+
+/** What there is to see, and how it comes about. */
+const scenes: Readonly<Record<string, () => Promise<void>>> = {
+  door: async () => {},
+  plan: async () => {
+    await signIn();
+    await page.getByText("New campaign").waitFor();
+    if (!(await page.getByLabel("Name").isVisible())) await page.getByText("New campaign").click();
+  },
+  ready: async () => {
+    await signIn();
+    await begin("Readers of the autumn letter");
+    await upload(`${listOf(numbers)}nobody\n12\n`);
+  },
+  running: async () => {
+    await scenes.ready?.();
+    await page.getByRole("button", { name: /^Start calling/ }).click();
+    await page.waitForTimeout(3_500);
+  },
+  sure: async () => {
+    await scenes.ready?.();
+    await page.getByRole("button", { name: "Cancel for good" }).first().click();
+  },
+};
+
+const cases = [360, 1280].flatMap((width) =>
+  (["light", "dark"] as const).flatMap((colorScheme) =>
+    Object.keys(scenes).map((scene) => [width, colorScheme, scene] as const),
+  ),
+);
+
+describe("the page", () => {
+  test.each(cases)(
+    "at %i pixels in %s, %s: no violation of axe, nothing cut off",
+    async (width, colorScheme, scene) => {
+      await visit({ colorScheme, viewport: { width, height: 900 } });
+      await scenes[scene]?.();
+      const path = `${artefacts}campaign-${width}-${colorScheme}-${scene}.png`;
+      await page.screenshot({ path, fullPage: true });
+      expect(await overflow(page)).toBe(0);
+      expect(await violations(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
+});
