@@ -86,8 +86,11 @@ const refusalOf = (error: unknown): Response => {
  * export class Shard extends CampaignShard {
  *   constructor(ctx: ShardContext, env: Env) {
  *     const { OUTDIAL_API_KEY: apiKey, OUTDIAL_BASE_URL: baseUrl, SECRET: secret } = env;
- *     const create: typeof calls.create = (params) => calls.create(params, { apiKey, baseUrl });
- *     super(ctx, { secret, service: baseUrl, create });
+ *     super(ctx, {
+ *       secret,
+ *       service: baseUrl,
+ *       create: (params) => calls.create(params, { apiKey, baseUrl }),
+ *     });
  *   }
  * }
  * ```
