@@ -91,7 +91,12 @@ export const status: readonly Fault[] = [
     except: {
       ...{ node22: again, node24: again, edge: again, "happy-dom": again, chromium: again },
       "node26 h1": again,
-      "node26 h2": { ...lost, code: undefined, posts: 2, why: "sends it once more, and then fails" },
+      "node26 h2": {
+        ...lost,
+        code: undefined,
+        posts: 2,
+        why: "sends it once more, and then fails",
+      },
     },
   },
   {
