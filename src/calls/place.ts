@@ -134,7 +134,12 @@ export const place = async (
   };
 
   const work = async (signal: AbortSignal, gate: Gate): Promise<Call> => {
-    const keys = [await askForKey(apiKey)];
+    const ask = async (): Promise<string> => {
+      const key = await askForKey(apiKey);
+      forbidElsewhere(key, [base, json, ...Object.values(settings.headers)]);
+      return key;
+    };
+    const keys = [await ask()];
     const redaction = () => redactor(keys, [checked.from_number, checked.to_number]);
     let { retries } = settings;
     let askAgain = true; // A key that is a string gives itself again.
@@ -142,7 +147,6 @@ export const place = async (
     if (memory.path === paths[1]) paths.reverse();
     for (;;) {
       const [key = ""] = keys;
-      forbidElsewhere(key, [base, json, ...Object.values(settings.headers)]);
       const done = await attempt(`${base}/${paths[0]}/initiate`, key, signal, gate, redaction);
       if (!(done instanceof ServiceException)) {
         memory.path = paths[0];
@@ -158,7 +162,7 @@ export const place = async (
       } else if (code === 403 && askAgain) {
         askAgain = false;
         gate();
-        const other = await askForKey(apiKey).catch(() => key);
+        const other = await ask().catch(() => key);
         if (other === key) throw done;
         keys.unshift(other);
       } else if (code === 429 && retries-- > 0) {

@@ -180,6 +180,7 @@ export const cases: readonly ClientCase[] = [
         },
         () => Promise.reject(new Error("no")),
         () => "not\nlegal",
+        () => "voice.test", // It stands in the URL.
         () => undefined as never,
       ]) {
         let asked = 0;
