@@ -118,7 +118,7 @@ export const cases: readonly ClientCase[] = [
       const error = await exceptionOf(
         calls.create(params, { ...options, baseUrl, retires: 3 } as never),
       );
-      assert.equal(error.message, "retires is unknown (no call was placed)");
+      assert.equal(error.message, "retires is unknown: did you mean retries? (no call was placed)");
     },
   },
   {

@@ -121,7 +121,7 @@ export const cases: readonly ClientCase[] = [
           fetch,
         }),
       );
-      assert.equal(error.message, "recrod is unknown (no call was placed)");
+      assert.equal(error.message, "recrod is unknown: did you mean record? (no call was placed)");
       assert.lengthOf(sent, 0);
     },
   },
