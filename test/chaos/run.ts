@@ -1,20 +1,25 @@
 import { parseArgs } from "node:util";
+import { chaos as workers } from "../campaign/chaos.ts";
 import { runtimes } from "../cli/cli.ts";
 import { chaos } from "./chaos.ts";
 
-const { values } = parseArgs({
+// `npm run chaos`: the command; `npm run chaos -- workers`: the Worker.
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     contacts: { type: "string", default: "2000" },
     kills: { type: "string", default: "32" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
 });
-const { faults, summary } = await chaos({
+const run = {
   contacts: Number(values.contacts),
   kills: Number(values.kills),
   seed: Number(values.seed),
-  runtimes,
-});
+};
+const { faults, summary } = positionals.includes("workers")
+  ? await workers({ ...run, shards: 4 })
+  : await chaos({ ...run, runtimes });
 console.log(summary);
 for (const fault of faults) console.log(`FAULT ${fault}`);
 console.log(

@@ -20,8 +20,10 @@ export const prepareHistory = (sql: Sql): void => {
   );
 };
 
-/** Keeps how far it has come, the last of each few seconds. */
+/** Keeps how far it has come, once in a few seconds, and its end. */
 export const sample = (sql: Sql, progress: Progress, now: number): void => {
+  const [{ slot } = {}] = sql.all("select max(slot) as slot from outdial_sample");
+  if (slot === Math.floor(now / every) && !progress.done) return;
   sql.all(
     `insert into outdial_sample values (?, ?, ?)
      on conflict (slot) do update set at = excluded.at, progress = excluded.progress`,
@@ -48,8 +50,10 @@ export const merged = (
   sum: (parts: readonly Progress[]) => Progress,
 ): readonly Sample[] => {
   const times = [...new Set(histories.flatMap((each) => each.map(({ at }) => at)))];
+  const step = Math.ceil(times.length / most);
   return times
     .sort((one, other) => one - other)
+    .filter((_, index) => (times.length - 1 - index) % step === 0)
     .map((at) => {
       const known = histories.flatMap((each) => each.findLast((one) => one.at <= at) ?? []);
       return { ...sum(known), at };

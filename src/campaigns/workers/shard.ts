@@ -174,7 +174,11 @@ export class CampaignShard {
     add: (contacts) => this.#changing((campaign) => campaign.add(contacts)),
     note: async (received) => {
       const isOurs = this.#mine.note(received);
-      if (isFinal(received.event)) await this.#rouse();
+      if (!isFinal(received.event)) return isOurs;
+      const progress = this.#mine.progress();
+      sample(this.#sql, progress, Date.now());
+      // A slot is free: is there anybody for it?
+      if (progress.waiting > 0) await this.#rouse();
       return isOurs;
     },
     pause: (reason) => this.#changing((campaign) => campaign.pause(reason ?? undefined)),
