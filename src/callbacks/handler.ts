@@ -6,6 +6,7 @@ import {
   functionRule,
   hook,
   isFunction,
+  patience,
   requireACheck,
   type Verification,
   withChecks,
@@ -14,24 +15,26 @@ import {
 /** What `callbackHandler` takes: the checks of `receive`, and what to do. */
 export type CallbackOptions = Verification & {
   /**
-   * Does what is to be done about an event. When it throws, the service is answered 500 and delivers
-   * again; it waits 10 s for the answer.
+   * Does what is to be done about an event. When it throws, be it a `RefusedException`, the service is
+   * answered 500 and delivers again. The answer waits for it, however long it takes, as a platform may
+   * end the work with the answer; the service waits 10 s, and then delivers again.
    */
   readonly onEvent: (received: Received) => unknown;
   /**
-   * Hears of every refusal (`RefusedException`) and of what `onEvent` throws; the sender doesn't. What
-   * it throws itself is ignored, and a promise of it isn't waited for.
+   * Hears of every refusal (`RefusedException`) and of what `onEvent`, `verify` and `waitUntil` throw; the
+   * sender doesn't. What it throws itself is ignored, and a promise of it isn't waited for.
    */
   readonly onError?: OnError | undefined;
   /**
    * The platform's own, such as `(work) => ctx.waitUntil(work)`: the service is answered at once, and
    * `onEvent` goes on behind the answer. What it throws then is only told to `onError`: the service
    * has its answer, and doesn't deliver again. When `waitUntil` itself throws, `onError` hears of it, and
-   * the answer waits for `onEvent` after all.
+   * the answer waits for `onEvent` after all. A promise of it isn't waited for: when that rejects,
+   * `onError` hears of it too.
    *
    * @defaultValue none: the answer waits for `onEvent`
    */
-  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+  readonly waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
 };
 
 const Options = /* @__PURE__ */ withChecks({
@@ -48,10 +51,11 @@ const Options = /* @__PURE__ */ withChecks({
  * |---|---|
  * | 204 | `onEvent` is done, or goes on in `waitUntil` |
  * | 405, 413, 408, 400, 401 | the request is refused; the reasons are `RefusedException`'s |
- * | 500 | `onEvent` threw, your `verify` did, or the body was read before: the service delivers again |
+ * | 500 | `onEvent` threw, your `verify` did or took more than 10 s, or the body was read before: the service delivers again |
  *
  * @param options - how to know the service, and what to do
- * @returns a function from a request to its answer; it never rejects
+ * @returns a function from a request to its answer; it never rejects, and waits for nothing but `onEvent`
+ * beyond 10 s
  * @throws {BadParametersException} (`placed: "no"`) at once, when an option breaks its rule, or no
  * check is given
  *
@@ -87,18 +91,23 @@ export const callbackHandler = (
 ): ((request: Request) => Promise<Response>) => {
   const { onEvent, onError, waitUntil, ...verification } = check(Options, () => options);
   requireACheck(verification);
-  const handle: Parameters<typeof guard>[0] = async (request, report) => {
-    const received = await read(request, verification);
-    const work = (async () => onEvent(received))();
-    let isBehind = false;
-    try {
-      waitUntil?.(work.catch((error) => isBehind && report(error)));
-      isBehind = !!waitUntil;
-    } catch (error) {
-      report(error);
-    }
-    if (!isBehind) await work;
-    return new Response(null, { status: 204 });
-  };
-  return guard(handle, onError, () => new Response(null, { status: 500 }));
+  return guard({
+    longest: patience,
+    read: (request, limit) => read(request, verification, limit),
+    act: async (received, { report }) => {
+      const work = (async () => onEvent(received))();
+      let isBehind = false;
+      try {
+        const handed = waitUntil?.(work.catch((error) => isBehind && report(error)));
+        isBehind = !!waitUntil;
+        (async () => handed)().catch(report);
+      } catch (error) {
+        report(error);
+      }
+      if (!isBehind) await work;
+      return new Response(null, { status: 204 });
+    },
+    failed: () => new Response(null, { status: 500 }),
+    onError,
+  });
 };

@@ -1,10 +1,12 @@
 import { check } from "../rules/check.ts";
 import { Event, type UnknownEvent } from "./event.ts";
 import type { Context } from "./url/token.ts";
+import { type Limit, withLimit } from "./verify/limit.ts";
 import { messageIn } from "./verify/message.ts";
 import {
   type Checks,
   open,
+  patience,
   requireACheck,
   type Verification,
   withChecks,
@@ -19,8 +21,12 @@ export interface Received {
 }
 
 /** `receive`, with options that are checked already. */
-export const read = async (request: Request, verification: Checks): Promise<Received> => {
-  const { body, context } = await open(request, verification);
+export const read = async (
+  request: Request,
+  verification: Checks,
+  limit: Limit,
+): Promise<Received> => {
+  const { body, context } = await open(request, verification, limit);
   return { event: messageIn(body, Event), context };
 };
 
@@ -38,7 +44,8 @@ const ReceiveOptions = /* @__PURE__ */ withChecks({});
  * @throws {RefusedException} its `reason` says why, its `status` what to answer
  * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule, no check is given, or
  * the request is no `Request` or has a body that somebody has read already: answer with 500
- * @throws what your `verify` throws
+ * @throws what your `verify` throws, or a `TimeoutError` (a `DOMException`) when it gives no answer within
+ * 10 s: answer with 500
  *
  * @example Receive a notification in a framework of your own
  * ```ts
@@ -65,5 +72,5 @@ const ReceiveOptions = /* @__PURE__ */ withChecks({});
 export const receive = async (request: Request, options: Verification): Promise<Received> => {
   const verification = check(ReceiveOptions, () => options);
   requireACheck(verification);
-  return read(request, verification);
+  return withLimit(patience, (limit) => read(request, verification, limit));
 };

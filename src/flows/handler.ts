@@ -1,6 +1,7 @@
 import { custom } from "valibot";
 import type { Context } from "../callbacks/url/token.ts";
 import { guard, type OnError } from "../callbacks/verify/guard.ts";
+import { lateAnswer } from "../callbacks/verify/limit.ts";
 import { messageIn } from "../callbacks/verify/message.ts";
 import {
   functionRule,
@@ -11,7 +12,6 @@ import {
   type Verification,
   withChecks,
 } from "../callbacks/verify/verification.ts";
-import { withDeadline } from "../request/deadline.ts";
 import { check } from "../rules/check.ts";
 import { Action } from "./action.ts";
 import { FlowRequest } from "./request.ts";
@@ -26,7 +26,7 @@ export interface Answered {
 
 /** What `flowHandler` takes: the checks of `receive`, and what to decide. */
 export type FlowOptions = Verification & {
-  /** Decides what the call does next, within 8 s: the service waits 10. */
+  /** Decides what the call does next, within 8 s of the request: the service waits 10. */
   readonly onAnswer: (answered: Answered) => Action | Promise<Action>;
   /**
    * Hears of every refusal (`RefusedException`), of what `onAnswer` throws, of an action that breaks a
@@ -41,11 +41,8 @@ const Options = /* @__PURE__ */ withChecks({
   onError: /* @__PURE__ */ hook<OnError>(),
 });
 
-/** The most that a decision may take, in milliseconds. */
+/** The most that an answer may take from the request on, in milliseconds: the way back takes time too. */
 const longest = 8000;
-
-const late = (): Error =>
-  new DOMException(`onAnswer gave no action within ${longest} ms`, "TimeoutError");
 
 const answer = (action: Action): Response =>
   new Response(JSON.stringify(action), { headers: { "Content-Type": "application/json" } });
@@ -58,7 +55,7 @@ const answer = (action: Action): Response =>
  * | answer | when |
  * |---|---|
  * | 200, the action | `onAnswer` gave one |
- * | 200, `hangup` | it threw, gave something else, or nothing within 8 s |
+ * | 200, `hangup` | it threw, gave something else, or nothing within 8 s of the request; or your `verify` threw or took that long |
  * | 405, 413, 408, 400, 401 | the request is refused; the reasons are `RefusedException`'s |
  *
  * @param options - how to know the service, and what to decide
@@ -94,13 +91,17 @@ const answer = (action: Action): Response =>
 export const flowHandler = (options: FlowOptions): ((request: Request) => Promise<Response>) => {
   const { onAnswer, onError, ...verification } = check(Options, () => options);
   requireACheck(verification);
-  const handle = async (request: Request): Promise<Response> => {
-    const { body, context } = await open(request, verification);
-    const call = messageIn(body, FlowRequest);
-    const action = await withDeadline(longest, undefined, late, async () =>
-      onAnswer({ call, context }),
-    );
-    return answer(check(Action, () => action));
-  };
-  return guard(handle, onError, () => answer({ action: "hangup" }));
+  return guard({
+    longest,
+    read: async (request, limit) => {
+      const { body, context } = await open(request, verification, limit);
+      return { call: messageIn(body, FlowRequest), context };
+    },
+    act: async (answered, { limit }) => {
+      const action = await limit(onAnswer(answered), lateAnswer("onAnswer"));
+      return answer(check(Action, () => action));
+    },
+    failed: () => answer({ action: "hangup" }),
+    onError,
+  });
 };

@@ -3,6 +3,7 @@ import { BadParametersException } from "outdial";
 import { type Refusal, RefusedException, signUrl } from "outdial/callbacks";
 import { Action, dial, type FlowOptions, flowHandler, hangup, play, stream } from "outdial/flows";
 import { is } from "valibot";
+import { ringingAtOnce, trap } from "./callbacks/fixtures.ts";
 import type { Case } from "./case.ts";
 
 const secret = "a secret that was made at random";
@@ -235,21 +236,54 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "an onAnswer that takes more than 8 s is told, and answered with hangup",
+    name: "the body, verify and onAnswer have 8 s together; who is late is told, and answered",
     run: async () => {
-      const { setTimeout } = globalThis;
-      const waits: unknown[] = [];
-      globalThis.setTimeout = ((late: () => void, wait: number) => {
-        waits.push(wait);
-        return setTimeout(late, wait === 8000 ? 20 : wait);
-      }) as never;
-      try {
-        const { response, told } = await ask({ onAnswer: () => new Promise(() => {}) });
+      const never = new Promise<never>(() => {});
+      const stalled = () =>
+        new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) });
+      for (const [late, answer, name, reason] of [
+        ["body", "", "RefusedException", "The request was refused: too_slow"],
+        ["verify", '{"action":"hangup"}', "TimeoutError", "verify gave no answer within 8000 ms"],
+        [
+          "onAnswer",
+          '{"action":"hangup"}',
+          "TimeoutError",
+          "onAnswer gave no answer within 8000 ms",
+        ],
+      ] as const) {
+        const waits = await ringingAtOnce(async (ring) => {
+          const told: unknown[] = [];
+          const isLateAt = (step: string): boolean => {
+            if (step === late) ring();
+            return step === late;
+          };
+          const handler = flowHandler({
+            verify: () => (isLateAt("verify") ? never : true),
+            onAnswer: () => (isLateAt("onAnswer") ? never : hangup()),
+            onError: (error) => told.push(error),
+          });
+          const body = late === "body" ? stalled() : JSON.stringify(call);
+          const init = { method: "POST", body, ...{ duplex: "half" } };
+          const response = handler(new Request("https://app.test/flow", init));
+          isLateAt("body");
+          assert.equal(await (await response).text(), answer);
+          assert.lengthOf(told, 1);
+          assert.equal(Object(told[0]).name, name);
+          assert.include(Object(told[0]).message, reason);
+        });
+        assert.deepEqual(waits, [8000]);
+      }
+    },
+  },
+  {
+    name: "whatever onAnswer throws is answered with hangup: a refusal and a proxy too",
+    run: async () => {
+      for (const thrown of [new RefusedException("no_token"), trap(), undefined]) {
+        const { response, told } = await ask({ onAnswer: () => Promise.reject(thrown) });
+        assert.equal(response.status, 200);
         assert.equal(await response.text(), '{"action":"hangup"}');
-        assert.equal(Object(told[0]).name, "TimeoutError");
-        assert.include(waits, 8000);
-      } finally {
-        globalThis.setTimeout = setTimeout;
+        assert.lengthOf(told, 1);
+        assert.isTrue(told[0] === thrown);
       }
     },
   },

@@ -80,7 +80,7 @@ export const signUrl = async (url: string, options: SignOptions): Promise<string
   };
   const given: Partial<SignOptions> = attempt(() => ({ ...options })) ?? {};
   const { secret, context = {}, expiresIn = 86_400 } = given;
-  const [first] = secretsOf(secret);
+  const [first] = attempt(() => secretsOf(secret)) ?? [];
   if (!first) return refuse("secret", secretRule);
   if (!(Number.isSafeInteger(expiresIn) && expiresIn > 0))
     refuse("expiresIn", "must be whole seconds");

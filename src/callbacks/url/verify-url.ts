@@ -1,7 +1,8 @@
+import { custom, exactOptional, object } from "valibot";
 import { decoded } from "../../bytes/base64.ts";
 import { isMacOf } from "../../bytes/hmac.ts";
 import { utf8 } from "../../bytes/utf8.ts";
-import { BadParametersException } from "../../errors.ts";
+import { check, presence } from "../../rules/check.ts";
 import { RefusedException } from "../verify/refused.ts";
 import { canonical } from "./canonical.ts";
 import { type Context, type Secret, secretRule, secretsOf } from "./token.ts";
@@ -50,6 +51,16 @@ export const contextOf = async (
   return JSON.parse(new TextDecoder().decode(decoded(context)), withoutPrototype);
 };
 
+const Options = /* @__PURE__ */ object(
+  {
+    secret: /* @__PURE__ */ custom<Secret>((value) => !!secretsOf(value).length, secretRule),
+    publicUrl: /* @__PURE__ */ exactOptional(
+      /* @__PURE__ */ custom<string>(isPublicUrl, publicUrlRule),
+    ),
+  },
+  presence,
+);
+
 /**
  * Checks the token that `signUrl` put in a URL, and gives what it carries. `receive` and the handlers
  * do this; use it for what isn't a POST, such as the upgrade of the WebSocket at `ws_url`.
@@ -76,10 +87,6 @@ export const verifyUrl = async (
   url: string,
   options: { readonly secret: Secret; readonly publicUrl?: string },
 ): Promise<Context> => {
-  const { secret, publicUrl } = options;
-  const secrets = secretsOf(secret);
-  if (!secrets.length) throw new BadParametersException([{ param: "secret", message: secretRule }]);
-  if ("publicUrl" in options && !isPublicUrl(publicUrl))
-    throw new BadParametersException([{ param: "publicUrl", message: publicUrlRule }]);
-  return contextOf(url, secrets, publicUrl);
+  const { secret, publicUrl } = check(Options, () => options);
+  return contextOf(url, secretsOf(secret), publicUrl);
 };

@@ -1,39 +1,53 @@
 import { joined } from "../../bytes/joined.ts";
+import { BadParametersException } from "../../errors.ts";
+import type { Limit } from "./limit.ts";
 import { RefusedException } from "./refused.ts";
 
 /** The most that is read of a body, in bytes. */
 const largest = 65_536;
 
-/** The most that a body may take, in milliseconds: the service itself gives up then. */
-const longest = 10_000;
+const tooSlow = (): Error => new RefusedException("too_slow");
 
 /**
- * The raw bytes of a request, at most 64 KiB of them, and within 10 s: a sender that stalls must not
- * hold a handler for ever. A chunk of no bytes counts as one, as no timer fires while such chunks keep
- * coming. What the head says of the length is only believed when it says too much.
+ * The bytes of a chunk, as many as there are: a platform's request may be of any make, and what it says
+ * of its own chunks would decide whether the reading ends.
+ */
+const bytesOf = (chunk: unknown): Uint8Array => {
+  if (ArrayBuffer.isView(chunk)) {
+    return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+  throw new BadParametersException([
+    { param: "request", message: "has a body that doesn't consist of bytes" },
+  ]);
+};
+
+/**
+ * The raw bytes of a request, at most 64 KiB of them, and within the limit: a sender that stalls must
+ * not hold a handler for ever. A chunk of no bytes counts as one, as no timer fires while such chunks
+ * keep coming. What the head says of the length is only believed when it says too much.
  *
  * @throws {RefusedException} `too_large` or `too_slow`
+ * @throws {BadParametersException} when the body doesn't consist of bytes
  */
-export const readBytes = async ({ headers, body }: Request): Promise<Uint8Array<ArrayBuffer>> => {
+export const readBytes = async (
+  { headers, body }: Request,
+  limit: Limit,
+): Promise<Uint8Array<ArrayBuffer>> => {
   const reader = body?.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
   let left = Number(headers.get("content-length")) > largest ? -1 : largest;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RefusedException("too_slow")), longest);
-  });
   try {
     while (left >= 0) {
-      const { value } = (await Promise.race([reader?.read(), late])) ?? {};
+      const { value } = (await limit(reader?.read(), tooSlow)) ?? {};
       if (!value) return joined(chunks, size);
-      chunks.push(value);
-      size += value.length;
-      left -= value.length || 1;
+      const chunk = bytesOf(value);
+      chunks.push(chunk);
+      size += chunk.length;
+      left -= chunk.length || 1;
     }
     throw new RefusedException("too_large");
   } finally {
-    clearTimeout(timer);
-    reader?.cancel().catch(() => {});
+    (async () => reader?.cancel())().catch(() => {});
   }
 };

@@ -1,13 +1,22 @@
 /** The HTTP status that answers a refusal; 401 for those that aren't here. */
-const statuses: Readonly<Partial<Record<Refusal, number>>> = {
-  wrong_method: 405,
-  too_large: 413,
-  too_slow: 408,
-  not_utf8: 400,
-  not_json: 400,
-  too_deep: 400,
-  wrong_shape: 400,
-};
+const statuses: ReadonlyMap<Refusal, number> = /* @__PURE__ */ new Map([
+  ["wrong_method", 405],
+  ["too_large", 413],
+  ["too_slow", 408],
+  ["not_utf8", 400],
+  ["not_json", 400],
+  ["too_deep", 400],
+  ["wrong_shape", 400],
+]);
+
+/** The status of every refusal there is, out of the reach of who gets to see one. */
+const refusals = /* @__PURE__ */ new WeakMap<WeakKey, number>();
+
+/**
+ * The status that answers what was thrown, if it is a refusal. Not by `instanceof`, which asks the thing
+ * itself: a proxy may throw again.
+ */
+export const statusOf = (thrown: unknown): number | undefined => refusals.get(Object(thrown));
 
 /**
  * Why a request was refused.
@@ -16,7 +25,7 @@ const statuses: Readonly<Partial<Record<Refusal, number>>> = {
  * |---|---|---|
  * | `wrong_method` | 405 | isn't a POST |
  * | `too_large` | 413 | has a body over 64 KiB |
- * | `too_slow` | 408 | has a body that took more than 10 s |
+ * | `too_slow` | 408 | has a body that took more than 10 s, in `flowHandler` 8 s |
  * | `no_token`, `wrong_token`, `expired_token` | 401 | came to a URL without a token at its end, with one that none of the secrets made for this path and query, or one whose time has passed |
  * | `no_signature`, `wrong_signature`, `expired_signature` | 401 | has no complete headers of a signature (Standard Webhooks, or those of `timestampedHmac`), none that one of the secrets made for this body, or a time more than 5 minutes off |
  * | `not_verified` | 401 | is one that your `verify` didn't answer with `true` |
@@ -73,6 +82,7 @@ export class RefusedException extends Error {
   constructor(reason: Refusal) {
     super(`The request was refused: ${reason}`);
     this.reason = reason;
-    this.status = statuses[reason] ?? 401;
+    this.status = statuses.get(reason) ?? 401;
+    refusals.set(this, this.status);
   }
 }

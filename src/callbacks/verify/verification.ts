@@ -15,6 +15,7 @@ import { presence } from "../../rules/check.ts";
 import { type Context, type Secret, secretRule, secretsOf } from "../url/token.ts";
 import { contextOf, isPublicUrl, publicUrlRule } from "../url/verify-url.ts";
 import { readBytes } from "./body.ts";
+import { type Limit, lateAnswer } from "./limit.ts";
 import { RefusedException } from "./refused.ts";
 import { verifyWebhook, webhookSecretsOf } from "./webhook.ts";
 
@@ -30,7 +31,8 @@ export interface Checks {
   /**
    * A check of your own, for a service that signs in another way: the request (its body is read
    * already) and the raw body. `timestampedHmac` makes one. Anything but `true` refuses, as does a
-   * `RefusedException`; whatever else it throws is a failure, not a refusal.
+   * `RefusedException`; whatever else it throws is a failure, not a refusal, and so is no answer (a
+   * `TimeoutError`) within the 10 s, in `flowHandler` 8 s, that it has together with the body.
    */
   readonly verify?: (request: Request, body: Uint8Array<ArrayBuffer>) => boolean | Promise<boolean>;
   /**
@@ -56,6 +58,9 @@ export type Verification = Checks &
     | Required<Pick<Checks, "verify">>
     | { readonly dangerouslyAllowUnverified: true }
   );
+
+/** The most that the service waits for an answer, in milliseconds. */
+export const patience = 10_000;
 
 export const isFunction = (value: unknown): boolean => typeof value === "function";
 
@@ -122,20 +127,24 @@ const refuse = (message: string): never => {
  * without one isn't read at all.
  *
  * @throws {RefusedException}
- * @throws {BadParametersException} when it is no `Request`, or its body has been read already: a
- * failure of the application, that the service should not take for an answer
+ * @throws {BadParametersException} when it is no `Request`, or its body has been read already or doesn't
+ * consist of bytes: a failure of the application, that the service should not take for an answer
+ * @throws what `verify` throws, or a `TimeoutError` when it gives no answer within the limit
  */
 export const open = async (
   request: Request,
   { secret, webhookSecret, verify, publicUrl }: Checks,
+  limit: Limit,
 ): Promise<{ readonly body: Uint8Array; readonly context: Context }> => {
   const { method, url, headers, bodyUsed } = Object(request);
   if (typeof headers?.get !== "function") refuse("must be a Request");
   if (method !== "POST") throw new RefusedException("wrong_method");
   const context = secret ? await contextOf(url, secretsOf(secret), publicUrl) : {};
   if (bodyUsed || request.body?.locked) refuse("has a body that was read before");
-  const body = await readBytes(request);
+  const body = await readBytes(request, limit);
   if (webhookSecret) await verifyWebhook(request, body, webhookSecretsOf(webhookSecret));
-  if (verify && (await verify(request, body)) !== true) throw new RefusedException("not_verified");
+  if (verify && (await limit(verify(request, body), lateAnswer("verify"))) !== true) {
+    throw new RefusedException("not_verified");
+  }
   return { body, context };
 };

@@ -44,6 +44,33 @@ export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   );
 
+/** Runs with timers that wait for nothing else than a word, and gives what each was to wait. */
+export const ringingAtOnce = async (
+  work: (ring: () => void) => Promise<void>,
+): Promise<number[]> => {
+  const { setTimeout } = globalThis;
+  const waits: number[] = [];
+  let ring = () => {};
+  globalThis.setTimeout = ((late: () => void, wait: number) => {
+    waits.push(wait);
+    ring = late;
+  }) as never;
+  try {
+    await work(() => ring());
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+  return waits;
+};
+
+/** What throws at whatever is asked of it. */
+export const trap = (): object => {
+  const spring = () => {
+    throw new Error("trap");
+  };
+  return new Proxy({}, { get: spring, getPrototypeOf: spring, has: spring, ownKeys: spring });
+};
+
 const statuses: Partial<Record<Refusal, number>> = {
   wrong_method: 405,
   too_large: 413,

@@ -1,7 +1,7 @@
 import { assert } from "chai";
-import { callbackHandler, signUrl } from "outdial/callbacks";
+import { callbackHandler, RefusedException, signUrl } from "outdial/callbacks";
 import type { Case } from "../case.ts";
-import { post, secret } from "./fixtures.ts";
+import { post, secret, trap } from "./fixtures.ts";
 
 export const cases: readonly Case[] = [
   {
@@ -37,6 +37,31 @@ export const cases: readonly Case[] = [
         assert.equal(await response.text(), "");
         assert.deepEqual(told, [lost, url]);
         assert.equal((await callbackHandler({ secret, onEvent })(post(url))).status, 500);
+      }
+    },
+  },
+  {
+    name: "whatever onEvent throws is a failure, and only told: a refusal and a proxy too",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      for (const thrown of [new RefusedException("no_token"), trap(), null, undefined, "text"]) {
+        const told: unknown[] = [];
+        const onEvent = () => Promise.reject(thrown);
+        const onError = (error: unknown) => told.push(error);
+        const response = await callbackHandler({ secret, onEvent, onError })(post(url));
+        assert.equal(response.status, 500);
+        assert.lengthOf(told, 1);
+        assert.isTrue(told[0] === thrown);
+      }
+    },
+  },
+  {
+    name: "an onError that changes what it is told doesn't change the answer",
+    run: async () => {
+      for (const status of [42, 204, "x", Number.NaN, undefined]) {
+        const onError = (error: unknown) => Object.assign(Object(error), { status });
+        const handler = callbackHandler({ secret, onEvent() {}, onError });
+        assert.equal((await handler(post("https://app.test/status"))).status, 401);
       }
     },
   },
@@ -80,6 +105,24 @@ export const cases: readonly Case[] = [
         assert.deepEqual(told, [...errors]);
       }
       assert.equal(events, 1);
+    },
+  },
+  {
+    name: "a promise of waitUntil isn't waited for, and told when it rejects",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      const lost = new Error("the log is full");
+      for (const [waitUntil, errors] of [
+        [() => Promise.reject(lost), [lost]],
+        [() => new Promise(() => {}), []],
+      ] as const) {
+        const told: unknown[] = [];
+        const onError = (error: unknown) => told.push(error);
+        const handler = callbackHandler({ secret, onEvent() {}, onError, waitUntil });
+        assert.equal((await handler(post(url))).status, 204);
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        assert.deepEqual(told, [...errors]);
+      }
     },
   },
   {

@@ -8,7 +8,7 @@ import {
   signUrl,
 } from "outdial/callbacks";
 import type { Case } from "../case.ts";
-import { assertRefused, post, rejection, ringing, secret } from "./fixtures.ts";
+import { assertRefused, post, rejection, ringing, ringingAtOnce, secret } from "./fixtures.ts";
 
 export const cases: readonly Case[] = [
   {
@@ -62,17 +62,16 @@ export const cases: readonly Case[] = [
           }),
           ...{ duplex: "half" },
         });
-      const { setTimeout } = globalThis;
-      const waits: unknown[] = [];
-      globalThis.setTimeout = ((late: () => void, wait: number) => {
-        waits.push(wait);
-        return setTimeout(late, 20);
-      }) as never;
-      try {
-        await assertRefused(make, { secret }, "too_slow");
-      } finally {
-        globalThis.setTimeout = setTimeout;
-      }
+      const waits = await ringingAtOnce((ring) =>
+        assertRefused(
+          () => {
+            queueMicrotask(ring);
+            return make();
+          },
+          { secret },
+          "too_slow",
+        ),
+      );
       assert.deepEqual(waits, [10_000, 10_000]);
       assert.equal(canceled, 2);
     },
@@ -142,6 +141,38 @@ export const cases: readonly Case[] = [
       };
       assert.equal((await receive(make(1000, ringing), { secret })).event.call_id, "cs_1");
       await assertRefused(() => make(Number.POSITIVE_INFINITY, ringing), { secret }, "too_large");
+    },
+  },
+  {
+    name: "a request of another make is read as far as it consists of bytes, whatever it says of them",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      const bytes = new TextEncoder().encode(ringing);
+      const saying = (length: unknown) =>
+        Object.defineProperty(bytes.slice(), "length", { value: length });
+      const ask = async (chunks: readonly unknown[], cancel: () => unknown) => {
+        let reads = 0;
+        const read = async () => {
+          if (reads++ > chunks.length) throw new Error("read on");
+          return { value: chunks[reads - 1] };
+        };
+        const body = { getReader: () => ({ read, cancel }) };
+        const headers = { get: () => null };
+        const handler = callbackHandler({ secret, onEvent() {} });
+        const { status } = await handler({ method: "POST", url, headers, body } as never);
+        return { status, reads };
+      };
+      const fail = () => {
+        throw new Error("no cancel");
+      };
+      for (const cancel of [async () => {}, () => {}, async () => fail(), fail]) {
+        assert.deepEqual(await ask([bytes], cancel), { status: 204, reads: 2 });
+        for (const length of [-1, 0, 0.5, Number.NaN, "x", undefined]) {
+          assert.deepEqual(await ask([saying(length)], cancel), { status: 204, reads: 2 });
+          assert.deepEqual(await ask([{ length }], cancel), { status: 500, reads: 1 });
+        }
+        assert.deepEqual(await ask([ringing], cancel), { status: 500, reads: 1 });
+      }
     },
   },
   {

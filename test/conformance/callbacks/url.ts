@@ -9,7 +9,7 @@ import {
   verifyUrl,
 } from "outdial/callbacks";
 import type { Case } from "../case.ts";
-import { assertRefused, at, flipped, other, post, rejection, secret } from "./fixtures.ts";
+import { assertRefused, at, flipped, other, post, rejection, secret, trap } from "./fixtures.ts";
 import { now, signed, thousand, thousandDigest } from "./vectors.ts";
 
 const digest = async (text: string): Promise<string> =>
@@ -263,6 +263,26 @@ export const cases: readonly Case[] = [
         if (!(error instanceof BadParametersException)) continue;
         assert.equal(error.param, param);
         assert.notInclude(error.message, "MARKED");
+      }
+    },
+  },
+  {
+    name: "to sign and to verify, options that can't be read are refused like those that break a rule",
+    run: async () => {
+      const signed = await signUrl("https://app.test/", { secret });
+      const hostile = new Proxy([secret], { get: () => assert.fail("trap") });
+      for (const options of [
+        undefined,
+        null,
+        {},
+        { secret: "short" },
+        { secret: hostile },
+        trap(),
+      ]) {
+        for (const work of [signUrl, verifyUrl]) {
+          const error = await rejection(work(signed, options as never));
+          assert.instanceOf(error, BadParametersException, String(error));
+        }
       }
     },
   },

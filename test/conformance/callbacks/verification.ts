@@ -1,6 +1,12 @@
 import { assert } from "chai";
 import { BadParametersException } from "outdial";
-import { type CallbackOptions, callbackHandler, receive, signUrl } from "outdial/callbacks";
+import {
+  type CallbackOptions,
+  callbackHandler,
+  RefusedException,
+  receive,
+  signUrl,
+} from "outdial/callbacks";
 import type { Case } from "../case.ts";
 import {
   assertRefused,
@@ -10,7 +16,9 @@ import {
   post,
   rejection,
   ringing,
+  ringingAtOnce,
   secret,
+  trap,
   webhook,
   webhookSecret,
 } from "./fixtures.ts";
@@ -64,6 +72,50 @@ export const cases: readonly Case[] = [
       const response = await callbackHandler({ verify, onEvent: () => {}, onError })(make());
       assert.equal(response.status, 500);
       assert.deepEqual(told, [down]);
+    },
+  },
+  {
+    name: "a verify that gives no answer within 10 s is a failure, answered 500",
+    run: async () => {
+      const told: unknown[] = [];
+      const make = () => post("https://app.test/status");
+      const waits = await ringingAtOnce(async (ring) => {
+        const verify = () => {
+          ring();
+          return new Promise<boolean>(() => {});
+        };
+        told.push(await rejection(receive(make(), { verify })));
+        const onError = (error: unknown) => told.push(error);
+        const response = await callbackHandler({ verify, onEvent() {}, onError })(make());
+        assert.equal(response.status, 500);
+      });
+      assert.deepEqual(waits, [10_000, 10_000]);
+      for (const error of told) {
+        assert.equal(Object(error).name, "TimeoutError");
+        assert.include(Object(error).message, "verify gave no answer within 10000 ms");
+      }
+      assert.lengthOf(told, 2);
+    },
+  },
+  {
+    name: "a refusal of verify's own is answered by its reason, whatever it was made to say",
+    run: async () => {
+      for (const [thrown, status] of [
+        [Object.assign(new RefusedException("not_verified"), { status: 42 }), 401],
+        [
+          Object.assign(new RefusedException("too_large"), { status: 200, reason: "no_token" }),
+          413,
+        ],
+        [Object.freeze(new RefusedException("expired_signature")), 401],
+        [new RefusedException("toString" as never), 401],
+        [Object.setPrototypeOf(new Error("made up"), RefusedException.prototype), 500],
+        [new Proxy(new RefusedException("no_token"), {}), 500],
+        [trap(), 500],
+      ] as const) {
+        const verify = () => Promise.reject(thrown);
+        const handler = callbackHandler({ verify, onEvent() {} });
+        assert.equal((await handler(post("https://app.test/status"))).status, status);
+      }
     },
   },
   {
