@@ -100,7 +100,7 @@ export const callbackHandler = (
       try {
         const handed = waitUntil?.(work.catch((error) => isBehind && report(error)));
         isBehind = !!waitUntil;
-        (async () => handed)().catch(report);
+        Promise.resolve(handed).catch(report);
       } catch (error) {
         report(error);
       }
