@@ -53,6 +53,7 @@ const stryker = new Stryker({
     "**",
     "!src/**",
     "!test/{unit,conformance,coverage,mutation,peer}/**",
+    "!examples/own-agent/**",
     "!*.json",
   ],
   tempDirName: `${artefacts}/copies`,

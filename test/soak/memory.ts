@@ -30,12 +30,16 @@ export interface Slope {
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 
+/** The calls in which V8 compiles what it runs, and the tables of a service fill. */
+const warmUp = 4_000;
+
 /**
- * The least squares line through all samples but the first third, in which V8 warms up and lets go of
- * what it compiled to start; nothing when there are too few for a line.
+ * The least squares line through all samples but the first third and the calls of the warm-up, in which V8
+ * lets go of what it compiled to start; nothing when there are too few for a line.
  */
 export const slopeOf = (samples: readonly Sample[]): Slope | undefined => {
-  const warm = samples.slice(Math.ceil(samples.length / 3));
+  const later = samples.slice(Math.ceil(samples.length / 3));
+  const warm = later.filter(({ calls }) => calls >= warmUp);
   if (warm.length < 6) return;
   const calls = mean(warm.map((each) => each.calls));
   const heap = mean(warm.map((each) => each.heap));

@@ -146,7 +146,7 @@ for (const [name, samples] of Object.entries(processes)) {
   const megabytes = ((samples.at(-1)?.heap ?? 0) / 2 ** 20).toFixed(1);
   const said = slope
     ? `${slope.bytes.toFixed(1)} ± ${slope.error.toFixed(1)} bytes a call`
-    : "unknown, as the run is too short";
+    : "unknown, as the calls are too few";
   console.log(`  ${name}: heap ${megabytes} MiB, slope ${said}`);
   if (slope && !(slope.bytes - 2 * slope.error < noise)) {
     failures.push(`the heap of the ${name} grows: ${said}`);
