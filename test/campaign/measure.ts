@@ -23,10 +23,13 @@ for (const shards of [1, 4]) {
   await worker.ask("PUT", `/campaigns/${id}/contacts`, listOf(numbersOf(contacts)));
   const added = performance.now();
   await worker.ask("POST", `/campaigns/${id}/start`);
-  while (posts < contacts) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let waiting = contacts; waiting > 0; ) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    ({ waiting } = await (await worker.ask("GET", `/campaigns/${id}/progress`)).json());
+  }
   const ended = performance.now();
   const perSecond = (milliseconds: number) => Math.round((1000 * contacts) / milliseconds);
-  console.log({ shards, added: perSecond(added - began), called: perSecond(ended - added) });
+  console.log({ shards, posts, added: perSecond(added - began), called: perSecond(ended - added) });
 }
 await worker.close();
 server.close();

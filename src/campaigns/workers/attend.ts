@@ -28,7 +28,7 @@ interface Watch {
  * @returns when to come back, in milliseconds since 1970; `undefined` when nothing will be due by itself
  */
 export const attend = async (
-  campaign: Pick<Campaign, "step">,
+  campaign: Pick<Campaign, "step" | "idle">,
   storage: Alarm,
   bell: Bell,
   { underWay, onStep }: Watch,
@@ -39,7 +39,11 @@ export const attend = async (
     const wake = await campaign.step();
     onStep();
     const now = Date.now();
-    if (now >= end) return now;
+    if (now >= end) {
+      // The platform drops what is under way once an alarm has ended.
+      await campaign.idle();
+      return Date.now();
+    }
     const isIdle = underWay() === 0 && !bell.isRung;
     if (isIdle && (wake === undefined || wake > now + nap)) return wake;
     await bell.sleep(Math.max(0, Math.min(wake ?? end, end) - now));
