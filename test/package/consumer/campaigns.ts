@@ -14,11 +14,14 @@ import {
   type LedgerReason,
   openCampaign,
   openLedger,
+  type Param,
   type Progress,
   type RefusedContact,
   type Result,
   type RetryReason,
+  type Row,
   type Storage,
+  type Value,
   type Window,
 } from "outdial/campaigns";
 import { params } from "./params.ts";
@@ -56,3 +59,13 @@ export const told = (storage: Database | DurableStorage): readonly string[] => {
 
 export const why = (error: unknown): LedgerReason | undefined =>
   error instanceof LedgerException ? error.reason : undefined;
+
+/** A database of one's own, by what goes in and what comes out. */
+export const first = (
+  { prepare }: Database,
+  statement: string,
+  ...values: readonly Param[]
+): Value | undefined => {
+  const [row]: readonly Row[] = prepare(statement).all(...values);
+  return row?.state;
+};
