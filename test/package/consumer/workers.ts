@@ -1,0 +1,46 @@
+import {
+  type CampaignPlan,
+  CampaignShard,
+  campaignOf,
+  createCampaign,
+  type Sample,
+  type ShardContext,
+  type ShardedCampaign,
+  type ShardNamespace,
+  type ShardOptions,
+  type ShardStorage,
+  type ShardStub,
+  shardOf,
+  statusHandler,
+} from "outdial/campaigns/workers";
+import { calls } from "outdial/fetch";
+import { params } from "./params.ts";
+
+const options: ShardOptions = {
+  secret: "a secret that was made at random",
+  create: (own) => calls.create(own, { apiKey: "key", baseUrl: "https://voice.test" }),
+};
+
+/** A part of a campaign, over the storage that the runtime gives it. */
+export class Shard extends CampaignShard {
+  readonly storage: ShardStorage;
+  constructor(ctx: ShardContext) {
+    super(ctx, options);
+    this.storage = ctx.storage;
+  }
+}
+
+const { from_number, flow_url, status_callback_url, to_number } = params;
+const plan: CampaignPlan = { from_number, flow_url, status_callback_url, window: "always" };
+
+export const start = async (shards: ShardNamespace): Promise<readonly Sample[]> => {
+  const campaign: ShardedCampaign = await createCampaign(shards, plan, { shards: 4 });
+  await campaign.add([{ to_number }]);
+  return campaignOf(shards, campaign.id).history();
+};
+
+export const shard = (shards: ShardNamespace): ShardStub =>
+  shards.get(shards.idFromName(`${shardOf(to_number, 4)}`));
+
+export const serve = (shards: ShardNamespace): ((request: Request) => Promise<Response>) =>
+  statusHandler(shards, { secret: options.secret });
