@@ -7,6 +7,9 @@ const backAfter = 2_000;
 /** How long one alarm goes on: the platform ends what takes much longer. */
 const longest = 20_000;
 
+/** How many POSTs one alarm makes, or a step more: platforms allow an invocation so many requests. */
+const mostPosts = 500;
+
 /** What is due sooner than that is waited for; anything else is another alarm's. */
 const nap = 1_000;
 
@@ -19,6 +22,8 @@ interface Alarm {
 interface Watch {
   /** How many POSTs wait for their answer. */
   readonly underWay: () => number;
+  /** How many POSTs were made in all. */
+  readonly posts: () => number;
   readonly onStep: () => void;
 }
 
@@ -31,15 +36,16 @@ export const attend = async (
   campaign: Pick<Campaign, "step" | "idle">,
   storage: Alarm,
   bell: Bell,
-  { underWay, onStep }: Watch,
+  { underWay, posts, onStep }: Watch,
 ): Promise<number | undefined> => {
   const end = Date.now() + longest;
+  const before = posts();
   await storage.setAlarm(Date.now() + backAfter);
   for (;;) {
     const wake = await campaign.step();
     onStep();
     const now = Date.now();
-    if (now >= end) {
+    if (now >= end || posts() - before >= mostPosts) {
       // The platform drops what is under way once an alarm has ended.
       await campaign.idle();
       return Date.now();

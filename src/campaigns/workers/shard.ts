@@ -104,6 +104,7 @@ export class CampaignShard {
   #campaign: Campaign | undefined;
   /** Why the ledger that is there can't be used, such as by another sender. */
   #refusal = new LedgerException("not_a_ledger");
+  #posts = 0;
   #underWay = 0;
   #attended = false;
 
@@ -150,6 +151,7 @@ export class CampaignShard {
     try {
       const wake = await attend(campaign, this.#storage, this.#bell, {
         underWay: () => this.#underWay,
+        posts: () => this.#posts,
         onStep: () => sample(this.#sql, campaign.progress(), Date.now()),
       });
       // From here on whatever happens sets the alarm itself.
@@ -212,6 +214,7 @@ export class CampaignShard {
       ...own,
       ...(until && { until: new Date(until) }),
       create: async (params) => {
+        this.#posts++;
         this.#underWay++;
         try {
           return await create(params);
