@@ -27,7 +27,7 @@ describe.each(Object.entries(bridges))("%s", (_, start) => {
     "%s: a call with an agent that is warm when it is answered, and is interrupted",
     async (name) => {
       const agent = await protocols[name].serve({ answers: [4_000, 700], late: 5 });
-      const service = await startService({ speed: 1, ringFor: 400, callee });
+      const service = await startService({ speed: 1, ringFor: 1_500, callee });
       const bridge = await startBridge(start, service, {
         AGENT: name,
         AGENT_KEY: keys[name],

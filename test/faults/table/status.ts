@@ -1,5 +1,5 @@
 import type { Fault } from "../fault.ts";
-import { lost, refused, unclear } from "./outcomes.ts";
+import { refused, unclear } from "./outcomes.ts";
 
 /** A redirect that is hidden may be one that answers a processed POST. */
 const hidden = {
@@ -40,8 +40,6 @@ const retryAfters: readonly {
   { name: "seconds below 0", value: "-1" },
   { name: "seconds that are no whole number", value: "1.5" },
 ];
-
-const again = { posts: 2, why: "sends a POST that is answered 421 once more" } as const;
 
 /** JSON that is no text where a text belongs. */
 const hostile: readonly { readonly name: string; readonly body: string }[] = [
@@ -84,21 +82,6 @@ export const status: readonly Fault[] = [
     server: { status, body: '{"detail":"No."}' },
     expected: status === 409 ? unclear(status) : refused(status),
   })),
-  {
-    name: "421",
-    server: { status: 421, body: '{"detail":"Not here."}' },
-    expected: refused(421),
-    except: {
-      ...{ node22: again, node24: again, edge: again, "happy-dom": again, chromium: again },
-      "node26 h1": again,
-      "node26 h2": {
-        ...lost,
-        code: undefined,
-        posts: 2,
-        why: "sends it once more, and then fails",
-      },
-    },
-  },
   {
     name: "413 before the body of the request was read",
     server: { status: 413, unread: true, body: '{"detail":"No."}' },
