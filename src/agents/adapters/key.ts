@@ -41,7 +41,7 @@ export const checkOptions = (
     refuse("apiKey", "must be a legal header value, or a function");
   }
   if (url !== undefined && !isUrl(url)) {
-    refuse("url", "must be secure, but on loopback");
+    refuse("url", "must be wss or https");
   }
   if (isPage() && dangerouslyAllowBrowser !== true) {
     refuse(
