@@ -1,21 +1,8 @@
+import { dispositions } from "../../campaigns/disposition.ts";
 import type { Progress } from "../../campaigns/index.ts";
 import { spanOf } from "./duration.ts";
 
 const width = 20;
-
-const outcomes = [
-  "completed",
-  "busy",
-  "no_answer",
-  "rejected",
-  "unreachable",
-  "refused",
-  "unknown",
-  "expired",
-  "canceled",
-  "skipped",
-  "placed",
-] as const;
 
 /** How a run stands, beside what the journal says. */
 export interface Standing {
@@ -28,14 +15,14 @@ export interface Standing {
   readonly stopping: boolean;
 }
 
-/** A line that tells how far a run is: bar, done, live, pace, outcomes, time left. */
+/** A line that tells how far a run is: bar, done, live, pace, dispositions, time left. */
 export const statusLine = (progress: Progress, standing: Standing): string => {
   const { contacts, waiting, calling } = progress;
   const { rate, opens, now, stopping } = standing;
   const done = contacts - waiting - calling;
   const filled = contacts > 0 ? Math.floor((done / contacts) * width) : 0;
   const bar = `[${"#".repeat(filled)}${"-".repeat(width - filled)}]`;
-  const ends = outcomes
+  const ends = dispositions
     .filter((name) => progress[name] > 0)
     .map((name) => `${progress[name]} ${name.replace("_", " ")}`)
     .join(", ");
