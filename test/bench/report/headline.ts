@@ -1,32 +1,26 @@
 import { number } from "../format.ts";
-import type { Standing } from "../section.ts";
+import type { Standing, Table } from "../section.ts";
 
-/** "a, b and c" */
-const list = (parts: readonly string[]): string =>
-  parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : (parts[0] ?? "");
+const place = ({ what, where }: Standing): string => (where ? `${what}, ${where}` : what);
 
-/** "in calls a second over HTTP (1 in flight: 1.20 x `twilio`; 50 in flight: …) and in …" */
-const told = (standings: readonly Standing[]): string => {
-  const things = Object.entries(Object.groupBy(standings, ({ what }) => what));
-  return list(
-    things.map(([what, some = []]) => {
-      const places = some.map(({ where, ahead, other }) => {
-        const times = `${number(ahead)} x ${other}`;
-        return where ? `${where}: ${times}` : times;
-      });
-      return `in ${what} (${places.join("; ")})`;
-    }),
-  );
-};
+const byEntry = (standings: readonly Standing[]): [string, Standing[]][] =>
+  Object.entries(Object.groupBy(standings, ({ entry }) => entry)).map(([entry, some = []]) => [
+    entry,
+    some,
+  ]);
 
-const sentence = (
-  standings: readonly Standing[],
-  begin: (entry: string) => string,
-  none: string,
+const isLead = ({ ahead }: Standing): boolean => ahead > 1;
+
+/** "in 8 of 11 (by most in …: 3.09 x `openai`)": how many of its comparisons, and the furthest of them. */
+const count = (
+  of: readonly Standing[],
+  some: readonly Standing[],
+  end: string,
+  worse: (one: Standing, other: Standing) => number,
 ): string => {
-  const entries = Object.entries(Object.groupBy(standings, ({ entry }) => entry));
-  const parts = entries.map(([entry, some = []]) => `${begin(`\`${entry}\``)} ${told(some)}`);
-  return `${parts.length > 0 ? parts.join("; ") : none}.`;
+  const [furthest] = some.toSorted(worse);
+  const told = furthest && `${number(furthest.ahead)} x ${furthest.other}`;
+  return `in ${some.length} of ${of.length}${furthest ? ` (${end} in ${place(furthest)}: ${told})` : ""}`;
 };
 
 /**
@@ -35,14 +29,41 @@ const sentence = (
  */
 export const headline = (standings: readonly Standing[]): readonly string[] => {
   if (standings.length === 0) return [];
-  const leads = standings.filter(({ ahead }) => ahead > 1);
-  const trails = standings.filter(({ ahead }) => !(ahead > 1));
-  const leading = (entry: string) => `${entry} is better than any other client here`;
-  const trailing = (entry: string) => `another client is as good as ${entry} or better`;
+  const leads = byEntry(standings).map(([entry, some]) => {
+    const told = count(some, some.filter(isLead), "most", (one, other) => other.ahead - one.ahead);
+    return `\`${entry}\` is ahead ${told}`;
+  });
+  const trails = byEntry(standings).map(([entry, some]) => {
+    const behind = some.filter((each) => !isLead(each));
+    const told = count(some, behind, "least", (one, other) => one.ahead - other.ahead);
+    return `\`${entry}\` is level or behind ${told}`;
+  });
   return [
-    `**Where outdial stands** (2 x is twice as good): ${sentence(leads, leading, "no client of ours is ahead of all others in anything")}`,
+    `**Where outdial stands**: beside the best other client of each comparison below, ${leads.join(", and ")}.`,
     "",
-    `**Where it does not lead** (0.5 x is half as good): ${sentence(trails, trailing, "nowhere that was measured")}`,
+    `**Where it does not lead**: ${trails.join(", and ")}.`,
     "",
   ];
+};
+
+/** Each comparison in a row, each of our entries in a column: 2 x is twice as good as the best other client. */
+export const comparisons = (standings: readonly Standing[]): readonly Table[] => {
+  if (standings.length === 0) return [];
+  const entries = byEntry(standings).map(([entry]) => entry);
+  const rows = Object.entries(Object.groupBy(standings, place)).map(([where, some = []]) => [
+    where,
+    some[0]?.other ?? "",
+    ...entries.map((entry) => {
+      const found = some.find((each) => each.entry === entry);
+      if (!found) return "–";
+      const times = `${number(found.ahead)} x`;
+      return isLead(found) ? `**${times}**` : times;
+    }),
+  ]);
+  const columns = [
+    "2 x is twice as good",
+    "the best other",
+    ...entries.map((each) => `\`${each}\``),
+  ];
+  return [{ columns, rows }];
 };

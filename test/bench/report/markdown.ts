@@ -1,5 +1,5 @@
 import type { Section, Table } from "../section.ts";
-import { headline } from "./headline.ts";
+import { comparisons, headline } from "./headline.ts";
 
 /** A section, and when and how quietly it was measured. */
 export interface Measured extends Section {
@@ -60,10 +60,12 @@ export const markdown = (results: Results): string => {
   const { machine, versions, absent, notes, sections } = results;
   const targets = sections.flatMap((each) => each.targets);
   const missed = targets.filter(({ met }) => !met).length;
+  const standings = sections.flatMap((each) => each.standings ?? []);
   return [
     "# Benchmarks",
     "",
-    ...headline(sections.flatMap(({ standings = [] }) => standings)),
+    ...headline(standings),
+    ...comparisons(standings).flatMap(table),
     "Written by `npm run bench`; don't edit. All numbers are in [results.json](results.json).",
     "",
     `${machine}. ${targets.length - missed} of ${targets.length} goals met, ${missed} missed.`,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headline } from "../../bench/report/headline.ts";
+import { comparisons, headline } from "../../bench/report/headline.ts";
 import type { Standing } from "../../bench/section.ts";
 
 const standing: Standing = {
@@ -9,34 +9,53 @@ const standing: Standing = {
   ahead: 2,
 };
 const rate = { ...standing, what: "calls a second", other: "`axios`" };
+const other = { ...standing, entry: "outdial", ahead: 0.8 } as const;
 
-test("one sentence says where each entry is ahead of the best other client, and how far", () => {
+test("a sentence says in how many comparisons each entry is ahead, and where by most", () => {
   const [leads] = headline([
     standing,
     { ...rate, where: "1 in flight", ahead: 1.25 },
-    { ...rate, where: "50 in flight", ahead: 1.5 },
-    { ...standing, entry: "outdial", ahead: 1.1 },
+    { ...rate, where: "50 in flight", ahead: 0.5 },
+    other,
   ]);
   expect(leads).toContain(
-    "`outdial/fetch` is better than any other client here in the size of a Worker (2.00 x `smallest`) " +
-      "and in calls a second (1 in flight: 1.25 x `axios`; 50 in flight: 1.50 x `axios`); " +
-      "`outdial` is better than any other client here in the size of a Worker (1.10 x `smallest`).",
+    "`outdial/fetch` is ahead in 2 of 3 (most in the size of a Worker: 2.00 x `smallest`), " +
+      "and `outdial` is ahead in 0 of 1.",
+  );
+});
+
+test("another says in how many it is not, and where it is furthest behind", () => {
+  const [, , trails] = headline([
+    standing,
+    { ...rate, where: "1 in flight", ahead: 0.9 },
+    { ...rate, where: "50 in flight", ahead: 0.5 },
+    other,
+  ]);
+  expect(trails).toContain(
+    "`outdial/fetch` is level or behind in 2 of 3 (least in calls a second, 50 in flight: 0.50 x `axios`), " +
+      "and `outdial` is level or behind in 1 of 1 (least in the size of a Worker: 0.80 x `smallest`).",
   );
 });
 
 test.each([0.5, 1, Number.NaN])("%d times as good is no lead", (ahead) => {
   const [leads, , trails] = headline([standing, { ...rate, ahead }]);
-  expect(leads).not.toContain("calls a second");
-  expect(trails).toContain(
-    "another client is as good as `outdial/fetch` or better in calls a second",
-  );
+  expect(leads).toContain("ahead in 1 of 2");
+  expect(trails).toContain("level or behind in 1 of 2 (least in calls a second");
 });
 
-test("to lead nowhere, or everywhere, is said too", () => {
-  expect(headline([{ ...standing, ahead: 0.9 }])[0]).toContain("no client of ours is ahead");
-  expect(headline([standing])[2]).toContain("nowhere that was measured");
+test("each comparison is a row, each entry a column, and a lead is bold", () => {
+  expect(comparisons([standing, other, { ...rate, where: "1 in flight", ahead: 1 }])).toEqual([
+    {
+      columns: ["2 x is twice as good", "the best other", "`outdial/fetch`", "`outdial`"],
+      rows: [
+        ["the size of a Worker", "`smallest`", "**2.00 x**", "0.80 x"],
+        ["calls a second, 1 in flight", "`axios`", "1.00 x", "–"],
+      ],
+    },
+  ]);
 });
 
 test("nothing is said while nobody was compared", () => {
   expect(headline([])).toEqual([]);
+  expect(comparisons([])).toEqual([]);
 });
