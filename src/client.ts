@@ -3,7 +3,7 @@ import type { CallParams } from "./calls/params.ts";
 import { type Memory, place } from "./calls/place.ts";
 import { BadParametersException } from "./errors.ts";
 import { type ApiKey, type Options, settingsOf } from "./options.ts";
-import type { Send } from "./request/send.ts";
+import type { Send } from "./request/send/send.ts";
 
 /** The options of a client: those of a call, without the key. */
 export type ClientOptions = Omit<Options, "apiKey">;

@@ -9,7 +9,7 @@ import type { CallParams } from "./calls/params.ts";
 import { placeOnce } from "./calls/place.ts";
 import { CallsClient, type ClientOptions } from "./client.ts";
 import type { ApiKey, Options } from "./options.ts";
-import { straight } from "./request/straight.ts";
+import { straight } from "./request/send/straight.ts";
 
 /** The calls of an account, for whoever keeps no client: `calls.create(params, options)`. */
 export const calls: {

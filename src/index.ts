@@ -6,7 +6,7 @@
 import { create } from "./calls/create.ts";
 import { CallsClient, type ClientOptions } from "./client.ts";
 import type { ApiKey } from "./options.ts";
-import { throughKy } from "./request/ky.ts";
+import { throughKy } from "./request/send/ky.ts";
 
 /** The calls of an account, for whoever keeps no client: `calls.create(params, options)`. */
 export const calls: {

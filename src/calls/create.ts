@@ -1,5 +1,5 @@
 import type { Options } from "../options.ts";
-import { throughKy } from "../request/ky.ts";
+import { throughKy } from "../request/send/ky.ts";
 import type { Call } from "./call.ts";
 import type { CallParams } from "./params.ts";
 import { placeOnce } from "./place.ts";

@@ -6,15 +6,15 @@ import {
   TimeoutException,
 } from "../errors.ts";
 import { type Options, type Settings, settingsOf } from "../options.ts";
+import { readText } from "../request/answer/read.ts";
 import { watched } from "../request/attempt.ts";
 import { type Gate, pause, withDeadline } from "../request/deadline.ts";
-import { networkException } from "../request/failure.ts";
+import { networkException } from "../request/exception/failure.ts";
+import { type Redaction, redactor } from "../request/exception/redact.ts";
+import { refusal, requestIdOf } from "../request/exception/refusal.ts";
 import { bodyOf, userAgent } from "../request/platform.ts";
 import { isPlatforms, post } from "../request/post.ts";
-import { readText } from "../request/read.ts";
-import { type Redaction, redactor } from "../request/redact.ts";
-import { refusal, requestIdOf } from "../request/refusal.ts";
-import type { Send } from "../request/send.ts";
+import type { Send } from "../request/send/send.ts";
 import { check } from "../rules/check.ts";
 import { isKey } from "../rules/key.ts";
 import { apiOf, isLoopback, routeOf } from "../rules/url.ts";

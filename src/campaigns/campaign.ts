@@ -6,14 +6,15 @@ import type { Contact } from "./contacts/contact.ts";
 import { numbersIn } from "./contacts/numbers.ts";
 import { Dialer } from "./dial/dialer.ts";
 import { run } from "./dial/run.ts";
-import { erase } from "./ledger/erase.ts";
-import { factOf } from "./ledger/facts.ts";
-import { identify } from "./ledger/identity.ts";
-import { type Progress, setStateOfCampaign } from "./ledger/progress.ts";
-import { followClock, noteReceived } from "./ledger/settle.ts";
+import { followClock, noteReceived } from "./ledger/attempt/settle.ts";
+import { erase } from "./ledger/barred/erase.ts";
+import { factOf } from "./ledger/campaign/facts.ts";
+import { identify } from "./ledger/campaign/identity.ts";
+import { type Progress, setStateOfCampaign } from "./ledger/campaign/progress.ts";
 import { prepareTables } from "./ledger/tables.ts";
 import { type Ledger, ledgerOf, type Storage, sqlOf } from "./ledger.ts";
-import { type CampaignOptions, CampaignSettingsSchema } from "./options.ts";
+import type { CampaignOptions } from "./options.ts";
+import { CampaignSettingsSchema } from "./settings.ts";
 
 /** A list of contacts that is being called, each at most once an attempt. */
 export interface Campaign extends Ledger, AsyncDisposable {

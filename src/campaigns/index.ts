@@ -8,7 +8,7 @@ export type { Added } from "./contacts/add.ts";
 export type { Contact, RefusedContact } from "./contacts/contact.ts";
 export type { Disposition } from "./disposition.ts";
 export type { AuditEntry } from "./ledger/audit.ts";
-export type { Progress } from "./ledger/progress.ts";
+export type { Progress } from "./ledger/campaign/progress.ts";
 export type { Result } from "./ledger/results.ts";
 export { type Ledger, openLedger, type Storage } from "./ledger.ts";
 export { LedgerException, type LedgerReason } from "./ledger-exception.ts";

@@ -1,7 +1,7 @@
 import { numbersIn } from "./contacts/numbers.ts";
 import { type AuditEntry, readAudit } from "./ledger/audit.ts";
-import { block } from "./ledger/blocked.ts";
-import { type Progress, progressOf } from "./ledger/progress.ts";
+import { block } from "./ledger/barred/blocked.ts";
+import { type Progress, progressOf } from "./ledger/campaign/progress.ts";
 import { type Result, readResults } from "./ledger/results.ts";
 import { requireTables } from "./ledger/tables.ts";
 import { type Database, databaseSql } from "./sql/database.ts";

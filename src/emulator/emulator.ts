@@ -5,17 +5,19 @@ import { apiRoutes } from "./api/api.ts";
 import { SignedRecordings } from "./api/signed.ts";
 import { Call } from "./line/call.ts";
 import { Calls } from "./line/calls.ts";
-import type { CallRecord, EmulatorEvent } from "./line/history.ts";
+import type { EmulatorEvent } from "./line/history.ts";
 import { instantClock } from "./line/instant-clock.ts";
 import { Journal } from "./line/journal.ts";
 import { realClock } from "./line/real-clock.ts";
+import type { CallRecord } from "./line/record.ts";
 import { Notifier } from "./notify/notifier.ts";
 import { randomSecret, signer } from "./notify/signature.ts";
-import { type EmulatorOptions, EmulatorSettingsSchema, urlOf } from "./options.ts";
+import type { EmulatorOptions } from "./options.ts";
 import { asker } from "./outgoing.ts";
 import { randomSource, ulid } from "./random.ts";
 import { audioOf, type CallAudio } from "./recording/audio.ts";
 import { run } from "./run.ts";
+import { EmulatorSettingsSchema, urlOf } from "./settings.ts";
 
 /** A running emulator. It is iterable: `for await` gives everything that happens from then on. */
 export interface Emulator extends AsyncIterable<EmulatorEvent> {

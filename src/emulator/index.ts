@@ -9,8 +9,6 @@ export { createEmulator, type Emulator } from "./emulator.ts";
 export type { Outcome } from "./line/destinations.ts";
 export type {
   ActionEntry,
-  CallFacts,
-  CallRecord,
   CutEntry,
   EmulatorEvent,
   ErrorEntry,
@@ -25,6 +23,7 @@ export type {
   StateEntry,
   StreamEntry,
 } from "./line/history.ts";
+export type { CallFacts, CallRecord } from "./line/record.ts";
 export type { CallState, EndReason, FailureReason, Reason } from "./line/states.ts";
 export type { Mishaps } from "./notify/mishaps.ts";
 export type { EmulatorOptions, OnCall } from "./options.ts";

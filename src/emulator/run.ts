@@ -4,8 +4,8 @@ import { follow } from "./flow/follow.ts";
 import type { FlowParts } from "./flow/parts.ts";
 import type { Call } from "./line/call.ts";
 import { destinationOf, type Outcome } from "./line/destinations.ts";
-import type { CallRecord } from "./line/history.ts";
 import { callUp, type Ringing } from "./line/line.ts";
+import type { CallRecord } from "./line/record.ts";
 import { audioOf } from "./recording/audio.ts";
 
 /** What a call needs of the rest of the emulator. */

@@ -10,26 +10,17 @@ export type { OnError } from "../callbacks/verify/guard.ts";
 export type { Checks, Verification } from "../callbacks/verify/verification.ts";
 export { Action, type Dial, type Hangup, type Play, type Stream } from "./action.ts";
 export { dial, hangup, play, stream } from "./build.ts";
-export { FrameException } from "./frame.ts";
 export { type Answered, type FlowOptions, flowHandler } from "./handler.ts";
 export {
   FromApplication,
-  FromService,
-  type MediaAudio,
   type MediaClear,
   type MediaInterrupt,
-  type MediaOther,
   type MediaSpeech,
-  type MediaStart,
   type NestedMediaSpeech,
-} from "./media.ts";
+} from "./media/application.ts";
+export { FrameException } from "./media/frame.ts";
+export type { Closed, Heard, StreamHandlers, StreamOptions } from "./media/options.ts";
+export { FromService, type MediaAudio, type MediaOther, type MediaStart } from "./media/service.ts";
+export { type StreamSession, streamSession } from "./media/session.ts";
+export type { MediaEvent, MediaSocket } from "./media/socket.ts";
 export { FlowRequest } from "./request.ts";
-export {
-  type Closed,
-  type Heard,
-  type StreamHandlers,
-  type StreamOptions,
-  type StreamSession,
-  streamSession,
-} from "./session.ts";
-export type { MediaEvent, MediaSocket } from "./socket.ts";

@@ -1,6 +1,6 @@
 import type { Fetch } from "../options.ts";
-import { type Answer, answerOf } from "./answer.ts";
-import type { Send } from "./send.ts";
+import { type Answer, answerOf } from "./answer/answer.ts";
+import type { Send } from "./send/send.ts";
 
 /** The platform's own, as it was before anything could be put in its place. */
 const platforms = /* @__PURE__ */ (() => globalThis.fetch)();

@@ -1,4 +1,4 @@
-import type { MediaEvent } from "../../flows/socket.ts";
+import type { MediaEvent } from "../../flows/media/socket.ts";
 import type { Agent, AgentEvent, Codec, Frame, Line } from "../agent.ts";
 import { AgentException } from "../exception.ts";
 import { connect, release } from "./connect.ts";

@@ -1,4 +1,4 @@
-import type { MediaEvent } from "../../flows/socket.ts";
+import type { MediaEvent } from "../../flows/media/socket.ts";
 
 /** What is needed of an agent's socket: every standard WebSocket has it. */
 export interface AgentSocket {

@@ -1,4 +1,4 @@
-import type { MediaSocket } from "../../flows/socket.ts";
+import type { MediaSocket } from "../../flows/media/socket.ts";
 import type { Agent } from "../agent.ts";
 import { Conversation } from "./conversation.ts";
 import type { TalkMetrics } from "./metrics.ts";

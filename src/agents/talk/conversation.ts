@@ -1,6 +1,6 @@
-import type { MediaStart } from "../../flows/media.ts";
-import { type StreamSession, streamSession } from "../../flows/session.ts";
-import type { MediaSocket } from "../../flows/socket.ts";
+import type { MediaStart } from "../../flows/media/service.ts";
+import { type StreamSession, streamSession } from "../../flows/media/session.ts";
+import type { MediaSocket } from "../../flows/media/socket.ts";
 import type { Agent, AgentEvent, Formats, ToolCall } from "../agent.ts";
 import type { AudioFormat } from "../audio/format.ts";
 import { AgentException } from "../exception.ts";

@@ -1,6 +1,6 @@
 import { BadParametersException } from "../../errors.ts";
-import type { MediaOther, MediaStart } from "../../flows/media.ts";
-import type { StreamOptions } from "../../flows/session.ts";
+import type { StreamOptions } from "../../flows/media/options.ts";
+import type { MediaOther, MediaStart } from "../../flows/media/service.ts";
 import type { Transcript } from "../agent.ts";
 import type { Gone } from "../socket/link.ts";
 import type { OpenSocket } from "../socket/socket.ts";

@@ -1,10 +1,10 @@
 import { utf8 } from "../../bytes/utf8.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
 import { check } from "../../rules/check.ts";
-import { hasBlocked, isBlocked } from "../ledger/blocked.ts";
-import { erasedIn } from "../ledger/erase.ts";
-import { addToTally } from "../ledger/progress.ts";
-import type { CampaignSettings } from "../options.ts";
+import { hasBlocked, isBlocked } from "../ledger/barred/blocked.ts";
+import { erasedIn } from "../ledger/barred/erase.ts";
+import { addToTally } from "../ledger/campaign/progress.ts";
+import type { CampaignSettings } from "../settings.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Contact, ContactSchema, type RefusedContact } from "./contact.ts";
 

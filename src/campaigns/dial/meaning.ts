@@ -1,5 +1,5 @@
 import { BadParametersException, isException } from "../../errors.ts";
-import type { Meaning } from "../ledger/outcome.ts";
+import type { Meaning } from "../ledger/attempt/outcome.ts";
 
 /** What the campaign itself gets wrong, so that every contact would be refused. */
 const pausing: ReadonlySet<number> = /* @__PURE__ */ new Set([307, 308, 401, 403, 404, 405]);

@@ -1,4 +1,4 @@
-import type { Progress } from "../ledger/progress.ts";
+import type { Progress } from "../ledger/campaign/progress.ts";
 
 /** The longest sleep, in milliseconds: a clock may be set, or a machine asleep. */
 const longest = 15_000;

@@ -1,7 +1,7 @@
 import { signUrl } from "../../callbacks/url/sign.ts";
 import type { CallParams } from "../../calls/params.ts";
 import type { ContactRow } from "../ledger/contact.ts";
-import type { CampaignSettings } from "../options.ts";
+import type { CampaignSettings } from "../settings.ts";
 
 /** Seconds that a URL outlives the horizon of its call: for clocks that differ, and late deliveries. */
 const margin = 86_400;

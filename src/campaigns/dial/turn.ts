@@ -1,5 +1,5 @@
 import { type ContactRow, contactIn } from "../ledger/contact.ts";
-import type { CampaignSettings } from "../options.ts";
+import type { CampaignSettings } from "../settings.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { CallingHours } from "../window/hours.ts";
 

@@ -1,8 +1,8 @@
+import { hex } from "../../bytes/hex.ts";
 import { BadParametersException } from "../../errors.ts";
-import { hex } from "../ledger/mac.ts";
-import { ask, type ShardNamespace } from "./namespace.ts";
 import { campaignOf, type ShardedCampaign } from "./sharded.ts";
-import { type CampaignPlan, sharesOf } from "./share.ts";
+import { type CampaignPlan, sharesOf } from "./sharding/share.ts";
+import { ask, type ShardNamespace } from "./wire/namespace.ts";
 
 export type { CampaignPlan };
 

@@ -4,9 +4,10 @@
  * @module
  */
 export { type CampaignPlan, createCampaign } from "./create.ts";
-export type { Sample } from "./history.ts";
-export type { ShardNamespace, ShardStub } from "./namespace.ts";
-export { shardOf } from "./number.ts";
-export { CampaignShard, type ShardContext, type ShardOptions, type ShardStorage } from "./shard.ts";
+export type { Sample } from "./progress/history.ts";
+export type { ShardContext, ShardStorage } from "./shard/context.ts";
+export { CampaignShard, type ShardOptions } from "./shard/shard.ts";
 export { campaignOf, type ShardedCampaign } from "./sharded.ts";
+export { shardOf } from "./sharding/number.ts";
 export { statusHandler } from "./status.ts";
+export type { ShardNamespace, ShardStub } from "./wire/namespace.ts";

@@ -3,15 +3,15 @@ import type { Added } from "../contacts/add.ts";
 import type { Contact } from "../contacts/contact.ts";
 import { numbersIn } from "../contacts/numbers.ts";
 import type { Disposition } from "../disposition.ts";
-import type { Progress } from "../ledger/progress.ts";
+import type { Progress } from "../ledger/campaign/progress.ts";
 import type { Result } from "../ledger/results.ts";
-import { addTo } from "./add.ts";
-import { merged, type Sample } from "./history.ts";
-import { linesIn } from "./lines.ts";
-import { ask, type ShardNamespace, send } from "./namespace.ts";
-import { shardOf } from "./number.ts";
-import type { Answers, Asks } from "./protocol.ts";
-import { sumOf } from "./sum.ts";
+import { merged, type Sample } from "./progress/history.ts";
+import { sumOf } from "./progress/sum.ts";
+import { addTo } from "./sharding/add.ts";
+import { shardOf } from "./sharding/number.ts";
+import { linesIn } from "./wire/lines.ts";
+import { ask, type ShardNamespace, send } from "./wire/namespace.ts";
+import type { Answers, Asks } from "./wire/protocol.ts";
 
 /**
  * A campaign whose contacts are in Durable Objects, each in the shard of its number. Whatever is asked

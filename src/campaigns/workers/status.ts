@@ -1,5 +1,5 @@
 import { type CallbackOptions, callbackHandler } from "../../callbacks/handler.ts";
-import { ask, type ShardNamespace } from "./namespace.ts";
+import { ask, type ShardNamespace } from "./wire/namespace.ts";
 
 /**
  * Makes the handler of a sharded campaign's notifications: it answers `<status_callback_url>/<id>/<shard>`.

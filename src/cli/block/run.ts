@@ -1,7 +1,7 @@
 import { BadParametersException } from "../../errors.ts";
 import type { Run } from "../command/command.ts";
 import { exits, UsageError } from "../command/failure.ts";
-import { openExisting } from "../dial/journal.ts";
+import { openExisting } from "../journal/journal.ts";
 import { print } from "../terminal/output.ts";
 
 /** `outdial block`: puts numbers on a journal's do-not-call list. */

@@ -4,6 +4,7 @@ import { UsageError } from "../command/failure.ts";
 import type { Values } from "../command/flags.ts";
 import { secondsOf } from "./duration.ts";
 import type { dialFlags } from "./flags.ts";
+import { columnOf } from "./list/contacts.ts";
 
 export type DialValues = Values<typeof dialFlags>;
 
@@ -84,10 +85,3 @@ export const optionsOf = (flags: DialValues, secret: string, service: string): D
     ...(flags.variables && { variables: flags.variables.split(",").map(columnOf) }),
   };
 };
-
-/** The name of a column as contacts have it. */
-export const columnOf = (name: string): string =>
-  name
-    .trim()
-    .toLowerCase()
-    .replace(/[\s-]+/g, "_");

@@ -1,4 +1,5 @@
-import type { CallRecord, EmulatorEvent } from "../../emulator/line/history.ts";
+import type { EmulatorEvent } from "../../emulator/line/history.ts";
+import type { CallRecord } from "../../emulator/line/record.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { plain } from "../terminal/plain.ts";
 

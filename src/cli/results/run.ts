@@ -1,7 +1,7 @@
 import type { Result } from "../../campaigns/index.ts";
 import type { Run } from "../command/command.ts";
 import { exits } from "../command/failure.ts";
-import { openExisting } from "../dial/journal.ts";
+import { openExisting } from "../journal/journal.ts";
 import { print } from "../terminal/output.ts";
 import { cell } from "./cell.ts";
 

@@ -1,5 +1,6 @@
 import type { Emulator } from "../emulator.ts";
-import type { CallFacts, CallRecord, EmulatorEvent } from "../line/history.ts";
+import type { EmulatorEvent } from "../line/history.ts";
+import type { CallFacts, CallRecord } from "../line/record.ts";
 import type { Attendant } from "./attendant.ts";
 import { type Trouble, troubleOf } from "./trouble.ts";
 

@@ -1,6 +1,6 @@
 import { base64 } from "../../bytes/base64.ts";
 import type { Stream } from "../../flows/action.ts";
-import type { MediaAudio, MediaStart } from "../../flows/media.ts";
+import type { MediaAudio, MediaStart } from "../../flows/media/service.ts";
 import type { Call } from "../line/call.ts";
 import { connect } from "../media/connect.ts";
 import { type Frames, frames, hertz } from "../media/frames.ts";

@@ -2,8 +2,9 @@ import type { CallParams } from "../../calls/params.ts";
 import type { Person } from "../callee/person.ts";
 import { Recording } from "../recording/recording.ts";
 import type { Clock, Timeline } from "./clock.ts";
-import type { CallFacts, CallRecord, HistoryEntry, Note } from "./history.ts";
+import type { HistoryEntry, Note } from "./history.ts";
 import { iso } from "./iso.ts";
+import type { CallFacts, CallRecord } from "./record.ts";
 import { type CallState, type Incident, isOver, reasonOf, transitions } from "./states.ts";
 
 /** Where a call came in. */

@@ -1,6 +1,6 @@
 import { BadParametersException } from "../../errors.ts";
 import type { Call } from "./call.ts";
-import type { CallRecord } from "./history.ts";
+import type { CallRecord } from "./record.ts";
 
 /** A call, and the end of everything that has to do with it. */
 interface Entry {

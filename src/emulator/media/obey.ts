@@ -1,5 +1,5 @@
 import { safeParse } from "valibot";
-import { FromApplication } from "../../flows/media.ts";
+import { FromApplication } from "../../flows/media/application.ts";
 import type { ChunkId, Playout } from "../recording/playout.ts";
 import { samplesOf } from "../recording/sound.ts";
 

@@ -1,5 +1,5 @@
-import type { CallFacts } from "../line/history.ts";
 import { iso } from "../line/iso.ts";
+import type { CallFacts } from "../line/record.ts";
 import type { CallState } from "../line/states.ts";
 
 /** A status notification as it goes over the wire. */

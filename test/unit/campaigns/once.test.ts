@@ -1,7 +1,7 @@
 import { parse } from "valibot";
 import { describe, expect, it } from "vitest";
 import { Event } from "../../../src/callbacks/event.ts";
-import { claim } from "../../../src/campaigns/ledger/claim.ts";
+import { claim } from "../../../src/campaigns/ledger/attempt/claim.ts";
 import { contactOf } from "../../../src/campaigns/ledger/contact.ts";
 import { sqlOf } from "../../../src/campaigns/ledger.ts";
 import { ServiceException } from "../../../src/errors.ts";

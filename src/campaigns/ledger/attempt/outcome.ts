@@ -1,0 +1,115 @@
+import type { CampaignSettings } from "../../settings.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { audit } from "../audit.ts";
+import { setStateOfCampaign } from "../campaign/progress.ts";
+import { contactOf, move } from "../contact.ts";
+import { type Attempt, release, setState, stateOf } from "./claim.ts";
+
+/** What the answer to a POST means for its contact. */
+export type Meaning =
+  /** It is being called. */
+  | { readonly means: "placed"; readonly call_id: string }
+  /** It may be called: only a notification can tell. */
+  | { readonly means: "maybe"; readonly detail: string }
+  /** It is not called, and its turn comes again. */
+  | { readonly means: "later"; readonly detail: string; readonly retryAfter?: number | undefined }
+  /** It is not called, and nobody would be: the campaign is at fault. */
+  | { readonly means: "paused"; readonly detail: string }
+  /** It is not called, and never will be. */
+  | { readonly means: "refused"; readonly detail: string };
+
+/** How often a contact is put off before it expires. */
+const mostDeferrals = 20;
+
+/** The longest wait that grows by itself, in seconds. */
+export const longestWait = 60;
+
+type Write = (sql: Sql, attempt: Attempt, at: number, settings: CampaignSettings) => void;
+
+const placed =
+  (call_id: string): Write =>
+  (sql, { contact, attempt }, at, { notified }) => {
+    if (stateOf(sql, { contact, attempt }) === "claimed")
+      setState(sql, { contact, attempt }, "placed");
+    audit(sql, { at, contact, attempt, event: "placed", detail: call_id });
+    sql.all(
+      "update outdial_contact set call_id = ? where contact = ? and attempts = ?",
+      call_id,
+      contact,
+      attempt,
+    );
+    const row = contactOf(sql, contact);
+    if (!notified && row?.state === "calling") end(sql, { contact, attempt }, at, "placed");
+  };
+
+/** Ends the contact of an attempt, on which nothing will be heard. */
+const end = (sql: Sql, key: Attempt, at: number, state: "placed" | "unknown", reason?: string) => {
+  const row = contactOf(sql, key.contact);
+  setState(sql, key, "settled");
+  if (row) move(sql, row, state, { at, reason });
+};
+
+const maybe =
+  (detail: string): Write =>
+  (sql, { contact, attempt }, at, { notified }) => {
+    audit(sql, { at, contact, attempt, event: "maybe", detail });
+    const row = contactOf(sql, contact);
+    if (!notified && row?.state === "calling") {
+      end(sql, { contact, attempt }, at, "unknown", detail);
+    }
+  };
+
+const later =
+  (detail: string, retryAfter?: number): Write =>
+  (sql, attempt, at) => {
+    const row = release(sql, attempt, at, detail);
+    if (!row) return;
+    const deferrals = row.deferrals + 1;
+    sql.all(
+      "update outdial_contact set deferrals = ? where contact = ?",
+      deferrals,
+      attempt.contact,
+    );
+    const wait = retryAfter ?? Math.min(longestWait, 2 ** row.deferrals);
+    if (deferrals < mostDeferrals) move(sql, row, "waiting", { at, due: at + wait * 1000 });
+    else move(sql, row, "expired", { at, reason: detail });
+  };
+
+const paused =
+  (detail: string): Write =>
+  (sql, attempt, at) => {
+    const row = release(sql, attempt, at, detail);
+    if (row) move(sql, row, "waiting", { at });
+    setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
+  };
+
+const refused =
+  (detail: string): Write =>
+  (sql, attempt, at) => {
+    const row = release(sql, attempt, at, detail);
+    if (row) move(sql, row, "refused", { at, reason: detail });
+  };
+
+const recordOf = (meaning: Meaning): Write => {
+  switch (meaning.means) {
+    case "placed":
+      return placed(meaning.call_id);
+    case "maybe":
+      return maybe(meaning.detail);
+    case "later":
+      return later(meaning.detail, meaning.retryAfter);
+    case "paused":
+      return paused(meaning.detail);
+    case "refused":
+      return refused(meaning.detail);
+  }
+};
+
+/** Writes down what the answer to a POST means. */
+export const recordOutcome = (
+  sql: Sql,
+  attempt: Attempt,
+  meaning: Meaning,
+  at: number,
+  settings: CampaignSettings,
+): void => sql.transaction(() => recordOf(meaning)(sql, attempt, at, settings));

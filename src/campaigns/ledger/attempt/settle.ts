@@ -1,0 +1,148 @@
+import type { Received } from "../../../callbacks/receive.ts";
+import { type Disposition, dispositionOf } from "../../disposition.ts";
+import type { CampaignSettings } from "../../settings.ts";
+import type { Sql } from "../../sql/sql.ts";
+import { audit } from "../audit.ts";
+import { factOf } from "../campaign/facts.ts";
+import { contactOf, isErased, move } from "../contact.ts";
+import { type Attempt, claim, setState, stateOf } from "./claim.ts";
+import { longestWait } from "./outcome.ts";
+
+/** The attempt that a signed URL names, when it is one of this campaign. */
+const attemptIn = (sql: Sql, { campaign, contact, attempt }: Received["context"]) =>
+  campaign === factOf(sql, "id") && Number.isSafeInteger(contact) && Number.isSafeInteger(attempt)
+    ? { contact: Number(contact), attempt: Number(attempt) }
+    : undefined;
+
+/** Whether another attempt follows on how this one ended. */
+const isTriedAgain = (
+  sql: Sql,
+  disposition: Disposition,
+  attempts: number,
+  at: number,
+  { attempts: most = 1, retryOn, until }: CampaignSettings,
+): boolean =>
+  retryOn.some((reason) => reason === disposition) &&
+  attempts < most &&
+  factOf(sql, "state") !== "canceled" &&
+  at < (until?.getTime() ?? Number.POSITIVE_INFINITY);
+
+/** Whether a call has ended, also where the service doesn't say which: the signed URL does. */
+const isEnd = ({ type }: Received["event"]): boolean =>
+  type === "call.completed" || type === "call.failed";
+
+const reasonIn = ({ data }: Received["event"]): string | undefined => {
+  const { reason } = Object(data);
+  return typeof reason === "string" ? reason : undefined;
+};
+
+/** A call has ended: so has its contact, unless another attempt follows. */
+const settle = (
+  sql: Sql,
+  key: Attempt,
+  type: string,
+  reason: string | undefined,
+  at: number,
+  settings: CampaignSettings,
+): void => {
+  const contact = contactOf(sql, key.contact);
+  setState(sql, key, "settled");
+  if (!contact || contact.attempts !== key.attempt) return;
+  const disposition = dispositionOf(type, reason);
+  const again =
+    !isErased(contact) && isTriedAgain(sql, disposition, contact.attempts, at, settings);
+  const due = at + settings.retryAfter * 1000;
+  if (again) move(sql, contact, "waiting", { at, reason: disposition, due });
+  else move(sql, contact, disposition, { at, reason });
+};
+
+/**
+ * A claim that the service had refused, and now tells of a call all the same: it is believed, so that
+ * nobody is called twice.
+ */
+const reclaim = (sql: Sql, key: Attempt, at: number, settleBy: number): void => {
+  const contact = contactOf(sql, key.contact);
+  if (contact?.attempts === key.attempt - 1) claim(sql, contact, at, settleBy);
+};
+
+/**
+ * Takes in a verified notification, in any order and any number of times.
+ *
+ * @returns whether it was about an attempt of this campaign
+ */
+export const noteReceived = (
+  sql: Sql,
+  { event, context }: Received,
+  at: number,
+  settings: CampaignSettings,
+): boolean =>
+  sql.transaction(() => {
+    const key = attemptIn(sql, context);
+    if (!key) return false;
+    if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settle * 1000);
+    const state = stateOf(sql, key);
+    if (!state) return false;
+    if (state === "claimed") {
+      setState(sql, key, "placed");
+      audit(sql, { at, ...key, event: "placed", detail: event.call_id ?? undefined });
+      sql.all(
+        "update outdial_contact set call_id = ? where contact = ? and attempts = ?",
+        event.call_id,
+        key.contact,
+        key.attempt,
+      );
+    }
+    const row = contactOf(sql, key.contact);
+    const isOpen = state !== "settled" || row?.state === "unknown";
+    if (isOpen && isEnd(event)) settle(sql, key, event.type, reasonIn(event), at, settings);
+    return true;
+  });
+
+/** How many calls are given up in one go. */
+const page = 1_000;
+
+/**
+ * Frees the slots of the calls of which nothing was heard for too long, a page of them. Their contacts
+ * are `unknown`: told as such, and never called again by themselves.
+ */
+export const giveUp = (sql: Sql, at: number): void => {
+  const next = nextToGiveUp(sql);
+  if (next > at) return;
+  sql.transaction(() => {
+    const rows = sql.all(
+      `select contact, attempt from outdial_attempt
+       where state <> 'settled' and settle_by <= ? limit ${page}`,
+      at,
+    );
+    for (const row of rows) {
+      const key = { contact: Number(row.contact), attempt: Number(row.attempt) };
+      const contact = contactOf(sql, key.contact);
+      setState(sql, key, "settled");
+      if (contact) move(sql, contact, "unknown", { at, reason: contact.reason });
+    }
+  });
+};
+
+/**
+ * A clock that was set back must hold nobody up: what lies further ahead than it can, by the clock as
+ * it is now, is brought near.
+ */
+export const followClock = (sql: Sql, at: number, { settle, retryAfter }: CampaignSettings): void =>
+  sql.transaction(() => {
+    const settleBy = at + settle * 1000;
+    const due = at + Math.max(retryAfter, longestWait) * 1000;
+    sql.all(
+      "update outdial_attempt set settle_by = ? where state <> 'settled' and settle_by > ?",
+      settleBy,
+      settleBy,
+    );
+    sql.all("update outdial_contact set due = ? where state = 'waiting' and due > ?", due, due);
+  });
+
+/** When the next call has been silent for too long; `Infinity` when none is open. */
+export const nextToGiveUp = (sql: Sql): number => {
+  const [{ at } = {}] = sql.all(
+    "select min(settle_by) as at from outdial_attempt where state <> 'settled'",
+  );
+  return typeof at === "number" ? at : Number.POSITIVE_INFINITY;
+};
