@@ -1,10 +1,10 @@
 import { custom, type GenericSchema, pipe, transform } from "valibot";
 
-/** One of the known words, or one that the service has added since. */
-type Word<Known extends string> = Known | (string & Record<never, never>);
+/** One of the known words, which editors complete, or one that the service has added since. */
+export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** The fields that `data` may have. One with a value of the wrong type is left out. */
-interface Fields {
+/** The fields that an event's `data` may have. One with a value of the wrong type is left out. */
+export interface EventData {
   /** E.164. */
   readonly from?: string | undefined;
   /** E.164. */
@@ -35,7 +35,7 @@ interface Fields {
 }
 
 /** What every notification may say of itself; the older payload form says only whose account it is. */
-interface Stamp {
+export interface EventStamp {
   /** The same on every delivery of one event: act once for each. */
   readonly id?: string | undefined;
   /** The form of the notification, a date. */
@@ -50,7 +50,8 @@ interface Stamp {
  * A status notification of one type. Fields that aren't here are kept as they came, outside of its type:
  * `"region" in event && event.region`.
  */
-export interface EventOf<Type extends string, Field extends keyof Fields = never> extends Stamp {
+export interface EventOf<Type extends string, Field extends keyof EventData = never>
+  extends EventStamp {
   /** Set by outdial: that it is one of the five that it knows, and says which call it is about. */
   readonly known: true;
   /** What happened, in the service's word. */
@@ -58,7 +59,7 @@ export interface EventOf<Type extends string, Field extends keyof Fields = never
   /** The id that `calls.create` gave. */
   readonly call_id: string;
   /** What the service says of it; `{}` when it says nothing. */
-  readonly data: Pick<Fields, "from" | "to" | Field>;
+  readonly data: Pick<EventData, "from" | "to" | Field>;
 }
 
 /** The service dials. */
@@ -83,7 +84,7 @@ export type FailedEvent = EventOf<"call.failed", "reason" | "hangup_time">;
  * A status notification that this version doesn't know: of another type, such as `stream.started`,
  * `recording.completed` or `leg.answered`, or without the id of a call.
  */
-export interface UnknownEvent extends Stamp {
+export interface UnknownEvent extends EventStamp {
   /** Set by outdial: that `type` is none of the five, or `call_id` is null. */
   readonly known: false;
   /** What happened, in the service's word. */
@@ -118,7 +119,7 @@ const kindsOfStamp = {
   api_version: "string",
   occurred_at: "string",
   account_id: "string",
-} satisfies Record<keyof Stamp, unknown>;
+} satisfies Record<keyof EventStamp, unknown>;
 
 const kindsOfData = {
   from: "string",
@@ -129,7 +130,7 @@ const kindsOfData = {
   duration: "number",
   reason: "string",
   recording_url: "string",
-} satisfies Record<keyof Fields, unknown>;
+} satisfies Record<keyof EventData, unknown>;
 
 /** The fields of an object, without those that are something else than they should, or no field. */
 const sound = (fields: object, kinds: Kinds): object =>

@@ -7,11 +7,14 @@ export {
   type AnsweredEvent,
   type CompletedEvent,
   Event,
+  type EventData,
   type EventOf,
+  type EventStamp,
   type FailedEvent,
   type InitiatedEvent,
   type RingingEvent,
   type UnknownEvent,
+  type Word,
 } from "./event.ts";
 export { type CallbackOptions, callbackHandler } from "./handler.ts";
 export { byOccurrence, didRing, isFinal } from "./lifecycle.ts";

@@ -1,18 +1,3 @@
-/** How a contact ended. */
-export const dispositions = [
-  "completed",
-  "busy",
-  "no_answer",
-  "rejected",
-  "unreachable",
-  "refused",
-  "unknown",
-  "expired",
-  "canceled",
-  "skipped",
-  "placed",
-] as const;
-
 /**
  * How a contact ended.
  *
@@ -27,7 +12,18 @@ export const dispositions = [
  * | `skipped` | is on the do-not-call list, or was erased before its turn |
  * | `placed` | was called; what became of it is told elsewhere (`notified: false`) |
  */
-export type Disposition = (typeof dispositions)[number];
+export type Disposition =
+  | "completed"
+  | "busy"
+  | "no_answer"
+  | "rejected"
+  | "unreachable"
+  | "refused"
+  | "unknown"
+  | "expired"
+  | "canceled"
+  | "skipped"
+  | "placed";
 
 /** Where a contact stands: it waits for its turn or its next attempt, is being called, or has ended. */
 export type State = "waiting" | "calling" | Disposition;
@@ -41,8 +37,26 @@ const failed: ReadonlySet<string> = /* @__PURE__ */ new Set([
   "canceled",
 ]);
 
-export const isDisposition = (state: string): state is Disposition =>
-  dispositions.some((each) => each === state);
+const known = {
+  completed: true,
+  busy: true,
+  no_answer: true,
+  rejected: true,
+  unreachable: true,
+  refused: true,
+  unknown: true,
+  expired: true,
+  canceled: true,
+  skipped: true,
+  placed: true,
+} satisfies Record<Disposition, true>;
+
+export const isDisposition = (state: string): state is Disposition => Object.hasOwn(known, state);
+
+/** All of them, in the order in which they are told. */
+export const dispositions: readonly Disposition[] = /* @__PURE__ */ Object.keys(known).filter(
+  isDisposition,
+);
 
 const isFailure = (reason: string): reason is Disposition => failed.has(reason);
 

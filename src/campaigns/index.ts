@@ -13,7 +13,7 @@ export type { Result } from "./ledger/results.ts";
 export { type Ledger, openLedger, type Storage } from "./ledger.ts";
 export { LedgerException, type LedgerReason } from "./ledger-exception.ts";
 export type { CampaignOptions, RetryReason } from "./options.ts";
-export type { Database } from "./sql/database.ts";
+export type { Database, Statement } from "./sql/database.ts";
 export type { DurableStorage } from "./sql/durable.ts";
 export type { Param, Row, Value } from "./sql/sql.ts";
 export type { Window } from "./window/window.ts";

@@ -1,4 +1,13 @@
-const messages = {
+/** Why a ledger can't be used. */
+export type LedgerReason =
+  | "in_use"
+  | "other_campaign"
+  | "newer"
+  | "not_a_ledger"
+  | "not_scrubbed"
+  | "not_durable";
+
+const messages: Readonly<Record<LedgerReason, string>> = {
   in_use: "The ledger is in use: another process dials from it",
   other_campaign: "The ledger is that of another campaign: its sender, flow or service is another",
   newer: "The ledger was written by a newer version of this package",
@@ -6,10 +15,7 @@ const messages = {
   not_scrubbed:
     "The contacts are erased, but bytes of them may be left in the file: somebody reads it, or the runtime forbids VACUUM, as Deno does without --allow-read and --allow-write as a whole",
   not_durable: "The database can't be made durable: it needs WAL and synchronous FULL",
-} as const;
-
-/** Why a ledger can't be used. */
-export type LedgerReason = keyof typeof messages;
+};
 
 /**
  * The ledger of a campaign can't be used as it is. No call was begun for it.

@@ -9,25 +9,16 @@ test("every export has its comment, and every link in one leads somewhere (typed
   expect(await makeReference()).toEqual([]);
 });
 
-test("every field of a public type has its comment (deno doc --lint)", async () => {
+test("every field of a public type has its comment, and every type that one names is public (deno doc --lint)", async () => {
   const deno = path("test/node_modules/.bin/deno");
-  const { stderr } = await execute(deno, ["doc", "--lint", ...entryFiles()]);
-  const complaints = stderr
-    .split(/^error/m)
-    .slice(1)
-    // Those of valibot's types: JSR leads to them.
-    .filter((text) => !isOfValibot(text) && !text.includes("documentation lint errors"))
-    .filter((text) => text.startsWith("[missing"));
-  expect(complaints).toEqual([]);
+  // Types of packages are told by those packages' own pages, so none of theirs is looked into.
+  const { code, stderr } = await execute(deno, [
+    ...["doc", "--quiet", "--no-npm", "--lint"],
+    ...entryFiles(),
+  ]);
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
 });
-
-/** Whether a complaint is that a type of valibot's is not in this package. */
-const isOfValibot = (complaint: string): boolean => {
-  const [, type, file] = /private type '(\w+)'[\s\S]*?--> (\S+?):\d/.exec(complaint) ?? [];
-  const source = file && read(file.slice(path("").length));
-  const [names = ""] = /import \{[^}]*\} from "valibot"/.exec(source ?? "") ?? [];
-  return type !== undefined && new RegExp(`\\b${type}\\b`).test(names);
-};
 
 /** The links of a page: `[words](address)`, code apart. */
 const linksOf = (page: string): string[] => {

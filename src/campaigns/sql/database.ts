@@ -1,8 +1,9 @@
 import { LedgerException } from "../ledger-exception.ts";
 import type { Param, Row, Sql } from "./sql.ts";
 
-/** What is used of a statement. */
-interface Statement {
+/** What is used of a statement of a database. */
+export interface Statement {
+  /** Runs it with values for its marks, and gives its rows. */
   all(...values: Param[]): Row[];
 }
 

@@ -1,4 +1,4 @@
-import { type Disposition, dispositions, type State } from "../../disposition.ts";
+import type { Disposition, State } from "../../disposition.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { audit } from "../audit.ts";
 import { factOf, setFact } from "./facts.ts";
@@ -71,7 +71,7 @@ export const countsOf = (of: (state: State) => number): Omit<Progress, "state" |
   const open = waiting + calling;
   return {
     done: open === 0,
-    contacts: dispositions.reduce((total, disposition) => total + ended[disposition], open),
+    contacts: Object.values(ended).reduce((total, each) => total + each, open),
     waiting,
     calling,
     ...ended,
