@@ -75,6 +75,7 @@ export const rest: readonly Job[] = [
   specifies("package", "runtimes"),
   specifies("examples", "runtimes"),
   specifies("bridge", "runtimes", "chromium"),
+  specifies("agents", "runtimes"),
   specifies("campaign", "runtimes", "chromium"),
   specifies("dashboard", "runtimes", "chromium"),
   specifies("cli", "runtimes"),

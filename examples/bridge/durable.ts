@@ -1,4 +1,5 @@
 import { verifyUrl } from "outdial/callbacks";
+import type { Context } from "outdial/flows";
 import { configOf } from "./config.ts";
 import { echoAgent } from "./echo-agent.ts";
 import { oneMore, withNews } from "./known.ts";
@@ -51,6 +52,8 @@ export const objectClass = (upgrade: Upgrade) =>
     readonly #storage: Storage;
     readonly #secret: readonly string[];
     readonly #lines: Lines;
+    /** Whether the call's talk began in this isolate. */
+    #isHere = false;
 
     constructor({ storage }: { readonly storage: Storage }, env: Env) {
       const config = configOf((name) => env[name] as string | undefined);
@@ -66,10 +69,28 @@ export const objectClass = (upgrade: Upgrade) =>
       const { pathname } = new URL(request.url);
       if (pathname === "/media") {
         const context = await verifyUrl(request.url, { secret: this.#secret });
-        return this.#lines.connect(request, upgrade, String(context.id), context);
+        return this.#connect(request, String(context.id), context);
       }
       const body = await request.json();
       return Response.json((await this.#does[pathname.slice(1)]?.(body)) ?? null);
+    }
+
+    async #connect(request: Request, id: string, context: Context): Promise<Response> {
+      this.#isHere = true;
+      await this.#storage.put("talks", true);
+      const upgraded: Upgrade = (asked) => {
+        const made = upgrade(asked);
+        made.socket.addEventListener("close", () => this.#storage.put("talks", false));
+        return made;
+      };
+      return this.#lines.connect(request, upgraded, id, context);
+    }
+
+    /** A deploy ends every isolate, and the talks in them: nobody is left there to note it. */
+    async #over(id: string): Promise<void> {
+      this.#lines.over(id);
+      const isCut = !this.#isHere && (await this.#storage.get("talks"));
+      if (isCut) await this.#note({ id, news: { problem: "restarted" } });
     }
 
     async #note({ id, news }: { readonly id: string; readonly news: Partial<KnownCall> }) {
@@ -80,7 +101,7 @@ export const objectClass = (upgrade: Upgrade) =>
     // biome-ignore lint/suspicious/noExplicitAny: each takes what its name was asked with
     readonly #does: Readonly<Record<string, (body: any) => unknown>> = {
       ringing: (id: string) => void this.#lines.ringing(id),
-      over: (id: string) => void this.#lines.over(id),
+      over: (id: string) => this.#over(id),
       note: (body) => this.#note(body),
       find: () => this.#storage.get("call"),
       claim: async () => {

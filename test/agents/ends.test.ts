@@ -11,7 +11,8 @@ import { type Calling, call } from "./application.ts";
 import type { Behaviour } from "./model.ts";
 import { serveOpenai } from "./protocols/openai.ts";
 import { names, protocols } from "./protocols/protocols.ts";
-import { type AgentServer, type Peer, serveAgent, type Taking } from "./server.ts";
+import { delta, updated, whenAsked } from "./scripted.ts";
+import { type AgentServer, serveAgent, type Taking } from "./server.ts";
 
 const servers: AgentServer[] = [];
 const served = async (server: Promise<AgentServer>) => {
@@ -34,29 +35,15 @@ const calling = (server: AgentServer, more: Calling = {}, tools: Tools = {}) =>
     talk: { ...talk, ...more.talk },
   });
 
-const updated = { type: "session.updated", event_id: "e", session: { type: "realtime" } };
-const delta = (ms: number) => ({
-  type: "response.output_audio.delta",
-  response_id: "r1",
-  item_id: "i1",
-  content_index: 0,
-  delta: Buffer.alloc(ms * 8, 0x80).toString("base64"),
-});
-
-/** An agent that is ready, and then does something. */
-const then = (does: (peer: Peer) => void): Taking => ({
-  accept: (peer, message) => {
-    if (Object(message).type === "session.update") peer.send(updated);
-    if (Object(message).type === "response.create") does(peer);
-  },
-});
-
 describe("a call ends for sure, with a reason, and both sockets are let go", () => {
   const faults: Readonly<Record<string, readonly [Taking, EndReason]>> = {
-    "the agent is cut off": [then(({ socket }) => socket.terminate()), "agent_lost"],
-    "the agent closes in order": [then(({ socket }) => socket.close(1000)), "agent_ended"],
-    "the agent closes with a complaint": [then(({ socket }) => socket.close(1011)), "agent_lost"],
-    "the agent says nothing at all": [then(() => {}), "agent_silent"],
+    "the agent is cut off": [whenAsked(({ socket }) => socket.terminate()), "agent_lost"],
+    "the agent closes in order": [whenAsked(({ socket }) => socket.close(1000)), "agent_ended"],
+    "the agent closes with a complaint": [
+      whenAsked(({ socket }) => socket.close(1011)),
+      "agent_lost",
+    ],
+    "the agent says nothing at all": [whenAsked(() => {}), "agent_silent"],
     "the agent says nothing before it is ready": [{ accept: () => {} }, "agent_slow"],
     "the agent takes no key": [{ accept: () => {}, refuse: { status: 401 } }, "agent_unreachable"],
     "the agent redirects to another host": [
@@ -64,7 +51,7 @@ describe("a call ends for sure, with a reason, and both sockets are let go", () 
       "agent_unreachable",
     ],
     "the session expires": [
-      then(({ send, socket }) => {
+      whenAsked(({ send, socket }) => {
         send({ type: "error", error: { code: "session_expired", type: "x", message: "" } });
         socket.close(1001);
       }),
@@ -135,7 +122,7 @@ describe("an agent may send what it likes", () => {
   test("garbage is told without its content, and the call goes on", async () => {
     const server = await served(
       serveAgent(
-        then(({ socket, send }) => {
+        whenAsked(({ socket, send }) => {
           for (const text of ["{MARKED", "[]", "7", "null", '"MARKED"']) socket.send(text);
           socket.send(new Uint8Array([1, 2, 3]));
           send({ type: "response.output_audio.delta", delta: "MARKED!" });
@@ -159,7 +146,7 @@ describe("an agent may send what it likes", () => {
   test("a flood is bounded, and costs the callee nothing", async () => {
     const server = await served(
       serveAgent(
-        then(({ send }) => {
+        whenAsked(({ send }) => {
           for (let at = 0; at < 400; at++) send(delta(1_000));
         }),
       ),
@@ -173,7 +160,7 @@ describe("an agent may send what it likes", () => {
   test("an agent that doesn't take what it is sent ends the call", async () => {
     const server = await served(
       serveAgent(
-        then(({ socket, send }) => {
+        whenAsked(({ socket, send }) => {
           send(delta(100));
           socket.pause();
         }),

@@ -22,7 +22,11 @@ export interface AgentServer {
   readonly peers: readonly Peer[];
   /** Requests for a socket, those that were refused too. */
   readonly upgrades: readonly IncomingMessage[];
+  /** All others. */
+  readonly requests: readonly IncomingMessage[];
   readonly open: () => number;
+  /** Connections that are still there, a WebSocket or not. */
+  readonly connections: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
@@ -31,8 +35,10 @@ export interface Taking {
   /** What it does with one. */
   readonly accept: (peer: Peer, message?: Received) => void;
   readonly protocol?: string;
-  /** Refuses every upgrade with this status and these headers. */
+  /** Refuses every request with this status and these headers. */
   readonly refuse?: { readonly status: number; readonly headers?: Record<string, string> };
+  /** Never answers a request for a socket. */
+  readonly isDeaf?: boolean;
   /** Answers a plain request. */
   readonly answer?: (request: IncomingMessage) => object | undefined;
 }
@@ -44,20 +50,27 @@ export const listen = async (server: Server): Promise<number> => {
 };
 
 export const serveAgent = async (taking: Taking): Promise<AgentServer> => {
-  const { accept, protocol, refuse, answer } = taking;
+  const { accept, protocol, refuse, isDeaf, answer } = taking;
   const peers: Peer[] = [];
   const upgrades: IncomingMessage[] = [];
+  const requests: IncomingMessage[] = [];
   const sockets = new WebSocketServer({
     noServer: true,
     handleProtocols: (offered) => (protocol && offered.has(protocol) ? protocol : false),
   });
   const server = createServer((request, response) => {
-    const body = answer?.(request);
-    response.writeHead(body ? 200 : 401, { "Content-Type": "application/json" });
+    requests.push(request);
+    const body = refuse ? undefined : answer?.(request);
+    const { status, headers } = refuse ?? { status: body ? 200 : 401 };
+    response.writeHead(status, { "Content-Type": "application/json", ...headers });
     response.end(JSON.stringify(body ?? {}));
   });
   server.on("upgrade", (request, stream, head) => {
     upgrades.push(request);
+    if (isDeaf) {
+      stream.on("end", () => stream.destroy()).resume();
+      return;
+    }
     if (refuse) {
       const headers = Object.entries(refuse.headers ?? {}).map((each) => `${each.join(": ")}\r\n`);
       stream.end(`HTTP/1.1 ${refuse.status} No\r\n${headers.join("")}Content-Length: 0\r\n\r\n`);
@@ -90,9 +103,15 @@ export const serveAgent = async (taking: Taking): Promise<AgentServer> => {
     http: `http://127.0.0.1:${port}`,
     peers,
     upgrades,
+    requests,
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
     open: () => peers.filter(({ socket }) => socket.readyState < 3).length,
     close: async () => {
       for (const { socket } of peers) socket.terminate();
+      for (const { socket } of upgrades) socket.destroy();
       sockets.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

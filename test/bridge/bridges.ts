@@ -11,6 +11,11 @@ export interface RunningBridge {
   readonly close: () => Promise<void>;
 }
 
+/** One in workerd, of which another version may be deployed: every isolate goes, what objects keep stays. */
+export interface RunningWorker extends RunningBridge {
+  readonly deploy: () => Promise<void>;
+}
+
 type Env = Readonly<Record<string, string>>;
 
 const isUp = (url: string): Promise<boolean> =>
@@ -48,11 +53,11 @@ const objects = { OBJECTS: { className: "BridgeObject", useSQLite: true } };
 export const inWorkerd = (
   entry: string,
   durableObjects = {},
-): ((env: Env) => Promise<RunningBridge>) => {
+): ((env: Env) => Promise<RunningWorker>) => {
   let script: Promise<string> | undefined;
   return async (env) => {
     script ??= bundle(entry, "esm");
-    const worker = new Miniflare({
+    const options = {
       modules: true,
       script: await script,
       compatibilityDate: "2026-08-01",
@@ -60,9 +65,14 @@ export const inWorkerd = (
       port: Number(env.PORT),
       bindings: env,
       durableObjects,
-    });
+    };
+    const worker = new Miniflare(options);
     await worker.ready;
-    return { url: String(env.PUBLIC_URL), close: () => worker.dispose() };
+    return {
+      url: String(env.PUBLIC_URL),
+      deploy: () => worker.setOptions({ ...options, bindings: { ...env, VERSION: "2" } }),
+      close: () => worker.dispose(),
+    };
   };
 };
 
@@ -75,16 +85,19 @@ const deno = [
   path("examples/bridge/deno.ts"),
 ];
 
+/** The bridge as it is deployed to Workers. */
+export const asWorker = inWorkerd("examples/bridge/worker.ts", objects);
+
 /** The bridge on each platform. */
 export const bridges: Readonly<Record<string, (env: Env) => Promise<RunningBridge>>> = {
-  workerd: inWorkerd("examples/bridge/worker.ts", objects),
+  workerd: asWorker,
   deno: inProcess("test/node_modules/.bin/deno", ...deno),
   bun: inProcess("test/node_modules/.bin/bun", path("examples/bridge/bun.ts")),
   node: inProcess("test/node_modules/node/bin/node", path("test/bridge/node-server.ts")),
 };
 
-export const startBridge = async (
-  start: (env: Env) => Promise<RunningBridge>,
+export const startBridge = async <Bridge extends RunningBridge>(
+  start: (env: Env) => Promise<Bridge>,
   service: Service,
   more: Env = {},
-): Promise<RunningBridge> => start({ ...environment(service, await freePort()), ...more });
+): Promise<Bridge> => start({ ...environment(service, await freePort()), ...more });

@@ -1,0 +1,327 @@
+import type { Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Phone, ring, start } from "./phone.ts";
+import type { Told } from "./runtimes/line.ts";
+import { type Application, starts } from "./runtimes/start.ts";
+import { delta, whenAsked } from "./scripted.ts";
+import { type AgentServer, type Peer, serveAgent, type Taking } from "./server.ts";
+
+type Runtime = keyof typeof starts;
+
+/** What goes wrong, on either end, and how the talk ends then. */
+interface Fault {
+  /** What the agent does; else it is ready, and says half a minute. */
+  readonly agent?: Taking;
+  /** What the service does once it is connected; else it says that the call has started. */
+  readonly service?: (phone: Phone, agent: AgentServer) => unknown;
+  /** Limits of the talk, in seconds; the others are so long that they end nothing here. */
+  readonly limits?: Readonly<Record<string, number>>;
+  /** The ends that it may have; on a runtime of its own ways another. */
+  readonly ends: readonly string[];
+  readonly elsewhere?: Readonly<Partial<Record<Runtime, readonly string[]>>>;
+  /** What else must be so. */
+  readonly check?: (told: Told, phone: Phone, agent: AgentServer) => unknown;
+}
+
+const patience = { timeout: 20_000, interval: 20 };
+
+const speech = (peer: Peer) => peer.send(delta(30_000));
+
+/** The connection under an agent's socket. */
+const streamOf = ({ request }: Peer): Socket => request.socket;
+
+const begin = ({ send }: Phone) => send(start);
+
+/** Does something as soon as the agent is heard. */
+const onceHeard =
+  (does: (phone: Phone, agent: AgentServer) => void) =>
+  async (phone: Phone, agent: AgentServer): Promise<void> => {
+    begin(phone);
+    await expect.poll(phone.heard, patience).toBeGreaterThan(0);
+    does(phone, agent);
+  };
+
+/** Neither a WebSocket's frame nor anything else. */
+const rubbish = Buffer.alloc(100, 0xff);
+
+const agentGarbage = ({ socket, send }: Peer) => {
+  for (const text of ["{MARKED", "[]", "7", "null", '"MARKED"']) socket.send(text);
+  socket.send(new Uint8Array([1, 2, 3]));
+  socket.send("x".repeat(9 * 2 ** 20));
+  send({ type: "response.output_audio.delta", delta: "MARKED!" });
+  send({ type: "unheard.of" });
+};
+
+const serviceGarbage = ({ socket, send }: Phone) => {
+  for (const text of ["{MARKED", "[]", "7", "null", '"MARKED"']) socket.send(text);
+  socket.send(new Uint8Array([1, 2, 3]));
+  socket.send("x".repeat(2 * 2 ** 20));
+  send(start);
+  for (const [stream_id, audio_b64] of [
+    ["st_MARKED", "AAAA"],
+    ["st_1", "MARKED!"],
+    ["st_1", "AA=="],
+  ]) {
+    send({ type: "audio", stream_id, message_id: 3, data: { audio_b64 } });
+  }
+};
+
+/** More than the network and the runtimes hold, and five minutes of what a callee may say. */
+const flood = ({ say }: Phone) => {
+  for (let at = 0; at < 150; at++) say(20_000);
+};
+
+const agentFlood = ({ send }: Peer) => {
+  for (let at = 0; at < 400; at++) send(delta(1_000));
+};
+
+/** Milliseconds of the callee that came to the agent. */
+const heardBy = (agent: AgentServer): number =>
+  agent.peers
+    .flatMap(({ received }) => received)
+    .reduce(
+      (sum, message) => sum + Buffer.from(String(Object(message).audio ?? ""), "base64").length,
+      0,
+    ) / 8;
+
+const faults: Readonly<Record<string, Fault>> = {
+  "the agent's socket: cut": {
+    agent: whenAsked((peer) => {
+      speech(peer);
+      peer.socket.terminate();
+    }),
+    ends: ["agent_lost"],
+  },
+  "the agent's socket: silent": {
+    agent: whenAsked(() => {}),
+    limits: { silence: 0.5 },
+    ends: ["agent_silent"],
+  },
+  "the agent's socket: silent before the agent is ready": {
+    agent: { accept: () => {} },
+    limits: { agentWithin: 0.5 },
+    ends: ["agent_slow"],
+  },
+  "the agent's socket: never opened": {
+    agent: { accept: () => {}, isDeaf: true },
+    limits: { agentWithin: 0.5 },
+    ends: ["agent_slow"],
+  },
+  "the agent's socket: closed in order": {
+    agent: whenAsked(({ socket }) => socket.close(1000)),
+    ends: ["agent_ended"],
+  },
+  "the agent's socket: closed with a complaint": {
+    agent: whenAsked(({ socket }) => socket.close(1011)),
+    ends: ["agent_lost"],
+  },
+  "the agent's socket: read no more": {
+    agent: whenAsked((peer) => {
+      peer.send(delta(300));
+      streamOf(peer).pause();
+    }),
+    service: onceHeard(flood),
+    limits: { silence: 3 },
+    ends: ["agent_stalled"],
+    elsewhere: { workerd: ["agent_silent"] }, // Nothing tells what waits there.
+    check: (_, __, agent) => agent.peers.map((peer) => streamOf(peer).resume()),
+  },
+  "the agent's socket: flooding": {
+    agent: whenAsked(agentFlood),
+    limits: { longest: 1 },
+    ends: ["too_long"],
+    check: ({ dropped }, { heard }) => {
+      expect(dropped).toBeGreaterThan(90_000);
+      expect(heard()).toBeLessThan(3_000);
+    },
+  },
+  "the agent's socket: garbage": {
+    agent: whenAsked((peer) => {
+      agentGarbage(peer);
+      peer.send(delta(700));
+      peer.socket.close(1000);
+    }),
+    ends: ["agent_ended"],
+    check: ({ errors }, { heard }) => {
+      expect(errors).toHaveLength(8);
+      for (const error of errors) expect(error).toMatch(/^AgentException: .*agent_malformed/);
+      expect(heard()).toBe(700);
+    },
+  },
+  "the agent's socket: no frames but rubbish": {
+    agent: whenAsked((peer) => streamOf(peer).write(rubbish)),
+    ends: ["agent_lost"],
+  },
+  "the service's socket: cut": {
+    service: onceHeard(({ stream }) => stream.resetAndDestroy()),
+    ends: ["hung_up"],
+  },
+  "the service's socket: closed in order": {
+    service: onceHeard(({ socket }) => socket.close(1000)),
+    ends: ["hung_up"],
+  },
+  "the service's socket: silent": {
+    service: () => {},
+    limits: { startWithin: 0.5 },
+    ends: ["no_start"],
+  },
+  "the service's socket: read no more": {
+    agent: whenAsked(agentFlood),
+    service: onceHeard(({ stream }) => stream.pause()),
+    limits: { longest: 2 },
+    ends: ["too_long"],
+    check: (_, { stream, heard }) => {
+      stream.resume();
+      expect(heard()).toBeLessThan(4_000);
+    },
+  },
+  "the service's socket: flooding": {
+    service: onceHeard(async (phone, agent) => {
+      for (let at = 0; at < 500; at++) phone.say(400);
+      await expect.poll(() => heardBy(agent), patience).toBe(200_000);
+      phone.socket.close(1000);
+    }),
+    ends: ["hung_up"],
+    check: ({ heard }) => expect(heard).toBe(200_000),
+  },
+  "the service's socket: garbage": {
+    service: onceHeard(async (phone, agent) => {
+      serviceGarbage(phone);
+      phone.say(60);
+      await expect.poll(() => heardBy(agent), patience).toBe(60);
+      phone.socket.close(1000);
+    }),
+    ends: ["hung_up"],
+    check: ({ errors }) => {
+      expect(errors).toHaveLength(11);
+      for (const error of errors) expect(error).toMatch(/^FrameException/);
+    },
+  },
+  "the service's socket: no frames but rubbish": {
+    service: onceHeard(({ stream }) => stream.write(rubbish)),
+    ends: ["hung_up"],
+  },
+  "both: cut": {
+    service: onceHeard(({ stream }, { peers }) => {
+      stream.resetAndDestroy();
+      for (const peer of peers) streamOf(peer).resetAndDestroy();
+    }),
+    ends: ["hung_up", "agent_lost"],
+  },
+  "both: silent": {
+    agent: whenAsked(() => {}),
+    limits: { silence: 0.5 },
+    ends: ["agent_silent"],
+  },
+  "both: read no more": {
+    agent: whenAsked((peer) => {
+      peer.send(delta(3_000));
+      streamOf(peer).pause();
+    }),
+    service: onceHeard((phone) => {
+      phone.stream.pause();
+      flood(phone);
+    }),
+    limits: { longest: 4 },
+    ends: ["agent_stalled", "too_long"],
+    check: (_, { stream }, agent) => {
+      stream.resume();
+      for (const peer of agent.peers) streamOf(peer).resume();
+    },
+  },
+  "both: flooding": {
+    agent: whenAsked(agentFlood),
+    service: onceHeard(flood),
+    limits: { longest: 3 },
+    ends: ["too_long", "agent_stalled"],
+  },
+  "both: garbage": {
+    agent: whenAsked((peer) => {
+      agentGarbage(peer);
+      speech(peer);
+    }),
+    service: onceHeard(async (phone, agent) => {
+      serviceGarbage(phone);
+      phone.say(60);
+      await expect.poll(() => heardBy(agent), patience).toBe(60);
+      phone.socket.close(1000);
+    }),
+    ends: ["hung_up"],
+    check: ({ errors }) => expect(errors).toHaveLength(19),
+  },
+};
+
+describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
+  let application: Application;
+  let calls = 0;
+  beforeAll(async () => {
+    application = await starts[runtime]();
+  });
+  afterAll(() => application.kill());
+
+  /** A call to the application, with an agent and limits, up to its end. */
+  const call = async (fault: Fault, withTicket = false) => {
+    const { agent: taking = whenAsked(speech), service = begin, limits = {} } = fault;
+    const agent = await serveAgent(taking);
+    const id = String(calls++);
+    const long = { longest: 60, startWithin: 60, agentWithin: 60, silence: 60 };
+    const numbers = Object.entries({ ...long, ...limits }).map(([name, s]) => [name, String(s)]);
+    const where = withTicket ? { ticket: agent.http } : { agent: agent.url };
+    const asked = { call: id, ...where, ...Object.fromEntries(numbers) };
+    const phone = await ring(`${application.url}?${new URLSearchParams(asked)}`);
+    try {
+      await service(phone, agent);
+      const end = async () => (await application.state()).ends[id];
+      await expect.poll(end, patience).toBeDefined();
+      const told = await end();
+      if (told) fault.check?.(told, phone, agent);
+      // Nothing stays: no socket, no connection that was never one, and no timer.
+      const [code, reason] = await phone.closed;
+      await expect.poll(agent.connections, patience).toBe(0);
+      await expect.poll(async () => (await application.state()).timers, patience).toBe(0);
+      return { told, code, reason };
+    } finally {
+      phone.socket.terminate();
+      await agent.close();
+    }
+  };
+
+  test.each(Object.entries(faults))("%s", async (_, fault) => {
+    const { told, code, reason } = await call(fault);
+    const ends = fault.elsewhere?.[runtime] ?? fault.ends;
+    expect(ends).toContain(told?.reason);
+    expect(JSON.stringify(told)).not.toContain("MARKED");
+    const isOurs = code !== 1006 && code !== 1002 && told?.reason !== "hung_up";
+    if (isOurs) expect(reason).toBe(told?.reason);
+  });
+
+  test.each(["socket", "ticket"] as const)(
+    "a redirect of the %s is not followed: the key goes to nobody else",
+    async (which) => {
+      const thief = await serveAgent({ accept: () => {}, answer: () => ({}) });
+      const refuse = { status: 307, headers: { Location: thief.http, Connection: "close" } };
+      try {
+        const { told } = await call(
+          { agent: { accept: () => {}, refuse }, ends: [] },
+          which === "ticket",
+        );
+        expect(told?.reason).toBe("agent_unreachable");
+        expect(thief.requests.length + thief.upgrades.length).toBe(0);
+      } finally {
+        await thief.close();
+      }
+    },
+  );
+
+  test("a key that isn't taken ends the call, and is told to nobody", async () => {
+    const refuse = { status: 401, headers: { Connection: "close" } };
+    const { told } = await call({ agent: { accept: () => {}, refuse }, ends: [] });
+    // Most platforms don't say why a socket wasn't opened.
+    expect(told?.reason).toBe(runtime === "workerd" ? "agent_refused" : "agent_unreachable");
+    expect(JSON.stringify(told)).not.toContain("MARKED");
+  });
+
+  test("once no more calls are taken, nothing holds the process", async () => {
+    expect(await application.stop()).toBe(true);
+  });
+});
