@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
 import { audioOf, FrameException, frameIn, messageIn } from "../../../../src/flows/media/frame.ts";
+import { start } from "./start.ts";
 
-const start = {
-  type: "start",
-  account_id: "acc_1",
-  call_id: "cs_1",
-  stream_id: "st_1",
-  message_id: 1,
-  data: { encoding: "audio/l16", sample_rate: 8_000, channels: 1 },
-};
 const longest = 2 ** 20 + 4_096;
 const read = (text: unknown) => frameIn(messageIn(text));
 

@@ -3,19 +3,12 @@ import { describe, expect, test } from "vitest";
 import { FromApplication } from "../../../../src/flows/media/application.ts";
 import { FromService } from "../../../../src/flows/media/service.ts";
 import { FlowRequest } from "../../../../src/flows/request.ts";
-
-const start = {
-  type: "start",
-  account_id: "acc_1",
-  call_id: "cs_1",
-  stream_id: "st_1",
-  message_id: 1,
-  data: { encoding: "audio/l16", sample_rate: 16_000, channels: 1 },
-};
+import { start } from "./start.ts";
 
 describe("the messages of the service", () => {
   test.each([
     start,
+    { ...start, data: { ...start.data, sample_rate: 16_000 } },
     { ...start, region: "eu" },
     { ...start, call_app_id: "app_1" },
     { ...start, call_app_id: null },

@@ -3,6 +3,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { WebSocket as Socket, WebSocketServer } from "ws";
 import type { Closed } from "../../../../src/flows/media/options.ts";
 import { streamSession } from "../../../../src/flows/media/session.ts";
+import { start } from "./start.ts";
 
 const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
 await once(server, "listening");
@@ -16,15 +17,6 @@ const connected = async () => {
   const [application] = (await accepted) as [Socket];
   if (service.readyState !== 1) await once(service, "open");
   return { service, application };
-};
-
-const start = {
-  type: "start",
-  account_id: "acc_1",
-  call_id: "cs_1",
-  stream_id: "st_1",
-  message_id: 1,
-  data: { encoding: "audio/l16", sample_rate: 8000, channels: 1 },
 };
 
 const audio = (bytes: Uint8Array) => ({

@@ -1,8 +1,8 @@
 import { assert } from "chai";
 import { ServiceException } from "outdial";
-import { type Answer, answering } from "../peer/answer.ts";
-import type { ClientCase, ClientEnv } from "./case.ts";
-import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "./fixtures.ts";
+import { type Answer, answering } from "../../peer/answer.ts";
+import type { ClientCase, ClientEnv } from "../case.ts";
+import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "../fixtures.ts";
 
 const baseUrl = "https://voice.test";
 

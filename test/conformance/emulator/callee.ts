@@ -1,8 +1,8 @@
 import { assert } from "chai";
 import type { CalleeAct, CallRecord, EmulatorOptions } from "outdial/emulator";
-import type { Case } from "./case.ts";
-import { wav } from "./emulator-app.ts";
-import { audio, said, streaming } from "./emulator-socket.ts";
+import type { Case } from "../case.ts";
+import { wav } from "./app.ts";
+import { audio, said, streaming } from "./socket.ts";
 
 /** One message of an application: 400 ms at 8 kHz. */
 const message = (value: number, chunk_id: string) => ({

@@ -1,7 +1,7 @@
 import { assert } from "chai";
 import type { EmulatorOptions, StreamEntry } from "outdial/emulator";
-import type { Case } from "./case.ts";
-import { audio, ServiceSocket, said, streaming } from "./emulator-socket.ts";
+import type { Case } from "../case.ts";
+import { audio, ServiceSocket, said, streaming } from "./socket.ts";
 
 const samplesIn = async (response: Response): Promise<Int16Array> =>
   new Int16Array((await response.arrayBuffer()).slice(44));

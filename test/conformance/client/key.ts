@@ -1,7 +1,7 @@
 import { assert } from "chai";
-import { answering } from "../peer/answer.ts";
-import type { ClientCase } from "./case.ts";
-import { accepted, answeringFetch, exceptionOf, options, params } from "./fixtures.ts";
+import { answering } from "../../peer/answer.ts";
+import type { ClientCase } from "../case.ts";
+import { accepted, answeringFetch, exceptionOf, options, params } from "../fixtures.ts";
 
 const forbidden = { status: 403, json: { detail: "Invalid API Key." } };
 

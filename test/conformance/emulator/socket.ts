@@ -1,5 +1,5 @@
 import type { EmulatorOptions } from "outdial/emulator";
-import { application } from "./emulator-app.ts";
+import { application } from "./app.ts";
 
 /** A message of the service. */
 type Message = Readonly<Record<string, unknown>> & { readonly type: string };

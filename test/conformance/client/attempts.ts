@@ -1,7 +1,7 @@
 import { assert } from "chai";
 import type { Attempt } from "outdial";
-import { answering } from "../peer/answer.ts";
-import type { ClientCase } from "./case.ts";
+import { answering } from "../../peer/answer.ts";
+import type { ClientCase } from "../case.ts";
 import {
   accepted,
   answeringFetch,
@@ -11,7 +11,7 @@ import {
   options,
   params,
   to_number,
-} from "./fixtures.ts";
+} from "../fixtures.ts";
 
 const baseUrl = "https://voice.test";
 

@@ -5,9 +5,9 @@ import {
   type EmulatorEvent,
   type EmulatorOptions,
 } from "outdial/emulator";
-import type { Case } from "./case.ts";
-import { application, wav } from "./emulator-app.ts";
-import { exceptionOf, from_number, params, to_number } from "./fixtures.ts";
+import type { Case } from "../case.ts";
+import { exceptionOf, from_number, params, to_number } from "../fixtures.ts";
+import { application, wav } from "./app.ts";
 
 const hangup = { action: "hangup" };
 

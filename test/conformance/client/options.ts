@@ -1,6 +1,6 @@
 import { assert } from "chai";
-import type { ClientCase } from "./case.ts";
-import { answeringFetch, apiKey, exceptionOf, options, params } from "./fixtures.ts";
+import type { ClientCase } from "../case.ts";
+import { answeringFetch, apiKey, exceptionOf, options, params } from "../fixtures.ts";
 
 const baseUrl = "https://voice.test";
 

@@ -1,8 +1,8 @@
 import { assert } from "chai";
 import { ServiceException } from "outdial";
-import { type Answer, answering } from "../peer/answer.ts";
-import type { ClientCase, ClientEnv } from "./case.ts";
-import { answeringFetch, exceptionOf, options, params, postsOn } from "./fixtures.ts";
+import { type Answer, answering } from "../../peer/answer.ts";
+import type { ClientCase, ClientEnv } from "../case.ts";
+import { answeringFetch, exceptionOf, options, params, postsOn } from "../fixtures.ts";
 
 /** What comes of one answer of the service, and how many requests it saw. */
 const answered = async (

@@ -1,8 +1,8 @@
 import { assert } from "chai";
 import { BadParametersException, CallParams } from "outdial";
 import { is } from "valibot";
-import type { ClientCase } from "./case.ts";
-import { answeringFetch, exceptionOf, options, params } from "./fixtures.ts";
+import type { ClientCase } from "../case.ts";
+import { answeringFetch, exceptionOf, options, params } from "../fixtures.ts";
 
 const long = (length: number) => `https://app.test/${"x".repeat(length - 17)}`;
 

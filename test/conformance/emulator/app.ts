@@ -1,6 +1,6 @@
 import { Client } from "outdial";
 import { createEmulator, type Emulator, type EmulatorOptions } from "outdial/emulator";
-import { apiKey, params } from "./fixtures.ts";
+import { apiKey, params } from "../fixtures.ts";
 
 /** A request that the application got from the service. */
 interface Got {

@@ -1,7 +1,7 @@
 import { assert } from "chai";
-import { answering } from "../peer/answer.ts";
-import type { ClientCase } from "./case.ts";
-import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "./fixtures.ts";
+import { answering } from "../../peer/answer.ts";
+import type { ClientCase } from "../case.ts";
+import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "../fixtures.ts";
 
 const first = "/api/v1/calls/initiate";
 const second = "/api/v1/voice/calls/initiate";

@@ -1,8 +1,8 @@
 import { assert } from "chai";
 import { Client } from "outdial";
 import { createEmulator } from "outdial/emulator";
-import type { Case } from "./case.ts";
-import { apiKey, exceptionOf, from_number, params } from "./fixtures.ts";
+import type { Case } from "../case.ts";
+import { apiKey, exceptionOf, from_number, params } from "../fixtures.ts";
 
 const origin = "https://emulator.test";
 const url = `${origin}/api/v1/calls/initiate`;

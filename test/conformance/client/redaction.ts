@@ -1,7 +1,7 @@
 import { assert } from "chai";
-import { answering } from "../peer/answer.ts";
-import type { ClientCase, ClientEnv } from "./case.ts";
-import { apiKey, exceptionOf, from_number, options, params, to_number } from "./fixtures.ts";
+import { answering } from "../../peer/answer.ts";
+import type { ClientCase, ClientEnv } from "../case.ts";
+import { apiKey, exceptionOf, from_number, options, params, to_number } from "../fixtures.ts";
 
 const echo = `sent ${apiKey} from ${from_number} to ${encodeURIComponent(to_number)}`;
 

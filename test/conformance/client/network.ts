@@ -1,6 +1,6 @@
 import { assert } from "chai";
-import { type Answer, answering } from "../peer/answer.ts";
-import type { ClientCase } from "./case.ts";
+import { type Answer, answering } from "../../peer/answer.ts";
+import type { ClientCase } from "../case.ts";
 import {
   accepted,
   answeringFetch,
@@ -9,7 +9,7 @@ import {
   options,
   params,
   postsOn,
-} from "./fixtures.ts";
+} from "../fixtures.ts";
 
 const now = () => Date.now();
 
