@@ -19,8 +19,8 @@ export interface AgentCall {
   readonly end: TalkEnd;
   /** What the emulator knows of both voices. */
   readonly audio: CallAudio;
-  /** What the application sent, with the moment, by `performance.now()`. */
-  readonly sent: readonly { readonly at: number; readonly type: string }[];
+  /** What the application sent, with the moment, by `performance.now()`, and the bytes of audio in it. */
+  readonly sent: readonly { readonly at: number; readonly type: string; readonly bytes: number }[];
   readonly errors: readonly unknown[];
 }
 
@@ -39,7 +39,7 @@ export const call = async (
   agent: Agent | (() => Agent | WarmAgent),
   { sample_rate = "8k", chunk_size = 20, emulator: options, talk: how, onTalk }: Calling = {},
 ): Promise<AgentCall> => {
-  const sent: { at: number; type: string }[] = [];
+  const sent: { at: number; type: string; bytes: number }[] = [];
   const errors: unknown[] = [];
   const server = createServer();
   const sockets = new WebSocketServer({ server });
@@ -48,7 +48,8 @@ export const call = async (
     sockets.on("connection", (socket) => {
       const send: (message: string) => void = socket.send.bind(socket);
       socket.send = (message: string) => {
-        sent.push({ at: performance.now(), type: JSON.parse(message).type });
+        const { type, audio_b64 = "" } = JSON.parse(message);
+        sent.push({ at: performance.now(), type, bytes: Buffer.byteLength(audio_b64, "base64") });
         send(message);
       };
       const talk = connectAgent(

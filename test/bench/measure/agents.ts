@@ -1,83 +1,187 @@
+import type { Left } from "../agents/afterwards.ts";
+import type { Crowd } from "../agents/crowd.ts";
+import type { FrameTimes, Times } from "../agents/frames.ts";
+import type { Interrupted } from "../agents/interrupted.ts";
+import type { Lost } from "../agents/lost.ts";
 import type { Bench } from "../bench.ts";
 import { firstLine } from "../child.ts";
 import { number } from "../format.ts";
+import { has } from "../install.ts";
 import { node } from "../runtimes.ts";
 import type { Section, Target } from "../section.ts";
-import type { AgentsTold, FrameTimes } from "../work/agents.ts";
+
+/** What each piece of work tells. */
+interface Told {
+  readonly frames: FrameTimes;
+  readonly "frames-16k": FrameTimes;
+  readonly lost: Lost;
+  readonly crowd: Crowd;
+  readonly afterwards: Left;
+  readonly interrupted: Interrupted;
+}
+
+type Who = "ours" | "theirs" | "relay";
+
+const labels: Readonly<Record<Who, string>> = {
+  ours: "**outdial/agents**, `connectAgent`",
+  theirs: "`@openai/agents-extensions`",
+  relay: "a relay that does nothing",
+};
+
+const peer = "@openai/agents-extensions";
 
 /** The most that the truncation may differ from what the telephone played, in ms. */
 const apartAtMost = 50;
 
-/** The most that a message may be late at p99, in ms. */
+/** The most that a frame may be late at p99, in ms. */
 const lateAtMost = 20;
 
 /** Bytes a call: less is noise. */
 const noise = 1000;
 
+const farthest = ({ apart }: Interrupted): number => Math.max(...apart.map(Math.abs));
+
 /** An agent on the line: how exact it is, what it costs, and what it leaves. */
 export const agents = async ({ smoke, files }: Bench): Promise<Section> => {
   const raw: Record<string, unknown> = {};
-  const run = async <Told extends AgentsTold>(what: string, count: number): Promise<Told> => {
-    const { line } = await firstLine([...node.withGc, files.agents ?? "", what, `${count}`]);
-    const told: Told = JSON.parse(line);
-    raw[`${what} ${count}`] = told;
+  const run = async <What extends keyof Told>(
+    what: What,
+    who: Who,
+    count: number,
+    ...more: readonly string[]
+  ): Promise<Told[What]> => {
+    const work = [files.agents ?? "", what, who, `${count}`, ...more];
+    const { line } = await firstLine([...node.withGc, ...work]);
+    const told: Told[What] = JSON.parse(line);
+    raw[`${what} ${who} ${count}`] = told;
     return told;
   };
-  type Told<Key extends string> = Extract<AgentsTold, Readonly<Record<Key, unknown>>>;
-  const { apart, over, after, clear } = await run<Told<"apart">>("interrupted", smoke ? 1 : 20);
-  const frames = await run<Told<"relay">>("frames", smoke ? 1000 : 20_000);
-  const left = await run<Told<"heap">>("afterwards", smoke ? 100 : 1000);
-  const crowds: Told<"p99">[] = [];
-  for (const count of smoke ? [10] : [50, 100, 200, 400]) {
-    crowds.push(await run<Told<"p99">>("crowd", count));
+  const others: readonly Who[] = has(peer) ? ["theirs"] : [];
+  const [interruptions, frames, calls] = smoke ? [1, 1000, 100] : [20, 20_000, 1000];
+  const [crowds, seconds] = smoke ? [[10], "1"] : [[50, 100, 200, 400], "6"];
+
+  const cuts = new Map<Who, Interrupted>();
+  for (const who of ["ours", ...others] as const) {
+    cuts.set(who, await run("interrupted", who, interruptions));
   }
-  const most = crowds.findLast(({ p99 }) => p99 < lateAtMost)?.calls ?? 0;
-  const farthest = Math.max(...apart);
+  const wide = await run("frames-16k", "ours", frames);
+  const times = new Map<Who, FrameTimes>();
+  for (const who of ["relay", "ours", ...others] as const) {
+    times.set(who, await run("frames", who, frames));
+  }
+  const { frames: sent, lost } = await run("lost", "ours", smoke ? 50 : 500);
+  const left = new Map<Who, Left>();
+  for (const who of ["ours", ...others] as const) {
+    left.set(who, await run("afterwards", who, calls));
+  }
+  const crowded: (readonly [Who, Crowd])[] = [];
+  for (const who of ["relay", "ours", ...others] as const) {
+    for (const count of crowds) crowded.push([who, await run("crowd", who, count, seconds)]);
+  }
+
+  const cut = cuts.get("ours");
+  const time = times.get("ours");
+  const after = left.get("ours");
+  const most = crowded.findLast(([who, { p99 }]) => who === "ours" && p99 < lateAtMost)?.[1].calls;
   const targets: Target[] = [
     {
+      goal: "interruption read → `clear` written: in the same turn of the event loop",
+      measured: `${time?.later} later`,
+      met: time?.later === 0,
+    },
+    {
+      goal: "agent's audio heard after the emulator has the `clear`: 0 samples",
+      measured: `${cut?.audible}`,
+      met: cut?.audible === 0,
+    },
+    {
+      goal: "bytes of a cancelled response sent afterwards: 0",
+      measured: `${cut?.after}`,
+      met: cut?.after === 0,
+    },
+    {
       goal: `\`audio_end_ms\` at most ${apartAtMost} ms from what the emulator's telephone played, never above what was sent`,
-      measured: `${number(farthest)} ms at worst of ${apart.length}, ${over} above`,
-      met: farthest <= apartAtMost && over === 0,
+      measured: cut ? `${number(farthest(cut))} ms at worst, ${cut.over} above` : "–",
+      met: cut !== undefined && farthest(cut) <= apartAtMost && cut.over === 0,
     },
     {
-      goal: "after the `clear`: nothing of the cancelled answer sent, no sample of it heard",
-      measured: `${after} messages or stretches`,
-      met: after === 0,
+      goal: "frames lost or out of order: 0",
+      measured: `${lost} of ${number(sent)}`,
+      met: lost === 0,
     },
     {
-      goal: "no timer and no listener left after the calls, and nothing on the heap (less than 1 kB a call)",
-      measured: `${left.timers} timers, ${left.listeners} listeners, ${number(left.heap)} bytes a call`,
-      met: left.timers === 0 && left.listeners === 0 && left.heap < noise,
+      goal: `calls at once with frames late by less than ${lateAtMost} ms at p99: published`,
+      measured: `${most ?? 0}`,
+      met: most !== undefined,
+    },
+    {
+      goal: `sockets, timers, listeners left after ${number(calls)} calls: 0, and nothing on the heap (less than 1 kB a call)`,
+      measured: `${after?.sockets}, ${after?.timers}, ${after?.listeners}; ${number(after?.heap ?? Number.NaN)} bytes a call`,
+      met:
+        after !== undefined &&
+        after.sockets + after.timers + after.listeners === 0 &&
+        after.heap < noise,
     },
   ];
-  const row = (label: string, { p50, p99 }: FrameTimes) => [label, number(p50), number(p99)];
+  const cells = ({ p50, p99 }: Times) => [number(p50), number(p99)];
   return {
     title: "Agents",
-    how: "Node 24. Interruptions: whole calls through the emulator on real sockets, an agent that speaks OpenAI's protocol, a callee who interrupts after 0.3 to 1.8 s; what the emulator played is the truth. Frames: 20 ms of the callee and 20 ms of the agent, through `connectAgent` and through a relay that only puts the audio into the other's message. Calls at once: 6 s in one process, both directions, how late each message is beside the moment that it is due.",
+    how: "Node 24. Interruptions: whole calls on real sockets, an agent that speaks OpenAI's protocol, a callee who interrupts after 0.3 to 1.8 s; what the telephone played is the truth, the emulator's for outdial, and for the peer a telephone of Twilio's framing with the same callee. Frames: 20 ms of the callee and 20 ms of the agent, each in a message, on sockets of the process; the `clear` is timed from the agent's message. Calls at once: 6 s in one process, both directions; a frame is late by the time from the moment it is due to its being sent to the agent. The peer's transport for Twilio runs on the same agent and the same callee, on a line of its own framing, which acknowledges what was played; it takes 8 kHz only, and sends all that comes at once, for the line to hold.",
     tables: [
       {
-        title: "A frame of 20 ms each way, µs",
-        columns: ["", "p50", "p99"],
+        title: "A frame of 20 ms each way, and a barge-in, µs",
+        columns: ["", "frame p50", "p99", "`clear` p50", "p99"],
         rows: [
-          row("a relay that does nothing", frames.relay),
-          row("8 kHz, μ-law", frames.pcm8),
-          row("16 kHz, from and to 24 kHz", frames.pcm16),
+          ...[...times].map(([who, { frame, clear }]) => [
+            `${labels[who]}, 8 kHz μ-law`,
+            ...cells(frame),
+            ...cells(clear),
+          ]),
+          [`${labels.ours}, 16 from and to 24 kHz`, ...cells(wide.frame), ...cells(wide.clear)],
         ],
       },
       {
+        title: "Interruptions: `audio_end_ms` less what was heard, ms",
+        columns: ["", "least", "most", "bytes after the `clear`"],
+        rows: [...cuts].map(([who, { apart, after }]) => [
+          labels[who],
+          number(Math.min(...apart)),
+          number(Math.max(...apart)),
+          number(after),
+        ]),
+      },
+      {
         title: "Calls at once in one process",
-        columns: ["calls", "late at p99, ms", "messages after silence", "% of a core"],
-        rows: crowds.map(({ calls, p99, silent, cpu }) => [
+        columns: [
+          "",
+          "calls",
+          "frames late at p99, ms",
+          "silences in what was said",
+          "% of a core",
+        ],
+        rows: crowded.map(([who, { calls, p99, silent, cpu }]) => [
+          labels[who],
           `${calls}`,
           number(p99),
           `${silent}`,
           number(cpu),
         ]),
       },
+      {
+        title: `Left after ${number(calls)} calls`,
+        columns: ["", "sockets", "timers", "listeners", "bytes a call"],
+        rows: [...left].map(([who, { sockets, timers, listeners, heap }]) => [
+          labels[who],
+          `${sockets}`,
+          `${timers}`,
+          `${listeners}`,
+          number(heap),
+        ]),
+      },
     ],
     targets,
     plots: [],
-    remarks: [],
-    raw: { ...raw, most, clear },
+    remarks: has(peer) ? [] : [`Not installed, so not measured: ${peer}.`],
+    raw,
   };
 };
