@@ -5,8 +5,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "test/artefacts/**"],
     setupFiles: process.env.COUNTS ? ["test/coverage/after-file.ts"] : [],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: 1,
   },
 });

@@ -8,9 +8,16 @@ import {
   type TalkOptions,
   type WarmAgent,
 } from "outdial/agents";
-import { type CallAudio, createEmulator, type EmulatorOptions } from "outdial/emulator";
+import {
+  type CallAudio,
+  type Callee,
+  createEmulator,
+  type Emulator,
+  type EmulatorOptions,
+} from "outdial/emulator";
 import type { MediaSocket } from "outdial/flows";
 import { type WebSocket as Socket, WebSocketServer } from "ws";
+import type { Hearing } from "./callee.ts";
 import { listen } from "./server.ts";
 
 /** A call on which an agent is put, from the answer to its end. */
@@ -29,6 +36,8 @@ export interface Calling {
   readonly sample_rate?: "8k" | "16k";
   readonly chunk_size?: number;
   readonly emulator?: EmulatorOptions;
+  /** Who answers, where they must know what they have heard. */
+  readonly callee?: (hearing: Hearing) => Callee;
   readonly talk?: TalkOptions;
   /** Sees the talk as it begins, and the application's end of the socket. */
   readonly onTalk?: (talk: Talk, socket: Socket) => void;
@@ -37,7 +46,14 @@ export interface Calling {
 /** Calls somebody through the emulator, on real sockets, and puts an agent on the line. */
 export const call = async (
   agent: Agent | (() => Agent | WarmAgent),
-  { sample_rate = "8k", chunk_size = 20, emulator: options, talk: how, onTalk }: Calling = {},
+  {
+    sample_rate = "8k",
+    chunk_size = 20,
+    callee,
+    emulator: options,
+    talk: how,
+    onTalk,
+  }: Calling = {},
 ): Promise<AgentCall> => {
   const sent: { at: number; type: string; bytes: number }[] = [];
   const errors: unknown[] = [];
@@ -62,11 +78,12 @@ export const call = async (
     });
   });
   const flow = { action: "stream", ws_url: `ws://127.0.0.1:${port}/`, sample_rate, chunk_size };
-  const emulator = createEmulator({
+  const emulator: Emulator = createEmulator({
     ringFor: 0,
     fetch: ({ url }) =>
       url.endsWith("/flow") ? Response.json(flow) : new Response(null, { status: 204 }),
     ...options,
+    ...(callee && { callee: callee((id) => emulator.audio(id)) }),
   });
   try {
     const { id } = await calls.create(

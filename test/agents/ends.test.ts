@@ -2,12 +2,14 @@ import {
   AgentException,
   type EndReason,
   openaiRealtime,
+  type TalkOptions,
   type Tools,
   warmAgent,
 } from "outdial/agents";
 import type { CalleeAct } from "outdial/emulator";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Calling, call } from "./application.ts";
+import { interrupting } from "./callee.ts";
 import type { Behaviour } from "./model.ts";
 import { serveOpenai } from "./protocols/openai.ts";
 import { names, protocols } from "./protocols/protocols.ts";
@@ -25,7 +27,8 @@ afterEach(async () => {
 
 const apiKey = "sk-MARKED";
 const silent: readonly CalleeAct[] = [{ type: "silence", ms: 60_000 }];
-const talk = { longest: 8, agentWithin: 1, silence: 1 };
+/** Longer than a busy machine keeps anything waiting: which limit ends a call is never luck. */
+const talk = { longest: 40, agentWithin: 20, silence: 20 };
 
 /** A call to an agent of OpenAI's protocol, with a callee who says nothing. */
 const calling = (server: AgentServer, more: Calling = {}, tools: Tools = {}) =>
@@ -36,15 +39,19 @@ const calling = (server: AgentServer, more: Calling = {}, tools: Tools = {}) =>
   });
 
 describe("a call ends for sure, with a reason, and both sockets are let go", () => {
-  const faults: Readonly<Record<string, readonly [Taking, EndReason]>> = {
+  const faults: Readonly<Record<string, readonly [Taking, EndReason, TalkOptions?]>> = {
     "the agent is cut off": [whenAsked(({ socket }) => socket.terminate()), "agent_lost"],
     "the agent closes in order": [whenAsked(({ socket }) => socket.close(1000)), "agent_ended"],
     "the agent closes with a complaint": [
       whenAsked(({ socket }) => socket.close(1011)),
       "agent_lost",
     ],
-    "the agent says nothing at all": [whenAsked(() => {}), "agent_silent"],
-    "the agent says nothing before it is ready": [{ accept: () => {} }, "agent_slow"],
+    "the agent says nothing at all": [whenAsked(() => {}), "agent_silent", { silence: 0.5 }],
+    "the agent says nothing before it is ready": [
+      { accept: () => {} },
+      "agent_slow",
+      { agentWithin: 0.5 },
+    ],
     "the agent takes no key": [{ accept: () => {}, refuse: { status: 401 } }, "agent_unreachable"],
     "the agent redirects to another host": [
       { accept: () => {}, refuse: { status: 307, headers: { Location: "http://127.0.0.1:9/" } } },
@@ -59,9 +66,9 @@ describe("a call ends for sure, with a reason, and both sockets are let go", () 
     ],
   };
 
-  test.each(Object.entries(faults))("%s", async (_, [taking, reason]) => {
+  test.each(Object.entries(faults))("%s", async (_, [taking, reason, talk = {}]) => {
     const server = await served(serveAgent(taking));
-    const { end } = await calling(server);
+    const { end } = await calling(server, { talk });
     expect(end.reason).toBe(reason);
     await expect.poll(server.open).toBe(0);
   });
@@ -79,7 +86,7 @@ describe("a call ends for sure, with a reason, and both sockets are let go", () 
     const server = await served(serveAgent({ accept: () => {} }));
     const open = () =>
       Object.assign(new EventTarget(), { readyState: 0, send: () => {}, close: () => {} });
-    const { end } = await calling(server, { talk: { open } });
+    const { end } = await calling(server, { talk: { open, agentWithin: 0.5 } });
     expect(end.reason).toBe("agent_slow");
   });
 
@@ -211,7 +218,7 @@ describe("tools", () => {
     const server = await served(serveOpenai(behaviour));
     const { end, errors, audio } = await calling(
       server,
-      { talk: { toolsWithin: 0.3, silence: 2 } },
+      { talk: { toolsWithin: 0.3, silence: 3 } },
       tools,
     );
     expect(outputs(server)).toEqual(
@@ -249,15 +256,11 @@ describe("tools", () => {
 
   test("a callee who speaks into the goodbye keeps the call, and the agent is told", async () => {
     const server = await served(
-      serveOpenai({ answers: [3_000, 500], tools: { 0: [wish("hang_up")] } }),
+      serveOpenai({ answers: [6_000, 500], pace: 1_000, tools: { 0: [wish("hang_up")] } }),
     );
-    const callee: readonly CalleeAct[] = [
-      { type: "listen", ms: 800 },
-      { type: "tone", hertz: 300, ms: 300 },
-      { type: "listen", ms: 400 },
-      { type: "hangup" },
-    ];
-    const { end } = await calling(server, { emulator: { callee } });
+    const { end } = await calling(server, {
+      callee: (hearing) => interrupting(1_000, hearing, 400),
+    });
     expect(end.reason).toBe("hung_up");
     expect(outputs(server)).toEqual(["The callee spoke: the call goes on."]);
   });
@@ -282,6 +285,7 @@ describe("a warm agent", () => {
   );
 
   test("keeps little of what it is sent while it rings", async () => {
+    const read = Promise.withResolvers<void>();
     const server = await served(
       serveAgent({
         accept: (peer, message) => {
@@ -289,11 +293,13 @@ describe("a warm agent", () => {
           peer.send(updated);
           const error = { type: "error", error: { code: "invalid_value" } };
           for (let at = 0; at < 3_000; at++) peer.send(error);
+          peer.socket.ping(); // Answered when all before it was read.
+          peer.socket.once("pong", () => read.resolve());
         },
       }),
     );
     const warm = warmAgent(openaiRealtime({ apiKey, url: server.url }), { sample_rate: 8000 });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await read.promise;
     const { errors } = await call(() => warm, { talk: { longest: 0.1 } });
     expect(errors.length).toBe(999); // And that it is ready.
   });
@@ -301,9 +307,9 @@ describe("a warm agent", () => {
   test("is given up when nobody answers, and when it is closed", async () => {
     const server = await served(serveOpenai());
     const agent = openaiRealtime({ apiKey, url: server.url });
-    warmAgent(agent, { sample_rate: 8000, within: 0.2 });
+    warmAgent(agent, { sample_rate: 8000, within: 0.5 });
     const warm = warmAgent(agent, { sample_rate: 8000 });
-    await expect.poll(() => server.peers.length).toBe(2);
+    await expect.poll(() => server.upgrades.length).toBe(2);
     warm.close();
     await expect.poll(server.open).toBe(0);
   });

@@ -11,7 +11,7 @@ let bridge: RunningBridge;
 let page: Page;
 const complaints: string[] = [];
 const hangsUp = { outcome: "answer", hangUpAfter: 5_000 } as const;
-const ringsOn = { outcome: "no_answer" } as const;
+const ringsOn = { outcome: "no_answer", ringFor: 600_000 } as const;
 let telephone: typeof hangsUp | typeof ringsOn;
 
 beforeAll(async () => {

@@ -49,8 +49,12 @@ const show = async ({ bridge }: Running, id: string, whose = token): Promise<Res
   fetch(`${bridge.url}/calls/${id}`, { headers: { authorization: `Bearer ${whose}` } });
 
 /** Places a call, waits for its end, and gives it as the caller is shown it. */
-const callThrough = async (running: Running, to_number = number) => {
-  const { id, call_id } = await (await post(running, { to_number })).json();
+const callThrough = async (
+  running: Running,
+  during: (call_id: string) => void | Promise<void> = () => {},
+) => {
+  const { id, call_id } = await (await post(running)).json();
+  await during(call_id);
   const record = await running.service.emulator.ended(call_id);
   return { record, shown: await (await show(running, id)).json() };
 };
@@ -190,7 +194,11 @@ describe("the voice agent", () => {
     const agent = kept(
       await startAgent(0, (socket) => {
         socket.send(said);
-        setTimeout(() => socket.send('{"type":"hangup"}'), 300);
+        let heard = 0;
+        socket.on("message", (data: Buffer, isBinary) => {
+          heard += isBinary ? data.length / 2 : 0;
+          if (heard > 800) socket.send('{"type":"hangup"}');
+        });
       }),
     );
     const running = await run(withAgent(agent.url));
@@ -229,15 +237,15 @@ describe("the voice agent", () => {
 
   test("late: it hears the person from the first sample all the same", async () => {
     const agent = kept(await startAgent(400));
-    const running = await run(withAgent(agent.url), {
-      onCall: () => ({ outcome: "answer", hangUpAfter: 5_000 }),
+    const running = await run(withAgent(agent.url));
+    const { shown } = await callThrough(running, async (call_id) => {
+      await until("it has heard two seconds", () => agent.heard().length > 16_000);
+      running.service.emulator.hangup(call_id);
     });
-    const { shown } = await callThrough(running);
     expect(shown).not.toHaveProperty("problem");
     await noSocketIsOpen(running, agent.connections);
     const heard = agent.heard();
     const [socket] = running.service.sockets;
-    expect(heard.length).toBeGreaterThan(16_000);
     expect([...heard]).toEqual([...(socket?.asked ?? [])]);
   });
 
@@ -252,7 +260,10 @@ describe("the voice agent", () => {
   test("the person hangs up first: the agent is let go", async () => {
     const agent = kept(await startAgent());
     const running = await run(withAgent(agent.url));
-    const { record, shown } = await callThrough(running, "+12025550105");
+    const { record, shown } = await callThrough(running, async (call_id) => {
+      await until("the agent is there", () => agent.started.length === 1);
+      running.service.emulator.hangup(call_id);
+    });
     expect(record).toMatchObject({ state: "completed", reason: "normal" });
     expect(shown).not.toHaveProperty("problem");
     await noSocketIsOpen(running, agent.connections);

@@ -97,8 +97,8 @@ test("a list is uploaded, started, watched to its end and downloaded", async () 
   await page.getByRole("button", { name: "Start calling 63" }).click();
   await page.getByText("running", { exact: true }).waitFor();
   await page.getByRole("img", { name: /ended, \d+ completed/ }).waitFor();
-  await expect.poll(() => count("busy"), { timeout: 20_000 }).toBe("1");
-  expect(await page.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
+  await expect.poll(() => count("busy")).toBe("1");
+  await expect.poll(() => page.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download results" }).click();
   const download = await downloading;

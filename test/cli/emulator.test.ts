@@ -17,12 +17,15 @@ afterEach(async () => {
 /** An emulator on a free port, and what it says of itself. */
 const emulate = async (runtime: Runtime, ...args: readonly string[]) => {
   const port = args.includes("--port") ? [] : ["--port", "0"];
+  const before = performance.now();
   const started = start(runtime, ["emulator", ...port, ...args]);
   running.push(started);
   const text = await started.says(/^echo .*\n/m);
+  const startedIn = performance.now() - before;
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
   return {
     ...started,
+    startedIn,
     baseUrl: find(/base URL +(\S+)/),
     key: find(/API key +(\S+)/),
     link: find(/dashboard +(\S+)/),
@@ -53,10 +56,16 @@ const place = (
 
 const nameOf = (error: unknown): string => Object(error).name;
 
-const interrupt = async ({ child, ended }: Running) => {
+/** Ends it, and tells how many times a second that took, or its start where the machine is slow. */
+const interrupt = async ({
+  child,
+  ended,
+  startedIn = 0,
+}: Running & { readonly startedIn?: number }) => {
   const before = performance.now();
   child.kill("SIGINT");
-  return { ...(await ended), ms: performance.now() - before };
+  const seconds = Math.max(1_000, 3 * startedIn);
+  return { ...(await ended), took: (performance.now() - before) / seconds };
 };
 
 describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
@@ -85,21 +94,21 @@ describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
       expect(text).toMatch(line(rest));
     }
     expect(text).not.toContain("\u001b");
-    const { code, stdout: all, stderr, ms } = await interrupt(emulator);
+    const { code, stdout: all, stderr, took } = await interrupt(emulator);
     expect(all.trimEnd()).toMatch(/\n1 call: 1 completed; 4 notifications delivered$/);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(ms).toBeLessThan(1_000);
+    expect(took).toBeLessThan(1);
   });
 
   it("hangs up at ctrl-C what goes on, and tells it first", async () => {
     const emulator = await emulate(runtime);
     await place(emulator, "+12025550102", 5_000);
     await emulator.says(/ringing\n/);
-    const { code, stdout, ms } = await interrupt(emulator);
+    const { code, stdout, took } = await interrupt(emulator);
     expect(stdout).toMatch(/failed +canceled\n(.*\n)*.*told +call.failed, delivered/);
     expect(stdout).toMatch(/1 call: 1 failed \(1 canceled\); 3 notifications delivered\n$/);
     expect(code).toBe(0);
-    expect(ms).toBeLessThan(1_500);
+    expect(took).toBeLessThan(1.5);
   });
 
   it("never answers +12025550112, which is placed", async () => {
@@ -107,7 +116,7 @@ describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
     const error = await place(emulator, "+12025550112", 300).catch((thrown) => thrown);
     expect(nameOf(error)).toBe("TimeoutError");
     await emulator.says(/initiated.*\+12025550112\n/);
-    expect((await interrupt(emulator)).ms).toBeLessThan(1_500);
+    expect((await interrupt(emulator)).took).toBeLessThan(1.5);
   });
 
   it("stalls in the body for +12025550113, which is placed", async () => {
@@ -120,7 +129,7 @@ describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
     const error = await reader?.read().catch((thrown) => thrown);
     expect(nameOf(error)).toBe("TimeoutError");
     await emulator.says(/initiated.*\+12025550113\n/);
-    expect((await interrupt(emulator)).ms).toBeLessThan(1_500);
+    expect((await interrupt(emulator)).took).toBeLessThan(1.5);
   });
 
   it("drops the connection for +12025550114, which is placed", async () => {
@@ -166,9 +175,9 @@ describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
     expect((await reader?.read())?.value).toMatch(/^data: .*"whole":true.*\n\n$/);
     await place(emulator, "+12025550102", 5_000);
     expect((await reader?.read())?.value).toContain(`"to_number":"+12025550102"`);
-    const { code, stderr, ms } = await interrupt(emulator);
+    const { code, stderr, took } = await interrupt(emulator);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(ms).toBeLessThan(1_500);
+    expect(took).toBeLessThan(1.5);
     await reader?.cancel().catch(() => {});
   });
 
@@ -305,9 +314,9 @@ describe("outdial emulator", () => {
     const status_callback_url = "http://127.0.0.1:9/status";
     await place(emulator, "+12025550101", 5_000, { status_callback_url });
     await emulator.says(/told +call.initiated, retrying, try 1/);
-    const { code, stderr, ms } = await interrupt(emulator);
+    const { code, stderr, took } = await interrupt(emulator);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(ms).toBeLessThan(3_500);
+    expect(took).toBeLessThan(3.5);
   });
 
   it.each([

@@ -20,7 +20,7 @@ export const execute = (
   command: string,
   args: readonly string[],
   { PATH = "", ...env }: Readonly<Record<string, string>> = {},
-  { cwd = path("."), patience = 30_000 } = {},
+  { cwd = path("."), patience = 100_000 } = {},
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {

@@ -72,7 +72,7 @@ describe("every block runs on its own, and prints what its comments say", () => 
         node,
         [`${folder}/${nameOf(snippet)}`],
         service.env,
-        { patience: 10_000 },
+        { patience: 60_000 },
       );
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       const lines = stdout.split("\n");

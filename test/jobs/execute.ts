@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 export type Command = readonly [string, ...string[]] | readonly string[];
 
 /** The longest that one job may take, in milliseconds. */
-const patience = 240_000;
+const patience = 480_000;
 
 /** Runs a command to its end, and gives all that it printed and its exit code. */
 export const execute = async (

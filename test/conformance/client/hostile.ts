@@ -57,7 +57,8 @@ export const cases: readonly ClientCase[] = [
         await later(120);
         return apiKey;
       };
-      const ways: readonly [number, object, readonly (() => Response)[]][] = [
+      type Way = readonly [posts: number, more: object, answers: readonly (() => Response)[]];
+      const ways: readonly Way[] = [
         [0, { apiKey: lateFirstKey }, []],
         [1, {}, [() => status(404, slow())()]],
         [1, {}, [() => status(405, slow())()]],
@@ -66,27 +67,26 @@ export const cases: readonly ClientCase[] = [
         [1, { retries: 1 }, [() => status(429, slow(), { "retry-after": "0" })()]],
         [1, { retries: 1, timeout: false }, [status(429, "", { "retry-after": "1" })]],
       ];
-      for (const [posts, more, answers] of ways) {
-        for (const isAborted of [false, true]) {
-          const { fetch, sent } = deafFetch(...answers);
-          const { signal, abort } = (() => {
-            const controller = new AbortController();
-            return { signal: controller.signal, abort: () => controller.abort("enough") };
-          })();
-          if (isAborted || "timeout" in more) setTimeout(abort, 60);
-          const timeout = isAborted ? 5_000 : 60;
-          const own = "apiKey" in more && posts ? { apiKey: lateKey() } : {};
-          await calls
-            .create(params, { ...options, baseUrl, fetch, signal, timeout, ...more, ...own })
-            .then(
-              () => assert.fail("it was to end early"),
-              (error) => error === "enough" || assert.equal(error.placed, "no"),
-            );
-          const before = sent();
-          await later(250);
-          assert.deepEqual([before, sent()], [posts, posts], JSON.stringify(more));
-        }
-      }
+      const ending = async ([posts, more, answers]: Way, isAborted: boolean): Promise<void> => {
+        const { fetch, sent } = deafFetch(...answers);
+        const { signal, abort } = (() => {
+          const controller = new AbortController();
+          return { signal: controller.signal, abort: () => controller.abort("enough") };
+        })();
+        if (isAborted || "timeout" in more) setTimeout(abort, 60);
+        const timeout = isAborted ? 5_000 : 60;
+        const own = "apiKey" in more && posts ? { apiKey: lateKey() } : {};
+        await calls
+          .create(params, { ...options, baseUrl, fetch, signal, timeout, ...more, ...own })
+          .then(
+            () => assert.fail("it was to end early"),
+            (error) => error === "enough" || assert.equal(error.placed, "no"),
+          );
+        const before = sent();
+        await later(250);
+        assert.deepEqual([before, sent()], [posts, posts], JSON.stringify(more));
+      };
+      await Promise.all(ways.flatMap((way) => [ending(way, false), ending(way, true)]));
     },
   },
   {

@@ -70,7 +70,9 @@ export const cases: readonly Case[] = [
         { clock: "real", ringFor: 1 },
       );
       await call();
-      assert.closeTo(Number(times.at(-1)) - Number(times[0]), 1000, 200);
+      // Any ten of them, so that a machine that is busy for a moment tells nothing.
+      const tens = times.slice(10).map((time, at) => time - Number(times[at]));
+      assert.closeTo(Number(tens.sort((one, other) => one - other)[8]), 400, 80);
     },
   },
   {
