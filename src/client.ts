@@ -1,9 +1,9 @@
 import type { Call } from "./calls/call.ts";
 import type { CallParams } from "./calls/params.ts";
 import { type Memory, place } from "./calls/place.ts";
-import { BadParametersException } from "./errors.ts";
 import { type ApiKey, type Options, settingsOf } from "./options.ts";
 import type { Send } from "./request/send/send.ts";
+import { refuse } from "./rules/refuse.ts";
 
 /** The options of a client: those of a call, without the key. */
 export type ClientOptions = Omit<Options, "apiKey">;
@@ -42,7 +42,7 @@ export abstract class CallsClient {
     const kept = settingsOf(options, { apiKey });
     const create: Calls["create"] = async (params, own) => {
       if (this.#disposed) {
-        throw new BadParametersException([{ param: "client", message: "was disposed of" }]);
+        refuse("client", "was disposed of");
       }
       const settings = own ? settingsOf(kept, withoutUndefined(own)) : kept;
       const call = place(params, settings, memory, send);

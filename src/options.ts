@@ -2,6 +2,8 @@ import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import type { OnAttempt } from "./request/attempt.ts";
 import { check, presence } from "./rules/check.ts";
 import { isKey } from "./rules/key.ts";
+import { isFunction } from "./rules/kind.ts";
+import { isPage } from "./rules/page.ts";
 import { routeOf } from "./rules/url.ts";
 
 /** What sends a request: the platform's `fetch`, or anything that answers as it does. */
@@ -88,8 +90,6 @@ export interface Settings {
   readonly onAttempt?: OnAttempt | undefined;
 }
 
-const isFunction = (value: unknown): boolean => typeof value === "function";
-
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** The headers that are ours, the body's or the connection's. */
@@ -102,8 +102,6 @@ const isHeaders = (value: unknown): boolean =>
   Object.entries(Object(value)).every(
     ([name, text]) => headerName.test(name) && !reserved.test(name) && isKey(text),
   );
-
-const isPage = (): boolean => "window" in globalThis && "document" in globalThis;
 
 /** The rules of the options and their defaults, in the order in which they are told. */
 const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ strictObject(

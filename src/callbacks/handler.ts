@@ -1,11 +1,11 @@
 import { custom } from "valibot";
 import { check } from "../rules/check.ts";
+import { isFunction } from "../rules/kind.ts";
 import { type Received, read } from "./receive.ts";
 import { guard, type OnError } from "./verify/guard.ts";
 import {
   functionRule,
   hook,
-  isFunction,
   patience,
   requireACheck,
   type Verification,

@@ -1,10 +1,5 @@
 import { safeParse } from "valibot";
-import {
-  BadParametersException,
-  type ExceptionFacts,
-  ServiceException,
-  TimeoutException,
-} from "../errors.ts";
+import { type ExceptionFacts, ServiceException, TimeoutException } from "../errors.ts";
 import { type Options, type Settings, settingsOf } from "../options.ts";
 import { readText } from "../request/answer/read.ts";
 import { watched } from "../request/attempt.ts";
@@ -17,6 +12,8 @@ import { isPlatforms, post } from "../request/post.ts";
 import type { Send } from "../request/send/send.ts";
 import { check } from "../rules/check.ts";
 import { isKey } from "../rules/key.ts";
+import { quietly } from "../rules/quietly.ts";
+import { refuse } from "../rules/refuse.ts";
 import { apiOf, isLoopback, routeOf } from "../rules/url.ts";
 import { Call } from "./call.ts";
 import { CallParams } from "./params.ts";
@@ -31,7 +28,7 @@ const checkParams = (params: unknown, baseUrl: string): CallParams => {
   const checked = check(CallParams, () => params);
   for (const param of ["flow_url", "status_callback_url"] as const) {
     if (routeOf(checked[param]) === "loopback" && !isLoopback(baseUrl)) {
-      throw new BadParametersException([{ param, message: "must be https, as baseUrl is remote" }]);
+      refuse(param, "must be https, as baseUrl is remote");
     }
   }
   return checked;
@@ -44,30 +41,22 @@ const askForKey = async (apiKey: Settings["apiKey"]): Promise<string> => {
   } catch {
     key = undefined; // The error may name the secret it was after.
   }
-  if (isKey(key)) return key;
-  throw new BadParametersException([
-    { param: "apiKey", message: "must give a legal header value" },
-  ]);
+  return isKey(key) ? key : refuse("apiKey", "must give a legal header value");
 };
 
 /** A key belongs into one header: a parameter, a URL or another header that holds it is a mistake. */
 const forbidElsewhere = (key: string, texts: readonly string[]): void => {
   if (key.length < 8 || !texts.some((text) => text.includes(key))) return;
-  throw new BadParametersException([
-    { param: "apiKey", message: "must not stand in a URL, a parameter or another header" },
-  ]);
+  refuse("apiKey", "must not stand in a URL, a parameter or another header");
 };
 
 /** The call in either form of the answer: under `data`, or bare. */
-const callIn = (text: string): unknown => {
-  try {
+const callIn = (text: string): unknown =>
+  quietly(() => {
     const answer = JSON.parse(text);
     const { data, ...rest } = answer;
     return data?.id ? { ...rest, ...data } : answer;
-  } catch {
-    return;
-  }
-};
+  });
 
 /**
  * `create`, with options that are checked already, with what a client remembers, and through what
@@ -83,7 +72,6 @@ export const place = async (
   const checked = checkParams(params, baseUrl);
   const json = JSON.stringify(checked);
   const base = apiOf(baseUrl);
-  const ends = timeout ? performance.now() + timeout : Number.POSITIVE_INFINITY;
   let posts = 0;
   /** What is known of the call so far: until something was sent, nothing can have been placed. */
   let facts: ExceptionFacts = { placed: "no" };
@@ -133,7 +121,7 @@ export const place = async (
     }
   };
 
-  const work = async (signal: AbortSignal, gate: Gate): Promise<Call> => {
+  const work = async (signal: AbortSignal, gate: Gate, ends: number): Promise<Call> => {
     const ask = async (): Promise<string> => {
       const key = await askForKey(apiKey);
       forbidElsewhere(key, [base, json, ...Object.values(settings.headers)]);

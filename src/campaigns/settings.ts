@@ -2,6 +2,7 @@ import { array, custom, type GenericSchema, is, optional, strictObject, union } 
 import { type Secret, secretRule, secretsOf } from "../callbacks/url/token.ts";
 import { CallParams } from "../calls/params.ts";
 import { presence } from "../rules/check.ts";
+import { isFunction } from "../rules/kind.ts";
 import type { CampaignOptions, RetryReason } from "./options.ts";
 import { WindowSchema } from "./window/window.ts";
 
@@ -28,8 +29,6 @@ export interface CampaignSettings {
   readonly variables: readonly string[];
   readonly clock: () => number;
 }
-
-const isFunction = (value: unknown): boolean => typeof value === "function";
 
 const count = /* @__PURE__ */ custom<number>(
   (value) => Number.isSafeInteger(value) && Number(value) > 0,

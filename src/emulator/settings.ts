@@ -2,6 +2,8 @@ import { custom, type GenericSchema, is, optional, strictObject } from "valibot"
 import { CallParams } from "../calls/params.ts";
 import { presence } from "../rules/check.ts";
 import { isKey } from "../rules/key.ts";
+import { isFunction, isText } from "../rules/kind.ts";
+import { quietly } from "../rules/quietly.ts";
 import type { Callee } from "./callee/act.ts";
 import type { Mishaps } from "./notify/mishaps.ts";
 import { isWebhookSecret } from "./notify/signature.ts";
@@ -29,18 +31,11 @@ export interface EmulatorSettings {
   readonly keep: number;
 }
 
-const isFunction = (value: unknown): boolean => typeof value === "function";
-
 /** The URL of a host, or of an address, which stands in brackets when it is IPv6. */
 export const urlOf = (host: string): string => `http://${host.includes(":") ? `[${host}]` : host}/`;
 
-const isHost = (value: unknown): boolean => {
-  try {
-    return typeof value === "string" && /^[\w.:-]+$/.test(value) && !!new URL(urlOf(value));
-  } catch {
-    return false;
-  }
-};
+const isHost = (value: unknown): boolean =>
+  isText(value) && /^[\w.:-]+$/.test(value) && !!quietly(() => new URL(urlOf(value)));
 
 const milliseconds = /* @__PURE__ */ custom<number>(
   (value) => typeof value === "number" && value >= 0 && value < 2 ** 31,

@@ -6,13 +6,13 @@ import { messageIn } from "../callbacks/verify/message.ts";
 import {
   functionRule,
   hook,
-  isFunction,
   open,
   requireACheck,
   type Verification,
   withChecks,
 } from "../callbacks/verify/verification.ts";
 import { check } from "../rules/check.ts";
+import { isFunction } from "../rules/kind.ts";
 import { Action } from "./action.ts";
 import { FlowRequest } from "./request.ts";
 

@@ -1,17 +1,10 @@
+import { quietly } from "../rules/quietly.ts";
+
 /**
  * Throws once nobody waits for the work any more, or its time is over though the timer could not say so:
  * asked right before anything is sent.
  */
 export type Gate = () => void;
-
-/** What a caller's signal is asked may throw, as it may be of any make. */
-const quietly = <T>(ask: () => T): T | undefined => {
-  try {
-    return ask();
-  } catch {
-    return;
-  }
-};
 
 /**
  * Does a piece of work under one deadline and the caller's signal, and settles at whichever comes
@@ -24,15 +17,17 @@ const quietly = <T>(ask: () => T): T | undefined => {
  * @param timeout - milliseconds, or `false` for no deadline
  * @param caller - the caller's signal, whose reason becomes the rejection
  * @param late - makes the exception for a deadline that has passed
- * @param work - what is to be done; its signal aborts when nobody waits for it any more
+ * @param work - what is to be done; its signal aborts when nobody waits for it any more, and `ends` is
+ * when that is at the latest, by `performance.now()`
  */
 export const withDeadline = <T>(
   timeout: number | false,
   caller: AbortSignal | undefined,
   late: () => Error,
-  work: (signal: AbortSignal, gate: Gate) => Promise<T>,
+  work: (signal: AbortSignal, gate: Gate, ends: number) => Promise<T>,
 ): Promise<T> =>
   new Promise((resolve, reject) => {
+    // The caller's signal may be of any make, and throw whatever it is asked.
     const controller = new AbortController();
     const ends = performance.now() + (timeout || Number.POSITIVE_INFINITY);
     let isOpen = true;
@@ -57,7 +52,7 @@ export const withDeadline = <T>(
     const timer = timeout ? setTimeout(() => stop(late()), timeout) : undefined;
     quietly(() => caller?.addEventListener("abort", onAbort));
     if (quietly(() => caller?.aborted)) onAbort();
-    else work(controller.signal, gate).then(ending(resolve), ending(reject));
+    else work(controller.signal, gate, ends).then(ending(resolve), ending(reject));
   });
 
 /** Waits for some milliseconds, or for ever once the signal has aborted; leaves no timer. */

@@ -1,3 +1,5 @@
+import { quietly } from "./quietly.ts";
+
 const loopback = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Which way a URL leads: `"https"`, or `"loopback"` for plain http to this machine; or else neither. */
@@ -22,22 +24,11 @@ const shapes = { http: /^https?:\/\/[^\s\\]+$/i, ws: /^wss?:\/\/[^\s\\]+$/i };
  */
 export const routeOf = (value: unknown, scheme: "http" | "ws" = "http"): Route => {
   if (typeof value !== "string" || !shapes[scheme].test(value) || value.length > 2083) return;
-  try {
-    return routeOfUrl(new URL(value));
-  } catch {
-    return;
-  }
+  return quietly(() => routeOfUrl(new URL(value)));
 };
 
 /** Whether a base URL leads to this machine, over http or https. */
 export const isLoopback = (url: string): boolean => loopback.test(new URL(url).hostname);
 
-const withoutSlashes = (url: string): string => {
-  let end = url.length;
-  while (url[end - 1] === "/") end--;
-  return url.slice(0, end);
-};
-
 /** Where the API of a service is: under its base URL, which may name it, and end in slashes. */
-export const apiOf = (baseUrl: string): string =>
-  `${withoutSlashes(withoutSlashes(baseUrl).replace(/\/api\/v1$/, ""))}/api/v1`;
+export const apiOf = (baseUrl: string): string => baseUrl.replace(/(\/(api\/v1)?)*$/, "/api/v1");

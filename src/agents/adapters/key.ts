@@ -1,6 +1,7 @@
-import { BadParametersException } from "../../errors.ts";
 import type { ApiKey } from "../../options.ts";
 import { isKey } from "../../rules/key.ts";
+import { isPage } from "../../rules/page.ts";
+import { refuse } from "../../rules/refuse.ts";
 import { routeOf } from "../../rules/url.ts";
 
 /** What every adapter takes. */
@@ -17,15 +18,9 @@ export interface AgentOptions {
   readonly dangerouslyAllowBrowser?: boolean | undefined;
 }
 
-const refuse = (param: string, message: string): never => {
-  throw new BadParametersException([{ param, message }]);
-};
-
 /** `ws` becomes `http`, and `wss` `https`: the rules are the same. */
 export const isSocketUrl = (url: string): boolean =>
   /^ws/i.test(url) && !!routeOf(`http${url.slice(2)}`);
-
-const isPage = (): boolean => "window" in globalThis && "document" in globalThis;
 
 /**
  * Checks what every adapter takes.

@@ -1,6 +1,6 @@
-import { BadParametersException } from "../../errors.ts";
 import type { StreamOptions } from "../../flows/media/options.ts";
 import type { MediaOther, MediaStart } from "../../flows/media/service.ts";
+import { refuse } from "../../rules/refuse.ts";
 import type { Transcript } from "../agent.ts";
 import type { Gone } from "../socket/link.ts";
 import type { OpenSocket } from "../socket/socket.ts";
@@ -123,8 +123,7 @@ export const timesOf = (options: TalkOptions): Times => {
   for (const name of ["longest", "startWithin", "agentWithin", "silence", "toolsWithin"] as const) {
     times[name] = (options[name] ?? defaults[name]) * 1000;
     if (times[name] > 0 && times[name] < 2 ** 31) continue;
-    const message = "must be above 0 s and below 2 ** 31 ms";
-    throw new BadParametersException([{ param: name, message }]);
+    refuse(name, "must be above 0 s and below 2 ** 31 ms");
   }
   return times;
 };

@@ -1,7 +1,8 @@
 import { base64url } from "../../bytes/base64.ts";
 import { macOf } from "../../bytes/hmac.ts";
 import { utf8 } from "../../bytes/utf8.ts";
-import { BadParametersException } from "../../errors.ts";
+import { quietly } from "../../rules/quietly.ts";
+import { refuse } from "../../rules/refuse.ts";
 import { routeOfUrl } from "../../rules/url.ts";
 import { canonical } from "./canonical.ts";
 import { type Context, type Secret, secretRule, secretsOf } from "./token.ts";
@@ -27,14 +28,6 @@ export interface SignOptions {
    */
   readonly expiresIn?: number | undefined;
 }
-
-const attempt = <T>(work: () => T): T | undefined => {
-  try {
-    return work();
-  } catch {
-    return;
-  }
-};
 
 /** A URL with its two slashes, and without the white space that the parser would drop. */
 const shape = /^\w+:\/\/[^\s/\\][^\t\n\r]*$/;
@@ -75,20 +68,17 @@ const shape = /^\w+:\/\/[^\s/\\][^\t\n\r]*$/;
  * for spellings of one URL
  */
 export const signUrl = async (url: string, options: SignOptions): Promise<string> => {
-  const refuse = (param: string, message: string): never => {
-    throw new BadParametersException([{ param, message }]);
-  };
-  const given: Partial<SignOptions> = attempt(() => ({ ...options })) ?? {};
+  const given: Partial<SignOptions> = quietly(() => ({ ...options })) ?? {};
   const { secret, context = {}, expiresIn = 86_400 } = given;
-  const [first] = attempt(() => secretsOf(secret)) ?? [];
+  const [first] = quietly(() => secretsOf(secret)) ?? [];
   if (!first) return refuse("secret", secretRule);
   if (!(Number.isSafeInteger(expiresIn) && expiresIn > 0))
     refuse("expiresIn", "must be whole seconds");
-  const json = attempt(() => JSON.stringify(context)) ?? "";
+  const json = quietly(() => JSON.stringify(context)) ?? "";
   const bytes = utf8(json);
   if (json[0] !== "{" || bytes.length > 1024)
     refuse("context", "must be a JSON object of at most 1 KiB");
-  const parsed = attempt(() => (shape.test(url) ? new URL(url) : undefined));
+  const parsed = quietly(() => (shape.test(url) ? new URL(url) : undefined));
   if (parsed && routeOfUrl(parsed)) {
     const { origin, search, hash } = parsed;
     const expires = Math.ceil(Date.now() / 1000) + expiresIn;

@@ -1,5 +1,5 @@
 import { joined } from "../../bytes/joined.ts";
-import { BadParametersException } from "../../errors.ts";
+import { refuse } from "../../rules/refuse.ts";
 import type { Limit } from "./limit.ts";
 import { RefusedException } from "./refused.ts";
 
@@ -16,9 +16,7 @@ const bytesOf = (chunk: unknown): Uint8Array => {
   if (ArrayBuffer.isView(chunk)) {
     return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   }
-  throw new BadParametersException([
-    { param: "request", message: "has a body that doesn't consist of bytes" },
-  ]);
+  return refuse("request", "has a body that doesn't consist of bytes");
 };
 
 /**

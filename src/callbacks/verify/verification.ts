@@ -10,8 +10,9 @@ import {
   type StrictObjectSchema,
   strictObject,
 } from "valibot";
-import { BadParametersException } from "../../errors.ts";
 import { presence } from "../../rules/check.ts";
+import { isFunction } from "../../rules/kind.ts";
+import { refuse } from "../../rules/refuse.ts";
 import { type Context, type Secret, secretRule, secretsOf } from "../url/token.ts";
 import { contextOf, isPublicUrl, publicUrlRule } from "../url/verify-url.ts";
 import { readBytes } from "./body.ts";
@@ -62,8 +63,6 @@ export type Verification = Checks &
 /** The most that the service waits for an answer, in milliseconds. */
 export const patience = 10_000;
 
-export const isFunction = (value: unknown): boolean => typeof value === "function";
-
 export const functionRule = "must be a function";
 
 /** The rule of something that may be left out. */
@@ -113,13 +112,7 @@ export const withChecks = <Own extends ObjectEntries>(
 export const requireACheck = (given: Checks): void => {
   const { secret, webhookSecret, verify, dangerouslyAllowUnverified } = given;
   if (secret || webhookSecret || verify || dangerouslyAllowUnverified) return;
-  throw new BadParametersException([
-    { param: "secret", message: "is missing, as are webhookSecret and verify" },
-  ]);
-};
-
-const refuse = (message: string): never => {
-  throw new BadParametersException([{ param: "request", message }]);
+  refuse("secret", "is missing, as are webhookSecret and verify");
 };
 
 /**
@@ -137,10 +130,10 @@ export const open = async (
   limit: Limit,
 ): Promise<{ readonly body: Uint8Array; readonly context: Context }> => {
   const { method, url, headers, bodyUsed } = Object(request);
-  if (typeof headers?.get !== "function") refuse("must be a Request");
+  if (typeof headers?.get !== "function") refuse("request", "must be a Request");
   if (method !== "POST") throw new RefusedException("wrong_method");
   const context = secret ? await contextOf(url, secretsOf(secret), publicUrl) : {};
-  if (bodyUsed || request.body?.locked) refuse("has a body that was read before");
+  if (bodyUsed || request.body?.locked) refuse("request", "has a body that was read before");
   const body = await readBytes(request, limit);
   if (webhookSecret) await verifyWebhook(request, body, webhookSecretsOf(webhookSecret));
   if (verify && (await limit(verify(request, body), lateAnswer("verify"))) !== true) {

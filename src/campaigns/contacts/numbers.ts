@@ -1,6 +1,6 @@
 import { is } from "valibot";
 import { CallParams } from "../../calls/params.ts";
-import { BadParametersException } from "../../errors.ts";
+import { refuse } from "../../rules/refuse.ts";
 
 /**
  * Numbers one after the other, each of them E.164.
@@ -10,9 +10,7 @@ import { BadParametersException } from "../../errors.ts";
 export function* numbersIn(numbers: string | Iterable<string>): Generator<string, void> {
   for (const number of typeof numbers === "string" ? [numbers] : numbers) {
     if (!is(CallParams.entries.to_number, number)) {
-      throw new BadParametersException([
-        { param: "to_number", message: CallParams.entries.to_number.message },
-      ]);
+      refuse("to_number", CallParams.entries.to_number.message);
     }
     yield number;
   }

@@ -1,3 +1,4 @@
+import { quietly } from "../../rules/quietly.ts";
 /** What a clock on a wall shows. */
 export interface WallTime {
   /** Sunday is 0. */
@@ -31,13 +32,7 @@ const formatOf = (timezone: string): Intl.DateTimeFormat => {
 };
 
 /** Whether this runtime knows a time zone by that name. */
-export const isTimezone = (timezone: string): boolean => {
-  try {
-    return !!formatOf(timezone);
-  } catch {
-    return false;
-  }
-};
+export const isTimezone = (timezone: string): boolean => !!quietly(() => formatOf(timezone));
 
 /** Minutes since 1970 as the clock on the wall would count them. */
 const wallMinutes = (instant: number, timezone: string): number => {

@@ -1,5 +1,6 @@
 import { custom, type GenericSchema, strictObject } from "valibot";
 import { presence } from "../../rules/check.ts";
+import { isText } from "../../rules/kind.ts";
 import { isTimezone } from "./clock.ts";
 
 /** When contacts may be called, by the clock on their wall. */
@@ -36,8 +37,6 @@ export const minutesOf = (text: string): number => {
   const total = Number(hours) * 60 + Number(minutes);
   return total <= 1440 ? total : Number.NaN;
 };
-
-const isText = (value: unknown): value is string => typeof value === "string";
 
 /** The rules of a window. */
 export const WindowSchema: GenericSchema<unknown, Window> = /* @__PURE__ */ strictObject(

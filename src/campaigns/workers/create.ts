@@ -1,5 +1,5 @@
 import { hex } from "../../bytes/hex.ts";
-import { BadParametersException } from "../../errors.ts";
+import { refuse } from "../../rules/refuse.ts";
 import { campaignOf, type ShardedCampaign } from "./sharded.ts";
 import { type CampaignPlan, sharesOf } from "./sharding/share.ts";
 import { ask, type ShardNamespace } from "./wire/namespace.ts";
@@ -54,8 +54,7 @@ export const createCampaign = async (
   { shards = shardsFor(plan) }: { readonly shards?: number | undefined } = {},
 ): Promise<ShardedCampaign> => {
   if (!Number.isSafeInteger(shards) || shards < 1 || shards > most) {
-    const message = `must be a whole number from 1 to ${most}`;
-    throw new BadParametersException([{ param: "shards", message }]);
+    refuse("shards", `must be a whole number from 1 to ${most}`);
   }
   const id = `${shards}-${hex(crypto.getRandomValues(new Uint8Array(12)))}`;
   const shares = sharesOf(plan, id, shards);

@@ -1,4 +1,4 @@
-import { BadParametersException } from "../../errors.ts";
+import { refuse } from "../../rules/refuse.ts";
 import type { Added } from "../contacts/add.ts";
 import type { Contact } from "../contacts/contact.ts";
 import { numbersIn } from "../contacts/numbers.ts";
@@ -94,7 +94,7 @@ const byShard = (
 export const campaignOf = (namespace: ShardNamespace, id: string): ShardedCampaign => {
   const [, count] = shape.exec(id) ?? [];
   if (count === undefined) {
-    throw new BadParametersException([{ param: "id", message: "must be the id of a campaign" }]);
+    return refuse("id", "must be the id of a campaign");
   }
   const shards = Number(count);
   const names = Array.from({ length: shards }, (_, shard) => `${id}/${shard}`);

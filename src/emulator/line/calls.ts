@@ -1,4 +1,4 @@
-import { BadParametersException } from "../../errors.ts";
+import { refuse } from "../../rules/refuse.ts";
 import type { Call } from "./call.ts";
 import type { CallRecord } from "./record.ts";
 
@@ -44,9 +44,7 @@ export class Calls {
   async ended(id: string): Promise<CallRecord> {
     const entry = this.#entries.get(id);
     if (entry) return entry.ended;
-    throw new BadParametersException([
-      { param: "id", message: "is of no call here, or of one that ended too long ago" },
-    ]);
+    return refuse("id", "is of no call here, or of one that ended too long ago");
   }
 
   /** Settles when everything has, that is going on now. */

@@ -9,7 +9,8 @@ import {
   unknown,
   variant,
 } from "valibot";
-import { audioB64, isText } from "./fields.ts";
+import { isText } from "../../rules/kind.ts";
+import { audioB64 } from "./fields.ts";
 
 /** A name that the application gives to what it says: a string or a number, as it likes. */
 const chunkId = /* @__PURE__ */ custom<string | number>(

@@ -9,5 +9,3 @@ export const audioB64: CustomSchema<string, string> = /* @__PURE__ */ custom(
     typeof value === "string" && value.length <= mostAudio && /^[A-Za-z0-9+/]*={0,2}$/.test(value),
   "must be base64 of at most 1 MiB",
 );
-
-export const isText = (value: unknown): value is string => typeof value === "string";

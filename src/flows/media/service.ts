@@ -1,5 +1,6 @@
 import { type CustomSchema, custom, type GenericSchema, lazy, looseObject } from "valibot";
-import { audioB64, isText } from "./fields.ts";
+import { isText } from "../../rules/kind.ts";
+import { audioB64 } from "./fields.ts";
 
 const text = /* @__PURE__ */ custom<string>(isText, "must be a string");
 

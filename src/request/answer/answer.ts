@@ -1,4 +1,5 @@
 import type { Placed } from "../../errors.ts";
+import { quietly } from "../../rules/quietly.ts";
 
 /** What the head of an answer says, read once: a `fetch` of the caller's may give anything. */
 export interface Answer {
@@ -13,14 +14,11 @@ export interface Answer {
   readonly source: Pick<Response, "body" | "text" | "type">;
 }
 
-/** The 4xx that a service, or a proxy on the way, may send though the request went through. */
-const unclear: readonly number[] = [408, 409, 425, 499];
-
-/** A 4xx refuses, and 307 and 308 ask for the same POST elsewhere; everything else may have placed. */
-const placedBy = (status: number): Placed =>
-  status === 307 || status === 308 || (status >= 400 && status < 500 && !unclear.includes(status))
-    ? "no"
-    : "maybe";
+/**
+ * A 4xx refuses, but for those that a service, or a proxy on the way, may send though the request went
+ * through; 307 and 308 ask for the same POST elsewhere. Everything else may have placed.
+ */
+const placedNothing = /^(30[78]|4(?!08|09|25|99)..)$/;
 
 /**
  * The head of what a `fetch` gave. An answer that came through a redirect, which a `fetch` of the
@@ -37,14 +35,8 @@ export const answerOf = (response: Response, asked: string): Answer => {
   return {
     status,
     ok: is2xx && !isMoved,
-    placed: isMoved ? "maybe" : placedBy(status),
-    header: (name) => {
-      try {
-        return String(headers.get(name) ?? "");
-      } catch {
-        return "";
-      }
-    },
+    placed: !isMoved && placedNothing.test(String(status)) ? "no" : "maybe",
+    header: (name) => quietly(() => String(headers.get(name) ?? "")) ?? "",
     source: response,
   };
 };

@@ -1,4 +1,5 @@
 import { NetworkException } from "../../errors.ts";
+import { quietly } from "../../rules/quietly.ts";
 import type { Redaction } from "./redact.ts";
 
 /**
@@ -45,12 +46,7 @@ export const networkException = (
   { words }: Redaction,
   isPlatforms: boolean,
 ): NetworkException => {
-  let said: Said | undefined;
-  try {
-    said = saidBy(error);
-  } catch {
-    // Its getters throw.
-  }
+  const said = quietly(() => saidBy(error)); // Its getters may throw.
   const { code = "", message = "" } = said ?? {};
   // Bun's message begins with its code.
   const known = message.startsWith(code) ? [message] : [code, message];

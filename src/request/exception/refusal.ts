@@ -5,6 +5,7 @@ import {
   ServiceException,
   UnauthorizedException,
 } from "../../errors.ts";
+import { quietly } from "../../rules/quietly.ts";
 import type { Answer } from "../answer/answer.ts";
 import type { Redaction } from "./redact.ts";
 
@@ -50,13 +51,8 @@ const constant = (value: unknown, { words }: Redaction): string | undefined => {
 };
 
 /** The parsed body of a refusal; an empty object when it is not JSON. */
-const fieldsOf = (text: string): Readonly<Record<string, unknown>> => {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
-};
+const fieldsOf = (text: string): Readonly<Record<string, unknown>> =>
+  Object(quietly(() => JSON.parse(text)));
 
 /** What the service says of its refusal, without its secrets, and bounded. */
 const said = (text: string, requestId = "", redaction: Redaction): Partial<ExceptionFacts> => {
