@@ -27,8 +27,8 @@ interface Entry {
   readonly line: number;
 }
 
-/** How many contacts are added in one transaction. */
-const page = 2_000;
+/** How many contacts are added in one transaction. Few: what is kept for long makes the heap grow. */
+const page = 200;
 
 /** The most that the variables of a contact take, in bytes of JSON. */
 const largest = 700;
@@ -69,39 +69,53 @@ const read = (
   return { to_number, id, timezone, variables, line };
 };
 
-/** Writes a page of contacts. */
-const insert = (sql: Sql, entries: readonly Entry[], at: number): number =>
-  sql.transaction(() => {
-    let waiting = 0;
-    let skipped = 0;
-    const isAnyBlocked = hasBlocked(sql);
-    const zones = new Set<string>();
-    for (const { to_number, id, timezone, variables, line } of entries) {
-      const blocked = isAnyBlocked && isBlocked(sql, to_number);
-      const isNew = sql.all(
-        `insert into outdial_contact (to_number, id, timezone, variables, line, added, state, reason)
-         values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning contact`,
-        to_number,
-        id,
-        timezone,
-        variables,
-        line,
-        at,
-        blocked ? "skipped" : "waiting",
-        blocked ? "blocked" : null,
-      ).length;
-      if (!isNew) continue;
-      if (blocked) skipped++;
-      else waiting++;
-      zones.add(timezone);
-    }
-    for (const zone of zones) {
-      sql.all("insert into outdial_zone values (?) on conflict do nothing", zone);
-    }
-    addToTally(sql, "waiting", waiting);
-    addToTally(sql, "skipped", skipped);
-    return waiting + skipped;
-  });
+/** How many rows were written so far: to ask once for a page is cheaper than to ask for each. */
+const written = (sql: Sql): number =>
+  Number(sql.all("select total_changes() as changes")[0]?.changes);
+
+/** Writes contacts of one state, and gives how many of them are new. */
+const insertAs = (
+  sql: Sql,
+  entries: readonly Entry[],
+  at: number,
+  [state, reason]: readonly ["waiting" | "skipped", string | null],
+): number => {
+  const before = written(sql);
+  for (const { to_number, id, timezone, variables, line } of entries) {
+    sql.all(
+      `insert into outdial_contact (to_number, id, timezone, variables, line, added, state, reason)
+       values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+      to_number,
+      id,
+      timezone,
+      variables,
+      line,
+      at,
+      state,
+      reason,
+    );
+  }
+  const fresh = written(sql) - before;
+  addToTally(sql, state, fresh);
+  return fresh;
+};
+
+/** Writes a page of contacts, and gives how many of them are new. */
+const insert = (sql: Sql, entries: readonly Entry[], at: number): number => {
+  const isAnyBlocked = hasBlocked(sql);
+  const free: Entry[] = [];
+  const blocked: Entry[] = [];
+  for (const entry of entries) {
+    const isOut = isAnyBlocked && isBlocked(sql, entry.to_number);
+    (isOut ? blocked : free).push(entry);
+  }
+  for (const zone of new Set(entries.map(({ timezone }) => timezone))) {
+    sql.all("insert into outdial_zone values (?) on conflict do nothing", zone);
+  }
+  return (
+    insertAs(sql, free, at, ["waiting", null]) + insertAs(sql, blocked, at, ["skipped", "blocked"])
+  );
+};
 
 /** Adds contacts to a campaign, a page at a time: they are never all in memory. */
 export const addContacts = async (
@@ -115,8 +129,10 @@ export const addContacts = async (
   let added = 0;
   let duplicate = 0;
   let count = 0;
-  const flush = (): void => {
-    const fresh = insert(sql, entries, settings.clock());
+  const flush = (isLast: boolean): void => {
+    const write = (): number => insert(sql, entries, settings.clock());
+    // A page that a power cut takes back is added again with its list: only the end of it must last.
+    const fresh = isLast ? sql.transaction(write) : sql.relaxed(write);
     added += fresh;
     duplicate += entries.length - fresh;
     entries = [];
@@ -132,8 +148,8 @@ export const addContacts = async (
       if (!(error instanceof BadParametersException)) throw error;
       refused.push({ line, reason: error.issues.map(tell).join("; ") });
     }
-    if (entries.length >= page) flush();
+    if (entries.length >= page) flush(false);
   }
-  flush();
+  flush(true);
   return { added, duplicate, refused };
 };

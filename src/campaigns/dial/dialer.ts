@@ -94,9 +94,18 @@ export class Dialer {
         params: await sign(contact, campaign, this.#settings),
       })),
     );
-    for (const { contact, params } of turns) {
-      if (!sql.transaction(() => this.#claim(contact))) continue;
+    // One commit for all: until this function gives way no request leaves, so that none is sent sooner
+    // by a commit of its own, and no claim is longer in doubt.
+    const claimed = sql.transaction(() => {
+      const free = this.#pace.free(this.#settings.clock());
+      const some: typeof turns = [];
+      for (const turn of turns)
+        if (some.length < free && this.#claim(turn.contact)) some.push(turn);
+      return some;
+    });
+    for (const { contact, params } of claimed) {
       const key = { contact: contact.contact, attempt: contact.attempts + 1 };
+      // Not before: the commit takes its time, and the pace is that of the POSTs.
       this.#pace.take(this.#settings.clock());
       const work = this.#post(params)
         .then((meaning) => this.#record(key, meaning))
@@ -106,8 +115,8 @@ export class Dialer {
   }
 
   /**
-   * All that must hold at the moment of a claim, and the claim, in one transaction. What was read
-   * before it may be of yesterday.
+   * All that must hold at the moment of a claim, and the claim, in a transaction of the caller's. What was
+   * read before it may be of yesterday.
    *
    * @returns whether to POST
    */
@@ -132,9 +141,7 @@ export class Dialer {
     }
     if (!this.#hours.at(at, row.timezone).open) return false;
     const { calling = 0 } = tallyOf(sql);
-    if (calling >= this.#slots || this.#pace.nextAt(at) > at || this.#day.freeAt(at) > at) {
-      return false;
-    }
+    if (calling >= this.#slots || this.#day.freeAt(at) > at) return false;
     this.#day.take(at);
     return claim(sql, row, at, at + settle * 1000);
   }
@@ -152,7 +159,7 @@ export class Dialer {
     const at = this.#settings.clock();
     try {
       if (meaning.means === "later") this.#pace.slow(at);
-      recordOutcome(this.#sql, key, meaning, at, this.#settings);
+      recordOutcome(this.#sql, key, meaning, at, this.#settings, this.#inFlight.size <= 1);
     } catch (error) {
       this.#failure = { error };
     }

@@ -19,21 +19,22 @@ export interface ContactRow {
   readonly call_id: string | undefined;
 }
 
-const text = (value: Row[string] | undefined): string | undefined =>
+/** A text, if there is one. */
+export const textIn = (value: Row[string] | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 export const contactIn = (row: Row): ContactRow => ({
   contact: Number(row.contact),
   to_number: String(row.to_number),
-  id: text(row.id),
+  id: textIn(row.id),
   timezone: String(row.timezone),
-  variables: text(row.variables),
+  variables: textIn(row.variables),
   state: String(row.state),
-  reason: text(row.reason),
+  reason: textIn(row.reason),
   attempts: Number(row.attempts),
   deferrals: Number(row.deferrals),
   due: Number(row.due),
-  call_id: text(row.call_id),
+  call_id: textIn(row.call_id),
 });
 
 export const contactOf = (sql: Sql, contact: number): ContactRow | undefined => {
@@ -42,7 +43,8 @@ export const contactOf = (sql: Sql, contact: number): ContactRow | undefined => 
 };
 
 /** Whether nothing of a person is left in the row, and nobody can be called by it. */
-export const isErased = ({ to_number }: ContactRow): boolean => to_number.startsWith("#");
+export const isErased = ({ to_number }: Pick<ContactRow, "to_number">): boolean =>
+  to_number.startsWith("#");
 
 /** What a change of state says beside the state. */
 interface Change {

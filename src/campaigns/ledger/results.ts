@@ -1,6 +1,6 @@
 import { type Disposition, isDisposition } from "../disposition.ts";
 import type { Sql } from "../sql/sql.ts";
-import { contactIn, isErased } from "./contact.ts";
+import { isErased, textIn } from "./contact.ts";
 
 /** What became of a contact. */
 export interface Result {
@@ -20,27 +20,29 @@ export interface Result {
   readonly call_id?: string | undefined;
 }
 
-const page = 500;
+/** Few: what is kept for long makes the heap grow. */
+const page = 100;
 
 /** A result for each contact, in the order of the list; read a page at a time. */
 export function* readResults(sql: Sql): Generator<Result, void> {
   for (let last = 0; ; ) {
     const rows = sql.all(
-      `select * from outdial_contact where contact > ? order by contact limit ${page}`,
+      `select contact, to_number, id, state, reason, attempts, call_id from outdial_contact
+       where contact > ? order by contact limit ${page}`,
       last,
     );
     for (const row of rows) {
-      const found = contactIn(row);
-      const { contact, id, state, reason, attempts, call_id } = found;
-      last = contact;
+      const to_number = String(row.to_number);
+      const state = String(row.state);
+      last = Number(row.contact);
       yield {
-        contact,
-        to_number: isErased(found) ? "" : found.to_number,
-        id,
+        contact: last,
+        to_number: isErased({ to_number }) ? "" : to_number,
+        id: textIn(row.id),
         disposition: isDisposition(state) ? state : undefined,
-        reason,
-        attempts,
-        call_id,
+        reason: textIn(row.reason),
+        attempts: Number(row.attempts),
+        call_id: textIn(row.call_id),
       };
     }
     if (rows.length < page) return;

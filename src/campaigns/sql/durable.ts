@@ -15,6 +15,7 @@ export interface DurableStorage {
 export const durableSql = (storage: DurableStorage): Sql => ({
   all: (statement, ...values) => storage.sql.exec(statement, ...values).toArray(),
   transaction: (work) => storage.transactionSync(work),
+  relaxed: (work) => storage.transactionSync(work),
   lock: () => {},
   unlock: () => {},
   scrub: () => {},

@@ -14,6 +14,12 @@ export interface Sql {
   /** Does all of the work or nothing of it; what has been done is durable before anything is sent. */
   transaction<T>(work: () => T): T;
   /**
+   * The same, but durable only once a `transaction` that follows is: the end of the process doesn't undo
+   * it, a power cut may, and then everything since with it. For what leaves a claim standing, or a list to
+   * be added again, when it is gone: that calls nobody twice.
+   */
+  relaxed<T>(work: () => T): T;
+  /**
    * Keeps everybody else from dialling out of this ledger, until `unlock` or the end of the process.
    *
    * @throws {LedgerException} `in_use`

@@ -105,11 +105,23 @@ const recordOf = (meaning: Meaning): Write => {
   }
 };
 
-/** Writes down what the answer to a POST means. */
+/**
+ * Writes down what the answer to a POST means. It needs no sync of its own. When a power cut takes it
+ * back, the claim stands alone: a `maybe`, which a notification settles or which ends as `unknown`. So does
+ * a claim whose release is gone: its contact isn't called, though it might be. And a claim that is made after
+ * a release is synced, with all that came before it.
+ *
+ * @param isLast - whether no other POST is under way: then nothing may follow that syncs it
+ */
 export const recordOutcome = (
   sql: Sql,
   attempt: Attempt,
   meaning: Meaning,
   at: number,
   settings: CampaignSettings,
-): void => sql.transaction(() => recordOf(meaning)(sql, attempt, at, settings));
+  isLast: boolean,
+): void => {
+  const write = (): void => recordOf(meaning)(sql, attempt, at, settings);
+  if (isLast) sql.transaction(write);
+  else sql.relaxed(write);
+};

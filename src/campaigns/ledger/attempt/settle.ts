@@ -75,10 +75,10 @@ export const noteReceived = (
   { event, context }: Received,
   at: number,
   settings: CampaignSettings,
-): boolean =>
-  sql.transaction(() => {
-    const key = attemptIn(sql, context);
-    if (!key) return false;
+): boolean => {
+  const key = attemptIn(sql, context);
+  if (!key) return false;
+  const write = (): boolean => {
     if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settle * 1000);
     const state = stateOf(sql, key);
     if (!state) return false;
@@ -96,7 +96,12 @@ export const noteReceived = (
     const isOpen = state !== "settled" || row?.state === "unknown";
     if (isOpen && isEnd(event)) settle(sql, key, event.type, reasonIn(event), at, settings);
     return true;
-  });
+  };
+  // An end is told once it was taken in, and never again; what makes a claim must last as any claim. Of
+  // the rest a power cut only takes back what the end tells too.
+  const mustLast = isEnd(event) || !stateOf(sql, key);
+  return mustLast ? sql.transaction(write) : sql.relaxed(write);
+};
 
 /** How many calls are given up in one go. */
 const page = 1_000;
