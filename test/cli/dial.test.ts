@@ -218,6 +218,38 @@ describe("outdial dial", () => {
     expect(JSON.parse(stdout)).toMatchObject({ completed: 1, skipped: 2 });
   });
 
+  it("begins no call from --until on: who waits is expired", async () => {
+    const list = file("people.csv", people);
+    const { code, stdout, stderr } = await run(
+      words(list, ...listening(), "--json", "--until", "2026-01-01T12:00Z"),
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain("until 2026-01-01T12:00:00.000Z");
+    expect(JSON.parse(stdout)).toMatchObject({ contacts: 3, expired: 3, done: true });
+    expect(posts).toBe(0);
+  });
+
+  it("begins no more calls a day than --per-day says, also when it is run again", async () => {
+    const list = file("people.csv", people);
+    // A day that has its noon now: no midnight comes between the two runs.
+    const ahead = 12 - new Date().getUTCHours();
+    const zone = `Etc/GMT${ahead > 0 ? "-" : "+"}${Math.abs(ahead)}`;
+    const day = ["--window", "sun-sat 00:00-24:00", "--timezone", zone];
+    const args = words(list, ...listening(), "--json", "--per-day", "2", ...day).filter(
+      (word, index, all) => word !== "always" && all[index + 1] !== "always",
+    );
+    for (const _ of ["a run", "another"]) {
+      const running = start("node", args, env());
+      await running.says(/2 a day at most/);
+      await expect.poll(() => posts, { timeout: 20_000, interval: 5 }).toBe(2);
+      running.child.kill("SIGINT");
+      const { code, stdout } = await running.ended;
+      expect(code).toBe(130);
+      expect(JSON.parse(stdout)).toMatchObject({ contacts: 3, waiting: 1, calling: 0 });
+    }
+    expect(posts).toBe(2);
+  });
+
   it("refuses another campaign's journal", async () => {
     const list = file("people.csv", people);
     await run(words(list, ...listening()));
@@ -248,6 +280,29 @@ describe("outdial dial", () => {
     expect(posts).toBe(0);
   });
 
+  it("keeps one line on a terminal that tells how far it is, until the end", async () => {
+    const list = file("people.csv", people);
+    const args = words(list, ...listening()).map((word) => `'${word === "50" ? "1" : word}'`);
+    const running = startOnTerminal(args, env());
+    await running.says(/K\[[#-]{20}\] [0-2]\/3 {2}\d live {2}\d s left at 1\/s/);
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(0);
+    expect(stdout.trimEnd()).toMatch(/\[#{20}\] 3\/3 {2}0 live .*1 completed, 1 busy, 1 rejected$/);
+  });
+
+  it("tells on a terminal when the next window opens, and calls nobody before", async () => {
+    const list = file("people.csv", people);
+    const tomorrow = new Date(Date.now() + 86_400_000).toUTCString().slice(0, 3).toLowerCase();
+    const args = words(list, ...listening(), "--timezone", "UTC").map((word) =>
+      word === "always" ? `'${tomorrow} 12:00-12:01'` : `'${word}'`,
+    );
+    const running = startOnTerminal(args, env());
+    await running.says(/0\/3 {2}0 live {2}opens in (1 d )?\d+ h/);
+    running.child.kill("SIGTERM");
+    await running.ended;
+    expect(posts).toBe(0);
+  });
+
   it.each([
     [["--listen", "127.0.0.1:1"], /give --yes/],
     [["--yes"], /either --listen or --callback must be given/],
@@ -255,6 +310,7 @@ describe("outdial dial", () => {
     [["--callback", "https://x.test/s", "--yes", "--retry-on", "hunger"], /--retry-on takes busy/],
     [["--callback", "https://x.test/s", "--yes", "--retry-after", "soon"], /--retry-after must be/],
     [["--callback", "https://x.test/s", "--yes", "--per-day", "0"], /--per-day must be/],
+    [["--callback", "https://x.test/s", "--yes", "--until", "soon"], /--until must be a date/],
     [["--callback", "https://x.test/s", "--yes", "--country", "Atlantis"], /--country must be/],
     [["--callback", "https://x.test/s", "--yes", "--dnc", "/nowhere"], /do-not-call list can't be/],
     [["--callback", "https://x.test/s", "--yes", "--window", "mon 9-5"], /--window/],

@@ -2,7 +2,7 @@ import { dispositions } from "../../campaigns/disposition.ts";
 import type { Progress } from "../../campaigns/index.ts";
 import { spanOf } from "./duration.ts";
 
-const width = 20;
+const bars = 20;
 
 /** How a run stands, beside what the journal says. */
 export interface Standing {
@@ -20,8 +20,8 @@ export const statusLine = (progress: Progress, standing: Standing): string => {
   const { contacts, waiting, calling } = progress;
   const { rate, opens, now, stopping } = standing;
   const done = contacts - waiting - calling;
-  const filled = contacts > 0 ? Math.floor((done / contacts) * width) : 0;
-  const bar = `[${"#".repeat(filled)}${"-".repeat(width - filled)}]`;
+  const filled = contacts > 0 ? Math.floor((done / contacts) * bars) : 0;
+  const bar = `[${"#".repeat(filled)}${"-".repeat(bars - filled)}]`;
   const ends = dispositions
     .filter((name) => progress[name] > 0)
     .map((name) => `${progress[name]} ${name.replace("_", " ")}`)
@@ -29,10 +29,12 @@ export const statusLine = (progress: Progress, standing: Standing): string => {
   const rest = stopping
     ? "stopping: waiting for the live calls; ctrl-C again leaves them"
     : opens > now
-      ? `hours begin in ${spanOf((opens - now) / 1000)}`
+      ? `opens in ${spanOf((opens - now) / 1000)}`
       : waiting > 0
         ? `${spanOf(waiting / rate)} left at ${Number(rate.toFixed(2))}/s`
-        : "waiting for the last calls";
+        : calling > 0
+          ? "waiting for the last calls"
+          : "";
   return [`${bar} ${done}/${contacts}`, `${calling} live`, rest, ends].filter(Boolean).join("  ");
 };
 
@@ -41,9 +43,11 @@ const rhythm = { terminal: 250, elsewhere: 30_000 } as const;
 
 /** Keeps telling on stderr how a run stands; gives what ends that, with the last line. */
 export const tell = (line: () => string): (() => void) => {
-  const { isTTY, columns = 80 } = process.stderr;
+  const { isTTY, columns } = process.stderr;
+  // Some terminals tell none, or 0.
+  const width = columns || 80;
   const write = isTTY
-    ? () => process.stderr.write(`\r\u001b[K${line().slice(0, columns - 1)}`)
+    ? () => process.stderr.write(`\r\u001b[K${line().slice(0, width - 1)}`)
     : () => process.stderr.write(`${line()}\n`);
   const timer = setInterval(write, isTTY ? rhythm.terminal : rhythm.elsewhere);
   return () => {
