@@ -2,6 +2,7 @@ import type { Bench } from "./bench.ts";
 import { agents } from "./measure/agents.ts";
 import { coldStart } from "./measure/cold-start.ts";
 import { emulator } from "./measure/emulator.ts";
+import { lists } from "./measure/lists.ts";
 import { loopback } from "./measure/loopback.ts";
 import { memory } from "./measure/memory.ts";
 import { perCall } from "./measure/per-call.ts";
@@ -21,5 +22,6 @@ export const measurements: Readonly<Record<string, (bench: Bench) => Promise<Sec
   memory,
   emulator,
   signatures,
+  lists,
   agents,
 };
