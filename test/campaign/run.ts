@@ -20,5 +20,4 @@ const stop = async (): Promise<void> => {
   await service.close();
   process.exit();
 };
-process.once("SIGINT", stop);
-process.once("SIGTERM", stop);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, stop);

@@ -14,8 +14,11 @@ const worker = new Miniflare({
   durableObjects: {
     SHARDS: { className: "Shard", useSQLite: true },
     DIRECTORY: { className: "Directory", useSQLite: true },
+    TALKS: { className: "Talk", useSQLite: true },
   },
   durableObjectsPersist: folder,
 });
+// Who started it holds the other end of stdin: when that goes, this goes.
+process.stdin.on("end", () => worker.dispose().finally(() => process.exit())).resume();
 await worker.ready;
 console.log("ready");
