@@ -16,6 +16,7 @@ import { createFlow } from "./flow.ts";
 import { page } from "./page/page.ts";
 import { PlanError, planOf } from "./plan.ts";
 import { csvOf } from "./results.ts";
+import { createMedia } from "./talk.ts";
 
 /** Bytes of a plan, with room for a pretty printer. */
 const largest = 8_192;
@@ -111,9 +112,18 @@ const refusalOf = (error: unknown): Response => {
   return refuse(500, "failed");
 };
 
+/** The Worker's objects: contacts, who has which campaign, and talks. */
+interface AppObjects {
+  readonly SHARDS: ShardNamespace;
+  readonly DIRECTORY: Objects;
+  readonly TALKS: Objects;
+}
+
 /** The whole Worker: a request in, an answer out. */
-export const createApp = (config: Config, shards: ShardNamespace, directory: Objects) => {
+export const createApp = (config: Config, objects: AppObjects) => {
+  const { SHARDS: shards, DIRECTORY: directory, TALKS: talks } = objects;
   const { secret, webhookSecret, callers } = config;
+  const media = createMedia(config, talks);
   const flow = createFlow(config);
   const status = statusHandler(shards, {
     secret,
@@ -164,6 +174,7 @@ export const createApp = (config: Config, shards: ShardNamespace, directory: Obj
     const [, path] = /^\/campaigns\/?([\w-]*(?:\/\w+)?)$/.exec(pathname) ?? [];
     try {
       if (pathname === "/flow") return await flow(request);
+      if (pathname === "/media") return await media(request);
       if (pathname.startsWith("/status/")) return await status(request);
       if (path !== undefined) return await campaign(request, path);
       return page(request) ?? refuse(404, "no_such_page");

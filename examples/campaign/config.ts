@@ -1,3 +1,5 @@
+import type { Speech } from "../bridge/config.ts";
+
 /** Somebody who may call lists: one of your systems, or one person at the page. */
 export interface Caller {
   readonly name: string;
@@ -26,7 +28,11 @@ export interface Config {
   readonly webhookSecret: string | undefined;
   readonly callers: readonly Caller[];
   readonly record: boolean;
-  /** What is played to who answers; without one the call ends at once. `flow.ts` is where an agent goes. */
+  /** Who speaks to whoever answers; without one the message. */
+  readonly speech: Speech | undefined;
+  /** Seconds that an agent may talk: calls that nobody ends cost money. */
+  readonly longest: number;
+  /** What is played to who answers; without one the call ends at once. */
   readonly messageUrl: string | undefined;
 }
 
@@ -60,6 +66,16 @@ const originIn = (url: string): string | undefined => {
   return protocol === "https:" || isHere ? origin : undefined;
 };
 
+const secondsIn = (text: string): number | undefined =>
+  /^\d+$/.test(text) && Number(text) > 0 ? Number(text) : undefined;
+
+const kinds = ["openai", "gpt-live", "elevenlabs", "deepgram"] as const;
+
+const agents: ReadonlyMap<string, Speech["kind"] | "none"> = new Map([
+  ...kinds.map((kind) => [kind, kind] as const),
+  ["none", "none"],
+]);
+
 const words: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["false", false],
@@ -78,6 +94,17 @@ export const configOf = (env: (name: string) => string | undefined): Config => {
     return value as T; // Not used when undefined: the throw below comes first.
   };
   const text = (value: string) => value || undefined;
+  const record = read("RECORD", (word) => words.get(word), "false");
+  const agent = read("AGENT", (word) => agents.get(word), "none");
+  const speech = agent !== undefined &&
+    agent !== "none" && {
+      kind: agent,
+      apiKey: read("AGENT_KEY", text),
+      url: env("AGENT_URL") || undefined,
+      agentId: agent === "elevenlabs" ? read("AGENT_ID", text) : "",
+      instructions: env("AGENT_INSTRUCTIONS") ?? "",
+      record,
+    };
   const config: Config = {
     apiKey: read("OUTDIAL_API_KEY", text),
     baseUrl: read("OUTDIAL_BASE_URL", text),
@@ -89,9 +116,18 @@ export const configOf = (env: (name: string) => string | undefined): Config => {
     }),
     webhookSecret: env("WEBHOOK_SECRET") || undefined,
     callers: read("CALLERS", callersIn),
-    record: read("RECORD", (word) => words.get(word), "false"),
+    record,
+    speech: speech || undefined,
+    longest: read("LONGEST_CALL_SECONDS", secondsIn, "600"),
     messageUrl: env("MESSAGE_URL") || undefined,
   };
   if (wrong.length > 0) throw new Error(`Missing, or against its rule: ${wrong.join(", ")}`);
   return config;
 };
+
+/** The configuration out of a Worker's variables. */
+export const configIn = (env: Readonly<Record<string, unknown>>): Config =>
+  configOf((name) => {
+    const value = env[name];
+    return typeof value === "string" ? value : undefined;
+  });

@@ -2,19 +2,18 @@
 import { CampaignShard, type ShardContext } from "outdial/campaigns/workers";
 import { calls } from "outdial/fetch";
 import { createApp } from "./app.ts";
-import { configOf } from "./config.ts";
+import { configIn } from "./config.ts";
 import type { Objects } from "./directory.ts";
 
 export { Directory } from "./directory.ts";
+export { Talk } from "./talk.ts";
 
 interface Env {
   readonly SHARDS: Objects;
   readonly DIRECTORY: Objects;
+  readonly TALKS: Objects;
   readonly [name: string]: unknown;
 }
-
-const configIn = (env: Env) =>
-  configOf((name) => (typeof env[name] === "string" ? env[name] : undefined));
 
 /** A part of a campaign's contacts: it dials them by its own alarm. */
 export class Shard extends CampaignShard {
@@ -29,6 +28,5 @@ export class Shard extends CampaignShard {
 }
 
 export default {
-  fetch: (request: Request, env: Env): Promise<Response> =>
-    createApp(configIn(env), env.SHARDS, env.DIRECTORY)(request),
+  fetch: (request: Request, env: Env): Promise<Response> => createApp(configIn(env), env)(request),
 };

@@ -27,7 +27,13 @@ interface Service {
   readonly webhookSecret?: string;
 }
 
-const environment = ({ baseUrl, apiKey, webhookSecret = "" }: Service, url: string) => {
+type Variables = Readonly<Record<string, string>>;
+
+const environment = (
+  { baseUrl, apiKey, webhookSecret = "" }: Service,
+  url: string,
+  more: Variables,
+): Variables => {
   const caller = { prefixes: ["+1"], rate: 5_000, per_day: 1_000_000, campaigns: 100 };
   return {
     OUTDIAL_API_KEY: apiKey,
@@ -40,6 +46,7 @@ const environment = ({ baseUrl, apiKey, webhookSecret = "" }: Service, url: stri
       one: { ...caller, token },
       another: { ...caller, token: stranger, prefixes: ["+1202555"], rate: 5, campaigns: 1 },
     }),
+    ...more,
   };
 };
 
@@ -74,13 +81,16 @@ const ended = (child: ChildProcess): Promise<void> =>
     child.once("close", () => resolve());
   });
 
-export const startWorker = async (service: Service): Promise<Worker> => {
+export const startWorker = async (service: Service, more: Variables = {}): Promise<Worker> => {
   const folder = mkdtempSync(join(tmpdir(), "outdial-campaign-"));
   const script = join(folder, "worker.js");
   await bundle(script);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const env = { PATH: process.env.PATH, WORKER_ENV: JSON.stringify(environment(service, url)) };
+  const env = {
+    PATH: process.env.PATH,
+    WORKER_ENV: JSON.stringify(environment(service, url, more)),
+  };
   let child: ChildProcess | undefined;
   const start = (): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -89,7 +99,7 @@ export const startWorker = async (service: Service): Promise<Worker> => {
       const started = spawn(process.execPath, args, {
         env,
         detached: true,
-        stdio: ["ignore", "pipe", "inherit"],
+        stdio: ["pipe", "pipe", "inherit"],
       });
       child = started;
       started.stdout.once("data", () => resolve());
