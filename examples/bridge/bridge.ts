@@ -43,6 +43,15 @@ export const createBridge = (config: Config, parts: Parts = {}): Bridge => {
   const { lines = linesHere(config, connect, { onProblem, onError: report }) } = parts;
   const unauthorized = () => refuse(401, "unauthorized", { "WWW-Authenticate": "Bearer" });
 
+  /**
+   * Takes all that a call has once, so that what is repeated or replayed later gets nothing of it; and
+   * says whether its audio was still to be had.
+   */
+  const takeAll = async (id: string): Promise<boolean> => {
+    const [isFirst] = await Promise.all([state.claim(id, "media"), state.claim(id, "agent")]);
+    return isFirst;
+  };
+
   const flow = flowHandler({
     secret,
     onAnswer: async ({ context }) => {
@@ -58,13 +67,13 @@ export const createBridge = (config: Config, parts: Parts = {}): Bridge => {
     ...(webhookSecret && { webhookSecret }),
     onEvent: async ({ event, context }) => {
       const id = idIn(context);
-      if (event.type === "call.ringing") await lines.ringing(id);
-      if (isFinal(event)) await lines.over(id);
-      await state.note(id, {
-        ...(event.call_id && { call_id: event.call_id }),
-        caller: String(context.caller),
-        events: [event],
-      });
+      await state.note(id, { caller: String(context.caller), events: [event] });
+      const isRinging = event.type === "call.ringing";
+      if (isRinging && (await state.claim(id, "agent"))) await lines.ringing(id);
+      if (isFinal(event)) {
+        await takeAll(id);
+        await lines.over(id);
+      }
     },
     onError: report,
   });
@@ -82,7 +91,7 @@ export const createBridge = (config: Config, parts: Parts = {}): Bridge => {
       return refuse(error instanceof RefusedException ? error.status : 500, "refused");
     }
     const id = idIn(context);
-    if (!(await state.claim(id))) return refuse(409, "connected_before");
+    if (!(await takeAll(id))) return refuse(409, "connected_before");
     return lines.connect(request, upgrade, id, context);
   };
 

@@ -71,15 +71,32 @@ const callersIn = (json: string): Caller[] | undefined => {
   }
 };
 
-const milliseconds = (seconds: string): number | undefined =>
-  /^\d+(\.\d+)?$/.test(seconds) && Number(seconds) > 0 ? Number(seconds) * 1000 : undefined;
+/** Seconds of a day: the URLs of a call are good for no longer, and nor is any timer for much longer. */
+const day = 86_400;
 
-/** https, or http to this machine: then the service is an emulator on it. */
+const milliseconds = (seconds: string): number | undefined => {
+  const isTime = /^\d+(\.\d+)?$/.test(seconds) && Number(seconds) > 0 && Number(seconds) <= day;
+  return isTime ? Number(seconds) * 1000 : undefined;
+};
+
+const numberIn = (text: string): string | undefined =>
+  /^\+[1-9]\d{6,14}$/.test(text) ? text : undefined;
+
+/** By https or wss, or without TLS to this machine: then an emulator or a test is at work on it. */
+const urlOf =
+  (scheme: "http" | "ws") =>
+  (url: string): string | undefined => {
+    if (!URL.canParse(url)) return undefined;
+    const { protocol, hostname } = new URL(url);
+    const isHere = protocol === `${scheme}:` && ["localhost", "127.0.0.1"].includes(hostname);
+    return protocol === `${scheme}s:` || isHere ? url : undefined;
+  };
+
+/** A URL without a path: the bridge answers at the root. */
 const originIn = (url: string): string | undefined => {
-  if (!URL.canParse(url)) return undefined;
-  const { protocol, hostname, origin } = new URL(url);
-  const isHere = protocol === "http:" && ["localhost", "127.0.0.1"].includes(hostname);
-  return protocol === "https:" || isHere ? origin : undefined;
+  if (!urlOf("http")(url)) return undefined;
+  const { origin, href } = new URL(url);
+  return href === `${origin}/` ? origin : undefined;
 };
 
 const kinds = ["openai", "gpt-live", "elevenlabs", "deepgram"] as const;
@@ -108,19 +125,22 @@ export const configOf = (env: (name: string) => string | undefined): Config => {
     (word) => [...kinds, "echo" as const].find((kind) => kind === word),
     "echo",
   );
+  // At ElevenLabs it is where a signed URL is fetched.
+  const agentUrlOf = urlOf(agent === "elevenlabs" ? "http" : "ws");
+  const agentUrl = read("AGENT_URL", (url) => url && agentUrlOf(url)) || undefined;
   const speech = agent !== undefined &&
     agent !== "echo" && {
       kind: agent,
       apiKey: read("AGENT_KEY", text),
-      url: env("AGENT_URL") || undefined,
+      url: agentUrl,
       agentId: agent === "elevenlabs" ? read("AGENT_ID", text) : "",
       instructions: env("AGENT_INSTRUCTIONS") ?? "",
       record,
     };
   const config: Config = {
     apiKey: read("OUTDIAL_API_KEY", text),
-    baseUrl: read("OUTDIAL_BASE_URL", text),
-    fromNumber: read("FROM_NUMBER", text),
+    baseUrl: read("OUTDIAL_BASE_URL", urlOf("http")),
+    fromNumber: read("FROM_NUMBER", numberIn),
     publicUrl: read("PUBLIC_URL", originIn),
     secret: read("BRIDGE_SECRET", (list) => {
       const secrets = list.split(",");
@@ -130,7 +150,7 @@ export const configOf = (env: (name: string) => string | undefined): Config => {
     callers: read("CALLERS", callersIn),
     record,
     speech: speech || undefined,
-    agentUrl: env("AGENT_URL") || undefined,
+    agentUrl,
     agentSecret: env("AGENT_SECRET") || undefined,
     agentWithin: read("AGENT_WITHIN_SECONDS", milliseconds, "5"),
     longest: read("LONGEST_CALL_SECONDS", milliseconds, "600"),

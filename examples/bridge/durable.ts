@@ -4,7 +4,7 @@ import { configOf } from "./config.ts";
 import { echoAgent } from "./echo-agent.ts";
 import { oneMore, withNews } from "./known.ts";
 import { type Lines, linesHere, type Upgrade } from "./lines.ts";
-import type { KnownCall, Limit, State } from "./state.ts";
+import type { KnownCall, Limit, Once, State } from "./state.ts";
 
 /** As much of a Durable Object's storage as is needed. */
 interface Storage {
@@ -34,7 +34,7 @@ export const stateIn = (objects: Objects): State => {
   return {
     spend: (caller, limits) => answer(`caller ${caller}`, "spend", limits),
     note: (id, news) => answer(`call ${id}`, "note", { id, news }),
-    claim: (id) => answer(`call ${id}`, "claim", id),
+    claim: (id, what) => answer(`call ${id}`, "claim", what),
     find: async (id) => (await answer<KnownCall | null>(`call ${id}`, "find", id)) ?? undefined,
   };
 };
@@ -104,9 +104,9 @@ export const objectClass = (upgrade: Upgrade) =>
       over: (id: string) => this.#over(id),
       note: (body) => this.#note(body),
       find: () => this.#storage.get("call"),
-      claim: async () => {
-        const isFirst = !(await this.#storage.get("claimed"));
-        await this.#storage.put("claimed", true);
+      claim: async (what: Once) => {
+        const isFirst = !(await this.#storage.get(`claimed ${what}`));
+        await this.#storage.put(`claimed ${what}`, true);
         return isFirst;
       },
       spend: async (limits: readonly Limit[]) => {

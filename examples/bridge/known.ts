@@ -28,7 +28,9 @@ export const withNews = (
     const isWanted = kept.length < mostEvents || (isFinal(event) && !kept.some(isFinal));
     if (isWanted && !isKnown) kept.push(event);
   }
-  return { id, caller: "", ...known, ...news, events: kept };
+  // What an event says of it counts only where the answer to the request for the call has said nothing.
+  const call_id = known?.call_id ?? kept.find((event) => event.call_id)?.call_id ?? undefined;
+  return { id, caller: "", ...known, ...(call_id && { call_id }), ...news, events: kept };
 };
 
 /** One more call of a caller, whose calls had these times, or the seconds to wait for it. */

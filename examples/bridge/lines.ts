@@ -56,13 +56,14 @@ export const linesHere = (
       relay(socket, { connect, context, agentWithin, longest, onProblem: told, onError });
       return;
     }
-    connectAgent(socket, warm.get(id) ?? agent, {
+    const ready = warm.get(id) ?? agent;
+    warm.delete(id);
+    connectAgent(socket, ready, {
       agentWithin: agentWithin / 1000,
       longest: longest / 1000,
       onEnd: ({ reason }) => fine.has(reason) || onProblem(id, reason),
       onError,
     });
-    warm.delete(id);
   };
   return {
     ringing: (id) => {

@@ -10,7 +10,7 @@ const most = 10_000;
  */
 export const memory = (now: () => number = Date.now): State => {
   const calls = new Map<string, KnownCall>();
-  const claimed = new Set<string>();
+  const claimed = new Map<string, Set<string>>();
   const spent = new Map<string, readonly number[]>();
 
   const note: State["note"] = async (id, news) => {
@@ -29,9 +29,10 @@ export const memory = (now: () => number = Date.now): State => {
       return wait;
     },
     note,
-    claim: async (id) => {
-      const isFirst = !claimed.has(id);
-      claimed.add(id);
+    claim: async (id, what) => {
+      const ofCall = claimed.get(id) ?? new Set();
+      const isFirst = !ofCall.has(what);
+      claimed.set(id, ofCall.add(what));
       await note(id, {});
       return isFirst;
     },

@@ -8,15 +8,19 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const words = {
   unauthorized: "The token is not known.",
+  unknown_call: "This call is not known any more.",
   destination_not_allowed: "This token may not call that number.",
   too_many_calls: "Too many calls. Wait a while.",
   not_placed: "The call was not placed. You may try again.",
 };
 
+const refused = ({ error }) => say(words[error] ?? "Refused: " + error);
+
 const ask = async (path, init = {}) => {
   const headers = { Authorization: "Bearer " + element("token").value };
   const response = await fetch(path, { ...init, headers });
-  return { ok: response.ok, body: await response.json() };
+  const { ok, status } = response;
+  return { ok, isRefused: status >= 400 && status < 500, body: await response.json() };
 };
 
 const show = ({ state, reason, duration, problem, events }) => {
@@ -35,7 +39,8 @@ const show = ({ state, reason, duration, problem, events }) => {
 
 const follow = async (id) => {
   for (;;) {
-    const { ok, body } = await ask("/calls/" + id).catch(() => ({}));
+    const { ok, isRefused, body } = await ask("/calls/" + id).catch(() => ({}));
+    if (isRefused) return refused(body);
     if (ok) show(body);
     if (ok && body.ended) return;
     await pause(1000);
@@ -51,7 +56,7 @@ element("form").addEventListener("submit", async (event) => {
     const to_number = element("number").value;
     const { ok, body } = await ask("/calls", { method: "POST", body: JSON.stringify({ to_number }) });
     if (ok) await follow(body.id);
-    else say(words[body.error] ?? "Refused: " + body.error);
+    else refused(body);
   } catch {
     say("The bridge gave no answer. The telephone may ring all the same.");
   } finally {

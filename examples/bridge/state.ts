@@ -19,6 +19,9 @@ export interface Limit {
   readonly seconds: number;
 }
 
+/** What is done once for a call, however often it is asked for: a socket for its audio, an agent. */
+export type Once = "media" | "agent";
+
 /** What the bridge remembers. In memory here; what takes its place in production says the README. */
 export interface State {
   /** Counts one more call of a caller, if every limit allows it; else gives the seconds to wait. */
@@ -28,8 +31,8 @@ export interface State {
    * that is longer, or one more, than any call has.
    */
   readonly note: (id: string, news: Partial<Omit<KnownCall, "id">>) => Promise<void>;
-  /** Gives `true` to the first who asks for this call, and `false` to everyone after. */
-  readonly claim: (id: string) => Promise<boolean>;
+  /** Gives `true` to the first who asks for this of a call, and `false` to everyone after. */
+  readonly claim: (id: string, what: Once) => Promise<boolean>;
   readonly find: (id: string) => Promise<KnownCall | undefined>;
 }
 

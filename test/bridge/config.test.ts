@@ -52,7 +52,15 @@ test.each([
   ["BRIDGE_SECRET", "short"],
   ["BRIDGE_SECRET", `${token},short`],
   ["RECORD", "yes"],
+  ["PUBLIC_URL", "https://bridge.test/behind/a/path"],
+  ["OUTDIAL_BASE_URL", "ftp://voice.test"],
+  ["OUTDIAL_BASE_URL", "http://voice.test"],
+  ["FROM_NUMBER", "123"],
+  ["AGENT_URL", "http://agent.test"],
+  ["AGENT_URL", "ws://agent.test"],
   ["AGENT_WITHIN_SECONDS", "0"],
+  ["AGENT_WITHIN_SECONDS", "86401"],
+  ["LONGEST_CALL_SECONDS", "2592000"],
   ["CALLERS", ""],
   ["CALLERS", "{}"],
   ["CALLERS", `{"shop":"${token}"}`],
@@ -66,6 +74,18 @@ test.each([
 ])("a wrong %s is named, and its value isn't told: %s", (name, value) => {
   const error = `Missing, or against its rule: ${name}`;
   expect(() => configured({ ...complete, [name]: value })).toThrow(new Error(error));
+});
+
+test("an agent's URL is of the scheme that its protocol begins with, or leads to this machine", () => {
+  const withAgent = (AGENT: string, AGENT_URL: string) => () =>
+    configured({ ...complete, AGENT, AGENT_KEY: "key", AGENT_ID: "agent_1", AGENT_URL }).agentUrl;
+  for (const kind of ["openai", "gpt-live", "deepgram", "echo"]) {
+    expect(withAgent(kind, "wss://agent.test/")()).toBe("wss://agent.test/");
+    expect(withAgent(kind, "ws://127.0.0.1:9/")()).toBe("ws://127.0.0.1:9/");
+    expect(withAgent(kind, "https://agent.test/")).toThrow("AGENT_URL");
+  }
+  expect(withAgent("elevenlabs", "https://agent.test/")()).toBe("https://agent.test/");
+  expect(withAgent("elevenlabs", "wss://agent.test/")).toThrow("AGENT_URL");
 });
 
 test("everything that is missing is named at once", () => {

@@ -26,9 +26,31 @@ test("a caller may spend up to each limit, and is told how long to wait", async 
   expect(await at(3600)).toBe(0);
 });
 
-test("only the first who claims a call gets it", async () => {
+test("only the first who claims something of a call gets it", async () => {
+  const { claim } = memory();
+  expect(await claim("a", "media")).toBe(true);
+  expect(await claim("a", "media")).toBe(false);
+  expect(await claim("a", "agent")).toBe(true);
+  expect(await claim("a", "agent")).toBe(false);
+  expect(await claim("b", "media")).toBe(true);
+});
+
+test("an event tells the service's id of a call until the service has, and one that is too long never", async () => {
   const state = memory();
-  expect(await Promise.all(["a", "a", "b"].map(state.claim))).toEqual([true, false, true]);
+  const told = (call_id: string): UnknownEvent => ({
+    known: false,
+    type: "leg.ringing",
+    call_id,
+    data: {},
+  });
+  await state.note("a", { events: [told("x".repeat(60_000))] });
+  expect(await state.find("a")).not.toHaveProperty("call_id");
+  await state.note("a", { events: [told("cs_1")] });
+  await state.note("a", { events: [told("cs_2")] });
+  expect(await state.find("a")).toMatchObject({ call_id: "cs_1" });
+  await state.note("a", { call_id: "cs_3" });
+  await state.note("a", { events: [told("cs_4")] });
+  expect(await state.find("a")).toMatchObject({ call_id: "cs_3" });
 });
 
 test("news are added, and an event that is known is left out", async () => {

@@ -97,6 +97,15 @@ test("a refusal is told in words, and the button can be pressed again", async ()
   expect(service.emulator.calls).toEqual([]);
 });
 
+test("a call that the bridge shows no more is asked for no more, and the next one can be placed", async () => {
+  telephone = ringsOn;
+  await dial(token, number);
+  await until("it rings", async () => (await state())?.startsWith("ringing"));
+  await page.getByLabel("Your token").fill(token.toUpperCase());
+  await until("the refusal is told", async () => (await state()) === "The token is not known.");
+  await until("the button is back", () => page.getByRole("button", { name: "Call" }).isEnabled());
+});
+
 test("the policy lets no other script, style, frame or address in", async () => {
   const response = await fetch(bridge.url);
   expect(response.headers.get("content-security-policy")).toBe(
