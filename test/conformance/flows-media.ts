@@ -29,7 +29,7 @@ class Socket implements MediaSocket {
   close(...how: [code?: number, reason?: string]): void {
     if (how[0] === 1005) throw new RangeError("a code of the protocol");
     this.closes.push(how);
-    this.readyState = 2;
+    this.readyState = Math.max(2, this.readyState);
   }
 
   addEventListener(type: string, listener: Listener): void {
@@ -85,6 +85,9 @@ const session = (handlers: StreamHandlers = {}) => {
   });
   return { socket, stream, heard, errors, closed, started };
 };
+
+/** What is listened to. */
+const types = ({ listeners }: Socket): readonly string[] => listeners.map(([type]) => type);
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -402,7 +405,12 @@ export const cases: readonly Case[] = [
       assert.isFalse(await waiting);
       assert.deepEqual(closed, [{ code: 4000, reason: "enough" }]);
       assert.deepEqual(socket.closes, [[4000, "enough"]]);
-      assert.deepEqual(socket.listeners, []);
+      // An error in the meantime must have somebody who hears it.
+      assert.sameMembers(types(socket), ["close", "error"]);
+      socket.emit("error");
+      socket.emit("close");
+      assert.deepEqual(types(socket), []);
+      assert.lengthOf(socket.closes, 1);
       assert.isFalse(await stream.audio(ramp(2)));
       stream.interrupt("a");
       stream.clear();
@@ -413,6 +421,38 @@ export const cases: readonly Case[] = [
       streamSession(gone, { onClose: (news) => told.push(news) }).close();
       await pause(0);
       assert.lengthOf(told, 1);
+      assert.deepEqual(types(gone), []);
+    },
+  },
+  {
+    name: "what isn't whole samples is told, and isn't said",
+    run: async () => {
+      const { socket, stream, errors } = session();
+      socket.receive(start);
+      const odd: readonly unknown[] = [
+        -1,
+        1e9,
+        null,
+        undefined,
+        Symbol("samples"),
+        1n,
+        "hello",
+        {},
+        [1, 2],
+        new Blob(["ab"]),
+        { length: 2, buffer: new ArrayBuffer(2) },
+        new Uint8Array(3),
+        new ArrayBuffer(1),
+      ];
+      for (const samples of odd) assert.isFalse(await stream.audio(samples as ArrayBuffer));
+      assert.lengthOf(errors, odd.length);
+      for (const error of errors) assert.instanceOf(error, TypeError);
+      assert.deepEqual(socket.sent, []);
+      const memory = new Uint8Array([0, 1, 2, 3, 4, 5]).buffer;
+      for (const samples of [memory, new Int16Array(memory), new DataView(memory, 2, 4)]) {
+        assert.isTrue(await stream.audio(samples));
+      }
+      assert.deepEqual(said(socket), [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 2, 3, 4, 5]);
     },
   },
   {
@@ -468,7 +508,7 @@ export const cases: readonly Case[] = [
         socket.emit("close", { code: 1006, reason: "" });
         assert.isFalse(await waiting);
         assert.deepEqual(closed, [told]);
-        assert.deepEqual(socket.listeners, []);
+        assert.deepEqual(types(socket), []);
         assert.lengthOf(socket.closes, 1);
       }
       const late = new Socket();

@@ -1,6 +1,7 @@
 import type { MediaClear, MediaInterrupt, MediaSpeech, NestedMediaSpeech } from "./application.ts";
 import { audioOf, FrameException, frameIn, isOther, messageIn } from "./frame.ts";
 import type { Closed, StreamHandlers, StreamOptions } from "./options.ts";
+import { bytesOf } from "./samples.ts";
 import type { MediaStart } from "./service.ts";
 import type { MediaEvent, MediaSocket } from "./socket.ts";
 import { Speaker } from "./speaker.ts";
@@ -15,7 +16,8 @@ export interface StreamSession {
    * them alone until it is done
    * @param name - to interrupt it by; several things may have the same
    * @returns `true` once everything went out, `false` when it was interrupted, cleared, or the stream
-   * ended, or when 4 MiB wait already for a service that doesn't read; it never rejects
+   * ended, or when 4 MiB wait already for a service that doesn't read; it never rejects: what isn't whole
+   * samples is told to `onError`, and gives `false`
    */
   readonly audio: (
     samples: ArrayBuffer | ArrayBufferView,
@@ -127,35 +129,50 @@ export const streamSession = (
     if (ended) return;
     ended = true;
     socket.removeEventListener("message", onMessage);
-    socket.removeEventListener("close", onClose);
-    socket.removeEventListener("error", onLost);
     speaker.stop();
     tell(handlers.onClose, closed);
   };
-  const shut = (): void => {
+  const shut = (...how: readonly [code?: number, reason?: string]): void => {
     try {
-      socket.close();
-    } catch {
-      // It is closed.
+      socket.close(...how);
+    } catch (error) {
+      if (how.length > 0) {
+        report(error); // Such as a code that is the protocol's own.
+        shut();
+      } // Else it is closed.
     }
+    if (socket.readyState === 3) release();
   };
-  const onClose = ({ code = 1006, reason = "" }: Partial<MediaEvent>): void => {
+  const lost = ({ code = 1006, reason = "" }: Partial<MediaEvent>): void => {
+    if (ended) return;
     end({ code, reason });
     shut(); // Workers leave the answer to the application.
   };
-  const onLost = (): void => onClose({});
+  const onClose = (event: MediaEvent): void => {
+    release();
+    lost(event);
+  };
+  const onError = (): void => lost({});
+  /** Only once it is closed: an error that nobody hears ends the process, where the socket is of `ws`. */
+  const release = (): void => {
+    socket.removeEventListener("close", onClose);
+    socket.removeEventListener("error", onError);
+  };
 
   socket.addEventListener("message", onMessage);
   socket.addEventListener("close", onClose);
-  socket.addEventListener("error", onLost);
-  if (socket.readyState > 1) queueMicrotask(onLost);
+  socket.addEventListener("error", onError);
+  if (socket.readyState > 1) queueMicrotask(onError);
 
   return {
     audio: async (samples, name) => {
-      const bytes = ArrayBuffer.isView(samples)
-        ? new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
-        : new Uint8Array(samples);
-      return !ended && speaker.say(bytes, name);
+      try {
+        const bytes = bytesOf(samples);
+        return !ended && (await speaker.say(bytes, name));
+      } catch (error) {
+        report(error);
+        return false;
+      }
     },
     interrupt: (name) => {
       for (const chunk_id of speaker.stop(name)) write({ type: "interrupt", chunk_id });
@@ -167,12 +184,7 @@ export const streamSession = (
     close: (code = 1000, reason = "") => {
       if (ended) return;
       end({ code, reason });
-      try {
-        socket.close(code, reason);
-      } catch (error) {
-        report(error); // Such as a code that is the protocol's own.
-        shut();
-      }
+      shut(code, reason);
     },
     get waiting() {
       return speaker.waiting;

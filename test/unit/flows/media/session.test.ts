@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { createConnection } from "node:net";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { WebSocket as Socket, WebSocketServer } from "ws";
 import type { Closed } from "../../../../src/flows/media/options.ts";
@@ -77,6 +78,29 @@ test("a service that doesn't read makes audio wait, with little buffered, and cl
   expect(await said).toBe(false);
   expect(stream.waiting).toBe(0);
   stream.close();
+});
+
+test("a frame that breaks the protocol ends a stream that the application has closed already, and nothing else", async () => {
+  const accepted = once(server, "connection");
+  const service = createConnection(Number(port), "127.0.0.1");
+  const key = "AAAAAAAAAAAAAAAAAAAAAA==";
+  service.write(
+    "GET / HTTP/1.1\r\nHost: service.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+      `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+  );
+  const [application] = (await accepted) as [Socket];
+  const closed = new Promise((resolve) => application.on("close", resolve));
+  const listeners = () => ["error", "close"].map((type) => application.listenerCount(type));
+  const before = listeners();
+  const ends: Closed[] = [];
+  const stream = streamSession(application, { onClose: (news) => ends.push(news) });
+  stream.close();
+  service.resume();
+  service.write(Buffer.from([0xf3, 0x80, 0, 0, 0, 0])); // Bits and an opcode that mean nothing.
+  await closed;
+  expect(ends).toEqual([{ code: 1000, reason: "" }]);
+  expect(listeners()).toEqual(before);
+  service.destroy();
 });
 
 test("a connection that breaks ends the session with 1006, and what waits", async () => {
