@@ -8,11 +8,11 @@ export { type DeepgramOptions, deepgram } from "./adapters/deepgram.ts";
 export { type ElevenLabsOptions, elevenlabs } from "./adapters/elevenlabs.ts";
 export { type GptLiveOptions, gptLive } from "./adapters/gpt-live.ts";
 export type { AgentOptions } from "./adapters/key.ts";
-export {
-  type OpenAIRealtimeOptions,
-  type OpenAITurnDetection,
-  openaiRealtime,
-} from "./adapters/openai-realtime.ts";
+export { openaiRealtime } from "./adapters/openai-realtime/openai-realtime.ts";
+export type {
+  OpenAIRealtimeOptions,
+  OpenAITurnDetection,
+} from "./adapters/openai-realtime/options.ts";
 export type {
   Address,
   Agent,

@@ -19,10 +19,10 @@ export {
 export { type CallbackOptions, callbackHandler } from "./handler.ts";
 export { byOccurrence, didRing, isFinal } from "./lifecycle.ts";
 export { type Received, receive } from "./receive.ts";
+export { type Refusal, RefusedException } from "./refused.ts";
 export { type SignOptions, signUrl } from "./url/sign.ts";
 export type { Context, Secret } from "./url/token.ts";
 export { verifyUrl } from "./url/verify-url.ts";
 export type { OnError } from "./verify/guard.ts";
-export { type Refusal, RefusedException } from "./verify/refused.ts";
 export { type TimestampedHmac, timestampedHmac } from "./verify/timestamped.ts";
 export type { Checks, Verification } from "./verify/verification.ts";

@@ -3,7 +3,7 @@ import { decoded } from "../../bytes/base64.ts";
 import { isMacOf } from "../../bytes/hmac.ts";
 import { utf8 } from "../../bytes/utf8.ts";
 import { check, presence } from "../../rules/check.ts";
-import { RefusedException } from "../verify/refused.ts";
+import { RefusedException } from "../refused.ts";
 import { canonical } from "./canonical.ts";
 import { type Context, type Secret, secretRule, secretsOf } from "./token.ts";
 

@@ -1,7 +1,7 @@
 import { joined } from "../../bytes/joined.ts";
 import { refuse } from "../../rules/refuse.ts";
+import { RefusedException } from "../refused.ts";
 import type { Limit } from "./limit.ts";
-import { RefusedException } from "./refused.ts";
 
 /** The most that is read of a body, in bytes. */
 const largest = 65_536;

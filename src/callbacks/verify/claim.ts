@@ -1,6 +1,6 @@
 import { joined } from "../../bytes/joined.ts";
 import { utf8 } from "../../bytes/utf8.ts";
-import { RefusedException } from "./refused.ts";
+import { RefusedException } from "../refused.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

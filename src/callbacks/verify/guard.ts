@@ -1,5 +1,5 @@
+import { statusOf } from "../refused.ts";
 import { type Limit, withLimit } from "./limit.ts";
-import { statusOf } from "./refused.ts";
 
 /** Hears of what went wrong: a refusal of the sender, or a failure of your own code. */
 export type OnError = (error: unknown, request: Request) => unknown;

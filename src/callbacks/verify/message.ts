@@ -1,5 +1,5 @@
 import { type GenericSchema, safeParse } from "valibot";
-import { RefusedException } from "./refused.ts";
+import { RefusedException } from "../refused.ts";
 
 /** Whether a value is nested deeper than some levels; it looks no further than that. */
 const isDeeper = (value: unknown, levels: number): boolean =>

@@ -3,9 +3,9 @@ import { decoded } from "../../bytes/base64.ts";
 import { decodedHex } from "../../bytes/hex.ts";
 import { isMacOf } from "../../bytes/hmac.ts";
 import { check, presence } from "../../rules/check.ts";
+import { RefusedException } from "../refused.ts";
 import { type Secret, secretRule, secretsOf } from "../url/token.ts";
 import { mostMacs, verifyClaim } from "./claim.ts";
-import { RefusedException } from "./refused.ts";
 import type { Checks } from "./verification.ts";
 
 /** How a service signs its notifications: what its documentation says of them. */

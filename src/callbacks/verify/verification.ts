@@ -13,11 +13,11 @@ import {
 import { presence } from "../../rules/check.ts";
 import { isFunction } from "../../rules/kind.ts";
 import { refuse } from "../../rules/refuse.ts";
+import { RefusedException } from "../refused.ts";
 import { type Context, type Secret, secretRule, secretsOf } from "../url/token.ts";
 import { contextOf, isPublicUrl, publicUrlRule } from "../url/verify-url.ts";
 import { readBytes } from "./body.ts";
 import { type Limit, lateAnswer } from "./limit.ts";
-import { RefusedException } from "./refused.ts";
 import { verifyWebhook, webhookSecretsOf } from "./webhook.ts";
 
 /** The ways to know who sends a request. Every one that is given must agree. */

@@ -1,7 +1,7 @@
 import { decoded } from "../../bytes/base64.ts";
 import { hmacKeys, isMacOf } from "../../bytes/hmac.ts";
+import { RefusedException } from "../refused.ts";
 import { mostMacs, verifyClaim } from "./claim.ts";
-import { RefusedException } from "./refused.ts";
 
 /** The keys of secrets in base64, as the scheme has them. */
 const keys = /* @__PURE__ */ hmacKeys(decoded);

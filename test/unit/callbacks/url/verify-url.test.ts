@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { RefusedException } from "../../../../src/callbacks/refused.ts";
 import { canonical } from "../../../../src/callbacks/url/canonical.ts";
 import { signUrl } from "../../../../src/callbacks/url/sign.ts";
 import { verifyUrl } from "../../../../src/callbacks/url/verify-url.ts";
-import { RefusedException } from "../../../../src/callbacks/verify/refused.ts";
 import { BadParametersException } from "../../../../src/errors.ts";
 
 const secret = "a secret that was made at random";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { callbackHandler } from "../../../../src/callbacks/handler.ts";
 import { receive } from "../../../../src/callbacks/receive.ts";
+import { RefusedException } from "../../../../src/callbacks/refused.ts";
 import { verifyUrl } from "../../../../src/callbacks/url/verify-url.ts";
-import { RefusedException } from "../../../../src/callbacks/verify/refused.ts";
 
 const onEvent = () => {};
 const secretRule = "must be 16 characters or more, or a list of such";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { RefusedException } from "../../../../src/callbacks/verify/refused.ts";
+import { RefusedException } from "../../../../src/callbacks/refused.ts";
 import { verifyWebhook, webhookSecretsOf } from "../../../../src/callbacks/verify/webhook.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

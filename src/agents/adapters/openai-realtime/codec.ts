@@ -1,57 +1,8 @@
-import { base64, decoded } from "../../bytes/base64.ts";
-import type { Agent, AgentEvent, Codec, Cut, Formats, Frame, Line, ToolResult } from "../agent.ts";
-import { offered, type Tools } from "../tool.ts";
-import { type AgentOptions, checkOptions, keyOf } from "./key.ts";
-import { frameOf, type Message, messageIn, part, text } from "./message.ts";
-
-/** What `openaiRealtime` takes. */
-export interface OpenAIRealtimeOptions extends AgentOptions {
-  /** What the agent is to do, and that it is a machine. */
-  readonly instructions?: string | undefined;
-  /**
-   * Which voice it speaks with.
-   *
-   * @defaultValue `"marin"`
-   */
-  readonly voice?: string | undefined;
-  /**
-   * Which model it is.
-   *
-   * @defaultValue `"gpt-realtime"`
-   */
-  readonly model?: string | undefined;
-  /**
-   * What it says first, in about these words; `false` lets the callee begin.
-   *
-   * @defaultValue what the instructions make of it
-   */
-  readonly greeting?: string | false | undefined;
-  /** What it may do; `hang_up` is built in. */
-  readonly tools?: Tools | undefined;
-  /**
-   * When a turn begins and ends. Its defaults differ from document to document: so it is always sent.
-   *
-   * @defaultValue `{ type: "server_vad" }`, which answers by itself and is interrupted by itself
-   */
-  readonly turnDetection?: OpenAITurnDetection | undefined;
-  /**
-   * The model that writes down what the callee says; `false` for none.
-   *
-   * @defaultValue `"gpt-4o-mini-transcribe"`
-   */
-  readonly transcription?: string | false | undefined;
-}
-
-/** How OpenAI finds out who speaks, in its own words. */
-export type OpenAITurnDetection = (
-  | {
-      readonly type: "server_vad";
-      readonly threshold?: number;
-      readonly prefix_padding_ms?: number;
-      readonly silence_duration_ms?: number;
-    }
-  | { readonly type: "semantic_vad"; readonly eagerness?: "low" | "medium" | "high" | "auto" }
-) & { readonly create_response?: boolean; readonly interrupt_response?: boolean };
+import { base64, decoded } from "../../../bytes/base64.ts";
+import type { AgentEvent, Codec, Cut, Formats, Frame, Line, ToolResult } from "../../agent.ts";
+import { offered } from "../../tool.ts";
+import { frameOf, type Message, messageIn, part, text } from "../message.ts";
+import type { OpenAIRealtimeOptions, OpenAITurnDetection } from "./options.ts";
 
 /** What a service calls an error, and what is none: somebody was faster. */
 const harmless: ReadonlySet<string> = /* @__PURE__ */ new Set([
@@ -66,7 +17,8 @@ const formatOf = ({ encoding, sample_rate }: Formats["hears"]): object =>
 const nameOf = (message: Message): string =>
   `${Number(message.content_index) || 0} ${text(message, "item_id")}`;
 
-class RealtimeCodec implements Codec {
+/** Writes and reads the messages of OpenAI's Realtime protocol. */
+export class RealtimeCodec implements Codec {
   readonly formats: Formats;
   readonly #options: OpenAIRealtimeOptions;
   readonly #turnDetection: OpenAITurnDetection;
@@ -201,54 +153,3 @@ class RealtimeCodec implements Codec {
     return [frameOf({ type: "response.create" })];
   }
 }
-
-/** The URL with the model in it, unless it has one. */
-const withModel = (url: string, model: string): string => {
-  const address = new URL(url);
-  if (!address.searchParams.has("model")) address.searchParams.set("model", model);
-  return address.href;
-};
-
-/**
- * An agent that speaks OpenAI's Realtime protocol. A stream at 8 kHz is sent as μ-law, one at 16 kHz is
- * turned into the 24 kHz that the model takes.
- *
- * @param options - the key, and what the agent is to do
- * @throws {BadParametersException} (`placed: "no"`: this places no call) when an option breaks its rule
- *
- * @example An agent that sells nothing
- * ```ts
- * import { openaiRealtime } from "outdial/agents";
- *
- * const agent = openaiRealtime({
- *   apiKey: () => "sk-from-a-secrets-manager",
- *   instructions: "Say at once that you are a machine. Ask whether the parcel has come.",
- *   tools: {
- *     note_answer: {
- *       description: "Notes whether the parcel has come.",
- *       parameters: { type: "object", properties: { came: { type: "boolean" } }, required: ["came"] },
- *       run: (args) => console.log(args),
- *     },
- *   },
- * });
- * console.log(agent.name); // openai
- * ```
- * @see docs/agents.md
- */
-export const openaiRealtime = (options: OpenAIRealtimeOptions): Agent => {
-  checkOptions(options);
-  const { url = "wss://api.openai.com/v1/realtime", model = "gpt-realtime", tools } = options;
-  return {
-    name: "openai",
-    tools,
-    address: async () => {
-      const key = await keyOf(options);
-      return {
-        url: withModel(url, model),
-        headers: { Authorization: `Bearer ${key}` },
-        protocols: ["realtime", `openai-insecure-api-key.${key}`],
-      };
-    },
-    codec: (line) => new RealtimeCodec(options, line),
-  };
-};

@@ -8,11 +8,9 @@ import type {
   SessionUpdateEvent,
 } from "openai/resources/realtime/realtime";
 import { expect, test } from "vitest";
-import {
-  type OpenAIRealtimeOptions,
-  openaiRealtime,
-} from "../../../../src/agents/adapters/openai-realtime.ts";
-import type { Frame } from "../../../../src/agents/agent.ts";
+import { openaiRealtime } from "../../../../../src/agents/adapters/openai-realtime/openai-realtime.ts";
+import type { OpenAIRealtimeOptions } from "../../../../../src/agents/adapters/openai-realtime/options.ts";
+import type { Frame } from "../../../../../src/agents/agent.ts";
 
 const apiKey = "sk-MARKED";
 const codecOf = (
