@@ -64,24 +64,48 @@ const specifies = (folder: string, ...needs: readonly Need[]): Job => ({
 const types = (of: string, project: string): Job =>
   exits(`types${of}`, ["runtimes"], node(), "node_modules/typescript/bin/tsc", "-p", project);
 
-/** Each alone, before the rest: they tell milliseconds apart, and a busy machine would spoil that. */
-export const first: readonly Job[] = [
-  exits("lifetime", ["runtimes"], node(), "test/runtimes/lifetime.ts", "{peer}"),
-  specifies("unit"),
-];
-
-/** In two lanes, the longest first. */
-export const rest: readonly Job[] = [
-  specifies("package", "runtimes"),
-  specifies("examples", "runtimes"),
-  specifies("bridge", "runtimes", "chromium"),
-  specifies("agents", "runtimes"),
-  specifies("campaign", "runtimes", "chromium"),
+/** Each keeps a core busy: a lane for each core, the longest first. */
+export const busy: readonly Job[] = [
   specifies("dashboard", "runtimes", "chromium"),
   specifies("cli", "runtimes"),
+  specifies("package", "runtimes"),
+  specifies("examples", "runtimes"),
+  exits("soak", [], node(), "test/soak/run.ts", "--seconds", "60"),
+  specifies("unit"),
+  exits("fuzz", ["runtimes"], node(), "test/fuzz/run.ts", "--seed", "1", "--runs", "1200"),
+  exits("bench", ["runtimes", "peers"], node(), "test/bench/run.ts", "--smoke"),
   specifies("docs", "runtimes"),
-  specifies("chaos"),
+  exits("lifetime", ["runtimes"], node(), "test/runtimes/lifetime.ts", "{peer}"),
+  types("", "test"),
+  types(" of src", "."),
+  types(" of the command", "src/cli"),
+  types(" of the bench", "test/bench"),
+  types(" of the bridge", "test/bridge"),
+  types(" of the campaign", "test/campaign"),
+  exits("lint", [], "node_modules/.bin/biome", "check", "."),
+  exits("unused", ["runtimes"], node(), "node_modules/knip/bin/knip.js"),
+  {
+    ...exits("size", ["runtimes"], "node_modules/node/bin/node", "node_modules/size-limit/bin.js"),
+    cwd: "test",
+  },
+  exits("survivors", [], node(), "test/mutation/check.ts"),
   specifies("recording", "sox"),
+];
+
+/** Each waits for much of its time: for a call, a clock, a network. In two lanes beside those. */
+export const waiting: readonly Job[] = [
+  specifies("agents", "runtimes"),
+  specifies("bridge", "runtimes", "chromium"),
+  specifies("campaign", "runtimes", "chromium"),
+  {
+    ...exits(
+      "faults",
+      ["runtimes", "chromium", "openssl"],
+      ...[node(), "test/faults/run.ts", "--check"],
+    ),
+    wants: ["ip"],
+  },
+  specifies("chaos"),
   conforms("chromium", ["runtimes", "chromium"], node(), "test/runtimes/chromium.ts", "{peer}"),
   conforms("workerd", ["runtimes"], node(), "test/runtimes/workerd.ts", "{peer}"),
   conforms("edge", ["runtimes"], node(), "test/runtimes/edge.ts", "{peer}"),
@@ -91,34 +115,6 @@ export const rest: readonly Job[] = [
   conforms("node26", ["runtimes"], node("26"), "test/runtimes/node.ts", "{peer}", "node26"),
   conforms("deno", ["runtimes"], ...denoRun, "test/runtimes/deno.ts", "{peer}"),
   conforms("bun", ["runtimes"], `${bin}/bun`, "test/runtimes/bun.ts", "{peer}"),
-  {
-    ...exits("size", ["runtimes"], "node_modules/node/bin/node", "node_modules/size-limit/bin.js"),
-    cwd: "test",
-  },
-  types("", "test"),
-  types(" of src", "."),
-  types(" of the command", "src/cli"),
-  types(" of the bench", "test/bench"),
-  types(" of the bridge", "test/bridge"),
-  types(" of the campaign", "test/campaign"),
-  exits("bench", ["runtimes", "peers"], node(), "test/bench/run.ts", "--smoke"),
-  exits("survivors", [], node(), "test/mutation/check.ts"),
-  exits("lint", [], "node_modules/.bin/biome", "check", "."),
-  exits("unused", ["runtimes"], node(), "node_modules/knip/bin/knip.js"),
-];
-
-/** In a lane beside those: they take long, and wait for much of it. */
-export const beside: readonly Job[] = [
-  exits("soak", [], node(), "test/soak/run.ts", "--seconds", "60"),
-  exits("fuzz", ["runtimes"], node(), "test/fuzz/run.ts", "--seed", "1", "--runs", "1200"),
-  {
-    ...exits(
-      "faults",
-      ["runtimes", "chromium", "openssl"],
-      ...[node(), "test/faults/run.ts", "--check"],
-    ),
-    wants: ["ip"],
-  },
 ];
 
 /** The jobs whose name contains one of some words; without a word, all. */

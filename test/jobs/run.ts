@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { beside, first, isWanted, type Job, rest } from "../jobs.ts";
+import { busy, isWanted, type Job, waiting } from "../jobs.ts";
 import { execute, startPeer } from "./execute.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -38,10 +38,12 @@ const lane = async (queue: Job[]) => {
   for (let job = queue.shift(); job; job = queue.shift()) await run(job);
 };
 const wanted = isWanted(process.argv.slice(2));
-await lane(first.filter(wanted));
-const queue = rest.filter(wanted);
-const lanes = Array.from({ length: Math.min(2, availableParallelism()) }, () => lane(queue));
-await Promise.all([...lanes, lane(beside.filter(wanted))]);
+const lanes = (jobs: readonly Job[], count: number): readonly Promise<void>[] => {
+  const queue = jobs.filter(wanted);
+  return Array.from({ length: count }, () => lane(queue));
+};
+const cores = Math.min(2, availableParallelism());
+await Promise.all([...lanes(busy, cores), ...lanes(waiting, 2)]);
 peer.stop();
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed > 0 ? 1 : 0);

@@ -42,7 +42,8 @@ for (const [runtime, command] of Object.entries(commands)) {
   const times = [];
   for (let round = 0; round < 3; round++) times.push(await afterLastLine(command));
   console.log(`${runtime}: ended ${times.join(", ")} ms after its last line`);
-  if (Math.max(...times) > most) late = true;
+  // What holds a process holds it every time; what only keeps it from the processor doesn't.
+  if (Math.min(...times) > most) late = true;
 }
 if (late) {
   console.error(`A process lived more than ${most} ms after its last line.`);
