@@ -239,7 +239,7 @@ describe("outdial emulator", () => {
       "0",
       "--json",
       "--speed",
-      "100",
+      "40",
       "--ring",
       "40",
     ]);
@@ -260,7 +260,9 @@ describe("outdial emulator", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     const at = (state: string) => Date.parse(lines.find((line) => line.state === state)?.at);
-    expect((at("answered") - at("ringing")) / 1000).toBeCloseTo(40, -1);
+    const rang = (at("answered") - at("ringing")) / 1000;
+    expect(rang).toBeGreaterThanOrEqual(39.9);
+    expect(rang).toBeLessThan(80); // And not the two seconds of old, nor for ever.
     expect(lines.at(-1)).toEqual({
       type: "ended",
       summary: "1 call: 1 completed; 4 notifications delivered",

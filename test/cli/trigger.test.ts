@@ -37,9 +37,10 @@ describe.each(runtimes)("outdial trigger, under %s", (runtime) => {
     service.close();
     expect(code).toBe(1);
     expect(stderr).toMatch(/^outdial: no emulator answers there; [^\n]*no call was placed\)\n$/);
-    expect(service.seen.map(({ method, key }) => ({ method, key }))).toEqual([
-      { method: "GET", key: undefined },
-    ]);
+    // It may give up before a busy machine has heard the question.
+    const asked = service.seen.map(({ method, key }) => ({ method, key }));
+    expect(asked.slice(1)).toEqual([]);
+    for (const question of asked) expect(question).toEqual({ method: "GET", key: undefined });
   });
 });
 

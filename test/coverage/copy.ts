@@ -18,10 +18,12 @@ const taken = [
   "package.json",
   "tsconfig.json",
   "tsup.config.ts",
-  ...["conformance", "runtimes", "peer", "jobs", "unit", "cli", "dashboard", "coverage"].map(
+  ...["conformance", "runtimes", "peer", "jobs", "unit", "cli", "dashboard", "agents"].map(
     (folder) => `test/${folder}`,
   ),
-  "test/bench",
+  // What those import.
+  ...["bench", "chaos", "coverage", "examples"].map((folder) => `test/${folder}`),
+  ...["own-agent", "bridge"].map((folder) => `examples/${folder}`),
   "test/jobs.ts",
   "test/package.json",
   "test/section.ts",

@@ -22,7 +22,7 @@ const inCopy = (...args: readonly string[]) => {
   if (status !== 0) process.exit(1);
 };
 inCopy("node_modules/tsup/dist/cli-default.js", "--silent", "--no-dts");
-inCopy("test/jobs/run.ts", "unit", "cli", "dashboard", "conformance");
+inCopy("test/jobs/run.ts", "unit", "cli", "dashboard", "agents", "conformance");
 
 const contributions = contributionsIn(tree, counts);
 const each = new Map([...contributions].map(([who, runs]) => [who, merge(empty, runs)]));

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { busy, isWanted, type Job, waiting } from "../jobs.ts";
+import { busy, first, isWanted, type Job, waiting } from "../jobs.ts";
 import { execute, startPeer } from "./execute.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -42,6 +42,7 @@ const lanes = (jobs: readonly Job[], count: number): readonly Promise<void>[] =>
   const queue = jobs.filter(wanted);
   return Array.from({ length: count }, () => lane(queue));
 };
+await lane(first.filter(wanted));
 const cores = Math.min(2, availableParallelism());
 await Promise.all([...lanes(busy, cores), ...lanes(waiting, 2)]);
 peer.stop();

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { inspect } from "node:util";
 import { test } from "vitest";
 import { cases } from "../conformance/index.ts";
@@ -8,6 +9,7 @@ const env = {
   runtime: "node24",
   peer: process.env.PEER ?? "",
   inspect: (value: unknown) => inspect(value, { depth: 9, showHidden: true }),
+  storage: () => new DatabaseSync(":memory:"),
 } as const;
 
 for (const { name, run } of cases) {

@@ -1,15 +1,13 @@
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cleanUp, entries, install, pack } from "./project.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { entries, install } from "./project.ts";
 
 let project: string;
 
 beforeAll(async () => {
-  project = await install(await pack());
+  project = await install();
 });
-
-afterAll(cleanUp);
 
 /** A user's file as one bundle, as a Worker's own tool makes it; a warning fails. */
 const bundle = async (contents: string): Promise<string> => {

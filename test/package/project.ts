@@ -23,18 +23,11 @@ const npm = async (args: readonly string[], cwd: string): Promise<string> => {
   return stdout;
 };
 
-const folders: string[] = [];
-
-/** Outside of this repository, so that nothing in it can be found from there. */
+/** Outside of this repository, so that nothing in it can be found from there; gone with this process. */
 const newFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `outdial-${name}-`));
-  folders.push(folder);
+  process.once("exit", () => rmSync(folder, { recursive: true }));
   return folder;
-};
-
-/** Removes every folder that was made here. */
-export const cleanUp = (): void => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 };
 
 /** The package as `npm publish` would send it. */
@@ -45,7 +38,7 @@ export interface Packed {
   readonly files: readonly string[];
 }
 
-export const pack = async (): Promise<Packed> => {
+const packNow = async (): Promise<Packed> => {
   const folder = newFolder("pack");
   const printed = await npm(["pack", "--json", "--pack-destination", folder], path("."));
   const [{ filename, files }]: [{ filename: string; files: { path: string }[] }] =
@@ -53,8 +46,18 @@ export const pack = async (): Promise<Packed> => {
   return { tarball: join(folder, filename), files: files.map((file) => file.path).sort() };
 };
 
-/** An empty project with the tarball installed, and the sources of a consumer in it. */
-export const install = async ({ tarball }: Packed): Promise<string> => {
+let packed: Promise<Packed> | undefined;
+
+/** Packs it; once, as all files of tests here run in one process. */
+export const pack = (): Promise<Packed> => {
+  packed ??= packNow();
+  return packed;
+};
+
+let installedOnce: Promise<string> | undefined;
+
+const installNow = async (): Promise<string> => {
+  const { tarball } = await pack();
   const project = newFolder("project");
   writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
   await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], project);
@@ -62,8 +65,17 @@ export const install = async ({ tarball }: Packed): Promise<string> => {
   return project;
 };
 
+/** An empty project with the tarball installed, and the sources of a consumer in it: one's own copy. */
+export const install = async (): Promise<string> => {
+  installedOnce ??= installNow();
+  const project = newFolder("copy");
+  cpSync(await installedOnce, project, { recursive: true, verbatimSymlinks: true });
+  return project;
+};
+
 /** A project as a beginner makes it: `npm init -y`, then the tarball. */
-export const initialise = async ({ tarball }: Packed): Promise<string> => {
+export const initialise = async (): Promise<string> => {
+  const { tarball } = await pack();
   const project = newFolder("beginner");
   await npm(["init", "-y"], project);
   await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], project);

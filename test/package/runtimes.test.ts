@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
-import { cleanUp, entries, install, pack } from "./project.ts";
+import { entries, install } from "./project.ts";
 
 const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 const node = (alias: string): string => path(`test/node_modules/${alias}/bin/node`);
@@ -18,7 +18,7 @@ const runtimes: Readonly<Record<string, readonly [command: string, ...args: stri
 let project: string;
 
 beforeAll(async () => {
-  project = await install(await pack());
+  project = await install();
   const script = `
     import { calls } from "outdial";
     import { calls as straight } from "outdial/fetch";
@@ -36,8 +36,6 @@ beforeAll(async () => {
   `;
   writeFileSync(join(project, "import.mjs"), script);
 });
-
-afterAll(cleanUp);
 
 test.each(Object.entries(runtimes))(
   "%s imports every entry of the installed package, and places a call through both that do",

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
 import { isRun, nameOf, ofPages, ofSources } from "../examples/extract.ts";
 import { promised } from "../examples/promise.ts";
-import { cleanUp, initialise, install, pack } from "./project.ts";
+import { initialise, install } from "./project.ts";
 
 const snippets = [...ofPages(), ...ofSources()].filter(
   (snippet) => snippet.language === "ts" && isRun(snippet),
@@ -22,7 +22,7 @@ const runtimes: Readonly<Record<string, readonly [command: string, ...args: stri
 let project: string;
 
 beforeAll(async () => {
-  project = await install(await pack());
+  project = await install();
   // The consumer's own, and strict: here, each runtime judges by its own rules.
   rmSync(join(project, "tsconfig.json"));
   mkdirSync(join(project, "snippets"));
@@ -37,8 +37,6 @@ beforeAll(async () => {
   );
   writeFileSync(join(project, "snippets.mjs"), lines.join("\n"));
 });
-
-afterAll(cleanUp);
 
 /** A text without what runtimes write in different ways. */
 const bare = (text: string): string => text.replaceAll(/["'\\\s]|,(?=\s*[\]}])/g, "");
@@ -74,7 +72,7 @@ test("README's first block runs after `npm init -y`, as it says", async () => {
   const [first] = ofPages().filter(
     ({ where, language }) => /^README/.test(where) && language === "ts",
   );
-  const initialised = await initialise(await pack());
+  const initialised = await initialise();
   writeFileSync(join(initialised, "call.mjs"), first?.code ?? "");
   const { code, stdout, stderr } = await execute(
     bin("node"),

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
-import { cleanUp, install, installed, type Packed, pack } from "./project.ts";
+import { install, installed, type Packed, pack } from "./project.ts";
 
 const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 
@@ -48,10 +48,8 @@ const manifest = (name: string) =>
 
 beforeAll(async () => {
   packed = await pack();
-  project = await install(packed);
+  project = await install();
 });
-
-afterAll(cleanUp);
 
 test("the tarball holds these files, and nothing else", () => {
   // What entries share is named by the tool that builds, after one of its parts.

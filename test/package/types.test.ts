@@ -1,20 +1,18 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 // The project's own: beside this file there is an old one, of a tool.
 import ts from "../../node_modules/typescript/lib/typescript.js";
 import { execute, path } from "../examples/execute.ts";
-import { cleanUp, entries, install, pack } from "./project.ts";
+import { entries, install } from "./project.ts";
 
 let project: string;
 let program: ts.Program;
 
 beforeAll(async () => {
-  project = await install(await pack());
+  project = await install();
   program = programOf(project);
 });
-
-afterAll(cleanUp);
 
 /** The consumer's program, by its own strict tsconfig.json. */
 const programOf = (folder: string): ts.Program => {

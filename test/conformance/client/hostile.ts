@@ -45,16 +45,16 @@ export const cases: readonly ClientCase[] = [
   {
     name: "nothing is sent once a call has settled, though its fetch heeds no signal",
     run: async ({ calls }) => {
-      const slow = slowBody(120);
+      const slow = slowBody(600);
       const lateKey = () => {
         let asked = 0;
         return async () => {
-          if (asked++ > 0) await later(120);
+          if (asked++ > 0) await later(600);
           return `ak_${asked}`;
         };
       };
       const lateFirstKey = async () => {
-        await later(120);
+        await later(600);
         return apiKey;
       };
       type Way = readonly [posts: number, more: object, answers: readonly (() => Response)[]];
@@ -73,8 +73,8 @@ export const cases: readonly ClientCase[] = [
           const controller = new AbortController();
           return { signal: controller.signal, abort: () => controller.abort("enough") };
         })();
-        if (isAborted || "timeout" in more) setTimeout(abort, 60);
-        const timeout = isAborted ? 5_000 : 60;
+        if (isAborted || "timeout" in more) setTimeout(abort, 300);
+        const timeout = isAborted ? 20_000 : 300;
         const own = "apiKey" in more && posts ? { apiKey: lateKey() } : {};
         await calls
           .create(params, { ...options, baseUrl, fetch, signal, timeout, ...more, ...own })
@@ -83,7 +83,7 @@ export const cases: readonly ClientCase[] = [
             (error) => error === "enough" || assert.equal(error.placed, "no"),
           );
         const before = sent();
-        await later(250);
+        await later(900);
         assert.deepEqual([before, sent()], [posts, posts], JSON.stringify(more));
       };
       await Promise.all(ways.flatMap((way) => [ending(way, false), ending(way, true)]));

@@ -13,6 +13,8 @@ import {
 
 const now = () => Date.now();
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 export const cases: readonly ClientCase[] = [
   {
     name: "the deadline covers head and body, and a call may have been placed; one POST",
@@ -23,17 +25,20 @@ export const cases: readonly ClientCase[] = [
         { status: 202, body: '{"data":{"id":"cs_1"', after: "stall" },
         { status: 503, body: '{"det', after: "stall" },
       ];
-      for (const stall of stalls) {
+      const stalling = async (stall: Answer) => {
         const { baseUrl, seen } = answering(peer, stall);
         const start = now();
         const error = await exceptionOf(
-          calls.create(params, { ...options, baseUrl, timeout: 300 }),
+          calls.create(params, { ...options, baseUrl, timeout: 900 }),
         );
         assert.equal(error.name, "TimeoutException");
         assert.equal(error.placed, "maybe");
-        assert.match(error.message, /^No answer within 300 ms/);
-        assert.isAtLeast(now() - start, 290);
-        assert.isBelow(now() - start, 2_000);
+        assert.match(error.message, /^No answer within 900 ms/);
+        assert.isAtLeast(now() - start, 890);
+        assert.isBelow(now() - start, 3_000);
+        return seen;
+      };
+      for (const seen of await Promise.all(stalls.map(stalling))) {
         assert.lengthOf(await seen(), 1);
       }
     },
@@ -42,7 +47,7 @@ export const cases: readonly ClientCase[] = [
     name: "a refusal whose body stalls ends with the deadline, with its status, and placed nothing",
     run: async ({ calls, peer }) => {
       const { baseUrl } = answering(peer, { status: 403, body: "{", after: "stall" });
-      const error = await exceptionOf(calls.create(params, { ...options, baseUrl, timeout: 200 }));
+      const error = await exceptionOf(calls.create(params, { ...options, baseUrl, timeout: 900 }));
       assert.equal(error.name, "TimeoutException");
       assert.equal(error.placed, "no");
       assert.equal(error.code, 403);
@@ -73,7 +78,8 @@ export const cases: readonly ClientCase[] = [
       const { baseUrl, seen } = answering(peer, { instead: "drop" });
       const error = await exceptionOf(calls.create(params, { ...options, baseUrl }));
       assert.equal(error.placed, "maybe");
-      assert.lengthOf(await seen(), runtime === "chromium" ? 2 : 1);
+      const posts = postsOn(runtime);
+      assert.include(runtime === "chromium" ? posts.slice(1) : posts, (await seen()).length);
     },
   },
   {
@@ -206,8 +212,11 @@ export const cases: readonly ClientCase[] = [
       ] as const) {
         const { baseUrl, seen } = answering(peer, stall);
         const controller = new AbortController();
-        setTimeout(() => controller.abort(reason), 150);
-        assert.strictEqual(await create(baseUrl, controller.signal), reason);
+        const aborted = create(baseUrl, controller.signal);
+        while ((await seen()).length === 0) await pause(10);
+        await pause(100); // In which the head arrives, where there is one.
+        controller.abort(reason);
+        assert.strictEqual(await aborted, reason);
         assert.lengthOf(await seen(), 1);
       }
       const controller = new AbortController();

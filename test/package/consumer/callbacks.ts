@@ -8,7 +8,9 @@ import {
   callbackHandler,
   didRing,
   Event,
+  type EventData,
   type EventOf,
+  type EventStamp,
   type FailedEvent,
   type InitiatedEvent,
   isFinal,
@@ -26,6 +28,7 @@ import {
   type UnknownEvent,
   type Verification,
   verifyUrl,
+  type Word,
 } from "outdial/callbacks";
 import { is } from "valibot";
 
@@ -92,6 +95,13 @@ const completed: CompletedEvent = {
   data: { duration: 1, reason: "normal" },
 };
 const failed: FailedEvent = { ...call, type: "call.failed", data: { reason: "busy" } };
+const stamp: EventStamp = { id: "evt_1", account_id: "ac_1" };
+const data: EventData = { reason: "a word of next year" satisfies Word<"busy"> };
+export const stamped: EventOf<"call.moved", "reason"> = {
+  ...call,
+  ...stamp,
+  ...{ type: "call.moved", data },
+};
 const unknown: UnknownEvent = { known: false, type: "stream.started", call_id: null, data: null };
 export const moved: EventOf<"call.moved", "reason"> = { ...call, type: "call.moved" };
 

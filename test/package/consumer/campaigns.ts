@@ -20,6 +20,7 @@ import {
   type Result,
   type RetryReason,
   type Row,
+  type Statement,
   type Storage,
   type Value,
   type Window,
@@ -66,6 +67,7 @@ export const first = (
   statement: string,
   ...values: readonly Param[]
 ): Value | undefined => {
-  const [row]: readonly Row[] = prepare(statement).all(...values);
+  const prepared: Statement = prepare(statement);
+  const [row]: readonly Row[] = prepared.all(...values);
   return row?.state;
 };

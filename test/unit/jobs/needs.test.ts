@@ -1,9 +1,9 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { busy, type Job, waiting } from "../../jobs.ts";
+import { busy, first, type Job, waiting } from "../../jobs.ts";
 
-const jobs = [...busy, ...waiting];
+const jobs = [...first, ...busy, ...waiting];
 const namesIn = (file: string, field: "dependencies" | "devDependencies"): string[] =>
   Object.keys(JSON.parse(readFileSync(file, "utf8"))[field]);
 
