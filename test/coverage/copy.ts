@@ -27,6 +27,7 @@ const taken = [
   "test/jobs.ts",
   "test/package.json",
   "test/section.ts",
+  "test/temporary.ts",
   "test/vitest.config.ts",
 ];
 

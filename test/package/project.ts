@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execute, path } from "../examples/execute.ts";
@@ -23,12 +23,8 @@ const npm = async (args: readonly string[], cwd: string): Promise<string> => {
   return stdout;
 };
 
-/** Outside of this repository, so that nothing in it can be found from there; gone with this process. */
-const newFolder = (name: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), `outdial-${name}-`));
-  process.once("exit", () => rmSync(folder, { recursive: true }));
-  return folder;
-};
+/** Outside of this repository, so that nothing in it can be found from there. */
+const newFolder = (name: string): string => mkdtempSync(join(tmpdir(), `outdial-${name}-`));
 
 /** The package as `npm publish` would send it. */
 export interface Packed {
