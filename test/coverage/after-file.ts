@@ -7,7 +7,7 @@ import { countsHere } from "./counts.ts";
 afterAll(() => {
   const counts = countsHere();
   if (!counts || "happyDOM" in globalThis) return;
-  const [, folder] = /\/test\/(\w+)\//.exec(expect.getState().testPath ?? "") ?? [];
+  const [, folder] = /.*\/test\/(\w+)\//.exec(expect.getState().testPath ?? "") ?? [];
   const file = `${process.env.COUNTS}/${folder} ${crypto.randomUUID()}.json`;
   writeFileSync(file, JSON.stringify(counts));
 });
