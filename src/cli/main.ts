@@ -76,7 +76,7 @@ const main = async (): Promise<Exit> => {
 };
 
 const interrupt = new AbortController();
-for (const event of ["SIGINT", "SIGTERM"] as const) {
+for (const event of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(event, () => {
     if (interrupt.signal.aborted) process.exit(tell(early("interrupted twice")));
     interrupt.abort(early("interrupted"));

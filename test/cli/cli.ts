@@ -61,11 +61,12 @@ const run = (
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  stdin: "ignore" | "pipe" = "ignore",
 ): Running => {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(command, args, {
     env: { PATH, HOME, XDG_STATE_HOME: state, DENO_NO_UPDATE_CHECK: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
   });
   let stdout = "";
   let stderr = "";
@@ -73,11 +74,11 @@ const run = (
   const told = () => {
     for (const watch of watchers) watch();
   };
-  child.stdout.on("data", (chunk) => {
+  child.stdout?.on("data", (chunk) => {
     stdout += chunk;
     told();
   });
-  child.stderr.on("data", (chunk) => {
+  child.stderr?.on("data", (chunk) => {
     stderr += chunk;
     told();
   });
@@ -117,11 +118,14 @@ export const startInShell = (
   return run("sh", ["-c", `${words.join(" ")} ${redirection}`], env);
 };
 
-/** Starts `outdial` under Node on a terminal of its own. */
+/** Starts `outdial` under Node on a terminal of its own, whose keys are written to its `child.stdin`. */
 export const startOnTerminal = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-): Running => run("script", ["-qefc", [...commands.node({}), ...args].join(" "), "/dev/null"], env);
+): Running => {
+  const line = [...commands.node({}), ...args].join(" ");
+  return run("script", ["-qefc", line, "/dev/null"], env, "pipe");
+};
 
 /** Runs `outdial` to its end. */
 export const outdial = (

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmulator, type Emulator } from "outdial/emulator";
@@ -130,7 +138,7 @@ describe("outdial dial", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toContain("2 contacts to call, of 3 contacts");
     expect(stderr).toMatch(/1 on the do-not-call list; 1 refused/);
-    expect(stderr).toMatch(/refused: to_number must be an E\.164 number.*: line 5/);
+    expect(stderr).toMatch(/refused: to_number needs "\+" and its country code.*: line 5/);
     expect(stderr).toMatch(/at any hour/);
     expect(stderr).toMatch(/RECORDED: people must be told/);
     expect(stderr).not.toContain("0170");
@@ -250,6 +258,110 @@ describe("outdial dial", () => {
     expect(posts).toBe(2);
   });
 
+  it.each([
+    ["+12025550101\t7\n", []],
+    ["+12025550102\n+12025550101 12\n", []],
+    ["+12025550101.0\n", []],
+    ["2025550102;2025550101\n", ["--country", "US"]],
+    ["2024-01-05;2025550101\n", ["--country", "US"]],
+    ["0012025550101\n", ["--country", "US"]],
+  ])(
+    "calls nobody with a do-not-call list that can't be read as a number a line: %j",
+    async (text, more) => {
+      const list = file("people.csv", "number\n+12025550101\n");
+      const dnc = file("dnc.txt", text);
+      const { code, stderr } = await run(words(list, ...listening(), "--dnc", dnc, ...more));
+      expect(stderr).toMatch(/the do-not-call list can't be read: line \d/);
+      expect(stderr).not.toContain("2025550101");
+      expect(code).toBe(2);
+      expect(posts).toBe(0);
+    },
+  );
+
+  it("knows a number of the do-not-call list in any spelling", async () => {
+    const list = file("people.csv", "number\n+4930123456\n+49 030 123457\n");
+    const dnc = file("dnc.txt", '+49 030 123456\r\n"+49 (0)30 123457"\r\n');
+    const { stdout } = await run(words(list, ...listening(), "--dnc", dnc, "--json"));
+    expect(JSON.parse(stdout)).toMatchObject({ skipped: 2 });
+    expect(posts).toBe(0);
+  });
+
+  describe("keeps nothing of a list that was refused", () => {
+    const refuse = (list: string, ...more: readonly string[]) =>
+      run(words(list, "--listen", `127.0.0.1:${port}`, ...more));
+
+    it("who was taken out of the list is not called by the next run", async () => {
+      const list = file("people.csv", "number\n+13035551000\n+13035551001\n");
+      expect((await refuse(list)).stderr).toContain("give --yes");
+      file("people.csv", "number\n+13035551002\n");
+      const { stdout } = await run(words(list, ...listening(), "--json"));
+      expect(JSON.parse(stdout)).toMatchObject({ contacts: 1, completed: 1 });
+      expect(emulator.calls.map(({ to_number }) => to_number)).toEqual(["+13035551002"]);
+    });
+
+    it("nor is a do-not-call list kept that was the wrong file", async () => {
+      const list = file("people.csv", "number\n+13035551000\n");
+      const dnc = file("dnc.txt", "+13035551000\n");
+      expect((await refuse(list, "--dnc", dnc)).stderr).toContain("1 on the do-not-call list");
+      const { stdout } = await run(words(list, ...listening(), "--json"));
+      expect(JSON.parse(stdout)).toMatchObject({ completed: 1, skipped: 0 });
+    });
+  });
+
+  it("calls whom the list has now, as it has them now", async () => {
+    const numbers = ["+13035551000", "+13035551001", "+13035551002", "+13035551003"];
+    const csv = (rows: readonly string[]) => `number,id\n${rows.join("\n")}\n`;
+    const list = file("people.csv", csv(numbers.map((number) => `${number},old`)));
+    const args = words(list, ...listening(), "--json").map((word) =>
+      word === "50" ? "0.5" : word,
+    );
+    const running = start("node", args, env());
+    await posted(1);
+    running.child.kill("SIGINT");
+    await running.ended;
+    const [called = ""] = emulator.calls.map(({ to_number }) => to_number);
+    const [kept, left] = numbers.filter((number) => number !== called);
+    file("people.csv", csv([`${kept},new`]));
+    const asked = await run([...args.filter((word) => word !== "--yes"), "--rate", "50"]);
+    expect(asked.code).toBe(2);
+    const again = await run(args.map((word) => (word === "0.5" ? "50" : word)));
+    expect(again.stderr).toMatch(/^1 contact to call, of 4 contacts/);
+    expect(again.stderr).toMatch(/1 were never called, and change as the list has/);
+    expect(again.stderr).toMatch(/2 no longer in the list: not called/);
+    const rows = await results();
+    expect(rows.find((row) => row.startsWith(`${kept}`))).toMatch(/,new,completed/);
+    expect(rows.find((row) => row.startsWith(`${left}`))).toMatch(
+      /,old,canceled,no longer in the list,0/,
+    );
+    expect(posts).toBe(2);
+    // Who is in the list again is called after all; who was called is not.
+    file("people.csv", csv(numbers.map((number) => `${number},old`)));
+    const last = await run(args.map((word) => (word === "0.5" ? "50" : word)));
+    expect(last.stderr).toMatch(/2 were left out before, and are in the list again/);
+    expect(JSON.parse(last.stdout)).toMatchObject({ completed: 4, canceled: 0 });
+    expect(posts).toBe(4);
+  });
+
+  it("looks into the journal with --dry-run, and changes nothing in it", async () => {
+    const list = file("people.csv", people);
+    await run(words(list, ...listening()));
+    const journal = join(folder, "people.outdial");
+    const before = readFileSync(journal);
+    file("people.csv", `${people}+13035551000,,Dan,\r\n`);
+    const { code, stdout, stderr } = await run(words(list, ...listening(), "--dry-run", "--json"));
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^1 contact to call, of 4 contacts; 3 are in the journal already/);
+    expect(JSON.parse(stdout)).toMatchObject({ waiting: 1, contacts: 4, duplicate: 3 });
+    expect(readFileSync(journal)).toEqual(before);
+  });
+
+  it("leaves nothing behind for a list that isn't there", async () => {
+    const { code, stderr } = await run(words(join(folder, "nope.csv"), ...listening()));
+    expect(stderr).toMatch(/the list can't be read \(ENOENT\)/);
+    expect(code).toBe(2);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it("refuses another campaign's journal", async () => {
     const list = file("people.csv", people);
     await run(words(list, ...listening()));
@@ -270,13 +382,19 @@ describe("outdial dial", () => {
     expect(bytes).not.toContain(secret);
   });
 
-  it("asks on a terminal", async () => {
+  it.each([
+    ["n", "n\r", 1, /you said no: nobody was called/],
+    ["ctrl-D", "\u0004", 1, /you said no: nobody was called/],
+    ["ctrl-C", "\u0003", 130, /interrupted: nobody was called/],
+  ])("asks on a terminal, and calls nobody after %s", async (_, keys, exit, line) => {
     const list = file("people.csv", people);
     const args = words(list, "--listen", `127.0.0.1:${port}`).map((word) => `'${word}'`);
     const running = startOnTerminal(args, env());
     await running.says(/Call them\? \[y\/N\]/);
-    running.child.kill("SIGTERM");
-    await running.ended;
+    running.child.stdin?.write(keys);
+    const { code, stdout } = await running.ended;
+    expect(stdout).toMatch(line);
+    expect(code).toBe(exit);
     expect(posts).toBe(0);
   });
 
@@ -297,10 +415,18 @@ describe("outdial dial", () => {
       word === "always" ? `'${tomorrow} 12:00-12:01'` : `'${word}'`,
     );
     const running = startOnTerminal(args, env());
-    await running.says(/0\/3 {2}0 live {2}opens in (1 d )?\d+ h/);
+    await running.says(/0\/3 {2}0 live {2}next call in (1 d )?\d+ h/);
     running.child.kill("SIGTERM");
     await running.ended;
     expect(posts).toBe(0);
+  it("calls them after y on a terminal", async () => {
+    const list = file("people.csv", people);
+    const args = words(list, "--listen", `127.0.0.1:${port}`).map((word) => `'${word}'`);
+    const running = startOnTerminal(args, env());
+    await running.says(/Call them\? \[y\/N\]/);
+    running.child.stdin?.write("y\r");
+    expect((await running.ended).code).toBe(0);
+    expect(posts).toBe(3);
   });
 
   it.each([
@@ -314,6 +440,8 @@ describe("outdial dial", () => {
     [["--callback", "https://x.test/s", "--yes", "--country", "Atlantis"], /--country must be/],
     [["--callback", "https://x.test/s", "--yes", "--dnc", "/nowhere"], /do-not-call list can't be/],
     [["--callback", "https://x.test/s", "--yes", "--window", "mon 9-5"], /--window/],
+    [["--listen", "127.0.0.1:1", "--public-url", "https://x.test/a?b", "--yes"], /--public-url is/],
+    [["--callback", "https://x.test/s", "--yes", "--variables", "nosuch"], /no column .*: nosuch/],
   ])("exits 2: %j", async (more, line) => {
     const list = file("people.csv", people);
     const given = words(list, ...more);
@@ -337,9 +465,20 @@ describe("outdial dial", () => {
     expect(code).toBe(2);
   });
 
+  it("exits 2 for a secret that is too short", async () => {
+    const list = file("people.csv", people);
+    const { code, stderr } = await outdial("node", words(list, ...listening()), {
+      ...env(),
+      OUTDIAL_SECRET: "short",
+    });
+    expect(stderr).toMatch(/OUTDIAL_SECRET must be 16 characters or more/);
+    expect(code).toBe(2);
+  });
+
   it.each([
     ['number\n"+1', /no CSV at line/],
     ["name\nAda\n", /has no column to_number/],
+    ["number;name\n+12025550101;Ada\n", /must be separated by commas/],
   ])("exits 2 for the list %j", async (text, line) => {
     const { code, stderr } = await run(words(file("people.csv", text), ...listening()));
     expect(stderr).toMatch(line);

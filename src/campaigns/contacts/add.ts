@@ -27,6 +27,12 @@ interface Entry {
   readonly line: number;
 }
 
+/** What a campaign asks of its contacts. */
+export interface ContactRules {
+  readonly variables?: CampaignSettings["variables"] | undefined;
+  readonly prefixes?: CampaignSettings["prefixes"];
+}
+
 /** How many contacts are added in one transaction. Few: what is kept for long makes the heap grow. */
 const page = 200;
 
@@ -36,7 +42,7 @@ const largest = 700;
 const refusal = (param: string, message: string): BadParametersException =>
   new BadParametersException([{ param, message }]);
 
-const tell = ({ param, message }: ParameterIssue): string => `${param} ${message}`;
+export const tell = ({ param, message }: ParameterIssue): string => `${param} ${message}`;
 
 /** The variables that a URL carries, as JSON. */
 const variablesOf = (
@@ -52,10 +58,10 @@ const variablesOf = (
  *
  * @throws {BadParametersException} when it can't be taken
  */
-const read = (
+export const read = (
   given: unknown,
   line: number,
-  { variables: names, prefixes }: CampaignSettings,
+  { variables: names = [], prefixes }: ContactRules,
 ): Entry => {
   const output = check(ContactSchema, () => given);
   const { to_number, id = null, timezone = "" } = output;

@@ -16,7 +16,7 @@ export interface Given<F extends Flags> {
   /** To be called at each new stage, before what leads to it. */
   readonly reached: (stage: Stage) => void;
   /**
-   * Aborts at the first ctrl-C or SIGTERM, with a `Failure` that says what was known then. The second
+   * Aborts at the first ctrl-C, SIGTERM or SIGHUP (the terminal is gone), with a `Failure` that says what was known then. The second
    * one ends the process at once.
    */
   readonly signal: AbortSignal;

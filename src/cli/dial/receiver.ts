@@ -39,6 +39,9 @@ export const receive = async (
   if (!publicUrl && !(isLoopback(own) && isLoopback(service))) {
     throw new UsageError("--listen needs --public-url, where the service reaches it");
   }
+  if (publicUrl && /[?#]/.test(publicUrl)) {
+    throw new UsageError("--public-url is the start of URLs: it can't have a query or a fragment");
+  }
   const status = callbackHandler({ secret, onEvent });
   const handler = async (request: Request): Promise<Response> =>
     new URL(request.url).pathname.endsWith("/status")

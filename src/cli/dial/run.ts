@@ -1,50 +1,31 @@
 import type { DatabaseSync } from "node:sqlite";
 import { create } from "../../calls/create.ts";
 import { type Campaign, openCampaign } from "../../campaigns/campaign.ts";
+import { Draft, type Survey } from "../../campaigns/contacts/draft.ts";
+import { nextDue } from "../../campaigns/dial/turn.ts";
 import type { Progress } from "../../campaigns/index.ts";
+import { sqlOf } from "../../campaigns/ledger.ts";
 import { CallingHours } from "../../campaigns/window/hours.ts";
 import { BadParametersException } from "../../errors.ts";
 import { routeOf } from "../../rules/url.ts";
 import type { Run } from "../command/command.ts";
 import { type Exit, exits, Failure, UsageError } from "../command/failure.ts";
+import { copyOfJournal } from "../journal/copy.ts";
 import { journalFailure, openJournal } from "../journal/journal.ts";
 import { reachDirectly } from "../local/direct.ts";
 import { jsonLine } from "../terminal/json.ts";
 import { print } from "../terminal/output.ts";
 import { plain } from "../terminal/plain.ts";
 import { confirm } from "./confirm.ts";
+import { environment, requireReceiver } from "./environment.ts";
 import type { dialFlags } from "./flags.ts";
-import { contactsIn } from "./list/contacts.ts";
+import { contactsIn, requireReadable } from "./list/contacts.ts";
 import { DoNotCall } from "./list/do-not-call.ts";
-import { normaliser } from "./list/numbers.ts";
-import { planOf } from "./plan.ts";
+import { reader } from "./list/numbers.ts";
+import { expected, planOf } from "./plan.ts";
 import { receive } from "./receiver.ts";
-import { type DialOptions, type DialValues, names, optionsOf } from "./settings.ts";
+import { type DialOptions, names, optionsOf } from "./settings.ts";
 import { statusLine, tell } from "./status.ts";
-
-/** What of the environment is used: the key and the secret come from nowhere else. */
-const environment = (flags: DialValues) => {
-  const { OUTDIAL_API_KEY: apiKey, OUTDIAL_SECRET: secret, OUTDIAL_BASE_URL } = process.env;
-  const baseUrl = flags["base-url"] ?? OUTDIAL_BASE_URL;
-  if (!baseUrl) throw new UsageError("which service? Set OUTDIAL_BASE_URL, or give --base-url");
-  if (!routeOf(baseUrl)) throw new UsageError("the base URL must be https; http on loopback only");
-  if (!apiKey) throw new UsageError("OUTDIAL_API_KEY is not set");
-  if (!secret) {
-    throw new UsageError("OUTDIAL_SECRET is not set: 16 characters or more, made at random");
-  }
-  return { apiKey, secret, baseUrl };
-};
-
-const requireReceiver = ({ listen, callback, attempts, concurrency }: DialValues): void => {
-  if ((listen === undefined) === (callback === undefined)) {
-    throw new UsageError(
-      "either --listen or --callback must be given: who hears what becomes of a call?",
-    );
-  }
-  if (callback !== undefined && (attempts ?? concurrency) !== undefined) {
-    throw new UsageError("--attempts and --concurrency need --listen: only notifications can tell");
-  }
-};
 
 /** Opens the campaign; what is wrong with it is told by the flags. */
 const open = async (
@@ -78,6 +59,13 @@ const exitOf = ({ state, unknown }: Progress, interrupted: boolean): Exit => {
   return unknown > 0 ? exits.maybe : exits.done;
 };
 
+/** What became of the list, for `--json`. */
+const summaryOf = (progress: Progress, draft: Draft, { listed, fresh, blocked }: Survey) => ({
+  ...progress,
+  duplicate: listed - fresh - blocked + draft.twice,
+  refused_lines: draft.refused.length,
+});
+
 /** `outdial dial`: calls every contact of a list, each at most once an attempt. */
 export const run: Run<typeof dialFlags> = async ({ flags, words, reached, signal }) => {
   const [list = ""] = words;
@@ -85,45 +73,69 @@ export const run: Run<typeof dialFlags> = async ({ flags, words, reached, signal
   const { apiKey, secret, baseUrl } = environment(flags);
   if (routeOf(baseUrl) === "loopback") reachDirectly(new URL(baseUrl).hostname);
   const options = optionsOf(flags, secret, new URL(baseUrl).href);
-  const normalise = await normaliser(flags.country);
-  const { listen, callback = "", json } = flags;
+  const read = await reader(flags.country);
+  const {
+    listen,
+    callback = "",
+    json,
+    journal = `${list.replace(/\.[a-z]+$/i, "")}.outdial`,
+  } = flags;
   const say = (line: string) => print(plain(line), process.stderr);
+  // Before anything is made: a name that is mistyped leaves nothing behind.
+  requireReadable("the list", list);
+  const dnc = flags.dnc === undefined ? undefined : new DoNotCall(flags.dnc, read);
+  const barred = dnc?.numbers() ?? [];
 
   let campaign: Campaign | undefined;
   const dry = flags["dry-run"] === true;
   const receiver =
     listen !== undefined && !dry
-      ? await receive(listen, flags["public-url"], baseUrl, secret, (received) =>
-          campaign?.note(received),
-        )
+      ? await receive(listen, flags["public-url"], baseUrl, secret, (received) => {
+          // Then it is sent again.
+          if (!campaign) throw new Error("The journal isn't open yet");
+          campaign.note(received);
+        })
       : undefined;
-  const file = dry ? ":memory:" : (flags.journal ?? `${list.replace(/\.[a-z]+$/i, "")}.outdial`);
   const url = receiver?.url ?? (callback || "https://dry.run/status");
-  const database = await openJournal(file, "a");
+  const database = dry ? await copyOfJournal(journal) : await openJournal(journal, "a");
   campaign = await open(database, options, url, (params) => {
     reached("sent");
     return create(params, { apiKey, baseUrl });
   });
-  const dnc = flags.dnc === undefined ? undefined : new DoNotCall(flags.dnc, normalise, campaign);
-  dnc?.read();
-  const added = await campaign.add(contactsIn(list, normalise));
-  for (const line of planOf(added, campaign.progress(), options)) {
-    await print(line, process.stderr);
+  const sql = sqlOf(database);
+  const draft = new Draft(sql);
+  const { refuse } = draft;
+  const { variables: required = [] } = options;
+  await draft.take(contactsIn(list, { read, required, refuse }), options);
+  draft.bar(barred);
+  const survey = draft.survey();
+  const told = campaign.progress();
+  for (const line of planOf(draft, survey, told, options)) await print(line, process.stderr);
+  if (dry) {
+    if (json) await print(jsonLine(summaryOf(expected(told, survey), draft, survey)) ?? "{}");
+    return exits.done;
   }
-  if (dry) return exits.done;
   if (!flags.yes) await confirm("Call them?", signal);
 
+  dnc?.block(campaign);
+  draft.revise(Date.now());
+  for (const row of (await campaign.add(draft.fresh())).refused) refuse(row);
   const { rate } = campaign;
   const hours = new CallingHours(options.window === "always" ? "always" : [options.window].flat());
   let stopping = false;
   const line = (): string => {
     const now = Date.now();
-    const standing = { rate: campaign.rate || rate, opens: hours.opens(now, ""), now, stopping };
+    const standing = {
+      rate: campaign.rate || rate,
+      opens: nextDue(sql, hours, now),
+      now,
+      stopping,
+    };
     return statusLine(campaign.progress(), standing);
   };
   campaign.resume();
   const still = tell(line);
-  const unwatch = dnc?.watch((error) => {
+  const unwatch = dnc?.watch(campaign, (error) => {
     campaign.pause("the do-not-call list can't be read");
     say(
       `outdial: ${error instanceof Failure ? error.message : "the do-not-call list can't be read"}`,
@@ -142,10 +154,6 @@ export const run: Run<typeof dialFlags> = async ({ flags, words, reached, signal
   database.close();
   reached("placed");
   if (progress.state === "paused" && !interrupted) say(`outdial: paused: ${progress.reason}`);
-  if (json)
-    await print(
-      jsonLine({ ...progress, duplicate: added.duplicate, refused_lines: added.refused.length }) ??
-        "{}",
-    );
+  if (json) await print(jsonLine(summaryOf(progress, draft, survey)) ?? "{}");
   return exitOf(progress, interrupted);
 };

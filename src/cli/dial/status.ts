@@ -8,7 +8,7 @@ const bars = 20;
 export interface Standing {
   /** Calls a second as they are now. */
   readonly rate: number;
-  /** When the hours begin again, in milliseconds since 1970; in the past while they last. */
+  /** When it is the next contact's turn, in milliseconds since 1970: in its hours, after its wait. */
   readonly opens: number;
   readonly now: number;
   /** Whether nothing more is dialled, and what lives is waited for. */
@@ -27,14 +27,12 @@ export const statusLine = (progress: Progress, standing: Standing): string => {
     .map((name) => `${progress[name]} ${name.replace("_", " ")}`)
     .join(", ");
   const rest = stopping
-    ? "stopping: waiting for the live calls; ctrl-C again leaves them"
-    : opens > now
-      ? `opens in ${spanOf((opens - now) / 1000)}`
-      : waiting > 0
-        ? `${spanOf(waiting / rate)} left at ${Number(rate.toFixed(2))}/s`
-        : calling > 0
-          ? "waiting for the last calls"
-          : "";
+    ? calling > 0 && "stopping: waiting for the live calls; ctrl-C again leaves them"
+    : waiting > 0
+      ? opens > now
+        ? `next call in ${spanOf((opens - now) / 1000)}`
+        : `${spanOf(waiting / rate)} left at ${Number(rate.toFixed(2))}/s`
+      : calling > 0 && "waiting for the last calls";
   return [`${bar} ${done}/${contacts}`, `${calling} live`, rest, ends].filter(Boolean).join("  ");
 };
 

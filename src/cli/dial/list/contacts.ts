@@ -1,8 +1,8 @@
-import { createReadStream } from "node:fs";
+import { closeSync, createReadStream, openSync } from "node:fs";
 import { CsvError, parse } from "csv-parse/stream";
-import type { Contact } from "../../../campaigns/index.ts";
+import type { Contact, RefusedContact } from "../../../campaigns/index.ts";
 import { UsageError } from "../../command/failure.ts";
-import type { Normalise } from "./numbers.ts";
+import type { Read } from "./numbers.ts";
 
 /** The usual names of the column with the telephone. */
 const numberColumns = ["to_number", "phone_number", "number", "contact_number", "phone"];
@@ -13,15 +13,20 @@ interface Line {
   readonly info: { readonly lines: number };
 }
 
-const contactOf = ({ record, info }: Line, normalise: Normalise): Contact => {
+const contactOf = (
+  { record, info: { lines: line } }: Line,
+  read: Read,
+): Contact | RefusedContact => {
   const name = numberColumns.find((each) => record[each] !== undefined) ?? "";
-  const { [name]: number = "", id, timezone, ...variables } = record;
+  const { [name]: text = "", id, timezone, ...variables } = record;
+  const { number, reason } = read(text);
+  if (number === undefined) return { line, reason: `to_number ${reason}` };
   return {
-    to_number: normalise(number),
+    to_number: number,
     ...(id && { id }),
     ...(timezone && { timezone }),
     variables,
-    line: info.lines,
+    line,
   };
 };
 
@@ -32,12 +37,16 @@ export const columnOf = (name: string): string =>
     .toLowerCase()
     .replace(/[\s-]+/g, "_");
 
-const columnsOf = (header: readonly string[]): string[] => {
+const columnsOf = (header: readonly string[], required: readonly string[]): string[] => {
   const columns = header.map(columnOf);
   if (!columns.some((name) => numberColumns.includes(name))) {
-    throw new UsageError(`the list has no column ${numberColumns.join(", ")}`);
+    const isOther = columns.length === 1 && /[;\t|]/.test(header[0] ?? "");
+    const hint = isOther ? "; its columns must be separated by commas" : "";
+    throw new UsageError(`the list has no column ${numberColumns.join(", ")}${hint}`);
   }
-  return columns;
+  const missing = required.filter((name) => !columns.includes(name));
+  if (missing.length === 0) return columns;
+  throw new UsageError(`--variables names what is no column of the list: ${missing.join(", ")}`);
 };
 
 /** Gives a file to a stream, and its error too. */
@@ -51,6 +60,15 @@ const feed = async (stream: WritableStream<Uint8Array>, file: string): Promise<v
   }
 };
 
+/** How a list is read. */
+export interface Reading {
+  readonly read: Read;
+  /** Columns that it must have. */
+  readonly required?: readonly string[];
+  /** Is told of each row that has not exactly one number. */
+  readonly refuse: (contact: RefusedContact) => void;
+}
+
 /**
  * The contacts of a CSV file, one after the other.
  *
@@ -58,11 +76,11 @@ const feed = async (stream: WritableStream<Uint8Array>, file: string): Promise<v
  */
 export async function* contactsIn(
   file: string,
-  normalise: Normalise,
+  { read, required = [], refuse }: Reading,
 ): AsyncGenerator<Contact, void> {
   const rows = parse({
     bom: true,
-    columns: columnsOf,
+    columns: (header: readonly string[]) => columnsOf(header, required),
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
@@ -71,7 +89,11 @@ export async function* contactsIn(
   const lines: ReadableStream<Line> = rows.readable;
   feed(rows.writable, file);
   try {
-    for await (const line of lines) yield contactOf(line, normalise);
+    for await (const line of lines) {
+      const contact = contactOf(line, read);
+      if ("reason" in contact) refuse(contact);
+      else yield contact;
+    }
   } catch (error) {
     throw error instanceof CsvError
       ? new UsageError(`the list is no CSV at line ${error.lines ?? "?"} (${error.code})`)
@@ -83,4 +105,13 @@ export async function* contactsIn(
 export const readingFailed = (what: string, error: unknown): unknown => {
   const { code } = Object(error);
   return typeof code === "string" ? new UsageError(`${what} can't be read (${code})`) : error;
+};
+
+/** @throws {UsageError} when a file can't be opened */
+export const requireReadable = (what: string, file: string): void => {
+  try {
+    closeSync(openSync(file, "r"));
+  } catch (error) {
+    throw readingFailed(what, error);
+  }
 };

@@ -1,57 +1,76 @@
 import { readFileSync, statSync } from "node:fs";
-import { is } from "valibot";
-import { CallParams } from "../../../calls/params.ts";
 import type { Ledger } from "../../../campaigns/index.ts";
 import { UsageError } from "../../command/failure.ts";
 import { readingFailed } from "./contacts.ts";
-import type { Normalise } from "./numbers.ts";
+import type { Read } from "./numbers.ts";
 
 /** How often the file is looked at, in milliseconds. */
 const every = 1_000;
 
+/** How many lines that can't be read are told. */
+const told = 20;
+
 /** The numbers of a file, one on each line; `#` starts a remark. */
-const numbersIn = (text: string, normalise: Normalise): readonly string[] => {
+const numbersIn = (text: string, read: Read): readonly string[] => {
   const numbers: string[] = [];
-  const wrong: number[] = [];
+  const wrong: string[] = [];
   for (const [index, line] of text
     .replace(/^\ufeff/, "")
-    .split(/\r?\n/)
+    .split(/\r?\n|\r/)
     .entries()) {
-    const number = normalise(line.replace(/#.*/, "").replace(/^"|"$/g, "").trim());
-    if (is(CallParams.entries.to_number, number)) numbers.push(number);
-    else if (number) wrong.push(index + 1);
+    const given = line
+      .replace(/#.*/, "")
+      .trim()
+      .replace(/^"(.*)"$/, "$1");
+    if (!given) continue;
+    const { number, reason } = read(given);
+    if (number === undefined) wrong.push(`line ${index + 1} ${reason}`);
+    else numbers.push(number);
   }
   if (wrong.length === 0) return numbers;
+  const more = wrong.length > told ? `; and ${wrong.length - told} lines more` : "";
   // Whoever is on it and can't be read would be called.
   throw new UsageError(
-    `the do-not-call list has no number on line ${wrong.slice(0, 10).join(", ")}`,
+    `the do-not-call list can't be read: ${wrong.slice(0, told).join("; ")}${more}`,
   );
 };
 
 /** A do-not-call list that is kept in a file. */
 export class DoNotCall {
   readonly #file: string;
-  readonly #normalise: Normalise;
-  readonly #ledger: Ledger;
+  readonly #read: Read;
   #seen = "";
 
-  constructor(file: string, normalise: Normalise, ledger: Ledger) {
+  constructor(file: string, read: Read) {
     this.#file = file;
-    this.#normalise = normalise;
-    this.#ledger = ledger;
+    this.#read = read;
   }
 
   /**
-   * Reads the file, if it has changed.
+   * The numbers as they are in the file now.
    *
-   * @throws {UsageError} when it can't be read, or has a line that is no number
+   * @throws {UsageError} when it can't be read, or has a line that isn't exactly one number
    */
-  read(): void {
+  numbers(): readonly string[] {
     try {
-      const { mtimeMs, size } = statSync(this.#file);
-      const state = `${mtimeMs} ${size}`;
+      return numbersIn(readFileSync(this.#file, "utf8"), this.#read);
+    } catch (error) {
+      throw readingFailed("the do-not-call list", error);
+    }
+  }
+
+  /**
+   * Blocks its numbers, if it has changed.
+   *
+   * @throws {UsageError} as `numbers` does
+   */
+  block(ledger: Ledger): void {
+    try {
+      // Not the time of its last change alone: whoever copies a file may keep that.
+      const { ctimeNs, mtimeNs, size, ino } = statSync(this.#file, { bigint: true });
+      const state = [ctimeNs, mtimeNs, size, ino].join();
       if (state === this.#seen) return;
-      this.#ledger.block(numbersIn(readFileSync(this.#file, "utf8"), this.#normalise));
+      ledger.block(this.numbers());
       this.#seen = state;
     } catch (error) {
       throw readingFailed("the do-not-call list", error);
@@ -59,10 +78,10 @@ export class DoNotCall {
   }
 
   /** Reads it again whenever it changes; gives what ends that. */
-  watch(onError: (error: unknown) => void): () => void {
+  watch(ledger: Ledger, onError: (error: unknown) => void): () => void {
     const timer = setInterval(() => {
       try {
-        this.read();
+        this.block(ledger);
       } catch (error) {
         onError(error);
       }

@@ -27,9 +27,9 @@ it("tells the pace as it is now, and what is left by it", () => {
   expect(statusLine(half, { ...standing, rate: 1.23456 })).toContain("at 1.23/s");
 });
 
-it("tells when the next window opens, outside of the hours", () => {
+it("tells when the next call begins, outside of the hours and before a next attempt", () => {
   const opens = now + 11 * 3_600_000 + 30 * 60_000;
-  expect(statusLine(half, { ...standing, opens })).toContain("opens in 11 h 30 min");
+  expect(statusLine(half, { ...standing, opens })).toContain("next call in 11 h 30 min");
 });
 
 it("tells that nobody waits any more, and calls still live", () => {
@@ -43,6 +43,16 @@ it("tells what a second ctrl-C does, once there was one", () => {
   expect(statusLine(half, { ...standing, stopping: true })).toContain(
     "stopping: waiting for the live calls; ctrl-C again leaves them",
   );
+});
+
+it("tells nothing of waiting once nobody waits and no call lives", () => {
+  const all = { ...none, done: true, contacts: 3, completed: 3 };
+  const never = Number.POSITIVE_INFINITY;
+  for (const stopping of [true, false]) {
+    expect(statusLine(all, { ...standing, stopping, opens: never })).toMatch(
+      /3\/3 {2}0 live {2}3 completed$/,
+    );
+  }
 });
 
 it("has a full bar at the end, and an empty one for an empty list", () => {
