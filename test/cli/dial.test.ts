@@ -419,6 +419,8 @@ describe("outdial dial", () => {
     running.child.kill("SIGTERM");
     await running.ended;
     expect(posts).toBe(0);
+  });
+
   it("calls them after y on a terminal", async () => {
     const list = file("people.csv", people);
     const args = words(list, "--listen", `127.0.0.1:${port}`).map((word) => `'${word}'`);

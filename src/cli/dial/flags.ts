@@ -53,7 +53,7 @@ export const dialFlags = {
   dnc: {
     type: "string",
     value: "file",
-    help: "numbers that must not be called, a line each; read again when it changes",
+    help: "numbers that must not be called, one on each line; read again when it changes",
   },
   prefix: {
     type: "string",
