@@ -1,7 +1,12 @@
+/** Bytes that become text at once: every engine takes so many arguments. */
+const most = 1024;
+
 /** Bytes as base64. */
 export const base64 = (bytes: Uint8Array): string => {
   let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
+  for (let at = 0; at < bytes.length; at += most) {
+    text += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(at, at + most));
+  }
   return btoa(text);
 };
 

@@ -295,6 +295,20 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
     if (isOurs) expect(reason).toBe(told?.reason);
   });
 
+  test("the key is in a header, and in nothing else that is sent", async () => {
+    const seen = await call({
+      service: onceHeard(({ socket }) => socket.close(1000)),
+      ends: [],
+      check: (_, __, { upgrades }) => {
+        expect(upgrades).toHaveLength(1);
+        const { authorization, ...others } = upgrades[0]?.headers ?? {};
+        expect(authorization).toBe("Bearer sk-MARKED");
+        expect(JSON.stringify([upgrades[0]?.url, others])).not.toContain("MARKED");
+      },
+    });
+    expect(seen.told?.reason).toBe("hung_up");
+  });
+
   test.each(["socket", "ticket"] as const)(
     "a redirect of the %s is not followed: the key goes to nobody else",
     async (which) => {

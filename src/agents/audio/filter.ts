@@ -50,7 +50,8 @@ const design = (from: number, to: number): Filter => {
     let sum = 0;
     for (let tap = 0; tap < taps; tap++) {
       const x = phase + tap * up - middle;
-      const sinc = x === 0 ? 1 : Math.sin(2 * Math.PI * cut * x) / (2 * Math.PI * cut * x);
+      const angle = 2 * Math.PI * cut * x;
+      const sinc = angle === 0 ? 1 : Math.sin(angle) / angle;
       const window = bessel(shape * Math.sqrt(Math.max(0, 1 - (x / (middle + 0.5)) ** 2)));
       phases[phase * taps + (taps - 1 - tap)] = sinc * window;
       sum += sinc * window;

@@ -23,21 +23,16 @@ const urlOf = async ({ url, ticket }: Address, signal: AbortSignal): Promise<str
 
 const opened = (socket: AgentSocket, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const settle = (done: () => void) => () => {
-      for (const type of ["open", "error", "close"] as const) {
-        socket.removeEventListener(type, type === "open" ? open : fail);
-      }
-      signal.removeEventListener("abort", fail);
-      done();
+    const types = ["open", "error", "close"] as const;
+    const settle = () => {
+      for (const type of types) socket.removeEventListener(type, settle);
+      signal.removeEventListener("abort", settle);
+      if (socket.readyState === 1 && !signal.aborted) resolve();
+      else reject(new AgentException("agent_unreachable"));
     };
-    const open = settle(resolve);
-    const fail = settle(() => reject(new AgentException("agent_unreachable")));
-    socket.addEventListener("open", open);
-    socket.addEventListener("error", fail);
-    socket.addEventListener("close", fail);
-    signal.addEventListener("abort", fail);
-    if (socket.readyState === 1) open();
-    else if (socket.readyState > 1 || signal.aborted) fail();
+    for (const type of types) socket.addEventListener(type, settle);
+    signal.addEventListener("abort", settle);
+    if (socket.readyState > 0 || signal.aborted) settle();
   });
 
 /** Lets a socket go, whatever state it is in. */

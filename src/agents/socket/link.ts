@@ -169,9 +169,9 @@ export class Link {
   #keepAlive(): void {
     const { keepAlive } = this.codec;
     if (!keepAlive || this.#isEnded) return;
-    const silent = performance.now() - this.#sentAt;
-    if (silent >= keepAlive.after) this.send([keepAlive.frame]);
-    const wait = silent >= keepAlive.after ? keepAlive.after : keepAlive.after - silent;
+    const rest = this.#sentAt + keepAlive.after - performance.now();
+    if (rest <= 0) this.send([keepAlive.frame]);
+    const wait = rest > 0 ? rest : keepAlive.after;
     if (!this.#isEnded) this.#alive = setTimeout(() => this.#keepAlive(), wait);
   }
 }

@@ -153,13 +153,11 @@ export class Conversation {
       case "interrupted":
         this.#interrupt(ends, at);
         break;
-      case "transcript":
-        this.#tell(this.#options.onTranscript, {
-          who: event.who,
-          text: event.text,
-          final: event.final,
-        });
+      case "transcript": {
+        const { type: _, ...transcript } = event;
+        this.#tell(this.#options.onTranscript, transcript);
         break;
+      }
       case "tool":
         if (event.name === hangUp && !this.#tools.has(hangUp)) this.#sayGoodbye(ends, event);
         else this.#tools.use(event);

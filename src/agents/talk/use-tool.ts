@@ -10,7 +10,7 @@ export interface Use {
 }
 
 const argumentsOf = (given: unknown): unknown =>
-  typeof given === "string" && given !== "" ? JSON.parse(given) : (given ?? {});
+  typeof given === "string" ? JSON.parse(given || "{}") : (given ?? {});
 
 const written = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "Done.");

@@ -111,6 +111,20 @@ test("what comes of an answer after it was cut off is dropped, every byte", () =
   expect(done).toHaveLength(before + 1);
 });
 
+test("of what waited when it was cut off nothing comes with the next answer", () => {
+  const { player, mouth } = playing();
+  const said = vi.spyOn(mouth, "audio");
+  player.say(speech(2_000), "a", "t");
+  vi.advanceTimersByTime(100);
+  player.clear();
+  said.mockClear();
+  player.say(speech(800).fill(5), "b", "u");
+  player.done("u");
+  vi.advanceTimersByTime(5_000);
+  const bytes = said.mock.calls.flatMap(([message]) => [...message]);
+  expect([bytes.length / bytesPerMs, new Set(bytes)]).toEqual([800, new Set([5])]);
+});
+
 test("an answer that has no audio yet is cut off as well", () => {
   const { player, done } = playing();
   player.begin("t");

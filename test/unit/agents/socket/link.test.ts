@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Agent } from "../../../../src/agents/agent.ts";
+import { Link } from "../../../../src/agents/socket/link.ts";
+import type { AgentSocket } from "../../../../src/agents/socket/socket.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** The agent's socket, open, whose other end is the test. */
+class Mind extends EventTarget implements AgentSocket {
+  readyState = 1;
+  bufferedAmount = 0;
+  readonly sent: unknown[] = [];
+  readonly closed = vi.fn();
+
+  send(message: unknown): void {
+    this.sent.push(message);
+  }
+
+  close(code?: number): void {
+    this.readyState = 3;
+    this.closed(code);
+  }
+
+  receive(data: unknown): void {
+    this.dispatchEvent(Object.assign(new Event("message"), { data }));
+  }
+}
+
+const agent: Agent = {
+  name: "agent",
+  address: () => ({ url: "wss://agent.test/" }),
+  codec: ({ sample_rate }) => {
+    const format = { encoding: "pcm", sample_rate } as const;
+    return {
+      formats: { hears: format, speaks: format },
+      keepAlive: { after: 8_000, frame: "alive" },
+      open: () => ["open"],
+      answered: () => [],
+      hear: (audio) => [audio],
+      read: () => [{ type: "interrupted" }],
+      interrupted: () => [],
+      toolResult: () => [],
+    };
+  },
+};
+
+const linked = async () => {
+  const mind = new Mind();
+  const link = new Link(agent, { sample_rate: 8000 }, () => mind);
+  const told = { onEvent: vi.fn(), onSign: vi.fn(), onError: vi.fn(), onGone: vi.fn() };
+  link.listen(told);
+  await vi.advanceTimersByTimeAsync(0);
+  return { mind, link, told };
+};
+
+test("trap: who says nothing for eight seconds says that they are there, and again", async () => {
+  const { mind, link } = await linked();
+  await vi.advanceTimersByTimeAsync(7_999);
+  expect(mind.sent).toEqual(["open"]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(mind.sent).toEqual(["open", "alive"]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  link.send(["word"]);
+  await vi.advanceTimersByTimeAsync(7_999);
+  expect(mind.sent).toEqual(["open", "alive", "word"]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(mind.sent.slice(3)).toEqual(["alive"]);
+  link.close();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(mind.sent).toHaveLength(4);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a message that is longer than any is told, and not read", async () => {
+  const { mind, told } = await linked();
+  mind.receive("x".repeat(2 ** 23));
+  expect([told.onEvent.mock.calls.length, told.onError.mock.calls.length]).toEqual([1, 0]);
+  mind.receive("x".repeat(2 ** 23 + 1));
+  mind.receive(new ArrayBuffer(2 ** 23 + 1));
+  expect(told.onEvent).toHaveBeenCalledOnce();
+  expect(told.onError.mock.calls.map(([error]) => error.problem)).toEqual([
+    "agent_malformed",
+    "agent_malformed",
+  ]);
+});
+
+test("more than two mebibytes that wait for the network are an agent that is stalled", async () => {
+  const { mind, link, told } = await linked();
+  mind.bufferedAmount = 2 ** 21;
+  link.send(["word"]);
+  expect(told.onGone).not.toHaveBeenCalled();
+  mind.bufferedAmount = 2 ** 21 + 1;
+  link.send(["word"]);
+  expect(told.onGone).toHaveBeenCalledExactlyOnceWith("agent_stalled");
+  expect(mind.closed).toHaveBeenCalledExactlyOnceWith(1000);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a link that is let go while its socket opens lets go of the socket, at whatever moment", async () => {
+  for (let turns = 0; turns < 20; turns++) {
+    const mind = new Mind();
+    const link = new Link(agent, { sample_rate: 8000 }, () => mind);
+    for (let turn = 0; turn < turns; turn++) await undefined;
+    link.close();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([turns, mind.sent.includes("alive")]).toEqual([turns, false]);
+    if (mind.closed.mock.calls.length === 0) expect(turns).toBeLessThan(2); // It was never asked for.
+    expect(vi.getTimerCount()).toBe(0);
+  }
+});
