@@ -37,7 +37,7 @@ const mostActs = 1_000;
 const byNextTurn = async <T>(promise: Promise<T>): Promise<{ readonly value: T } | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const turn = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve);
+    timer = setTimeout(resolve, 0);
   });
   const came = await Promise.race([promise.then((value) => ({ value })), turn]);
   clearTimeout(timer);
