@@ -36,12 +36,12 @@ const mostActs = 1_000;
 /** What came of a promise by the next turn of the event loop, if anything did. */
 const byNextTurn = async <T>(promise: Promise<T>): Promise<{ readonly value: T } | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const turn = new Promise<undefined>((resolve) => {
+  const turn = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, 0);
   });
   const came = await Promise.race([promise.then((value) => ({ value })), turn]);
   clearTimeout(timer);
-  return came;
+  return came || undefined;
 };
 
 /**
