@@ -15,6 +15,7 @@ import { prepareTables } from "./ledger/tables.ts";
 import { type Ledger, ledgerOf, type Storage, sqlOf } from "./ledger.ts";
 import type { CampaignOptions } from "./options.ts";
 import { CampaignSettingsSchema } from "./settings.ts";
+import { checkedClock } from "./window/clock.ts";
 
 /** A list of contacts that is being called, each at most once an attempt. */
 export interface Campaign extends Ledger, AsyncDisposable {
@@ -24,7 +25,7 @@ export interface Campaign extends Ledger, AsyncDisposable {
   readonly rate: number;
   /**
    * Adds contacts, also while calls go on. They are read a page at a time; one whose telephone is in
-   * the campaign already is a duplicate and changes nothing.
+   * the campaign already is a duplicate and changes nothing, but for a `timezone` that it names.
    *
    * @throws what the iterable throws; what came before that is added
    */
@@ -35,14 +36,15 @@ export interface Campaign extends Ledger, AsyncDisposable {
    *
    * @returns when to come back, in milliseconds since 1970; also come back after `note`, `add` and
    * `resume`. `undefined`: nothing will be due by itself
-   * @throws what the database throws; no call was begun then
+   * @throws what the database throws, such as when it can't be written: no further call was begun then
+   * @throws {BadParametersException} (`placed: "no"`) when `clock` gives no time
    */
   readonly step: () => Promise<number | undefined>;
   /** Waits until every POST that is under way has its answer, and that is written down. */
   readonly idle: () => Promise<void>;
   /**
-   * Steps until every contact has ended, the campaign is paused or the signal aborts; then waits as
-   * `idle` does.
+   * Steps until every contact has ended, the campaign is paused or closed or the signal aborts; then
+   * waits as `idle` does.
    *
    * @throws what `step` throws
    */
@@ -65,11 +67,14 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * log. Their numbers are refused from then on, by an HMAC alone.
    *
    * @returns how many of them were in it
-   * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number
+   * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is erased then
    * @throws {LedgerException} `not_scrubbed`: they are erased, but bytes may be left; try again
    */
   readonly erase: (numbers: string | Iterable<string>) => Promise<number>;
-  /** Waits as `idle` does, and lets another process dial. The database stays the caller's to close. */
+  /**
+   * Begins no call any more (a `run` ends, and `step` does nothing), waits as `idle` does, and lets
+   * another process dial. The database stays the caller's to close.
+   */
   readonly close: () => Promise<void>;
 }
 
@@ -132,9 +137,11 @@ export const openCampaign = async (
   storage: Storage,
   options: CampaignOptions,
 ): Promise<Campaign> => {
-  const settings = check(CampaignSettingsSchema, () => options);
+  const checked = check(CampaignSettingsSchema, () => options);
   requireNotified(options);
-  const { clock, secret } = settings;
+  const { secret } = checked;
+  const clock = checkedClock(checked.clock);
+  const settings = { ...checked, clock };
   const sql = sqlOf(storage);
   sql.lock();
   try {
@@ -155,8 +162,20 @@ export const openCampaign = async (
   };
   const mark = (state: Progress["state"], event: string, reason?: string): void =>
     changed(sql.transaction(() => setStateOfCampaign(sql, state, { at: clock(), event, reason })));
+  const runs = new Set<Promise<unknown>>();
+  const running = (signal: AbortSignal | undefined): Promise<Progress> => {
+    const { progress } = ledger;
+    const isClosed = (): boolean => dialer.isClosed;
+    const listen = (onChange: () => void): void => {
+      dialer.onChange = onChange;
+    };
+    const work = run({ step, idle, progress, clock, isClosed, listen }, signal);
+    runs.add(work);
+    return work.finally(() => runs.delete(work));
+  };
   const close = async (): Promise<void> => {
-    await dialer.idle();
+    await dialer.close();
+    await Promise.allSettled(runs);
     sql.unlock();
   };
   return {
@@ -168,19 +187,7 @@ export const openCampaign = async (
     add: async (contacts) => changed(await addContacts(sql, contacts, settings)),
     step,
     idle,
-    run: ({ signal } = {}) =>
-      run(
-        {
-          step,
-          idle,
-          progress: ledger.progress,
-          clock,
-          listen: (onChange) => {
-            dialer.onChange = onChange;
-          },
-        },
-        signal,
-      ),
+    run: ({ signal } = {}) => running(signal),
     note: (received) => changed(noteReceived(sql, received, clock(), settings)),
     pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
     resume: () => mark("running", "resumed"),

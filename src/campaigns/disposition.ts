@@ -7,7 +7,7 @@
  * | `busy`, `no_answer`, `rejected`, `unreachable` | didn't answer at the last attempt |
  * | `refused` | was refused by the service (nothing was placed), or by `prefixes` |
  * | `unknown` | may have been called, and no final notification came |
- * | `expired` | wasn't called before `until`, or had 20 answers that asked to wait |
+ * | `expired` | wasn't called before `until`, or had 20 answers that asked to wait while others were called |
  * | `canceled` | wasn't called before the campaign was canceled, or its call was canceled |
  * | `skipped` | is on the do-not-call list, or was erased before its turn |
  * | `placed` | was called; what became of it is told elsewhere (`notified: false`) |

@@ -72,7 +72,8 @@ export interface CampaignOptions {
    */
   readonly until?: Date | undefined;
   /**
-   * Seconds until a call of which nothing is heard any more frees its slot, and counts as `unknown`.
+   * Seconds from the beginning of a call until it frees its slot and counts as `unknown`, unless its end
+   * was told: longer than the longest call.
    *
    * @defaultValue 3 750: half a minute of ringing, an hour's call, and the notifications' retries
    */

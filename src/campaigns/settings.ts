@@ -1,4 +1,14 @@
-import { array, custom, type GenericSchema, is, optional, strictObject, union } from "valibot";
+import {
+  array,
+  custom,
+  type GenericSchema,
+  is,
+  minLength,
+  optional,
+  pipe,
+  strictObject,
+  union,
+} from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/url/token.ts";
 import { CallParams } from "../calls/params.ts";
 import { presence } from "../rules/check.ts";
@@ -39,8 +49,9 @@ const count = /* @__PURE__ */ custom<number>(
 const longest = 600;
 
 const signable = /* @__PURE__ */ custom<string>(
-  (value) => is(CallParams.entries.flow_url, value) && String(value).length <= longest,
-  `must be an https URL of at most ${longest} characters, without user and password`,
+  (value) =>
+    is(CallParams.entries.flow_url, value) && new URL(String(value)).href.length <= longest,
+  `must be an https URL of at most ${longest} characters, as it is sent, without user and password`,
 );
 
 const seconds = /* @__PURE__ */ custom<number>(
@@ -88,7 +99,7 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> =
         [
           /* @__PURE__ */ custom<"always">((value) => value === "always"),
           WindowSchema,
-          /* @__PURE__ */ array(WindowSchema),
+          /* @__PURE__ */ pipe(/* @__PURE__ */ array(WindowSchema), /* @__PURE__ */ minLength(1)),
         ],
         'must be "always", or windows such as { days: "mon-fri", from: "09:00", to: "20:00", timezone: "Europe/Berlin" }',
       ),

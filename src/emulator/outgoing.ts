@@ -1,7 +1,6 @@
 import { withDeadline } from "../request/deadline.ts";
 import { routeOf } from "../rules/url.ts";
 import { type Beginning, readBeginning } from "./api/body.ts";
-import { rootOf } from "./words.ts";
 
 /** How the emulator's own requests are made. */
 export interface Rules {
@@ -36,10 +35,13 @@ export type Send = (
   init: { readonly signal: AbortSignal },
 ) => Response | Promise<Response>;
 
-/** Whether it is an answer, of whatever make: an application in the same process may give anything. */
-const isResponse = (given: unknown): boolean => {
-  const { status, headers } = Object(given);
-  return typeof status === "number" && typeof Object(headers).get === "function";
+/** What the platform says of a failed request: its innermost cause knows best. */
+const wordsOf = (error: unknown): string => {
+  let { message = String(error), cause } = Object(error);
+  for (let depth = 0; cause && depth < 5; depth++) {
+    ({ message = message, cause } = Object(cause));
+  }
+  return String(message);
 };
 
 /** Whether the emulator may go there: everywhere by https, and by http to its own machine. */
@@ -72,7 +74,6 @@ const exchange = async (
   for (let hops = 0; hops <= mostRedirects; hops++) {
     // The signal apart: a `Request` that follows one costs twice as much to make.
     const response = await send(new Request(address, { ...how, redirect: "manual" }), { signal });
-    if (!isResponse(response)) throw new TypeError("gave no Response");
     const { status, headers, body, type } = response;
     if (rules.redirects === "none") return response;
     if (type === "opaqueredirect") throw new TypeError("redirects");
@@ -102,6 +103,6 @@ export const asker =
       });
       return { ms: ms(), response, body };
     } catch (error) {
-      return { ms: ms(), response, error: rootOf(error) };
+      return { ms: ms(), response, error: wordsOf(error) };
     }
   };

@@ -2,7 +2,7 @@ import { utf8 } from "../../bytes/utf8.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
 import { check } from "../../rules/check.ts";
 import { hasBlocked, isBlocked } from "../ledger/barred/blocked.ts";
-import { erasedIn } from "../ledger/barred/erase.ts";
+import { hasErased, isBuried, tombstonesOf } from "../ledger/barred/tombstone.ts";
 import { addToTally } from "../ledger/campaign/progress.ts";
 import type { CampaignSettings } from "../settings.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -106,21 +106,56 @@ const insertAs = (
   return fresh;
 };
 
-/** Writes a page of contacts, and gives how many of them are new. */
-const insert = (sql: Sql, entries: readonly Entry[], at: number): number => {
+/** A contact, and the tombstones of its number; `undefined` while nobody was erased. */
+type Stoned = Entry & { readonly stones?: readonly string[] | undefined };
+
+const stoned = async (entry: Entry, { secret }: CampaignSettings): Promise<Stoned> => ({
+  ...entry,
+  stones: await tombstonesOf(secret, entry.to_number),
+});
+
+/** A zone that was corrected in the list: nobody is called by the wrong clock. */
+const correct = (sql: Sql, { to_number, timezone }: Entry): void => {
+  if (!timezone) return;
+  sql.all(
+    "update outdial_contact set timezone = ? where to_number = ? and timezone <> ?",
+    timezone,
+    to_number,
+    timezone,
+  );
+};
+
+/** What became of a page. */
+interface Page {
+  readonly added: number;
+  readonly duplicate: number;
+  /** The lines of those who were erased. */
+  readonly erased: readonly number[];
+}
+
+const nothing: Page = { added: 0, duplicate: 0, erased: [] };
+
+/** Writes a page of contacts; nothing, when somebody was erased and the tombstones aren't known. */
+const insert = (sql: Sql, entries: readonly Stoned[], at: number): Page | undefined => {
+  const isAnyErased = hasErased(sql);
+  if (isAnyErased && entries.some(({ stones }) => !stones)) return;
   const isAnyBlocked = hasBlocked(sql);
   const free: Entry[] = [];
   const blocked: Entry[] = [];
+  const erased: number[] = [];
   for (const entry of entries) {
-    const isOut = isAnyBlocked && isBlocked(sql, entry.to_number);
-    (isOut ? blocked : free).push(entry);
+    if (isAnyErased && isBuried(sql, entry.stones ?? [])) erased.push(entry.line);
+    else if (isAnyBlocked && isBlocked(sql, entry.to_number)) blocked.push(entry);
+    else free.push(entry);
   }
-  for (const zone of new Set(entries.map(({ timezone }) => timezone))) {
+  const taken = [...free, ...blocked];
+  for (const zone of new Set(taken.map(({ timezone }) => timezone))) {
     sql.all("insert into outdial_zone values (?) on conflict do nothing", zone);
   }
-  return (
-    insertAs(sql, free, at, ["waiting", null]) + insertAs(sql, blocked, at, ["skipped", "blocked"])
-  );
+  const added =
+    insertAs(sql, free, at, ["waiting", null]) + insertAs(sql, blocked, at, ["skipped", "blocked"]);
+  if (added < taken.length) for (const entry of taken) correct(sql, entry);
+  return { added, duplicate: taken.length - added, erased };
 };
 
 /** Adds contacts to a campaign, a page at a time: they are never all in memory. */
@@ -129,33 +164,45 @@ export const addContacts = async (
   contacts: Iterable<unknown> | AsyncIterable<unknown>,
   settings: CampaignSettings,
 ): Promise<Added> => {
-  const isErased = erasedIn(sql, settings.secret);
   const refused: RefusedContact[] = [];
   let entries: Entry[] = [];
   let added = 0;
   let duplicate = 0;
   let count = 0;
-  const flush = (isLast: boolean): void => {
-    const write = (): number => insert(sql, entries, settings.clock());
-    // A page that a power cut takes back is added again with its list: only the end of it must last.
-    const fresh = isLast ? sql.transaction(write) : sql.relaxed(write);
-    added += fresh;
-    duplicate += entries.length - fresh;
+  const flush = async (isLast: boolean): Promise<void> => {
+    const full = entries;
     entries = [];
+    const write = (some: readonly Stoned[]): Page | undefined => {
+      const work = (): Page | undefined => insert(sql, some, settings.clock());
+      // A page that a power cut takes back is added again with its list: only the end of it must last.
+      return isLast ? sql.transaction(work) : sql.relaxed(work);
+    };
+    // Who was erased is asked in the transaction of the insert: it may have been a moment ago.
+    const known = (): Promise<readonly Stoned[]> =>
+      Promise.all(full.map((entry) => stoned(entry, settings)));
+    const done = write(full) ?? write(await known()) ?? nothing;
+    added += done.added;
+    duplicate += done.duplicate;
+    refused.push(...done.erased.map((line) => ({ line, reason: "to_number was erased" })));
   };
-  for await (const given of contacts) {
+  const take = (given: unknown): void => {
     const { line: own } = Object(given);
     const line = Number.isSafeInteger(own) ? Number(own) : ++count;
     try {
-      const entry = read(given, line, settings);
-      if (isErased && (await isErased(entry.to_number))) throw refusal("to_number", "was erased");
-      entries.push(entry);
+      entries.push(read(given, line, settings));
     } catch (error) {
       if (!(error instanceof BadParametersException)) throw error;
       refused.push({ line, reason: error.issues.map(tell).join("; ") });
     }
-    if (entries.length >= page) flush(false);
+  };
+  try {
+    for await (const given of contacts) {
+      take(given);
+      if (entries.length >= page) await flush(false);
+    }
+  } finally {
+    // Also what came before the list broke.
+    await flush(true);
   }
-  flush(true);
   return { added, duplicate, refused };
 };

@@ -1,4 +1,3 @@
-import { dispositionOf } from "../disposition.ts";
 import { claim } from "../ledger/attempt/claim.ts";
 import { type Meaning, recordOutcome } from "../ledger/attempt/outcome.ts";
 import { giveUp, nextToGiveUp } from "../ledger/attempt/settle.ts";
@@ -6,14 +5,14 @@ import { isBlocked } from "../ledger/barred/blocked.ts";
 import { Day } from "../ledger/campaign/day.ts";
 import { factOf } from "../ledger/campaign/facts.ts";
 import { stateOfCampaign, tallyOf } from "../ledger/campaign/progress.ts";
-import { type ContactRow, contactOf, endWaiting, move } from "../ledger/contact.ts";
+import { type ContactRow, contactOf, endAs, isErased, move } from "../ledger/contact.ts";
 import { Pace } from "../pace/pace.ts";
 import type { CampaignSettings } from "../settings.ts";
 import type { Sql } from "../sql/sql.ts";
 import { CallingHours } from "../window/hours.ts";
-import { meaningOf } from "./meaning.ts";
+import { meaningOf, meaningOfCall } from "./meaning.ts";
 import { sign } from "./sign.ts";
-import { dueNow, endOf, nextDue } from "./turn.ts";
+import { dueNow, endOf, endOverdue, nextDue } from "./turn.ts";
 
 /** Calls that one step begins at most: between two steps their requests get on their way. */
 const most = 16;
@@ -34,6 +33,8 @@ export class Dialer {
   readonly #day: Day;
   readonly #slots: number;
   readonly #inFlight = new Set<Promise<void>>();
+  readonly #steps = new Set<Promise<unknown>>();
+  #isClosed = false;
   /** What couldn't be written down; whatever it was about stays a claim, which is safe. */
   #failure: { readonly error: unknown } | undefined;
   /** Hears that something has changed, so that another step may find something to do. */
@@ -50,7 +51,7 @@ export class Dialer {
     this.#slots = concurrency;
     this.#hours = new CallingHours(window === "always" ? window : [window].flat());
     this.#pace = new Pace(rate, clock(), typeof last === "number" ? last : 0);
-    this.#day = new Day(sql, perDay, zoneOf(settings));
+    this.#day = new Day(sql, perDay, zoneOf(settings), clock());
   }
 
   /** Calls a second as they are now. */
@@ -65,11 +66,22 @@ export class Dialer {
    * @throws what the database throws, when it can't be written
    */
   async step(): Promise<number | undefined> {
+    if (this.#isClosed) return;
+    const work = this.#step();
+    this.#steps.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#steps.delete(work);
+    }
+  }
+
+  async #step(): Promise<number | undefined> {
     if (this.#failure) throw this.#failure.error;
     const { clock } = this.#settings;
     const sql = this.#sql;
     giveUp(sql, clock());
-    if (!this.#close()) return clock();
+    if (!endOverdue(sql, this.#settings)) return clock();
     if (stateOfCampaign(sql) === "running") await this.#dial();
     return this.#wake();
   }
@@ -77,6 +89,18 @@ export class Dialer {
   /** Waits until every POST that is under way has its answer, and that is written down. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Begins no call any more, and waits until nothing is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.onChange();
+    await Promise.allSettled(this.#steps);
+    await this.idle();
   }
 
   /** Begins the calls whose turn it is, as many as pace and slots allow. */
@@ -107,7 +131,7 @@ export class Dialer {
       const key = { contact: contact.contact, attempt: contact.attempts + 1 };
       // Not before: the commit takes its time, and the pace is that of the POSTs.
       this.#pace.take(this.#settings.clock());
-      const work = this.#post(params)
+      const work = this.#post(contact.timezone, params)
         .then((meaning) => this.#record(key, meaning))
         .finally(() => this.#inFlight.delete(work));
       this.#inFlight.add(work);
@@ -120,12 +144,13 @@ export class Dialer {
    *
    * @returns whether to POST
    */
-  #claim({ contact, attempts }: ContactRow): boolean {
+  #claim({ contact, attempts, timezone }: ContactRow): boolean {
     const sql = this.#sql;
     const { clock, prefixes, settle, attempts: budget = 1 } = this.#settings;
     const at = clock();
     const row = contactOf(sql, contact);
     if (row?.state !== "waiting" || row.attempts !== attempts || row.due > at) return false;
+    if (this.#isClosed || isErased(row) || row.timezone !== timezone) return false;
     if (stateOfCampaign(sql) !== "running" || at >= endOf(this.#settings)) return false;
     if (isBlocked(sql, row.to_number)) {
       move(sql, row, "skipped", { at, reason: "blocked" });
@@ -136,46 +161,47 @@ export class Dialer {
       return false;
     }
     if (attempts >= budget) {
-      move(sql, row, dispositionOf("call.failed", row.reason), { at, reason: row.reason });
+      endAs(sql, row, "expired", at);
       return false;
     }
-    if (!this.#hours.at(at, row.timezone).open) return false;
+    if (!this.#hours.at(at, timezone).open) return false;
     const { calling = 0 } = tallyOf(sql);
     if (calling >= this.#slots || this.#day.freeAt(at) > at) return false;
     this.#day.take(at);
     return claim(sql, row, at, at + settle * 1000);
   }
 
-  async #post(params: Parameters<CampaignSettings["create"]>[0]): Promise<Meaning> {
+  async #post(
+    timezone: string,
+    params: Parameters<CampaignSettings["create"]>[0],
+  ): Promise<Meaning> {
+    // A commit may take its time: a disk that stalls, a machine that sleeps.
+    if (!this.#isInTime(timezone)) return { means: "unsent", detail: "the hours had ended" };
     try {
-      const { id } = await this.#settings.create(params);
-      return { means: "placed", call_id: id };
+      return meaningOfCall(await this.#settings.create(params));
     } catch (error) {
       return meaningOf(error);
     }
   }
 
-  #record(key: { contact: number; attempt: number }, meaning: Meaning): void {
-    const at = this.#settings.clock();
+  #isInTime(timezone: string): boolean {
     try {
+      const at = this.#settings.clock();
+      return at < endOf(this.#settings) && this.#hours.at(at, timezone).open;
+    } catch {
+      return false; // Without a clock nobody is called.
+    }
+  }
+
+  #record(key: { contact: number; attempt: number }, meaning: Meaning): void {
+    try {
+      const at = this.#settings.clock();
       if (meaning.means === "later") this.#pace.slow(at);
       recordOutcome(this.#sql, key, meaning, at, this.#settings, this.#inFlight.size <= 1);
     } catch (error) {
       this.#failure = { error };
     }
     this.onChange();
-  }
-
-  /**
-   * Ends those who wait for nothing any more.
-   *
-   * @returns whether there are no more of them
-   */
-  #close(): boolean {
-    const at = this.#settings.clock();
-    const isCanceled = stateOfCampaign(this.#sql) === "canceled";
-    if (!isCanceled && at < endOf(this.#settings)) return true;
-    return !endWaiting(this.#sql, isCanceled ? "canceled" : "expired", at);
   }
 
   #wake(): number | undefined {

@@ -9,16 +9,18 @@ interface Steps {
   readonly idle: () => Promise<void>;
   readonly progress: () => Progress;
   readonly clock: () => number;
+  /** Whether there is nothing to be run any more. */
+  readonly isClosed: () => boolean;
   /** Sets who hears of a change. */
   readonly listen: (onChange: () => void) => void;
 }
 
 /**
- * Steps until every contact has ended, the campaign is paused or the signal aborts; then waits for the
+ * Steps until every contact has ended, the campaign is paused or closed or the signal aborts; then waits for the
  * answers that are under way.
  */
 export const run = async (
-  { step, idle, progress, clock, listen }: Steps,
+  { step, idle, progress, clock, isClosed, listen }: Steps,
   signal: AbortSignal | undefined,
 ): Promise<Progress> => {
   let wake = (): void => {};
@@ -26,7 +28,7 @@ export const run = async (
   listen(() => wake());
   signal?.addEventListener("abort", stop);
   try {
-    while (!signal?.aborted) {
+    while (!signal?.aborted && !isClosed()) {
       let changed = false;
       const change = new Promise<void>((resolve) => {
         wake = () => {

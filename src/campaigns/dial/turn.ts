@@ -1,4 +1,5 @@
-import { type ContactRow, contactIn } from "../ledger/contact.ts";
+import { stateOfCampaign } from "../ledger/campaign/progress.ts";
+import { type ContactRow, contactIn, endWaiting } from "../ledger/contact.ts";
 import type { CampaignSettings } from "../settings.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { CallingHours } from "../window/hours.ts";
@@ -46,3 +47,15 @@ export const nextDue = (sql: Sql, hours: CallingHours, now: number): number => {
 /** From when on no call begins. */
 export const endOf = ({ until }: CampaignSettings): number =>
   until?.getTime() ?? Number.POSITIVE_INFINITY;
+
+/**
+ * Ends those who wait for nothing any more.
+ *
+ * @returns whether there are no more of them
+ */
+export const endOverdue = (sql: Sql, settings: CampaignSettings): boolean => {
+  const at = settings.clock();
+  const isCanceled = stateOfCampaign(sql) === "canceled";
+  if (!isCanceled && at < endOf(settings)) return true;
+  return !endWaiting(sql, isCanceled ? "canceled" : "expired", at);
+};

@@ -1,11 +1,11 @@
-import type { Disposition, State } from "../disposition.ts";
+import { type Disposition, dispositionOf, type State } from "../disposition.ts";
 import type { Row, Sql } from "../sql/sql.ts";
 import { audit } from "./audit.ts";
 
 /** A contact as the ledger has it. */
 export interface ContactRow {
   readonly contact: number;
-  /** E.164; of an erased one a `#` and its HMAC. */
+  /** E.164; of an erased one a `#` and its number in the ledger. */
   readonly to_number: string;
   readonly id: string | undefined;
   readonly timezone: string;
@@ -55,13 +55,21 @@ interface Change {
   readonly due?: number | undefined;
 }
 
-/** Brings a contact into a state, and writes that down. */
+/**
+ * Brings a contact into a state, and writes that down. One that was erased meanwhile waits for nothing:
+ * there is no number to call.
+ */
 export const move = (
   sql: Sql,
-  { contact, attempts }: ContactRow,
+  row: ContactRow,
   state: Exclude<State, "calling">,
   { at, reason, due = 0 }: Change,
 ): void => {
+  const { contact, attempts } = row;
+  if (state === "waiting" && isErased(row)) {
+    move(sql, row, "skipped", { at, reason: "erased" });
+    return;
+  }
   sql.all(
     "update outdial_contact set state = ?, reason = ?, due = ? where contact = ?",
     state,
@@ -77,13 +85,22 @@ export const move = (
 const page = 1_000;
 
 /**
+ * Ends a contact that waits: as what became of its last attempt, if there was one; otherwise as one that
+ * wasn't called.
+ */
+export const endAs = (sql: Sql, row: ContactRow, uncalled: Disposition, at: number): void =>
+  row.attempts > 0
+    ? move(sql, row, dispositionOf("call.failed", row.reason), { at, reason: row.reason })
+    : move(sql, row, uncalled, { at });
+
+/**
  * Ends contacts that wait, a page of them.
  *
  * @returns whether some are left
  */
-export const endWaiting = (sql: Sql, disposition: Disposition, at: number): boolean =>
+export const endWaiting = (sql: Sql, uncalled: Disposition, at: number): boolean =>
   sql.transaction(() => {
     const rows = sql.all(`select * from outdial_contact where state = 'waiting' limit ${page}`);
-    for (const row of rows) move(sql, contactIn(row), disposition, { at });
+    for (const row of rows) endAs(sql, contactIn(row), uncalled, at);
     return rows.length === page;
   });

@@ -12,7 +12,10 @@ export interface Result {
   readonly id?: string | undefined;
   /** Absent while the contact waits or is being called. */
   readonly disposition?: Disposition | undefined;
-  /** Why, in the words of the notification, or of the answer to the request. */
+  /**
+   * Why, in the words of the notification (without numbers, 200 characters at most), or of the answer to
+   * the request; while it waits or is called again, why the attempt before failed.
+   */
   readonly reason?: string | undefined;
   /** POSTs that placed a call, or may have. */
   readonly attempts: number;

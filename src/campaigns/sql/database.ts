@@ -68,7 +68,11 @@ class FileSql implements Sql {
       this.all("commit");
       return done;
     } catch (error) {
-      this.all("rollback");
+      try {
+        this.all("rollback");
+      } catch {
+        // A full disk has rolled it back already; what is wrong is the first error.
+      }
       throw error;
     }
   }

@@ -1,4 +1,6 @@
+import { BadParametersException } from "../../errors.ts";
 import { quietly } from "../../rules/quietly.ts";
+
 /** What a clock on a wall shows. */
 export interface WallTime {
   /** Sunday is 0. */
@@ -6,6 +8,19 @@ export interface WallTime {
   /** Minutes since midnight. */
   readonly minute: number;
 }
+
+/**
+ * A clock that gives times, or throws: by one that gives none, nobody can be called in time.
+ *
+ * @throws {BadParametersException} when it gives something else
+ */
+export const checkedClock = (clock: () => number) => (): number => {
+  const now = clock();
+  if (Number.isFinite(now)) return now;
+  throw new BadParametersException([
+    { param: "clock", message: "must give milliseconds since 1970" },
+  ]);
+};
 
 const minute = 60_000;
 
@@ -47,6 +62,10 @@ const wallMinutes = (instant: number, timezone: string): number => {
 /** How far a zone's clock is ahead of UTC at an instant, in minutes. */
 export const offsetAt = (instant: number, timezone: string): number =>
   wallMinutes(instant, timezone) - Math.floor(instant / minute);
+
+/** Which day it is by the clock of a zone, counted from 1970. */
+export const dayAt = (instant: number, timezone: string): number =>
+  Math.floor(wallMinutes(instant, timezone) / day);
 
 /** What the clock on the wall of a zone shows. */
 export const wallTime = (instant: number, timezone: string): WallTime => {

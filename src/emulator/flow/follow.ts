@@ -1,6 +1,5 @@
 import type { Action } from "../../flows/action.ts";
 import type { Call } from "../line/call.ts";
-import { wordsOf } from "../words.ts";
 import { askFlow } from "./ask.ts";
 import { begin } from "./begin.ts";
 import { dial } from "./dial.ts";
@@ -46,9 +45,7 @@ export const follow = async (call: Call, parts: FlowParts): Promise<void> => {
     // What fails because the call is over is no error of the flow.
     if (call.isOver) return;
     const failure =
-      error instanceof FlowError
-        ? error
-        : new FlowError(step, "flow_url", `failed: ${wordsOf(error)}`);
+      error instanceof FlowError ? error : new FlowError(step, "flow_url", `failed: ${error}`);
     call.note({
       type: "flow_error",
       step: failure.step,

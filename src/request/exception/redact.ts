@@ -13,7 +13,7 @@ export interface Redaction {
 const most = 4_096;
 
 /** 7 digits or more, with what may stand between the digits of a number: not a port after an address. */
-const telephone = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
+export const telephone: RegExp = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
 
 /** Letters and digits alone, in one case: what stands between them, or how wide they are, is no matter. */
 const bare = (text: string): string =>

@@ -59,7 +59,7 @@ describe("contacts", () => {
       throw new Error("the file has ended early");
     };
     await expect(campaign.add(list())).rejects.toThrow("ended early");
-    expect(await campaign.add(people(4_200))).toMatchObject({ added: 200, duplicate: 4_000 });
+    expect(await campaign.add(people(4_200))).toMatchObject({ added: 100, duplicate: 4_100 });
   });
 
   it("may grow while calls go on, and known ones keep what they have", async () => {
@@ -248,6 +248,20 @@ describe("a campaign", () => {
     expect(stage.posts.length).toBeLessThan(5);
   });
 
+  it("that is closed begins no call any more, whoever steps", async () => {
+    const stage = await stageOf({ clock: () => Date.now(), rate: 5 });
+    await stage.campaign.add(people(50));
+    const running = stage.campaign.run();
+    const step = stage.campaign.step();
+    await stage.campaign.close();
+    const before = stage.posts.length;
+    expect(await running).toMatchObject({ done: false });
+    await step;
+    expect(await stage.campaign.step()).toBeUndefined();
+    expect(stage.posts).toHaveLength(before);
+    expect(before).toBeLessThan(50);
+  });
+
   it.each([
     [{ rate: 0 }, "rate"],
     [{ window: "at night" }, "window"],
@@ -256,6 +270,8 @@ describe("a campaign", () => {
     [{ retryOn: ["completed"] }, "retryOn"],
     [{ prefixes: ["49"] }, "prefixes"],
     [{ flow_url: `https://app.test/${"x".repeat(700)}` }, "flow_url"],
+    [{ flow_url: `https://app.test/${"ü".repeat(400)}` }, "flow_url"],
+    [{ window: [] }, "window"],
     [{ retries: 3 }, "retries"],
   ])("refuses the option %j", async (options, param) => {
     const error = await stageOf(Object(options)).catch((thrown) => thrown);

@@ -1,6 +1,6 @@
 import type { Sql } from "../../sql/sql.ts";
 import { audit } from "../audit.ts";
-import { type ContactRow, contactOf } from "../contact.ts";
+import { type ContactRow, contactOf, isErased } from "../contact.ts";
 
 /** The key of an attempt in its campaign: a telephone, and which attempt it is. */
 export interface Attempt {
@@ -33,7 +33,7 @@ export const claim = (
   );
   if (!claimed) return false;
   sql.all(
-    "update outdial_contact set state = 'calling', reason = null, attempts = ? where contact = ?",
+    "update outdial_contact set state = 'calling', attempts = ? where contact = ?",
     attempt,
     contact,
   );
@@ -68,8 +68,26 @@ export const setState = (
   );
 };
 
+/** Writes down that an attempt has a call, and which; of somebody who was erased only that. */
+export const notePlaced = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  call_id: string | null,
+  at: number,
+): void => {
+  const row = contactOf(sql, contact);
+  const detail = row && isErased(row) ? null : call_id;
+  audit(sql, { at, contact, attempt, event: "placed", detail: detail ?? undefined });
+  sql.all(
+    "update outdial_contact set call_id = ? where contact = ? and attempts = ?",
+    detail,
+    contact,
+    attempt,
+  );
+};
+
 /**
- * Takes a claim back, because the service said that it placed nothing. Not when a notification has
+ * Takes a claim back, because nothing was sent, or the service said that it placed nothing. Not when a notification has
  * told of a call meanwhile: then it is believed.
  *
  * @returns the contact as it was before the claim

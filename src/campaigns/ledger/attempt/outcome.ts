@@ -2,8 +2,8 @@ import type { CampaignSettings } from "../../settings.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { audit } from "../audit.ts";
 import { setStateOfCampaign } from "../campaign/progress.ts";
-import { contactOf, move } from "../contact.ts";
-import { type Attempt, release, setState, stateOf } from "./claim.ts";
+import { contactOf, endAs, move } from "../contact.ts";
+import { type Attempt, notePlaced, release, setState, stateOf } from "./claim.ts";
 
 /** What the answer to a POST means for its contact. */
 export type Meaning =
@@ -11,6 +11,8 @@ export type Meaning =
   | { readonly means: "placed"; readonly call_id: string }
   /** It may be called: only a notification can tell. */
   | { readonly means: "maybe"; readonly detail: string }
+  /** Nothing was sent, and that is nobody's fault: its turn comes again. */
+  | { readonly means: "unsent"; readonly detail: string }
   /** It is not called, and its turn comes again. */
   | { readonly means: "later"; readonly detail: string; readonly retryAfter?: number | undefined }
   /** It is not called, and nobody would be: the campaign is at fault. */
@@ -18,7 +20,7 @@ export type Meaning =
   /** It is not called, and never will be. */
   | { readonly means: "refused"; readonly detail: string };
 
-/** How often a contact is put off before it expires. */
+/** How often a contact is put off before somebody must look at it. */
 const mostDeferrals = 20;
 
 /** The longest wait that grows by itself, in seconds. */
@@ -31,13 +33,7 @@ const placed =
   (sql, { contact, attempt }, at, { notified }) => {
     if (stateOf(sql, { contact, attempt }) === "claimed")
       setState(sql, { contact, attempt }, "placed");
-    audit(sql, { at, contact, attempt, event: "placed", detail: call_id });
-    sql.all(
-      "update outdial_contact set call_id = ? where contact = ? and attempts = ?",
-      call_id,
-      contact,
-      attempt,
-    );
+    notePlaced(sql, { contact, attempt }, call_id, at);
     const row = contactOf(sql, contact);
     if (!notified && row?.state === "calling") end(sql, { contact, attempt }, at, "placed");
   };
@@ -71,15 +67,38 @@ const later =
       attempt.contact,
     );
     const wait = retryAfter ?? Math.min(longestWait, 2 ** row.deferrals);
-    if (deferrals < mostDeferrals) move(sql, row, "waiting", { at, due: at + wait * 1000 });
-    else move(sql, row, "expired", { at, reason: detail });
+    const { reason } = row;
+    if (deferrals < mostDeferrals) {
+      return move(sql, row, "waiting", { at, reason, due: at + wait * 1000 });
+    }
+    if (isAnyPlacedSince(sql, attempt.contact)) return endAs(sql, row, "expired", at);
+    sql.all("update outdial_contact set deferrals = 0 where contact = ?", attempt.contact);
+    move(sql, row, "waiting", { at, reason });
+    setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
+  };
+
+/** Whether anybody was called while a contact was put off: then it alone is at fault. */
+const isAnyPlacedSince = (sql: Sql, contact: number): boolean =>
+  sql.all(
+    `select 1 from outdial_audit where event = 'placed' and entry > (
+       select entry from outdial_audit where contact = ? and event = 'released'
+       order by entry desc limit 1 offset ${mostDeferrals - 1}
+     ) limit 1`,
+    contact,
+  ).length > 0;
+
+const unsent =
+  (detail: string): Write =>
+  (sql, attempt, at) => {
+    const row = release(sql, attempt, at, detail);
+    if (row) move(sql, row, "waiting", { at, reason: row.reason });
   };
 
 const paused =
   (detail: string): Write =>
   (sql, attempt, at) => {
     const row = release(sql, attempt, at, detail);
-    if (row) move(sql, row, "waiting", { at });
+    if (row) move(sql, row, "waiting", { at, reason: row.reason });
     setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
   };
 
@@ -96,6 +115,8 @@ const recordOf = (meaning: Meaning): Write => {
       return placed(meaning.call_id);
     case "maybe":
       return maybe(meaning.detail);
+    case "unsent":
+      return unsent(meaning.detail);
     case "later":
       return later(meaning.detail, meaning.retryAfter);
     case "paused":

@@ -1,11 +1,11 @@
 import type { Received } from "../../../callbacks/receive.ts";
+import { telephone } from "../../../request/exception/redact.ts";
 import { type Disposition, dispositionOf } from "../../disposition.ts";
 import type { CampaignSettings } from "../../settings.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { audit } from "../audit.ts";
 import { factOf } from "../campaign/facts.ts";
 import { contactOf, isErased, move } from "../contact.ts";
-import { type Attempt, claim, setState, stateOf } from "./claim.ts";
+import { type Attempt, claim, notePlaced, setState, stateOf } from "./claim.ts";
 import { longestWait } from "./outcome.ts";
 
 /** The attempt that a signed URL names, when it is one of this campaign. */
@@ -31,9 +31,18 @@ const isTriedAgain = (
 const isEnd = ({ type }: Received["event"]): boolean =>
   type === "call.completed" || type === "call.failed";
 
+/** The longest reason that is kept: an explanation, no more. */
+const longestReason = 200;
+
+/** Why, in the service's words: on one line, and without anything that looks like a telephone number. */
 const reasonIn = ({ data }: Received["event"]): string | undefined => {
   const { reason } = Object(data);
-  return typeof reason === "string" ? reason : undefined;
+  if (typeof reason !== "string") return;
+  return reason
+    .slice(0, longestReason)
+    .replace(/[\s\p{C}]+/gu, " ")
+    .replace(telephone, "***")
+    .trim();
 };
 
 /** A call has ended: so has its contact, unless another attempt follows. */
@@ -54,6 +63,20 @@ const settle = (
   const due = at + settings.retryAfter * 1000;
   if (again) move(sql, contact, "waiting", { at, reason: disposition, due });
   else move(sql, contact, disposition, { at, reason });
+};
+
+/**
+ * Whether a notification says more than what is known of an attempt that has ended: nothing was, or
+ * that it failed, and the call was completed. Who was talked to isn't called again.
+ */
+const isMended = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  { type }: Received["event"],
+): boolean => {
+  const row = contactOf(sql, contact);
+  const waits = row?.state === "waiting" && row.attempts === attempt;
+  return row?.state === "unknown" || (waits && type === "call.completed");
 };
 
 /**
@@ -84,17 +107,10 @@ export const noteReceived = (
     if (!state) return false;
     if (state === "claimed") {
       setState(sql, key, "placed");
-      audit(sql, { at, ...key, event: "placed", detail: event.call_id ?? undefined });
-      sql.all(
-        "update outdial_contact set call_id = ? where contact = ? and attempts = ?",
-        event.call_id,
-        key.contact,
-        key.attempt,
-      );
+      notePlaced(sql, key, event.call_id, at);
     }
-    const row = contactOf(sql, key.contact);
-    const isOpen = state !== "settled" || row?.state === "unknown";
-    if (isOpen && isEnd(event)) settle(sql, key, event.type, reasonIn(event), at, settings);
+    if (isEnd(event) && (state !== "settled" || isMended(sql, key, event)))
+      settle(sql, key, event.type, reasonIn(event), at, settings);
     return true;
   };
   // An end is told once it was taken in, and never again; what makes a claim must last as any claim. Of
@@ -123,7 +139,7 @@ export const giveUp = (sql: Sql, at: number): void => {
       const key = { contact: Number(row.contact), attempt: Number(row.attempt) };
       const contact = contactOf(sql, key.contact);
       setState(sql, key, "settled");
-      if (contact) move(sql, contact, "unknown", { at, reason: contact.reason });
+      if (contact) move(sql, contact, "unknown", { at });
     }
   });
 };
