@@ -6,7 +6,6 @@
 
 export type { Callee, CalleeAct, CalleeCall, CalleeScript } from "./callee/act.ts";
 export { createEmulator, type Emulator } from "./emulator.ts";
-export type { Outcome } from "./line/destinations.ts";
 export type {
   ActionEntry,
   CutEntry,
@@ -23,6 +22,7 @@ export type {
   StateEntry,
   StreamEntry,
 } from "./line/history.ts";
+export type { Outcome } from "./line/outcome.ts";
 export type { CallFacts, CallRecord } from "./line/record.ts";
 export type { CallState, EndReason, FailureReason, Reason } from "./line/states.ts";
 export type { Mishaps } from "./notify/mishaps.ts";

@@ -1,10 +1,14 @@
 import type { Callee } from "./callee/act.ts";
-import type { Outcome } from "./line/destinations.ts";
+import type { Outcome } from "./line/outcome.ts";
 import type { CallRecord } from "./line/record.ts";
 import type { Mishaps } from "./notify/mishaps.ts";
 import type { Send } from "./outgoing.ts";
 
-/** Decides what the telephone does that is called; `undefined` leaves it to the number. */
+/**
+ * Decides what the telephone does that is called; `undefined` leaves it to the number. So does what it
+ * throws, an outcome that there isn't, and nothing at all within `respondWithin`: the call's history tells
+ * of it.
+ */
 export type OnCall = (call: CallRecord) => Outcome | undefined | Promise<Outcome | undefined>;
 
 /**

@@ -1,6 +1,7 @@
 import { withDeadline } from "../request/deadline.ts";
 import { routeOf } from "../rules/url.ts";
 import { type Beginning, readBeginning } from "./api/body.ts";
+import { rootOf } from "./words.ts";
 
 /** How the emulator's own requests are made. */
 export interface Rules {
@@ -35,13 +36,10 @@ export type Send = (
   init: { readonly signal: AbortSignal },
 ) => Response | Promise<Response>;
 
-/** What the platform says of a failed request: its innermost cause knows best. */
-const wordsOf = (error: unknown): string => {
-  let { message = String(error), cause } = Object(error);
-  for (let depth = 0; cause && depth < 5; depth++) {
-    ({ message = message, cause } = Object(cause));
-  }
-  return String(message);
+/** Whether it is an answer, of whatever make: an application in the same process may give anything. */
+const isResponse = (given: unknown): boolean => {
+  const { status, headers } = Object(given);
+  return typeof status === "number" && typeof Object(headers).get === "function";
 };
 
 /** Whether the emulator may go there: everywhere by https, and by http to its own machine. */
@@ -74,6 +72,7 @@ const exchange = async (
   for (let hops = 0; hops <= mostRedirects; hops++) {
     // The signal apart: a `Request` that follows one costs twice as much to make.
     const response = await send(new Request(address, { ...how, redirect: "manual" }), { signal });
+    if (!isResponse(response)) throw new TypeError("gave no Response");
     const { status, headers, body, type } = response;
     if (rules.redirects === "none") return response;
     if (type === "opaqueredirect") throw new TypeError("redirects");
@@ -103,6 +102,6 @@ export const asker =
       });
       return { ms: ms(), response, body };
     } catch (error) {
-      return { ms: ms(), response, error: wordsOf(error) };
+      return { ms: ms(), response, error: rootOf(error) };
     }
   };

@@ -1,29 +1,36 @@
+import { withDeadline } from "../request/deadline.ts";
 import type { Callee, CalleeCall } from "./callee/act.ts";
 import { Person } from "./callee/person.ts";
 import { follow } from "./flow/follow.ts";
 import type { FlowParts } from "./flow/parts.ts";
 import type { Call } from "./line/call.ts";
-import { destinationOf, type Outcome } from "./line/destinations.ts";
+import { destinationOf } from "./line/destinations.ts";
 import { callUp, type Ringing } from "./line/line.ts";
-import type { CallRecord } from "./line/record.ts";
+import { type Outcome, outcomeIn } from "./line/outcome.ts";
+import type { OnCall } from "./options.ts";
 import { audioOf } from "./recording/audio.ts";
+import { wordsOf } from "./words.ts";
 
 /** What a call needs of the rest of the emulator. */
 export interface RunParts extends FlowParts, Ringing {
   /** Milliseconds from the answer. */
   readonly maxDuration: number;
   readonly callee?: Callee | undefined;
-  readonly onCall: (call: CallRecord) => Outcome | undefined | Promise<Outcome | undefined>;
+  readonly onCall?: OnCall | undefined;
 }
 
 /** What the telephone that is called will do, by the user's own rule or by its number. */
-const decide = async (call: Call, { onCall }: RunParts): Promise<Outcome> => {
+const decide = async (call: Call, { onCall, respondWithin }: RunParts): Promise<Outcome> => {
   const { outcome } = destinationOf(call.params.to_number);
+  if (!onCall) return outcome;
+  const late = () => new Error(`gave nothing within ${respondWithin} ms`);
   try {
-    return (await onCall(call.toRecord())) ?? outcome;
+    const decided = await withDeadline(respondWithin, call.over.signal, late, async () =>
+      onCall(call.toRecord()),
+    );
+    return decided === undefined ? outcome : outcomeIn(decided);
   } catch (error) {
-    const message = String(Object(error).message ?? error);
-    call.note({ type: "error", source: "onCall", message });
+    if (!call.isOver) call.note({ type: "error", source: "onCall", message: wordsOf(error) });
     return outcome;
   }
 };
@@ -46,10 +53,7 @@ const personOf = (call: Call, callee: Callee): Person => {
   const person: Person = new Person(() => (typeof callee === "function" ? callee(seen) : callee), {
     recording,
     hangUp: () => call.happen("normal"),
-    onError: (error) => {
-      const message = String(Object(error).message ?? error);
-      call.note({ type: "error", source: "callee", message });
-    },
+    onError: (error) => call.note({ type: "error", source: "callee", message: wordsOf(error) }),
   });
   return person;
 };

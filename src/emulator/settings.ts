@@ -24,7 +24,7 @@ export interface EmulatorSettings {
   readonly answerWithin: number;
   readonly maxDuration: number;
   readonly respondWithin: number;
-  readonly onCall: OnCall;
+  readonly onCall?: OnCall | undefined;
   readonly callee?: Callee | undefined;
   readonly notifications?: Mishaps | undefined;
   readonly seed?: number | undefined;
@@ -98,7 +98,6 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> =
       respondWithin: /* @__PURE__ */ optional(milliseconds, 10_000),
       onCall: /* @__PURE__ */ optional(
         /* @__PURE__ */ custom<OnCall>(isFunction, "must be a function"),
-        () => () => undefined,
       ),
       callee: /* @__PURE__ */ optional(
         /* @__PURE__ */ custom<Callee>(

@@ -17,7 +17,8 @@ const join = (chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuff
 };
 
 /**
- * Reads as much of a body as is wanted, counted on what really comes, and cancels the rest.
+ * Reads as much of a body as is wanted, counted on what really comes, and cancels the rest. A chunk of
+ * no bytes counts as one, as no timer fires while such chunks keep coming.
  *
  * @param largest - how many bytes are wanted
  * @param signal - ends the reading; a body is free to ignore the signal of its request
@@ -33,7 +34,8 @@ export const readBeginning = async (
   signal?.addEventListener("abort", cancel);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  while (size <= largest) {
+  let left = largest;
+  while (left >= 0) {
     const { value } = await reader.read();
     if (!value) {
       signal?.removeEventListener("abort", cancel);
@@ -41,9 +43,10 @@ export const readBeginning = async (
     }
     chunks.push(value);
     size += value.length;
+    left -= value.length || 1;
   }
   cancel();
-  return { bytes: join(chunks, largest), whole: false };
+  return { bytes: join(chunks, Math.min(size, largest)), whole: false };
 };
 
 const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });

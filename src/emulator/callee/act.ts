@@ -29,7 +29,10 @@ export interface CalleeCall {
   readonly heard: readonly HeardPiece[];
 }
 
-/** Makes the acts of one call, one by one: each is asked for when the one before it is over. */
+/**
+ * Makes the acts of one call, one by one: each is asked for when the one before it is over. One with more
+ * than 1 000 acts in 20 ms is given up, and the call's history tells of it.
+ */
 export type CalleeScript = (call: CalleeCall) => AsyncIterable<CalleeAct> | Iterable<CalleeAct>;
 
 /**

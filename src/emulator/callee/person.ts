@@ -30,7 +30,19 @@ const isRate = (rate: number): boolean => rate >= 4_000 && rate <= 192_000;
 
 const isTime = (ms: number): boolean => Number.isFinite(ms) && ms >= 0;
 
-const pause = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve));
+/** Acts that a script may do while so much time passes: one that only does such would never let go. */
+const mostActs = 1_000;
+
+/** What came of a promise by the next turn of the event loop, if anything did. */
+const byNextTurn = async <T>(promise: Promise<T>): Promise<{ readonly value: T } | undefined> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const turn = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, 0);
+  });
+  const came = await Promise.race([promise.then((value) => ({ value })), turn]);
+  clearTimeout(timer);
+  return came || undefined;
+};
 
 /**
  * The person who has answered, and does what a script says. Their voice is made in time with the
@@ -48,6 +60,8 @@ export class Person {
   #over = false;
   /** Milliseconds from the answer to the end of the act that goes on. */
   #end = 0;
+  /** How many acts there were since a time. */
+  #pace = { acts: 0, since: 0 };
 
   constructor(script: Script, parts: PersonParts) {
     this.#script = script;
@@ -106,20 +120,18 @@ export class Person {
       this.#fail(error);
       return undefined;
     });
-    let isReady = false;
-    const asked = this.#asked.then((act) => {
-      isReady = true;
-      return act;
-    });
-    const act = await Promise.race([asked, pause()]);
-    this.#isReady = isReady;
-    if (isReady) this.#asked = undefined;
-    return act;
+    const came = await byNextTurn(this.#asked);
+    this.#isReady = came !== undefined;
+    if (came) this.#asked = undefined;
+    return came?.value;
   }
 
   #do(act: CalleeAct): void {
     try {
       this.#end += this.#lengthOf(act);
+      if (this.#end - this.#pace.since >= attention) this.#pace = { acts: 0, since: this.#end };
+      if (++this.#pace.acts > mostActs)
+        throw new TypeError(`has ${mostActs} acts in ${attention} ms`);
     } catch (error) {
       this.#fail(error);
     }

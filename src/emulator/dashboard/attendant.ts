@@ -1,8 +1,6 @@
 import type { CallParams } from "../../calls/params.ts";
-import { destinationOf, type Outcome } from "../line/destinations.ts";
-
-/** Longer than anybody waits. */
-const untilDecided = Number.MAX_SAFE_INTEGER;
+import { destinationOf } from "../line/destinations.ts";
+import { longest, type Outcome } from "../line/outcome.ts";
 
 /** Whoever sits before the page: once they are there, a telephone rings until they decide. */
 export class Attendant {
@@ -23,7 +21,7 @@ export class Attendant {
   readonly onCall = ({ to_number }: Pick<CallParams, "to_number">): Outcome | undefined => {
     const { outcome } = destinationOf(to_number).outcome;
     if (!this.#isThere || outcome === "busy" || outcome === "unreachable") return;
-    return { outcome: "no_answer", ringFor: untilDecided };
+    return { outcome: "no_answer", ringFor: longest };
   };
 
   /**

@@ -1,5 +1,6 @@
 import type { Action } from "../../flows/action.ts";
 import type { Call } from "../line/call.ts";
+import { wordsOf } from "../words.ts";
 import { askFlow } from "./ask.ts";
 import { begin } from "./begin.ts";
 import { dial } from "./dial.ts";
@@ -45,7 +46,9 @@ export const follow = async (call: Call, parts: FlowParts): Promise<void> => {
     // What fails because the call is over is no error of the flow.
     if (call.isOver) return;
     const failure =
-      error instanceof FlowError ? error : new FlowError(step, "flow_url", `failed: ${error}`);
+      error instanceof FlowError
+        ? error
+        : new FlowError(step, "flow_url", `failed: ${wordsOf(error)}`);
     call.note({
       type: "flow_error",
       step: failure.step,

@@ -8,6 +8,7 @@ import { Heeding } from "../media/heeding.ts";
 import { ulid } from "../random.ts";
 import { bytesOf } from "../recording/sound.ts";
 import { sampleAt } from "../recording/track.ts";
+import { wordsOf } from "../words.ts";
 import { begin } from "./begin.ts";
 import { elapse } from "./elapse.ts";
 import { FlowError } from "./flow-error.ts";
@@ -63,7 +64,7 @@ export const stream: Perform<Stream> = async (streaming, parts) => {
   const field = `${place}ws_url`;
   const socket = await connect(ws_url, parts.WebSocket, respondWithin, call.over.signal).catch(
     (error) => {
-      throw new FlowError(step, field, String(Object(error).message));
+      throw new FlowError(step, field, wordsOf(error));
     },
   );
   const stream_id = `st_${ulid(call.timeline.now(), parts.random)}`;

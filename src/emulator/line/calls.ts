@@ -28,6 +28,8 @@ export class Calls {
       if (this.#entries.get(call.id) === entry) this.#retire(call.id);
       return record;
     });
+    // Told to whoever waits for it: what goes wrong in one call must not end a process.
+    ended.catch(() => {});
     const entry: Entry = { call, ended };
     this.#entries.set(call.id, entry);
   }
@@ -49,7 +51,7 @@ export class Calls {
 
   /** Settles when everything has, that is going on now. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ ended }) => ended));
+    await Promise.allSettled([...this.#entries.values()].map(({ ended }) => ended));
   }
 
   /** Forgets every call. */

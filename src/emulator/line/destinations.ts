@@ -1,3 +1,5 @@
+import type { Outcome } from "./outcome.ts";
+
 /** How the API answers an accepted call: `"whole"` is the rule, the others are scenarios. */
 export type Reply = "whole" | "silent" | "stalled" | "dropped" | "garbled";
 
@@ -6,31 +8,6 @@ interface Outage {
   readonly status: number;
   readonly detail: string;
 }
-
-/** What the telephone that is called does. */
-export type Outcome =
-  /** Somebody answers. */
-  | {
-      readonly outcome: "answer";
-      /** Milliseconds of ringing, instead of the option `ringFor`. */
-      readonly ringFor?: number | undefined;
-      /**
-       * Milliseconds from the answer to the moment at which they hang up, or `"midway"` for the
-       * middle of the first action. Left out, they stay until the flow ends.
-       */
-      readonly hangUpAfter?: number | "midway" | undefined;
-    }
-  /** It is busy, or can't be reached: it never rings. */
-  | { readonly outcome: "busy" }
-  | { readonly outcome: "unreachable" }
-  /** It rings, and is rejected. */
-  | { readonly outcome: "reject"; readonly ringFor?: number | undefined }
-  /** It rings and rings; it can be answered from outside. */
-  | {
-      readonly outcome: "no_answer";
-      /** Milliseconds of ringing, instead of the option `answerWithin`. */
-      readonly ringFor?: number | undefined;
-    };
 
 /** All that goes by the number that is called. */
 export interface Destination {

@@ -1,5 +1,5 @@
 import type { Timeline } from "./clock.ts";
-import type { Outcome } from "./destinations.ts";
+import type { Outcome } from "./outcome.ts";
 import type { CallState, Incident } from "./states.ts";
 
 /** A call, or the second leg that a flow dials. */

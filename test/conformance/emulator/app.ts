@@ -1,5 +1,10 @@
 import { Client } from "outdial";
-import { createEmulator, type Emulator, type EmulatorOptions } from "outdial/emulator";
+import {
+  type CallRecord,
+  createEmulator,
+  type Emulator,
+  type EmulatorOptions,
+} from "outdial/emulator";
 import { apiKey, params } from "../fixtures.ts";
 
 /** A request that the application got from the service. */
@@ -79,3 +84,7 @@ export const application = (
     },
   };
 };
+
+/** The states of a call and its reason, as one line. */
+export const states = ({ history, reason }: CallRecord): string =>
+  [...history.flatMap((entry) => (entry.type === "state" ? [entry.state] : [])), reason].join(" ");

@@ -7,7 +7,7 @@ import {
 } from "outdial/emulator";
 import type { Case } from "../case.ts";
 import { exceptionOf, from_number, params, to_number } from "../fixtures.ts";
-import { application, wav } from "./app.ts";
+import { application, states, wav } from "./app.ts";
 
 const hangup = { action: "hangup" };
 
@@ -16,10 +16,6 @@ const play = (more: object = {}) => ({
   media_url: "https://app.test/hello.wav",
   ...more,
 });
-
-/** The states of a call and its reason, as one line. */
-const states = ({ history, reason }: CallRecord): string =>
-  [...history.flatMap((entry) => (entry.type === "state" ? [entry.state] : [])), reason].join(" ");
 
 /** The entries of one type. */
 const entries = <T extends EmulatorEvent["type"]>({ history }: CallRecord, type: T) =>
