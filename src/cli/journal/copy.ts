@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { openJournal } from "./journal.ts";
+import { openJournal, temporary } from "./journal.ts";
 
 /** The tables of a journal, each with how it was made. */
 const tablesIn = (journal: DatabaseSync) =>
@@ -10,12 +10,12 @@ const tablesIn = (journal: DatabaseSync) =>
     .map(({ name, sql }) => ({ name: String(name), sql: String(sql) }));
 
 /**
- * A copy of a journal in memory, to see what would become of it; an empty one where there is none.
+ * A copy of a journal that is gone with the process, to see what would become of it; an empty one where there is none.
  *
  * @throws {Failure} when it can't be opened
  */
 export const copyOfJournal = async (file: string): Promise<DatabaseSync> => {
-  const copy = await openJournal(":memory:", "a");
+  const copy = await openJournal(temporary, "a");
   if (!existsSync(file)) return copy;
   const journal = await openJournal(file, "r+");
   // One moment of it, also while it is dialled from.

@@ -19,6 +19,9 @@ export const journalFailure = (error: unknown): unknown =>
     ? new Failure(error.message.replace("ledger", "journal"), exits.usage, { reason: error.reason })
     : error;
 
+/** A journal without a name, gone with the process: in memory while it is small, so that no list fills that. */
+export const temporary = "";
+
 /**
  * Opens a journal's file. It has people's numbers in it: nobody else may read it.
  *
@@ -27,7 +30,7 @@ export const journalFailure = (error: unknown): unknown =>
 export const openJournal = async (file: string, flags: "a" | "r+"): Promise<DatabaseSync> => {
   const Database = await sqlite();
   try {
-    if (file !== ":memory:") closeSync(openSync(file, flags, 0o600));
+    if (file !== temporary) closeSync(openSync(file, flags, 0o600));
     return new Database(file);
   } catch (error) {
     throw new Failure(`the journal can't be opened (${Object(error).code})`, exits.usage);
