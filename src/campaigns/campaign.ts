@@ -11,6 +11,7 @@ import { erase } from "./ledger/barred/erase.ts";
 import { factOf } from "./ledger/campaign/facts.ts";
 import { identify } from "./ledger/campaign/identity.ts";
 import { type Progress, setStateOfCampaign } from "./ledger/campaign/progress.ts";
+import { closeLog, fold, requireLog } from "./ledger/log.ts";
 import { prepareTables } from "./ledger/tables.ts";
 import { type Ledger, ledgerOf, type Storage, sqlOf } from "./ledger.ts";
 import type { CampaignOptions } from "./options.ts";
@@ -96,7 +97,8 @@ const requireNotified = ({ notified = true, attempts, concurrency }: CampaignOpt
  * synced at every commit, and a lock beside it (`-lock`): the numbers are in it, so keep it private
  * @param options - who calls, how fast, when and how often
  * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule
- * @throws {LedgerException} when another process dials from it, or it is another campaign's
+ * @throws {LedgerException} when another process dials from it, it is another campaign's, or it lacks its
+ * log (`-wal`)
  *
  * @example Call a list
  * ```ts
@@ -146,8 +148,10 @@ export const openCampaign = async (
   sql.lock();
   try {
     prepareTables(sql);
+    requireLog(sql);
     await identify(sql, settings);
     followClock(sql, clock(), settings);
+    fold(sql);
   } catch (error) {
     sql.unlock();
     throw error;
@@ -176,6 +180,7 @@ export const openCampaign = async (
   const close = async (): Promise<void> => {
     await dialer.close();
     await Promise.allSettled(runs);
+    closeLog(sql);
     sql.unlock();
   };
   return {
@@ -192,7 +197,13 @@ export const openCampaign = async (
     pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
     resume: () => mark("running", "resumed"),
     cancel: () => mark("canceled", "canceled"),
-    erase: (numbers) => erase(sql, numbersIn(numbers), secret, clock()),
+    erase: async (numbers) => {
+      try {
+        return await erase(sql, numbersIn(numbers), secret, clock());
+      } finally {
+        fold(sql); // The file was scrubbed with its log.
+      }
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -4,6 +4,7 @@ export type LedgerReason =
   | "other_campaign"
   | "newer"
   | "not_a_ledger"
+  | "log_missing"
   | "not_scrubbed"
   | "not_durable";
 
@@ -12,6 +13,8 @@ const messages: Readonly<Record<LedgerReason, string>> = {
   other_campaign: "The ledger is that of another campaign: its sender, flow or service is another",
   newer: "The ledger was written by a newer version of this package",
   not_a_ledger: "The database is none that this package has made",
+  log_missing:
+    "The ledger lacks its log: the file was copied, moved or linked without its -wal, or that was deleted, and the claims in it are not known here",
   not_scrubbed:
     "The contacts are erased, but bytes of them may be left in the file: somebody reads it, or the runtime forbids VACUUM, as Deno does without --allow-read and --allow-write as a whole",
   not_durable: "The database can't be made durable: it needs WAL and synchronous FULL",

@@ -4,6 +4,7 @@ import { check } from "../../rules/check.ts";
 import { hasBlocked, isBlocked } from "../ledger/barred/blocked.ts";
 import { hasErased, isBuried, tombstonesOf } from "../ledger/barred/tombstone.ts";
 import { addToTally } from "../ledger/campaign/progress.ts";
+import { foldLong } from "../ledger/log.ts";
 import type { CampaignSettings } from "../settings.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Contact, ContactSchema, type RefusedContact } from "./contact.ts";
@@ -181,6 +182,7 @@ export const addContacts = async (
     const known = (): Promise<readonly Stoned[]> =>
       Promise.all(full.map((entry) => stoned(entry, settings)));
     const done = write(full) ?? write(await known()) ?? nothing;
+    foldLong(sql);
     added += done.added;
     duplicate += done.duplicate;
     refused.push(...done.erased.map((line) => ({ line, reason: "to_number was erased" })));

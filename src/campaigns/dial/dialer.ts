@@ -6,6 +6,7 @@ import { Day } from "../ledger/campaign/day.ts";
 import { factOf } from "../ledger/campaign/facts.ts";
 import { stateOfCampaign, tallyOf } from "../ledger/campaign/progress.ts";
 import { type ContactRow, contactOf, endAs, isErased, move } from "../ledger/contact.ts";
+import { foldLong } from "../ledger/log.ts";
 import { Pace } from "../pace/pace.ts";
 import type { CampaignSettings } from "../settings.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -34,7 +35,8 @@ export class Dialer {
   readonly #slots: number;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #steps = new Set<Promise<unknown>>();
-  #isClosed = false;
+  /** Whether it is done with. */
+  isClosed = false;
   /** What couldn't be written down; whatever it was about stays a claim, which is safe. */
   #failure: { readonly error: unknown } | undefined;
   /** Hears that something has changed, so that another step may find something to do. */
@@ -66,7 +68,7 @@ export class Dialer {
    * @throws what the database throws, when it can't be written
    */
   async step(): Promise<number | undefined> {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     const work = this.#step();
     this.#steps.add(work);
     try {
@@ -80,6 +82,7 @@ export class Dialer {
     if (this.#failure) throw this.#failure.error;
     const { clock } = this.#settings;
     const sql = this.#sql;
+    foldLong(sql);
     giveUp(sql, clock());
     if (!endOverdue(sql, this.#settings)) return clock();
     if (stateOfCampaign(sql) === "running") await this.#dial();
@@ -91,13 +94,9 @@ export class Dialer {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Begins no call any more, and waits until nothing is under way. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.isClosed = true;
     this.onChange();
     await Promise.allSettled(this.#steps);
     await this.idle();
@@ -150,7 +149,7 @@ export class Dialer {
     const at = clock();
     const row = contactOf(sql, contact);
     if (row?.state !== "waiting" || row.attempts !== attempts || row.due > at) return false;
-    if (this.#isClosed || isErased(row) || row.timezone !== timezone) return false;
+    if (this.isClosed || isErased(row) || row.timezone !== timezone) return false;
     if (stateOfCampaign(sql) !== "running" || at >= endOf(this.#settings)) return false;
     if (isBlocked(sql, row.to_number)) {
       move(sql, row, "skipped", { at, reason: "blocked" });

@@ -18,15 +18,15 @@ export interface Database {
 }
 
 /**
- * A write-ahead log that is synced at every commit but the relaxed ones, and brought into the file seldom:
- * numbers in no order touch a page of the index each, again and again; deleted bytes are overwritten. Somebody else's
+ * A write-ahead log that is synced at every commit but the relaxed ones, and folded into the file by the ledger
+ * alone, and seldom: numbers in no order touch a page of the index each, again and again; deleted bytes are overwritten. Somebody else's
  * short write is waited for.
  */
 const settings = `
   pragma busy_timeout = 10000;
   pragma journal_mode = wal;
   pragma synchronous = full;
-  pragma wal_autocheckpoint = 10000;
+  pragma wal_autocheckpoint = 0;
   pragma secure_delete = on;
   pragma cache_size = -8000;
   pragma foreign_keys = off;`;
@@ -41,6 +41,7 @@ class FileSql implements Sql {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
   #lock: Database | undefined;
+  #folded = 0;
 
   constructor(database: Database) {
     this.#database = database;
@@ -105,6 +106,19 @@ class FileSql implements Sql {
   unlock(): void {
     this.#lock?.close();
     this.#lock = undefined;
+  }
+
+  unfolded(): number {
+    return this.#path ? this.#changes - this.#folded : 0;
+  }
+
+  fold(): void {
+    if (this.#path) this.all("pragma wal_checkpoint(passive)");
+    this.#folded = this.#changes;
+  }
+
+  get #changes(): number {
+    return Number(this.all("select total_changes() as changes")[0]?.changes);
   }
 
   scrub(): void {

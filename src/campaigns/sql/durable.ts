@@ -18,5 +18,7 @@ export const durableSql = (storage: DurableStorage): Sql => ({
   relaxed: (work) => storage.transactionSync(work),
   lock: () => {},
   unlock: () => {},
+  unfolded: () => 0,
+  fold: () => {},
   scrub: () => {},
 });

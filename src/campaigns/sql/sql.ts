@@ -27,6 +27,10 @@ export interface Sql {
   lock(): void;
   /** Lets the next one dial. */
   unlock(): void;
+  /** How many rows were changed since the log was folded last; 0 where there is no log. */
+  unfolded(): number;
+  /** Brings what the log has into the file. */
+  fold(): void;
   /** Leaves no byte of what was deleted. */
   scrub(): void;
 }

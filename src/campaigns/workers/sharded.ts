@@ -67,7 +67,9 @@ const byShard = (
   const groups = new Map<number, string[]>();
   for (const number of numbersIn(numbers)) {
     const shard = shardOf(number, shards);
-    groups.set(shard, [...(groups.get(shard) ?? []), number]);
+    const group = groups.get(shard) ?? [];
+    group.push(number);
+    groups.set(shard, group);
   }
   return [...groups];
 };

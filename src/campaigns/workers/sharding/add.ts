@@ -24,13 +24,17 @@ export const addTo = async (
     duplicate += answer.duplicate;
     refused.push(...answer.refused);
   };
-  for await (const contact of contacts) {
-    const { to_number, line = ++count } = contact;
-    const shard = shardOf(String(to_number), shards);
-    const page = pages[shard];
-    page?.push({ ...contact, line });
-    if (page && page.length >= most) await flush(shard);
+  try {
+    for await (const contact of contacts) {
+      const { to_number, line = ++count } = contact;
+      const shard = shardOf(String(to_number), shards);
+      const page = pages[shard];
+      page?.push({ ...contact, line });
+      if (page && page.length >= most) await flush(shard);
+    }
+  } finally {
+    // Also what came before the list broke.
+    await Promise.all(pages.map((_, shard) => flush(shard)));
   }
-  await Promise.all(pages.map((_, shard) => flush(shard)));
   return { added, duplicate, refused: refused.sort((one, other) => one.line - other.line) };
 };

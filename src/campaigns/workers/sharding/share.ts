@@ -39,9 +39,13 @@ const defaults = { rate: 1, concurrency: 10 } as const;
 export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readonly Share[] => {
   const { perDay, until, status_callback_url, ...rest } = plan;
   const { rate = defaults.rate, concurrency = defaults.concurrency } = plan;
-  const issues = Object.entries({ rate, concurrency, perDay })
-    .filter(([, value]) => shards > 1 && typeof value === "number" && value < shards)
-    .map(([param]) => ({ param, message: `must be at least the number of shards, ${shards}` }));
+  const issues = Object.entries({ rate, concurrency, perDay }).flatMap(([param, value]) => {
+    if (value === undefined) return [];
+    // A text would be divided like a number, past whatever bound its caller has set to numbers.
+    if (typeof value !== "number") return [{ param, message: "must be a number" }];
+    if (shards === 1 || value >= shards) return [];
+    return [{ param, message: `must be at least the number of shards, ${shards}` }];
+  });
   if (issues.length > 0) throw new BadParametersException(issues);
   return Array.from({ length: shards }, (_, shard) => ({
     ...rest,

@@ -53,6 +53,15 @@ it("more shards than calls a second, slots or calls a day are refused: none can 
   expect(params({ concurrency: 3, perDay: 2 })).toEqual(["concurrency", "perDay"]);
 });
 
+it.each(["1000", ["1000"], true])("a rate, slots or calls a day of %j are none", (value) => {
+  for (const shards of [1, 4]) {
+    for (const name of ["rate", "concurrency", "perDay"]) {
+      const strange = Object({ ...plan, rate: 4, [name]: value });
+      expect(() => sharesOf(strange, "id", shards)).toThrow(`${name} must be a number`);
+    }
+  }
+});
+
 it("an end that is no date is passed on as none, so that the ledger refuses it", () => {
   const [share] = sharesOf({ ...plan, until: new Date("soon") }, "id", 1);
   expect(new Date(share?.until ?? "").getTime()).toBeNaN();
