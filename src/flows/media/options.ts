@@ -33,7 +33,7 @@ export interface StreamHandlers {
 /** How a session writes what is said. */
 export interface StreamOptions {
   /**
-   * The most audio in one message, in milliseconds, from 20: services ask for 500 or more.
+   * The most audio in one message, in whole milliseconds, 20 to 10 000: services ask for 500 or more.
    *
    * @defaultValue 500
    */

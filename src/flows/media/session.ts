@@ -44,6 +44,7 @@ export interface StreamSession {
  * @param socket - any standard WebSocket, already accepted
  * @param handlers - what to do
  * @param options - how to write what is said
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) when `chunk_size` breaks its rule
  *
  * @example An echo
  * ```ts

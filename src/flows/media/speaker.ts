@@ -1,4 +1,5 @@
 import { base64 } from "../../bytes/base64.ts";
+import { BadParametersException } from "../../errors.ts";
 import type { MediaSpeech } from "./application.ts";
 import type { MediaSocket } from "./socket.ts";
 
@@ -14,6 +15,10 @@ const interval = 20;
 
 /** How much later than it was sent and is long a message may still be heard, in ms. */
 const grace = 30_000;
+
+/** What a message may be long, in ms. */
+const least = 20;
+const longest = 10_000;
 
 type Name = string | number;
 
@@ -50,6 +55,7 @@ export class Speaker {
   /**
    * @param write - sends a message, and says whether it could
    * @param chunkSize - milliseconds of a message
+   * @throws {BadParametersException} (`placed: "no"`) when that is none
    */
   constructor(
     socket: MediaSocket,
@@ -59,6 +65,10 @@ export class Speaker {
   ) {
     this.#socket = socket;
     this.#write = write;
+    if (!Number.isInteger(chunkSize) || chunkSize < least || chunkSize > longest) {
+      const message = `must be a whole number of ms from ${least} to ${longest}`;
+      throw new BadParametersException([{ param: "chunk_size", message }]);
+    }
     this.#chunkSize = chunkSize;
     this.#sampleRate = sampleRate;
   }
