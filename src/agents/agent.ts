@@ -42,11 +42,15 @@ export interface Formats {
 
 /** What an agent's messages mean. */
 export type AgentEvent =
-  /** It is configured: from now on it hears the callee. */
-  | { readonly type: "ready" }
+  /**
+   * It is configured: from now on it hears the callee. Unless the callee `begins`, nothing coming of it means
+   * that it is gone.
+   */
+  | { readonly type: "ready"; readonly begins?: "agent" | "callee" | undefined }
   /**
    * It says something. `item` names what can be cut off on its own, `turn` the answer that it belongs to:
-   * what comes of a turn after an interruption is dropped.
+   * what comes of a turn after an interruption is dropped, until `turn` or `done` says that one of this name
+   * has begun or ended.
    */
   | {
       readonly type: "audio";
@@ -60,6 +64,8 @@ export type AgentEvent =
   | { readonly type: "done"; readonly turn?: string | undefined }
   /** The callee speaks: the agent must be silent at once. */
   | { readonly type: "interrupted" }
+  /** The callee speaks, and the agent makes room by itself: only a goodbye is called off. */
+  | { readonly type: "speech" }
   | ({ readonly type: "transcript" } & Transcript)
   /** It asks for a tool. */
   | ({ readonly type: "tool" } & ToolCall)
@@ -118,7 +124,8 @@ export interface Cut {
 
 /**
  * One conversation with an agent, as messages: a codec, without I/O. What its functions give is sent in
- * order. It may throw on a message that makes no sense: that is told, and the call goes on.
+ * order. `read` may throw on a message that makes no sense: that is told, and the call goes on. If another
+ * throws, the call ends: `agent_failed`.
  */
 export interface Codec {
   /** Once known, which is at the latest when it says `ready`. */
@@ -127,6 +134,8 @@ export interface Codec {
   readonly continuous?: boolean;
   /** Sent when nothing else was sent for so many milliseconds. */
   readonly keepAlive?: { readonly after: number; readonly frame: Frame } | undefined;
+  /** Something harmless that is always answered: sent before an agent counts as silent. */
+  readonly probe?: Frame | undefined;
   /** As soon as the socket is open, perhaps while the telephone still rings. */
   readonly open: () => readonly Frame[];
   /** Once the callee is on the line and the socket is open: whatever makes the agent speak. */

@@ -3,17 +3,23 @@ export type AgentProblem =
   | "agent_unreachable"
   | "agent_refused"
   | "agent_complained"
-  | "agent_malformed";
+  | "agent_malformed"
+  | "agent_failed";
 
 const words: Readonly<Record<AgentProblem, string>> = {
   agent_unreachable: "The agent can't be reached",
   agent_refused: "The agent refused the connection",
   agent_complained: "The agent reported an error",
   agent_malformed: "The agent sent what makes no sense",
+  agent_failed: "The agent's adapter failed",
 };
 
-/** A word that a service has for something, rather than a sentence that may repeat what it was sent. */
-const isWord = (value: unknown): boolean => /^[\w.:-]{1,64}$/.test(String(value ?? ""));
+/**
+ * A word that a service has for something, in one case and without a digit, or a status: rather than a
+ * sentence, a key or a number, which may be what it was sent.
+ */
+const word =
+  /^(?=.{1,64}$)(?:[a-z]{1,20}(?:[._-][a-z]{1,20})*|[A-Z]{1,20}(?:_[A-Z]{1,20})*|\d{3,4})$/;
 
 /**
  * Something is wrong with an agent. Neither its key nor its URL is ever in it, and no foreign error is
@@ -24,14 +30,18 @@ export class AgentException extends Error {
   override readonly name = "AgentException" as const;
   /** What is wrong. */
   readonly problem: AgentProblem;
-  /** The agent's own word for it, such as `invalid_value`, or an HTTP status or close code. */
+  /**
+   * The agent's own word for it, such as `invalid_value`, unless it holds some of the key; an HTTP status; or
+   * the function of the adapter that failed.
+   */
   declare readonly code?: string;
 
   /** Says what is wrong, in our own words. */
   constructor(problem: AgentProblem, code?: unknown) {
-    const word = isWord(code) ? String(code) : undefined;
-    super(words[problem] + (word ? `: ${word}` : ""));
+    const told = typeof code === "string" || typeof code === "number" ? String(code) : "";
+    const isWord = word.test(told);
+    super(words[problem] + (isWord ? `: ${told}` : ""));
     this.problem = problem;
-    if (word) this.code = word;
+    if (isWord) this.code = told;
   }
 }

@@ -29,7 +29,7 @@ export type {
 } from "./agent.ts";
 export type { AudioFormat } from "./audio/format.ts";
 export { AgentException, type AgentProblem } from "./exception.ts";
-export type { Gone } from "./socket/link.ts";
+export type { Gone } from "./socket/news.ts";
 export type { AgentSocket, AgentSocketEvent, Opening, OpenSocket } from "./socket/socket.ts";
 export { connectAgent, type Talk } from "./talk/connect-agent.ts";
 export type { TalkMetrics, ToolMetrics } from "./talk/metrics.ts";

@@ -30,18 +30,17 @@ export interface Offer {
   readonly parameters: Record<string, unknown>;
 }
 
-const hangUpOffer = (): Offer => ({
-  name: hangUp,
+const hangUpOffer = {
   description: "Ends the call. Say goodbye first: it is heard to its end.",
-  parameters: { type: "object", properties: {} },
-});
+  parameters: undefined,
+};
 
-/** What a model is told that it can do: the tools, and to hang up. */
-export const offered = (tools: Tools = {}): readonly Offer[] => [
-  ...Object.entries(tools).map(([name, { description, parameters }]) => ({
-    name,
-    description,
-    parameters: parameters ?? { type: "object", properties: {} },
-  })),
-  hangUpOffer(),
-];
+/** What a model is told that it can do: the tools, and to hang up, unless one of them is called so. */
+export const offered = (tools: Tools = {}): readonly Offer[] =>
+  Object.entries({ ...tools, [hangUp]: tools[hangUp] ?? hangUpOffer }).map(
+    ([name, { description, parameters }]) => ({
+      name,
+      description,
+      parameters: parameters ?? { type: "object", properties: {} },
+    }),
+  );

@@ -174,6 +174,7 @@ export const cases: readonly Case[] = [
       line.receive(audio(new Uint8Array([3, 4])));
       assert.deepEqual(mind.sent.slice(2), [new Uint8Array([1, 2]), new Uint8Array([3, 4])]);
       mind.receive({ type: "text", text: "Hello" });
+      mind.receive({ type: "answer", id: "1" });
       mind.receive(noise(16_000).buffer);
       await until(() => line.sent.length === 2);
       const spoken = line.messages.flatMap(({ audio_b64 }) => bytesOf(audio_b64));
@@ -186,6 +187,14 @@ export const cases: readonly Case[] = [
       mind.receive(noise(16_000).buffer); // Late, of the answer that was cut off.
       await pause(80);
       assert.deepEqual(line.messages.at(-1), { type: "clear" });
+      for (const id of ["2", "3"]) {
+        const { length } = line.sent;
+        mind.receive({ type: "answer", id });
+        mind.receive(noise(1_600).buffer);
+        mind.receive({ type: "said" });
+        await until(() => line.sent.length > length);
+        assert.lengthOf(bytesOf(line.messages.at(-1)?.audio_b64), 1_600);
+      }
       talk.close();
       assert.equal(await end(talk.ended), "closed");
       assert.deepEqual([line.isLeft, mind.isLeft], [true, true]);
@@ -286,6 +295,50 @@ export const cases: readonly Case[] = [
       assert.equal(await end(other.ended), "hung_up");
       assert.deepEqual([silent.isLeft, line.isLeft, mind.isLeft], [true, true, true]);
       assert.equal(mind.readyState, 3);
+    },
+  },
+  {
+    name: "agents: an adapter, a tool or a socket that throws ends the talk by name, and nothing is left",
+    run: async () => {
+      const boom = (): never => {
+        throw new Error("MARKED");
+      };
+      const own = ownAgent("wss://agent.test/", "key");
+      const codec: Agent["codec"] = (line) => ({ ...own.codec(line), answered: boom, close: boom });
+      const adapter = talking({ ...own, codec });
+      assert.equal(await end(adapter.talk.ended), "agent_failed");
+      const rubbish = talking(own, { open: () => ({}) as never });
+      assert.equal(await end(rubbish.talk.ended), "agent_unreachable");
+      const output = "\0".repeat(200_000);
+      const t = { description: "", run: () => output };
+      const { line, mind, talk, errors } = talking({ ...own, tools: { t } });
+      await until(() => mind.sent.length === 2);
+      mind.receive({ type: "configured" });
+      mind.receive({ type: "tool", id: "1", name: "t", args: {} });
+      await until(() => mind.sent.length === 3);
+      assert.deepInclude(mind.messages.at(-1), { output: "The answer was too long." });
+      talk.close();
+      assert.equal(await end(talk.ended), "closed");
+      for (const socket of [adapter.line, adapter.mind, rubbish.line, line, mind]) {
+        assert.isTrue(socket.isLeft);
+        assert.equal(socket.readyState, 3);
+      }
+      assert.notInclude(JSON.stringify([adapter.errors, rubbish.errors, errors]), "MARKED");
+    },
+  },
+  {
+    name: "agents: what an agent calls its error is told, unless the key is in it",
+    run: async () => {
+      const apiKey = "sk-live-abcdefghijklmnop";
+      const options = { apiKey, dangerouslyAllowBrowser: true };
+      const { mind, talk, errors } = talking(openaiRealtime(options));
+      await until(() => mind.sent.length > 0);
+      for (const code of [apiKey, "abcdefgh_ijklmnop", "invalid_value"]) {
+        mind.receive({ type: "error", error: { code } });
+      }
+      talk.close();
+      const codes = errors.map((error) => Object(error).code);
+      assert.deepEqual(codes, [undefined, undefined, "invalid_value"]);
     },
   },
   {

@@ -29,7 +29,6 @@ export interface DeepgramOptions extends AgentOptions {
 
 /** Messages after which binary ones belong to a new answer. */
 const beginnings: ReadonlySet<string> = /* @__PURE__ */ new Set([
-  "ConversationText",
   "AgentThinking",
   "AgentStartedSpeaking",
   "AgentAudioDone",
@@ -97,7 +96,8 @@ class VoiceAgentCodec implements Codec {
     }
     const message = messageIn(frame);
     const type = text(message, "type");
-    if (beginnings.has(type)) this.#isStale = false;
+    const isSaid = type === "ConversationText" && message.role === "assistant";
+    if (isSaid || beginnings.has(type)) this.#isStale = false;
     return this.#readers[type]?.(message) ?? [];
   }
 
@@ -105,7 +105,11 @@ class VoiceAgentCodec implements Codec {
     SettingsApplied: () => {
       this.#isReady = true;
       const frames = this.#isAnswered ? this.#greet() : [];
-      return [{ type: "ready" }, ...(frames.length ? [{ type: "send", frames } as const] : [])];
+      const begins = this.#options.greeting ? "agent" : "callee";
+      return [
+        { type: "ready", begins },
+        ...(frames.length ? [{ type: "send", frames } as const] : []),
+      ];
     },
     UserStartedSpeaking: () => {
       this.#isStale = true;

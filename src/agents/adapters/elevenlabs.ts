@@ -30,6 +30,9 @@ export interface ElevenLabsOptions extends AgentOptions {
   readonly tools?: Tools | undefined;
 }
 
+/** How many events before an interruption may be of what it cut off: an id far from the others is none. */
+const recent = 1000;
+
 /** `pcm_16000` or `ulaw_8000`, as the service calls it. */
 const formatOf = (name: string): AudioFormat => {
   const [, encoding, rate] = /^(pcm|ulaw)_(\d{4,5})$/.exec(name) ?? [];
@@ -88,7 +91,8 @@ class ConvaiCodec implements Codec {
     },
     audio: (message) => {
       const event = part(message, "audio_event");
-      if (Number(event.event_id) < this.#since) return [];
+      const age = this.#since - Number(event.event_id);
+      if (age > 0 && age <= recent) return [];
       return [{ type: "audio", audio: decoded(text(event, "audio_base_64")) }];
     },
     interruption: (message) => {

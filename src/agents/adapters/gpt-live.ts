@@ -96,6 +96,7 @@ class LiveCodec implements Codec {
       { type: "transcript", who: "agent", text: text(message, "delta"), final: false },
     ],
     "session.input_transcript.delta": (message) => [
+      { type: "speech" },
       { type: "transcript", who: "callee", text: text(message, "delta"), final: false },
     ],
     "response.event": (message) => this.#respond(part(message, "event")),

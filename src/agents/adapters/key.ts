@@ -1,8 +1,10 @@
 import type { ApiKey } from "../../options.ts";
 import { isKey } from "../../rules/key.ts";
 import { isPage } from "../../rules/page.ts";
+import { quietly } from "../../rules/quietly.ts";
 import { refuse } from "../../rules/refuse.ts";
 import { routeOf } from "../../rules/url.ts";
+import { offered, type Tools } from "../tool.ts";
 
 /** What every adapter takes. */
 export interface AgentOptions {
@@ -29,7 +31,12 @@ export const isSocketUrl = (url: string): boolean =>
  * @throws {BadParametersException} (`placed: "no"`: this places no call) that names the option, never its value
  */
 export const checkOptions = (
-  { apiKey, url, dangerouslyAllowBrowser }: AgentOptions,
+  {
+    apiKey,
+    url,
+    dangerouslyAllowBrowser,
+    tools,
+  }: AgentOptions & { readonly tools?: Tools | undefined },
   isUrl: (url: string) => boolean = isSocketUrl,
 ): void => {
   if (typeof apiKey !== "function" && !isKey(apiKey)) {
@@ -37,6 +44,9 @@ export const checkOptions = (
   }
   if (url !== undefined && !isUrl(url)) {
     refuse("url", "must be wss or https");
+  }
+  if (!quietly(() => JSON.stringify(offered(tools)))) {
+    refuse("tools", "must be JSON but for what they do");
   }
   if (isPage() && dangerouslyAllowBrowser !== true) {
     refuse(

@@ -1,10 +1,12 @@
 /** Below this mean of the samples' size nobody speaks: μ-law's own noise is less. */
 const quiet = 64;
 
-const isQuiet = (pcm: DataView): boolean => {
+/** Whether the mean of the samples' size is below some level. */
+export const isBelow = (level: number, bytes: Uint8Array): boolean => {
+  const pcm = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let sum = 0;
   for (let at = 0; at + 1 < pcm.byteLength; at += 2) sum += Math.abs(pcm.getInt16(at, true));
-  return sum * 2 < quiet * pcm.byteLength;
+  return sum * 2 < level * pcm.byteLength;
 };
 
 /**
@@ -20,7 +22,7 @@ export const withoutSilence = (
   let length = 0;
   for (let at = 0; at < bytes.length; at += size) {
     const stretch = bytes.subarray(at, at + size);
-    if (isQuiet(new DataView(stretch.buffer, stretch.byteOffset, stretch.byteLength))) continue;
+    if (isBelow(quiet, stretch)) continue;
     kept.set(stretch, length);
     length += stretch.length;
   }

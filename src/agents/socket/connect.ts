@@ -1,4 +1,5 @@
 import { BadParametersException } from "../../errors.ts";
+import { quietly } from "../../rules/quietly.ts";
 import { routeOf } from "../../rules/url.ts";
 import type { Address } from "../agent.ts";
 import { AgentException } from "../exception.ts";
@@ -25,9 +26,12 @@ const opened = (socket: AgentSocket, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const types = ["open", "error", "close"] as const;
     const settle = () => {
-      for (const type of types) socket.removeEventListener(type, settle);
       signal.removeEventListener("abort", settle);
-      if (socket.readyState === 1 && !signal.aborted) resolve();
+      const isOpen = quietly(() => {
+        for (const type of types) socket.removeEventListener(type, settle);
+        return socket.readyState === 1;
+      });
+      if (isOpen && !signal.aborted) resolve();
       else reject(new AgentException("agent_unreachable"));
     };
     for (const type of types) socket.addEventListener(type, settle);
@@ -35,17 +39,26 @@ const opened = (socket: AgentSocket, signal: AbortSignal): Promise<void> =>
     if (socket.readyState > 0 || signal.aborted) settle();
   });
 
-/** Lets a socket go, whatever state it is in. */
+/**
+ * Lets a socket go, whatever state it is in. One that isn't closed yet may still fail, as one does that was
+ * connecting, and with `ws` an error that nobody hears ends the process.
+ */
 export const release = (socket: AgentSocket, code = 1000): void => {
-  try {
-    socket.close(code);
-  } catch {
-    // It is closed.
-  }
+  const ignore = () => {};
+  const forget = () => {
+    socket.removeEventListener("error", ignore);
+    socket.removeEventListener("close", forget);
+  };
+  quietly(() => {
+    socket.addEventListener("error", ignore);
+    socket.addEventListener("close", forget);
+  });
+  quietly(() => socket.close(code)); // It may be closed.
+  quietly(() => socket.readyState === 3 && forget());
 };
 
 /**
- * Opens the socket of an agent.
+ * Opens the socket of an agent. Once the signal has aborted, nothing more is asked for with the key.
  *
  * @param attach - is called before the socket is open, so that no message is missed
  * @throws {AgentException} whatever goes wrong: a platform's own error may hold the URL or the headers
@@ -57,21 +70,24 @@ export const connect = async (
   signal: AbortSignal,
   attach: (socket: AgentSocket) => void,
 ): Promise<AgentSocket> => {
+  let socket: AgentSocket | undefined;
+  const proceed = () => {
+    if (signal.aborted) throw new AgentException("agent_unreachable");
+  };
   try {
     const found = await address();
+    proceed();
     const url = await urlOf(found, signal);
+    proceed();
     const { headers, protocols } = found;
-    const socket = await open({ url, headers, protocols, signal });
+    socket = await open({ url, headers, protocols, signal });
+    proceed();
     socket.binaryType = "arraybuffer";
     attach(socket);
-    try {
-      await opened(socket, signal);
-    } catch (error) {
-      release(socket);
-      throw error;
-    }
+    await opened(socket, signal);
     return socket;
   } catch (error) {
+    if (socket) release(socket);
     if (error instanceof AgentException || error instanceof BadParametersException) throw error;
     throw new AgentException("agent_unreachable");
   }

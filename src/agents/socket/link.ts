@@ -1,52 +1,31 @@
 import type { MediaEvent } from "../../flows/media/socket.ts";
-import type { Agent, AgentEvent, Codec, Frame, Line } from "../agent.ts";
-import { AgentException } from "../exception.ts";
+import { quietly } from "../../rules/quietly.ts";
+import type { Agent, Codec, Frame, Line } from "../agent.ts";
+import { AgentException, type AgentProblem } from "../exception.ts";
 import { connect, release } from "./connect.ts";
+import { checked, frameIn } from "./frame.ts";
+import { type Gone, type LinkListener, News } from "./news.ts";
+import { isTelling, secretsOf } from "./secrets.ts";
 import type { AgentSocket, OpenSocket } from "./socket.ts";
 
 /** What may wait for the network before the agent counts as stalled, in bytes: half a minute of speech. */
 const mostWaiting = 2 ** 21;
 
-/** The longest message that is looked at: more than a minute of audio. */
-const longest = 2 ** 23;
+/** How often an agent may be told that somebody is there, in ms. */
+const often = 100;
+const latest = 2 ** 31 - 1;
 
-/** What is told later to whoever comes to listen: an agent that isn't on a line has little to say. */
-const mostUntold = 1000;
-
-/** What a link tells. */
-export interface LinkListener {
-  /** What the agent's message means, and when it was read, by `performance.now()`. */
-  readonly onEvent: (event: AgentEvent, at: number) => void;
-  /** Something came, whatever it means. */
-  readonly onSign: (at: number) => void;
-  readonly onError: (error: unknown) => void;
-  /** Once: the socket is gone, or never came. */
-  readonly onGone: (reason: Gone) => void;
-}
-
-/** Why an agent's socket is gone. */
-export type Gone =
-  | "agent_unreachable"
-  | "agent_refused"
-  | "agent_lost"
-  | "agent_ended"
-  | "agent_stalled";
-
-const frameIn = (data: unknown): Frame => {
-  if (typeof data === "string" && data.length <= longest) return data;
-  if (data instanceof ArrayBuffer && data.byteLength <= longest) return new Uint8Array(data);
-  throw new AgentException("agent_malformed");
-};
-
-/** The connection to an agent: its socket and its codec. Whoever listens may come later. */
+/**
+ * The connection to an agent: its socket and its codec. Whoever listens may come later. All that isn't ours is
+ * called here, and whatever throws is told, or ends the connection: nothing gets past it.
+ */
 export class Link {
-  readonly codec: Codec;
-  readonly line: Line;
+  #codec: Codec | undefined;
   #socket: AgentSocket | undefined;
-  #listener: LinkListener | undefined;
-  /** What was told before anybody listened. */
-  readonly #untold: ((listener: LinkListener) => void)[] = [];
+  readonly #news = new News();
   readonly #over = new AbortController();
+  /** What must be in no error. */
+  #secrets: readonly string[] = [];
   #isOpen = false;
   #isAnswered = false;
   #isEnded = false;
@@ -54,15 +33,23 @@ export class Link {
   #alive: ReturnType<typeof setTimeout> | undefined;
 
   constructor(agent: Agent, line: Line, open: OpenSocket) {
-    this.line = line;
-    this.codec = agent.codec(line);
+    this.#codec = quietly(() => agent.codec(line));
+    if (!this.#codec) {
+      this.#fail("codec");
+      return;
+    }
+    const address = async () => {
+      const found = await agent.address();
+      this.#secrets = secretsOf(found);
+      return found;
+    };
     const attach = (socket: AgentSocket) => {
       this.#socket = socket;
       socket.addEventListener("message", this.#onMessage);
       socket.addEventListener("close", this.#onClose);
       socket.addEventListener("error", this.#onClose);
     };
-    connect(agent.address, open, this.#over.signal, attach).then(
+    connect(address, open, this.#over.signal, attach).then(
       (socket) => this.#onOpen(socket),
       (error) => this.#onFailed(error),
     );
@@ -72,41 +59,62 @@ export class Link {
     return this.#isEnded;
   }
 
+  /** Aborts once the connection is over. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
   /** From now on somebody listens; what has happened so far is told first. */
   listen(listener: LinkListener): void {
-    this.#listener = listener;
-    for (const tell of this.#untold.splice(0)) tell(listener);
+    this.#news.listen(listener);
   }
 
   /** The callee is on the line. */
   answered(): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    if (this.#isOpen) this.send(this.codec.answered());
+    if (this.#isOpen) this.ask("answered", (codec) => codec.answered());
   }
 
-  send(frames: readonly Frame[]): void {
-    const socket = this.#socket;
-    if (!socket || this.#isEnded) return;
-    try {
-      for (const frame of frames) socket.send(frame);
-    } catch {
-      this.#gone("agent_lost");
-      return;
-    }
-    if (frames.length > 0) this.#sentAt = performance.now();
-    if ((socket.bufferedAmount ?? 0) > mostWaiting) this.#gone("agent_stalled");
+  /** What the codec says of itself. */
+  look<T>(at: (codec: Codec) => T): T | undefined {
+    const codec = this.#codec;
+    return codec && quietly(() => at(codec));
+  }
+
+  /** Sends what the codec makes of something: one that throws then has failed. */
+  ask(what: string, make: (codec: Codec) => readonly Frame[]): void {
+    if (this.#isEnded) return;
+    const frames = this.look((codec) => [...make(codec)]);
+    if (frames) this.#send(frames);
+    else this.#fail(what);
+  }
+
+  /** A complaint of the agent's, in its own word unless that holds some of the key. */
+  complaint(problem: AgentProblem, code: unknown): AgentException {
+    return new AgentException(problem, isTelling(code, this.#secrets) ? undefined : code);
   }
 
   /** Lets the agent go; nothing is told any more. */
   close(): void {
-    if (!this.#isEnded && this.#isOpen) this.send(this.codec.close?.() ?? []);
+    if (this.#isOpen) this.ask("close", (codec) => codec.close?.() ?? []);
     this.#end();
   }
 
-  #tell(tell: (listener: LinkListener) => void): void {
-    if (this.#listener) tell(this.#listener);
-    else if (this.#untold.length < mostUntold) this.#untold.push(tell);
+  #send(frames: readonly Frame[]): void {
+    const socket = this.#socket;
+    if (!socket || this.#isEnded) return;
+    const waiting = quietly(() => {
+      for (const frame of frames) socket.send(frame);
+      return socket.bufferedAmount ?? 0;
+    });
+    if (frames.length > 0) this.#sentAt = performance.now();
+    if (waiting === undefined) this.#gone("agent_lost");
+    else if (waiting > mostWaiting) this.#gone("agent_stalled");
+  }
+
+  #complain(error: AgentException): void {
+    this.#news.tell(({ onError }) => onError(error));
   }
 
   #onOpen(socket: AgentSocket): void {
@@ -115,29 +123,34 @@ export class Link {
       return;
     }
     this.#isOpen = true;
-    this.send(this.codec.open());
-    if (this.#isAnswered) this.send(this.codec.answered());
+    this.ask("open", (codec) => codec.open());
+    if (this.#isAnswered) this.ask("answered", (codec) => codec.answered());
     this.#keepAlive();
   }
 
   #onFailed(error: unknown): void {
     if (this.#isEnded) return;
-    this.#tell(({ onError }) => onError(error));
+    this.#news.tell(({ onError }) => onError(error));
     const isRefused = error instanceof AgentException && error.problem === "agent_refused";
     this.#gone(isRefused ? "agent_refused" : "agent_unreachable");
   }
 
   readonly #onMessage = ({ data }: MediaEvent): void => {
     const at = performance.now();
-    this.#listener?.onSign(at);
+    this.#news.sign(at);
     try {
-      for (const event of this.codec.read(frameIn(data))) {
-        if (event.type === "send") this.send(event.frames);
-        else this.#tell(({ onEvent }) => onEvent(event, at));
+      const frame = frameIn(data);
+      for (const event of this.#codec?.read(frame) ?? []) {
+        if (event.type === "send") this.#send(event.frames);
+        else {
+          const told = checked(event);
+          this.#news.tell(({ onEvent }) => onEvent(told, at), frame.length);
+        }
       }
     } catch (error) {
-      const told = error instanceof AgentException ? error : new AgentException("agent_malformed");
-      this.#tell(({ onError }) => onError(told));
+      const { problem, code } =
+        error instanceof AgentException ? error : new AgentException("agent_malformed");
+      this.#complain(this.complaint(problem, code));
     }
   };
 
@@ -146,10 +159,15 @@ export class Link {
     this.#gone(code === 1000 || code === 1005 ? "agent_ended" : "agent_lost");
   };
 
+  #fail(what: string): void {
+    this.#complain(new AgentException("agent_failed", what));
+    this.#gone("agent_failed");
+  }
+
   #gone(reason: Gone): void {
     if (this.#isEnded) return;
     this.#end();
-    this.#tell(({ onGone }) => onGone(reason));
+    this.#news.gone(reason);
   }
 
   #end(): void {
@@ -159,19 +177,22 @@ export class Link {
     this.#over.abort();
     const socket = this.#socket;
     if (!socket) return;
-    socket.removeEventListener("message", this.#onMessage);
-    socket.removeEventListener("close", this.#onClose);
-    socket.removeEventListener("error", this.#onClose);
+    quietly(() => {
+      socket.removeEventListener("message", this.#onMessage);
+      socket.removeEventListener("close", this.#onClose);
+      socket.removeEventListener("error", this.#onClose);
+    });
     release(socket);
   }
 
   /** Services let go of who says nothing for a while. */
   #keepAlive(): void {
-    const { keepAlive } = this.codec;
-    if (!keepAlive || this.#isEnded) return;
-    const rest = this.#sentAt + keepAlive.after - performance.now();
-    if (rest <= 0) this.send([keepAlive.frame]);
-    const wait = rest > 0 ? rest : keepAlive.after;
-    if (!this.#isEnded) this.#alive = setTimeout(() => this.#keepAlive(), wait);
+    const { after, frame } = this.look(({ keepAlive }) => ({ ...keepAlive })) ?? {};
+    if (!after || !frame || this.#isEnded) return;
+    const rest = this.#sentAt + after - performance.now();
+    if (rest <= 0) this.#send([frame]);
+    if (this.#isEnded) return;
+    const wait = Math.min(Math.max(often, rest > 0 ? rest : after), latest);
+    this.#alive = setTimeout(() => this.#keepAlive(), wait);
   }
 }

@@ -1,3 +1,4 @@
+import { readText } from "../../request/answer/read.ts";
 import { AgentException } from "../exception.ts";
 import type { AgentSocket, Opening, OpenSocket } from "./socket.ts";
 
@@ -49,7 +50,7 @@ export const openSocket: OpenSocket = (opening) =>
   isWorkers() ? upgrade(opening) : construct(opening);
 
 /**
- * Asks a service for the URL that it signs.
+ * Asks a service for the URL that it signs: in an answer of at most 1 MiB.
  *
  * @throws {AgentException}
  */
@@ -63,5 +64,8 @@ export const askFor = async (
     response.body?.cancel().catch(() => {});
     throw refusal(response.status);
   }
-  return response.json();
+  const { status, ok, headers: head } = response;
+  const header = (name: string) => head.get(name) ?? "";
+  const answer = { status, ok, placed: "no", header, source: response } as const;
+  return JSON.parse(await readText(answer, signal, false));
 };

@@ -1,10 +1,10 @@
 import type { MediaSocket } from "../../flows/media/socket.ts";
+import { refuse } from "../../rules/refuse.ts";
 import type { Agent } from "../agent.ts";
 import { Conversation } from "./conversation.ts";
 import type { TalkMetrics } from "./metrics.ts";
 import type { TalkEnd, TalkOptions } from "./options.ts";
-
-import { taken, type WarmAgent } from "./warm.ts";
+import { calledBy, type WarmAgent } from "./warm.ts";
 
 /** A callee and an agent who talk. */
 export interface Talk {
@@ -27,7 +27,8 @@ export interface Talk {
  * @param socket - the call's media socket, already accepted
  * @param agent - who, or what `warmAgent` gave, which one call can take
  * @param options - what to hear of it, and its limits
- * @throws {BadParametersException} (`placed: "no"`: this places no call) when a limit is no time
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) when an argument is
+ * none, a limit is no time, or `chunk_size` breaks its rule; a warm agent is still warm then
  *
  * @example Put an agent on the line
  * ```ts
@@ -58,9 +59,10 @@ export const connectAgent = (
   agent: Agent | WarmAgent,
   options: TalkOptions = {},
 ): Talk => {
-  const warm = "agent" in agent ? agent : undefined;
-  const who = "agent" in agent ? agent.agent : agent;
-  const conversation = new Conversation(socket, who, warm && taken(warm), options);
+  if (typeof Object(socket).addEventListener !== "function")
+    refuse("socket", "must be a WebSocket");
+  if (Object(options) !== options) refuse("options", "must be an object");
+  const conversation = new Conversation(socket, calledBy(agent), options);
   return {
     ended: conversation.ended,
     get metrics() {

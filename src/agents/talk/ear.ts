@@ -1,5 +1,6 @@
 import { Converter } from "../audio/converter.ts";
 import { type AudioFormat, bytesPerMs } from "../audio/format.ts";
+import { Queue } from "../player/queue.ts";
 import type { Meter } from "./metrics.ts";
 
 /** What the callee says before the agent hears is kept, up to so many bytes: 16 s at 16 kHz. */
@@ -9,8 +10,7 @@ const most = 2 ** 19;
 export class Ear {
   readonly #stream: AudioFormat;
   readonly #meter: Meter;
-  readonly #early: Uint8Array<ArrayBuffer>[] = [];
-  #kept = 0;
+  readonly #early = new Queue();
   #hear: ((audio: Uint8Array<ArrayBuffer>) => void) | undefined;
 
   constructor(stream: AudioFormat, meter: Meter) {
@@ -25,7 +25,9 @@ export class Ear {
       const audio = converter.push(bytes);
       if (audio.length > 0) hear(audio);
     };
-    for (const bytes of this.#early.splice(0)) this.#hear(bytes);
+    for (let part = this.#early.take(most); part; part = this.#early.take(most)) {
+      this.#hear(part.bytes);
+    }
   }
 
   hear(bytes: Uint8Array<ArrayBuffer>): void {
@@ -35,8 +37,7 @@ export class Ear {
       this.#hear(bytes);
       return;
     }
-    this.#kept += bytes.length;
-    if (this.#kept <= most) this.#early.push(bytes);
+    if (this.#early.length + bytes.length <= most) this.#early.push(bytes);
     else this.#meter.audio.unheard += milliseconds;
   }
 }

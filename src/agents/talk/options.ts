@@ -2,7 +2,7 @@ import type { StreamOptions } from "../../flows/media/options.ts";
 import type { MediaOther, MediaStart } from "../../flows/media/service.ts";
 import { refuse } from "../../rules/refuse.ts";
 import type { Transcript } from "../agent.ts";
-import type { Gone } from "../socket/link.ts";
+import type { Gone } from "../socket/news.ts";
 import type { OpenSocket } from "../socket/socket.ts";
 import type { TalkMetrics } from "./metrics.ts";
 
@@ -19,9 +19,10 @@ import type { TalkMetrics } from "./metrics.ts";
  * | `agent_unreachable` | the agent's socket could not be opened |
  * | `agent_refused` | the agent doesn't take the key |
  * | `agent_slow` | the agent wasn't ready in time |
- * | `agent_silent` | nothing at all came of the agent for too long |
+ * | `agent_silent` | nothing at all came of the agent for too long, when something should have |
  * | `agent_stalled` | the agent doesn't take what it is sent |
  * | `agent_lost` | the agent's connection was lost |
+ * | `agent_failed` | the agent's adapter threw, or speaks in a format that can't be converted |
  * | `session_limit` | the agent's own limit |
  * | `too_long` | `longest` has passed |
  */
@@ -87,7 +88,9 @@ export interface TalkOptions extends StreamOptions {
    */
   readonly agentWithin?: number | undefined;
   /**
-   * Seconds after which an agent of which nothing at all comes counts as gone.
+   * Seconds after which an agent counts as gone of which nothing at all comes, though it should: to begin,
+   * after the callee has spoken, within an answer, or after a tool's. A tool at work holds this clock, and a
+   * callee who says nothing doesn't start it.
    *
    * @defaultValue 30
    */
@@ -114,6 +117,17 @@ export interface Times {
 const defaults = { longest: 600, startWithin: 10, agentWithin: 10, silence: 30, toolsWithin: 10 };
 
 /**
+ * Seconds, as milliseconds.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) when it is no time
+ */
+export const millisecondsOf = (param: string, seconds: unknown): number => {
+  const milliseconds = typeof seconds === "number" ? seconds * 1000 : 0;
+  if (milliseconds > 0 && milliseconds < 2 ** 31) return milliseconds;
+  return refuse(param, "must be above 0 s and below 2 ** 31 ms");
+};
+
+/**
  * The times, in milliseconds.
  *
  * @throws {BadParametersException} (`placed: "no"`) when one is no time
@@ -121,9 +135,7 @@ const defaults = { longest: 600, startWithin: 10, agentWithin: 10, silence: 30, 
 export const timesOf = (options: TalkOptions): Times => {
   const times = { ...defaults };
   for (const name of ["longest", "startWithin", "agentWithin", "silence", "toolsWithin"] as const) {
-    times[name] = (options[name] ?? defaults[name]) * 1000;
-    if (times[name] > 0 && times[name] < 2 ** 31) continue;
-    refuse(name, "must be above 0 s and below 2 ** 31 ms");
+    times[name] = millisecondsOf(name, options[name] ?? defaults[name]);
   }
   return times;
 };

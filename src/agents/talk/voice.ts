@@ -1,6 +1,6 @@
 import type { Cut } from "../agent.ts";
 import { Converter } from "../audio/converter.ts";
-import type { AudioFormat } from "../audio/format.ts";
+import { type AudioFormat, bytesPerMs } from "../audio/format.ts";
 import type { Player } from "../player/player.ts";
 
 /** What an agent says, from its own format into the player. */
@@ -21,14 +21,18 @@ export class Voice {
 
   /** Says something; the milliseconds of it that are dropped. */
   say(audio: Uint8Array<ArrayBuffer>, item?: string, turn?: string): number {
+    if (this.#player.isCancelled(turn)) return audio.length / bytesPerMs(this.#speaks);
     this.#last = { item, turn };
     return this.#player.say(this.#converter.push(audio), item, turn);
   }
 
   /** All of an answer has come. */
   done(turn: string | undefined): void {
-    if (this.#last) this.#player.say(this.#converter.flush(), this.#last.item, this.#last.turn);
-    this.#last = undefined;
+    const last = this.#last;
+    if (last && (turn === undefined || turn === last.turn)) {
+      this.#player.say(this.#converter.flush(), last.item, last.turn);
+      this.#last = undefined;
+    }
     this.#player.done(turn);
   }
 

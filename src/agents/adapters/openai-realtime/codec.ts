@@ -20,6 +20,7 @@ const nameOf = (message: Message): string =>
 /** Writes and reads the messages of OpenAI's Realtime protocol. */
 export class RealtimeCodec implements Codec {
   readonly formats: Formats;
+  readonly probe: Frame = frameOf({ type: "session.update", session: { type: "realtime" } });
   readonly #options: OpenAIRealtimeOptions;
   readonly #turnDetection: OpenAITurnDetection;
   /** The answer that is being made. */
@@ -80,14 +81,16 @@ export class RealtimeCodec implements Codec {
   }
 
   readonly #readers: Readonly<Record<string, (message: Message) => readonly AgentEvent[]>> = {
-    "session.updated": () => [{ type: "ready" }],
+    "session.updated": () => [
+      { type: "ready", ...(this.#options.greeting === false && { begins: "callee" }) },
+    ],
     "response.created": (message) => {
       this.#response = text(part(message, "response"), "id");
       return [{ type: "turn", turn: this.#response }];
     },
     "response.output_audio.delta": (message) => {
       const audio = decoded(text(message, "delta"));
-      const turn = text(message, "response_id");
+      const turn = text(message, "response_id") || this.#response; // Some gateways leave it out.
       return [{ type: "audio", audio, item: nameOf(message), turn }];
     },
     "response.output_audio_transcript.delta": (message) => [
@@ -108,7 +111,7 @@ export class RealtimeCodec implements Codec {
     },
     "response.done": (message) => {
       const response = part(message, "response");
-      const turn = text(response, "id");
+      const turn = text(response, "id") || this.#response;
       if (turn === this.#response) this.#response = undefined;
       const events: AgentEvent[] = [{ type: "done", turn }];
       const { code } = part(part(response, "status_details"), "error");
@@ -129,7 +132,7 @@ export class RealtimeCodec implements Codec {
 
   interrupted(cuts: readonly Cut[]): readonly Frame[] {
     const isOurs = this.#response !== undefined && !this.#turnDetection.interrupt_response;
-    const cancel = { type: "response.cancel", response_id: this.#response };
+    const cancel = { type: "response.cancel", response_id: this.#response || undefined };
     const truncations = cuts.map(({ item, heard }) => ({
       type: "conversation.item.truncate",
       item_id: item.slice(item.indexOf(" ") + 1),

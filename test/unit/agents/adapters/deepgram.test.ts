@@ -50,12 +50,12 @@ test("the greeting is said once it is set up and the callee is there, in either 
   const late = codecOf({ greeting: "Hello!" });
   expect(late.codec.answered()).toEqual([]);
   const [ready, send] = late.read(applied);
-  expect(ready).toEqual({ type: "ready" });
+  expect(ready).toEqual({ type: "ready", begins: "agent" });
   expect(send?.type === "send" && sent(send.frames)).toEqual([greet]);
   const warm = codecOf({ greeting: "Hello!" });
-  expect(warm.read(applied)).toEqual([{ type: "ready" }]);
+  expect(warm.read(applied)).toEqual([{ type: "ready", begins: "agent" }]);
   expect(sent(warm.codec.answered())).toEqual([greet]);
-  expect(codecOf().read(applied)).toEqual([{ type: "ready" }]);
+  expect(codecOf().read(applied)).toEqual([{ type: "ready", begins: "callee" }]);
 });
 
 test("audio is binary, both ways", () => {
@@ -76,6 +76,9 @@ test("trap: what comes of an answer after the callee has spoken is dropped", () 
   expect(read(text satisfies Deepgram.AgentV1ConversationText)).toEqual([
     { type: "transcript", who: "callee", text: "Wait", final: true },
   ]);
+  expect(codec.read(audio)).toEqual([]); // What the callee says begins no answer.
+  const answer = { type: "ConversationText", role: "assistant", content: "Yes?" } as const;
+  expect(read(answer satisfies Deepgram.AgentV1ConversationText)).toHaveLength(1);
   expect(codec.read(audio)).toHaveLength(1);
   expect(read({ type: "AgentAudioDone" } satisfies Deepgram.AgentV1AgentAudioDone)).toEqual([
     { type: "done" },

