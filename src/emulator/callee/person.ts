@@ -150,7 +150,7 @@ export class Person {
         return (samples.length * 1000) / sampleRate;
       }
       case "tone":
-        recording.callee.tone(act.hertz, from, from + act.ms);
+        recording.callee.hum(act.hertz, from, from + act.ms);
         return act.ms;
       case "silence":
         return act.ms;

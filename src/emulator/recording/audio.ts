@@ -66,6 +66,32 @@ const heardIn = (recording: Recording, now: number): readonly HeardPiece[] =>
       }));
   });
 
+/** What was measured last, and of what: whoever draws a voice asks for it again and again. */
+interface Peaks {
+  readonly of: string;
+  readonly peaks: readonly number[];
+}
+
+const peaksOf = /* @__PURE__ */ new WeakMap<Recording, Map<Voice, Peaks>>();
+
+/** @param size - the samples that one peak stands for */
+const peaksIn = (
+  count: number,
+  size: number,
+  voice: (first: number, count: number) => Int16Array,
+): readonly number[] => {
+  const peaks = new Array<number>(Math.ceil(count / size)).fill(0);
+  for (let first = 0; first < count; first += block) {
+    const samples = voice(first, Math.min(block, count - first));
+    for (let at = 0; at < samples.length; at++) {
+      const piece = Math.floor((first + at) / size);
+      const peak = Math.abs(samples[at] ?? 0) / 32_768;
+      if (peak > (peaks[piece] ?? 0)) peaks[piece] = peak;
+    }
+  }
+  return peaks;
+};
+
 /** @param now - milliseconds since the answer */
 export const audioOf = (recording: Recording, now: number): CallAudio => {
   const { sampleRate } = recording;
@@ -78,15 +104,15 @@ export const audioOf = (recording: Recording, now: number): CallAudio => {
     cuts: [...recording.cuts],
     samples: (voice) => recording.voice(voice, 0, count, mixing),
     peaks: (voice, every = 20) => {
-      const size = Math.max(1, sampleAt(every, sampleRate));
-      const peaks = new Array<number>(Math.ceil(count / size)).fill(0);
-      for (let first = 0; first < count; first += block) {
-        const samples = recording.voice(voice, first, Math.min(block, count - first), mixing);
-        for (const [at, sample] of samples.entries()) {
-          const piece = Math.floor((first + at) / size);
-          peaks[piece] = Math.max(peaks[piece] ?? 0, Math.abs(sample) / 32_768);
-        }
-      }
+      const kept = peaksOf.get(recording) ?? new Map<Voice, Peaks>();
+      peaksOf.set(recording, kept);
+      const of = [every, now, sampleRate, recording.stamp].join();
+      const known = kept.get(voice);
+      if (known?.of === of) return known.peaks;
+      const peaks = peaksIn(count, Math.max(1, sampleAt(every, sampleRate)), (first, length) =>
+        recording.voice(voice, first, length, mixing),
+      );
+      kept.set(voice, { of, peaks });
       return peaks;
     },
     wav: () => {

@@ -1,3 +1,5 @@
+import { Row } from "./row.ts";
+
 /** A name that an application gives to what it says. */
 export type ChunkId = string | number;
 
@@ -56,6 +58,7 @@ export class Playout {
   readonly sampleRate: number;
   readonly #quota: Quota;
   readonly #played: Played[] = [];
+  readonly #row: Row<Played> = new Row();
   readonly #named = new Map<ChunkId, Named>();
   #queue: Waiting[] = [];
   #head = 0;
@@ -118,31 +121,39 @@ export class Playout {
 
   /** What the callee has heard so far, in order. */
   heard(now: number): readonly Played[] {
-    this.#advance(now);
-    const current = this.#current();
-    const from = current ? this.#startOf(current) : now;
-    if (!current || from >= now) return this.#played;
-    const { chunk_id, samples } = current;
-    const heard = samples.subarray(0, now - from);
-    return [
-      ...this.#played,
-      { chunk_id, from, samples: heard, of: samples.length, end: "playing" },
-    ];
+    const playing = this.#playing(now);
+    return playing ? [...this.#played, playing] : this.#played;
+  }
+
+  /** The same, as far as it lies in a stretch. */
+  heardIn(first: number, end: number, now: number): readonly Played[] {
+    const playing = this.#playing(now);
+    const isIn = playing && playing.from < end && playing.from + playing.samples.length > first;
+    const played = this.#row.between(first, end);
+    return isIn ? [...played, playing] : played;
   }
 
   /** The sample at which so many had been heard after one; `undefined` while it was fewer. */
   reached(since: number, count: number, now: number): number | undefined {
-    const heard = this.heard(now);
-    let first = heard.length;
-    while (first > 0 && endOf(heard[first - 1]) > since) first--;
     let left = count;
-    for (const { from, samples } of heard.slice(first)) {
+    for (const { from, samples } of this.heardIn(since, now, now)) {
       const start = Math.max(from, since);
       const size = from + samples.length - start;
       if (size >= left) return start + left;
       left -= size;
     }
     return;
+  }
+
+  /** What is being heard at this moment, as far as it has been. */
+  #playing(now: number): Played | undefined {
+    this.#advance(now);
+    const current = this.#current();
+    const from = current ? this.#startOf(current) : now;
+    if (!current || from >= now) return;
+    const { chunk_id, samples } = current;
+    const heard = samples.subarray(0, now - from);
+    return { chunk_id, from, samples: heard, of: samples.length, end: "playing" };
   }
 
   #costOf(samples: number): number {
@@ -179,7 +190,9 @@ export class Playout {
     const { chunk_id, samples } = piece;
     const from = this.#startOf(piece);
     const heard = count < samples.length ? samples.slice(0, count) : samples;
-    this.#played.push({ chunk_id, from, samples: heard, of: samples.length, end });
+    const played: Played = { chunk_id, from, samples: heard, of: samples.length, end };
+    this.#played.push(played);
+    this.#row.add(from, from + count, played);
     this.#free = from + count;
     piece.state = "played";
     const named = chunk_id === undefined ? undefined : this.#named.get(chunk_id);
@@ -203,6 +216,3 @@ export class Playout {
     return thrown;
   }
 }
-
-const endOf = (piece: Played | undefined): number =>
-  piece ? piece.from + piece.samples.length : 0;

@@ -1,5 +1,5 @@
 import { Playout, type Quota, quotaRate } from "./playout.ts";
-import { clipped } from "./sound.ts";
+import { clippedAll } from "./sound.ts";
 import { addTo, type Stretch, sampleAt, Track } from "./track.ts";
 
 /** Samples a second of a recording that is one file for everybody. */
@@ -78,19 +78,29 @@ export class Recording {
 
   /** A stretch of one voice. */
   voice(name: Voice, first: number, count: number, mixing: Mixing): Int16Array {
-    return Int16Array.from(this.#mix([name], first, count, mixing), clipped);
+    return clippedAll(this.#mix([name], first, count, mixing));
+  }
+
+  /** Another text once one of the voices is another up to the same moment. */
+  get stamp(): string {
+    return [this.callee.stamp, this.media.stamp, this.playouts.length].join();
   }
 
   /** A stretch of both in one. */
   mono(first: number, count: number, mixing: Mixing): Int16Array {
-    return Int16Array.from(this.#mix(["callee", "application"], first, count, mixing), clipped);
+    return clippedAll(this.#mix(["callee", "application"], first, count, mixing));
   }
 
   /** A stretch of both side by side, a sample of each in turn: the callee, the application. */
   stereo(first: number, count: number, mixing: Mixing): Int16Array {
     const left = this.voice("callee", first, count, mixing);
     const right = this.voice("application", first, count, mixing);
-    return Int16Array.from({ length: 2 * count }, (_, at) => (at % 2 ? right : left)[at >> 1] ?? 0);
+    const both = new Int16Array(2 * count);
+    for (let at = 0; at < count; at++) {
+      both[2 * at] = left[at] ?? 0;
+      both[2 * at + 1] = right[at] ?? 0;
+    }
+    return both;
   }
 
   #mix(names: readonly Voice[], first: number, count: number, mixing: Mixing): Float64Array {
@@ -101,9 +111,12 @@ export class Recording {
       else {
         this.media.mixInto(stretch);
         for (const playout of this.playouts) {
-          const heard = playout.heard(sampleAt(now, playout.sampleRate));
-          for (const { from, samples } of heard) {
-            addTo(stretch, { from, samples, sampleRate: playout.sampleRate });
+          const rate = playout.sampleRate;
+          // One more on either side, as samples of two rates are set to the nearest.
+          const start = Math.floor((first * rate) / sampleRate) - 1;
+          const end = Math.ceil(((first + count) * rate) / sampleRate) + 1;
+          for (const { from, samples } of playout.heardIn(start, end, sampleAt(now, rate))) {
+            addTo(stretch, { from, samples, sampleRate: rate });
           }
         }
       }

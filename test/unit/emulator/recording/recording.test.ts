@@ -48,6 +48,39 @@ describe("a recording", () => {
 });
 
 describe("the audio of a call", () => {
+  it("costs a look at each piece, however many there are, and nothing while nothing is added", () => {
+    let looks = 0;
+    const piece = (): Int16Array =>
+      Object.defineProperty(of(9, 1), "length", {
+        get: () => {
+          looks++;
+          return 1;
+        },
+      });
+    const recording = new Recording();
+    const playout = recording.open(8_000);
+    const pieces = 5_000;
+    for (let at = 0; at < pieces; at++) {
+      playout.say(piece(), at, at * 160);
+      recording.callee.add({ from: at * 160, samples: piece(), sampleRate: 8_000 });
+    }
+    const { peaks, heard } = audioOf(recording, pieces * 20);
+    expect(heard).toHaveLength(pieces);
+    looks = 0;
+    const callee = peaks("callee", 1_000);
+    const application = peaks("application", 1_000);
+    expect(looks).toBeLessThan(pieces * 2 * 10);
+    const again = audioOf(recording, pieces * 20);
+    looks = 0;
+    expect(again.peaks("callee", 1_000)).toEqual(callee);
+    expect(again.peaks("application", 1_000)).toEqual(application);
+    expect(looks).toBe(0);
+    recording.callee.add({ from: 400, samples: of(32_767, 8), sampleRate: 8_000 });
+    const [first = 0, second] = audioOf(recording, pieces * 20).peaks("callee", 1_000);
+    expect(first).toBeGreaterThan(0.9);
+    expect(second).toBe(callee[1]);
+  });
+
   it("tells what was heard, when, and how much of it, at the stream's own rate", () => {
     const recording = new Recording();
     const playout = recording.open(16_000);
