@@ -14,7 +14,7 @@ import { Notifier } from "./notify/notifier.ts";
 import { randomSecret, signer } from "./notify/signature.ts";
 import type { EmulatorOptions } from "./options.ts";
 import { asker } from "./outgoing.ts";
-import { randomSource, ulid } from "./random.ts";
+import { idSource, randomSource } from "./random.ts";
 import { audioOf, type CallAudio } from "./recording/audio.ts";
 import { run } from "./run.ts";
 import { EmulatorSettingsSchema, urlOf } from "./settings.ts";
@@ -124,11 +124,14 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
   const random = randomSource(settings.seed);
   const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const accountId = `ac_${ulid(Date.now(), random)}`;
+  const newId = idSource(random, settings.seed !== undefined);
+  const accountId = `ac_${newId(Date.now())}`;
   const ask = asker(send, respondWithin);
-  const notifier = new Notifier({ accountId, ask, random, sign: signer(webhookSecret), mishaps });
+  const common = { accountId, ask, newId };
+  const sign = signer(webhookSecret);
+  const notifier = new Notifier({ ...common, random, sign, mishaps });
   const { WebSocket = globalThis.WebSocket } = settings;
-  const parts = { ...settings, accountId, ask, random, WebSocket };
+  const parts = { ...settings, ...common, WebSocket };
   const journal = new Journal<EmulatorEvent>();
   const calls = new Calls(settings.keep);
   const posts = new Map<string, number>();
@@ -145,7 +148,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     onRefused: (refusal) =>
       journal.tell({ type: "refused", at: new Date().toISOString(), ...refusal }),
     accept: (params, url) => {
-      const id = `cs_${ulid(Date.now(), random)}`;
+      const id = `cs_${newId(Date.now())}`;
       const call = new Call(
         {
           id,

@@ -113,7 +113,8 @@ export interface EmulatorOptions {
    */
   readonly notifications?: Mishaps | undefined;
   /**
-   * Makes ids and jitter the same on every run. Keys and secrets never depend on it.
+   * Makes ids and jitter the same on every run of the same calls, one after the other. No time is in those
+   * ids: they only sort in the order in which they were made. Keys and secrets never depend on it.
    *
    * @defaultValue a random one
    */

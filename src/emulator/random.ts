@@ -35,3 +35,15 @@ export const ulid = (time: number, random: Random): string => {
   const chance = () => crockford(Math.floor(random() * 2 ** 20), 4);
   return crockford(time, 10) + chance() + chance() + chance() + chance();
 };
+
+/** Makes a new id, at a time in milliseconds since 1970. */
+export type NewId = (time: number) => string;
+
+/**
+ * Makes ids. With a seed they are the same on every run: then no clock is in them, and what stands for
+ * the time only counts them, so that they sort all the same.
+ */
+export const idSource = (random: Random, isSeeded: boolean): NewId => {
+  let count = 0;
+  return (time) => ulid(isSeeded ? count++ : time, random);
+};

@@ -1,13 +1,13 @@
 import type { Action } from "../../flows/action.ts";
 import type { Call } from "../line/call.ts";
 import type { Ask } from "../outgoing.ts";
-import type { Random } from "../random.ts";
+import type { NewId } from "../random.ts";
 
 /** What the flow follower needs of the rest of the emulator. */
 export interface FlowParts {
   readonly accountId: string;
   readonly ask: Ask;
-  readonly random: Random;
+  readonly newId: NewId;
   /** The platform's WebSocket client; `undefined` where there is none. */
   readonly WebSocket: (new (url: string) => WebSocket) | undefined;
   /** Milliseconds on the wall for anything that an application has to answer. */

@@ -5,7 +5,6 @@ import type { Call } from "../line/call.ts";
 import { connect } from "../media/connect.ts";
 import { type Frames, frames, hertz } from "../media/frames.ts";
 import { Heeding } from "../media/heeding.ts";
-import { ulid } from "../random.ts";
 import { bytesOf } from "../recording/sound.ts";
 import { sampleAt } from "../recording/track.ts";
 import { wordsOf } from "../words.ts";
@@ -67,7 +66,7 @@ export const stream: Perform<Stream> = async (streaming, parts) => {
       throw new FlowError(step, field, wordsOf(error));
     },
   );
-  const stream_id = `st_${ulid(call.timeline.now(), parts.random)}`;
+  const stream_id = `st_${parts.newId(call.timeline.now())}`;
   const from = call.talked;
   const heeding = new Heeding(call.recording, sampleRate, ({ type: by, ...cut }) =>
     call.note({ type: "cut", step, by, ...cut }),

@@ -2,7 +2,7 @@ import type { Call, Message } from "../line/call.ts";
 import type { NotificationEntry } from "../line/history.ts";
 import { iso } from "../line/iso.ts";
 import type { Ask, Outcome, Rules } from "../outgoing.ts";
-import { type Random, ulid } from "../random.ts";
+import type { NewId, Random } from "../random.ts";
 import { fateOf, type Mishaps } from "./mishaps.ts";
 import { notificationOf } from "./notification.ts";
 import type { Sign } from "./signature.ts";
@@ -12,6 +12,7 @@ export interface NotifierParts {
   readonly accountId: string;
   readonly ask: Ask;
   readonly random: Random;
+  readonly newId: NewId;
   readonly sign: Sign;
   /** What goes wrong on purpose. */
   readonly mishaps?: Mishaps | undefined;
@@ -55,9 +56,9 @@ export class Notifier {
 
   /** Tells of the state that the call is in, after all that was told before. */
   tell(call: Call): void {
-    const { accountId, random } = this.#parts;
+    const { accountId, newId } = this.#parts;
     const now = call.timeline.now();
-    const id = `evt_${ulid(now, random)}`;
+    const id = `evt_${newId(now)}`;
     const event = notificationOf(id, accountId, call.facts, now);
     call.mail.push({ id, event: event.type, body: JSON.stringify(event) });
     if (call.mail.length > 1) return;

@@ -812,6 +812,28 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "emulator: the same seed makes the same ids at any time, on either clock, in order",
+    run: async () => {
+      const idsOf = async (options: EmulatorOptions) => {
+        const begun = Date.now();
+        const { call, emulator } = application({ "/flow": hangup }, { ringFor: 0, ...options });
+        const records = [await call(), await call()];
+        const calls = records.map(({ id }) => id);
+        const events = records.map((record) => entries(record, "notification").map(({ id }) => id));
+        await emulator.close();
+        while (Date.now() === begun) await new Promise((resolve) => setTimeout(resolve, 1));
+        return [[emulator.accountId], calls, ...events];
+      };
+      for (const clock of ["instant", "real"] as const) {
+        const ids = await idsOf({ clock, seed: 7 });
+        for (const each of ids) assert.deepEqual(each, [...each].sort());
+        assert.deepEqual(await idsOf({ clock, seed: 7 }), ids);
+        assert.notDeepEqual(await idsOf({ clock, seed: 8 }), ids);
+        assert.notDeepEqual(await idsOf({ clock }), ids);
+      }
+    },
+  },
+  {
     name: "emulator: the same seed makes the same waits",
     run: async () => {
       const waits = async () => {
