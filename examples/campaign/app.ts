@@ -63,10 +63,11 @@ const deeds: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
   "GET history": async ({ campaign }) => json(200, await campaign.history()),
   "GET results": async ({ campaign, request }) => {
     const only = new URL(request.url).searchParams.get("only") ?? undefined;
-    // A word that is no disposition is nobody's.
+    // A word that is no disposition is nobody's, and may be anything.
+    const name = /^[a-z_]+$/.test(only ?? "") ? only : "results";
     const body = csvOf(campaign.results(only as Disposition | undefined));
     return text(body, "text/csv; charset=utf-8", {
-      "Content-Disposition": `attachment; filename="${only ?? "results"}.csv"`,
+      "Content-Disposition": `attachment; filename="${name}.csv"`,
     });
   },
   "PUT contacts": async ({ campaign, request }) => {
@@ -136,7 +137,11 @@ export const createApp = (config: Config, objects: AppObjects) => {
     const plan = planOf(asked, caller, config);
     if (!(await campaigns.spend(caller.campaigns))) return refuse(429, "too_many_campaigns");
     const count = asked.shards === undefined ? undefined : Number(asked.shards);
-    const { id } = await createCampaign(shards, plan, { shards: count });
+    const { id } = await createCampaign(shards, plan, { shards: count }).catch(async (error) => {
+      // Nothing was made, so a slip costs nothing.
+      if (error instanceof BadParametersException) await campaigns.giveBack();
+      throw error;
+    });
     const name = String(asked.name ?? "").slice(0, 100) || "Campaign";
     await campaigns.add({
       id,
@@ -161,7 +166,8 @@ export const createApp = (config: Config, objects: AppObjects) => {
     const campaigns = campaignsOf(directory, caller.name);
     const [id = "", what = ""] = path.split("/");
     if (!id && request.method === "POST") return begin(request, caller, campaigns);
-    if (!id) return json(200, (await campaigns.list()).map(view));
+    if (!id && request.method === "GET") return json(200, (await campaigns.list()).map(view));
+    if (!id) return refuse(405, "no_such_method", { Allow: "GET, POST" });
     const asked = `${request.method} ${what}`;
     const deed = deeds[synonyms.get(asked) ?? asked];
     const entry = await campaigns.find(id);

@@ -49,6 +49,8 @@ export async function* contactsIn(body: ReadableStream<Uint8Array>): AsyncGenera
     bom: true,
     columns: columnsOf,
     info: true,
+    // A quote that is never closed would take the whole list into memory.
+    max_record_size: 65_536,
     relax_column_count: true,
     skip_empty_lines: true,
     trim: true,

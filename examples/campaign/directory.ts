@@ -21,6 +21,8 @@ export interface Campaigns {
   readonly find: (id: string) => Promise<Entry | undefined>;
   /** Counts one more campaign, if so many in 24 hours allow it. */
   readonly spend: (most: number) => Promise<boolean>;
+  /** Takes the last one back that was counted: it was refused. */
+  readonly giveBack: () => Promise<void>;
   readonly add: (entry: Entry) => Promise<void>;
 }
 
@@ -62,6 +64,9 @@ export class Directory {
       this.#sql.exec("insert into begun values (?)", now);
       return true;
     },
+    giveBack: () => {
+      this.#sql.exec("delete from begun where rowid = (select max(rowid) from begun)");
+    },
     add: ({ id, name, created, plan, recorded }: Entry) => {
       const values = [id, name, created, plan, Number(recorded)];
       this.#sql.exec("insert into campaign values (?, ?, ?, ?, ?)", ...values);
@@ -80,6 +85,7 @@ export const campaignsOf = (objects: Objects, caller: string): Campaigns => {
     list: () => ask("list"),
     find: async (id) => (await ask<Entry | null>("find", id)) ?? undefined,
     spend: (most) => ask("spend", most),
+    giveBack: () => ask("giveBack"),
     add: (entry) => ask("add", entry),
   };
 };

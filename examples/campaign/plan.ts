@@ -17,8 +17,12 @@ const fields = [
 /** What is asked for, and refused: a field and why. */
 export class PlanError extends Error {}
 
+/** Anything but a number would be read as one later, or pass every bound. */
 const atMost = (value: unknown, most: number, name: string): void => {
-  if (typeof value === "number" && value > most) {
+  if (typeof value !== "number" || Number.isNaN(value)) {
+    throw new PlanError(`${name} must be a number`);
+  }
+  if (value > most) {
     throw new PlanError(`${name} must be at most ${most} for this token`);
   }
 };

@@ -2,14 +2,18 @@ import type { Result } from "outdial/campaigns";
 
 const columns = ["id", "disposition", "reason", "attempts", "call_id"] as const;
 
-/** What a spreadsheet takes for a formula. */
-const formula = /^[=+\-@\t\r]/;
+/** Where a cell begins for some spreadsheet: at its start, or behind what that takes for a separator. */
+const formula = /(^|[;|])(["\s]*)(?=[=+\-@])/g;
 
-/** A cell of CSV that is what it says: a text that would be a formula gets an apostrophe before it. */
+/**
+ * A cell of CSV that is what it says: a text that would be a formula gets an apostrophe before it, also
+ * where a spreadsheet separates by something else than commas. What a terminal would obey is a blank.
+ */
 const cell = (value: string | number = ""): string => {
-  const text = String(value);
-  const safe = formula.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  if (typeof value === "number") return String(value);
+  const text = value.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
+  const safe = text.replace(formula, "$1$2'");
+  return /[",;|]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
 /** A number stays as it is: a spreadsheet takes it for one. */

@@ -38,6 +38,44 @@ const results = async (id: string, query = "") =>
 const post = async (id: string, what: string, body?: unknown) =>
   (await worker.ask("POST", `/campaigns/${id}/${what}`, body)).json();
 
+test.each([
+  { rate: "1000" },
+  { rate: ["1000"] },
+  { perDay: "1000000" },
+  { perDay: [1_000_000] },
+  { rate: null },
+])(
+  "a limit of a token isn't got round by a value that only looks like a number: %j",
+  async (more) => {
+    const response = await worker.ask("POST", "/campaigns", { ...plan, ...more });
+    expect(response.status).toBe(400);
+    expect((await response.json()).error).toBe("bad_plan");
+  },
+);
+
+test.each(["%0D%0Aa", "日本", '"; filename="a.exe', "../x"])(
+  "what is asked for as ?only=%s doesn't get into a header",
+  async (only) => {
+    const id = await begin();
+    const response = await worker.ask("GET", `/campaigns/${id}/results?only=${only}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-disposition")).toBe('attachment; filename="results.csv"');
+  },
+);
+
+test.each(["DELETE", "PUT", "PATCH"])("%s is no method of the campaigns", async (method) => {
+  expect((await worker.ask(method, "/campaigns")).status).toBe(405);
+});
+
+test("a quote that is never closed is refused by its size, not kept in memory", async () => {
+  const id = await begin();
+  const list = `to_number,name\n+12025550101,"Ada\n${"+12025550102,Bob\n".repeat(10_000)}`;
+  expect(await upload(id, list)).toMatchObject({
+    error: "bad_list",
+    message: expect.stringContaining("CSV_MAX_RECORD_SIZE"),
+  });
+});
+
 test("a list is called from one shard and from four, each contact once", async () => {
   for (const shards of [1, 4]) {
     const numbers = [
@@ -149,6 +187,10 @@ describe("who may", () => {
       error: "bad_plan",
       message: "rate must be at most 5 for this token",
     });
+    // A slip costs none of them.
+    for (const slip of [{}, { window: "allways" }, { window: "always", attempts: 0 }]) {
+      expect(await (await ask(slip)).json()).toMatchObject({ error: "bad_parameters" });
+    }
     const made = await ask({ window: "always" });
     const { id } = await made.json();
     const list = "to_number\n+13035550001\n+12025550100\n";

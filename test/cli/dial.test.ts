@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -9,12 +10,21 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { createEmulator, type Emulator } from "outdial/emulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { serveNode } from "../../src/cli/serve/node.ts";
 import type { Server } from "../../src/cli/serve/server.ts";
 import { freePort } from "../chaos/service.ts";
-import { type Ended, outdial, type Runtime, runtimes, start, startOnTerminal } from "./cli.ts";
+import {
+  type Ended,
+  outdial,
+  type Runtime,
+  runtimes,
+  start,
+  startInShell,
+  startOnTerminal,
+} from "./cli.ts";
 
 const secret = "a secret that was made at random";
 
@@ -29,6 +39,8 @@ let emulator: Emulator;
 let server: Server;
 let port: number;
 let posts: number;
+/** How the notifications were answered; 0 for a connection that was cut off. */
+let answers: number[];
 let watch: () => void;
 
 /** Waits until the service has had so many requests: at that moment, before one more. */
@@ -41,12 +53,18 @@ const posted = (count: number): Promise<void> =>
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "dial-"));
   posts = 0;
+  answers = [];
   watch = () => {};
   port = await freePort();
   emulator = createEmulator({
     speed: 100,
-    fetch: (request, init) =>
-      request.url.includes("/flow") ? Response.json({ action: "hangup" }) : fetch(request, init),
+    fetch: async (request, init) => {
+      if (request.url.includes("/flow")) return Response.json({ action: "hangup" });
+      const at = answers.push(0) - 1;
+      const response = await fetch(request, init);
+      answers[at] = response.status;
+      return response;
+    },
   });
   const handler = (request: Request): Promise<Response> => {
     posts++;
@@ -101,6 +119,7 @@ describe.each(runtimes)("outdial dial, under %s", (runtime) => {
     expect(JSON.parse(ended.stdout)).toMatchObject({
       ...{ contacts: 3, completed: 1, busy: 1, rejected: 1, no_answer: 0, unknown: 0, refused: 0 },
     });
+    await expect.poll(() => new Set(answers)).toEqual(new Set([204]));
     const [head, ...rows] = await results();
     expect(head).toBe("to_number,id,disposition,reason,attempts,call_id");
     expect(rows.map((row) => row.split(",").slice(0, 3).join(","))).toEqual([
@@ -443,6 +462,12 @@ describe("outdial dial", () => {
     [["--callback", "https://x.test/s", "--yes", "--dnc", "/nowhere"], /do-not-call list can't be/],
     [["--callback", "https://x.test/s", "--yes", "--window", "mon 9-5"], /--window/],
     [["--listen", "127.0.0.1:1", "--public-url", "https://x.test/a?b", "--yes"], /--public-url is/],
+    [["--callback", "https://x.test/s", "--yes", "--timezone", "Europe/Berln"], /--timezone must/],
+    [
+      ["--callback", "https://x.test/s", "--yes", "--until", "2026-12-24"],
+      /--until must be a date/,
+    ],
+    [["--callback", "https://x.test/s", "--yes", "--until", "2026-12-24T12:00"], /time and zone/],
     [["--callback", "https://x.test/s", "--yes", "--variables", "nosuch"], /no column .*: nosuch/],
   ])("exits 2: %j", async (more, line) => {
     const list = file("people.csv", people);
@@ -465,6 +490,58 @@ describe("outdial dial", () => {
     const { code, stderr } = await outdial("node", words(list, ...listening()), rest);
     expect(stderr).toMatch(line);
     expect(code).toBe(2);
+  });
+
+  it.each([
+    [["always", "mon-fri 09:00-20:00"], /--window is "always", or hours, and not both/],
+    [["mon-fri 25:00-26:00"], /--window must be hours such as "mon-fri 09:00-20:00", or "always"$/],
+  ])("exits 2 for the windows %j", async (windows, line) => {
+    const list = file("people.csv", people);
+    const args = words(list, ...listening(), "--timezone", "UTC");
+    const given = windows.flatMap((each) => ["--window", each]);
+    const { code, stderr } = await run([...args.toSpliced(args.indexOf("--window"), 2), ...given]);
+    expect(stderr.trim().replace(/; see .*/, "")).toMatch(line);
+    expect(code).toBe(2);
+  });
+
+  it("leaves a file that is no journal as it is, and says so", async () => {
+    const list = file("people.csv", people);
+    const journal = file("people.outdial", "something else, of more than a page ".repeat(200));
+    chmodSync(journal, 0o600);
+    for (const args of [words(list, ...listening()), ["results", list], ["block", journal, "+1"]]) {
+      const { code, stderr } = await run(args);
+      expect(stderr).toMatch(/the journal is none/);
+      expect(code).toBe(2);
+    }
+    const other = join(folder, "other.db");
+    const database = new DatabaseSync(other);
+    database.exec("create table mine (a)");
+    database.close();
+    const before = readFileSync(other);
+    expect((await run(["results", other])).code).toBe(2);
+    expect(readFileSync(other)).toEqual(before);
+  });
+
+  it("refuses a journal that others may read", async () => {
+    const list = file("people.csv", people);
+    await run(words(list, ...listening()));
+    chmodSync(join(folder, "people.outdial"), 0o644);
+    const { code, stderr } = await run(words(list, ...listening()));
+    expect(stderr).toMatch(/not yours alone: chmod 600/);
+    expect(code).toBe(2);
+  });
+
+  it("prints results, and exits 1 when they can't all be written; a reader may leave", async () => {
+    const many = Array.from({ length: 3_000 }, (_, index) => `+1303555${1000 + index}`).join("\n");
+    const list = file("people.csv", `number\n${many}\n`);
+    await run(words(list, ...listening(), "--until", "2026-01-01T12:00Z"));
+    const args = ["results", join(folder, "people.outdial")];
+    const full = await startInShell("node", args, env(), "> /dev/full").ended;
+    expect(full.stderr).toMatch(/not all could be written/);
+    expect(full.code).toBe(1);
+    const left = await startInShell("node", args, env(), "| head -1").ended;
+    expect(left.stderr).toBe("");
+    expect(left.stdout).toMatch(/^to_number/);
   });
 
   it("exits 2 for a secret that is too short", async () => {

@@ -19,7 +19,10 @@ const spanOf = (seconds: number): string => {
 const hoursOf = ({ window }: View["plan"]): string =>
   window === "always"
     ? "at any hour"
-    : `${window.days}, ${window.from} to ${window.to}, ${window.timezone}`;
+    : [window]
+        .flat()
+        .map(({ days, from, to, timezone }) => `${days}, ${from} to ${to}, ${timezone}`)
+        .join("; ");
 
 /** What will happen, in a sentence. */
 const planned = ({ plan, recorded }: View, { waiting }: Progress): string => {

@@ -2,13 +2,15 @@ import type { Progress } from "outdial/campaigns";
 import type { Sample } from "outdial/campaigns/workers";
 import { input } from "./elements.ts";
 
+type Hours = Readonly<Record<"days" | "from" | "to" | "timezone", string>>;
+
 /** A campaign as the Worker shows it. */
 export interface View {
   readonly id: string;
   readonly name: string;
   readonly plan: {
     readonly rate?: number;
-    readonly window: "always" | Readonly<Record<"days" | "from" | "to" | "timezone", string>>;
+    readonly window: "always" | Hours | readonly Hours[];
   };
   readonly recorded: boolean;
 }

@@ -1,5 +1,5 @@
 import { BadParametersException } from "../../errors.ts";
-import { contactIn, move } from "../ledger/contact.ts";
+import { type ContactRow, contactIn, endAs, move } from "../ledger/contact.ts";
 import type { Row, Sql } from "../sql/sql.ts";
 import { type ContactRules, read, tell } from "./add.ts";
 import type { Contact, RefusedContact } from "./contact.ts";
@@ -122,21 +122,27 @@ export class Draft {
   }
 
   /**
-   * Changes the contacts of the ledger by it: who is no longer in it is canceled, who is in it again
-   * waits again, and who was never called has id, zone and variables of now.
+   * Changes the contacts of the ledger by it: who is no longer in it ends, as `canceled` or as what
+   * became of the last attempt; who was never called and is in it again waits again, and who was never called has id, zone and variables of now.
    */
   revise(at: number): void {
     const sql = this.#sql;
-    const each = (where: string, state: "waiting" | "canceled", reason?: string): void => {
+    const each = (where: string, change: (row: ContactRow) => void): void => {
       let rows: readonly Row[];
       do {
         rows = sql.all(`select * from outdial_contact where ${where} limit ${page}`);
-        for (const row of rows) move(sql, contactIn(row), state, { at, reason });
+        for (const row of rows) change(contactIn(row));
       } while (rows.length === page);
     };
+    const leave = (row: ContactRow): void =>
+      row.attempts > 0
+        ? endAs(sql, row, "canceled", at)
+        : move(sql, row, "canceled", { at, reason: leftOut });
     sql.transaction(() => {
-      each(`state = 'waiting' and not ${isListed}`, "canceled", leftOut);
-      each(`${wasLeftOut} and ${isListed} and not ${isBlocked}`, "waiting");
+      each(`state = 'waiting' and not ${isListed}`, leave);
+      each(`${wasLeftOut} and ${isListed} and not ${isBlocked}`, (row) =>
+        move(sql, row, "waiting", { at }),
+      );
       sql.all(
         `update outdial_contact set (id, timezone, variables) = (
            select id, timezone, variables from draft

@@ -48,12 +48,16 @@ export const dialFlags = {
     value: "time",
     help: "how long a call may be silent, then it is unknown; 62m30s",
   },
-  until: { type: "string", value: "date", help: "no call begins from then on: 2026-12-24T12:00Z" },
+  until: {
+    type: "string",
+    value: "date",
+    help: "no call begins from then on: 2026-12-24T12:00Z, or …T12:00+01:00",
+  },
   "no-record": { type: "boolean", help: "no recording; calls are recorded otherwise" },
   dnc: {
     type: "string",
     value: "file",
-    help: "numbers that must not be called, one on each line; read again when it changes",
+    help: "numbers that must not be called, one a line; read again when it changes",
   },
   prefix: {
     type: "string",

@@ -9,7 +9,7 @@ import { serve } from "../serve/serve.ts";
 export interface Receiver {
   /** As the service is told. */
   readonly url: string;
-  /** Closes the port. */
+  /** Closes the port, once what has come is answered: the service would send it again. */
   readonly stop: () => Promise<void>;
 }
 
@@ -51,5 +51,5 @@ export const receive = async (
     throw new Failure(`--listen: the port can't be had (${Object(error).code})`, exits.usage);
   });
   const base = publicUrl ?? baseUrlOf(address.hostname, server.port);
-  return { url: `${base.replace(/\/+$/, "")}/status`, stop: server.stop };
+  return { url: `${base.replace(/\/+$/, "")}/status`, stop: server.finish };
 };

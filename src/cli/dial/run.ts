@@ -8,7 +8,7 @@ import { sqlOf } from "../../campaigns/ledger.ts";
 import { CallingHours } from "../../campaigns/window/hours.ts";
 import { BadParametersException } from "../../errors.ts";
 import { routeOf } from "../../rules/url.ts";
-import type { Run } from "../command/command.ts";
+import type { Run, Stage } from "../command/command.ts";
 import { type Exit, exits, Failure, UsageError } from "../command/failure.ts";
 import { copyOfJournal } from "../journal/copy.ts";
 import { journalFailure, openJournal } from "../journal/journal.ts";
@@ -24,7 +24,7 @@ import { DoNotCall } from "./list/do-not-call.ts";
 import { reader } from "./list/numbers.ts";
 import { expected, planOf } from "./plan.ts";
 import { receive } from "./receiver.ts";
-import { type DialOptions, names, optionsOf } from "./settings.ts";
+import { type DialOptions, names, optionsOf, windowRule } from "./settings.ts";
 import { statusLine, tell } from "./status.ts";
 
 /** Opens the campaign; what is wrong with it is told by the flags. */
@@ -38,9 +38,10 @@ const open = async (
     return await openCampaign(database, { ...options, status_callback_url, create: place });
   } catch (error) {
     if (!(error instanceof BadParametersException)) throw journalFailure(error);
-    const told = error.issues.map(
-      ({ param, message }) => `${names[param.split(".")[0] ?? ""] ?? param} ${message}`,
-    );
+    const told = error.issues.map(({ param, message }) => {
+      const [option = ""] = param.split(".");
+      return option === "window" ? windowRule : `${names[option] ?? param} ${message}`;
+    });
     throw new UsageError(told.join("; "));
   }
 };
@@ -66,8 +67,7 @@ const summaryOf = (progress: Progress, draft: Draft, { listed, fresh, blocked }:
   refused_lines: draft.refused.length,
 });
 
-/** `outdial dial`: calls every contact of a list, each at most once an attempt. */
-export const run: Run<typeof dialFlags> = async ({ flags, words, reached, signal }) => {
+const dial: Run<typeof dialFlags> = async ({ flags, words, reached, signal }) => {
   const [list = ""] = words;
   requireReceiver(flags);
   const { apiKey, secret, baseUrl } = environment(flags);
@@ -156,4 +156,20 @@ export const run: Run<typeof dialFlags> = async ({ flags, words, reached, signal
   if (progress.state === "paused" && !interrupted) say(`outdial: paused: ${progress.reason}`);
   if (json) await print(jsonLine(summaryOf(progress, draft, survey)) ?? "{}");
   return exitOf(progress, interrupted);
+};
+
+/** `outdial dial`: calls every contact of a list, each at most once an attempt. */
+export const run: Run<typeof dialFlags> = async ({ reached, ...given }) => {
+  let isSent = false;
+  const notice = (stage: Stage): void => {
+    isSent = true;
+    reached(stage);
+  };
+  try {
+    return await dial({ ...given, reached: notice });
+  } catch (error) {
+    const failure = journalFailure(error);
+    if (!isSent || failure === error || !(failure instanceof Failure)) throw failure;
+    throw new Failure(`${failure.message}; the same command goes on`, exits.maybe);
+  }
 };

@@ -1,4 +1,5 @@
 import type { CampaignOptions } from "../../campaigns/index.ts";
+import { isTimezone } from "../../campaigns/window/clock.ts";
 import type { Window } from "../../campaigns/window/window.ts";
 import { UsageError } from "../command/failure.ts";
 import type { Values } from "../command/flags.ts";
@@ -31,21 +32,37 @@ export const names: Readonly<Record<string, string>> = {
   apiKey: "OUTDIAL_API_KEY",
 };
 
+export const windowRule = '--window must be hours such as "mon-fri 09:00-20:00", or "always"';
+
 /** `"mon-fri 09:00-20:00"`, by the clock of a zone. */
 const windowOf = (text: string, timezone: string | undefined): Window => {
   const [, days = "", from = "", to = ""] =
     /^\s*([a-z,-]+)\s+([\d:]+)\s*-\s*([\d:]+)\s*$/i.exec(text) ?? [];
   if (!days) {
-    throw new UsageError('--window must be hours such as "mon-fri 09:00-20:00", or "always"');
+    throw new UsageError(windowRule);
   }
-  if (!timezone) throw new UsageError('--window needs --timezone, such as "Europe/Berlin"');
+  if (timezone === undefined)
+    throw new UsageError('--window needs --timezone, such as "Europe/Berlin"');
   return { days, from, to, timezone };
 };
 
-const windowsOf = ({ window = [], timezone }: DialValues): CampaignOptions["window"] =>
-  window.some((each) => each === "always")
-    ? "always"
-    : window.map((each) => windowOf(each, timezone));
+const windowsOf = ({ window = [], timezone }: DialValues): CampaignOptions["window"] => {
+  if (timezone !== undefined && !isTimezone(timezone)) {
+    throw new UsageError('--timezone must be an IANA time zone such as "Europe/Berlin"');
+  }
+  if (!window.includes("always")) return window.map((each) => windowOf(each, timezone));
+  if (window.length > 1) throw new UsageError('--window is "always", or hours, and not both');
+  return "always";
+};
+
+/** A moment, by whose clock must be said: this machine's zone is nobody's wish. */
+const momentOf = (text: string): Date => {
+  const at = new Date(text);
+  if (/T\d\d:\d\d.*(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(at.getTime())) return at;
+  throw new UsageError(
+    '--until must be a date, time and zone: "2026-12-24T12:00Z", "…T12:00+01:00"',
+  );
+};
 
 /** What words can't be; the rules of the campaign say the rest. */
 const retryOnOf = (text: string): NonNullable<CampaignOptions["retryOn"]> => {
@@ -79,7 +96,7 @@ export const optionsOf = (flags: DialValues, secret: string, service: string): D
     ...(retryOn !== undefined && { retryOn: retryOnOf(retryOn) }),
     ...(retryAfter !== undefined && { retryAfter: secondsOf("retry-after", retryAfter) }),
     ...(settle !== undefined && { settle: secondsOf("settle", settle) }),
-    ...(until !== undefined && { until: new Date(until) }),
+    ...(until !== undefined && { until: momentOf(until) }),
     ...(prefix && { prefixes: prefix }),
     ...(perDay !== undefined && { perDay: Number(perDay) }),
     ...(flags.variables && { variables: flags.variables.split(",").map(columnOf) }),

@@ -1,4 +1,4 @@
-import type { Serve } from "./server.ts";
+import { patience, type Serve } from "./server.ts";
 
 interface BunServer {
   readonly port: number;
@@ -31,5 +31,12 @@ const dropped = (): Response =>
 export const serveBun: Serve = async (handler, { hostname, port }) => {
   const answer = (request: Request) => handler(request).catch(dropped);
   const server = Bun.serve({ hostname, port, idleTimeout: 0, fetch: answer });
-  return { port: server.port, stop: () => server.stop(true) };
+  const stop = () => server.stop(true);
+  const finish = async (): Promise<void> => {
+    const limit = setTimeout(stop, patience);
+    await server.stop(false);
+    clearTimeout(limit);
+    await stop();
+  };
+  return { port: server.port, stop, finish };
 };

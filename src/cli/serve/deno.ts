@@ -1,8 +1,9 @@
-import type { Serve } from "./server.ts";
+import { patience, type Serve } from "./server.ts";
 
 interface DenoServer {
   readonly addr: { readonly port: number };
   readonly finished: Promise<void>;
+  readonly shutdown: () => Promise<void>;
 }
 
 /** What is used of Deno. */
@@ -32,12 +33,18 @@ export const serveDeno: Serve = async (handler, { hostname, port }) => {
   // Not the request's own signal: it aborts after every answer too, and Deno warns whoever uses it.
   const answer = ({ url, method, headers, body }: Request) =>
     handler(new Request(url, { method, headers, body, signal })).catch(dropped);
-  const { addr, finished } = Deno.serve({ hostname, port, signal, onListen: () => {} }, answer);
+  const server = Deno.serve({ hostname, port, signal, onListen: () => {} }, answer);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await server.finished;
+  };
   return {
-    port: addr.port,
-    stop: async () => {
-      stopping.abort();
-      await finished;
+    port: server.addr.port,
+    stop,
+    finish: async () => {
+      const limit = setTimeout(stop, patience);
+      await server.shutdown();
+      clearTimeout(limit);
     },
   };
 };

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { Serve } from "./server.ts";
+import { patience, type Serve } from "./server.ts";
 
 /** The response of a connection that is dropped: the adapter leaves such a one alone. */
 const dropped = (): Response => new Response(null, { headers: { "x-hono-already-sent": "true" } });
@@ -30,5 +30,15 @@ export const serveNode: Serve = async (handler, { hostname, port }) => {
       server.close();
       server.closeAllConnections();
     },
+    finish: () =>
+      new Promise((resolve) => {
+        const limit = setTimeout(() => server.closeAllConnections(), patience);
+        const sweep = setInterval(() => server.closeIdleConnections(), 10);
+        server.close(() => {
+          clearTimeout(limit);
+          clearInterval(sweep);
+          resolve();
+        });
+      }),
   };
 };

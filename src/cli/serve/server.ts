@@ -13,7 +13,12 @@ export interface Server {
   readonly port: number;
   /** Closes the port and every connection. */
   readonly stop: () => Promise<void>;
+  /** Closes the port, answers what has come, and then closes every connection: within a second. */
+  readonly finish: () => Promise<void>;
 }
+
+/** How long a server that finishes waits for its last answers, in milliseconds. */
+export const patience = 1_000;
 
 /**
  * Listens, in one runtime's own way.

@@ -1,20 +1,26 @@
 type Stream = NodeJS.WriteStream;
 
-/** The streams that take nothing more: a reader has left, or a disk is full. */
-const broken = new Set<Stream>();
+/** The streams that take nothing more, and why: a reader has left (`EPIPE`), or a disk is full. */
+const broken = new Map<Stream, string>();
+
+const isOut = (stream: Stream, error: unknown): boolean => {
+  if (error && !broken.has(stream)) broken.set(stream, String(Object(error).code));
+  return !error;
+};
+
+/** Whether what was printed last is lost, though somebody waits for it: a reader that left doesn't. */
+export const isLost = (stream: Stream = process.stdout): boolean =>
+  (broken.get(stream) ?? "EPIPE") !== "EPIPE";
 
 /** Writes, and says whether it is out. Each runtime has its own way to fail; none may end a command. */
 const write = (stream: Stream, text: string): Promise<boolean> =>
-  new Promise<boolean>((resolve) => {
+  new Promise((resolve) => {
     if (broken.has(stream)) return resolve(false);
     try {
-      stream.write(text, (error) => resolve(!error));
-    } catch {
-      resolve(false);
+      stream.write(text, (error) => resolve(isOut(stream, error)));
+    } catch (error) {
+      resolve(isOut(stream, error));
     }
-  }).then((isOut) => {
-    if (!isOut) broken.add(stream);
-    return isOut;
   });
 
 /** Writes a line, and says whether it is out. */

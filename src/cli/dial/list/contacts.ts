@@ -82,6 +82,8 @@ export async function* contactsIn(
     bom: true,
     columns: (header: readonly string[]) => columnsOf(header, required),
     info: true,
+    // A quote that is never closed would take the whole list into memory.
+    max_record_size: 65_536,
     relax_column_count: true,
     skip_empty_lines: true,
     trim: true,
