@@ -122,8 +122,9 @@ export class Draft {
   }
 
   /**
-   * Changes the contacts of the ledger by it: who is no longer in it ends, as `canceled` or as what
-   * became of the last attempt; who was never called and is in it again waits again, and who was never called has id, zone and variables of now.
+   * Changes the contacts of the ledger by it. Who is no longer in it ends, as `canceled` or as what
+   * became of the last attempt. Who was never called waits again, once in it again, and has id, zone
+   * and variables of now.
    */
   revise(at: number): void {
     const sql = this.#sql;
