@@ -38,10 +38,11 @@ const shape = /^\w+:\/\/[^\s/\\][^\t\n\r]*$/;
  * Good for `status_callback_url`, `flow_url` and `ws_url`, with any service: it only has to come to the
  * URL that it was given.
  *
- * It may spell that URL in its own way: `%c3%a9` for `%C3%A9`, `%7E` for `~`, a dot segment resolved. One
- * spelling is signed and checked. The host is not covered, since proxies and tunnels rewrite it. The path
- * is: behind a proxy that rewrites it, tell `receive`, `verifyUrl` or the handler the `publicUrl` that you
- * have signed. A parameter that is added, removed or moved breaks the token.
+ * It may spell that URL in its own way: `%c3%a9` for `%C3%A9`, `%7E` for `~`, a dot segment resolved, and
+ * with what every URL parser drops, such as a tab, or a space at the end. One spelling is signed and
+ * checked. The host is not covered, since proxies and tunnels rewrite it. The path is: behind a proxy that
+ * rewrites it, tell `receive`, `verifyUrl` or the handler the `publicUrl` that you have signed. A parameter
+ * that is added, removed or moved breaks the token.
  *
  * @param url - https or wss, http and ws on loopback only; at most 2 083 characters once signed
  * @param options - the secret, and what the URL shall bring back

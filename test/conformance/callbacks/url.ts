@@ -147,6 +147,21 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "what every URL parser drops is no change: a tab, and spaces and control characters at the end",
+    run: async () => {
+      const url = await signUrl("https://app.test/status?a=1", { secret, context: { order: 17 } });
+      for (const same of [
+        url.replace("/st", "/s\tt"),
+        `${url} `,
+        `${url}\u0000`,
+        `${url}\t\u001f`,
+      ]) {
+        assert.equal(new URL(same).href, url);
+        assert.deepEqual(await verifyUrl(same, { secret }), { order: 17 });
+      }
+    },
+  },
+  {
     name: "what the RFCs call different URLs stays different",
     run: async () => {
       for (const [given, other] of different) {
