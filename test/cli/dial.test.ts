@@ -196,21 +196,24 @@ describe("outdial dial", () => {
     expect(JSON.parse(stdout)).toMatchObject({ unknown: 1 });
   });
 
-  it("exits 130 at ctrl-C, after the calls that live; the same command goes on", async () => {
-    const many = Array.from({ length: 60 }, (_, index) => `+1303555${1000 + index}`).join("\n");
-    const list = file("people.csv", `number\n${many}\n`);
-    const args = words(list, ...listening(), "--json");
-    const running = start("node", args, env());
-    await posted(5);
-    running.child.kill("SIGINT");
-    const { code, stdout } = await running.ended;
-    expect(code).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({ calling: 0, unknown: 0, contacts: 60 });
-    const again = await run(args);
-    expect(again.code).toBe(0);
-    expect(JSON.parse(again.stdout)).toMatchObject({ completed: 60 });
-    expect(posts).toBe(60);
-  });
+  it.each(["SIGINT", "SIGHUP"] as const)(
+    "exits 130 at %s, after the calls that live; the same command goes on",
+    async (event) => {
+      const many = Array.from({ length: 60 }, (_, index) => `+1303555${1000 + index}`).join("\n");
+      const list = file("people.csv", `number\n${many}\n`);
+      const args = words(list, ...listening(), "--json");
+      const running = start("node", args, env());
+      await posted(5);
+      running.child.kill(event);
+      const { code, stdout } = await running.ended;
+      expect(code).toBe(130);
+      expect(JSON.parse(stdout)).toMatchObject({ calling: 0, unknown: 0, contacts: 60 });
+      const again = await run(args);
+      expect(again.code).toBe(0);
+      expect(JSON.parse(again.stdout)).toMatchObject({ completed: 60 });
+      expect(posts).toBe(60);
+    },
+  );
 
   it("is refused for a journal that is in use; results and block work meanwhile", async () => {
     const many = Array.from({ length: 20 }, (_, index) => `+1303555${1000 + index}`).join("\n");
