@@ -11,18 +11,18 @@ import type { Gone } from "../socket/news.ts";
 import { openSocket } from "../socket/open.ts";
 import { hangUp } from "../tool.ts";
 import { Ear } from "./ear.ts";
+import { Goodbye } from "./end/goodbye.ts";
+import { onceHeard } from "./end/once-heard.ts";
+import { Watch } from "./end/watch.ts";
 import type { Ends } from "./ends.ts";
-import { Goodbye } from "./goodbye.ts";
 import { Meter } from "./metrics.ts";
 import { mouthOf } from "./mouth.ts";
-import { onceHeard } from "./once-heard.ts";
 import { type EndReason, type TalkEnd, type TalkOptions, type Times, timesOf } from "./options.ts";
 import { type Teller, tellerOf } from "./teller.ts";
 import { Timers } from "./timers.ts";
-import { Toolbox } from "./toolbox.ts";
+import { Toolbox } from "./tools/toolbox.ts";
 import { Voice } from "./voice.ts";
 import { type Called, taken } from "./warm.ts";
-import { Watch } from "./watch.ts";
 
 /** Ends that nobody has to look into. */
 const fine: ReadonlySet<EndReason> = /* @__PURE__ */ new Set<EndReason>([

@@ -2,9 +2,9 @@ import type { AudioFormat } from "../audio/format.ts";
 import type { Player } from "../player/player.ts";
 import type { Link } from "../socket/link.ts";
 import type { Ear } from "./ear.ts";
-import type { Goodbye } from "./goodbye.ts";
+import type { Goodbye } from "./end/goodbye.ts";
+import type { Watch } from "./end/watch.ts";
 import type { Voice } from "./voice.ts";
-import type { Watch } from "./watch.ts";
 
 /** The two ends of a talk, once the stream has started. */
 export interface Ends {

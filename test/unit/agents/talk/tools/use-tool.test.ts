@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { useTool } from "../../../../src/agents/talk/use-tool.ts";
-import type { Tools } from "../../../../src/agents/tool.ts";
+import { useTool } from "../../../../../src/agents/talk/tools/use-tool.ts";
+import type { Tools } from "../../../../../src/agents/tool.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

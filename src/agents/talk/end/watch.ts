@@ -1,6 +1,6 @@
-import type { Player } from "../player/player.ts";
-import { isBelow } from "../player/silence.ts";
-import type { Timers } from "./timers.ts";
+import type { Player } from "../../player/player.ts";
+import { isBelow } from "../../player/silence.ts";
+import type { Timers } from "../timers.ts";
 
 /** Louder than a line is on which nobody speaks, as the mean of the samples' size. */
 const voice = 300;

@@ -1,8 +1,8 @@
-import type { ToolCall } from "../agent.ts";
-import type { Player } from "../player/player.ts";
-import type { Link } from "../socket/link.ts";
+import type { ToolCall } from "../../agent.ts";
+import type { Player } from "../../player/player.ts";
+import type { Link } from "../../socket/link.ts";
+import type { Timers } from "../timers.ts";
 import { onceHeard } from "./once-heard.ts";
-import type { Timers } from "./timers.ts";
 
 /** The agent's wish to hang up, until its goodbye was heard. */
 export class Goodbye {

@@ -1,6 +1,6 @@
-import type { ToolCall, ToolResult } from "../agent.ts";
-import type { Tools } from "../tool.ts";
-import type { Meter } from "./metrics.ts";
+import type { ToolCall, ToolResult } from "../../agent.ts";
+import type { Tools } from "../../tool.ts";
+import type { Meter } from "../metrics.ts";
 import { refused, type Use, useTool } from "./use-tool.ts";
 
 /** How many tools may be in use at once. */

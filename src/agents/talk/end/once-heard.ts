@@ -1,5 +1,5 @@
-import type { Player } from "../player/player.ts";
-import type { Timers } from "./timers.ts";
+import type { Player } from "../../player/player.ts";
+import type { Timers } from "../timers.ts";
 
 /** How much later than by our clock what was said last may be heard, in ms. */
 const within = 30_000;

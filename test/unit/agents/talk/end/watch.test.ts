@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { deepgram } from "../../../../src/agents/adapters/deepgram.ts";
-import { openaiRealtime } from "../../../../src/agents/adapters/openai-realtime/openai-realtime.ts";
-import { plain, talking } from "./talking.ts";
+import { deepgram } from "../../../../../src/agents/adapters/deepgram.ts";
+import { openaiRealtime } from "../../../../../src/agents/adapters/openai-realtime/openai-realtime.ts";
+import { plain, talking } from "../talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
-import { withDeadline } from "../../request/deadline.ts";
-import type { ToolCall, ToolResult } from "../agent.ts";
-import type { Tools } from "../tool.ts";
+import { withDeadline } from "../../../request/deadline.ts";
+import type { ToolCall, ToolResult } from "../../agent.ts";
+import type { Tools } from "../../tool.ts";
 
 /** What came of a wish to use a tool. */
 export interface Use {
