@@ -87,6 +87,16 @@ test("trap: audio of a lower event_id than the interruption is dropped", () => {
   expect([audio(4), audio(5), audio(6)].map(({ length }) => length)).toEqual([0, 0, 1]);
 });
 
+test.each([1e9, undefined])(
+  "an interruption of event %s doesn't make the agent mute for good",
+  (event_id) => {
+    const { codec } = codecOf();
+    codec.read(JSON.stringify({ type: "interruption", interruption_event: { event_id } }));
+    const audio_event = { audio_base_64: "AAA=", event_id: 7 };
+    expect(codec.read(JSON.stringify({ type: "audio", audio_event }))).toHaveLength(1);
+  },
+);
+
 test("a ping is answered, and words are read, corrected too", () => {
   const { codec, read } = codecOf();
   expect(sent(codec.hear(new Uint8Array([1, 2, 3])))).toEqual([
