@@ -2,7 +2,7 @@ import type { CountryCode, PhoneNumber } from "libphonenumber-js/min";
 import { UsageError } from "../../command/failure.ts";
 
 /** What a text is: exactly one telephone number, as E.164 in its one spelling, or why it is none. */
-export type Reading =
+type Reading =
   | { readonly number: string; readonly reason?: undefined }
   | { readonly number?: undefined; readonly reason: string };
 
