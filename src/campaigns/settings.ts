@@ -99,7 +99,10 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> =
         [
           /* @__PURE__ */ custom<"always">((value) => value === "always"),
           WindowSchema,
-          /* @__PURE__ */ pipe(/* @__PURE__ */ array(WindowSchema), /* @__PURE__ */ minLength(1)),
+          /* @__PURE__ */ pipe(
+            /* @__PURE__ */ array(WindowSchema),
+            /* @__PURE__ */ minLength(1, "must be one window or more"),
+          ),
         ],
         'must be "always", or windows such as { days: "mon-fri", from: "09:00", to: "20:00", timezone: "Europe/Berlin" }',
       ),

@@ -24,7 +24,6 @@ export interface Database {
  */
 const settings = `
   pragma busy_timeout = 10000;
-  pragma journal_mode = wal;
   pragma synchronous = full;
   pragma wal_autocheckpoint = 0;
   pragma secure_delete = on;
@@ -46,11 +45,14 @@ class FileSql implements Sql {
   constructor(database: Database) {
     this.#database = database;
     database.exec(settings);
+  }
+
+  /** Not before somebody dials from it: whoever only looks changes nothing of a file, whosever it is. */
+  #makeDurable(): void {
+    this.#database.exec("pragma journal_mode = wal");
     const [{ journal_mode } = {}] = this.all("pragma journal_mode");
     const [{ synchronous } = {}] = this.all("pragma synchronous");
-    if (this.#path && (journal_mode !== "wal" || synchronous !== 2)) {
-      throw new LedgerException("not_durable");
-    }
+    if (journal_mode !== "wal" || synchronous !== 2) throw new LedgerException("not_durable");
   }
 
   all(statement: string, ...values: Param[]): readonly Row[] {
@@ -91,6 +93,7 @@ class FileSql implements Sql {
   /** A lock of the operating system, on a file of its own: it is gone with the process, however that ends. */
   lock(): void {
     if (!this.#path || this.#lock) return;
+    this.#makeDurable();
     // The same class opens the second file, so that no runtime's module is imported here.
     const lock: Database = new (Object(this.#database).constructor)(`${this.#path}-lock`);
     try {

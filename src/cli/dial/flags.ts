@@ -46,7 +46,7 @@ export const dialFlags = {
   settle: {
     type: "string",
     value: "time",
-    help: "how long a call may be silent, then it is unknown; 62m30s",
+    help: "until a call is unknown whose end nobody tells; 62m30s",
   },
   until: {
     type: "string",

@@ -72,6 +72,20 @@ describe("a ledger is of one campaign", () => {
     expect(await reasonOf(() => openLedger(new DatabaseSync(":memory:")))).toBe("not_a_ledger");
   });
 
+  it("looking at a file of anything else changes no byte of it", async () => {
+    const file = join(folder(), "theirs.db");
+    for (const statements of ["", "create table theirs (x)"]) {
+      const theirs = new DatabaseSync(file);
+      theirs.exec(statements);
+      theirs.close();
+      const before = readFileSync(file);
+      const database = new DatabaseSync(file);
+      expect(await reasonOf(() => openLedger(database))).toBe("not_a_ledger");
+      database.close();
+      expect(readFileSync(file).equals(before)).toBe(true);
+    }
+  });
+
   it("one of a newer version is refused", async () => {
     const database = new DatabaseSync(":memory:");
     await stageOf({}, database);

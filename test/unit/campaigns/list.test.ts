@@ -262,6 +262,10 @@ describe("a campaign", () => {
     expect(before).toBeLessThan(50);
   });
 
+  it("no window at all is no window, in plain words", async () => {
+    await expect(stageOf({ window: [] })).rejects.toThrow("window must be one window or more");
+  });
+
   it.each([
     [{ rate: 0 }, "rate"],
     [{ window: "at night" }, "window"],
@@ -271,7 +275,6 @@ describe("a campaign", () => {
     [{ prefixes: ["49"] }, "prefixes"],
     [{ flow_url: `https://app.test/${"x".repeat(700)}` }, "flow_url"],
     [{ flow_url: `https://app.test/${"ü".repeat(400)}` }, "flow_url"],
-    [{ window: [] }, "window"],
     [{ retries: 3 }, "retries"],
   ])("refuses the option %j", async (options, param) => {
     const error = await stageOf(Object(options)).catch((thrown) => thrown);
