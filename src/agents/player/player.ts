@@ -107,12 +107,9 @@ export class Player {
   /** Silent, at once: what was cut off. */
   clear(): readonly Cut[] {
     const now = performance.now();
-    const unsent = this.#unsent;
-    // What waits for the network wasn't heard, and the service may be behind our clock.
-    const heardAt = unsent > 0 ? Math.min(now, this.#until - unsent) : now;
-    const wasSaid = unsent > 0 || this.#until > now - 1000;
+    const wasSaid = this.#unsent > 0 || this.#until > now - 1000; // The service may be behind our clock.
     clearTimeout(this.#timer);
-    const cuts = this.#items.cut(heardAt, (turn) => this.#turns.has(turn));
+    const cuts = this.#items.cut(this.#heardAt(now), (turn) => this.#turns.has(turn));
     this.#turns.cancel();
     this.#queue.clear();
     this.#until = Number.NEGATIVE_INFINITY;
@@ -156,6 +153,12 @@ export class Player {
     return (this.#mouth.buffered * 0.75) / this.#bytesPerMs;
   }
 
+  /** Up to when it was heard: what waits for the network wasn't. */
+  #heardAt(now: number): number {
+    const unsent = this.#unsent;
+    return unsent > 0 ? Math.min(now, this.#until - unsent) : now;
+  }
+
   /** Sends what is due, and sets the clock for the rest. */
   #pump(): void {
     clearTimeout(this.#timer);
@@ -190,7 +193,7 @@ export class Player {
     const gap = this.#isSilent ? 0 : from - this.#until;
     const { turn } = this.#queue;
     const isSame = turn === undefined ? gap < pause : turn === this.#saying;
-    this.#items.settle(now);
+    this.#items.settle(this.#heardAt(now));
     for (let at = 0; at < size; ) {
       const part = this.#queue.take(size - at);
       if (!part) break;

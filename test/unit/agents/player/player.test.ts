@@ -167,6 +167,14 @@ test("what waits in our own socket is cleared, and counts as unheard", () => {
   expect(done.at(-1)).toEqual([5_000, "clear"]);
 });
 
+test("what never left our own socket was never heard, however long it is", () => {
+  const { player, mouth } = playing();
+  mouth.buffered = (2_500 * 16 * 4) / 3;
+  player.say(speech(2_500), "a", "t");
+  vi.advanceTimersByTime(5_000);
+  expect(player.clear()).toEqual([{ item: "a", heard: 0, of: 2_500 }]);
+});
+
 test("nothing is drained while it waits in our own socket", async () => {
   const { player, mouth } = playing();
   const heard = vi.fn();
