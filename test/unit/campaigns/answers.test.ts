@@ -41,6 +41,15 @@ describe("what asks to wait", () => {
     expect(waits.slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
+  it("ends a contact as expired, the 20th time, where nobody else is put off", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    stage.answer = no(429, 1);
+    await stage.play(120_000);
+    expect(stage.posts).toHaveLength(20);
+    expect(stage.campaign.progress()).toMatchObject({ expired: 1, done: true });
+  });
+
   it("slows the pace, which recovers within 10 s", async () => {
     const stage = await stageOf({ rate: 100 });
     await stage.campaign.add(people(1));

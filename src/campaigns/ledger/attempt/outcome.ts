@@ -71,21 +71,25 @@ const later =
     if (deferrals < mostDeferrals) {
       return move(sql, row, "waiting", { at, reason, due: at + wait * 1000 });
     }
-    if (isAnyPlacedSince(sql, attempt.contact)) return endAs(sql, row, "expired", at);
+    if (!isOutage(sql, attempt.contact)) return endAs(sql, row, "expired", at);
     sql.all("update outdial_contact set deferrals = 0 where contact = ?", attempt.contact);
     move(sql, row, "waiting", { at, reason });
     setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
   };
 
-/** Whether anybody was called while a contact was put off: then it alone is at fault. */
-const isAnyPlacedSince = (sql: Sql, contact: number): boolean =>
-  sql.all(
-    `select 1 from outdial_audit where event = 'placed' and entry > (
+/** Whether others were put off too while a contact was, and nobody was called: then none of them is at fault. */
+const isOutage = (sql: Sql, contact: number): boolean => {
+  const others = sql.all(
+    `select distinct event from outdial_audit
+     where contact != ? and event in ('placed', 'released') and entry > (
        select entry from outdial_audit where contact = ? and event = 'released'
        order by entry desc limit 1 offset ${mostDeferrals - 1}
-     ) limit 1`,
+     )`,
     contact,
-  ).length > 0;
+    contact,
+  );
+  return others.length === 1 && others[0]?.event === "released";
+};
 
 const unsent =
   (detail: string): Write =>
