@@ -2,6 +2,7 @@ import { numbersIn } from "./contacts/numbers.ts";
 import { type AuditEntry, readAudit } from "./ledger/audit.ts";
 import { block } from "./ledger/barred/blocked.ts";
 import { type Progress, progressOf } from "./ledger/campaign/progress.ts";
+import { requireLog } from "./ledger/log.ts";
 import { type Result, readResults } from "./ledger/results.ts";
 import { requireTables } from "./ledger/tables.ts";
 import { type Database, databaseSql } from "./sql/database.ts";
@@ -46,7 +47,7 @@ export const ledgerOf = (sql: Sql, clock: () => number): Ledger => ({
  * from it.
  *
  * @param storage - the database that a campaign lives in
- * @throws {LedgerException} `not_a_ledger` or `newer`
+ * @throws {LedgerException} `not_a_ledger`, `newer` or `log_missing`
  *
  * @example Export what has become of a list
  * ```ts
@@ -74,5 +75,6 @@ export const ledgerOf = (sql: Sql, clock: () => number): Ledger => ({
 export const openLedger = (storage: Storage): Ledger => {
   const sql = sqlOf(storage);
   requireTables(sql);
+  requireLog(sql);
   return ledgerOf(sql, Date.now);
 };

@@ -7,7 +7,8 @@ import { factOf, setFact } from "./campaign/facts.ts";
  * The claims of a file are in its log (`-wal`) until they are folded into it. A file that is looked at
  * without its log, because that was left behind or deleted or the file has another name now, has
  * forgotten them: whoever dialled from it would call everybody again. So each fold leaves a stamp in the
- * file, and the same one in the log alone. A file whose two stamps differ lacks its log.
+ * file, and the same one in the log alone. A file whose two stamps differ lacks its log, unless that is
+ * there: then the process ended in the middle of a fold.
  */
 const names = { file: "folded", log: "logged" } as const;
 
@@ -16,7 +17,8 @@ const most = 10_000;
 
 /** @throws {LedgerException} `log_missing` */
 export const requireLog = (sql: Sql): void => {
-  if (factOf(sql, names.file) !== factOf(sql, names.log)) throw new LedgerException("log_missing");
+  const isStamped = factOf(sql, names.file) === factOf(sql, names.log);
+  if (!isStamped && !sql.hasLog()) throw new LedgerException("log_missing");
 };
 
 /** Brings the log into the file, and begins it anew. */

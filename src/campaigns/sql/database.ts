@@ -120,6 +120,12 @@ class FileSql implements Sql {
     this.#folded = this.#changes;
   }
 
+  hasLog(): boolean {
+    // To fold is the only way to ask. Busy: somebody is folding what is there.
+    const [{ busy, log } = {}] = this.all("pragma wal_checkpoint(passive)");
+    return !!busy || Number(log) > 0;
+  }
+
   get #changes(): number {
     return Number(this.all("select total_changes() as changes")[0]?.changes);
   }

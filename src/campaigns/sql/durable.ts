@@ -20,5 +20,6 @@ export const durableSql = (storage: DurableStorage): Sql => ({
   unlock: () => {},
   unfolded: () => 0,
   fold: () => {},
+  hasLog: () => true,
   scrub: () => {},
 });

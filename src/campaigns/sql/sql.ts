@@ -31,6 +31,8 @@ export interface Sql {
   unfolded(): number;
   /** Brings what the log has into the file. */
   fold(): void;
+  /** Whether there is a log with something in it, folded or not. */
+  hasLog(): boolean;
   /** Leaves no byte of what was deleted. */
   scrub(): void;
 }

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openLedger } from "../../../src/campaigns/ledger.ts";
+import { LedgerException } from "../../../src/campaigns/ledger-exception.ts";
 import { people, stageOf } from "./stage.ts";
 
 let folder: string;
@@ -66,6 +68,33 @@ describe("a file without its log", () => {
     copyFileSync(file, other);
     expect(await openedElsewhere(other)).toBe("log_missing");
   }, 60_000);
+});
+
+describe("a process that is killed while it folds its log", () => {
+  /** The file and its log as they are between the two stamps of a fold. */
+  const killed = async (...ends: string[]) => {
+    const stage = await stageOf({}, new DatabaseSync(file));
+    await stage.campaign.add(people(3));
+    await stage.play();
+    const folding = new DatabaseSync(file);
+    folding.exec("update outdial_fact set value = 'new' where name = 'folded'");
+    folding.exec("pragma wal_checkpoint(passive)");
+    for (const end of ends) copyFileSync(file + end, other + end);
+  };
+
+  it("goes on with what is there", async () => {
+    await killed("", "-wal");
+    const again = await stageOf({}, new DatabaseSync(other));
+    await again.play();
+    expect(again.posts).toEqual([]);
+    expect(again.campaign.progress()).toMatchObject({ calling: 3 });
+  });
+
+  it("is refused without its log, also to look at", async () => {
+    await killed("");
+    expect(() => openLedger(new DatabaseSync(other))).toThrow(LedgerException);
+    expect(await openedElsewhere(other)).toBe("log_missing");
+  });
 });
 
 it("a file whose campaign was closed stands alone", async () => {
