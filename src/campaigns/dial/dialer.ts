@@ -1,4 +1,4 @@
-import { claim } from "../ledger/attempt/claim.ts";
+import { type Attempt, claim } from "../ledger/attempt/claim.ts";
 import { type Meaning, recordOutcome } from "../ledger/attempt/outcome.ts";
 import { giveUp, nextToGiveUp } from "../ledger/attempt/settle.ts";
 import { isBlocked } from "../ledger/barred/blocked.ts";
@@ -129,9 +129,10 @@ export class Dialer {
     for (const { contact, params } of claimed) {
       const key = { contact: contact.contact, attempt: contact.attempts + 1 };
       // Not before: the commit takes its time, and the pace is that of the POSTs.
-      this.#pace.take(this.#settings.clock());
+      const begun = this.#settings.clock();
+      this.#pace.take(begun);
       const work = this.#post(contact.timezone, params)
-        .then((meaning) => this.#record(key, meaning))
+        .then((meaning) => this.#record(key, meaning, begun))
         .finally(() => this.#inFlight.delete(work));
       this.#inFlight.add(work);
     }
@@ -192,11 +193,13 @@ export class Dialer {
     }
   }
 
-  #record(key: { contact: number; attempt: number }, meaning: Meaning): void {
+  #record(key: Attempt, meaning: Meaning, begun: number): void {
     try {
       const at = this.#settings.clock();
       if (meaning.means === "later") this.#pace.slow(at);
-      recordOutcome(this.#sql, key, meaning, at, this.#settings, this.#inFlight.size <= 1);
+      const isLast = this.#inFlight.size <= 1;
+      const stands = recordOutcome(this.#sql, key, meaning, at, this.#settings, isLast);
+      if (!stands) this.#day.giveBack(begun);
     } catch (error) {
       this.#failure = { error };
     }

@@ -35,6 +35,7 @@ const tables = [
     state text not null,
     claimed integer not null,
     settle_by integer not null,
+    detail text,
     primary key (contact, attempt)
   ) without rowid`,
   "create index outdial_open on outdial_attempt (settle_by) where state <> 'settled'",

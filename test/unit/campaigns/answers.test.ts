@@ -116,6 +116,18 @@ it.each([400, 402, 410, 413, 415, 422, 451])(
   },
 );
 
+it("who is unknown has the answer to the request as the reason", async () => {
+  const stage = await stageOf({ settle: 60 });
+  await stage.campaign.add(people(1));
+  stage.answer = throwing(new ServiceException("HTTP 503", { placed: "maybe", code: 503 }));
+  await stage.play(120_000);
+  const [result] = stage.campaign.results();
+  expect(result).toMatchObject({
+    disposition: "unknown",
+    reason: "HTTP 503 (a call may have been placed)",
+  });
+});
+
 describe("a final notification", () => {
   it.each([
     ["call.completed", "normal", "completed"],

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../../src/campaigns/index.ts";
-import { BadParametersException } from "../../../src/errors.ts";
+import { BadParametersException, ServiceException } from "../../../src/errors.ts";
 import { noon, numberOf, people, stageOf } from "./stage.ts";
 
 const window = { days: "sun-sat", from: "09:00", to: "20:00", timezone: "Europe/Berlin" };
@@ -57,6 +57,18 @@ describe("who is claimed within the hours", () => {
 });
 
 describe("perDay", () => {
+  it("isn't spent by answers that called nobody", async () => {
+    const stage = await stageOf({ perDay: 2 });
+    await stage.campaign.add(people(3));
+    stage.answer = () => {
+      throw new ServiceException("HTTP 429", { placed: "no", code: 429, retryAfter: 1 });
+    };
+    await stage.play(10_000);
+    stage.answer = () => ({ id: "cs_1" });
+    await stage.play(60_000);
+    expect(stage.campaign.progress()).toMatchObject({ calling: 2, waiting: 1 });
+  });
+
   it("lasts until midnight also on a day with a change of the clocks", async () => {
     const all = { ...window, from: "00:00", to: "24:00" };
     const stage = await stageOf({ perDay: 2, window: all });

@@ -24,7 +24,7 @@ export const claim = (
 ): boolean => {
   const attempt = attempts + 1;
   const [claimed] = sql.all(
-    `insert into outdial_attempt values (?, ?, 'claimed', ?, ?)
+    `insert into outdial_attempt values (?, ?, 'claimed', ?, ?, null)
      on conflict do nothing returning attempt`,
     contact,
     attempt,
@@ -63,6 +63,22 @@ export const setState = (
   sql.all(
     "update outdial_attempt set state = ? where contact = ? and attempt = ?",
     state,
+    contact,
+    attempt,
+  );
+};
+
+/** Writes down why nobody knows what became of an attempt. */
+export const noteDoubt = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  detail: string,
+  at: number,
+): void => {
+  audit(sql, { at, contact, attempt, event: "maybe", detail });
+  sql.all(
+    "update outdial_attempt set detail = ? where contact = ? and attempt = ?",
+    detail,
     contact,
     attempt,
   );

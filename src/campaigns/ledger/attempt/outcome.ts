@@ -1,9 +1,8 @@
 import type { CampaignSettings } from "../../settings.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { audit } from "../audit.ts";
 import { setStateOfCampaign } from "../campaign/progress.ts";
 import { contactOf, endAs, move } from "../contact.ts";
-import { type Attempt, notePlaced, release, setState, stateOf } from "./claim.ts";
+import { type Attempt, noteDoubt, notePlaced, release, setState, stateOf } from "./claim.ts";
 
 /** What the answer to a POST means for its contact. */
 export type Meaning =
@@ -48,7 +47,7 @@ const end = (sql: Sql, key: Attempt, at: number, state: "placed" | "unknown", re
 const maybe =
   (detail: string): Write =>
   (sql, { contact, attempt }, at, { notified }) => {
-    audit(sql, { at, contact, attempt, event: "maybe", detail });
+    noteDoubt(sql, { contact, attempt }, detail, at);
     const row = contactOf(sql, contact);
     if (!notified && row?.state === "calling") {
       end(sql, { contact, attempt }, at, "unknown", detail);
@@ -131,7 +130,7 @@ const recordOf = (meaning: Meaning): Write => {
 };
 
 /**
- * Writes down what the answer to a POST means. It needs no sync of its own. When a power cut takes it
+ * Writes down what the answer to a POST means, and gives whether the claim still stands. It needs no sync of its own. When a power cut takes it
  * back, the claim stands alone: a `maybe`, which a notification settles or which ends as `unknown`. So does
  * a claim whose release is gone: its contact isn't called, though it might be. And a claim that is made after
  * a release is synced, with all that came before it.
@@ -145,8 +144,10 @@ export const recordOutcome = (
   at: number,
   settings: CampaignSettings,
   isLast: boolean,
-): void => {
-  const write = (): void => recordOf(meaning)(sql, attempt, at, settings);
-  if (isLast) sql.transaction(write);
-  else sql.relaxed(write);
+): boolean => {
+  const write = (): boolean => {
+    recordOf(meaning)(sql, attempt, at, settings);
+    return !!stateOf(sql, attempt);
+  };
+  return isLast ? sql.transaction(write) : sql.relaxed(write);
 };

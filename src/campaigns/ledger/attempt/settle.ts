@@ -4,7 +4,7 @@ import { type Disposition, dispositionOf } from "../../disposition.ts";
 import type { CampaignSettings } from "../../settings.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { factOf } from "../campaign/facts.ts";
-import { contactOf, isErased, move } from "../contact.ts";
+import { contactOf, isErased, move, textIn } from "../contact.ts";
 import { type Attempt, claim, notePlaced, setState, stateOf } from "./claim.ts";
 import { longestWait } from "./outcome.ts";
 
@@ -131,7 +131,7 @@ export const giveUp = (sql: Sql, at: number): void => {
   if (next > at) return;
   sql.transaction(() => {
     const rows = sql.all(
-      `select contact, attempt from outdial_attempt
+      `select contact, attempt, detail from outdial_attempt
        where state <> 'settled' and settle_by <= ? limit ${page}`,
       at,
     );
@@ -139,7 +139,7 @@ export const giveUp = (sql: Sql, at: number): void => {
       const key = { contact: Number(row.contact), attempt: Number(row.attempt) };
       const contact = contactOf(sql, key.contact);
       setState(sql, key, "settled");
-      if (contact) move(sql, contact, "unknown", { at });
+      if (contact) move(sql, contact, "unknown", { at, reason: textIn(row.detail) });
     }
   });
 };

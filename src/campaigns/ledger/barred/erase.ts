@@ -34,6 +34,7 @@ export const erase = async (
       );
       // A service may have said anything.
       sql.all("update outdial_audit set detail = null where contact = ?", contact);
+      sql.all("update outdial_attempt set detail = null where contact = ?", contact);
       const reason = "erased";
       if (state === "waiting") move(sql, { ...rest, contact, state }, "skipped", { at, reason });
       audit(sql, { at, contact, event: "erased" });

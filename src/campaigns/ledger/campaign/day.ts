@@ -36,6 +36,13 @@ export class Day {
     setFact(this.#sql, "day", Math.max(this.#counted, dayAt(now, this.#timezone)));
   }
 
+  /** A claim of that time was taken back: nobody was called. */
+  giveBack(claimed: number): void {
+    if (dayAt(claimed, this.#timezone) !== this.#counted) return;
+    const calls = Number(factOf(this.#sql, "day_calls")) - 1;
+    this.#sql.relaxed(() => setFact(this.#sql, "day_calls", Math.max(0, calls)));
+  }
+
   /** The day whose calls are counted: it ends at its midnight, not when a clock is set back. */
   get #counted(): number {
     return Number(factOf(this.#sql, "day"));
