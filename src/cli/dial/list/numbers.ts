@@ -56,6 +56,12 @@ const isOne = (text: string): boolean => {
 const lacksTrunk = (text: string, number: PhoneNumber): boolean =>
   !/^\(?[+0]/.test(text) && /^\D*0|^\d+$/.test(number.formatNational());
 
+/** E.164, which is taken as it is: numbering plans change, and no list of them is the service's. */
+const e164 = /^\+[1-9]\d{6,14}$/;
+
+/** Where a 0 may follow the code of a country: only its plan knows whether it belongs there. */
+const zero = /^\+\d{1,3}0/;
+
 /**
  * Reads numbers, those without a country by one. One telephone has one spelling, so a 0 that belongs
  * to the national way of writing is left out: `+49 (0)30 123456` is `+4930123456`.
@@ -74,9 +80,11 @@ export const reader = async (country?: string): Promise<Read> => {
     if (!text) return { reason: reasons.empty };
     if (!isOne(text)) return { reason: reasons.several };
     if (!code && !text.startsWith("+")) return { reason: reasons.country };
+    const isPlain = e164.test(text);
+    if (isPlain && !zero.test(text)) return { number: text };
     const number = parsePhoneNumberFromString(text, options);
     if (!number?.isPossible() || !number.isValid() || number.ext)
-      return { reason: reasons.unknown };
+      return isPlain ? { number: text } : { reason: reasons.unknown };
     return lacksTrunk(text, number) ? { reason: reasons.trunk } : { number: number.number };
   };
 };

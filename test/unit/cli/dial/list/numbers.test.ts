@@ -35,6 +35,13 @@ it("keeps a 0 that is part of the number: Italy's", async () => {
   expect((await reader())("+39 06 1234567")).toEqual({ number: "+39061234567" });
 });
 
+it.each(["+15550000101", "+999123456789", "+120255501010"])(
+  "takes E.164 as it is, though no plan knows it: %s",
+  async (number) => {
+    for (const country of [none, "DE"]) expect((await reader(country))(number)).toEqual({ number });
+  },
+);
+
 it.each([
   // Two numbers, or a number and something else.
   ["+12025550101\t7", none],
@@ -71,8 +78,8 @@ it.each([
   ["0012025550101", "US"],
   ["00012025550101", "US"],
   ["12025550101", none],
-  ["+120255501010", none],
-  ["+999123456789", none],
+  ["+1 20 25 55 01 010", none],
+  ["+999 123456789", none],
   ["", none],
   ["+", none],
 ])("refuses %j, country %s: it isn't exactly one number", async (text, country) => {
