@@ -128,10 +128,11 @@ export class Dialer {
     });
     for (const { contact, params } of claimed) {
       const key = { contact: contact.contact, attempt: contact.attempts + 1 };
-      // Not before: the commit takes its time, and the pace is that of the POSTs.
+      const posted = this.#post(contact.timezone, params);
+      // Not before: a commit takes its time, as does what begins a request, and the pace is that of the POSTs.
       const begun = this.#settings.clock();
       this.#pace.take(begun);
-      const work = this.#post(contact.timezone, params)
+      const work = posted
         .then((meaning) => this.#record(key, meaning, begun))
         .finally(() => this.#inFlight.delete(work));
       this.#inFlight.add(work);

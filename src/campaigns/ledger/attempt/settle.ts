@@ -101,6 +101,9 @@ export const noteReceived = (
 ): boolean => {
   const key = attemptIn(sql, context);
   if (!key) return false;
+  const known = stateOf(sql, key);
+  // Of a call that is known to have been placed only its end says more.
+  if (known && known !== "claimed" && !isEnd(event)) return true;
   const write = (): boolean => {
     if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settle * 1000);
     const state = stateOf(sql, key);
@@ -115,7 +118,7 @@ export const noteReceived = (
   };
   // An end is told once it was taken in, and never again; what makes a claim must last as any claim. Of
   // the rest a power cut only takes back what the end tells too.
-  const mustLast = isEnd(event) || !stateOf(sql, key);
+  const mustLast = isEnd(event) || !known;
   return mustLast ? sql.transaction(write) : sql.relaxed(write);
 };
 
