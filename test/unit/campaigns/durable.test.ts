@@ -80,8 +80,10 @@ describe("what a power cut may take back", () => {
 
   it("is what is told on the way, but no end of a call", async () => {
     const { stage, during } = await opened();
-    await stage.play();
+    stage.answer = () => new Promise(() => {});
+    await stage.campaign.step();
     expect(await during(() => stage.tell(0, "call.ringing"))).toEqual(["relaxed"]);
+    expect(await during(() => stage.tell(0, "call.answered"))).toEqual([]); // It says no more.
     expect(await during(() => stage.tell(0, "call.failed", "busy"))).toEqual(["synced"]);
   });
 
