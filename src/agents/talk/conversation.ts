@@ -1,7 +1,9 @@
+import { chunkSizeOf } from "../../flows/media/options.ts";
 import type { MediaStart } from "../../flows/media/service.ts";
-import { type StreamSession, streamSession } from "../../flows/media/session.ts";
 import type { MediaSocket } from "../../flows/media/socket.ts";
+import { type Wire, wireOn } from "../../flows/media/wire.ts";
 import { quietly } from "../../rules/quietly.ts";
+import { type Teller, tellerOf } from "../../rules/teller.ts";
 import type { Agent, AgentEvent } from "../agent.ts";
 import { bytesPerMs, isFormat } from "../audio/format.ts";
 import { AgentException } from "../exception.ts";
@@ -18,7 +20,6 @@ import type { Ends } from "./ends.ts";
 import { Meter } from "./metrics.ts";
 import { mouthOf } from "./mouth.ts";
 import { type EndReason, type TalkEnd, type TalkOptions, type Times, timesOf } from "./options.ts";
-import { type Teller, tellerOf } from "./teller.ts";
 import { Timers } from "./timers.ts";
 import { Toolbox } from "./tools/toolbox.ts";
 import { Voice } from "./voice.ts";
@@ -41,7 +42,8 @@ export class Conversation {
   readonly #report: (error: unknown) => void;
   readonly #tell: Teller["tell"];
   readonly #times: Times;
-  readonly #session: StreamSession;
+  readonly #chunkSize: number;
+  readonly #wire: Wire;
   readonly #timers = new Timers();
   readonly #tools: Toolbox;
   readonly #warm: Link | undefined;
@@ -52,6 +54,7 @@ export class Conversation {
 
   constructor(socket: MediaSocket, { who, warm }: Called, options: TalkOptions) {
     this.#times = timesOf(options);
+    this.#chunkSize = chunkSizeOf(options);
     this.#agent = who;
     this.#options = { ...options };
     ({ report: this.#report, tell: this.#tell } = tellerOf(this.#options.onError));
@@ -65,15 +68,14 @@ export class Conversation {
       },
       onError: this.#report,
     });
-    const { chunk_size, form, onMessage } = options;
     const handlers = {
       onStart: (start: MediaStart) => this.#begin(start),
       onAudio: ({ bytes }: { readonly bytes: Uint8Array<ArrayBuffer> }) => this.#hear(bytes),
-      onMessage,
+      onMessage: options.onMessage,
       onClose: () => this.end("hung_up"),
       onError: this.#report,
     };
-    this.#session = streamSession(socket, handlers, { chunk_size, form });
+    this.#wire = wireOn(socket, handlers, options);
     this.#timers.after("start", this.#times.startWithin, () => this.end("no_start"));
     this.#warm = warm && taken(warm); // Last: what is thrown above leaves it to who has it.
   }
@@ -88,7 +90,7 @@ export class Conversation {
     this.#ends?.link.close();
     this.#warm?.close();
     const code = fine.has(reason) ? 1000 : 1011;
-    quietly(() => this.#session.close(code, reason));
+    quietly(() => this.#wire.close(code, reason));
     const end = { reason, metrics: this.meter.metrics };
     this.#tell(this.#options.onMetrics, end.metrics);
     this.#tell(this.#options.onEnd, end);
@@ -98,16 +100,16 @@ export class Conversation {
   /** The callee is on the line. */
   #begin(start: MediaStart): void {
     const { sample_rate } = start.data;
-    const { open = openSocket, chunk_size = 500, onStart } = this.#options;
+    const { open = openSocket, onStart } = this.#options;
     const stream = { encoding: "pcm", sample_rate } as const;
     this.meter.started();
     this.#timers.never("start");
     this.#timers.after("longest", this.#times.longest, () => this.end("too_long"));
     this.#timers.after("agent", this.#times.agentWithin, () => this.end("agent_slow"));
     const link = this.#warm ?? new Link(this.#agent, { sample_rate }, open);
-    const player = new Player(mouthOf(this.#session), {
+    const player = new Player(mouthOf(this.#wire), {
       sample_rate,
-      chunk_size,
+      chunk_size: this.#chunkSize,
       continuous: link.look((codec) => codec.continuous) ?? false,
       onSent: (late) => this.meter.sent(late),
     });

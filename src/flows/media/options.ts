@@ -1,3 +1,4 @@
+import { refuse } from "../../rules/refuse.ts";
 import type { MediaOther, MediaStart } from "./service.ts";
 
 /** A piece of what the person on the line says. */
@@ -45,3 +46,17 @@ export interface StreamOptions {
    */
   readonly form?: "flat" | "nested" | undefined;
 }
+
+/** What a message may be long, in ms. */
+const least = 20;
+const longest = 10_000;
+
+/**
+ * Milliseconds of a message.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) when that is none
+ */
+export const chunkSizeOf = ({ chunk_size = 500 }: StreamOptions): number =>
+  Number.isInteger(chunk_size) && chunk_size >= least && chunk_size <= longest
+    ? chunk_size
+    : refuse("chunk_size", `must be a whole number of ms from ${least} to ${longest}`);

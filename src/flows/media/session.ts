@@ -1,10 +1,8 @@
-import type { MediaClear, MediaInterrupt, MediaSpeech, NestedMediaSpeech } from "./application.ts";
-import { audioOf, FrameException, frameIn, isOther, messageIn } from "./frame.ts";
-import type { Closed, StreamHandlers, StreamOptions } from "./options.ts";
+import { chunkSizeOf, type StreamHandlers, type StreamOptions } from "./options.ts";
 import { bytesOf } from "./samples.ts";
-import type { MediaStart } from "./service.ts";
-import type { MediaEvent, MediaSocket } from "./socket.ts";
+import type { MediaSocket } from "./socket.ts";
 import { Speaker } from "./speaker.ts";
+import { wireOn } from "./wire.ts";
 
 /** The application's end of a media stream. */
 export interface StreamSession {
@@ -76,122 +74,32 @@ export const streamSession = (
   handlers: StreamHandlers,
   options: StreamOptions = {},
 ): StreamSession => {
-  const { chunk_size = 500, form = "flat" } = options;
-  let start: MediaStart | undefined;
-  let heard = 0;
-  let ended = false;
-
-  const report = (error: unknown): void => {
-    (async () => handlers.onError?.(error))().catch(() => {});
-  };
-  const tell = <T>(handler: ((news: T) => unknown) | undefined, news: T): void => {
-    (async () => handler?.(news))().catch(report);
-  };
-  const write = (
-    message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear,
-  ): boolean => {
-    try {
-      if (!ended) socket.send(JSON.stringify(message));
-      return !ended;
-    } catch (error) {
-      report(error);
-      return false;
-    }
-  };
-  const say = ({ type, ...data }: MediaSpeech): boolean =>
-    write(form === "flat" ? { type, ...data } : { type, data });
-  const speaker = new Speaker(socket, say, chunk_size, () => start?.data.sample_rate ?? 8000);
-
-  const onMessage = ({ data }: MediaEvent): void => {
-    try {
-      const arrived = messageIn(data);
-      if (isOther(arrived)) {
-        tell(handlers.onMessage, arrived);
-        return;
-      }
-      const message = frameIn(arrived);
-      if (message.type === "start") {
-        if (start) throw new FrameException("The stream has started already");
-        start = message;
-        tell(handlers.onStart, message);
-      } else {
-        if (message.stream_id !== start?.stream_id)
-          throw new FrameException("stream_id is another");
-        const bytes = audioOf(message);
-        const time = (heard / start.data.sample_rate) * 1000;
-        heard += bytes.length / 2;
-        tell(handlers.onAudio, { bytes, time });
-      }
-    } catch (error) {
-      report(error);
-    }
-  };
-  const end = (closed: Closed): void => {
-    if (ended) return;
-    ended = true;
-    socket.removeEventListener("message", onMessage);
-    speaker.stop();
-    tell(handlers.onClose, closed);
-  };
-  const shut = (...how: readonly [code?: number, reason?: string]): void => {
-    try {
-      socket.close(...how);
-    } catch (error) {
-      if (how.length > 0) {
-        report(error); // Such as a code that is the protocol's own.
-        shut();
-      } // Else it is closed.
-    }
-    if (socket.readyState === 3) release();
-  };
-  const lost = ({ code = 1006, reason = "" }: Partial<MediaEvent>): void => {
-    if (ended) return;
-    end({ code, reason });
-    shut(); // Workers leave the answer to the application.
-  };
-  const onClose = (event: MediaEvent): void => {
-    release();
-    lost(event);
-  };
-  const onError = (): void => lost({});
-  /** Only once it is closed: an error that nobody hears ends the process, where the socket is of `ws`. */
-  const release = (): void => {
-    socket.removeEventListener("close", onClose);
-    socket.removeEventListener("error", onError);
-  };
-
-  socket.addEventListener("message", onMessage);
-  socket.addEventListener("close", onClose);
-  socket.addEventListener("error", onError);
-  if (socket.readyState > 1) queueMicrotask(onError);
-
+  const chunkSize = chunkSizeOf(options);
+  const wire = wireOn(socket, handlers, options, () => speaker.stop());
+  const speaker = new Speaker(socket, wire, chunkSize);
   return {
     audio: async (samples, name) => {
       try {
         const bytes = bytesOf(samples);
-        return !ended && (await speaker.say(bytes, name));
+        return !wire.isOver && (await speaker.say(bytes, name));
       } catch (error) {
-        report(error);
+        wire.report(error);
         return false;
       }
     },
     interrupt: (name) => {
-      for (const chunk_id of speaker.stop(name)) write({ type: "interrupt", chunk_id });
+      for (const chunk_id of speaker.stop(name)) wire.interrupt(chunk_id);
     },
     clear: () => {
       speaker.stop();
-      write({ type: "clear" });
+      wire.clear();
     },
-    close: (code = 1000, reason = "") => {
-      if (ended) return;
-      end({ code, reason });
-      shut(code, reason);
-    },
+    close: wire.close,
     get waiting() {
       return speaker.waiting;
     },
     get buffered() {
-      return socket.bufferedAmount ?? 0;
+      return wire.buffered;
     },
   };
 };

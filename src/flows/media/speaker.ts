@@ -1,7 +1,5 @@
-import { base64 } from "../../bytes/base64.ts";
-import { BadParametersException } from "../../errors.ts";
-import type { MediaSpeech } from "./application.ts";
 import type { MediaSocket } from "./socket.ts";
+import type { Wire } from "./wire.ts";
 
 /** What may wait for the network before a speech waits, in bytes. */
 const enough = 65_536;
@@ -15,10 +13,6 @@ const interval = 20;
 
 /** How much later than it was sent and is long a message may still be heard, in ms. */
 const grace = 30_000;
-
-/** What a message may be long, in ms. */
-const least = 20;
-const longest = 10_000;
 
 type Name = string | number;
 
@@ -40,37 +34,21 @@ interface Sent {
 /** Says one thing after the other over a socket, and no faster than the network takes it. */
 export class Speaker {
   readonly #socket: MediaSocket;
-  readonly #write: (message: MediaSpeech) => boolean;
+  readonly #wire: Wire;
   readonly #chunkSize: number;
-  readonly #sampleRate: () => number;
   readonly #speeches = new Set<Speech>();
   #waiting = 0;
   #sent: Sent[] = [];
-  #count = 0;
   /** When all that was sent has been played, if nothing held it up, in ms. */
   #played = 0;
   #turn: Promise<unknown> = Promise.resolve();
   #wake = (): void => {};
 
-  /**
-   * @param write - sends a message, and says whether it could
-   * @param chunkSize - milliseconds of a message
-   * @throws {BadParametersException} (`placed: "no"`) when that is none
-   */
-  constructor(
-    socket: MediaSocket,
-    write: (message: MediaSpeech) => boolean,
-    chunkSize: number,
-    sampleRate: () => number,
-  ) {
+  /** @param chunkSize - milliseconds of a message */
+  constructor(socket: MediaSocket, wire: Wire, chunkSize: number) {
     this.#socket = socket;
-    this.#write = write;
-    if (!Number.isInteger(chunkSize) || chunkSize < least || chunkSize > longest) {
-      const message = `must be a whole number of ms from ${least} to ${longest}`;
-      throw new BadParametersException([{ param: "chunk_size", message }]);
-    }
+    this.#wire = wire;
     this.#chunkSize = chunkSize;
-    this.#sampleRate = sampleRate;
   }
 
   /** Bytes that wait here. */
@@ -106,14 +84,14 @@ export class Speaker {
   }
 
   async #speak(speech: Speech, bytes: Uint8Array): Promise<boolean> {
-    const bytesPerMs = (this.#sampleRate() * 2) / 1000;
+    const bytesPerMs = (this.#wire.sampleRate * 2) / 1000;
     const size = Math.max(2, Math.floor((this.#chunkSize * bytesPerMs) / 2) * 2);
     for (let at = 0; at < bytes.length; at += size) {
       await this.#room(speech);
-      if (speech.cut || this.#socket.readyState > 1) return false;
+      if (speech.cut) return false;
       const part = bytes.subarray(at, at + size);
-      const chunk_id = String(++this.#count);
-      if (!this.#write({ type: "audio", audio_b64: base64(part), chunk_id })) return false;
+      const chunk_id = this.#wire.say(part);
+      if (chunk_id === undefined) return false;
       speech.left -= part.length;
       this.#waiting -= part.length;
       this.#note(speech.name, chunk_id, part.length / bytesPerMs);
