@@ -1,4 +1,4 @@
-import { readText } from "../../request/answer/read.ts";
+import { countedText } from "../../request/answer/read.ts";
 import { AgentException } from "../exception.ts";
 import type { AgentSocket, Opening, OpenSocket } from "./socket.ts";
 
@@ -64,8 +64,5 @@ export const askFor = async (
     response.body?.cancel().catch(() => {});
     throw refusal(response.status);
   }
-  const { status, ok, headers: head } = response;
-  const header = (name: string) => head.get(name) ?? "";
-  const answer = { status, ok, placed: "no", header, source: response } as const;
-  return JSON.parse(await readText(answer, signal, false));
+  return JSON.parse(await countedText(response, signal));
 };

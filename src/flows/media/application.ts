@@ -81,7 +81,7 @@ export const FromApplication: GenericSchema<unknown, MediaSpeech | MediaInterrup
         /* @__PURE__ */ looseObject(
           {
             type: /* @__PURE__ */ literal("audio"),
-            audio_b64: audioB64,
+            audio_b64: /* @__PURE__ */ custom<string>(audioB64.isKept, audioB64.rule),
             chunk_id: /* @__PURE__ */ optional(chunkId),
           },
           "is missing",

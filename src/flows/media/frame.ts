@@ -1,6 +1,5 @@
-import { safeParse } from "valibot";
 import { decoded } from "../../bytes/base64.ts";
-import { FromService, type MediaAudio, type MediaOther, type MediaStart } from "./service.ts";
+import { faultOf, isFrame, type MediaAudio, type MediaOther, type MediaStart } from "./service.ts";
 
 /** A message on a media socket was not what the service sends. It is left out; the call goes on. */
 export class FrameException extends Error {
@@ -38,11 +37,8 @@ export const isOther = (message: unknown): message is MediaOther => {
  * @throws {FrameException} that names the rule, never the value
  */
 export const frameIn = (message: unknown): MediaStart | MediaAudio => {
-  const { success, output, issues } = safeParse(FromService, message);
-  if (success) return output;
-  const [{ path, message: rule }] = issues;
-  const field = path?.map(({ key }) => key).join(".") ?? "The message";
-  throw new FrameException(`${field} ${rule}`);
+  if (isFrame(message)) return message;
+  throw new FrameException(faultOf(message));
 };
 
 /**

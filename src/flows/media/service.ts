@@ -1,16 +1,5 @@
-import { type CustomSchema, custom, type GenericSchema, lazy, looseObject } from "valibot";
-import { isText } from "../../rules/kind.ts";
-import { audioB64 } from "./fields.ts";
-
-const text = /* @__PURE__ */ custom<string>(isText, "must be a string");
-
-const exactly = <const Value>(wanted: Value): CustomSchema<Value, string> =>
-  custom((value) => value === wanted, `must be ${wanted}`);
-
-const order = /* @__PURE__ */ custom<number>(
-  (value) => Number.isInteger(value) && Number(value) >= 0,
-  "must be a whole number from 0",
-);
+import { custom, type GenericSchema, lazy, looseObject, pipe } from "valibot";
+import { audioB64, type Fields, faultIn, isRule, missing, oneOf, order, text } from "./fields.ts";
 
 /** The first message on a media socket: which call it is, and how its audio is written. */
 export interface MediaStart {
@@ -48,46 +37,48 @@ export interface MediaAudio {
   readonly data: { readonly audio_b64: string };
 }
 
-const start = /* @__PURE__ */ looseObject(
-  {
-    type: /* @__PURE__ */ exactly("start"),
-    account_id: text,
-    call_id: text,
-    stream_id: text,
-    message_id: order,
-    data: /* @__PURE__ */ looseObject(
-      {
-        encoding: /* @__PURE__ */ exactly("audio/l16"),
-        sample_rate: /* @__PURE__ */ custom<8000 | 16_000>(
-          (value) => value === 8000 || value === 16_000,
-          "must be 8000 or 16000",
-        ),
-        channels: /* @__PURE__ */ exactly(1),
-      },
-      "is missing",
-    ),
+const start: Fields = {
+  account_id: text,
+  call_id: text,
+  stream_id: text,
+  message_id: order,
+  data: {
+    encoding: /* @__PURE__ */ oneOf("audio/l16"),
+    sample_rate: /* @__PURE__ */ oneOf(8000, 16_000),
+    channels: /* @__PURE__ */ oneOf(1),
   },
-  "is missing",
-);
+};
 
-const audio = /* @__PURE__ */ looseObject(
-  {
-    type: /* @__PURE__ */ exactly("audio"),
-    stream_id: text,
-    message_id: order,
-    data: /* @__PURE__ */ looseObject({ audio_b64: audioB64 }, "is missing"),
-  },
-  "is missing",
-);
+const audio: Fields = { stream_id: text, message_id: order, data: { audio_b64: audioB64 } };
 
-/** Takes nothing, and says of which types it would. */
-const neither = /* @__PURE__ */ custom<MediaStart | MediaAudio>(
-  () => false,
-  "must be start or audio",
-);
+const known: ReadonlyMap<unknown, Fields> = /* @__PURE__ */ new Map([
+  ["start", start],
+  ["audio", audio],
+]);
+
+const unknownType = "must be start or audio";
+
+/** What is wrong with a message, without its values: undefined when nothing is. */
+export const faultOf = (message: unknown): string | undefined => {
+  const fields = known.get(Object(message).type);
+  return fields ? faultIn(Object(message), fields) : `The message ${unknownType}`;
+};
+
+/** Whether a message is one of the service's. */
+export const isFrame = (message: unknown): message is MediaStart | MediaAudio =>
+  faultOf(message) === undefined;
+
+const schemaOf = (fields: Fields): GenericSchema => {
+  const entries = Object.entries(fields).map(([name, what]) => [
+    name,
+    isRule(what) ? custom(what.isKept, what.rule) : schemaOf(what),
+  ]);
+  return looseObject(Object.fromEntries(entries), missing);
+};
 
 /**
- * What the service sends on a media socket. Unknown fields are kept: a service may grow.
+ * What the service sends on a media socket. Unknown fields are kept: a service may grow. It has the rules by
+ * which a session reads, with all that is wrong in valibot's own words for it.
  *
  * @example Read the first message
  * ```ts
@@ -99,11 +90,12 @@ const neither = /* @__PURE__ */ custom<MediaStart | MediaAudio>(
  * ```
  * @see docs/flows.md
  */
-export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @__PURE__ */ lazy(
-  (message) => {
-    const { type } = Object(message);
-    return type === "start" ? start : type === "audio" ? audio : neither;
-  },
+export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = /* @__PURE__ */ pipe(
+  /* @__PURE__ */ lazy((message): GenericSchema => {
+    const fields = known.get(Object(message).type);
+    return fields ? schemaOf(fields) : custom(() => false, unknownType);
+  }),
+  /* @__PURE__ */ custom<MediaStart | MediaAudio>(isFrame),
 );
 
 /** A message of a type that this package doesn't know: it goes to the application as it is. */
