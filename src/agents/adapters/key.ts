@@ -20,9 +20,7 @@ export interface AgentOptions {
   readonly dangerouslyAllowBrowser?: boolean | undefined;
 }
 
-/** `ws` becomes `http`, and `wss` `https`: the rules are the same. */
-export const isSocketUrl = (url: string): boolean =>
-  /^ws/i.test(url) && !!routeOf(`http${url.slice(2)}`);
+export const isSocketUrl = (url: string): boolean => !!routeOf(url, "ws");
 
 /**
  * Checks what every adapter takes.

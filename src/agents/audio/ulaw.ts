@@ -19,30 +19,19 @@ const sampleOf = (code: number): number => {
   return (bits & 0x80 ? -4 : 4) * magnitude;
 };
 
-let codes: Uint8Array | undefined;
-let samples: Int16Array | undefined;
-
-/** By the sample's 14 highest bits: the lowest two never count. */
-const codeTable = (): Uint8Array =>
-  Uint8Array.from({ length: 2 ** 14 }, (_, at) => codeOf(((at << 18) >> 18) * 4));
-
-const sampleTable = (): Int16Array => Int16Array.from({ length: 256 }, (_, code) => sampleOf(code));
-
 /**
  * G.711 μ-law, as the ITU's reference (G.191) writes it. The widespread routine of Sun takes the two's
  * complement of a negative sample and gives another code for 127 of the 65 536 inputs.
  */
 export const ulawOf = (pcm: Int16Array): Uint8Array<ArrayBuffer> => {
-  codes ??= codeTable();
   const bytes = new Uint8Array(pcm.length);
-  for (let at = 0; at < pcm.length; at++) bytes[at] = codes[((pcm[at] ?? 0) >> 2) & 0x3fff] ?? 0;
+  for (let at = 0; at < pcm.length; at++) bytes[at] = codeOf(pcm[at] ?? 0);
   return bytes;
 };
 
 /** The 16-bit samples that G.711 μ-law stands for. */
 export const pcmOf = (ulaw: Uint8Array): Int16Array<ArrayBuffer> => {
-  samples ??= sampleTable();
   const pcm = new Int16Array(ulaw.length);
-  for (let at = 0; at < ulaw.length; at++) pcm[at] = samples[ulaw[at] ?? 0] ?? 0;
+  for (let at = 0; at < ulaw.length; at++) pcm[at] = sampleOf(ulaw[at] ?? 0);
   return pcm;
 };

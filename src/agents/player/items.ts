@@ -60,9 +60,4 @@ export class Items {
     this.#items = [];
     return cuts;
   }
-
-  /** The turns of what isn't forgotten. */
-  get turns(): readonly string[] {
-    return this.#items.flatMap(({ turn }) => turn ?? []);
-  }
 }

@@ -8,8 +8,7 @@ import type { AgentSocket, OpenSocket } from "./socket.ts";
 
 /** Whether a socket may be opened there: wss everywhere, ws to this machine, if that is allowed. */
 const isAllowed = (url: unknown, plain: boolean): url is string => {
-  if (typeof url !== "string" || !/^ws/i.test(url)) return false;
-  const route = routeOf(`http${url.slice(2)}`);
+  const route = routeOf(url, "ws");
   return route === "https" || (route === "loopback" && plain);
 };
 

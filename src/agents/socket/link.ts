@@ -28,7 +28,6 @@ export class Link {
   #secrets: readonly string[] = [];
   #isOpen = false;
   #isAnswered = false;
-  #isEnded = false;
   #sentAt = 0;
   #alive: ReturnType<typeof setTimeout> | undefined;
 
@@ -56,7 +55,7 @@ export class Link {
   }
 
   get isGone(): boolean {
-    return this.#isEnded;
+    return this.over.aborted;
   }
 
   /** Aborts once the connection is over. */
@@ -84,7 +83,7 @@ export class Link {
 
   /** Sends what the codec makes of something: one that throws then has failed. */
   ask(what: string, make: (codec: Codec) => readonly Frame[]): void {
-    if (this.#isEnded) return;
+    if (this.isGone) return;
     const frames = this.look((codec) => [...make(codec)]);
     if (frames) this.#send(frames);
     else this.#fail(what);
@@ -103,7 +102,7 @@ export class Link {
 
   #send(frames: readonly Frame[]): void {
     const socket = this.#socket;
-    if (!socket || this.#isEnded) return;
+    if (!socket || this.isGone) return;
     const waiting = quietly(() => {
       for (const frame of frames) socket.send(frame);
       return socket.bufferedAmount ?? 0;
@@ -118,7 +117,7 @@ export class Link {
   }
 
   #onOpen(socket: AgentSocket): void {
-    if (this.#isEnded) {
+    if (this.isGone) {
       release(socket);
       return;
     }
@@ -129,7 +128,7 @@ export class Link {
   }
 
   #onFailed(error: unknown): void {
-    if (this.#isEnded) return;
+    if (this.isGone) return;
     this.#news.tell(({ onError }) => onError(error));
     const isRefused = error instanceof AgentException && error.problem === "agent_refused";
     this.#gone(isRefused ? "agent_refused" : "agent_unreachable");
@@ -165,14 +164,13 @@ export class Link {
   }
 
   #gone(reason: Gone): void {
-    if (this.#isEnded) return;
+    if (this.isGone) return;
     this.#end();
     this.#news.gone(reason);
   }
 
   #end(): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
+    if (this.isGone) return;
     clearTimeout(this.#alive);
     this.#over.abort();
     const socket = this.#socket;
@@ -188,10 +186,10 @@ export class Link {
   /** Services let go of who says nothing for a while. */
   #keepAlive(): void {
     const { after, frame } = this.look(({ keepAlive }) => ({ ...keepAlive })) ?? {};
-    if (!after || !frame || this.#isEnded) return;
+    if (!after || !frame || this.isGone) return;
     const rest = this.#sentAt + after - performance.now();
     if (rest <= 0) this.#send([frame]);
-    if (this.#isEnded) return;
+    if (this.isGone) return;
     const wait = Math.min(Math.max(often, rest > 0 ? rest : after), latest);
     this.#alive = setTimeout(() => this.#keepAlive(), wait);
   }

@@ -8,11 +8,12 @@ const takesHeaders = (): boolean =>
 
 const isWorkers = (): boolean => "WebSocketPair" in globalThis;
 
-const refusal = (status: number): AgentException =>
-  new AgentException(
-    status === 401 || status === 403 ? "agent_refused" : "agent_unreachable",
-    status,
-  );
+/** An answer that isn't what was asked for: nothing of it is read. */
+const refused = ({ status, body }: Response): never => {
+  body?.cancel().catch(() => {});
+  const problem = status === 401 || status === 403 ? "agent_refused" : "agent_unreachable";
+  throw new AgentException(problem, status);
+};
 
 /** Workers: an upgrade by fetch, whose socket is open when it comes. */
 const upgrade = async ({ url, headers, protocols, signal }: Opening): Promise<AgentSocket> => {
@@ -29,10 +30,7 @@ const upgrade = async ({ url, headers, protocols, signal }: Opening): Promise<Ag
     response,
     "webSocket",
   );
-  if (!socket) {
-    response.body?.cancel().catch(() => {});
-    throw refusal(response.status);
-  }
+  if (!socket) return refused(response);
   socket.binaryType = "arraybuffer";
   socket.accept();
   return socket;
@@ -60,9 +58,6 @@ export const askFor = async (
   signal: AbortSignal,
 ): Promise<unknown> => {
   const response = await fetch(url, { headers: { ...headers }, redirect: "manual", signal });
-  if (!response.ok) {
-    response.body?.cancel().catch(() => {});
-    throw refusal(response.status);
-  }
+  if (!response.ok) refused(response);
   return JSON.parse(await countedText(response, signal));
 };
