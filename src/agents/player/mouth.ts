@@ -1,7 +1,7 @@
 /** The end of the line that the player speaks into. */
 export interface Mouth {
   readonly audio: (samples: Uint8Array<ArrayBuffer>) => unknown;
-  readonly clear: () => void;
+  readonly clear: () => unknown;
   readonly buffered: number;
 }
 

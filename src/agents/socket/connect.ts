@@ -42,7 +42,7 @@ const opened = (socket: AgentSocket, signal: AbortSignal): Promise<void> =>
  * Lets a socket go, whatever state it is in. One that isn't closed yet may still fail, as one does that was
  * connecting, and with `ws` an error that nobody hears ends the process.
  */
-export const release = (socket: AgentSocket, code = 1000): void => {
+export const release = (socket: AgentSocket): void => {
   const ignore = () => {};
   const forget = () => {
     socket.removeEventListener("error", ignore);
@@ -52,7 +52,7 @@ export const release = (socket: AgentSocket, code = 1000): void => {
     socket.addEventListener("error", ignore);
     socket.addEventListener("close", forget);
   });
-  quietly(() => socket.close(code)); // It may be closed.
+  quietly(() => socket.close(1000)); // It may be closed.
   quietly(() => socket.readyState === 3 && forget());
 };
 

@@ -5,7 +5,7 @@ import type { Mouth } from "../player/mouth.ts";
 /** The line, as a player speaks into it: a socket of any make may throw. */
 export const mouthOf = (wire: Wire): Mouth => ({
   audio: wire.say,
-  clear: wire.clear,
+  clear: () => wire.send({ type: "clear" }),
   get buffered() {
     return quietly(() => wire.buffered) ?? 0;
   },

@@ -88,11 +88,11 @@ export const streamSession = (
       }
     },
     interrupt: (name) => {
-      for (const chunk_id of speaker.stop(name)) wire.interrupt(chunk_id);
+      for (const chunk_id of speaker.stop(name)) wire.send({ type: "interrupt", chunk_id });
     },
     clear: () => {
       speaker.stop();
-      wire.clear();
+      wire.send({ type: "clear" });
     },
     close: wire.close,
     get waiting() {

@@ -10,10 +10,8 @@ import type { MediaEvent, MediaSocket } from "./socket.ts";
 export interface Wire {
   /** Says something in one message: its `chunk_id`, or nothing when it couldn't be said. */
   readonly say: (bytes: Uint8Array) => string | undefined;
-  /** Stops a message at the service. */
-  readonly interrupt: (chunk_id: string) => void;
-  /** Throws away everything that waits at the service. */
-  readonly clear: () => void;
+  /** Sends anything else, and says whether it could. */
+  readonly send: (message: MediaInterrupt | MediaClear) => boolean;
   /** Ends the stream; `onClose` hears of it at once. */
   readonly close: (code?: number, reason?: string) => void;
   /** What went wrong, to `onError`. */
@@ -43,11 +41,11 @@ export const wireOn = (
   let ended = false;
   const { report, tell } = tellerOf((error) => handlers.onError?.(error));
 
-  const write = (
+  const send = (
     message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear,
   ): boolean => {
     try {
-      const isOpen = !ended && socket.readyState < 2;
+      const isOpen = !(ended || socket.readyState > 1);
       if (isOpen) socket.send(JSON.stringify(message));
       return isOpen;
     } catch (error) {
@@ -123,17 +121,10 @@ export const wireOn = (
     say: (bytes) => {
       const chunk_id = String(++said);
       const speech = { audio_b64: base64(bytes), chunk_id };
-      const isSaid = write(
-        form === "flat" ? { type: "audio", ...speech } : { type: "audio", data: speech },
-      );
-      return isSaid ? chunk_id : undefined;
+      const message = form === "flat" ? speech : { data: speech };
+      return send({ type: "audio", ...message }) ? chunk_id : undefined;
     },
-    interrupt: (chunk_id) => {
-      write({ type: "interrupt", chunk_id });
-    },
-    clear: () => {
-      write({ type: "clear" });
-    },
+    send,
     close: (code = 1000, reason = "") => {
       if (ended) return;
       end({ code, reason });
