@@ -1,7 +1,7 @@
 import { getDotPath, is, parse, safeParse } from "valibot";
 import { describe, expect, test } from "vitest";
 import { FromApplication } from "../../../../src/flows/media/application.ts";
-import { FromService } from "../../../../src/flows/media/service.ts";
+import { FromService, faultOf } from "../../../../src/flows/media/service.ts";
 import { FlowRequest } from "../../../../src/flows/request.ts";
 import { start } from "./start.ts";
 
@@ -14,7 +14,10 @@ describe("the messages of the service", () => {
     { ...start, call_app_id: null },
     { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "AAA=" } },
     { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "" } },
-  ])("are taken: %j", (message) => expect(is(FromService, message)).toBe(true));
+  ])("are taken: %j", (message) => {
+    expect(is(FromService, message)).toBe(true);
+    expect(faultOf(message)).toBeUndefined();
+  });
 
   test.each([
     [{ type: "MARKED" }, "null must be start or audio"],
@@ -51,8 +54,10 @@ describe("the messages of the service", () => {
       "data.audio_b64 must be base64 of at most 1 MiB",
     ],
   ])("are refused by field and rule, without the value (%#)", (message, rule) => {
-    const { issues } = safeParse(FromService, JSON.parse(JSON.stringify(message)));
+    const arrived = JSON.parse(JSON.stringify(message));
+    const { issues } = safeParse(FromService, arrived);
     expect(issues?.map((issue) => `${getDotPath(issue)} ${issue.message}`)).toEqual([rule]);
+    expect(faultOf(arrived)).toBe(rule.replace("null", "The message"));
   });
 });
 
