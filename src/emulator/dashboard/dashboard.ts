@@ -1,6 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { Emulator } from "../emulator.ts";
-import { realClock } from "../line/real-clock.ts";
+import { realClock } from "../line/clock/real-clock.ts";
 import type { Attendant } from "./attendant.ts";
 import { live } from "./live.ts";
 import { page } from "./page/page.ts";

@@ -1,5 +1,5 @@
 import type { Call } from "../line/call.ts";
-import type { Timeline } from "../line/clock.ts";
+import type { Timeline } from "../line/clock/clock.ts";
 import type { Leg } from "../line/line.ts";
 import {
   type CallState,

@@ -1,7 +1,7 @@
 import type { CallParams } from "../../calls/params.ts";
 import type { Person } from "../callee/person.ts";
 import { Recording } from "../recording/recording.ts";
-import type { Clock, Timeline } from "./clock.ts";
+import type { Clock, Timeline } from "./clock/clock.ts";
 import type { HistoryEntry, Note } from "./history.ts";
 import { iso } from "./iso.ts";
 import type { CallFacts, CallRecord } from "./record.ts";

@@ -1,4 +1,4 @@
-import type { Timeline } from "./clock.ts";
+import type { Timeline } from "./clock/clock.ts";
 import type { Outcome } from "./outcome.ts";
 import type { CallState, Incident } from "./states.ts";
 

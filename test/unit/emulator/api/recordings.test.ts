@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { recordingOf } from "../../../../src/emulator/api/recordings.ts";
 import { Call } from "../../../../src/emulator/line/call.ts";
-import { instantClock } from "../../../../src/emulator/line/instant-clock.ts";
+import { instantClock } from "../../../../src/emulator/line/clock/instant-clock.ts";
 
 const params = {
   from_number: "+12025550199",

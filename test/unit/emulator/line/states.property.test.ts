@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createEmulator } from "../../../../src/emulator/index.ts";
 import { Call } from "../../../../src/emulator/line/call.ts";
+import { instantClock } from "../../../../src/emulator/line/clock/instant-clock.ts";
 import type { HistoryEntry } from "../../../../src/emulator/line/history.ts";
-import { instantClock } from "../../../../src/emulator/line/instant-clock.ts";
 import type { Incident } from "../../../../src/emulator/line/states.ts";
 
 /** The contract's words, apart from the table in the code. */

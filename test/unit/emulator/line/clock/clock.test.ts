@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Clock } from "../../../../src/emulator/line/clock.ts";
-import { instantClock } from "../../../../src/emulator/line/instant-clock.ts";
-import { realClock } from "../../../../src/emulator/line/real-clock.ts";
+import type { Clock } from "../../../../../src/emulator/line/clock/clock.ts";
+import { instantClock } from "../../../../../src/emulator/line/clock/instant-clock.ts";
+import { realClock } from "../../../../../src/emulator/line/clock/real-clock.ts";
 
 const clocks: readonly [string, Clock][] = [
   ["instant", instantClock],
