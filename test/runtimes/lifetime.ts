@@ -42,8 +42,9 @@ for (const [runtime, command] of Object.entries(commands)) {
   const times = [];
   for (let round = 0; round < 3; round++) times.push(await afterLastLine(command));
   console.log(`${runtime}: ended ${times.join(", ")} ms after its last line`);
-  // What holds a process holds it every time; what only keeps it from the processor doesn't.
-  if (Math.min(...times) > most) late = true;
+  // The middle one: a busy machine may keep one of them from its end.
+  const [, middle = most] = times.toSorted((one, other) => one - other);
+  if (middle > most) late = true;
 }
 if (late) {
   console.error(`A process lived more than ${most} ms after its last line.`);
