@@ -128,14 +128,13 @@ export class Dialer {
     });
     for (const { contact, params } of claimed) {
       const key = { contact: contact.contact, attempt: contact.attempts + 1 };
-      const posted = this.#post(contact.timezone, params);
-      // Not before: a commit takes its time, as does what begins a request, and the pace is that of the POSTs.
-      const begun = this.#settings.clock();
-      this.#pace.take(begun);
-      const work = posted
-        .then((meaning) => this.#record(key, meaning, begun))
+      const began = this.#settings.clock();
+      const work = this.#post(contact.timezone, params)
+        .then((meaning) => this.#record(key, meaning, began))
         .finally(() => this.#inFlight.delete(work));
       this.#inFlight.add(work);
+      // Not before: a commit takes its time, as does what begins a request, and the pace is that of the POSTs.
+      this.#pace.take(this.#settings.clock());
     }
   }
 
@@ -194,13 +193,13 @@ export class Dialer {
     }
   }
 
-  #record(key: Attempt, meaning: Meaning, begun: number): void {
+  #record(key: Attempt, meaning: Meaning, began: number): void {
     try {
       const at = this.#settings.clock();
       if (meaning.means === "later") this.#pace.slow(at);
       const isLast = this.#inFlight.size <= 1;
       const stands = recordOutcome(this.#sql, key, meaning, at, this.#settings, isLast);
-      if (!stands) this.#day.giveBack(begun);
+      if (!stands) this.#day.giveBack(began);
     } catch (error) {
       this.#failure = { error };
     }
