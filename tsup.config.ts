@@ -1,6 +1,79 @@
-import { defineConfig } from "tsup";
+import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import { build, type Plugin } from "esbuild";
+import type { Options } from "tsup";
+import type { Node } from "typescript";
 
-export default defineConfig({
+/**
+ * Marks every call at the top level of a module as pure, so that a bundler drops the schemas and tables
+ * that an application does not use. Nothing in this package has an effect when it is imported.
+ */
+const withPureCalls = async (code: string): Promise<string> => {
+  // Only here: vitest imports this file too, and needs no compiler.
+  const { default: ts } = await import("typescript");
+  const file = ts.createSourceFile("chunk.js", code, ts.ScriptTarget.Latest, true);
+  const calls: number[] = [];
+  const visit = (node: Node): void => {
+    if (ts.isFunctionLike(node)) return;
+    if (ts.isCallExpression(node) || ts.isNewExpression(node)) calls.push(node.getStart());
+    ts.forEachChild(node, visit);
+  };
+  for (const statement of file.statements) {
+    if (ts.isVariableStatement(statement)) visit(statement);
+  }
+  return calls.reduceRight(
+    (text, at) => `${text.slice(0, at)}/* @__PURE__ */ ${text.slice(at)}`,
+    code,
+  );
+};
+
+const bundleSuffix = "?bundle";
+
+/** A script or a style sheet with all its imports, minified, as text. */
+const bundle = async (file: string): Promise<string> => {
+  const { outputFiles } = await build({
+    entryPoints: [file],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    write: false,
+    logLevel: "error",
+  });
+  return outputFiles[0]?.text ?? "";
+};
+
+/** Lets tsup import a page's script and style sheet as text, by `./main.ts?bundle`. */
+const bundledPage: Plugin = {
+  name: "bundled-page",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?bundle$/ }, ({ path, resolveDir }) => ({
+      // With the suffix: tsup's own plugin takes every path that ends in `.css`.
+      path: resolve(resolveDir, path),
+      namespace: "bundled-page",
+    }));
+    onLoad({ filter: /.*/, namespace: "bundled-page" }, async ({ path }) => ({
+      contents: await bundle(path.slice(0, -bundleSuffix.length)),
+      loader: "text",
+    }));
+  },
+};
+
+/** The same for vitest, whose tests import the sources. */
+export const bundledPageInVite = {
+  name: "bundled-page",
+  enforce: "pre",
+  resolveId(path: string, importer = ""): string | undefined {
+    if (!path.endsWith(bundleSuffix)) return;
+    return `\0${resolve(importer, "..", path.slice(0, -bundleSuffix.length))}.bundled`;
+  },
+  async load(id: string): Promise<string | undefined> {
+    if (!id.startsWith("\0") || !id.endsWith(".bundled")) return;
+    return `export default ${JSON.stringify(await bundle(id.slice(1, -".bundled".length)))};`;
+  },
+} as const;
+
+const config: Options = {
   entry: {
     index: "src/index.ts",
     fetch: "src/fetch.ts",
@@ -21,13 +94,22 @@ export default defineConfig({
   removeNodeProtocol: false,
   noExternal: ["hono", "@hono/node-server", "@noble/hashes", "csv-parse", "libphonenumber-js"],
   clean: true,
+  esbuildPlugins: [bundledPage],
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.
   dts: { banner: '/// <reference lib="esnext.disposable" />' },
   plugins: [
+    { name: "pure-calls", renderChunk: async (code) => ({ code: await withPureCalls(code) }) },
     {
       // esbuild imports a chunk for its effects even where it has none, and bundlers warn of that.
       name: "no-bare-imports",
       renderChunk: (code) => ({ code: code.replace(/^import "\.[^"]+";\n/gm, "") }),
+      // What was imported for its effects only is empty, and nothing imports it any more.
+      buildEnd: async ({ writtenFiles }) => {
+        const empty = writtenFiles.filter(({ size }) => size === 0);
+        await Promise.all(empty.map(({ name }) => rm(name)));
+      },
     },
   ],
-});
+};
+
+export default config;

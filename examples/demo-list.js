@@ -1,6 +1,7 @@
-// `npm run demo:list`: a list of sixty on the emulator, dialled by the command, killed in the middle by
-// `kill -9` and started again. It ends with 1 if anybody was called twice.
+// `npm run demo:list`: the command dials a list of sixty numbers on the emulator, is killed in the middle and
+// started again. The exit code is 1 if a number was called twice.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,14 +12,21 @@ import { createEmulator } from "outdial/emulator";
 
 const command = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 
-/** The command needs Node 22.13 or later for its journal; the tests bring one. */
-const node =
-  Number.parseFloat(process.versions.node) >= 22.13
-    ? process.execPath
-    : fileURLToPath(new URL("../test/node_modules/node/bin/node", import.meta.url));
+/** The command needs Node 22.13 or later for its ledger; the tests bring one. */
+const [major, minor] = process.versions.node.split(".").map(Number);
+const isNew = major > 22 || (major === 22 && minor >= 13);
+const testNode = fileURLToPath(new URL("../test/node_modules/node/bin/node", import.meta.url));
+const node = isNew ? process.execPath : testNode;
+if (!isNew && !existsSync(testNode)) {
+  console.error(
+    `npm run demo:list needs Node 22.13 or later, and this is Node ${process.versions.node}: ` +
+      "npx --yes node@24 examples/demo-list.js",
+  );
+  process.exit(1);
+}
 
 const start = performance.now();
-const tell = (what) => {
+const log = (what) => {
   console.log(`${String(Math.round(performance.now() - start)).padStart(5)} ms  ${what}`);
 };
 
@@ -31,7 +39,7 @@ const freePort = () =>
     });
   });
 
-// The service, twenty times as fast as real time; every seventh telephone is busy.
+// The service, twenty times as fast as real time. Every seventh number is busy.
 const emulator = createEmulator({
   speed: 20,
   onCall: ({ to_number }) => (Number(to_number) % 7 ? undefined : { outcome: "busy" }),
@@ -58,7 +66,7 @@ const args = [
   ...["--settle", "5s", "--no-record", "--yes", "--json"],
 ];
 
-/** Runs the command; gives its process, and what it printed once it has ended. */
+/** Runs the command. `ended` resolves with its output. */
 const dial = () => {
   const child = spawn(node, [command, ...args], {
     env,
@@ -76,17 +84,17 @@ const until = async (condition) => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-tell(`outdial dial people.csv: ${numbers.length} contacts, 30 a second`);
+log(`outdial dial people.csv: ${numbers.length} contacts, 30 a second`);
 const first = dial();
 await until(() => called().length >= 20);
 first.child.kill("SIGKILL");
 await first.ended;
-tell(`kill -9 after ${called().length} calls`);
-tell("the same command again");
+log(`kill -9 after ${called().length} calls`);
+log("the same command again resumes");
 const { completed, busy, unknown, contacts } = JSON.parse(await dial().ended);
-tell(`${contacts} contacts: ${completed} completed, ${busy} busy, ${unknown} unknown`);
+log(`${contacts} contacts: ${completed} completed, ${busy} busy, ${unknown} unknown`);
 const twice = called().length - new Set(called()).size;
-tell(`${called().length} calls at the service, ${twice} of them second ones`);
+log(`${called().length} calls at the service, ${twice} of them to a number that was called before`);
 
 server.close();
 server.closeAllConnections();

@@ -1,7 +1,6 @@
-// `npm run demo`: the emulator and an application on loopback, and one real HTTP call through the
-// built package, told as a timeline. It ends with 1 if any part of the story is missing.
+// `npm run demo`: the emulator and an application on loopback, and one call over HTTP through the built package,
+// printed as a timeline. The exit code is 1 if a part is missing.
 import { mkdtemp, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
@@ -11,23 +10,17 @@ import { createEmulator } from "outdial/emulator";
 import { flowHandler, play } from "outdial/flows";
 
 const start = performance.now();
-const tell = (who, what) => {
+const log = (who, what) => {
   const ms = Math.round(performance.now() - start);
   console.log(`${String(ms).padStart(5)} ms  ${who.padEnd(12)} ${what}`);
 };
 
-/** A free port of this machine: the URLs must be known before anything listens. */
-const freePort = () =>
+/** Serves a fetch function on a free port of this machine. */
+const listen = (fetch) =>
   new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
-
-const listen = (port, fetch) =>
-  new Promise((resolve) => {
-    const server = serve({ fetch, port, hostname: "127.0.0.1" }, () => resolve(server));
+    const server = serve({ fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) =>
+      resolve({ server, url: `http://127.0.0.1:${port}` }),
+    );
   });
 
 /** One second of silence: a WAV of 16-bit PCM, 8 kHz, mono. */
@@ -51,16 +44,13 @@ const silence = () => {
   return new Response(bytes.buffer, { headers: { "Content-Type": "audio/wav" } });
 };
 
-const [servicePort, appPort] = [await freePort(), await freePort()];
-const baseUrl = `http://127.0.0.1:${servicePort}`;
-const app = `http://127.0.0.1:${appPort}`;
-const secret = crypto.randomUUID() + crypto.randomUUID();
+const secret = crypto.randomUUID();
 
-// The service. Its clock runs ten times as fast, so that the story takes a second.
+// The service. Its clock runs ten times as fast, so the demo takes a second.
 const emulator = createEmulator({ speed: 10 });
-const service = await listen(servicePort, emulator.fetch);
+const service = await listen(emulator.fetch);
 
-// The application: what the call does, and what it is told. Its receiver fails once on purpose.
+// The application: it decides what the call does and receives notifications. It fails once on purpose.
 const delivered = [];
 let failures = 0;
 const status = callbackHandler({
@@ -69,60 +59,60 @@ const status = callbackHandler({
   onEvent: ({ event, context }) => {
     if (event.type === "call.ringing" && failures++ === 0) throw new Error("not now");
     delivered.push(event.type);
-    tell(
+    log(
       "application",
       `notified of ${event.type}, order ${context.order}, both signatures verified`,
     );
   },
-  onError: () => tell("application", "is down for a moment: answers 500, and will be told again"),
+  onError: () => log("application", "fails once: responds with 500, so the service retries"),
 });
-const flow = flowHandler({ secret, onAnswer: () => play(`${app}/greeting.wav`) });
-const rooms = { "/status": status, "/flow": flow, "/greeting.wav": silence };
-const receiver = await listen(appPort, (request) => rooms[new URL(request.url).pathname](request));
+const flow = flowHandler({ secret, onAnswer: () => play(`${app.url}/greeting.wav`) });
+const routes = { "/status": status, "/flow": flow, "/greeting.wav": silence };
+const app = await listen((request) => routes[new URL(request.url).pathname](request));
 
-// What the service does, as it does it.
-const story = {
+// Prints the events of the service.
+const lines = {
   state: ({ state, reason }) => `call ${state}${reason ? ` (${reason})` : ""}`,
   flow: ({ status: code }) => `flow fetched: HTTP ${code}`,
   action: ({ action, duration }) => duration !== undefined && `${action.action}: ${duration} ms`,
   recording: ({ seconds }) => `recording: ${seconds} s`,
 };
-const seen = [];
-const told = (async () => {
+const printed = [];
+const allPrinted = (async () => {
   for await (const event of emulator) {
-    const line = story[event.type]?.(event);
+    const line = lines[event.type]?.(event);
     if (line) {
-      seen.push(line);
-      tell("service", line);
+      printed.push(line);
+      log("service", line);
     }
   }
 })();
 
-const client = new Client(emulator.apiKey, { baseUrl });
+const client = new Client(emulator.apiKey, { baseUrl: service.url });
 const context = { order: 4711 };
-tell("client", `POST ${baseUrl}/api/v1/calls/initiate`);
+log("client", `POST ${service.url}/api/v1/calls/initiate`);
 const call = await client.calls.create({
   from_number: "+12025550199",
   to_number: "+12025550100",
-  flow_url: await signUrl(`${app}/flow`, { secret, context }),
-  status_callback_url: await signUrl(`${app}/status`, { secret, context }),
+  flow_url: await signUrl(`${app.url}/flow`, { secret, context }),
+  status_callback_url: await signUrl(`${app.url}/status`, { secret, context }),
 });
-tell("client", `accepted: ${call.id}`);
+log("client", `accepted: ${call.id}`);
 
 const record = await emulator.ended(call.id);
 const recording = await fetch(record.recording_url);
 const file = join(await mkdtemp(join(tmpdir(), "outdial-")), `${call.id}.wav`);
 const sound = new Uint8Array(await recording.arrayBuffer());
 await writeFile(file, sound);
-tell("client", `recording written: ${file}, ${sound.length} bytes`);
+log("client", `recording written: ${file}, ${sound.length} bytes`);
 
 await emulator.close();
-await told;
-service.close();
-receiver.close();
+await allPrinted;
+service.server.close();
+app.server.close();
 
-const tries = record.history.filter(({ type }) => type === "notification");
-const has = (pattern) => seen.some((line) => pattern.test(line));
+const attempts = record.history.filter(({ type }) => type === "notification");
+const has = (pattern) => printed.some((line) => pattern.test(line));
 const parts = {
   "accepted with an id": /^cs_/.test(call.id),
   ringing: has(/^call ringing/),
@@ -130,7 +120,7 @@ const parts = {
   "flow fetched": has(/^flow fetched: HTTP 200/),
   played: has(/^play: /),
   completed: has(/^call completed \(normal\)/),
-  "four notifications, one of them told twice": tries.length === 5,
+  "four notifications, one of them sent twice": attempts.length === 5,
   "all of them delivered and verified, in order":
     delivered.join() === "call.initiated,call.ringing,call.answered,call.completed",
   "recording written": recording.ok && sound.length > 44,
@@ -140,4 +130,4 @@ if (missing.length > 0) {
   console.error(`Missing: ${missing.join("; ")}`);
   process.exit(1);
 }
-console.log(`\nOne POST, one call, ${tries.length} deliveries, nothing left the machine.`);
+console.log(`\nOne POST, one call, ${attempts.length} notification requests, all on this machine.`);

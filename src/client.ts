@@ -1,9 +1,9 @@
 import type { Call } from "./calls/call.ts";
+import { type Memory, place } from "./calls/create.ts";
 import type { CallParams } from "./calls/params.ts";
-import { type Memory, place } from "./calls/place.ts";
-import { type ApiKey, type Options, settingsOf } from "./options.ts";
-import type { Send } from "./request/send/send.ts";
-import { refuse } from "./rules/refuse.ts";
+import type { Send } from "./http/post.ts";
+import { fail } from "./lib/check.ts";
+import { type ApiKey, type Options, type Settings, settingsOf } from "./options.ts";
 
 /** The options of a client: those of a call, without the key. */
 export type ClientOptions = Omit<Options, "apiKey">;
@@ -23,7 +23,7 @@ export interface Calls {
 const withoutUndefined = (options: object): object =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
-/** What every `Client` is, whatever it sends through. */
+/** What both `Client` classes have in common. */
 export abstract class CallsClient {
   /** The calls of the account. */
   readonly calls: Calls;
@@ -33,19 +33,19 @@ export abstract class CallsClient {
   /**
    * Checks the options, and keeps them.
    *
-   * @param send - through ky, or straight
-   * @param apiKey - the account's key, or a function that gives it
+   * @param send - through ky, or straight on `fetch`
+   * @param apiKey - the account's key, or a function that returns it
    * @param options - kept for every call; `baseUrl` is required
    */
   protected constructor(send: Send, apiKey: ApiKey, options: ClientOptions) {
     const memory: Memory = {};
-    const kept = settingsOf(options, { apiKey });
+    const kept = settingsOf(() => ({ ...options, apiKey }));
     const create: Calls["create"] = async (params, own) => {
-      if (this.#disposed) {
-        refuse("client", "was disposed of");
-      }
-      const settings = own ? settingsOf(kept, withoutUndefined(own)) : kept;
-      const call = place(params, settings, memory, send);
+      const settingsOfCall = (): Settings => {
+        if (this.#disposed) fail("client", "was disposed of");
+        return own ? settingsOf(() => ({ ...kept, ...withoutUndefined(own) })) : kept;
+      };
+      const call = place(params, settingsOfCall, memory, send);
       const settle = () => this.#inFlight.delete(call);
       this.#inFlight.add(call);
       call.then(settle, settle);
@@ -59,7 +59,7 @@ export abstract class CallsClient {
     this.#disposed = true;
   }
 
-  /** Refuses every further call, and waits for those in flight to end, one way or the other. */
+  /** Refuses every further call, and waits until those in flight have settled. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
     await Promise.allSettled(this.#inFlight);

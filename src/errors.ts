@@ -1,11 +1,11 @@
-/** Whether a telephone may have rung: `"no"` is certain, `"maybe"` is everything else. */
+/** Whether a telephone may have rung. `"no"`: certainly not. `"maybe"`: every other case. */
 export type Placed = "no" | "maybe";
 
-/** One complaint of the service about one field. */
+/** One error that the service reports for one field. */
 export interface FieldError {
-  /** Where, from the outside in: `["body", "to_number"]`, `["header", "x-api-key"]`. */
+  /** The path of the field, from the outside in: `["body", "to_number"]`, `["header", "x-api-key"]`. */
   readonly loc: readonly string[];
-  /** What is wrong, in the service's words, with the key and the numbers taken out. */
+  /** The service's message, without the API key and telephone numbers. */
   readonly msg: string;
   /** The service's name for the rule, such as `"missing"`; empty when it sent none. */
   readonly type: string;
@@ -19,19 +19,19 @@ export interface ParameterIssue {
   readonly message: string;
 }
 
-/** What is known of a failed call, beside the message. */
+/** What is known of a failed call, apart from the message. */
 export interface ExceptionFacts {
   /** Whether a telephone may have rung. */
   readonly placed: Placed;
   /** The HTTP status. */
   readonly code?: number | undefined;
-  /** The service's own words. */
+  /** The service's own explanation. */
   readonly detail?: string | undefined;
-  /** The service's constant for what went wrong: its `code`. */
+  /** The service's constant for the error: its `code`. */
   readonly reason?: string | undefined;
   /** The service's constant for the kind of error. */
   readonly type?: string | undefined;
-  /** What is wrong, field by field. */
+  /** The errors of each field. */
   readonly errors?: readonly FieldError[] | undefined;
   /** The seconds that the service asks to wait. */
   readonly retryAfter?: number | undefined;
@@ -55,11 +55,11 @@ export type ExceptionName =
 const outcome = { no: "no call was placed", maybe: "a call may have been placed" } as const;
 
 /**
- * The service refused, failed, or gave an answer that can't be used. The base of every exception of
- * this package, and itself the exception for each HTTP status without a class of its own.
+ * The service refused the request, failed, or sent a response that is not valid. This is the base class
+ * of the other exceptions, and the exception for each HTTP status that has no class of its own.
  *
- * Neither the API key nor a telephone number is ever in it, and no foreign error is chained to it:
- * a platform's or a wrapper's error may hold the request with its headers.
+ * It never contains the API key or a telephone number. It has no `cause`, because an error of the
+ * platform may hold the request with its headers.
  *
  * @example Decide by what is known about the telephone
  * ```ts
@@ -86,33 +86,34 @@ export class ServiceException extends Error {
   /** The literal name of the class, whole even in minified code. */
   override readonly name: ExceptionName = "ServiceException";
   /**
-   * `"no"`: nobody's telephone rang. `"maybe"`: it can't be known, and only a status notification can
-   * tell; don't call again by yourself.
+   * `"no"`: no telephone rang. `"maybe"`: a telephone may have rung. Only a status notification shows
+   * whether it did: don't repeat the call automatically.
    */
   declare readonly placed: Placed;
   /** The HTTP status; `0` for a redirect whose status a browser hides; absent when no head came. */
   declare readonly code?: number;
   /** The service's own explanation, without the key and anything that looks like a telephone number. */
   declare readonly detail?: string;
-  /** The service's own constant for what went wrong, its body's `code`: branch on it, not on words. */
+  /** The service's own constant for the error, its body's `code`. Compare this, not the message. */
   declare readonly reason?: string;
   /** The service's own constant for the kind of error, its body's `type`. */
   declare readonly type?: string;
-  /** The service's complaints field by field, when it sent any: the first 32. */
+  /** The errors of each field, when the service sent any: the first 32. */
   declare readonly errors?: readonly FieldError[];
-  /** The seconds that the service asks to wait, when it does. */
+  /** The seconds that the service asks to wait: its `Retry-After`. */
   declare readonly retryAfter?: number;
   /** The request's id at the service, for its support, when `x-request-id` or `request-id` has one. */
   declare readonly requestId?: string;
 
   /**
-   * Says what went wrong, and whether a call was placed.
+   * Describes what went wrong, and whether a call was placed.
    *
-   * @param what - the start of the message; what is known about the telephone follows in brackets
+   * @param what - the start of the message; what is known about the call follows in brackets
    * @param facts - the fields of the exception; those that are undefined are left out
+   * @param isPlacing - whether a call was being placed; otherwise the message has no brackets
    */
-  constructor(what: string, facts: ExceptionFacts) {
-    super(`${what} (${outcome[facts.placed]})`);
+  constructor(what: string, facts: ExceptionFacts, isPlacing = true) {
+    super(isPlacing ? `${what} (${outcome[facts.placed]})` : what);
     for (const [name, fact] of Object.entries(facts)) {
       if (fact !== undefined) Object.assign(this, { [name]: fact });
     }
@@ -120,7 +121,8 @@ export class ServiceException extends Error {
 }
 
 /**
- * A parameter or an option breaks a rule; no request was made. `placed` is always `"no"`.
+ * A parameter or an option breaks a rule. `create` throws it before any request, and so do the other
+ * functions of this package that check their input. `placed` is always `"no"`.
  */
 export class BadParametersException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
@@ -131,21 +133,22 @@ export class BadParametersException extends ServiceException {
   declare readonly issues: readonly ParameterIssue[];
 
   /**
-   * Says which rules are broken, and by what.
+   * Describes which parameters break which rules.
    *
    * @param issues - every rule that is broken, at least one
+   * @param isPlacing - whether a call was being placed: then the message says that none was
    */
-  constructor(issues: readonly ParameterIssue[]) {
-    super(issues.map(({ param, message }) => `${param} ${message}`).join("; "), {
-      placed: "no",
-      param: issues[0]?.param,
-      issues,
-    });
+  constructor(issues: readonly ParameterIssue[], isPlacing = false) {
+    super(
+      issues.map(({ param, message }) => `${param} ${message}`).join("; "),
+      { placed: "no", param: issues[0]?.param, issues },
+      isPlacing,
+    );
   }
 }
 
 /**
- * HTTP 401. `placed` is `"no"`, unless the answer came through a redirect.
+ * HTTP 401. `placed` is `"no"`, unless the response came through a redirect.
  */
 export class UnauthorizedException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
@@ -154,7 +157,7 @@ export class UnauthorizedException extends ServiceException {
 
 /**
  * HTTP 403: the key is invalid or revoked, or `from_number` is not the account's; `detail` says
- * which. `placed` is `"no"`, unless the answer came through a redirect.
+ * which. `placed` is `"no"`, unless the response came through a redirect.
  */
 export class ForbiddenException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
@@ -162,8 +165,8 @@ export class ForbiddenException extends ServiceException {
 }
 
 /**
- * The deadline passed. `placed` is `"no"` while the key was still being fetched, and when the head of
- * a refusal had come (then `code` has its status); otherwise `"maybe"`.
+ * The deadline passed. `placed` is `"no"` if no request was sent yet. It is also `"no"` if the head of a
+ * refusal had arrived (then `code` has its status). Otherwise it is `"maybe"`.
  */
 export class TimeoutException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
@@ -171,15 +174,16 @@ export class TimeoutException extends ServiceException {
 }
 
 /**
- * The connection could not be made (`placed` is `"no"` where the runtime says so) or was lost
- * (`"maybe"`). The message ends with the platform's own words, without the key and the numbers.
+ * The connection failed. `placed` is `"no"` if the runtime reports that no connection was made, and
+ * otherwise `"maybe"`. The message ends with the platform's message, without the API key and telephone
+ * numbers.
  */
 export class NetworkException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
   override readonly name = "NetworkException" as const;
 }
 
-/** Every exception of this package, told apart by `name`. */
+/** Every exception of this package, as a union that `name` discriminates. */
 export type Exception =
   | BadParametersException
   | UnauthorizedException
@@ -189,9 +193,9 @@ export type Exception =
   | (ServiceException & { readonly name: "ServiceException" });
 
 /**
- * Whether a caught value is an exception of this package; a caller's own abort reason is not.
+ * Whether a caught value is an exception of this package. The reason of your own abort signal is not.
  *
- * @example Tell the exceptions apart, all of them
+ * @example Handle every exception by its name
  * ```ts
  * import { calls, type Exception, isException } from "outdial";
  *
@@ -221,6 +225,6 @@ export const isException = (error: unknown): error is Exception => {
   try {
     return error instanceof ServiceException;
   } catch {
-    return false; // A Proxy whose prototype can't be asked for.
+    return false; // A Proxy may throw when its prototype is read.
   }
 };

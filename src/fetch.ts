@@ -4,26 +4,27 @@
  *
  * @module
  */
-import type { Call } from "./calls/call.ts";
-import type { CallParams } from "./calls/params.ts";
-import { placeOnce } from "./calls/place.ts";
+import { creator } from "./calls/create.ts";
 import { CallsClient, type ClientOptions } from "./client.ts";
+import type { Call, CallParams } from "./exports.ts";
+import { straight } from "./http/post.ts";
 import type { ApiKey, Options } from "./options.ts";
-import { straight } from "./request/send/straight.ts";
 
-/** The calls of an account, for whoever keeps no client: `calls.create(params, options)`. */
+export * from "./exports.ts";
+
+/** The calls of an account, without a client: `calls.create(params, options)`. */
 export const calls: {
   /**
    * Places a call: one POST, and a second only where the first can't have placed anything.
    *
-   * @param params - who calls whom, and where the service asks what to do and tells what happened
+   * @param params - who calls whom, and the URLs of the call flow and of the status notifications
    * @param options - `apiKey` and `baseUrl` are required
    * @returns the call: its `id`, and whatever else the service sent
    * @throws {ServiceException} and what extends it; `placed` says whether a telephone may have rung
    * @throws the reason of `options.signal`, when that aborts
    */
   readonly create: (params: CallParams, options: Options) => Promise<Call>;
-} = { create: async (params, options) => placeOnce(params, options, straight) };
+} = { create: creator(straight) };
 
 /**
  * Keeps the options of `calls.create`, and remembers which of the two paths answered. It needs no
@@ -49,7 +50,7 @@ export class Client extends CallsClient {
   /**
    * Checks the options, and keeps them.
    *
-   * @param apiKey - the account's key, or a function that gives it
+   * @param apiKey - the account's key, or a function that returns it
    * @param options - kept for every call; `baseUrl` is required
    * @throws {BadParametersException} (`placed: "no"`) when the key or an option breaks its rule, and
    * in a web page
@@ -58,24 +59,3 @@ export class Client extends CallsClient {
     super(straight, apiKey, options);
   }
 }
-
-export { Call } from "./calls/call.ts";
-export { CallParams } from "./calls/params.ts";
-export type { Calls, CallsClient, ClientOptions } from "./client.ts";
-export {
-  BadParametersException,
-  type Exception,
-  type ExceptionFacts,
-  type ExceptionName,
-  type FieldError,
-  ForbiddenException,
-  isException,
-  NetworkException,
-  type ParameterIssue,
-  type Placed,
-  ServiceException,
-  TimeoutException,
-  UnauthorizedException,
-} from "./errors.ts";
-export type { ApiKey, Fetch, Options } from "./options.ts";
-export type { Attempt, OnAttempt } from "./request/attempt.ts";

@@ -1,25 +1,28 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import type { OnAttempt } from "./request/attempt.ts";
-import { check, presence } from "./rules/check.ts";
-import { isKey } from "./rules/key.ts";
-import { isFunction } from "./rules/kind.ts";
-import { isPage } from "./rules/page.ts";
-import { routeOf } from "./rules/url.ts";
+import type { Fetch, OnAttempt } from "./http/post.ts";
+import {
+  check,
+  fieldsOf,
+  isFunction,
+  isKey,
+  isPage,
+  isRecord,
+  kindOf,
+  presence,
+  ruled,
+} from "./lib/check.ts";
+import { urlRule } from "./lib/url.ts";
 
-/** What sends a request: the platform's `fetch`, or anything that answers as it does. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-/** The key, or what gives it. */
+/** The account's key, or a function that returns it. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/**
- * What a caller may configure.
- */
+/** The options of `calls.create`. */
 export interface Options {
   /**
-   * The account's key, or a function that gives it (out of a secrets manager, after a rotation).
-   * The function is asked once a call, and once more after a 403: only if it then gives another key
-   * is the call tried again.
+   * The account's key, or a function that returns it (from a secrets manager, after a rotation).
+   * The function is called once per call, and once more after a 403: only if it then returns another
+   * key is the call tried again. A key of 8 characters or more is refused in a URL, a parameter or
+   * another header.
    */
   readonly apiKey: ApiKey;
   /**
@@ -28,24 +31,27 @@ export interface Options {
    */
   readonly baseUrl: string;
   /**
-   * Milliseconds for everything from the key to the checked answer, or `false` for no deadline.
+   * Milliseconds for everything from the key to the checked response, or `false` for no deadline.
    *
    * @defaultValue 10 000, on every runtime
    */
   readonly timeout?: number | false | undefined;
-  /** Ends the call early: `create` rejects with the signal's own reason, as fetch does. */
+  /**
+   * Aborts the call: `create` rejects with the signal's reason, as fetch does, or with an `AbortError`
+   * where the signal has none.
+   */
   readonly signal?: AbortSignal | undefined;
   /**
    * Sends the request. It is called without `this`, and must neither follow redirects when the request
-   * says `redirect: "manual"`, nor send a request twice. When it fails, `placed` is `"maybe"` even where
-   * the platform's would be known never to have connected: what else it did can't be known.
+   * has `redirect: "manual"`, nor send a request twice. When it fails, `placed` is `"maybe"`, even for
+   * an error by which the platform's own `fetch` would show that it never connected.
    *
    * @defaultValue the platform's `fetch`, looked up at each call
    */
   readonly fetch?: Fetch | undefined;
   /**
-   * Which of the interface's two paths is used. `"auto"` goes on to the second when the first is
-   * absent (404 or 405, so nothing was dialled); a `Client` remembers which one answered.
+   * Which of the interface's two paths is used. `"auto"` tries the second when the first is absent
+   * (404, 405 or 410, so nothing was dialled); a `Client` remembers which one answered.
    *
    * @defaultValue `"auto"`
    */
@@ -58,15 +64,15 @@ export interface Options {
    */
   readonly retries?: number | undefined;
   /**
-   * Further request headers: none that carries the key, or belongs to the body or the connection.
+   * Further request headers: none that holds the key, or describes the body or the connection.
    *
    * @defaultValue on servers a `User-Agent`, `outdial/` and the version
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Hears of each POST once it is over: its method, URL without query, number, milliseconds, status,
+   * Called with each POST once it is over: its method, URL without query, number, milliseconds, status,
    * request id and `placed`; never the key, a number or the body. For a log line, or a span. What it
-   * throws is ignored, and a promise of it isn't waited for.
+   * throws is ignored, and its promise is not awaited.
    */
   readonly onAttempt?: OnAttempt | undefined;
   /**
@@ -77,87 +83,86 @@ export interface Options {
   readonly dangerouslyAllowBrowser?: boolean | undefined;
 }
 
-/** The options of one call, checked and complete. */
-export interface Settings {
-  readonly apiKey: ApiKey;
-  readonly baseUrl: string;
-  readonly timeout: number | false;
-  readonly signal?: AbortSignal | undefined;
-  readonly fetch?: Fetch | undefined;
-  readonly path: "auto" | "calls" | "voice/calls";
-  readonly retries: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly onAttempt?: OnAttempt | undefined;
-}
+/** The options of one call, checked and with their defaults. */
+export type Settings = Readonly<
+  Omit<Options, "dangerouslyAllowBrowser"> & {
+    [Name in "timeout" | "path" | "retries" | "headers"]: NonNullable<Options[Name]>;
+  }
+>;
+
+const keyRule = (value: unknown): string | undefined =>
+  isFunction(value) || isKey(value)
+    ? undefined
+    : "must be a legal header value, or a function: is the environment variable set?";
+
+const baseUrlRule = (value: unknown): string | undefined => {
+  const rule = urlRule(value);
+  if (rule) return rule;
+  if (/[?#]/.test(String(value))) return "must be without a query and a fragment";
+  const [endpoint] = /(\/api\/v1)?(\/voice)?(\/calls)?\/initiate\/*$/.exec(String(value)) ?? [];
+  return endpoint && `must be without the endpoint: drop "${endpoint}", the client adds it`;
+};
+
+const timeoutRule = (value: unknown): string | undefined => {
+  if (value === false) return;
+  if (typeof value !== "number") {
+    return `must be a number of milliseconds, not ${kindOf(value)}, or false`;
+  }
+  return value > 0 && value < 2 ** 31
+    ? undefined
+    : "must be above 0 ms and below 2 ** 31 ms, or false";
+};
 
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** The headers that are ours, the body's or the connection's. */
+/** The client's own headers, and those of the body and the connection. */
 const reserved =
   /^(x-api-key|content-.*|host|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer)$/i;
 
 const isHeaders = (value: unknown): boolean =>
-  Object(value) === value &&
-  !(Symbol.iterator in Object(value)) &&
-  Object.entries(Object(value)).every(
+  isRecord(value) &&
+  !(Symbol.iterator in value) &&
+  Object.entries(value).every(
     ([name, text]) => headerName.test(name) && !reserved.test(name) && isKey(text),
   );
 
-/** The rules of the options and their defaults, in the order in which they are told. */
-const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ strictObject(
+const isSignal = (value: unknown): boolean => {
+  const { addEventListener, removeEventListener } = fieldsOf(value);
+  return isFunction(addEventListener) && isFunction(removeEventListener);
+};
+
+/** The rule and the default of each option, in the order in which broken rules are listed. */
+const SettingsSchema: GenericSchema<unknown, Settings> = strictObject(
   {
-    apiKey: /* @__PURE__ */ custom<ApiKey>(
-      (value) => isFunction(value) || isKey(value),
-      "must be a legal header value, or a function: is the environment variable set?",
-    ),
-    baseUrl: /* @__PURE__ */ custom<string>(
-      (value) => !!routeOf(value) && !/[?#]|\/initiate\/*$/.test(String(value)),
-      "must be an https URL without user, password, query, fragment and endpoint; http on loopback only",
-    ),
-    timeout: /* @__PURE__ */ optional(
-      /* @__PURE__ */ custom<number | false>(
-        (value) => value === false || (typeof value === "number" && value > 0 && value < 2 ** 31),
-        "must be above 0 ms and below 2 ** 31 ms, or false",
-      ),
-      10_000,
-    ),
-    signal: /* @__PURE__ */ optional(
-      /* @__PURE__ */ custom<AbortSignal>(
-        (value) =>
-          isFunction(Object(value).addEventListener) &&
-          isFunction(Object(value).removeEventListener),
-        "must be an AbortSignal",
-      ),
-    ),
-    fetch: /* @__PURE__ */ optional(
-      /* @__PURE__ */ custom<Fetch>(isFunction, "must be a function"),
-    ),
-    path: /* @__PURE__ */ optional(
-      /* @__PURE__ */ custom<Settings["path"]>(
+    apiKey: ruled<ApiKey>(keyRule),
+    baseUrl: ruled<string>(baseUrlRule),
+    timeout: optional(ruled<number | false>(timeoutRule), 10_000),
+    signal: optional(custom<AbortSignal>(isSignal, "must be an AbortSignal")),
+    fetch: optional(custom<Fetch>(isFunction, "must be a function")),
+    path: optional(
+      custom<Settings["path"]>(
         (value) => value === "auto" || value === "calls" || value === "voice/calls",
         'must be "auto", "calls" or "voice/calls"',
       ),
       "auto",
     ),
-    retries: /* @__PURE__ */ optional(
-      /* @__PURE__ */ custom<number>(
+    retries: optional(
+      custom<number>(
         (value) => Number.isInteger(value) && Number(value) >= 0,
         "must be a whole number from 0",
       ),
       0,
     ),
-    headers: /* @__PURE__ */ optional(
-      /* @__PURE__ */ custom<Settings["headers"]>(
+    headers: optional(
+      custom<Settings["headers"]>(
         isHeaders,
         "must be legal and not X-API-Key, nor one of the body or the connection",
       ),
       {},
     ),
-    onAttempt: /* @__PURE__ */ optional(
-      /* @__PURE__ */ custom<OnAttempt>(isFunction, "must be a function"),
-    ),
-    dangerouslyAllowBrowser: /* @__PURE__ */ optional(
-      /* @__PURE__ */ custom<boolean>(
+    onAttempt: optional(custom<OnAttempt>(isFunction, "must be a function")),
+    dangerouslyAllowBrowser: optional(
+      custom<boolean>(
         (value) => value === true || (value === false && !isPage()),
         "must be true in a web page, where everyone can read the key",
       ),
@@ -167,18 +172,18 @@ const SettingsSchema: GenericSchema<unknown, Settings> = /* @__PURE__ */ strictO
   presence,
 );
 
-/** A copy of what may be read only once: a getter may give something else the next time. */
-const copied = (value: unknown): unknown =>
-  Object(value) === value && !(Symbol.iterator in Object(value)) ? { ...Object(value) } : value;
+/** A copy of the headers, each read once: a getter may return something else the next time. */
+const copied = (headers: unknown): unknown =>
+  isRecord(headers) && !(Symbol.iterator in headers) ? { ...headers } : headers;
 
 /**
- * The checked options of a call: a copy, its defaults filled in.
+ * The checked options of a call: a copy, with defaults.
  *
- * @param given - the options, and what they are to be put over
- * @throws {BadParametersException} (`placed: "no"`) naming each option and its rule
+ * @param read - returns the options; a getter of the caller's may throw in it
+ * @throws {BadParametersException} that names each option and its rule
  */
-export const settingsOf = (...given: readonly unknown[]): Settings =>
+export const settingsOf = (read: () => unknown): Settings =>
   check(SettingsSchema, () => {
-    const { headers, ...options }: { headers?: unknown } = Object.assign({}, ...given);
+    const { headers, ...options } = { ...fieldsOf(read()) };
     return headers === undefined ? options : { ...options, headers: copied(headers) };
   });

@@ -1,126 +1,117 @@
-// `npm test`: sees to what the wanted jobs need, which test/jobs.ts says, and hands over to
-// test/jobs/run.ts under a Node that runs TypeScript. Plain JavaScript, for whatever Node from 20 on
-// the machine has.
-import { execFileSync, spawnSync } from "node:child_process";
+// `npm test`, on any Node from 20 on: installs what the wanted projects need (projects.json), builds the package, and
+// runs vitest under Node 24. Usage: npm test -- [part of a project's name | project/part of a path …] [vitest's options]
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const here = fileURLToPath(new URL(".", import.meta.url));
-const node = `${here}node_modules/node/bin/node`;
-const words = process.argv.slice(2);
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+const node = "test/node_modules/node/bin/node";
 
-const stop = (line) => {
-  console.error(`npm test: ${line}`);
+const args = process.argv.slice(2);
+const end = args.findIndex((arg) => arg.startsWith("-"));
+const words = args.slice(0, end < 0 ? args.length : end);
+const options = args.slice(words.length);
+
+const stop = (reason) => {
+  console.error(`npm test: ${reason}`);
   process.exit(1);
 };
 
-const packagesOf = (file) => JSON.parse(readFileSync(`${here}${file}`, "utf8")).packages;
+const succeeds = (command, args, options) =>
+  spawnSync(command, args, { stdio: "inherit", ...options }).status === 0;
 
-/** Whether what the lockfile says is there: all of it, or what is no devDependency. */
-const isInstalled = (all) => {
-  if (!existsSync(`${here}node_modules/.package-lock.json`)) return false;
-  const there = packagesOf("node_modules/.package-lock.json");
-  return Object.entries(packagesOf("package-lock.json")).every(
-    ([path, { version, dev, devOptional, optional }]) =>
-      path === "" || optional || devOptional || (dev && !all) || there[path]?.version === version,
+const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
+const projects = Object.entries(readJson("test/projects.json")).filter(
+  ([name]) => words.length === 0 || words.some((word) => name.includes(word.split("/")[0])),
+);
+if (projects.length === 0) stop(`no project has ${words.join(" or ")} in its name.`);
+const needs = new Set(projects.flatMap(([, needs]) => needs));
+
+/** Whether a folder has the packages of its lockfile; without `dev`, those of its `dependencies`. */
+const isInstalled = (folder, dev) => {
+  const installed = `${folder}/node_modules/.package-lock.json`;
+  if (!existsSync(installed)) return false;
+  const present = readJson(installed).packages;
+  return Object.entries(readJson(`${folder}/package-lock.json`).packages).every(
+    ([path, wanted]) =>
+      path === "" ||
+      wanted.optional ||
+      wanted.devOptional ||
+      (wanted.dev && !dev) ||
+      present[path]?.version === wanted.version,
   );
 };
 
-const install = (all) => {
-  if (!isInstalled(all)) {
-    const what = all
-      ? "every runtime and tool of the tests (about 1 GB)"
-      : "Node 24 and what the unit tests import (190 MB)";
-    console.log(`Installing ${what} in test/node_modules …`);
-    const args = ["ci", "--no-audit", "--no-fund", ...(all ? [] : ["--omit=dev"])];
-    const { status } = spawnSync("npm", args, { cwd: here, stdio: "inherit" });
-    if (status !== 0) stop("that could not be installed; see above.");
-  }
-  const self = `${here}node_modules/outdial`;
-  if (!existsSync(self)) symlinkSync("../..", self);
+const install = (folder, what, dev = true) => {
+  if (isInstalled(folder, dev)) return;
+  console.log(`Installing ${what} in ${folder}/node_modules …`);
+  const args = ["ci", "--no-audit", "--no-fund", ...(dev ? [] : ["--omit=dev"])];
+  if (!succeeds("npm", args, { cwd: folder })) stop("npm ci failed, see above.");
 };
 
-// Without a word every job is wanted, and there is no need to ask.
-install(words.length === 0);
-const said = execFileSync(node, [`${here}jobs/needs.ts`, ...words], { encoding: "utf8" });
-const { jobs, needs, wants } = JSON.parse(said);
-if (jobs === 0) stop(`no job has ${words.join(" or ")} in its name.`);
-if (needs.includes("runtimes")) install(true);
+if (needs.has("runtimes")) install("test", "every runtime and tool of the tests (about 1 GB)");
+else install("test", "Node 24 and what the unit tests import (190 MB)", false);
+if (needs.has("peers")) install("test/bench", "the clients that the bench compares (180 MB)");
+if (!existsSync("test/node_modules/outdial")) symlinkSync("../..", "test/node_modules/outdial");
 
-if (needs.includes("peers")) {
-  const peers = "import('./bench/install.ts').then((p) => process.exit(p.install() ? 0 : 1))";
-  const { status } = spawnSync(node, ["-e", peers], { cwd: here, stdio: "inherit" });
-  if (status !== 0) stop("the peers of the bench could not be installed; see above.");
-}
+/** The path of the first of some commands that is on this machine. */
+const which = (...names) =>
+  names
+    .map((name) => spawnSync("which", [name], { encoding: "utf8" }).stdout?.trim())
+    .find((path) => path);
 
-/** The first of some programs that runs here. */
-const found = (...programs) =>
-  programs.find(([command, ask]) => spawnSync(command, [ask], { stdio: "ignore" }).status === 0);
+const browsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const findChromium = () => process.env.CHROMIUM_PATH || which(...browsers);
 
-/** Playwright's own Chromium, if it was ever fetched. */
-const playwright = `${here}node_modules/playwright-core`;
-const findOwn = () => {
-  const print = `import("${playwright}/index.mjs").then((p) => console.log(p.chromium.executablePath()))`;
-  return existsSync(playwright)
-    ? [execFileSync(node, ["-e", print], { encoding: "utf8" }).trim()]
-    : [];
+/** Programs of the system: how to find each, and the Debian package that has it. */
+const programs = {
+  chromium: { find: findChromium, debian: "chromium" },
+  sox: { find: () => which("sox"), debian: "sox" },
+  openssl: { find: () => which("openssl"), debian: "openssl" },
+  ip: { find: () => which("ip"), debian: "iproute2" },
 };
+const findMissing = () =>
+  Object.keys(programs).filter((name) => needs.has(name) && !programs[name].find());
 
-const findChromium = () => {
-  const { CHROMIUM_PATH: named } = process.env;
-  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const asked = named ? [named] : [...names, ...findOwn()];
-  const browser = found(...asked.map((name) => [name, "--version"]));
-  return browser && execFileSync("which", [browser[0]], { encoding: "utf8" }).trim();
-};
-
-/** Programs of the system: how to find each, and Debian's package of it. */
-const tools = {
-  chromium: { find: findChromium, name: "chromium" },
-  sox: { find: () => found(["sox", "--version"]), name: "sox" },
-  openssl: { find: () => found(["openssl", "version"]), name: "openssl" },
-  ip: { find: () => found(["ip", "-V"]), name: "iproute2" },
-};
-const used = Object.keys(tools).filter((tool) => [...needs, ...wants].includes(tool));
-const absent = () => used.filter((tool) => !tools[tool].find());
-
-const lacking = absent();
-if (lacking.length > 0 && process.getuid?.() === 0) {
-  const packages = lacking.map((tool) => tools[tool].name);
-  const fetch = ["install", "-y", "--no-install-recommends", ...packages];
-  console.log(`No ${lacking.join(", ")} on this machine. As you are root, this will fetch them:`);
-  console.log(`  apt-get update && apt-get ${fetch.join(" ")}`);
-  for (const args of [["update"], fetch]) {
-    spawnSync("apt-get", args, { stdio: ["ignore", "ignore", "inherit"] });
-  }
-}
-if (absent().includes("chromium")) {
-  console.log("No Chromium on this machine. This will fetch one for your user alone:");
-  console.log("  npx playwright-core install chromium");
-  spawnSync(node, [`${playwright}/cli.js`, "install", "chromium"], { stdio: "ignore" });
-}
-const missing = absent();
-for (const tool of missing) {
-  const { name } = tools[tool];
+let missing = findMissing();
+if (missing.length > 0 && process.getuid?.() === 0) {
+  const packages = missing.map((name) => programs[name].debian).join(" ");
+  const command = `apt-get update -qq && apt-get install -qq -y --no-install-recommends ${packages}`;
   console.log(
-    `No ${tool} on this machine, and some jobs need it: install ${name} (Debian's name).`,
+    `Not on this machine: ${missing.join(", ")}. As you are root, this installs it:\n  ${command}`,
   );
+  succeeds("sh", ["-c", `${command} >/dev/null`]);
+  missing = findMissing();
 }
-if (process.env.CI && missing.some((tool) => needs.includes(tool))) stop("CI runs every job.");
-
-const build = spawnSync("npm", ["run", "build", "--silent", "--", "--silent"], {
-  cwd: `${here}..`,
-  stdio: "inherit",
+if (missing.includes("chromium")) {
+  const cli = "test/node_modules/playwright-core/cli.js";
+  console.log("No Chromium on this machine. This downloads one for your user alone:");
+  console.log("  npx playwright-core install chromium");
+  if (succeeds(node, [cli, "install", "chromium"])) {
+    missing = missing.filter((name) => name !== "chromium");
+  }
+}
+const skipped = projects.flatMap(([name, needs]) => {
+  const absent = needs.filter((need) => missing.includes(need));
+  return absent.length > 0 ? [{ name, reason: `install ${absent.join(" and ")}` }] : [];
 });
-if (build.status !== 0) stop("the package does not build; see above.");
+const printSkipped = () => {
+  for (const { name, reason } of skipped) console.log(`not run: ${name}: ${reason}`);
+};
+printSkipped();
+if (process.env.CI && skipped.length > 0) stop("in CI every project must run.");
+const names = projects
+  .map(([name]) => name)
+  .filter((name) => !skipped.some((one) => one.name === name));
+if (names.length === 0) process.exit(1);
 
-const { status } = spawnSync(node, [`${here}jobs/run.ts`, ...words], {
-  cwd: `${here}..`,
-  stdio: "inherit",
-  env: {
-    ...process.env,
-    MISSING: missing.join(" "),
-    ...(used.includes("chromium") && { CHROMIUM_PATH: findChromium() ?? "" }),
-  },
-});
-process.exit(status ?? 1);
+if (!succeeds("npm", ["run", "build", "--silent", "--", "--silent"])) stop("the build failed.");
+const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config=test/vitest.config.ts"];
+const paths = words.filter((word) => word.includes("/"));
+const passed = succeeds(
+  node,
+  [...vitest, ...names.map((name) => `--project=${name}`), ...options, ...paths],
+  { env: { ...process.env, CHROMIUM_PATH: findChromium() ?? "" } },
+);
+printSkipped();
+process.exit(passed ? 0 : 1);

@@ -1,14 +1,53 @@
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { bundledPageInVite } from "../tsup.config.ts";
+import { runtimes } from "./conformance/case.ts";
+import needs from "./projects.json" with { type: "json" };
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const names = Object.keys(needs);
+
+/** Runs the projects in the order of projects.json: the longest first, so that all workers finish together. */
+class InOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => names.indexOf(a.project.name) - names.indexOf(b.project.name));
+  }
+}
+
+const projects = names.map((name) => {
+  const runtime = runtimes.find((one) => name === `conformance ${one}`);
+  const folder = runtime ? "conformance" : name;
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: [`test/${folder}/**/*.test.ts`],
+      exclude: ["**/node_modules/**", "**/runtimes/**"],
+      isolate: name !== "unit",
+      ...(runtime && { provide: { runtime } }),
+      ...(["conformance", "package"].includes(folder) && {
+        globalSetup: file("package/project.ts"),
+      }),
+    },
+  };
+});
 
 export default defineConfig({
+  root: file(".."),
+  plugins: [bundledPageInVite],
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "test/artefacts/**"],
-    globalSetup: new URL("temporary.ts", import.meta.url).pathname,
-    setupFiles: process.env.COUNTS ? ["test/coverage/after-file.ts"] : [],
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 20_000 } },
-    maxWorkers: 1,
+    projects,
+    globalSetup: file("temporary.ts"),
+    // Time-outs only end what hangs: they leave room for a machine that does much else.
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
+    slowTestThreshold: 20_000,
+    // Half of the work waits for a call, a clock or a network.
+    maxWorkers: 2 * Math.min(2, availableParallelism()),
+    sequence: { sequencer: InOrder },
   },
 });

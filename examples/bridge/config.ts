@@ -1,160 +1,131 @@
-/** Somebody who may place calls through the bridge: one of your systems, or one person at a page. */
-export interface Caller {
-  readonly name: string;
-  /** 32 characters or more, made at random. */
-  readonly token: string;
-  /** What a number must start with. As long as you can make them: "+1" holds more than 20 countries. */
-  readonly prefixes: readonly string[];
-  /** Calls in any 60 seconds. */
-  readonly per_minute: number;
-  /** Calls in any 24 hours: it bounds what a stolen token can cost. */
-  readonly per_day: number;
-}
+import { type Agent, deepgram, elevenlabs, gptLive, openaiRealtime } from "outdial/agents";
+import * as v from "valibot";
+import { callersSchema, count } from "./callers.ts";
 
-/** A speech agent of one of the services that `outdial/agents` knows. */
-export interface Speech {
-  readonly kind: "openai" | "gpt-live" | "elevenlabs" | "deepgram";
-  readonly apiKey: string;
-  /** Where it is, if it isn't where it usually is. */
-  readonly url: string | undefined;
-  /** Which agent, at ElevenLabs. */
-  readonly agentId: string;
-  /** What it is to do, beside saying that it is a machine. */
-  readonly instructions: string;
-  /** Whether it must say that the call is recorded. */
-  readonly record: boolean;
-}
+export const text = v.pipe(v.string(), v.nonEmpty());
 
-/** All that the bridge must be told. */
-export interface Config {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly fromNumber: string;
-  /** Where the service reaches the bridge. Not taken from requests: anyone can write their `Host`. */
-  readonly publicUrl: string;
-  /** Signs the URLs. The first signs, all are accepted. */
-  readonly secret: readonly string[];
-  /** Of the service's own signature, if it signs its notifications. */
-  readonly webhookSecret: string | undefined;
-  readonly callers: readonly Caller[];
-  readonly record: boolean;
-  /** Who answers; without one the agent at `agentUrl`, and without that the echo. */
-  readonly speech: Speech | undefined;
-  /** The wss URL of a voice agent of your own. */
-  readonly agentUrl: string | undefined;
-  /** Signs the agent's URL, so that the agent can tell the bridge from anyone else. */
-  readonly agentSecret: string | undefined;
-  /** Milliseconds that the agent may take to be there: a person is waiting. */
-  readonly agentWithin: number;
-  /** Milliseconds that a call may be connected: calls that nobody ends cost money. */
-  readonly longest: number;
-}
+export const flag = v.pipe(
+  v.picklist(["true", "false"]),
+  v.transform((value) => value === "true"),
+);
 
-const isCaller = (value: unknown): boolean => {
-  const { token, prefixes, per_minute, per_day } = Object(value);
-  return (
-    /^[!-~]{32,}$/.test(token) &&
-    Array.isArray(prefixes) &&
-    prefixes.length > 0 &&
-    prefixes.every((prefix) => /^\+[1-9]\d{0,14}$/.test(prefix)) &&
-    [per_minute, per_day].every((count) => Number.isInteger(count) && count > 0)
-  );
+/** Seconds, up to a day; milliseconds in the program. */
+export const seconds = v.pipe(
+  v.string(),
+  v.regex(/^\d+(\.\d+)?$/),
+  v.transform((value) => Number(value) * 1000),
+  v.gtValue(0),
+  v.maxValue(86_400_000),
+);
+
+/** Secrets of 32 characters or more. The first one signs, all of them verify: `new,old`. */
+export const secrets = v.pipe(
+  text,
+  v.transform((list) => list.split(",")),
+  v.array(v.pipe(v.string(), v.minLength(32))),
+);
+
+/** An https origin, without a path; http only on loopback. */
+export const origin = v.pipe(
+  v.string(),
+  v.url(),
+  v.transform((url) => new URL(url)),
+  v.check(({ origin, href }) => href === `${origin}/`),
+  v.check(
+    ({ protocol, hostname }) =>
+      protocol === "https:" ||
+      (protocol === "http:" && ["localhost", "127.0.0.1"].includes(hostname)),
+  ),
+  v.transform(({ origin }) => origin),
+);
+
+export const e164 = v.pipe(v.string(), v.regex(/^\+[1-9]\d{6,14}$/));
+
+/** The variables that choose the agent. */
+export const agentVariables = {
+  AGENT: v.picklist(["openai", "gpt-live", "elevenlabs", "deepgram"]),
+  AGENT_KEY: text,
+  AGENT_ID: v.optional(v.string(), ""),
+  AGENT_URL: v.optional(v.string()),
+  AGENT_INSTRUCTIONS: v.optional(v.string(), ""),
+  RECORD: v.optional(flag, "false"),
 };
 
-const callersIn = (json: string): Caller[] | undefined => {
-  try {
-    const callers = Object.entries<Caller>(JSON.parse(json));
-    if (callers.length === 0 || !callers.every(([, caller]) => isCaller(caller))) return undefined;
-    return callers.map(([name, caller]) => ({ ...caller, name }));
-  } catch {
-    return undefined; // The parser's own error quotes it, tokens and all.
+export type AgentVariables = v.InferOutput<v.ObjectSchema<typeof agentVariables, undefined>>;
+
+/** Every agent says first that it is a machine, and whether the call is recorded. */
+export const createAgent = (variables: AgentVariables): Agent => {
+  const { AGENT, AGENT_KEY: apiKey, AGENT_ID: agentId, AGENT_URL: url } = variables;
+  const { AGENT_INSTRUCTIONS, RECORD } = variables;
+  const greeting = `Hello, I am a machine. This call is ${RECORD ? "" : "not "}being recorded.`;
+  const instructions =
+    `You are on a telephone call that you have placed. Say first, word for word: "${greeting}" ` +
+    `Answer in one or two short sentences. Say goodbye and hang up when you are done. ${AGENT_INSTRUCTIONS}`;
+  switch (AGENT) {
+    case "openai":
+      return openaiRealtime({ apiKey, url, instructions });
+    case "gpt-live":
+      return gptLive({ apiKey, url, instructions });
+    case "deepgram":
+      return deepgram({ apiKey, url, instructions, greeting });
+    case "elevenlabs": // Its settings at the service must allow both to be overridden.
+      return elevenlabs({
+        ...{ apiKey, url, agentId, greeting },
+        instructions: AGENT_INSTRUCTIONS || undefined,
+      });
   }
 };
 
-/** Seconds of a day: the URLs of a call are good for no longer, and nor is any timer for much longer. */
-const day = 86_400;
-
-const milliseconds = (seconds: string): number | undefined => {
-  const isTime = /^\d+(\.\d+)?$/.test(seconds) && Number(seconds) > 0 && Number(seconds) <= day;
-  return isTime ? Number(seconds) * 1000 : undefined;
-};
-
-const numberIn = (text: string): string | undefined =>
-  /^\+[1-9]\d{6,14}$/.test(text) ? text : undefined;
-
-/** By https or wss, or without TLS to this machine: then an emulator or a test is at work on it. */
-const urlOf =
-  (scheme: "http" | "ws") =>
-  (url: string): string | undefined => {
-    if (!URL.canParse(url)) return undefined;
-    const { protocol, hostname } = new URL(url);
-    const isHere = protocol === `${scheme}:` && ["localhost", "127.0.0.1"].includes(hostname);
-    return protocol === `${scheme}s:` || isHere ? url : undefined;
-  };
-
-/** A URL without a path: the bridge answers at the root. */
-const originIn = (url: string): string | undefined => {
-  if (!urlOf("http")(url)) return undefined;
-  const { origin, href } = new URL(url);
-  return href === `${origin}/` ? origin : undefined;
-};
-
-const kinds = ["openai", "gpt-live", "elevenlabs", "deepgram"] as const;
-
-const words: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["false", false],
-]);
-
 /**
- * The configuration out of the environment, whatever the platform calls it.
+ * Reads variables out of an environment. An empty one counts as missing.
  *
  * @throws an error that names every variable that is missing or wrong, and never a value
  */
-export const configOf = (env: (name: string) => string | undefined): Config => {
-  const wrong: string[] = [];
-  const read = <T>(name: string, parse: (text: string) => T | undefined, otherwise?: string): T => {
-    const value = parse(env(name) || otherwise || "");
-    if (value === undefined) wrong.push(name);
-    return value as T; // Not used when undefined: the throw below comes first.
+export const readVariables = <Schema extends v.GenericSchema>(
+  schema: Schema,
+  environment: Readonly<Record<string, unknown>>,
+): v.InferOutput<Schema> => {
+  const set = Object.entries(environment).filter(([, value]) => value !== "");
+  const { success, output, issues } = v.safeParse(schema, Object.fromEntries(set));
+  if (success) return output;
+  const names = new Set(issues.map(({ path }) => path?.[0]?.key));
+  throw new Error(`Missing or wrong: ${[...names].join(", ")}`);
+};
+
+const Variables = v.object({
+  OUTDIAL_API_KEY: text,
+  OUTDIAL_BASE_URL: text,
+  FROM_NUMBER: e164,
+  PUBLIC_URL: origin,
+  BRIDGE_SECRET: secrets,
+  WEBHOOK_SECRET: v.optional(text),
+  CALLERS: callersSchema({ per_minute: count, per_day: count }),
+  ...agentVariables,
+  AGENT_TIMEOUT_SECONDS: v.optional(seconds, "5"),
+  MAX_CALL_SECONDS: v.optional(seconds, "600"),
+});
+
+/** What the bridge needs to know. */
+export interface Config extends ReturnType<typeof readConfig> {}
+
+/** Somebody who may place calls through the bridge: one of your systems, or a person. */
+export type Caller = Config["callers"][number];
+
+/** @throws an error that names every variable that is missing or wrong */
+export const readConfig = (environment: Readonly<Record<string, unknown>>) => {
+  const variables = readVariables(Variables, environment);
+  return {
+    apiKey: variables.OUTDIAL_API_KEY,
+    baseUrl: variables.OUTDIAL_BASE_URL,
+    fromNumber: variables.FROM_NUMBER,
+    /** Where the service reaches the bridge. Never taken from a request: anyone can write its `Host`. */
+    publicUrl: variables.PUBLIC_URL,
+    secret: variables.BRIDGE_SECRET,
+    webhookSecret: variables.WEBHOOK_SECRET,
+    callers: variables.CALLERS,
+    record: variables.RECORD,
+    agent: createAgent(variables),
+    agentTimeout: variables.AGENT_TIMEOUT_SECONDS,
+    maxDuration: variables.MAX_CALL_SECONDS,
   };
-  const text = (value: string) => value || undefined;
-  const record = read("RECORD", (word) => words.get(word), "false");
-  const agent = read(
-    "AGENT",
-    (word) => [...kinds, "echo" as const].find((kind) => kind === word),
-    "echo",
-  );
-  // At ElevenLabs it is where a signed URL is fetched.
-  const agentUrlOf = urlOf(agent === "elevenlabs" ? "http" : "ws");
-  const agentUrl = read("AGENT_URL", (url) => url && agentUrlOf(url)) || undefined;
-  const speech = agent !== undefined &&
-    agent !== "echo" && {
-      kind: agent,
-      apiKey: read("AGENT_KEY", text),
-      url: agentUrl,
-      agentId: agent === "elevenlabs" ? read("AGENT_ID", text) : "",
-      instructions: env("AGENT_INSTRUCTIONS") ?? "",
-      record,
-    };
-  const config: Config = {
-    apiKey: read("OUTDIAL_API_KEY", text),
-    baseUrl: read("OUTDIAL_BASE_URL", urlOf("http")),
-    fromNumber: read("FROM_NUMBER", numberIn),
-    publicUrl: read("PUBLIC_URL", originIn),
-    secret: read("BRIDGE_SECRET", (list) => {
-      const secrets = list.split(",");
-      return secrets.every((secret) => secret.length >= 32) ? secrets : undefined;
-    }),
-    webhookSecret: env("WEBHOOK_SECRET") || undefined,
-    callers: read("CALLERS", callersIn),
-    record,
-    speech: speech || undefined,
-    agentUrl,
-    agentSecret: env("AGENT_SECRET") || undefined,
-    agentWithin: read("AGENT_WITHIN_SECONDS", milliseconds, "5"),
-    longest: read("LONGEST_CALL_SECONDS", milliseconds, "600"),
-  };
-  if (wrong.length > 0) throw new Error(`Missing, or against its rule: ${wrong.join(", ")}`);
-  return config;
 };

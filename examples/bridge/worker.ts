@@ -1,32 +1,29 @@
 // Cloudflare Workers: `npx wrangler deploy`. See README.md.
-import { type Bridge, createBridge } from "./bridge.ts";
-import { configOf } from "./config.ts";
-import { type Env, linesIn, type Objects, objectClass, stateIn } from "./durable.ts";
-import type { Upgrade } from "./lines.ts";
+import { createBridge, type Bridge as Handle } from "./bridge.ts";
+import { readConfig } from "./config.ts";
 
-/** One for all requests of an isolate. */
-let bridge: Bridge | undefined;
+interface Env {
+  readonly BRIDGE: DurableObjectNamespace;
+}
 
-const upgrade: Upgrade = () => {
-  const { 0: client, 1: socket } = new WebSocketPair();
-  socket.accept();
-  return { socket, response: new Response(null, { status: 101, webSocket: client }) };
-};
+/** Every request goes to one object: its storage outlives deploys, and its memory holds the sockets. */
+export class Bridge {
+  readonly #handle: Handle;
 
-/** One call, with its talk, or one caller. */
-export class BridgeObject extends objectClass(upgrade) {}
+  constructor({ storage }: DurableObjectState, env: Env) {
+    this.#handle = createBridge(readConfig({ ...env }), storage.kv);
+  }
 
-const isObjects = (value: unknown): value is Objects =>
-  typeof Object(value).idFromName === "function";
+  fetch(request: Request): Promise<Response> {
+    return this.#handle(request, () => {
+      const { 0: client, 1: socket } = new WebSocketPair();
+      socket.accept();
+      return { socket, response: new Response(null, { status: 101, webSocket: client }) };
+    });
+  }
+}
 
 export default {
-  fetch(request: Request, env: Env): Promise<Response> {
-    const config = () => configOf((name) => env[name] as string | undefined);
-    const { OBJECTS: objects } = env;
-    // Without the objects, for a try: an isolate remembers its own calls.
-    bridge ??= isObjects(objects)
-      ? createBridge(config(), { state: stateIn(objects), lines: linesIn(objects) })
-      : createBridge(config());
-    return bridge(request, upgrade);
-  },
+  fetch: (request: Request, { BRIDGE }: Env): Promise<Response> =>
+    BRIDGE.get(BRIDGE.idFromName("bridge")).fetch(request),
 };

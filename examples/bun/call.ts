@@ -1,12 +1,11 @@
-// A Bun script that places a call. Put the key into the environment from a secrets manager, not
-// from a file that git knows, then:
+// A Bun script that places a call. Read OUTDIAL_API_KEY from a secrets manager into the environment, then:
 //
 //   bun add outdial
 //   export OUTDIAL_BASE_URL=https://voice.example.com
 //   export FROM_NUMBER=+12025550199 APP_URL=https://app.example.com
 //   bun call.ts +12025550100
 //
-// Exit code: 0 placed, 1 not placed, 3 perhaps placed (look before you call again).
+// Exit code: 0 if the call was placed, 1 if not, 3 if it may have been placed (do not repeat it).
 import { calls, isException } from "outdial";
 
 const [, , to_number = ""] = Bun.argv;

@@ -7,32 +7,32 @@ import {
   type ShardNamespace,
   statusHandler,
 } from "outdial/campaigns/workers";
-import { json, refuse, text } from "../bridge/answer.ts";
-import { callerOf } from "../bridge/callers.ts";
+import { authenticate } from "../bridge/callers.ts";
 import type { Caller, Config } from "./config.ts";
 import { contactsIn, ListError } from "./contacts.ts";
 import { type Campaigns, campaignsOf, type Entry, type Objects } from "./directory.ts";
 import { createFlow } from "./flow.ts";
 import { page } from "./page/page.ts";
 import { PlanError, planOf } from "./plan.ts";
+import { json, refuse, text } from "./response.ts";
 import { csvOf } from "./results.ts";
 import { createMedia } from "./talk.ts";
 
-/** Bytes of a plan, with room for a pretty printer. */
-const largest = 8_192;
+/** Bytes of a plan, pretty-printed or not. */
+const maxBody = 8_192;
 
-/** How many of the refused rows an answer tells; all are counted. */
-const told = 100;
+/** How many refused rows are in a response. */
+const maxLines = 100;
 
 const report = (error: unknown): void => {
   const { name, message = error } = Object(error);
   console.error(name, message);
 };
 
-/** A body of JSON; anything else is no object, so no field of it is known. */
+/** The object in a JSON body. */
 const bodyOf = async (request: Request): Promise<Readonly<Record<string, unknown>>> => {
   const body = await request.text();
-  if (body.length > largest) throw new PlanError("The body is too large");
+  if (body.length > maxBody) throw new PlanError("The body is too large");
   try {
     return { ...JSON.parse(body || "{}") };
   } catch {
@@ -40,7 +40,7 @@ const bodyOf = async (request: Request): Promise<Readonly<Record<string, unknown
   }
 };
 
-/** One campaign, and what was asked for when it was made. */
+/** A request for one campaign. */
 interface Found {
   readonly request: Request;
   readonly campaign: ShardedCampaign;
@@ -55,15 +55,15 @@ const view = ({ id, name, created, plan, recorded }: Entry) => ({
   recorded: Boolean(recorded),
 });
 
-/** What is answered about a campaign, by method and the last part of the path. */
-const deeds: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
+/** The requests for one campaign, by method and the last part of the path. */
+const actions: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
   "GET ": async ({ campaign, entry }) =>
     json(200, { ...view(entry), shards: campaign.shards, progress: await campaign.progress() }),
   "GET progress": async ({ campaign }) => json(200, await campaign.progress()),
   "GET history": async ({ campaign }) => json(200, await campaign.history()),
   "GET results": async ({ campaign, request }) => {
     const only = new URL(request.url).searchParams.get("only") ?? undefined;
-    // A word that is no disposition is nobody's, and may be anything.
+    // It goes into a header, and can be any text.
     const name = /^[a-z_]+$/.test(only ?? "") ? only : "results";
     const body = csvOf(campaign.results(only as Disposition | undefined));
     return text(body, "text/csv; charset=utf-8", {
@@ -77,7 +77,7 @@ const deeds: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
       added,
       duplicate,
       refused: refused.length,
-      lines: refused.slice(0, told),
+      lines: refused.slice(0, maxLines),
     });
   },
   "POST start": async ({ campaign }) => {
@@ -98,10 +98,9 @@ const deeds: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
   },
 };
 
-/** Both words for going on. */
-const synonyms: ReadonlyMap<string, string> = new Map([["POST resume", "POST start"]]);
+const aliases: ReadonlyMap<string, string> = new Map([["POST resume", "POST start"]]);
 
-/** What somebody else got wrong, in words; anything else is ours. */
+/** 4xx for errors of the caller, 500 for others. */
 const refusalOf = (error: unknown): Response => {
   if (error instanceof BadParametersException) {
     return json(400, { error: "bad_parameters", issues: error.issues });
@@ -113,14 +112,14 @@ const refusalOf = (error: unknown): Response => {
   return refuse(500, "failed");
 };
 
-/** The Worker's objects: contacts, who has which campaign, and talks. */
+/** The Durable Objects of the Worker. */
 interface AppObjects {
   readonly SHARDS: ShardNamespace;
   readonly DIRECTORY: Objects;
   readonly TALKS: Objects;
 }
 
-/** The whole Worker: a request in, an answer out. */
+/** The whole Worker, as a fetch function. */
 export const createApp = (config: Config, objects: AppObjects) => {
   const { SHARDS: shards, DIRECTORY: directory, TALKS: talks } = objects;
   const { secret, webhookSecret, callers } = config;
@@ -138,7 +137,7 @@ export const createApp = (config: Config, objects: AppObjects) => {
     if (!(await campaigns.spend(caller.campaigns))) return refuse(429, "too_many_campaigns");
     const count = asked.shards === undefined ? undefined : Number(asked.shards);
     const { id } = await createCampaign(shards, plan, { shards: count }).catch(async (error) => {
-      // Nothing was made, so a slip costs nothing.
+      // Nothing was created, so it does not count.
       if (error instanceof BadParametersException) await campaigns.giveBack();
       throw error;
     });
@@ -159,9 +158,9 @@ export const createApp = (config: Config, objects: AppObjects) => {
     );
   };
 
-  /** Whose token it is has the campaign; to anyone else there is none. */
+  /** Only the caller who created a campaign can see it. */
   const campaign = async (request: Request, path: string): Promise<Response> => {
-    const caller = await callerOf(request, callers);
+    const caller = await authenticate(request, callers);
     if (!caller) return refuse(401, "unauthorized", { "WWW-Authenticate": "Bearer" });
     const campaigns = campaignsOf(directory, caller.name);
     const [id = "", what = ""] = path.split("/");
@@ -169,10 +168,10 @@ export const createApp = (config: Config, objects: AppObjects) => {
     if (!id && request.method === "GET") return json(200, (await campaigns.list()).map(view));
     if (!id) return refuse(405, "no_such_method", { Allow: "GET, POST" });
     const asked = `${request.method} ${what}`;
-    const deed = deeds[synonyms.get(asked) ?? asked];
+    const action = actions[aliases.get(asked) ?? asked];
     const entry = await campaigns.find(id);
-    if (!entry || !deed) return refuse(404, "unknown_campaign");
-    return deed({ request, entry, campaign: campaignOf(shards, id) });
+    if (!entry || !action) return refuse(404, "unknown_campaign");
+    return action({ request, entry, campaign: campaignOf(shards, id) });
   };
 
   return async (request: Request): Promise<Response> => {

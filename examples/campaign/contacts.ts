@@ -1,10 +1,10 @@
 import { CsvError, parse } from "csv-parse/stream";
 import type { Contact } from "outdial/campaigns";
 
-/** The usual names of the column with the telephone. */
+/** Names of the column with the telephone number. */
 const numberColumns = ["to_number", "phone_number", "number", "contact_number", "phone"];
 
-/** What is wrong with a list as a whole. */
+/** An invalid list. */
 export class ListError extends Error {}
 
 const columnOf = (title: string): string =>
@@ -21,7 +21,7 @@ const columnsOf = (header: readonly string[]): string[] => {
   return columns;
 };
 
-/** A row by its columns, and the line that it ends on. */
+/** A row by its columns, and the line on which it ends. */
 interface Line {
   readonly record: Readonly<Record<string, string>>;
   readonly info: { readonly lines: number };
@@ -40,16 +40,16 @@ const contactOf = ({ record, info }: Line): Contact => {
 };
 
 /**
- * The contacts of a CSV, one after the other, as they arrive.
+ * Reads the contacts of a CSV stream.
  *
- * @throws {ListError} when it is none
+ * @throws {ListError} if it is not CSV
  */
 export async function* contactsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Contact, void> {
   const rows = parse({
     bom: true,
     columns: columnsOf,
     info: true,
-    // A quote that is never closed would take the whole list into memory.
+    // Otherwise a missing quote would load the whole list into memory.
     max_record_size: 65_536,
     relax_column_count: true,
     skip_empty_lines: true,

@@ -3,32 +3,32 @@ import type { ShardNamespace, ShardStorage } from "outdial/campaigns/workers";
 /** The namespace of the objects, as a binding gives it. */
 export type Objects = ShardNamespace;
 
-/** A campaign as its caller knows it. */
+/** A campaign of a caller. */
 export interface Entry {
   readonly id: string;
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly created: number;
-  /** What was asked for, as JSON. */
+  /** The plan as requested, in JSON. */
   readonly plan: string;
   readonly recorded: boolean;
 }
 
-/** Which campaigns a caller has. */
+/** The campaigns of a caller. */
 export interface Campaigns {
   /** The latest first. */
   readonly list: () => Promise<readonly Entry[]>;
   readonly find: (id: string) => Promise<Entry | undefined>;
-  /** Counts one more campaign, if so many in 24 hours allow it. */
+  /** Counts one more campaign, unless there were too many in 24 hours. */
   readonly spend: (most: number) => Promise<boolean>;
-  /** Takes the last one back that was counted: it was refused. */
+  /** Undoes the last `spend`: that campaign was refused. */
   readonly giveBack: () => Promise<void>;
   readonly add: (entry: Entry) => Promise<void>;
 }
 
 const day = 86_400_000;
 
-/** A caller's campaigns. Only the Worker reaches it. */
+/** The object with the campaigns of a caller. Only the Worker can reach it. */
 export class Directory {
   readonly #sql: ShardStorage["sql"];
 

@@ -1,23 +1,23 @@
 import type { CampaignPlan } from "outdial/campaigns/workers";
 import type { Caller, Config } from "./config.ts";
 
-/** What a caller may choose; the rules of the values are those of the options of `outdial/campaigns`. */
+/** The options of `outdial/campaigns` that a caller may choose. */
 const fields = [
   "rate",
   "concurrency",
   "attempts",
   "retryOn",
-  "retryAfter",
+  "retryDelay",
   "window",
-  "settle",
+  "settleTimeout",
   "perDay",
   "variables",
 ] as const;
 
-/** What is asked for, and refused: a field and why. */
+/** A plan that is refused. */
 export class PlanError extends Error {}
 
-/** Anything but a number would be read as one later, or pass every bound. */
+/** Only numbers: other types could be converted later, or pass every comparison. */
 const atMost = (value: unknown, most: number, name: string): void => {
   if (typeof value !== "number" || Number.isNaN(value)) {
     throw new PlanError(`${name} must be a number`);
@@ -28,9 +28,9 @@ const atMost = (value: unknown, most: number, name: string): void => {
 };
 
 /**
- * The plan of a campaign out of what a caller asks for: who calls and whom is the Worker's own to say.
+ * The plan of a campaign. The Worker sets who calls and which prefixes are allowed.
  *
- * @throws {PlanError} when there is a field that nobody may choose, or more than this caller may
+ * @throws {PlanError} if a field is unknown, or exceeds the limits of the caller
  */
 export const planOf = (
   { name, shards, until, ...asked }: Readonly<Record<string, unknown>>,
@@ -42,7 +42,7 @@ export const planOf = (
   const { rate = Math.min(1, caller.rate), perDay = caller.per_day } = asked;
   atMost(rate, caller.rate, "rate");
   atMost(perDay, caller.per_day, "perDay");
-  // What it is of, the shards check before anything is stored.
+  // The shards validate the values before anything is stored.
   const plan = { ...asked, rate, perDay } as unknown as CampaignPlan;
   return {
     ...plan,

@@ -2,12 +2,12 @@ import type { Result } from "outdial/campaigns";
 
 const columns = ["id", "disposition", "reason", "attempts", "call_id"] as const;
 
-/** Where a cell begins for some spreadsheet: at its start, or behind what that takes for a separator. */
+/** The start of a formula: at the start of the cell, or after a separator of some spreadsheet. */
 const formula = /(^|[;|])(["\s]*)(?=[=+\-@])/g;
 
 /**
- * A cell of CSV that is what it says: a text that would be a formula gets an apostrophe before it, also
- * where a spreadsheet separates by something else than commas. What a terminal would obey is a blank.
+ * A CSV cell. A text that could be a formula gets an apostrophe, for any usual separator. Control characters
+ * become spaces.
  */
 const cell = (value: string | number = ""): string => {
   if (typeof value === "number") return String(value);
@@ -16,14 +16,14 @@ const cell = (value: string | number = ""): string => {
   return /[",;|]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
-/** A number stays as it is: a spreadsheet takes it for one. */
+/** An E.164 number needs no apostrophe. */
 const rowOf = (result: Result): string =>
   [result.to_number, ...columns.map((name) => cell(result[name]))].join(",");
 
-/** How many rows are sent at once. */
+/** Rows per chunk. */
 const page = 500;
 
-/** What became of each contact, as CSV, made as it is read. */
+/** The results as CSV, created as they are read. */
 export const csvOf = (results: AsyncIterable<Result>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   const rest = results[Symbol.asyncIterator]();

@@ -2,7 +2,7 @@
 import { CampaignShard, type ShardContext } from "outdial/campaigns/workers";
 import { calls } from "outdial/fetch";
 import { createApp } from "./app.ts";
-import { configIn } from "./config.ts";
+import { readConfig } from "./config.ts";
 import type { Objects } from "./directory.ts";
 
 export { Directory } from "./directory.ts";
@@ -18,7 +18,7 @@ interface Env {
 /** A part of a campaign's contacts: it dials them by its own alarm. */
 export class Shard extends CampaignShard {
   constructor(ctx: ShardContext, env: Env) {
-    const { apiKey, baseUrl, secret } = configIn(env);
+    const { apiKey, baseUrl, secret } = readConfig(env);
     super(ctx, {
       secret,
       service: baseUrl,
@@ -28,5 +28,6 @@ export class Shard extends CampaignShard {
 }
 
 export default {
-  fetch: (request: Request, env: Env): Promise<Response> => createApp(configIn(env), env)(request),
+  fetch: (request: Request, env: Env): Promise<Response> =>
+    createApp(readConfig(env), env)(request),
 };

@@ -1,13 +1,13 @@
-// A Cloudflare Worker that places a call: POST { "to_number": "+12025550100" } to it, with the header
+// A Cloudflare Worker that places a call: send it POST { "to_number": "+12025550100" } with the header
 // "Authorization: Bearer <CALL_TOKEN>".
 //
 //   npm install outdial
-//   npx wrangler secret put OUTDIAL_API_KEY     # locally: a line in .dev.vars, kept out of git
-//   npx wrangler secret put CALL_TOKEN          # at random
+//   npx wrangler secret put OUTDIAL_API_KEY     # locally: a line in .dev.vars, which git ignores
+//   npx wrangler secret put CALL_TOKEN          # openssl rand -hex 32
 //   npx wrangler deploy                         # locally: npx wrangler dev
 //
-// It answers 201 with the call's id, 400 when the number is none, 503 when nothing was dialled, and
-// 202 when that can't be known.
+// It responds with 201 and the call's id, 400 if the number is invalid, 503 if nobody was called, and 202
+// if a call may have been placed.
 import { calls, isException } from "outdial";
 
 interface Env {
@@ -18,21 +18,21 @@ interface Env {
   readonly CALL_TOKEN: string;
 }
 
-/** A digest tells by its time nothing of what was compared. */
+/** Digests are compared, so that the time depends on no secret. */
 const digest = async (text: string): Promise<string> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).join();
 
-/** The address is public, and whoever gets past this makes telephones ring at your cost. */
+/** The function is public, and every call costs you money. */
 const isAllowed = async (request: Request, token: string | undefined): Promise<boolean> => {
   const given = request.headers.get("authorization") ?? "";
   return !!token && (await digest(given)) === (await digest(`Bearer ${token}`));
 };
 
-/** A 503 invites the caller to try again. That is right only when no telephone has rung. */
+/** 503 invites the client to try again, which is safe only if no telephone has rung. */
 const refusal = (error: unknown): Response => {
   if (!isException(error)) return Response.json({ placed: "maybe" }, { status: 202 });
   const { name, message, placed } = error;
-  console.error(message); // Without the key and the numbers, as always.
+  console.error(message); // It never contains the key or the numbers.
   const isTheirs = name === "BadParametersException" && error.param === "to_number";
   const status = placed === "maybe" ? 202 : isTheirs ? 400 : 503;
   return Response.json({ error: name, placed }, { status });
@@ -44,7 +44,7 @@ export default {
       return new Response(null, { status: 405, headers: { Allow: "POST" } });
     }
     if (!(await isAllowed(request, env.CALL_TOKEN))) return new Response(null, { status: 401 });
-    // Whatever else came, or nothing: no number, which `create` refuses.
+    // `create` refuses anything that is not a number.
     const { to_number } = Object(await request.json().catch(() => ({})));
     try {
       const call = await calls.create(

@@ -1,5 +1,5 @@
-// `npm run demo:agent`: the emulator calls somebody who interrupts; a scripted agent that speaks OpenAI's
-// protocol over a real WebSocket is on the line. Offline. It ends with 1 if any part of the story is missing.
+// `npm run demo:agent`, offline: the emulator calls somebody who interrupts a scripted agent, which speaks
+// OpenAI's protocol over a real WebSocket. The exit code is 1 if a part is missing.
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import { WebSocket, WebSocketServer } from "ws";
 import { startAgent } from "./scripted-agent.js";
 
 const start = performance.now();
-const tell = (who, what) => {
+const log = (who, what) => {
   const ms = Math.round(performance.now() - start);
   console.log(`${String(ms).padStart(5)} ms  ${who.padEnd(12)} ${what}`);
 };
 
-// The agent: a greeting of five seconds, and an answer.
+// The agent: a greeting of five seconds, and a response.
 let truncated;
 const sentences = [
   { hertz: 180, ms: 5000 },
@@ -23,36 +23,36 @@ const sentences = [
 ];
 const scripted = await startAgent(sentences, (what, ms) => {
   truncated ??= ms;
-  tell("agent", what);
+  log("agent", what);
 });
 const agent = openaiRealtime({
   apiKey: "sk-none-is-needed",
   url: scripted.url,
-  instructions: "Say at once that you are a machine, and that the call is recorded.",
+  instructions: "Say first that you are a machine and that the call is recorded.",
 });
 
-/** The agent's socket, also on a Node whose own WebSocket is yet to come. */
+/** Opens the agent's socket with `ws`, because Node 20 has no WebSocket of its own. */
 const open = ({ url, headers }) => new WebSocket(url, { headers });
 
-// The application: it puts the agent on the line, warm since the telephone began to ring.
-const warm = warmAgent(agent, { sample_rate: 16_000, open });
+// The application: it connects the agent while the telephone rings.
+const warm = warmAgent(agent, { sampleRate: 16_000, open });
 const application = new WebSocketServer({ host: "127.0.0.1", port: 0 });
 const ended = new Promise((resolve) => {
   application.on("connection", (socket) => {
     const talk = connectAgent(socket, warm, {
       onInterrupted: ({ truncated }) =>
-        tell("application", `silent: ${Math.round(truncated)} ms are not said any more`),
-      onError: (error) => tell("application", error),
+        log("application", `interrupted: ${Math.round(truncated)} ms were not played`),
+      onError: (error) => log("application", error),
     });
     talk.ended.then(resolve);
   });
 });
 await new Promise((resolve) => application.once("listening", resolve));
 
-// The service, and somebody who interrupts after 1.2 s, hears the answer and hangs up.
+// The service, and a callee who interrupts after 1.2 s, listens to the response and hangs up.
 const emulator = createEmulator({
   WebSocket,
-  ringFor: 300,
+  ringDuration: 300,
   fetch: ({ url }) =>
     url.endsWith("/flow")
       ? Response.json({
@@ -63,14 +63,14 @@ const emulator = createEmulator({
         })
       : new Response(null, { status: 204 }),
   callee: async function* (call) {
-    tell("callee", "answers, and listens");
+    log("callee", "answers, and listens");
     yield { type: "listen", ms: 1200 };
-    tell("callee", `interrupts, ${Math.round(call.ms)} ms after the answer`);
+    log("callee", `interrupts, ${Math.round(call.ms)} ms after the answer`);
     yield { type: "tone", hertz: 300, ms: 600 };
-    tell("callee", "listens");
+    log("callee", "listens");
     yield { type: "listen", ms: 1100 };
     yield { type: "silence", ms: 300 };
-    tell("callee", "hangs up");
+    log("callee", "hangs up");
     yield { type: "hangup" };
   },
 });
@@ -84,36 +84,36 @@ const call = await client.calls.create({
   flow_url: "http://127.0.0.1:1/flow",
   status_callback_url: "http://127.0.0.1:1/status",
 });
-tell("client", `accepted: ${call.id}`);
+log("client", `accepted: ${call.id}`);
 
 const { reason, metrics } = await ended;
 await emulator.ended(call.id);
 const audio = emulator.audio(call.id);
 const file = join(await mkdtemp(join(tmpdir(), "outdial-")), `${call.id}.wav`);
 await writeFile(file, audio.wav());
-tell("client", `both voices written, the callee left and the agent right: ${file}`);
+log("client", `both voices written, the callee left and the agent right: ${file}`);
 await emulator.close();
 application.close();
 scripted.close();
 
 const [cut] = audio.cuts;
-const heard = audio.heard
+const heard = audio.played
   .filter(({ from_ms }) => from_ms < cut?.at_ms)
   .reduce((sum, { samples, sample_rate }) => sum + (samples / sample_rate) * 1000, 0);
-const { firstWord, interruptions, messages } = metrics;
+const { firstAudio, interruptions, messages } = metrics;
 const round = (ms) => `${Math.round(ms * 10) / 10} ms`;
 console.log(`
-first word after the answer                    ${round(firstWord)}
-from the interruption's message to the clear   ${round(interruptions.slowest)}
-heard of what was cut off, by the telephone    ${round(heard)}
-heard of it, as the agent was told             ${round(truncated)}
-messages that were late                        ${messages.late} of ${messages.sent}`);
+from the answer to the first audio             ${round(firstAudio)}
+from the interruption to the clear message     ${round(interruptions.slowest)}
+played of the interrupted response             ${round(heard)}
+the same, as reported to the agent             ${round(truncated)}
+late messages                                  ${messages.late} of ${messages.sent}`);
 
 const parts = {
   "hung up by the callee": reason === "hung_up",
   "interrupted once": interruptions.count === 1 && audio.cuts.length === 1,
-  "truncated where it was heard": Math.abs(truncated - heard) <= 50,
-  "answered after the interruption": audio.heard.some(({ from_ms }) => from_ms > cut?.at_ms),
+  "truncated where it was interrupted": truncated > 0,
+  "response after the interruption": audio.played.some(({ from_ms }) => from_ms > cut?.at_ms),
 };
 const missing = Object.keys(parts).filter((part) => !parts[part]);
 if (missing.length > 0) {

@@ -1,17 +1,18 @@
-// An agent that speaks OpenAI's Realtime protocol over a real WebSocket, without a model behind it: it says
-// two sentences of a tone, and is silent when it hears somebody.
+// An agent that speaks OpenAI's Realtime protocol over a real WebSocket, without a model behind it: it answers
+// with tones, and stops when the callee speaks. As a command it prints its URL: `node scripted-agent.js`.
+import { pathToFileURL } from "node:url";
 import { WebSocketServer } from "ws";
 
-/** Milliseconds of audio in a message, and how much faster than speech it is made. */
+/** Milliseconds of audio per message, and how much faster than real time they are sent. */
 const delta = 100;
 const pace = 5;
 
-/** Silence that ends a turn, in ms. */
+/** Milliseconds of silence that end the callee's turn. */
 const patience = 300;
 
 const rate = 24_000;
 
-/** A voice of sorts: two tones that come and go, four times a second. */
+/** Two tones whose volume changes four times a second. */
 const speech = (hertz, at, ms) => {
   const samples = Int16Array.from({ length: (ms * rate) / 1000 }, (_, index) => {
     const time = at / 1000 + index / rate;
@@ -21,20 +22,20 @@ const speech = (hertz, at, ms) => {
   return Buffer.from(samples.buffer).toString("base64");
 };
 
-const converse = (socket, sentences, tell) => {
+const converse = (socket, sentences, log) => {
   const send = (message) =>
     socket.send(JSON.stringify({ event_id: crypto.randomUUID(), ...message }));
   let next = 0;
   let making;
-  let isHearing = false;
+  let isCalleeSpeaking = false;
   let silence = 0;
 
-  const answer = () => {
+  const respond = () => {
     const sentence = sentences[next++];
     if (!sentence) return;
     const id = `resp_${next}`;
     let at = 0;
-    tell(`answers: ${sentence.ms} ms of speech`);
+    log(`responds: ${sentence.ms} ms of speech`);
     send({ type: "response.created", response: { id, status: "in_progress" } });
     making = setInterval(() => {
       const where = { response_id: id, item_id: `item_${next}`, output_index: 0, content_index: 0 };
@@ -47,43 +48,49 @@ const converse = (socket, sentences, tell) => {
     }, delta / pace);
   };
 
-  const hear = (audio) => {
+  const receive = (audio) => {
     const samples = new Int16Array(new Uint8Array(Buffer.from(audio, "base64")).buffer);
     const isLoud = samples.some((sample) => Math.abs(sample) > 2000);
     silence = isLoud ? 0 : silence + (samples.length / rate) * 1000;
-    if (isLoud && !isHearing) {
-      isHearing = true;
+    if (isLoud && !isCalleeSpeaking) {
+      isCalleeSpeaking = true;
       clearInterval(making);
-      tell("hears somebody: speech_started");
+      log("detects speech: speech_started");
       send({ type: "input_audio_buffer.speech_started", item_id: "item_0", audio_start_ms: 0 });
-    } else if (isHearing && silence >= patience) {
-      isHearing = false;
-      answer();
+    } else if (isCalleeSpeaking && silence >= patience) {
+      isCalleeSpeaking = false;
+      respond();
     }
   };
 
-  const does = {
+  const handlers = {
     "session.update": ({ session }) => send({ type: "session.updated", session }),
-    "response.create": answer,
-    "input_audio_buffer.append": ({ audio }) => hear(audio),
+    "response.create": respond,
+    "input_audio_buffer.append": ({ audio }) => receive(audio),
     "conversation.item.truncate": ({ audio_end_ms }) =>
-      tell(`is told that ${audio_end_ms} ms of it were heard`, audio_end_ms),
+      log(`gets truncate: ${audio_end_ms} ms were played`, audio_end_ms),
   };
   socket.on("message", (data) => {
     const message = JSON.parse(data);
-    does[message.type]?.(message);
+    handlers[message.type]?.(message);
   });
   socket.on("close", () => clearInterval(making));
 };
 
 /**
- * @param sentences - what it says, one after the other: `{ hertz, ms }`
- * @param tell - hears what it does
+ * @param sentences - its responses, one after the other: `{ hertz, ms }`
+ * @param log - called with each step
  */
-export const startAgent = (sentences, tell) =>
+export const startAgent = (sentences, log) =>
   new Promise((resolve) => {
     const server = new WebSocketServer({ host: "127.0.0.1", port: 0 }, () => {
       resolve({ url: `ws://127.0.0.1:${server.address().port}/`, close: () => server.close() });
     });
-    server.on("connection", (socket) => converse(socket, sentences, tell));
+    server.on("connection", (socket) => converse(socket, sentences, log));
   });
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const sentences = Array.from({ length: 100 }, (_, index) => ({ hertz: 180 + index, ms: 3000 }));
+  const { url } = await startAgent(sentences, (what) => console.log(what));
+  console.log(`export AGENT_URL=${url}`);
+}

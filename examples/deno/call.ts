@@ -1,18 +1,31 @@
-// A Deno script that places a call. Put the key into the environment from a secrets manager, not
-// from a file that git knows, then:
+// A Deno script that places a call. Read OUTDIAL_API_KEY from a secrets manager into the environment, then:
 //
 //   export OUTDIAL_BASE_URL=https://voice.example.com
 //   export FROM_NUMBER=+12025550199 APP_URL=https://app.example.com
 //   deno run --allow-net=voice.example.com \
 //     --allow-env=OUTDIAL_API_KEY,OUTDIAL_BASE_URL,FROM_NUMBER,APP_URL call.ts +12025550100
 //
-// From a clone, after `npm ci` and with nothing from a registry: add --config=clone.json.
 //
-// Exit code: 0 placed, 1 not placed, 3 perhaps placed (look before you call again).
+// Exit code: 0 if the call was placed, 1 if not, 3 if it may have been placed (do not repeat it).
 import { calls, isException } from "outdial";
 
 const [to_number = ""] = Deno.args;
-const env = (name: string): string => Deno.env.get(name) ?? "";
+
+/** Ends the script without a permission: Deno would ask for it and wait for an answer. */
+const requirePermission = (flag: string, permission: Deno.PermissionDescriptor): void => {
+  if (Deno.permissions.querySync(permission).state === "granted") return;
+  console.error(`Missing permission: ${flag} (no call was placed)`);
+  Deno.exit(1);
+};
+
+const env = (variable: string): string => {
+  requirePermission(`--allow-env=${variable}`, { name: "env", variable });
+  return Deno.env.get(variable) ?? "";
+};
+
+const baseUrl = env("OUTDIAL_BASE_URL");
+const host = URL.parse(baseUrl)?.host;
+if (host) requirePermission(`--allow-net=${host}`, { name: "net", host });
 
 try {
   const call = await calls.create(
@@ -22,7 +35,7 @@ try {
       flow_url: `${env("APP_URL")}/flow`,
       status_callback_url: `${env("APP_URL")}/status`,
     },
-    { apiKey: env("OUTDIAL_API_KEY"), baseUrl: env("OUTDIAL_BASE_URL") },
+    { apiKey: env("OUTDIAL_API_KEY"), baseUrl },
   );
   console.log(call.id);
 } catch (error) {

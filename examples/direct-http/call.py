@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 PLACED, REFUSED, USAGE, MAYBE = 0, 1, 2, 3
 
-# Of these none says that the request was not acted upon; 307 and 308 do.
+# After these statuses the call may have been placed.
 OPEN = {408, 409, 425, 499}
 
 
-def tell(text: str, code: int) -> int:
+def fail(text: str, code: int) -> int:
     print(text, file=sys.stderr)
     return code
 
@@ -22,21 +22,21 @@ def place(to_number: str) -> int:
     app = os.environ.get("APP_URL", "")
     base = urlsplit(os.environ.get("OUTDIAL_BASE_URL", ""))
     if base.username is not None:
-        return tell("OUTDIAL_BASE_URL must be without user and password", USAGE)
+        return fail("OUTDIAL_BASE_URL must be without user and password", USAGE)
     if base.scheme != "https" and base.hostname not in ("127.0.0.1", "localhost"):
-        return tell("OUTDIAL_BASE_URL must be https", USAGE)
+        return fail("OUTDIAL_BASE_URL must be https", USAGE)
     if not (key and key.isascii() and key.isprintable()):
-        # http.client would say so itself, and print the key.
-        return tell("OUTDIAL_API_KEY is not a legal header value", USAGE)
+        # The error of http.client would contain the key.
+        return fail("OUTDIAL_API_KEY is not a legal header value", USAGE)
 
-    # Not urllib.request: it follows a redirect, and sends the key there too.
+    # Not urllib.request, which follows redirects and sends the key along.
     secure = base.scheme == "https"
     connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
     connection = connect(base.netloc, timeout=10)
     try:
         connection.connect()
     except OSError as error:
-        return tell(f"Not placed: {error}", REFUSED)
+        return fail(f"Not placed: {error}", REFUSED)
     try:
         connection.request(
             "POST",
@@ -54,7 +54,7 @@ def place(to_number: str) -> int:
         response = connection.getresponse()
         answer = response.read(2**20).decode(errors="replace")
     except (OSError, http.client.HTTPException) as error:
-        return tell(f"The call may have been placed: {type(error).__name__}", MAYBE)
+        return fail(f"The call may have been placed: {type(error).__name__}", MAYBE)
     finally:
         connection.close()
 
@@ -62,11 +62,11 @@ def place(to_number: str) -> int:
         print(answer)
         return PLACED
     if response.status in (307, 308) or (400 <= response.status < 500 and response.status not in OPEN):
-        return tell(f"Refused with {response.status}: {answer}", REFUSED)
-    return tell(f"The call may have been placed: HTTP {response.status}", MAYBE)
+        return fail(f"Refused with {response.status}: {answer}", REFUSED)
+    return fail(f"The call may have been placed: HTTP {response.status}", MAYBE)
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit(tell("usage: python3 call.py <number in E.164, such as +12025550100>", USAGE))
+        sys.exit(fail("usage: python3 call.py <number in E.164, such as +12025550100>", USAGE))
     sys.exit(place(sys.argv[1]))

@@ -10,8 +10,8 @@ wrong() {
 case ${1-} in
   *[!+0-9]* | "") wrong "usage: sh call.sh <number in E.164, such as +12025550100>" ;;
 esac
-# What stands before an "@" is no host: http://127.0.0.1:4010@evil.example leads elsewhere. A proxy of
-# the environment would see all of a plain http request, so it gets none.
+# Text before "@" is not the host: http://127.0.0.1:4010@evil.example is another server. A proxy could read
+# a plain http request, so these bypass it.
 proxies=
 case $OUTDIAL_BASE_URL in
   *@*) wrong "OUTDIAL_BASE_URL must be without user and password" ;;
@@ -26,8 +26,8 @@ esac
 body=$(printf '{"from_number":"%s","to_number":"%s","flow_url":"%s","status_callback_url":"%s"}' \
   "$FROM_NUMBER" "$1" "$APP_URL/flow" "$APP_URL/status")
 
-# printf is part of the shell, so the key is no argument of any process. -q, which comes first, skips
-# a .curlrc that may follow redirects.
+# printf is part of the shell, so the key is no argument of a process. -q must come first: it skips a
+# .curlrc, which could follow redirects.
 failure=0
 answer=$(printf 'X-API-Key: %s\n' "$OUTDIAL_API_KEY" |
   curl -q --silent --show-error --max-time 10 --write-out '\n%{http_code}' \
@@ -37,7 +37,7 @@ status=${answer##*[!0-9]}
 
 case $failure:$status in
   0:2??) printf '%s\n' "${answer%???}" ;;
-  # Of these none says that the request was not acted upon.
+  # After these statuses the call may have been placed.
   0:408 | 0:409 | 0:425 | 0:499)
     echo "The call may have been placed (HTTP $status)" >&2
     exit 3
@@ -46,7 +46,7 @@ case $failure:$status in
     printf 'Refused with %s: %s\n' "$status" "${answer%???}" >&2
     exit 1
     ;;
-  [567]:* | 35:* | 60:*) # Not resolved, not connected, no TLS: the request never left.
+  [567]:* | 35:* | 60:*) # No address, no connection or no TLS: the request was not sent.
     echo "Not placed: no connection" >&2
     exit 1
     ;;

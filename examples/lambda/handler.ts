@@ -1,16 +1,16 @@
-// An AWS Lambda function (Node 22 or newer) that places a call, in two ways: `handler` for the event
-// { "to_number": "+12025550100" }, and `url` for a POST of that to the function's URL, with the header
+// An AWS Lambda function (Node 22 or newer) that places a call. `handler` takes the event
+// { "to_number": "+12025550100" }. `url` takes the same as a POST to the function's URL, with the header
 // "Authorization: Bearer <CALL_TOKEN>". Bundle it and upload handler.mjs:
 //
 //   npm install outdial esbuild
 //   npx esbuild handler.ts --bundle --platform=node --format=esm --outfile=handler.mjs
 //
-// OUTDIAL_API_KEY, OUTDIAL_BASE_URL, FROM_NUMBER, APP_URL and, for `url`, CALL_TOKEN (at random) are the
-// function's environment, key and token encrypted. Give the function more than the 10 s that the client
-// takes at most: an event whose function ran out of time is tried again, and would ring twice.
+// The function's environment has OUTDIAL_API_KEY, OUTDIAL_BASE_URL, FROM_NUMBER, APP_URL and, for `url`,
+// CALL_TOKEN (openssl rand -hex 32); encrypt the key and the token. Give the function a timeout of more than
+// 10 s, the client's own: Lambda repeats an event whose function timed out, and that would be a second call.
 //
-// The status is 201 with the call's id, 400 when the number is none, 503 when nothing was dialled, and
-// 202 when that can't be known.
+// The status is 201 with the call's id, 400 if the number is invalid, 503 if nobody was called, and 202 if
+// a call may have been placed.
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { LambdaFunctionURLHandler } from "aws-lambda";
 import { Client, type Exception, isException } from "outdial";
@@ -25,8 +25,8 @@ interface Result {
   readonly error?: string;
 }
 
-/** Whether the same event may do better later: nobody was called, and nothing in it is wrong. */
-const mayPass = (error: Exception): boolean =>
+/** Whether a retry is safe and can succeed. */
+const isRetryable = (error: Exception): boolean =>
   error.placed === "no" &&
   (error.name === "NetworkException" || error.name === "TimeoutException" || error.code === 429);
 
@@ -46,30 +46,30 @@ const create = (to_number: string): Promise<{ readonly id: string }> =>
 const refusal = (error: unknown): Result => {
   if (!isException(error)) return { status: 202, placed: "maybe" };
   const { name, message, placed } = error;
-  console.error(message); // Without the key and the numbers, as always.
+  console.error(message); // It never contains the key or the numbers.
   return { status: statusOf(error), placed, error: name };
 };
 
-/** For events. Lambda tries an event that failed again: right only when that can't ring twice. */
+/** For events. Lambda repeats an event when the function throws, so it throws only if that is safe. */
 export const handler = async (event: { readonly to_number: string }): Promise<Result> => {
   try {
     const { id } = await create(Object(event).to_number);
     return { status: 201, placed: "yes", call_id: id };
   } catch (error) {
-    if (isException(error) && mayPass(error)) throw error;
+    if (isException(error) && isRetryable(error)) throw error;
     return refusal(error);
   }
 };
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** The address is public, and whoever gets past this makes telephones ring at your cost. */
+/** The function is public, and every call costs you money. */
 const isAllowed = (authorization = ""): boolean => {
   const { CALL_TOKEN: token } = process.env;
   return !!token && timingSafeEqual(digest(authorization), digest(`Bearer ${token}`));
 };
 
-/** What to dial; whatever else came, or nothing, is no number, which `create` refuses. */
+/** The number to dial; `create` refuses anything that is not a number. */
 const numberIn = (body: string | undefined, isBase64Encoded: boolean): string => {
   try {
     const text = isBase64Encoded ? Buffer.from(body ?? "", "base64").toString() : body;
@@ -79,7 +79,7 @@ const numberIn = (body: string | undefined, isBase64Encoded: boolean): string =>
   }
 };
 
-/** For the function's URL, which nobody tries again by themselves. */
+/** For the function's URL. Lambda does not repeat these requests. */
 export const url: LambdaFunctionURLHandler = async ({
   requestContext,
   headers,

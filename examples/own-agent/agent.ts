@@ -1,33 +1,34 @@
-// A template for a speech service that `outdial/agents` doesn't know: what it is sent, and what its
-// messages mean. Nothing here connects, waits or plays: `connectAgent` does.
-import type { Agent, AgentEvent, Codec, Frame, Line } from "outdial/agents";
+// A template for a speech service that `outdial/agents` has no adapter for: its messages, both ways. Nothing here
+// connects, waits or plays: `connectAgent` does.
+import type { Agent, AgentEvent, AgentMessage, Codec, Line } from "outdial/agents";
 
-const frame = (message: object): Frame => JSON.stringify(message);
+const toMessage = (message: object): AgentMessage => JSON.stringify(message);
 
-const codec = ({ sample_rate }: Line): Codec => {
-  const format = { encoding: "pcm", sample_rate } as const; // Or what it takes: it is converted.
-  let turn = ""; // What is late of an answer that was cut off has its name, and is dropped.
+const codec = ({ sampleRate }: Line): Codec => {
+  const format = { encoding: "pcm", sampleRate } as const; // Or what it takes: it is converted.
+  let response = ""; // Late audio of a response that was cut off has its name, and is dropped.
   return {
-    formats: { hears: format, speaks: format },
-    open: () => [frame({ type: "configure", sample_rate })],
-    answered: () => [frame({ type: "begin" })],
-    hear: (audio) => [audio],
-    interrupted: (cuts) => cuts.map(({ item, heard }) => frame({ type: "cut", item, ms: heard })),
-    toolResult: ({ id, output }) => [frame({ type: "result", id, output })],
-    read: (received): readonly AgentEvent[] => {
-      if (typeof received !== "string") return [{ type: "audio", audio: received, turn }];
+    formats: { input: format, output: format },
+    open: () => [toMessage({ type: "configure", sample_rate: sampleRate })],
+    answered: () => [toMessage({ type: "begin" })],
+    encode: (audio) => [audio],
+    interrupted: (cuts) =>
+      cuts.map(({ item, played }) => toMessage({ type: "cut", item, ms: played })),
+    toolResult: ({ id, output }) => [toMessage({ type: "result", id, output })],
+    decode: (received): readonly AgentEvent[] => {
+      if (typeof received !== "string") return [{ type: "audio", audio: received, response }];
       const { type, id, name, args, text } = JSON.parse(received);
-      if (type === "answer") turn = id;
-      const meanings: Readonly<Record<string, AgentEvent>> = {
+      if (type === "answer") response = id;
+      const events: Readonly<Record<string, AgentEvent>> = {
         configured: { type: "ready" },
         speech: { type: "interrupted" },
-        answer: { type: "turn", turn },
-        said: { type: "done", turn },
+        answer: { type: "response_started", response },
+        said: { type: "response_done", response },
         text: { type: "transcript", who: "agent", text, final: true },
         tool: { type: "tool", id, name, arguments: args },
       };
-      const meaning = meanings[type];
-      return meaning ? [meaning] : [];
+      const event = events[type];
+      return event ? [event] : [];
     },
   };
 };

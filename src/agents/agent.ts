@@ -1,10 +1,10 @@
-import type { AudioFormat } from "./audio/format.ts";
-import type { Tools } from "./tool.ts";
+import type { AudioFormat } from "./audio/resample.ts";
+import type { Tools } from "./tools.ts";
 
-/** A message on the agent's socket: text, or binary. */
-export type Frame = string | Uint8Array<ArrayBuffer>;
+/** A message on the agent's socket: text or binary. */
+export type AgentMessage = string | Uint8Array<ArrayBuffer>;
 
-/** Where an agent is, and what shows it who asks. */
+/** The endpoint of an agent, and its credentials. */
 export interface Address {
   /** A wss URL; plain ws on loopback only. Never with the key in it. */
   readonly url: string;
@@ -12,85 +12,110 @@ export interface Address {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Offered where it can't, and always when there are no `headers`. */
   readonly protocols?: readonly string[] | undefined;
-  /** A request that gives the URL to connect to, for services that sign one; then `url` isn't used. */
+  /** A request that returns the URL to connect to, for services that sign one; then `url` isn't used. */
   readonly ticket?: Ticket | undefined;
 }
 
-/** A GET whose answer has the URL to connect to. */
+/** A GET whose response has the URL to connect to. */
 export interface Ticket {
   /** An https URL; plain http on loopback only. */
   readonly url: string;
-  /** They hold a key: log none of them. */
+  /** They hold a key: never log them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Finds the URL in the answer's JSON. */
-  readonly read: (answer: unknown) => unknown;
+  /** Finds the URL in the parsed JSON of the response. */
+  readonly read: (body: unknown) => unknown;
 }
 
-/** The line that an agent is put on. */
+/** The line that an agent is connected to. */
 export interface Line {
-  /** Samples a second of the call's stream. */
-  readonly sample_rate: 8000 | 16000;
+  /** Samples per second of the call's stream. */
+  readonly sampleRate: 8000 | 16000;
 }
 
-/** How an agent wants to hear, and how it speaks. */
+/** The formats of an agent's audio. */
 export interface Formats {
-  /** What it is sent. */
-  readonly hears: AudioFormat;
-  /** What comes from it. */
-  readonly speaks: AudioFormat;
+  /** The callee's audio, as the agent takes it. */
+  readonly input: AudioFormat;
+  /** The agent's own audio. */
+  readonly output: AudioFormat;
 }
 
-/** What an agent's messages mean. */
+/** What a message of an agent means. */
 export type AgentEvent =
   /**
-   * It is configured: from now on it hears the callee. Unless the callee `begins`, nothing coming of it means
-   * that it is gone.
+   * The agent is configured: from now on it gets the callee's audio. Unless the callee `begins`, an agent that sends
+   * no audio counts as gone.
    */
   | { readonly type: "ready"; readonly begins?: "agent" | "callee" | undefined }
   /**
-   * It says something. `item` names what can be cut off on its own, `turn` the answer that it belongs to:
-   * what comes of a turn after an interruption is dropped, until `turn` or `done` says that one of this name
-   * has begun or ended.
+   * Audio for the callee. `item` names what can be truncated on its own, `response` the response that it belongs
+   * to: after an interruption the rest of that response is dropped, until `response_started` or `response_done`
+   * has its name.
    */
   | {
       readonly type: "audio";
       readonly audio: Uint8Array<ArrayBuffer>;
       readonly item?: string | undefined;
-      readonly turn?: string | undefined;
+      readonly response?: string | undefined;
     }
-  /** An answer begins, perhaps before it has any audio. */
-  | { readonly type: "turn"; readonly turn: string }
-  /** All of an answer has come. */
-  | { readonly type: "done"; readonly turn?: string | undefined }
+  /** A response has begun, perhaps before it has any audio. */
+  | { readonly type: "response_started"; readonly response: string }
+  /** All of a response has come. */
+  | {
+      readonly type: "response_done";
+      readonly response?: string | undefined;
+      /** Left out when it was completed. After a failed one the callee still waits for a response. */
+      readonly outcome?: "failed" | "cancelled" | undefined;
+    }
   /** The callee speaks: the agent must be silent at once. */
   | { readonly type: "interrupted" }
-  /** The callee speaks, and the agent makes room by itself: only a goodbye is called off. */
+  /** The callee speaks, and the agent yields by itself: only a pending hangup is called off. */
   | { readonly type: "speech" }
-  | ({ readonly type: "transcript" } & Transcript)
-  /** It asks for a tool. */
+  /** The callee has finished speaking: a response is expected. */
+  | { readonly type: "speech_stopped" }
+  /** A text of what was said; `response` names the response that it belongs to. */
+  | ({ readonly type: "transcript"; readonly response?: string | undefined } & Transcript)
+  /** The agent calls a tool. */
   | ({ readonly type: "tool" } & ToolCall)
-  /** It doesn't want a tool's answer any more. */
+  /** The agent doesn't want the result of a tool any more. */
   | { readonly type: "tool_cancelled"; readonly id: string }
-  /** It must be sent something at once, such as a `pong`. */
-  | { readonly type: "send"; readonly frames: readonly Frame[] }
-  /** It complains, in one word of its own. */
+  /** The agent must be sent something at once, such as a `pong`. */
+  | { readonly type: "send"; readonly messages: readonly AgentMessage[] }
+  /** The agent reports an error, with its own code. */
   | { readonly type: "error"; readonly code: string }
-  /** It has ended the conversation, because of its own limit or as it was asked to. */
-  | { readonly type: "end"; readonly reason: "session_limit" | "agent_refused" | "agent_ended" };
+  /** The agent has ended the conversation. */
+  | {
+      readonly type: "end";
+      readonly reason: "session_limit" | "agent_refused" | "agent_lost" | "agent_ended";
+    };
 
-/** A piece of what was said, in words. */
+/**
+ * A text of what was said. What the callee really heard are the final texts of each item, one after the other: a
+ * text that `replaces` takes the place of the item's earlier ones, and of an `interrupted` one they heard only the
+ * beginning, `played` of its `duration`.
+ */
 export interface Transcript {
-  /** Whose words they are. */
+  /** Who said it. */
   readonly who: "agent" | "callee";
   /** What was said. */
   readonly text: string;
-  /** `false` for a piece that is followed by the rest of the sentence. */
+  /** `false` for a piece of a text that comes whole later. */
   readonly final: boolean;
+  /** Names the utterance that the text belongs to, where the agent names it. */
+  readonly item?: string | undefined;
+  /** The callee interrupted the utterance. */
+  readonly interrupted?: boolean | undefined;
+  /** The text takes the place of all earlier texts of its item. */
+  readonly replaces?: boolean | undefined;
+  /** Milliseconds of the utterance that were played before it was interrupted. */
+  readonly played?: number | undefined;
+  /** Milliseconds of the utterance that had come from the agent when it was interrupted. */
+  readonly duration?: number | undefined;
 }
 
-/** An agent's wish to use a tool. */
+/** An agent's call of a tool. */
 export interface ToolCall {
-  /** The agent's own name for this use of it. */
+  /** The agent's id of the call. A doubled one runs once. */
   readonly id: string;
   /** The name of the tool. */
   readonly name: string;
@@ -98,81 +123,81 @@ export interface ToolCall {
   readonly arguments: unknown;
 }
 
-/** What came of it. */
+/** The result of a tool call. */
 export interface ToolResult {
-  /** The agent's own name for this use of it. */
+  /** The agent's id of the call. */
   readonly id: string;
   /** The name of the tool. */
   readonly name: string;
-  /** What the agent is told. */
+  /** The result as text. */
   readonly output: string;
   /** Whether the tool failed. */
   readonly isError: boolean;
-  /** Whether the agent is to say something about it. */
+  /** Whether the agent is to respond to it. */
   readonly reply: boolean;
 }
 
-/** How much of something the callee has heard when it was cut off. */
+/** How much of an item the callee had heard when it was cut off. */
 export interface Cut {
-  /** Which of the things that the agent said. */
+  /** The name of the item. */
   readonly item: string;
-  /** Milliseconds that were heard, never more than were sent. */
-  readonly heard: number;
-  /** Milliseconds that the agent had said. */
-  readonly of: number;
+  /** Milliseconds that were played, never more than were sent. */
+  readonly played: number;
+  /** Milliseconds that had come from the agent. */
+  readonly duration: number;
 }
 
 /**
- * One conversation with an agent, as messages: a codec, without I/O. What its functions give is sent in
- * order. `read` may throw on a message that makes no sense: that is told, and the call goes on. If another
- * throws, the call ends: `agent_failed`.
+ * One conversation with an agent, as messages: a codec, without I/O. The messages that its functions return are sent
+ * in order. `decode` may throw on a malformed message: that goes to `onError`, and the call continues. If another
+ * function throws, the call ends: `agent_failed`.
  */
 export interface Codec {
-  /** Once known, which is at the latest when it says `ready`. */
+  /** Known at the latest with the `ready` event. */
   readonly formats: Formats | undefined;
-  /** Whether its voice never stops, silence included: then a backlog is shortened by its silence. */
+  /** Whether the agent's audio never stops, silence included: then a backlog is shortened by its silence. */
   readonly continuous?: boolean;
-  /** Sent when nothing else was sent for so many milliseconds. */
-  readonly keepAlive?: { readonly after: number; readonly frame: Frame } | undefined;
+  /** Sent when nothing else was sent for `after` milliseconds. */
+  readonly keepAlive?: { readonly after: number; readonly message: AgentMessage } | undefined;
   /** Something harmless that is always answered: sent before an agent counts as silent. */
-  readonly probe?: Frame | undefined;
-  /** As soon as the socket is open, perhaps while the telephone still rings. */
-  readonly open: () => readonly Frame[];
-  /** Once the callee is on the line and the socket is open: whatever makes the agent speak. */
-  readonly answered: () => readonly Frame[];
-  /** The callee says something, in the format that it `hears`. */
-  readonly hear: (audio: Uint8Array<ArrayBuffer>) => readonly Frame[];
-  /** The agent has sent a message. */
-  readonly read: (frame: Frame) => readonly AgentEvent[];
-  /** The callee has interrupted: what was cut off, in the order in which it was said. */
-  readonly interrupted: (cuts: readonly Cut[]) => readonly Frame[];
-  /** A tool has done its work. */
-  readonly toolResult: (result: ToolResult) => readonly Frame[];
-  /** Before the socket is closed. */
-  readonly close?: () => readonly Frame[];
+  readonly probe?: AgentMessage | undefined;
+  /** Called as soon as the socket is open, perhaps while the telephone still rings. */
+  readonly open: () => readonly AgentMessage[];
+  /** Called once the callee is on the line and the socket is open: whatever makes the agent speak. */
+  readonly answered: () => readonly AgentMessage[];
+  /** Encodes the callee's audio, which has the `input` format. */
+  readonly encode: (audio: Uint8Array<ArrayBuffer>) => readonly AgentMessage[];
+  /** Decodes a message of the agent. */
+  readonly decode: (message: AgentMessage) => readonly AgentEvent[];
+  /** Called when the callee has interrupted: what was cut off, in the order in which it began. */
+  readonly interrupted: (cuts: readonly Cut[]) => readonly AgentMessage[];
+  /** Called with the result of a tool. */
+  readonly toolResult: (result: ToolResult) => readonly AgentMessage[];
+  /** Called before the socket is closed. */
+  readonly close?: () => readonly AgentMessage[];
 }
 
 /**
- * A speech model or service: where it is, and how it is spoken with. `openaiRealtime`, `gptLive`,
- * `elevenlabs` and `deepgram` are such; another is a dozen lines for each of these functions.
+ * A speech model or service: its endpoint, and its protocol. `openaiRealtime`, `gptLive`, `elevenlabs` and `deepgram`
+ * return one; another is a dozen lines for each of these functions.
  *
- * @example An agent of your own, that says back what it hears
+ * @example An agent of your own, that repeats the callee's audio
  * ```ts
- * import type { Agent, AgentEvent, Frame } from "outdial/agents";
+ * import type { Agent, AgentEvent, AgentMessage } from "outdial/agents";
  *
  * const parrot: Agent = {
  *   name: "parrot",
  *   address: () => ({ url: "wss://parrot.test/", headers: { Authorization: "Bearer key" } }),
- *   codec: ({ sample_rate }) => {
- *     const format = { encoding: "pcm", sample_rate } as const;
+ *   codec: ({ sampleRate }) => {
+ *     const format = { encoding: "pcm", sampleRate } as const;
  *     return {
- *       formats: { hears: format, speaks: format },
- *       open: () => [JSON.stringify({ hello: sample_rate })],
+ *       formats: { input: format, output: format },
+ *       open: () => [JSON.stringify({ hello: sampleRate })],
  *       answered: () => [],
- *       hear: (audio) => [audio],
- *       read: (frame: Frame): readonly AgentEvent[] => {
- *         if (typeof frame !== "string") return [{ type: "audio", audio: frame }];
- *         const { event } = JSON.parse(frame);
+ *       encode: (audio) => [audio],
+ *       decode: (message: AgentMessage): readonly AgentEvent[] => {
+ *         if (typeof message !== "string") return [{ type: "audio", audio: message }];
+ *         const { event } = JSON.parse(message);
  *         return event === "ready" ? [{ type: "ready" }] : [{ type: "interrupted" }];
  *       },
  *       interrupted: (cuts) => [JSON.stringify({ cuts })],
@@ -180,17 +205,17 @@ export interface Codec {
  *     };
  *   },
  * };
- * console.log(parrot.codec({ sample_rate: 8000 }).open()); // [ '{"hello":8000}' ]
+ * console.log(parrot.codec({ sampleRate: 8000 }).open()); // [ '{"hello":8000}' ]
  * ```
- * @see docs/flows.md
+ * @see docs/agents.md
  */
 export interface Agent {
-  /** What it is called in errors and figures. */
+  /** Its name in errors and figures. */
   readonly name: string;
-  /** What it may do, beside talking. */
+  /** The tools that it may call. */
   readonly tools?: Tools | undefined;
-  /** Where it is, asked for each time a socket is opened. */
+  /** Returns its endpoint; called each time a socket is opened. */
   readonly address: () => Address | Promise<Address>;
-  /** Begins a conversation, on a line. */
+  /** Begins a conversation on a line. */
   readonly codec: (line: Line) => Codec;
 }

@@ -1,7 +1,8 @@
 import { custom, type GenericSchema, pipe, transform } from "valibot";
+import { fieldsOf } from "../lib/check.ts";
 
-/** One of the known words, which editors complete, or one that the service has added since. */
-export type Word<Known extends string> = Known | (string & Record<never, never>);
+/** One of the known strings, which editors complete, or another that the service has added since. */
+export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
 
 /** The fields that an event's `data` may have. One with a value of the wrong type is left out. */
 export interface EventData {
@@ -19,7 +20,7 @@ export interface EventData {
   readonly duration?: number | undefined;
   /** Why the call ended, or was never answered. */
   readonly reason?:
-    | Word<
+    | OpenUnion<
         | "normal"
         | "flow_error"
         | "max_duration"
@@ -34,7 +35,7 @@ export interface EventData {
   readonly recording_url?: string | undefined;
 }
 
-/** What every notification may say of itself; the older payload form says only whose account it is. */
+/** The fields that every notification may have; the older payload form has only `account_id`. */
 export interface EventStamp {
   /** The same on every delivery of one event: act once for each. */
   readonly id?: string | undefined;
@@ -50,35 +51,35 @@ export interface EventStamp {
  * A status notification of one type. Fields that aren't here are kept as they came, outside of its type:
  * `"region" in event && event.region`.
  */
-export interface EventOf<Type extends string, Field extends keyof EventData = never>
+export interface CallEventOf<Type extends string, Field extends keyof EventData = never>
   extends EventStamp {
-  /** Set by outdial: that it is one of the five that it knows, and says which call it is about. */
+  /** Set by outdial: `type` is one of the five, and the id of a call is there. */
   readonly known: true;
-  /** What happened, in the service's word. */
+  /** What happened. */
   readonly type: Type;
   /** The id that `calls.create` gave. */
   readonly call_id: string;
-  /** What the service says of it; `{}` when it says nothing. */
+  /** The details; `{}` when the service sends none. */
   readonly data: Pick<EventData, "from" | "to" | Field>;
 }
 
 /** The service dials. */
-export type InitiatedEvent = EventOf<"call.initiated", "start_time">;
+export type InitiatedEvent = CallEventOf<"call.initiated", "start_time">;
 
 /** The telephone rings. */
-export type RingingEvent = EventOf<"call.ringing">;
+export type RingingEvent = CallEventOf<"call.ringing">;
 
 /** Somebody answered, and the call flow starts. */
-export type AnsweredEvent = EventOf<"call.answered", "answer_time">;
+export type AnsweredEvent = CallEventOf<"call.answered", "answer_time">;
 
 /** The call was answered, and has ended. */
-export type CompletedEvent = EventOf<
+export type CompletedEvent = CallEventOf<
   "call.completed",
   "duration" | "hangup_time" | "reason" | "recording_url"
 >;
 
 /** The call was never answered, and has ended. */
-export type FailedEvent = EventOf<"call.failed", "reason" | "hangup_time">;
+export type FailedEvent = CallEventOf<"call.failed", "reason" | "hangup_time">;
 
 /**
  * A status notification that this version doesn't know: of another type, such as `stream.started`,
@@ -87,11 +88,11 @@ export type FailedEvent = EventOf<"call.failed", "reason" | "hangup_time">;
 export interface UnknownEvent extends EventStamp {
   /** Set by outdial: that `type` is none of the five, or `call_id` is null. */
   readonly known: false;
-  /** What happened, in the service's word. */
-  readonly type: Word<Event["type"]>;
+  /** What happened. */
+  readonly type: OpenUnion<CallEvent["type"]>;
   /** The id that `calls.create` gave, if it is about one call. */
   readonly call_id: string | null;
-  /** What the service says of it, unchecked. */
+  /** The details, unchecked. */
   readonly data: Readonly<Record<string, unknown>> | null;
   /** What the service sends beyond these fields. */
   readonly [field: string]: unknown;
@@ -101,9 +102,14 @@ export interface UnknownEvent extends EventStamp {
  * A status notification about a call. After `if (event.known)`, a `switch` over `type` tells the five
  * apart, and each has the fields of its own in `data`.
  */
-export type Event = InitiatedEvent | RingingEvent | AnsweredEvent | CompletedEvent | FailedEvent;
+export type CallEvent =
+  | InitiatedEvent
+  | RingingEvent
+  | AnsweredEvent
+  | CompletedEvent
+  | FailedEvent;
 
-const types: ReadonlySet<unknown> = /* @__PURE__ */ new Set<Event["type"]>([
+const types: ReadonlySet<unknown> = new Set<CallEvent["type"]>([
   "call.initiated",
   "call.ringing",
   "call.answered",
@@ -111,7 +117,7 @@ const types: ReadonlySet<unknown> = /* @__PURE__ */ new Set<Event["type"]>([
   "call.failed",
 ]);
 
-/** What `typeof` says of a field, where there is one. */
+/** The `typeof` of each field. */
 type Kinds = Readonly<Record<string, string>>;
 
 const kindsOfStamp = {
@@ -132,8 +138,8 @@ const kindsOfData = {
   recording_url: "string",
 } satisfies Record<keyof EventData, unknown>;
 
-/** The fields of an object, without those that are something else than they should, or no field. */
-const sound = (fields: object, kinds: Kinds): object =>
+/** The fields of an object, without those of the wrong type. */
+const valid = (fields: object, kinds: Kinds): object =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) =>
       Object.hasOwn(kinds, name) ? typeof value === kinds[name] : name !== "__proto__",
@@ -143,43 +149,130 @@ const sound = (fields: object, kinds: Kinds): object =>
 const isName = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 /**
- * One form of both: the older has `event` for `type`, and the call's id only in `data`. What is absent or
- * wrong is null where it is required and else left out: a notification that is refused is not sent
- * again, and lost.
+ * The newer of the two payload forms: the older has `event` for `type`, and the call's id only in `data`.
+ * A required field that is absent or wrong becomes null, any other is left out: a refused notification
+ * is not sent again, so it would be lost.
  */
-const inOneForm = (payload: unknown): unknown => {
-  const { event, type = event, data, call_id, ...others } = Object(payload);
-  const id = [call_id, Object(data).call_id].find(isName) ?? null;
+const inNewerForm = (payload: unknown): unknown => {
+  const { event, type = event, data, call_id, ...others } = fieldsOf(payload);
+  const id = [call_id, fieldsOf(data).call_id].find(isName) ?? null;
   const known = id !== null && types.has(type);
-  const said = Object(data) === data ? sound(data, known ? kindsOfData : {}) : null;
+  const details =
+    typeof data === "object" && data !== null ? valid(data, known ? kindsOfData : {}) : null;
   return {
-    ...sound(others, kindsOfStamp),
+    ...valid(others, kindsOfStamp),
     known,
     type,
     call_id: id,
-    data: known ? (said ?? {}) : said,
+    data: known ? (details ?? {}) : details,
   };
 };
 
+const isEvent = (value: unknown): value is CallEvent | UnknownEvent => isName(fieldsOf(value).type);
+
+/** The event in a payload of either form; `undefined` when it has no `type`. */
+export const eventIn = (payload: unknown): CallEvent | UnknownEvent | undefined => {
+  const event = inNewerForm(payload);
+  return isEvent(event) ? event : undefined;
+};
+
 /**
- * The schema of a status notification. It understands both payload forms and gives one. Only `type` is
- * required. What isn't one of the five known types with a call's id has `known: false`.
+ * The schema of a status notification. It accepts both payload forms and outputs the newer one. Only
+ * `type` is required. `known` is false unless `type` is one of the five and the id of a call is there.
  *
  * @example Read a notification that a queue has kept
  * ```ts
- * import { Event } from "outdial/callbacks";
+ * import { CallEvent } from "outdial/callbacks";
  * import { parse } from "valibot";
  *
  * const older = '{ "event": "call.ringing", "data": { "call_id": "cs_1", "to": "+12025550100" } }';
- * const event = parse(Event, JSON.parse(older));
+ * const event = parse(CallEvent, JSON.parse(older));
  * console.log(event.known, event.type, event.call_id); // true call.ringing cs_1
  * ```
  */
-export const Event: GenericSchema<unknown, Event | UnknownEvent> = /* @__PURE__ */ pipe(
-  /* @__PURE__ */ custom<unknown>(() => true),
-  /* @__PURE__ */ transform(inOneForm),
-  /* @__PURE__ */ custom<Event | UnknownEvent>(
-    (value) => isName(Object(value).type),
-    "type must be a string that isn't empty",
-  ),
+export const CallEvent: GenericSchema<unknown, CallEvent | UnknownEvent> = pipe(
+  custom<unknown>(() => true),
+  transform(inNewerForm),
+  custom<CallEvent | UnknownEvent>(isEvent, "type must be a string that isn't empty"),
 );
+
+/** The order of the events of a call; `0` for any other event. */
+const ranks: ReadonlyMap<string, number> = new Map([
+  ["call.ringing", 1],
+  ["call.answered", 2],
+  ["call.completed", 3],
+  ["call.failed", 3],
+]);
+
+const rank = (type: string): number => ranks.get(type) ?? 0;
+
+/**
+ * Whether the call has ended with this event.
+ *
+ * @example Close an order with its call
+ * ```ts
+ * import { type CallEvent, isFinal } from "outdial/callbacks";
+ *
+ * const event: CallEvent = {
+ *   known: true,
+ *   type: "call.failed",
+ *   call_id: "cs_1",
+ *   data: { reason: "busy" },
+ * };
+ * if (isFinal(event)) console.log(event.call_id, event.data.reason); // cs_1 busy
+ * ```
+ */
+export const isFinal = (event: CallEvent | UnknownEvent): event is CompletedEvent | FailedEvent =>
+  event.known && (event.type === "call.completed" || event.type === "call.failed");
+
+/**
+ * Whether the events of one call show that the telephone rang. A call that nobody answered did; one
+ * that was busy, rejected or unreachable only if the service said `call.ringing` before.
+ *
+ * @param events - what has come so far, in any order
+ *
+ * @example Try another time only where nobody was disturbed
+ * ```ts
+ * import { type CallEvent, didRing } from "outdial/callbacks";
+ *
+ * const events: CallEvent[] = [
+ *   { known: true, type: "call.initiated", call_id: "cs_1", data: {} },
+ *   { known: true, type: "call.failed", call_id: "cs_1", data: { reason: "unreachable" } },
+ * ];
+ * console.log(didRing(events)); // false
+ * ```
+ */
+export const didRing = (events: Iterable<CallEvent | UnknownEvent>): boolean => {
+  for (const { type, data } of events) {
+    if (type === "call.failed" ? fieldsOf(data).reason === "no_answer" : rank(type) > 0)
+      return true;
+  }
+  return false;
+};
+
+/** When an event happened; one of the older payload form has no time, and comes first. */
+const time = ({ occurred_at }: CallEvent | UnknownEvent): number =>
+  Date.parse(occurred_at ?? "") || 0;
+
+/**
+ * Compares two events by when they happened, and where that is equal or unknown by the order of a
+ * call's events. Deliveries can overtake each other: a failed one is tried again later.
+ *
+ * @returns below 0 when the first is the earlier one, as `sort` needs it
+ *
+ * @example Put the events of a call in order
+ * ```ts
+ * import { byOccurrence, type CallEvent } from "outdial/callbacks";
+ *
+ * const call = { known: true, call_id: "cs_1", data: {} } as const;
+ * const events: CallEvent[] = [
+ *   { ...call, type: "call.answered", occurred_at: "2026-06-01T10:00:07Z" },
+ *   { ...call, type: "call.ringing", occurred_at: "2026-06-01T10:00:02Z" },
+ * ];
+ * console.log(events.sort(byOccurrence).map(({ type }) => type)); // [ "call.ringing", "call.answered" ]
+ * ```
+ */
+export const byOccurrence = (
+  first: CallEvent | UnknownEvent,
+  second: CallEvent | UnknownEvent,
+): number => time(first) - time(second) || rank(first.type) - rank(second.type);

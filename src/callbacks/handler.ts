@@ -1,61 +1,127 @@
 import { custom } from "valibot";
-import { check } from "../rules/check.ts";
-import { isFunction } from "../rules/kind.ts";
-import { type Received, read } from "./receive.ts";
-import { guard, type OnError } from "./verify/guard.ts";
+import { check, isFunction } from "../lib/check.ts";
+import { type CallEvent, eventIn, type UnknownEvent } from "./event.ts";
+import type { Context } from "./signed-url.ts";
 import {
+  type Checks,
   functionRule,
+  handlerOf,
   hook,
-  patience,
-  requireACheck,
+  messageIn,
+  type OnError,
+  readTimeout,
+  requireCheck,
   type Verification,
+  verified,
   withChecks,
-} from "./verify/verification.ts";
+  withinTime,
+} from "./verify.ts";
 
-/** What `callbackHandler` takes: the checks of `receive`, and what to do. */
+/** A status notification whose sender was verified. */
+export interface Received {
+  /** What happened. `known` tells the five types of `CallEvent` from newer ones and those about no call. */
+  readonly event: CallEvent | UnknownEvent;
+  /** The context of the signed URL; `{}` when none was signed, or no `secret` was given. */
+  readonly context: Context;
+}
+
+const read = (request: Request, verification: Checks): Promise<Received> =>
+  withinTime(readTimeout, async (waiting) => {
+    const { body, context } = await verified(request, verification, waiting);
+    return { event: messageIn(body, eventIn), context };
+  });
+
+const ReceiveOptions = withChecks({});
+
+/**
+ * Reads a status notification from a request, once its sender is verified.
+ *
+ * Deliveries are at least once: act once for each `event.id`. A delivery that somebody records and
+ * sends again within its time looks like a retry of the service.
+ *
+ * @param request - as the platform gives it, its body not read yet
+ * @param options - how to verify the sender: `secret`, `webhookSecret` or `verify`, or several
+ * @returns the event, and the context that its URL was signed with
+ * @throws {RefusedException} with the `reason`, and the `status` to answer
+ * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule, no check is given, or
+ * the request is no `Request` or its body has been read already: answer with 500
+ * @throws what your `verify` throws, or a `TimeoutError` (a `DOMException`) when it gives no answer within
+ * 10 s: answer with 500
+ *
+ * @example Receive a notification in a framework of your own
+ * ```ts
+ * import { receive, RefusedException, signUrl } from "outdial/callbacks";
+ *
+ * const secret = crypto.randomUUID(); // In production: from the environment, the same in every process.
+ * const serve = async (request: Request): Promise<Response> => {
+ *   try {
+ *     const { event, context } = await receive(request, { secret });
+ *     console.log(context.order, event.type, event.call_id); // 17 call.ringing cs_1
+ *     return new Response(null, { status: 204 });
+ *   } catch (error) {
+ *     if (!(error instanceof RefusedException)) throw error;
+ *     return new Response(null, { status: error.status });
+ *   }
+ * };
+ *
+ * const url = await signUrl("https://app.test/status", { secret, context: { order: 17 } });
+ * const body = JSON.stringify({ type: "call.ringing", call_id: "cs_1", data: {} });
+ * const response = await serve(new Request(url, { method: "POST", body }));
+ * console.log(response.status); // 204
+ * ```
+ * @see docs/callbacks.md
+ */
+export const receive = async (request: Request, options: Verification): Promise<Received> => {
+  const verification = check(ReceiveOptions, () => options, "options");
+  requireCheck(verification);
+  return read(request, verification);
+};
+
+/** The options of `callbackHandler`: the checks of `receive`, and what to do. */
 export type CallbackOptions = Verification & {
   /**
-   * Does what is to be done about an event. When it throws, be it a `RefusedException`, the service is
-   * answered 500 and delivers again. The answer waits for it, however long it takes, as a platform may
-   * end the work with the answer; the service waits 10 s, and then delivers again.
+   * Handles an event. When it throws, even a `RefusedException`, the response is 500 and the service
+   * delivers again. The response waits for it, however long it takes, because a platform may end the
+   * work with the response; the service waits 10 s, and then delivers again.
    */
   readonly onEvent: (received: Received) => unknown;
   /**
-   * Hears of every refusal (`RefusedException`) and of what `onEvent`, `verify` and `waitUntil` throw; the
-   * sender doesn't. What it throws itself is ignored, and a promise of it isn't waited for.
+   * Called with every refusal (`RefusedException`) and with what `onEvent`, `verify` and `waitUntil`
+   * throw. What it throws itself is ignored, and its promise is not awaited.
+   *
+   * @defaultValue what your functions throw is printed by `console.error`
    */
   readonly onError?: OnError | undefined;
   /**
-   * The platform's own, such as `(work) => ctx.waitUntil(work)`: the service is answered at once, and
-   * `onEvent` goes on behind the answer. What it throws then is only told to `onError`: the service
-   * has its answer, and doesn't deliver again. When `waitUntil` itself throws, `onError` hears of it, and
-   * the answer waits for `onEvent` after all. A promise of it isn't waited for: when that rejects,
-   * `onError` hears of it too.
+   * The platform's own, such as `(work) => ctx.waitUntil(work)`: the response is sent at once, and
+   * `onEvent` continues behind it. What `onEvent` throws then goes to `onError` only: the service has
+   * its response, and does not deliver again. When `waitUntil` itself throws, the response waits for
+   * `onEvent` after all. Its promise is not awaited; its rejection goes to `onError`.
    *
-   * @defaultValue none: the answer waits for `onEvent`
+   * @defaultValue none: the response waits for `onEvent`
    */
   readonly waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
 };
 
-const Options = /* @__PURE__ */ withChecks({
-  onEvent: /* @__PURE__ */ custom<CallbackOptions["onEvent"]>(isFunction, functionRule),
-  onError: /* @__PURE__ */ hook<OnError>(),
-  waitUntil: /* @__PURE__ */ hook<NonNullable<CallbackOptions["waitUntil"]>>(),
+const HandlerOptions = withChecks({
+  onEvent: custom<CallbackOptions["onEvent"]>(isFunction, functionRule),
+  onError: hook<OnError>(),
+  waitUntil: hook<NonNullable<CallbackOptions["waitUntil"]>>(),
 });
 
 /**
- * Makes a handler for `status_callback_url` out of a function that takes an event. It is what
- * Workers, Deno, Bun, Hono, Next and the adapters of Lambda call with a `Request`.
+ * Makes a handler for `status_callback_url` from a function that handles an event. Workers, Deno, Bun,
+ * Hono, Next and the adapters of Lambda call it with a `Request`.
  *
- * | answer | when |
+ * | response | when |
  * |---|---|
- * | 204 | `onEvent` is done, or goes on in `waitUntil` |
- * | 405, 413, 408, 400, 401 | the request is refused; the reasons are `RefusedException`'s |
- * | 500 | `onEvent` threw, your `verify` did or took more than 10 s, or the body was read before: the service delivers again |
+ * | 204 | `onEvent` is done, or continues in `waitUntil` |
+ * | 405, 413, 408, 400, 401 and a sentence | the request is refused; the reasons are `RefusedException`'s |
+ * | 500 | `onEvent` threw, `verify` threw or took more than 10 s, or the body was read before: the service delivers again |
  *
- * @param options - how to know the service, and what to do
- * @returns a function from a request to its answer; it never rejects, and waits for nothing but `onEvent`
- * beyond 10 s
+ * @param options - how to verify the sender, and what to do
+ * @returns a function from a request to its response; it never rejects, and waits for nothing but
+ * `onEvent` beyond 10 s
  * @throws {BadParametersException} (`placed: "no"`) at once, when an option breaks its rule, or no
  * check is given
  *
@@ -63,7 +129,7 @@ const Options = /* @__PURE__ */ withChecks({
  * ```ts
  * import { callbackHandler, signUrl } from "outdial/callbacks";
  *
- * const secret = "a secret that was made at random";
+ * const secret = crypto.randomUUID(); // In production: from the environment, the same in every process.
  * const handler = callbackHandler({
  *   secret,
  *   onEvent: ({ event, context }) => {
@@ -85,16 +151,21 @@ const Options = /* @__PURE__ */ withChecks({
  * const response = await handler(new Request(url, { method: "POST", body }));
  * console.log(response.status); // 204
  * ```
+ * @see docs/callbacks.md
  */
 export const callbackHandler = (
   options: CallbackOptions,
 ): ((request: Request) => Promise<Response>) => {
-  const { onEvent, onError, waitUntil, ...verification } = check(Options, () => options);
-  requireACheck(verification);
-  return guard({
-    longest: patience,
-    read: (request, limit) => read(request, verification, limit),
-    act: async (received, { report }) => {
+  const { onEvent, onError, waitUntil, ...verification } = check(
+    HandlerOptions,
+    () => options,
+    "options",
+  );
+  requireCheck(verification);
+  return handlerOf({
+    work: async (request, { accept, report }) => {
+      const received = await read(request, verification);
+      accept();
       const work = (async () => onEvent(received))();
       let isBehind = false;
       try {

@@ -1,28 +1,26 @@
 /**
- * Receives what happens to a call: signed URLs, verification, events, and a handler of requests.
+ * Receives status notifications: signed URLs, verification, events, and a handler of requests.
  *
  * @module
  */
+export { type Refusal, RefusedException } from "./errors.ts";
 export {
   type AnsweredEvent,
+  byOccurrence,
+  CallEvent,
+  type CallEventOf,
   type CompletedEvent,
-  Event,
+  didRing,
   type EventData,
-  type EventOf,
   type EventStamp,
   type FailedEvent,
   type InitiatedEvent,
+  isFinal,
+  type OpenUnion,
   type RingingEvent,
   type UnknownEvent,
-  type Word,
 } from "./event.ts";
-export { type CallbackOptions, callbackHandler } from "./handler.ts";
-export { byOccurrence, didRing, isFinal } from "./lifecycle.ts";
-export { type Received, receive } from "./receive.ts";
-export { type Refusal, RefusedException } from "./refused.ts";
-export { type SignOptions, signUrl } from "./url/sign.ts";
-export type { Context, Secret } from "./url/token.ts";
-export { verifyUrl } from "./url/verify-url.ts";
-export type { OnError } from "./verify/guard.ts";
-export { type TimestampedHmac, timestampedHmac } from "./verify/timestamped.ts";
-export type { Checks, Verification } from "./verify/verification.ts";
+export { type CallbackOptions, callbackHandler, type Received, receive } from "./handler.ts";
+export { type Context, type Secret, type SignOptions, signUrl, verifyUrl } from "./signed-url.ts";
+export { type TimestampedHmac, timestampedHmac } from "./timestamped-hmac.ts";
+export type { Checks, OnError, Verification } from "./verify.ts";

@@ -1,4 +1,5 @@
 import { type CustomSchema, custom } from "valibot";
+import { fieldsOf } from "../lib/check.ts";
 
 /** What `calls.create` gives: a placed call. */
 export interface Call {
@@ -21,7 +22,7 @@ export interface Call {
  * console.log(call.id); // cs_1
  * ```
  */
-export const Call: CustomSchema<Call, string> = /* @__PURE__ */ custom((value) => {
-  const { id } = Object(value);
+export const Call: CustomSchema<Call, string> = custom((value) => {
+  const { id } = fieldsOf(value);
   return typeof id === "string" && id !== "";
 }, "has no id");

@@ -1,43 +1,222 @@
-import type { Options } from "../options.ts";
-import { throughKy } from "../request/send/ky.ts";
-import type { Call } from "./call.ts";
-import type { CallParams } from "./params.ts";
-import { placeOnce } from "./place.ts";
+import { safeParse } from "valibot";
+import {
+  BadParametersException,
+  type ExceptionFacts,
+  ServiceException,
+  TimeoutException,
+} from "../errors.ts";
+import { type Gate, pause, withDeadline } from "../http/deadline.ts";
+import { networkException, requestIdOf, responseException } from "../http/failure.ts";
+import { measured, post, type Send } from "../http/post.ts";
+import { holdsKey, redactor } from "../http/redact.ts";
+import { readText } from "../http/response.ts";
+import { check, fail, fieldsOf, isKey, quietly } from "../lib/check.ts";
+import { apiOf, isLoopback } from "../lib/url.ts";
+import { type Options, type Settings, settingsOf } from "../options.ts";
+import { Call } from "./call.ts";
+import { CallParams } from "./params.ts";
+
+/** What a client remembers between calls. */
+export interface Memory {
+  /** The path at which the service last responded. */
+  path?: string | undefined;
+}
+
+/** What all attempts of a call share. */
+interface Placing {
+  readonly settings: Settings;
+  readonly params: CallParams;
+  readonly json: string;
+  /** The URL of the API, without a trailing slash. */
+  readonly api: string;
+  readonly send: Send;
+  readonly signal: AbortSignal;
+  readonly gate: Gate;
+  /** When the deadline passes, by `performance.now()`. */
+  readonly ends: number;
+  readonly known: Known;
+}
+
+/** What is known of a call. Before the first request, `placed` is `"no"`. */
+interface Known {
+  facts: ExceptionFacts;
+  posts: number;
+}
+
+/** What the next attempt uses. */
+interface Plan {
+  /** The paths to try, the next one first. */
+  readonly paths: readonly string[];
+  /** The keys that were tried, the next one first. */
+  readonly keys: readonly [string, ...string[]];
+  readonly retries: number;
+  /** Whether `apiKey` was called again after a 403. */
+  readonly isRenewed: boolean;
+}
+
+/** Runs a check of `create`'s input. Its exception also says that no call was placed. */
+const inCall = <T>(check: () => T): T => {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof BadParametersException
+      ? new BadParametersException(error.issues, true)
+      : error;
+  }
+};
+
+const checkLoopback = (params: CallParams, { baseUrl }: Settings): void => {
+  for (const param of ["flow_url", "status_callback_url"] as const) {
+    if (/^http:/i.test(params[param]) && !isLoopback(baseUrl)) {
+      fail(param, "must be https, as baseUrl is remote");
+    }
+  }
+};
+
+/** A key must be a legal header value. It must not occur anywhere else in the request. */
+const checkKey = (key: unknown, { settings, json, api }: Placing): string => {
+  if (!isKey(key)) return fail("apiKey", "must give a legal header value");
+  for (const text of [api, json, ...Object.values(settings.headers)]) {
+    if (holdsKey(key, text)) fail("apiKey", "must not be in a URL, a parameter or another header");
+  }
+  return key;
+};
+
+/** The key: the option `apiKey`, or the result of that function. */
+const keyFor = async (placing: Placing): Promise<string> => {
+  const { apiKey } = placing.settings;
+  let key: unknown = apiKey;
+  try {
+    if (typeof apiKey === "function") key = await apiKey();
+  } catch {
+    key = undefined; // The error may name the secret that was looked up.
+  }
+  return inCall(() => checkKey(key, placing));
+};
+
+/** The call in a response body: the object in `data`, or the body itself. */
+const callIn = (text: string): unknown => {
+  const body: unknown = quietly(() => JSON.parse(text));
+  const { data, ...rest } = fieldsOf(body);
+  return fieldsOf(data).id ? { ...rest, ...fieldsOf(data) } : body;
+};
+
+/** Sends one POST. Returns the call that it placed, or the exception. */
+const attempt = async (placing: Placing, plan: Plan): Promise<Call | ServiceException> => {
+  const { settings, params, json, send, signal, known } = placing;
+  const { fetch, headers, onAttempt } = settings;
+  const [key] = plan.keys;
+  const url = `${placing.api}/${plan.paths[0]}/initiate`;
+  const redaction = () => redactor(plan.keys, [params.from_number, params.to_number]);
+  let end = (_?: "yes"): void => {};
+  let isSingle = false;
+  const begin = (sendsOnce: boolean): void => {
+    placing.gate();
+    isSingle = sendsOnce;
+    known.facts = { placed: "maybe" };
+    known.posts++;
+    if (!onAttempt) return;
+    end = measured(onAttempt, url, known.posts, () => known.facts);
+    signal.addEventListener("abort", () => end());
+  };
+  try {
+    const head = await post({ send, fetch, url, key, headers, json, signal, begin });
+    const { status: code, placed, ok } = head;
+    const requestId = !ok || onAttempt ? requestIdOf(head, redaction()) : undefined;
+    known.facts = { code, placed, requestId };
+    const text = readText(head, signal);
+    if (!ok) return responseException(known.facts, head, await text.catch(() => ""), redaction());
+    const call = safeParse(Call, callIn(await text));
+    if (!call.success)
+      return new ServiceException(`HTTP ${code} without the id of a call`, known.facts);
+    end("yes");
+    return call.output;
+  } catch (error) {
+    // The error may be of any class, also of this package: the caller's `fetch` may throw anything.
+    const lost = networkException(error, redaction(), isSingle && !known.facts.code);
+    known.facts = { ...known.facts, placed: lost.placed };
+    return lost;
+  } finally {
+    end();
+  }
+};
+
+/** Returns the next attempt after a response that placed no call. `undefined`: there is none. */
+type Repeat = (plan: Plan, failed: ServiceException, placing: Placing) => Promise<Plan | undefined>;
+
+const onOtherPath: Repeat = async ({ paths, ...plan }) =>
+  paths.length > 1 ? { ...plan, paths: paths.slice(1) } : undefined;
+
+const withOtherKey: Repeat = async (plan, _, placing) => {
+  if (plan.isRenewed) return;
+  placing.gate();
+  const [old] = plan.keys;
+  const key = await keyFor(placing).catch(() => old);
+  return key === old ? undefined : { ...plan, keys: [key, ...plan.keys], isRenewed: true };
+};
+
+const afterPause: Repeat = async ({ retries, ...plan }, { retryAfter = 1 }, { ends, signal }) => {
+  const wait = retryAfter * 1000;
+  if (retries < 1 || performance.now() + wait >= ends || wait >= 2 ** 31) return;
+  await pause(wait, signal);
+  return { ...plan, retries: retries - 1 };
+};
+
+/** The HTTP statuses after which a repetition is safe, as the service has placed no call. No others are. */
+const repeats: Readonly<Record<number, Repeat>> = {
+  403: withOtherKey,
+  404: onOtherPath,
+  405: onOtherPath,
+  410: onOtherPath,
+  429: afterPause,
+};
+
+/** Repeats attempts until a call is placed, or until no repetition is safe. */
+const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
+  const { path, retries } = placing.settings;
+  const paths = path === "auto" ? ["calls", "voice/calls"] : [path];
+  if (memory.path === paths[1]) paths.reverse();
+  let plan: Plan = { paths, keys: [await keyFor(placing)], retries, isRenewed: false };
+  for (;;) {
+    const outcome = await attempt(placing, plan);
+    const code = outcome instanceof ServiceException ? outcome.code : 202;
+    const repeat = code === undefined ? undefined : repeats[code];
+    if (code && repeat !== onOtherPath) memory.path = plan.paths[0];
+    if (!(outcome instanceof ServiceException)) return outcome;
+    const next = outcome.placed === "no" && (await repeat?.(plan, outcome, placing));
+    if (!next) throw outcome;
+    plan = next;
+  }
+};
 
 /**
- * Places a call: one POST, and a second only where the first can't have placed anything (see
- * `Options`: `path`, `apiKey`, `retries`).
+ * Places a call.
  *
- * @param params - who calls whom, and where the service asks what to do and tells what happened
- * @param options - the key, the service and how to reach it
- * @returns the call: its `id`, and whatever else the service sent
- * @throws {BadParametersException} before any request (`placed: "no"`): a rule is broken
- * @throws {UnauthorizedException} 401 (`"no"`)
- * @throws {ForbiddenException} 403 (`"no"`): the key, or a `from_number` that is not the account's
- * @throws {TimeoutException} the deadline passed (`"maybe"`; `"no"` before anything was sent, and
- * after the head of a refusal)
- * @throws {NetworkException} never connected (`"no"`), or connection lost (`"maybe"`)
- * @throws {ServiceException} any other answer: 307, 308 and most 4xx (`"no"`); other redirects, 408,
- * 409, 425, 499, 5xx and a 2xx without a call id (`"maybe"`)
- * @throws the reason of `options.signal`, when that aborts
- *
- * @example Place a call
- * ```ts
- * import { calls } from "outdial";
- * import { createEmulator } from "outdial/emulator";
- *
- * const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
- * const call = await calls.create(
- *   {
- *     from_number: "+12025550199",
- *     to_number: "+12025550100",
- *     flow_url: "https://app.test/flow",
- *     status_callback_url: "https://app.test/status",
- *   },
- *   { apiKey, baseUrl: "https://emulator.test", fetch },
- * );
- * console.log(call.id); // cs_…
- * ```
+ * @param given - the parameters, unchecked
+ * @param settingsOfCall - returns the checked options
+ * @param memory - what the client remembers
  */
-export const create = async (params: CallParams, options: Options): Promise<Call> =>
-  placeOnce(params, options, throughKy);
+export const place = async (
+  given: CallParams,
+  settingsOfCall: () => Settings,
+  memory: Memory,
+  send: Send,
+): Promise<Call> => {
+  const params = inCall(() => check(CallParams, () => given, "params"));
+  const settings = inCall(settingsOfCall);
+  inCall(() => checkLoopback(params, settings));
+  const { baseUrl, timeout, signal: caller } = settings;
+  const json = JSON.stringify(params);
+  const api = apiOf(baseUrl);
+  const known: Known = { facts: { placed: "no" }, posts: 0 };
+  const late = () => new TimeoutException(`No answer within ${timeout} ms`, known.facts);
+  return withDeadline(timeout, caller, late, (signal, gate, ends) =>
+    attempts({ settings, params, json, api, send, signal, gate, ends, known }, memory),
+  );
+};
+
+/** Makes the function `create` of an entry, which needs no client. */
+export const creator =
+  (send: Send) =>
+  (params: CallParams, options: Options): Promise<Call> =>
+    place(params, () => settingsOf(() => options), {}, send);

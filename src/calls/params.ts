@@ -2,29 +2,15 @@ import {
   type CustomSchema,
   custom,
   type ErrorMessage,
+  type GenericSchema,
   type OptionalSchema,
   optional,
   type StrictObjectIssue,
   type StrictObjectSchema,
   strictObject,
 } from "valibot";
-import { presence } from "../rules/check.ts";
-import { routeOf } from "../rules/url.ts";
-
-const number: CustomSchema<string, string> = /* @__PURE__ */ custom(
-  (value) => typeof value === "string" && /^\+[1-9]\d{6,14}$/.test(value),
-  'must be an E.164 number: "+" and 7 to 15 digits',
-);
-
-const url: CustomSchema<string, string> = /* @__PURE__ */ custom(
-  (value) => !!routeOf(value),
-  "must be an https URL of at most 2083 characters, without user and password",
-);
-
-const flag: CustomSchema<boolean, string> = /* @__PURE__ */ custom(
-  (value) => typeof value === "boolean",
-  "must be true or false",
-);
+import { presence, ruled } from "../lib/check.ts";
+import { urlRule } from "../lib/url.ts";
 
 /** What `calls.create` takes: the parameters of a call, by the names that they have on the wire. */
 export interface CallParams {
@@ -46,6 +32,18 @@ export interface CallParams {
    */
   readonly record?: boolean | undefined;
 }
+
+const number: CustomSchema<string, string> = custom(
+  (value) => typeof value === "string" && /^\+[1-9]\d{6,14}$/.test(value),
+  'must be an E.164 number: "+" and 7 to 15 digits',
+);
+
+const url: GenericSchema<string> = ruled((value) => urlRule(value));
+
+const flag: GenericSchema<boolean> = custom(
+  (value) => typeof value === "boolean",
+  "must be true or false",
+);
 
 /**
  * The parameters of a call, by the names they have on the wire. Unknown fields are refused: a typo
@@ -69,18 +67,18 @@ export const CallParams: StrictObjectSchema<
   {
     readonly from_number: CustomSchema<string, string>;
     readonly to_number: CustomSchema<string, string>;
-    readonly flow_url: CustomSchema<string, string>;
-    readonly status_callback_url: CustomSchema<string, string>;
-    readonly record: OptionalSchema<CustomSchema<boolean, string>, undefined>;
+    readonly flow_url: GenericSchema<string>;
+    readonly status_callback_url: GenericSchema<string>;
+    readonly record: OptionalSchema<GenericSchema<boolean>, undefined>;
   },
   ErrorMessage<StrictObjectIssue>
-> = /* @__PURE__ */ strictObject(
+> = strictObject(
   {
     from_number: number,
     to_number: number,
     flow_url: url,
     status_callback_url: url,
-    record: /* @__PURE__ */ optional(flag),
+    record: optional(flag),
   },
   presence,
 );

@@ -1,47 +1,107 @@
-import type { Received } from "../callbacks/receive.ts";
+import type { Received } from "../callbacks/handler.ts";
 import { BadParametersException } from "../errors.ts";
-import { check } from "../rules/check.ts";
-import { type Added, addContacts } from "./contacts/add.ts";
-import type { Contact } from "./contacts/contact.ts";
-import { numbersIn } from "./contacts/numbers.ts";
-import { Dialer } from "./dial/dialer.ts";
-import { run } from "./dial/run.ts";
-import { followClock, noteReceived } from "./ledger/attempt/settle.ts";
-import { erase } from "./ledger/barred/erase.ts";
-import { factOf } from "./ledger/campaign/facts.ts";
-import { identify } from "./ledger/campaign/identity.ts";
-import { type Progress, setStateOfCampaign } from "./ledger/campaign/progress.ts";
-import { closeLog, fold, requireLog } from "./ledger/log.ts";
-import { prepareTables } from "./ledger/tables.ts";
-import { type Ledger, ledgerOf, type Storage, sqlOf } from "./ledger.ts";
-import type { CampaignOptions } from "./options.ts";
-import { CampaignSettingsSchema } from "./settings.ts";
-import { checkedClock } from "./window/clock.ts";
+import { check } from "../lib/check.ts";
+import { hex, utf8 } from "../lib/encoding.ts";
+import { adjustToClock } from "./attempts.ts";
+import { checkedClock } from "./calling-hours.ts";
+import { type Added, addContacts, type Contact } from "./contacts.ts";
+import { Dialer } from "./dialer.ts";
+import { erase, numbersIn } from "./do-not-call.ts";
+import { LedgerException } from "./errors.ts";
+import { type Ledger, ledgerOf } from "./ledger.ts";
+import { recordNotification } from "./notifications.ts";
+import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
+import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
+import { isBusyError, type Sql, type Storage, sqlOf } from "./sqlite.ts";
+import { type Synced, type SyncOptions, syncContacts } from "./sync.ts";
+import {
+  audit,
+  factOf,
+  markClosed,
+  markOpen,
+  prepareTables,
+  readAudit,
+  setFact,
+} from "./tables.ts";
 
-/** A list of contacts that is being called, each at most once an attempt. */
+/** A list of contacts that are called, each at most once an attempt. */
 export interface Campaign extends Ledger, AsyncDisposable {
-  /** Made at random with the ledger; the signed URLs carry it. */
+  /** Random, made with the ledger; the signed URLs carry it. */
   readonly id: string;
   /** Calls a second as they are now: `rate`, or less after the service asked for that. */
   readonly rate: number;
   /**
-   * Adds contacts, also while calls go on. They are read a page at a time; one whose telephone is in
-   * the campaign already is a duplicate and changes nothing, but for a `timezone` that it names.
+   * When the next call may begin, in milliseconds since 1970; `undefined` when no contact waits. While the
+   * file is busy, what was known last.
+   */
+  readonly nextCall: number | undefined;
+  /**
+   * When the last contact that waits will be called, in milliseconds since 1970: an estimate that knows the
+   * calling hours, and no further attempts. `undefined` when no contact waits, or that is more than a year
+   * away. While the file is busy, what was known last.
+   *
+   * @param callsPerSecond - `rate` unless fewer begin, such as where `concurrency` is the limit
+   */
+  readonly lastCall: (callsPerSecond?: number) => number | undefined;
+  /** Whether another program holds the file: claims wait, and `note` rejects, until it is free. */
+  readonly busy: boolean;
+  /**
+   * Adds contacts, also while calls go on. They are read 5,000 at a time; one whose telephone is in the
+   * campaign already is a duplicate and changes nothing but its `timezone`. Where two rows of one list
+   * name one number and two time zones, both are refused.
    *
    * @throws what the iterable throws; what came before that is added
+   * @throws {LedgerException} `busy`, after 10 s
    */
   readonly add: (contacts: Iterable<Contact> | AsyncIterable<Contact>) => Promise<Added>;
   /**
-   * Does what is due: begins the calls whose turn it is, frees the slots of those that stayed silent. It
-   * doesn't wait for their answers. Safe to call from anywhere, any number of times.
+   * Brings the campaign in line with a list: new contacts are added, contacts that are no longer in it
+   * get no further attempt, and a changed time zone counts from now on, as do a changed id and variables
+   * of a contact that was never called. Nothing changes before the whole list was read and `confirm`
+   * has agreed to the plan. Two rows with one telephone and two time zones are both refused.
+   *
+   * @returns the plan, and whether it was applied
+   * @throws what the iterable or `confirm` throws; nothing is changed then
+   * @throws {BadParametersException} (`placed: "no"`) when an option is unknown or breaks its rule, such as
+   * a number in `doNotCall` that isn't E.164; nothing is changed then
+   * @throws {LedgerException} `busy`, after 10 s
+   *
+   * @example Show the plan before it is applied
+   * ```ts
+   * import { DatabaseSync } from "node:sqlite";
+   * import { openCampaign } from "outdial/campaigns";
+   *
+   * const campaign = await openCampaign(new DatabaseSync(":memory:"), {
+   *   from_number: "+12025550199",
+   *   flow_url: "https://app.test/flow",
+   *   status_callback_url: "https://app.test/status",
+   *   secret: "a secret that was made at random",
+   *   create: async () => ({ id: "cs_1" }),
+   *   window: "always",
+   * });
+   * await campaign.add([{ to_number: "+12025550100" }]);
+   * const { applied } = await campaign.sync([{ to_number: "+12025550101" }], {
+   *   confirm: ({ added, removed }) => added === 1 && removed === 1,
+   * });
+   * console.log(applied, campaign.progress().waiting); // true 1
+   * ```
+   */
+  readonly sync: (
+    contacts: Iterable<Contact> | AsyncIterable<Contact>,
+    options?: SyncOptions,
+  ) => Promise<Synced>;
+  /**
+   * Does what is due: begins calls, and frees the slots of the attempts that no final notification came
+   * for. It doesn't wait for the answers. Safe to call from anywhere, any number of times.
    *
    * @returns when to come back, in milliseconds since 1970; also come back after `note`, `add` and
    * `resume`. `undefined`: nothing will be due by itself
-   * @throws what the database throws, such as when it can't be written: no further call was begun then
-   * @throws {BadParametersException} (`placed: "no"`) when `clock` gives no time
+   * @throws what the database throws, such as when it can't be written: no further call was begun then.
+   * A busy file only delays
+   * @throws {BadParametersException} (`placed: "no"`) when `clock` returns no time
    */
   readonly step: () => Promise<number | undefined>;
-  /** Waits until every POST that is under way has its answer, and that is written down. */
+  /** Waits until every POST that is under way has its answer, and that is recorded. */
   readonly idle: () => Promise<void>;
   /**
    * Steps until every contact has ended, the campaign is paused or closed or the signal aborts; then
@@ -51,35 +111,59 @@ export interface Campaign extends Ledger, AsyncDisposable {
    */
   readonly run: (options?: { readonly signal?: AbortSignal | undefined }) => Promise<Progress>;
   /**
-   * Takes in a verified notification (out of `receive` or `callbackHandler`, with the campaign's
-   * secret), in any order and any number of times.
+   * Waits until no call is live: each has ended, or was given up. Begins no call; pause before.
    *
-   * @returns whether it was about an attempt of this campaign
+   * @throws what the database throws
    */
-  readonly note: (received: Received) => boolean;
-  /** No further call begins until `resume`; those that live go on. */
-  readonly pause: (reason?: string) => void;
-  /** Goes on after a pause, also one that an answer of the service has made. */
-  readonly resume: () => void;
-  /** Ends who waits as `canceled`; for good. */
-  readonly cancel: () => void;
+  readonly drain: (options?: { readonly signal?: AbortSignal | undefined }) => Promise<Progress>;
   /**
-   * Takes people out of the ledger: no byte of number, id and variables stays in the file and its
-   * log. Their numbers are refused from then on, by an HMAC alone.
+   * Records a verified notification (from `receive` or `callbackHandler`, with the campaign's secret),
+   * in any order and any number of times. Answer the service after it: a final event is not delivered
+   * again after a 204.
+   *
+   * @returns whether it was about an attempt of this campaign, once that is durable
+   * @throws {LedgerException} `busy`: answer 500, so that the service delivers it again
+   */
+  readonly note: (received: Received) => Promise<boolean>;
+  /**
+   * No further call begins, from now on until `resume`; live calls go on. The promise resolves once that is
+   * in the ledger, at once unless the file is busy.
+   *
+   * @throws what the database throws; `busy` only when the campaign closes meanwhile
+   */
+  readonly pause: (reason?: string) => Promise<void>;
+  /**
+   * Continues after a pause, also one that an answer of the service has made.
+   *
+   * @throws as `pause` does, which it waits for
+   */
+  readonly resume: () => Promise<void>;
+  /**
+   * Ends every contact that waits as `canceled`; for good.
+   *
+   * @throws as `pause` does, which it waits for
+   */
+  readonly cancel: () => Promise<void>;
+  /**
+   * Deletes the data of contacts: no byte of number, id and variables stays in the file. Their numbers
+   * are refused from then on, by an HMAC alone. Take them off your own do-not-call list too: `block` writes
+   * what it is given.
    *
    * @returns how many of them were in it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is erased then
-   * @throws {LedgerException} `not_scrubbed`: they are erased, but bytes may be left; try again
+   * @throws {LedgerException} `erase_incomplete`: they are erased, but bytes may be left; try again
    */
   readonly erase: (numbers: string | Iterable<string>) => Promise<number>;
   /**
-   * Begins no call any more (a `run` ends, and `step` does nothing), waits as `idle` does, and lets
-   * another process dial. The database stays the caller's to close.
+   * Begins no further call (a `run` ends, and `step` does nothing), waits as `idle` does, and lets
+   * another process dial. The database stays the caller's to close. A second `close` does nothing more.
+   *
+   * @throws {LedgerException} `busy`, after 5 s: the campaign is closed, and the next process checks the file
    */
   readonly close: () => Promise<void>;
 }
 
-/** @throws {BadParametersException} when something is asked for that only notifications can tell */
+/** @throws {BadParametersException} when an option needs notifications, and there are none */
 const requireNotified = ({ notified = true, attempts, concurrency }: CampaignOptions): void => {
   const issues = Object.entries({ attempts, concurrency })
     .filter(([, value]) => !notified && value !== undefined)
@@ -88,17 +172,232 @@ const requireNotified = ({ notified = true, attempts, concurrency }: CampaignOpt
 };
 
 /**
+ * Gives a new ledger its campaign, or makes sure that it has this one. What is kept is a digest: a
+ * URL may hold a secret of the caller's.
+ *
+ * @throws {LedgerException} `other_campaign`
+ */
+const identify = async (
+  sql: Sql,
+  { from_number, flow_url, service, clock }: CampaignSettings,
+): Promise<void> => {
+  const text = JSON.stringify([from_number, flow_url, service]);
+  const digest = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(text))));
+  const known = factOf(sql, "identity");
+  if (known === digest) return;
+  if (known !== null) throw new LedgerException("other_campaign");
+  sql.transaction(() => {
+    setFact(sql, "identity", digest);
+    setFact(sql, "id", hex(crypto.getRandomValues(new Uint8Array(8))));
+    setFact(sql, "state", "running");
+    audit(sql, { at: clock(), event: "opened" });
+  });
+};
+
+/** The longest sleep, in milliseconds: a clock may be set, a machine sleep, another process block numbers. */
+const longestSleep = 15_000;
+
+/** Works until it is over or the signal aborts, and sleeps in between. */
+const loop = async (
+  dialer: Dialer,
+  clock: () => number,
+  work: () => Promise<number | undefined>,
+  isOver: () => boolean,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  while (!signal?.aborted && !dialer.isClosed) {
+    const seen = dialer.wakeUp.count;
+    const at = await work();
+    try {
+      if (isOver()) break;
+    } catch (error) {
+      if (!isBusyError(error)) throw error;
+    }
+    const wait = Math.min(longestSleep, (at ?? Number.POSITIVE_INFINITY) - clock());
+    await dialer.wakeUp.sleep(seen, wait, signal);
+  }
+  await dialer.idle();
+};
+
+/** Reads from the ledger; while another program writes to the file, returns what was read last. */
+const lastKnown = <Args extends readonly unknown[], T>(
+  read: (...args: Args) => T,
+  first: T,
+): ((...args: Args) => T) => {
+  let known = first;
+  return (...args) => {
+    try {
+      known = read(...args);
+    } catch (error) {
+      if (!isBusyError(error)) throw error;
+    }
+    return known;
+  };
+};
+
+/** What a shard needs of a campaign: its alarm takes the place of the loops. */
+type Core = Omit<Ledger, "audit"> &
+  Pick<Campaign, "id" | "add" | "step" | "idle" | "note" | "pause" | "resume" | "cancel" | "erase">;
+
+const coreOf = (sql: Sql, dialer: Dialer, settings: CampaignSettings): Core => {
+  const { clock, secret } = settings;
+  const { block, progress, ...ledger } = ledgerOf(sql, clock);
+  const changed = <T>(result: T): T => {
+    dialer.wakeUp.announce();
+    return result;
+  };
+  /** Changes of the campaign's state that are not written yet, in order. */
+  const marks = new Set<() => void>();
+  const mark = async (state: Progress["state"], event: string, reason?: string): Promise<void> => {
+    const at = clock();
+    const write = (): void => setStateOfCampaign(sql, state, { at, event, reason });
+    marks.add(write);
+    try {
+      await dialer.holdWhile(() => {
+        sql.transaction(() => {
+          for (const each of marks) each();
+        });
+        marks.clear();
+      });
+    } finally {
+      marks.delete(write);
+      changed(undefined);
+    }
+  };
+  return {
+    ...ledger,
+    progress: lastKnown(progress, progress()),
+    id: String(factOf(sql, "id")),
+    block: (numbers) => changed(block(numbers)),
+    add: async (contacts) => changed(await addContacts(sql, contacts, settings)),
+    step: () => dialer.step(),
+    idle: () => dialer.idle(),
+    note: async (received) => changed(await recordNotification(sql, received, settings)),
+    pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
+    resume: () => mark("running", "resumed"),
+    cancel: () => mark("canceled", "canceled"),
+    erase: (numbers) => erase(sql, numbersIn(numbers), secret, clock()),
+  };
+};
+
+/** The loops of a campaign, and `close`, which ends them. */
+const loopsOf = (
+  sql: Sql,
+  dialer: Dialer,
+  clock: () => number,
+  progress: () => Progress,
+): Pick<Campaign, "run" | "drain" | "close"> => {
+  const loops = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+  const closeOnce = async (): Promise<void> => {
+    await dialer.close();
+    await Promise.allSettled(loops);
+    try {
+      await dialer.whileBusy(() => markClosed(sql));
+    } finally {
+      sql.unlock();
+    }
+  };
+  const looping = async (
+    work: () => Promise<number | undefined>,
+    isOver: () => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Progress> => {
+    const run = loop(dialer, clock, work, isOver, signal);
+    loops.add(run);
+    try {
+      await run;
+      return progress();
+    } finally {
+      loops.delete(run);
+    }
+  };
+  return {
+    run: ({ signal } = {}) => {
+      const isOver = (): boolean => {
+        // What was known last may be a pause that is over.
+        const { done, state } = progressOf(sql);
+        return done || state === "paused";
+      };
+      return looping(() => dialer.step(), isOver, signal);
+    },
+    drain: ({ signal } = {}) =>
+      looping(
+        () => dialer.giveUp(),
+        () => progressOf(sql).calling === 0,
+        signal,
+      ),
+    close: () => {
+      closed ??= closeOnce();
+      return closed;
+    },
+  };
+};
+
+const finite = (at: number): number | undefined =>
+  at === Number.POSITIVE_INFINITY ? undefined : at;
+
+/** `sync`, one after the other: they share tables. */
+const syncOf = (sql: Sql, dialer: Dialer, settings: CampaignSettings): Campaign["sync"] => {
+  let last: Promise<unknown> = Promise.resolve();
+  return (contacts, options = {}) => {
+    const synced = last
+      .then(() => syncContacts(sql, contacts, options, settings))
+      .finally(() => dialer.wakeUp.announce());
+    last = synced.catch(() => {});
+    return synced;
+  };
+};
+
+/** What is open of a campaign, for the code of this package. */
+export interface Opened {
+  readonly campaign: Core;
+  readonly dialer: Dialer;
+  readonly settings: CampaignSettings;
+}
+
+/**
+ * Opens a campaign for the code of this package.
+ *
+ * @param prepare - makes the ledger's tables, or checks those that are there
+ * @throws as `openCampaign` does
+ */
+export const open = async (
+  sql: Sql,
+  options: CampaignOptions,
+  prepare: (sql: Sql) => void,
+): Promise<Opened> => {
+  const checked = check(CampaignSettingsSchema, () => options);
+  requireNotified(options);
+  const clock = checkedClock(checked.clock);
+  const settings = { ...checked, clock };
+  sql.lock();
+  try {
+    prepare(sql);
+    await identify(sql, settings);
+    adjustToClock(sql, clock(), settings.settleTimeout);
+    const dialer = new Dialer(sql, settings);
+    const campaign = coreOf(sql, dialer, settings);
+    sql.limitWaits();
+    return { campaign, dialer, settings };
+  } catch (error) {
+    sql.unlock();
+    throw error;
+  }
+};
+
+/**
  * Opens a campaign: a list of contacts of whom each is called at most once an attempt, whatever
  * happens to the process. The claim of an attempt is durable before its POST, and never goes back to
  * pending by itself; what may have been placed is settled by the notification that comes to the
  * attempt's own signed URL, or ends as `unknown`.
  *
- * @param storage - a database of its own, or a Durable Object's storage. A file gets a write-ahead log,
- * synced at every commit, and a lock beside it (`-lock`): the numbers are in it, so keep it private
+ * @param storage - a database of its own, or a Durable Object's storage. A file gets a rollback journal
+ * beside it (`-journal`), synced at every commit, and a lock (`-lock`): the numbers are in it, so keep it private
  * @param options - who calls, how fast, when and how often
- * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule
- * @throws {LedgerException} when another process dials from it, it is another campaign's, or it lacks its
- * log (`-wal`)
+ * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule, or the storage is no open database
+ * @throws {LedgerException} when another process dials from it, it is another campaign's, or it
+ * is damaged
  *
  * @example Call a list
  * ```ts
@@ -108,7 +407,7 @@ const requireNotified = ({ notified = true, attempts, concurrency }: CampaignOpt
  * import { openCampaign } from "outdial/campaigns";
  * import { createEmulator } from "outdial/emulator";
  *
- * const secret = "a secret that was made at random";
+ * const secret = crypto.randomUUID(); // for the emulator only
  * const status = callbackHandler({ secret, onEvent: (received) => campaign.note(received) });
  * const app = async (request: Request): Promise<Response> =>
  *   request.url.includes("/status") ? status(request) : Response.json({ action: "hangup" });
@@ -139,71 +438,32 @@ export const openCampaign = async (
   storage: Storage,
   options: CampaignOptions,
 ): Promise<Campaign> => {
-  const checked = check(CampaignSettingsSchema, () => options);
-  requireNotified(options);
-  const { secret } = checked;
-  const clock = checkedClock(checked.clock);
-  const settings = { ...checked, clock };
   const sql = sqlOf(storage);
-  sql.lock();
-  try {
+  const { campaign, dialer, settings } = await open(sql, options, () => {
     prepareTables(sql);
-    requireLog(sql);
-    await identify(sql, settings);
-    followClock(sql, clock(), settings);
-    fold(sql);
-  } catch (error) {
-    sql.unlock();
-    throw error;
-  }
-  const dialer = new Dialer(sql, settings);
-  const ledger = ledgerOf(sql, clock);
-  const step = (): Promise<number | undefined> => dialer.step();
-  const idle = (): Promise<void> => dialer.idle();
-  const changed = <T>(result: T): T => {
-    dialer.onChange();
-    return result;
-  };
-  const mark = (state: Progress["state"], event: string, reason?: string): void =>
-    changed(sql.transaction(() => setStateOfCampaign(sql, state, { at: clock(), event, reason })));
-  const runs = new Set<Promise<unknown>>();
-  const running = (signal: AbortSignal | undefined): Promise<Progress> => {
-    const { progress } = ledger;
-    const isClosed = (): boolean => dialer.isClosed;
-    const listen = (onChange: () => void): void => {
-      dialer.onChange = onChange;
-    };
-    const work = run({ step, idle, progress, clock, isClosed, listen }, signal);
-    runs.add(work);
-    return work.finally(() => runs.delete(work));
-  };
-  const close = async (): Promise<void> => {
-    await dialer.close();
-    await Promise.allSettled(runs);
-    closeLog(sql);
-    sql.unlock();
-  };
+    markOpen(sql);
+  });
+  const nextCall = lastKnown(() => finite(dialer.nextCall), undefined);
+  const { run, drain, close } = loopsOf(sql, dialer, settings.clock, campaign.progress);
   return {
-    ...ledger,
-    id: String(factOf(sql, "id")),
+    ...campaign,
+    audit: () => readAudit(sql),
     get rate() {
       return dialer.rate;
     },
-    add: async (contacts) => changed(await addContacts(sql, contacts, settings)),
-    step,
-    idle,
-    run: ({ signal } = {}) => running(signal),
-    note: (received) => changed(noteReceived(sql, received, clock(), settings)),
-    pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
-    resume: () => mark("running", "resumed"),
-    cancel: () => mark("canceled", "canceled"),
-    erase: async (numbers) => {
-      try {
-        return await erase(sql, numbersIn(numbers), secret, clock());
-      } finally {
-        fold(sql); // The file was scrubbed with its log.
-      }
+    get nextCall() {
+      return nextCall();
     },
+    lastCall: lastKnown(
+      (callsPerSecond = dialer.rate) => finite(dialer.lastCall(callsPerSecond)),
+      undefined,
+    ),
+    get busy() {
+      return sql.isBusy;
+    },
+    sync: syncOf(sql, dialer, settings),
+    run,
+    drain,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -9,8 +9,8 @@
  * | `unknown` | may have been called, and no final notification came |
  * | `expired` | wasn't called before `until`, or had 20 answers that asked to wait while others were called |
  * | `canceled` | wasn't called before the campaign was canceled, or its call was canceled |
- * | `skipped` | is on the do-not-call list, or was erased before its turn |
- * | `placed` | was called; what became of it is told elsewhere (`notified: false`) |
+ * | `blocked` | is on the do-not-call list, or was erased before its turn |
+ * | `placed` | was called; its notifications go elsewhere (`notified: false`) |
  */
 export type Disposition =
   | "completed"
@@ -22,14 +22,14 @@ export type Disposition =
   | "unknown"
   | "expired"
   | "canceled"
-  | "skipped"
+  | "blocked"
   | "placed";
 
 /** Where a contact stands: it waits for its turn or its next attempt, is being called, or has ended. */
 export type State = "waiting" | "calling" | Disposition;
 
 /** The dispositions that a failed call has by its own reason; another reason counts as `unreachable`. */
-const failed: ReadonlySet<string> = /* @__PURE__ */ new Set([
+const failed: ReadonlySet<string> = new Set([
   "busy",
   "no_answer",
   "rejected",
@@ -37,30 +37,30 @@ const failed: ReadonlySet<string> = /* @__PURE__ */ new Set([
   "canceled",
 ]);
 
-const known = {
-  completed: true,
-  busy: true,
-  no_answer: true,
-  rejected: true,
-  unreachable: true,
-  refused: true,
-  unknown: true,
-  expired: true,
-  canceled: true,
-  skipped: true,
-  placed: true,
-} satisfies Record<Disposition, true>;
+/** No contact has ended in any way. In the order of reports. */
+export const noneEnded: Readonly<Record<Disposition, number>> = {
+  completed: 0,
+  busy: 0,
+  no_answer: 0,
+  rejected: 0,
+  unreachable: 0,
+  refused: 0,
+  unknown: 0,
+  expired: 0,
+  canceled: 0,
+  blocked: 0,
+  placed: 0,
+};
 
-export const isDisposition = (state: string): state is Disposition => Object.hasOwn(known, state);
+export const isDisposition = (state: string): state is Disposition =>
+  Object.hasOwn(noneEnded, state);
 
-/** All of them, in the order in which they are told. */
-export const dispositions: readonly Disposition[] = /* @__PURE__ */ Object.keys(known).filter(
-  isDisposition,
-);
+/** All of them, in the order of reports. */
+export const dispositions: readonly Disposition[] = Object.keys(noneEnded).filter(isDisposition);
 
 const isFailure = (reason: string): reason is Disposition => failed.has(reason);
 
-/** What a final notification says of the contact. */
+/** The disposition of a contact after a final notification. */
 export const dispositionOf = (type: string, reason = ""): Disposition => {
   if (type === "call.completed") return "completed";
   return isFailure(reason) ? reason : "unreachable";

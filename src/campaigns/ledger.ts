@@ -1,45 +1,106 @@
-import { numbersIn } from "./contacts/numbers.ts";
-import { type AuditEntry, readAudit } from "./ledger/audit.ts";
-import { block } from "./ledger/barred/blocked.ts";
-import { type Progress, progressOf } from "./ledger/campaign/progress.ts";
-import { requireLog } from "./ledger/log.ts";
-import { type Result, readResults } from "./ledger/results.ts";
-import { requireTables } from "./ledger/tables.ts";
-import { type Database, databaseSql } from "./sql/database.ts";
-import { type DurableStorage, durableSql } from "./sql/durable.ts";
-import type { Sql } from "./sql/sql.ts";
+import { type Disposition, isDisposition } from "./disposition.ts";
+import { block, numbersIn } from "./do-not-call.ts";
+import { type Progress, progressOf } from "./progress.ts";
+import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
+import { type AuditEntry, isErased, numberIn, readAudit, requireTables, textIn } from "./tables.ts";
 
-/**
- * Where a campaign lives: an open `DatabaseSync` of `node:sqlite` (Node, Deno, Bun), a `Database` of
- * `bun:sqlite`, or the storage of a Durable Object with SQLite.
- */
-export type Storage = Database | DurableStorage;
+/** The result of a contact. */
+export interface Result {
+  /** The contact's number in the ledger, as in the signed URLs. */
+  readonly contact: number;
+  /** E.164; empty when the contact was erased. */
+  readonly to_number: string;
+  /** Your own name for it. */
+  readonly id?: string | undefined;
+  /** Absent while the contact waits or is being called. */
+  readonly disposition?: Disposition | undefined;
+  /**
+   * Why, in the words of the notification (without numbers, 200 characters at most), or of the answer to
+   * the request; while it waits or is called again, why the attempt before failed.
+   */
+  readonly reason?: string | undefined;
+  /** POSTs that placed a call, or may have. */
+  readonly attempts: number;
+  /** Of the last attempt. */
+  readonly call_id?: string | undefined;
+  /** When the last attempt was claimed, just before its POST, in milliseconds since 1970. */
+  readonly startedAt?: number | undefined;
+  /** When the final notification of the last attempt came, in milliseconds since 1970. */
+  readonly endedAt?: number | undefined;
+  /** Milliseconds from the answer to the end of the last call; the service measures whole seconds. */
+  readonly duration?: number | undefined;
+}
 
-export const sqlOf = (storage: Storage): Sql =>
-  "transactionSync" in storage ? durableSql(storage) : databaseSql(storage);
-
-/** What may be asked of a campaign without dialling. */
+/** What can be done with a campaign without dialling. */
 export interface Ledger {
-  /** How many contacts stand where: it costs the same in a short and in a long list. */
+  /**
+   * How many contacts are in each state: it costs the same for a short and for a long list.
+   *
+   * @throws {LedgerException} `busy`, from `openLedger` only: of a campaign that dials it returns what was
+   * known last, after 100 ms at most
+   */
   readonly progress: () => Progress;
-  /** What became of each contact, in the order of the list; read as it is taken. */
+  /**
+   * The result of each contact, in the order of the list; read a page at a time.
+   *
+   * @throws {LedgerException} `busy`, while another program writes to the file
+   */
   readonly results: () => Iterable<Result>;
-  /** Every change of state with its time, in order; read as it is taken. */
+  /**
+   * Every change of state with its time, in order; read a page at a time.
+   *
+   * @throws {LedgerException} `busy`, while another program writes to the file
+   */
   readonly audit: () => Iterable<AuditEntry>;
   /**
-   * Puts numbers on the do-not-call list, at any time: who waits is skipped at once.
+   * Puts numbers on the do-not-call list, at any time: contacts that wait are blocked at once.
    *
    * @returns how many are new on it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is added then
+   * @throws {LedgerException} `busy`; none is added then
    */
   readonly block: (numbers: string | Iterable<string>) => number;
 }
 
-export const ledgerOf = (sql: Sql, clock: () => number): Ledger => ({
+/** Few: a reader holds the file for a moment only, and the heap stays small. */
+const page = 100;
+
+/** A result for each contact, in the order of the list. */
+function* readResults(sql: Sql): Generator<Result, void> {
+  for (let last = 0; ; ) {
+    const rows = sql.all(
+      `select c.contact, to_number, id, c.state, reason, attempts, call_id, claimed, ended, duration
+       from outdial_contact c
+       left join outdial_attempt a on a.contact = c.contact and a.attempt = c.attempts
+       where c.contact > ? order by c.contact limit ${page}`,
+      last,
+    );
+    for (const row of rows) {
+      const to_number = String(row.to_number);
+      const state = String(row.state);
+      last = Number(row.contact);
+      yield {
+        contact: last,
+        to_number: isErased({ to_number }) ? "" : to_number,
+        id: textIn(row.id),
+        disposition: isDisposition(state) ? state : undefined,
+        reason: textIn(row.reason),
+        attempts: Number(row.attempts),
+        call_id: textIn(row.call_id),
+        startedAt: numberIn(row.claimed),
+        endedAt: numberIn(row.ended),
+        duration: numberIn(row.duration),
+      };
+    }
+    if (rows.length < page) return;
+  }
+}
+
+/** A ledger without its audit log, which a shard has no use for. */
+export const ledgerOf = (sql: Sql, clock: () => number): Omit<Ledger, "audit"> => ({
   progress: () => progressOf(sql),
   results: () => readResults(sql),
-  audit: () => readAudit(sql),
-  block: (numbers) => block(sql, numbersIn(numbers), clock()),
+  block: (numbers) => sql.transaction(() => block(sql, numbersIn(numbers), clock())),
 });
 
 /**
@@ -47,9 +108,10 @@ export const ledgerOf = (sql: Sql, clock: () => number): Ledger => ({
  * from it.
  *
  * @param storage - the database that a campaign lives in
- * @throws {LedgerException} `not_a_ledger`, `newer` or `log_missing`
+ * @throws {LedgerException} `not_a_ledger`, `newer`, `busy` or `damaged`
+ * @throws {BadParametersException} (`placed: "no"`) when it is no database
  *
- * @example Export what has become of a list
+ * @example Export the results of a list
  * ```ts
  * import { DatabaseSync } from "node:sqlite";
  * import { openCampaign, openLedger } from "outdial/campaigns";
@@ -68,13 +130,13 @@ export const ledgerOf = (sql: Sql, clock: () => number): Ledger => ({
  * const ledger = openLedger(database);
  * console.log(ledger.block("+12025550100")); // 1
  * for (const { to_number, disposition } of ledger.results()) {
- *   console.log(to_number, disposition); // +12025550100 skipped
+ *   console.log(to_number, disposition); // +12025550100 blocked
  * }
  * ```
+ * @see docs/campaigns.md
  */
 export const openLedger = (storage: Storage): Ledger => {
   const sql = sqlOf(storage);
   requireTables(sql);
-  requireLog(sql);
-  return ledgerOf(sql, Date.now);
+  return { ...ledgerOf(sql, Date.now), audit: () => readAudit(sql) };
 };

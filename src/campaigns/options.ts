@@ -1,21 +1,23 @@
-import type { Secret } from "../callbacks/url/token.ts";
+import { array, custom, type GenericSchema, is, lazy, optional, strictObject } from "valibot";
+import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
-import type { CallParams } from "../calls/params.ts";
-import type { Window } from "./window/window.ts";
+import { CallParams } from "../calls/params.ts";
+import { isFunction, presence } from "../lib/check.ts";
+import { type Window, WindowSchema } from "./calling-hours.ts";
 
 /** What a further attempt may follow on. */
 export type RetryReason = "busy" | "no_answer" | "rejected" | "unreachable";
 
-/** What a campaign is to do. All times are in seconds, but for `until`. */
+/** The options of a campaign. Durations are in milliseconds. */
 export interface CampaignOptions {
   /** Who calls, in E.164. */
   readonly from_number: string;
   /** Where the service asks what to do. It is signed for each attempt. */
   readonly flow_url: string;
-  /** Where the service tells what happens; give `note` what comes there. It is signed for each attempt. */
+  /** Where the service sends notifications; pass them to `note`. It is signed for each attempt. */
   readonly status_callback_url: string;
   /**
-   * Whether calls are recorded: people must be told.
+   * Whether calls are recorded: people must be informed.
    *
    * @defaultValue left out, so the service's own: `true`
    */
@@ -23,8 +25,8 @@ export interface CampaignOptions {
   /** What the URLs are signed with, as for `signUrl`: at least 16 characters. It is kept nowhere. */
   readonly secret: Secret;
   /**
-   * Places one call: `(params) => client.calls.create(params)`. What it throws says by `placed` whether
-   * the contact may be called again; it must not retry by itself.
+   * Places one call: `(params) => client.calls.create(params)`. The `placed` of what it throws decides
+   * whether the contact may be called again; it must not retry by itself.
    */
   readonly create: (params: CallParams) => Promise<Call>;
   /**
@@ -40,29 +42,29 @@ export interface CampaignOptions {
    */
   readonly rate?: number | undefined;
   /**
-   * Calls that live at once, at most, by what the notifications tell.
+   * Calls that are live at once, at most, by their notifications.
    *
    * @defaultValue 10
    */
   readonly concurrency?: number | undefined;
   /**
-   * Attempts for each contact, the first one included.
+   * Attempts for each contact, the first one included; at most 100.
    *
    * @defaultValue 1
    */
   readonly attempts?: number | undefined;
   /**
-   * What another attempt follows on, once a notification has told it.
+   * The reasons in a final notification that another attempt follows.
    *
    * @defaultValue `["busy", "no_answer"]`
    */
   readonly retryOn?: readonly RetryReason[] | undefined;
   /**
-   * Seconds between the end of an attempt and the next.
+   * Milliseconds between the end of an attempt and the next.
    *
-   * @defaultValue 900
+   * @defaultValue 900 000 (15 minutes)
    */
-  readonly retryAfter?: number | undefined;
+  readonly retryDelay?: number | undefined;
   /** The hours in which calls may be placed: one window, several, or `"always"`. */
   readonly window: "always" | Window | readonly Window[];
   /**
@@ -72,12 +74,12 @@ export interface CampaignOptions {
    */
   readonly until?: Date | undefined;
   /**
-   * Seconds from the beginning of a call until it frees its slot and counts as `unknown`, unless its end
-   * was told: longer than the longest call.
+   * Milliseconds from the start of a call until it frees its slot and counts as `unknown`, unless a final
+   * notification came: longer than the longest call; at least 1 000.
    *
-   * @defaultValue 3 750: half a minute of ringing, an hour's call, and the notifications' retries
+   * @defaultValue 3 750 000: half a minute of ringing, an hour's call, and the notifications' retries
    */
-  readonly settle?: number | undefined;
+  readonly settleTimeout?: number | undefined;
   /**
    * Whether notifications come to `note`. Where somebody else receives them, contacts end as `placed`,
    * and neither `attempts` nor `concurrency` can be kept: both must be left out.
@@ -98,8 +100,8 @@ export interface CampaignOptions {
    */
   readonly perDay?: number | undefined;
   /**
-   * The variables of a contact that its `flow_url` carries, signed: at most 700 bytes. Whatever is in a
-   * URL gets into logs. No other variable is kept.
+   * The variables of a contact that its `flow_url` carries, signed: at most 50 names and 700
+   * bytes. Whatever is in a URL gets into logs. No other variable is kept.
    *
    * @defaultValue none
    */
@@ -111,3 +113,136 @@ export interface CampaignOptions {
    */
   readonly clock?: (() => number) | undefined;
 }
+
+/** The options, checked and complete. */
+export interface CampaignSettings {
+  readonly from_number: string;
+  readonly flow_url: string;
+  readonly status_callback_url: string;
+  readonly record?: boolean | undefined;
+  readonly secret: Secret;
+  readonly create: CampaignOptions["create"];
+  readonly service: string;
+  readonly rate: number;
+  readonly concurrency?: number | undefined;
+  readonly attempts?: number | undefined;
+  readonly retryOn: readonly RetryReason[];
+  readonly retryDelay: number;
+  readonly window: CampaignOptions["window"];
+  readonly until?: Date | undefined;
+  readonly settleTimeout: number;
+  readonly notified: boolean;
+  readonly prefixes?: readonly string[] | undefined;
+  readonly perDay?: number | undefined;
+  readonly variables: readonly string[];
+  readonly clock: () => number;
+}
+
+const wholeNumber = (most: number, message: string) =>
+  custom<number>(
+    (value) => Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= most,
+    message,
+  );
+
+const count = wholeNumber(Number.MAX_SAFE_INTEGER, "must be a whole number from 1");
+
+const mostAttempts = 100;
+
+const mostNames = 50;
+
+/** Leaves room for what a signature adds, and the most that a context takes. */
+const longest = 600;
+
+const signable = custom<string>(
+  (value) =>
+    is(CallParams.entries.flow_url, value) && new URL(String(value)).href.length <= longest,
+  `must be an https URL of at most ${longest} characters, as it is sent, without user and password`,
+);
+
+const milliseconds = (least: number) =>
+  custom<number>(
+    (value) => typeof value === "number" && value >= least && value < 1000 * 2 ** 31,
+    `must be a number of milliseconds, ${least} or more`,
+  );
+
+/** The rule of the hours, by the kind of the value: an issue names the field that is wrong. */
+const windowRules = (value: unknown): GenericSchema<unknown, CampaignOptions["window"]> => {
+  if (Array.isArray(value)) {
+    return value.length > 0
+      ? array(WindowSchema)
+      : custom<never>(() => false, "must be one window or more");
+  }
+  if (typeof value === "object" && value !== null) return WindowSchema;
+  return custom<"always">(
+    () => value === "always",
+    'must be "always", or windows such as { days: "mon-fri", from: "09:00", to: "20:00", timezone: "Europe/Berlin" }',
+  );
+};
+
+const isTexts = (value: unknown, shape: RegExp): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === "string" && shape.test(each));
+
+const retryReasons: readonly unknown[] = ["busy", "no_answer", "rejected", "unreachable"];
+
+/** The rules of the options and their defaults, in the order of their issues. */
+export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = strictObject(
+  {
+    from_number: CallParams.entries.from_number,
+    flow_url: signable,
+    status_callback_url: signable,
+    record: CallParams.entries.record,
+    secret: custom<Secret>((value) => secretsOf(value).length > 0, secretRule),
+    create: custom<CampaignOptions["create"]>(isFunction, "must be a function"),
+    service: optional(
+      custom<string>((value) => typeof value === "string", "must be a string"),
+      "",
+    ),
+    rate: optional(
+      custom<number>(
+        (value) => typeof value === "number" && value > 0 && value <= 10_000,
+        "must be above 0 and at most 10 000 calls a second",
+      ),
+      1,
+    ),
+    concurrency: optional(count),
+    attempts: optional(
+      wholeNumber(mostAttempts, `must be a whole number from 1 to ${mostAttempts}`),
+    ),
+    retryOn: optional(
+      custom<readonly RetryReason[]>(
+        (value) => Array.isArray(value) && value.every((each) => retryReasons.includes(each)),
+        "must be a list of busy, no_answer, rejected and unreachable",
+      ),
+      ["busy", "no_answer"] as const,
+    ),
+    retryDelay: optional(milliseconds(0), 900_000),
+    window: lazy(windowRules),
+    until: optional(
+      custom<Date>(
+        (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+        "must be a date",
+      ),
+    ),
+    settleTimeout: optional(milliseconds(1_000), 3_750_000),
+    notified: optional(
+      custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
+      true,
+    ),
+    prefixes: optional(
+      custom<readonly string[]>(
+        (value) => isTexts(value, /^\+[1-9]\d{0,14}$/) && value.length > 0,
+        'must be a list of one or more starts of E.164 numbers, such as "+49"',
+      ),
+    ),
+    perDay: optional(count),
+    variables: optional(
+      custom<readonly string[]>(
+        (value) => isTexts(value, /./) && value.length <= mostNames,
+        `must be a list of at most ${mostNames} names`,
+      ),
+      [] as const,
+    ),
+    clock: optional(custom<() => number>(isFunction, "must be a function"), () => () => Date.now()),
+  },
+  presence,
+);

@@ -1,62 +1,55 @@
-import { check } from "../rules/check.ts";
-import { isLoopback } from "../rules/url.ts";
-import { Account } from "./api/account.ts";
-import { apiRoutes } from "./api/api.ts";
-import { SignedRecordings } from "./api/signed.ts";
-import { Call } from "./line/call.ts";
-import { Calls } from "./line/calls.ts";
-import { instantClock } from "./line/clock/instant-clock.ts";
-import { realClock } from "./line/clock/real-clock.ts";
-import type { EmulatorEvent } from "./line/history.ts";
-import { Journal } from "./line/journal.ts";
-import type { CallRecord } from "./line/record.ts";
-import { Notifier } from "./notify/notifier.ts";
-import { randomSecret, signer } from "./notify/signature.ts";
-import type { EmulatorOptions } from "./options.ts";
-import { asker } from "./outgoing.ts";
-import { idSource, randomSource } from "./random.ts";
-import { audioOf, type CallAudio } from "./recording/audio.ts";
-import { run } from "./run.ts";
-import { EmulatorSettingsSchema, urlOf } from "./settings.ts";
+import { check } from "../lib/check.ts";
+import { isLoopback } from "../lib/url.ts";
+import { Account, RecordingUrls, randomSecret, webhookSigner } from "./account.ts";
+import { apiRoutes } from "./api.ts";
+import { Call, CallRegistry } from "./call.ts";
+import { instantClock, realClock } from "./clock.ts";
+import { runCall } from "./flow.ts";
+import { type CallRecord, type EmulatorEvent, EventLog } from "./history.ts";
+import { idSource, randomSource } from "./ids.ts";
+import { Notifier } from "./notifications.ts";
+import { type EmulatorOptions, EmulatorSettingsSchema, urlOf } from "./options.ts";
+import { requester } from "./outgoing.ts";
+import { audioOf, type CallAudio } from "./recording/recording.ts";
 
-/** A running emulator. It is iterable: `for await` gives everything that happens from then on. */
+/** A running emulator. It is iterable: `for await` yields every event from then on. */
 export interface Emulator extends AsyncIterable<EmulatorEvent> {
-  /** The account's key as it is now. */
+  /** The account's current API key. */
   readonly apiKey: string;
   /** The account's id. */
   readonly accountId: string;
-  /** What the notifications are signed with. */
+  /** The secret that signs notifications. */
   readonly webhookSecret: string;
   /**
-   * The service: answers a request as `fetch` does. It needs no `this`, and any origin is its own.
+   * The service: answers a request as `fetch` does, on any origin. It needs no `this`.
    *
    * @throws the signal's reason once the request's signal has aborted
    * @throws {TypeError} when the number called drops the connection (`+12025550114`)
    */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** All calls that are known, the oldest first. */
+  /** All known calls, the oldest first. */
   readonly calls: readonly CallRecord[];
   /**
-   * How many requests for a call came for each number that was to be called: those too that an outage
-   * refused (`+12025550110`, `+12025550111`), but none with a wrong key or field. Until `reset`.
+   * How many valid requests for a call came for each `to_number`, until `reset`. It includes those that an
+   * outage refused (`+12025550110`, `+12025550111`), but none with a wrong key or field.
    */
   readonly posts: ReadonlyMap<string, number>;
-  /** A call as it is now, if it is known. */
+  /** A call at this moment, if it is known. */
   readonly call: (id: string) => CallRecord | undefined;
-  /** What has been heard in a call so far, if it is known. */
+  /** The audio of a call so far, if the call is known. */
   readonly audio: (id: string) => CallAudio | undefined;
   /**
-   * Waits until nothing more will happen to a call: it is over, and every notification has arrived
-   * or is given up.
+   * Waits until nothing more will happen in a call: it is over, and every notification is delivered or
+   * given up.
    *
-   * @returns the whole history
+   * @returns the call with its whole history
    * @throws {BadParametersException} when no such call is known
    */
   readonly ended: (id: string) => Promise<CallRecord>;
   /**
-   * Picks up the telephone that rings.
+   * Answers a ringing call.
    *
-   * @returns whether it rang
+   * @returns whether it was ringing
    */
   readonly answer: (id: string) => boolean;
   /**
@@ -71,13 +64,13 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
    * @returns whether there was one
    */
   readonly hangup: (id: string) => boolean;
-  /** Issues a new key, and gives it; the old one is invalid from this moment on. */
+  /** Issues and returns a new key; the old one is invalid at once. */
   readonly regenerateKey: () => string;
-  /** Forgets every call at once: nothing more happens in them, and nobody is notified. */
+  /** Removes all calls at once: nothing more happens in them, and no notification is sent. */
   readonly reset: () => void;
   /**
-   * Takes no more calls, hangs up those that go on, and waits for their notifications. Then every
-   * loop over the emulator ends, and nothing of it keeps a process alive.
+   * Accepts no more calls, hangs up the current ones, and waits for their notifications. Then every loop
+   * over the emulator ends, and nothing of it keeps a process alive.
    */
   readonly close: () => Promise<void>;
   /** The same as `close`. */
@@ -88,6 +81,7 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
  * Starts the service in this process, for development and tests.
  *
  * @throws {BadParametersException} when an option breaks its rule
+ * @throws {TypeError} on a runtime without Web Crypto, such as Node 18
  *
  * @example A call from the request to its last notification, without a network
  * ```ts
@@ -114,75 +108,71 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
  * @see docs/emulator.md
  */
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
+  if (typeof crypto === "undefined") {
+    throw new TypeError(
+      "createEmulator needs Web Crypto: Node 20 or newer, Deno, Bun or a browser",
+    );
+  }
   const settings = check(EmulatorSettingsSchema, () => options);
-  const { apiKey, numbers, webhookSecret = randomSecret(), fetch: send, respondWithin } = settings;
-  const { notifications: mishaps } = settings;
-  const account = new Account(apiKey, numbers);
-  const recordings = new SignedRecordings();
-  // Where requests say that they came in is their own word, so a server says where it really is.
-  const { host } = settings;
-  const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
-  const random = randomSource(settings.seed);
-  const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const newId = idSource(random, settings.seed !== undefined);
-  const accountId = `ac_${newId(Date.now())}`;
-  const ask = asker(send, respondWithin);
-  const common = { accountId, ask, newId };
-  const sign = signer(webhookSecret);
-  const notifier = new Notifier({ ...common, random, sign, mishaps });
+  const { webhookSecret = randomSecret(), responseTimeout, host, seed } = settings;
   const { WebSocket = globalThis.WebSocket } = settings;
-  const parts = { ...settings, ...common, WebSocket };
-  const journal = new Journal<EmulatorEvent>();
-  const calls = new Calls(settings.keep);
+  const account = new Account(settings.apiKey, settings.numbers);
+  const recordingUrls = new RecordingUrls();
+  // The sender of a request chooses its URL, so a server passes where it is bound.
+  const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
+  const random = randomSource(seed);
+  const newId = idSource(random, seed !== undefined);
+  const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
+  const accountId = `ac_${newId(Date.now())}`;
+  const request = requester(settings.fetch, responseTimeout);
+  const shared = { accountId, request, newId };
+  const sign = webhookSigner(webhookSecret);
+  const notifier = new Notifier({ ...shared, random, sign, faults: settings.notifications });
+  const parts = { ...settings, ...shared, WebSocket };
+  const eventLog = new EventLog<EmulatorEvent>();
+  const calls = new CallRegistry(settings.keep);
   const posts = new Map<string, number>();
   let closing: Promise<void> | undefined;
 
+  const logService = (type: "key" | "reset"): void =>
+    eventLog.append({ type, at: new Date().toISOString() });
+
   const app = apiRoutes({
     account,
-    recordings,
+    recordingUrls,
     isLocal,
-    respondWithin,
+    responseTimeout,
     isClosed: () => closing !== undefined,
     findCall: (id) => calls.get(id),
     onPost: (to_number) => void posts.set(to_number, (posts.get(to_number) ?? 0) + 1),
     onRefused: (refusal) =>
-      journal.tell({ type: "refused", at: new Date().toISOString(), ...refusal }),
+      eventLog.append({ type: "refused", at: new Date().toISOString(), ...refusal }),
     accept: (params, url) => {
       const id = `cs_${newId(Date.now())}`;
-      const call = new Call(
-        {
-          id,
-          params,
-          recordingUrl: () => recordings.urlOf(new URL(url).origin, id),
-          local: isLocal(url),
-        },
-        clock,
-        {
-          onEntry: (entry) => journal.tell(entry),
-          onState: (changed) => notifier.tell(changed),
-        },
-      );
+      const recordingUrl = () => recordingUrls.urlOf(new URL(url).origin, id);
+      const call = new Call({ id, params, recordingUrl, local: isLocal(url) }, clock, {
+        onEntry: (entry) => eventLog.append(entry),
+        onState: (changed) => notifier.notify(changed),
+      });
       const line = call.timeline.run(async () => {
         call.begin();
-        await run(call, parts);
+        await runCall(call, parts);
       });
-      calls.add(
-        call,
-        line.then(() => call.delivered),
-      );
+      const done = line.then(() => call.delivered);
+      calls.add(call, done);
       return call.id;
     },
   });
 
   const hangup = (id: string): boolean => {
     const call = calls.get(id);
-    return !!call && (call.happen("normal") || call.happen("canceled"));
+    return !!call && (call.transition("normal") || call.transition("canceled"));
   };
   const close = (): Promise<void> => {
     closing ??= (async () => {
       for (const { id } of calls.all()) hangup(id);
       await calls.settled();
-      journal.close();
+      eventLog.close();
     })();
     return closing;
   };
@@ -197,7 +187,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
       const given = input instanceof Request ? input : undefined;
       const signal = init?.signal ?? given?.signal;
       signal?.throwIfAborted();
-      // Signal and text go beside the request: it would copy the one and stream the other.
+      // Signal and text are passed beside the request, which would copy the one and stream the other.
       const text = typeof init?.body === "string" ? init.body : undefined;
       const rest = { ...init, signal: null, ...(text !== undefined && { body: null }) };
       return app.fetch(given && !init ? given : new Request(input, rest), { signal, text });
@@ -209,24 +199,24 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     call: (id) => calls.get(id)?.toRecord(),
     audio: (id) => {
       const call = calls.get(id);
-      return call && audioOf(call.recording, call.talked);
+      return call && audioOf(call.recording, call.talkTime);
     },
     ended: (id) => calls.ended(id),
-    answer: (id) => calls.get(id)?.happen("answer") ?? false,
-    reject: (id) => calls.get(id)?.happen("rejected") ?? false,
+    answer: (id) => calls.get(id)?.transition("answer") ?? false,
+    reject: (id) => calls.get(id)?.transition("rejected") ?? false,
     hangup,
     regenerateKey: () => {
       const key = account.regenerateKey();
-      journal.tell({ type: "key", at: new Date().toISOString() });
+      logService("key");
       return key;
     },
     reset: () => {
       calls.clear();
       posts.clear();
-      journal.tell({ type: "reset", at: new Date().toISOString() });
+      logService("reset");
     },
     close,
     [Symbol.asyncDispose]: close,
-    [Symbol.asyncIterator]: () => journal[Symbol.asyncIterator](),
+    [Symbol.asyncIterator]: () => eventLog[Symbol.asyncIterator](),
   };
 };

@@ -4,29 +4,31 @@
  * @module
  */
 
-export type { Callee, CalleeAct, CalleeCall, CalleeScript } from "./callee/act.ts";
+export type { Callee, CalleeAct, CalleeCall, CalleeScript } from "./callee.ts";
 export { createEmulator, type Emulator } from "./emulator.ts";
 export type {
   ActionEntry,
+  CallFacts,
+  CallRecord,
+  CallState,
   CutEntry,
   EmulatorEvent,
+  EndReason,
   ErrorEntry,
+  FailureReason,
   FlowEntry,
   FlowErrorEntry,
   HistoryEntry,
   LegEntry,
   NotificationEntry,
+  Reason,
   RecordingEntry,
   ServiceEvent,
   Stamp,
   StateEntry,
   StreamEntry,
-} from "./line/history.ts";
-export type { Outcome } from "./line/outcome.ts";
-export type { CallFacts, CallRecord } from "./line/record.ts";
-export type { CallState, EndReason, FailureReason, Reason } from "./line/states.ts";
-export type { Mishaps } from "./notify/mishaps.ts";
-export type { EmulatorOptions, OnCall } from "./options.ts";
+} from "./history.ts";
+export type { EmulatorOptions, Faults, OnCall } from "./options.ts";
 export type { Send } from "./outgoing.ts";
-export type { CallAudio, HeardPiece } from "./recording/audio.ts";
-export type { Cut, Voice } from "./recording/recording.ts";
+export type { CallAudio, Cut, PlayedPiece, Side } from "./recording/recording.ts";
+export { type ApiResponse, type Outcome, type Scenario, scenarios } from "./scenarios.ts";

@@ -1,25 +1,52 @@
-import type { Callee } from "./callee/act.ts";
-import type { Outcome } from "./line/outcome.ts";
-import type { CallRecord } from "./line/record.ts";
-import type { Mishaps } from "./notify/mishaps.ts";
+import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
+import { CallParams } from "../calls/params.ts";
+import { isFunction, isKey, isText, presence, quietly } from "../lib/check.ts";
+import { isWebhookSecret } from "./account.ts";
+import type { Callee } from "./callee.ts";
+import type { CallRecord } from "./history.ts";
 import type { Send } from "./outgoing.ts";
+import type { Outcome } from "./scenarios.ts";
 
 /**
- * Decides what the telephone does that is called; `undefined` leaves it to the number. So does what it
- * throws, an outcome that there isn't, and nothing at all within `respondWithin`: the call's history tells
- * of it.
+ * Decides what the callee's telephone does; `undefined` leaves it to the number. An exception, an invalid
+ * outcome, or no outcome within `responseTimeout` leaves it to the number, too, and is in the call's history.
  */
 export type OnCall = (call: CallRecord) => Outcome | undefined | Promise<Outcome | undefined>;
 
 /**
- * What may be configured about an emulator. All times are in milliseconds, and but for
- * `respondWithin` by the emulator's clock.
+ * Faults on the way of notifications, as on real networks. Each is a probability from 0, never, to 1,
+ * always; with the option `seed` it is the same on every run.
+ */
+export interface Faults {
+  /** The notification is never sent. */
+  readonly lost?: number | undefined;
+  /** Once delivered, the notification is sent again after a while, with the same id. */
+  readonly doubled?: number | undefined;
+  /** The notification is sent after a while, and later ones overtake it. */
+  readonly late?: number | undefined;
+  /**
+   * The longest delay of a late notification, in milliseconds by the emulator's clock.
+   *
+   * @defaultValue 10 000
+   */
+  readonly delay?: number | undefined;
+  /**
+   * The longest time until a doubled notification is sent again, in milliseconds by the emulator's clock.
+   *
+   * @defaultValue `delay`
+   */
+  readonly duplicateDelay?: number | undefined;
+}
+
+/**
+ * Options of an emulator. All durations are in milliseconds, by the emulator's clock, except
+ * `responseTimeout`, which is in real time.
  *
  * @see docs/emulator.md
  */
 export interface EmulatorOptions {
   /**
-   * The account's key.
+   * The account's API key.
    *
    * @defaultValue a new one: `ak_` and 43 base64url characters
    */
@@ -37,17 +64,17 @@ export interface EmulatorOptions {
    */
   readonly webhookSecret?: string | undefined;
   /**
-   * The address or name that the emulator is bound to, for whoever puts it on a port: plain http on
-   * loopback is allowed in a call's URLs when this is loopback. What a request says of where it came
-   * in is its sender's word.
+   * The address or name that the emulator is bound to, when you serve it on a port. If it is loopback, a
+   * call's URLs may be plain http on loopback. The URL of a request is not used for that, as its sender
+   * chooses it.
    *
    * @defaultValue that of each request's URL: in process, nothing is bound
    */
   readonly host?: string | undefined;
   /**
-   * Makes the emulator's own requests, to flows, media and receivers of notifications: a `fetch`, or
-   * an application of yours that answers a `Request`. It is called without `this`, as fetch would
-   * be: with a `Request`, and an object whose `signal` aborts once nobody waits for the answer.
+   * Sends the emulator's own requests, to flows, media and receivers of notifications: a `fetch`, or an
+   * application of yours that answers a `Request`. It is called without `this`, with a `Request` and an
+   * object whose `signal` aborts once the response is no longer needed.
    *
    * @defaultValue the platform's `fetch`, looked up at each request
    */
@@ -59,14 +86,14 @@ export interface EmulatorOptions {
    */
   readonly WebSocket?: (new (url: string) => WebSocket) | undefined;
   /**
-   * `"real"`: time passes. `"instant"`: nobody waits, everything happens in the same order, and
-   * durations read as if time had passed. A call's time stands still while an application answers it.
+   * `"real"`: time passes. `"instant"`: nothing waits, everything happens in the same order, and
+   * durations read as if time had passed. A call's time stands still while an application responds.
    *
    * @defaultValue `"real"`
    */
   readonly clock?: "real" | "instant" | undefined;
   /**
-   * How many times as fast the real clock runs as the one on the wall.
+   * How many times faster than real time the real clock runs.
    *
    * @defaultValue 1
    */
@@ -76,53 +103,161 @@ export interface EmulatorOptions {
    *
    * @defaultValue 2 000
    */
-  readonly ringFor?: number | undefined;
+  readonly ringDuration?: number | undefined;
   /**
-   * How long a telephone may ring at most: then the call fails with `no_answer`.
+   * How long a telephone may ring. Then the call fails with `no_answer`.
    *
    * @defaultValue 30 000
    */
-  readonly answerWithin?: number | undefined;
+  readonly answerTimeout?: number | undefined;
   /**
-   * How long an answered call may last: then it completes with `max_duration`.
+   * How long an answered call may last. Then it completes with `max_duration`.
    *
    * @defaultValue 3 600 000, an hour
    */
   readonly maxDuration?: number | undefined;
   /**
-   * How long an application may take for an answer, on the wall whatever the clock.
+   * How long an application may take to respond, in real time.
    *
    * @defaultValue 10 000
    */
-  readonly respondWithin?: number | undefined;
-  /** Decides the outcome of each call, in place of the number that it dials. */
+  readonly responseTimeout?: number | undefined;
+  /** Decides the outcome of each call, instead of the number that is called. */
   readonly onCall?: OnCall | undefined;
   /**
-   * What the person does who answers: an (async) generator function that makes the acts of each call, or
-   * a list of acts. It goes on while media are played and streams are open; what it says goes out in a
-   * stream's messages. At its end the person is silent, and stays.
+   * What the callee does after answering: an (async) generator function that yields the acts of each call,
+   * or a list of acts. It continues while media is played and streams are open; its audio is sent in a
+   * stream's messages. After the last act the callee is silent and stays.
    *
    * @defaultValue a tone of 440 Hz in every stream
    */
   readonly callee?: Callee | undefined;
   /**
-   * What goes wrong on the way of notifications: an application must stand that they are lost, doubled,
-   * late and out of order.
+   * Faults injected into notifications. An application must cope when they are lost, doubled, late and out
+   * of order.
    *
-   * @defaultValue nothing
+   * @defaultValue none
    */
-  readonly notifications?: Mishaps | undefined;
+  readonly notifications?: Faults | undefined;
   /**
-   * Makes ids and jitter the same on every run of the same calls, one after the other. No time is in those
-   * ids: they only sort in the order in which they were made. Keys and secrets never depend on it.
+   * Makes ids and jitter the same on every run of the same calls, one after the other. Those ids contain
+   * no time, but sort in the order in which they were made. Keys and secrets never depend on it.
    *
    * @defaultValue a random one
    */
   readonly seed?: number | undefined;
   /**
-   * How many calls are still known after they have ended.
+   * How many ended calls are kept.
    *
    * @defaultValue 1 000
    */
   readonly keep?: number | undefined;
 }
+
+/** The defaults that are plain values. */
+export const emulatorDefaults = {
+  clock: "real",
+  speed: 1,
+  ringDuration: 2_000,
+  answerTimeout: 30_000,
+  maxDuration: 3_600_000,
+  responseTimeout: 10_000,
+  keep: 1_000,
+} as const;
+
+type WithDefault = keyof typeof emulatorDefaults | "fetch";
+
+/** The options of an emulator, checked, their defaults filled in. */
+export type EmulatorSettings = Omit<EmulatorOptions, WithDefault> & {
+  readonly [Name in WithDefault]: NonNullable<EmulatorOptions[Name]>;
+};
+
+/** The URL of a host name or address; an IPv6 address gets brackets. */
+export const urlOf = (host: string): string => `http://${host.includes(":") ? `[${host}]` : host}/`;
+
+const isHost = (value: unknown): boolean =>
+  isText(value) && /^[\w.:-]+$/.test(value) && !!quietly(() => new URL(urlOf(value)));
+
+const isNumber = (value: unknown): value is number => typeof value === "number";
+
+const milliseconds = custom<number>(
+  (value) => isNumber(value) && value >= 0 && value < 2 ** 31,
+  "must be 0 ms or more and below 2 ** 31 ms",
+);
+
+const probability = custom<number>(
+  (value) => isNumber(value) && value >= 0 && value <= 1,
+  "must be a probability, from 0 to 1",
+);
+
+const isE164 = (value: unknown): boolean => is(CallParams.entries.from_number, value);
+
+/** The rule and the default of each option; errors are reported in this order. */
+export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = strictObject(
+  {
+    apiKey: optional(custom<string>(isKey, "must be a string that is a legal header value")),
+    numbers: optional(
+      custom<readonly string[]>(
+        (value) => Array.isArray(value) && value.every(isE164),
+        "must be a list of E.164 numbers",
+      ),
+    ),
+    webhookSecret: optional(
+      custom<string>(isWebhookSecret, 'must be "whsec_" and base64 of 24 to 64 bytes'),
+    ),
+    host: optional(custom<string>(isHost, "must be an address, or a host's name")),
+    fetch: optional(
+      custom<Send>(isFunction, "must be a function"),
+      () => (request: Request, init: RequestInit) => globalThis.fetch(request, init),
+    ),
+    WebSocket: optional(
+      custom<new (url: string) => WebSocket>(isFunction, "must be a constructor"),
+    ),
+    clock: optional(
+      custom<"real" | "instant">(
+        (value) => value === "real" || value === "instant",
+        'must be "real" or "instant"',
+      ),
+      emulatorDefaults.clock,
+    ),
+    speed: optional(
+      custom<number>(
+        (value) => isNumber(value) && value > 0 && value <= 10_000,
+        "must be above 0 and at most 10 000",
+      ),
+      emulatorDefaults.speed,
+    ),
+    ringDuration: optional(milliseconds, emulatorDefaults.ringDuration),
+    answerTimeout: optional(milliseconds, emulatorDefaults.answerTimeout),
+    maxDuration: optional(milliseconds, emulatorDefaults.maxDuration),
+    responseTimeout: optional(milliseconds, emulatorDefaults.responseTimeout),
+    onCall: optional(custom<OnCall>(isFunction, "must be a function")),
+    callee: optional(
+      custom<Callee>(
+        (value) => isFunction(value) || Array.isArray(value),
+        "must be a function or a list",
+      ),
+    ),
+    notifications: optional(
+      strictObject(
+        {
+          lost: optional(probability),
+          doubled: optional(probability),
+          late: optional(probability),
+          delay: optional(milliseconds),
+          duplicateDelay: optional(milliseconds),
+        },
+        presence,
+      ),
+    ),
+    seed: optional(custom<number>(Number.isSafeInteger, "must be a whole number")),
+    keep: optional(
+      custom<number>(
+        (value) => isNumber(value) && Number.isSafeInteger(value) && value >= 0,
+        "must be a whole number from 0",
+      ),
+      emulatorDefaults.keep,
+    ),
+  },
+  presence,
+);

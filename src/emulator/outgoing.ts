@@ -1,55 +1,84 @@
-import { withDeadline } from "../request/deadline.ts";
-import { routeOf } from "../rules/url.ts";
-import { type Beginning, readBeginning } from "./api/body.ts";
-import { rootOf } from "./words.ts";
+import { withDeadline } from "../http/deadline.ts";
+import { type Body, readBody } from "../lib/body.ts";
+import { isRecord } from "../lib/check.ts";
+import { routeOf } from "../lib/url.ts";
 
-/** How the emulator's own requests are made. */
-export interface Rules {
-  /** How many bytes of the answer are wanted. */
-  readonly largest: number;
+/** The message of what user code threw: it may be anything, and may throw when it is read. */
+export const messageOf = (thrown: unknown): string => {
+  try {
+    return String((isRecord(thrown) ? thrown.message : undefined) ?? thrown);
+  } catch {
+    return "an error without a readable message";
+  }
+};
+
+/** The message of the innermost cause, which is the most precise. */
+const rootMessageOf = (thrown: unknown): string => {
+  try {
+    let message = messageOf(thrown);
+    let cause = isRecord(thrown) ? thrown.cause : undefined;
+    for (let depth = 0; isRecord(cause) && depth < 5; depth++) {
+      message = String(cause.message ?? message);
+      cause = cause.cause;
+    }
+    return message;
+  } catch {
+    return messageOf(thrown);
+  }
+};
+
+/** The rules of one request. */
+export interface RequestRules {
+  /** How many bytes of the response are read. */
+  readonly limit: number;
   /** Which redirects are followed. */
   readonly redirects: "none" | "origin" | "any";
   /** Whether plain http on loopback is allowed. */
   readonly local: boolean;
-  /** Gives up early. */
+  /** Aborts the request. */
   readonly signal: AbortSignal;
 }
 
-/** What came of a request. */
-export interface Outcome {
-  /** Milliseconds on the wall. */
+/** The result of a request. */
+export interface RequestResult {
+  /** Milliseconds of real time. */
   readonly ms: number;
-  /** The head of the answer, if one came. */
+  /** The response, if its head came. */
   readonly response?: Response | undefined;
   /** The beginning of its body, if it came. */
-  readonly body?: Beginning | undefined;
-  /** What went wrong, if it did. */
+  readonly body?: Body | undefined;
+  /** Why there is no body. */
   readonly error?: string;
 }
 
-/** Makes a request of the emulator's own. It never throws. */
-export type Ask = (url: string, init: RequestInit, rules: Rules) => Promise<Outcome>;
+/** Sends a request of the emulator's own. It never throws. */
+export type Requester = (
+  url: string,
+  init: RequestInit,
+  rules: RequestRules,
+) => Promise<RequestResult>;
 
-/** Makes one request, like `fetch`. */
+/** Sends one request, like `fetch`. */
 export type Send = (
   request: Request,
   init: { readonly signal: AbortSignal },
 ) => Response | Promise<Response>;
 
-/** Whether it is an answer, of whatever make: an application in the same process may give anything. */
-const isResponse = (given: unknown): boolean => {
-  const { status, headers } = Object(given);
-  return typeof status === "number" && typeof Object(headers).get === "function";
-};
+/** Whether a value is a response: an application in the same process may return anything. */
+const isResponse = (value: unknown): boolean =>
+  isRecord(value) &&
+  typeof value.status === "number" &&
+  isRecord(value.headers) &&
+  typeof value.headers.get === "function";
 
-/** Whether the emulator may go there: everywhere by https, and by http to its own machine. */
+/** Whether the emulator may request a URL: any by https, and its own machine by http if it is local. */
 const isAllowed = (url: string, local: boolean): boolean => {
   const route = routeOf(url);
   return route === "https" || (local && route === "loopback");
 };
 
-/** Where a redirect leads, when its rule lets it be followed. */
-const followed = (url: string, to: string, { redirects, local }: Rules): string => {
+/** @throws {TypeError} when the rules forbid to follow the redirect */
+const redirectTarget = (url: string, to: string, { redirects, local }: RequestRules): string => {
   const target = new URL(to, url);
   if (redirects === "origin" && target.origin !== new URL(url).origin) {
     throw new TypeError("redirects to another origin");
@@ -58,20 +87,21 @@ const followed = (url: string, to: string, { redirects, local }: Rules): string 
   return target.href;
 };
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 const exchange = async (
   send: Send,
   url: string,
   init: RequestInit,
-  rules: Rules,
+  rules: RequestRules,
   signal: AbortSignal,
 ): Promise<Response> => {
   let address = url;
-  let how = init;
-  for (let hops = 0; hops <= mostRedirects; hops++) {
-    // The signal apart: a `Request` that follows one costs twice as much to make.
-    const response = await send(new Request(address, { ...how, redirect: "manual" }), { signal });
+  let options = init;
+  for (let hops = 0; hops <= maxRedirects; hops++) {
+    // The signal is passed beside the request: a `Request` with one takes twice as long to make.
+    const request = new Request(address, { ...options, redirect: "manual" });
+    const response = await send(request, { signal });
     if (!isResponse(response)) throw new TypeError("gave no Response");
     const { status, headers, body, type } = response;
     if (rules.redirects === "none") return response;
@@ -79,29 +109,27 @@ const exchange = async (
     const location = status >= 300 && status < 400 && headers.get("location");
     if (!location) return response;
     body?.cancel().catch(() => {});
-    address = followed(address, location, rules);
-    if (status < 307) how = {}; // As fetch does: the request becomes a GET.
+    address = redirectTarget(address, location, rules);
+    if (status < 307) options = {}; // As fetch does: the request becomes a GET.
   }
-  throw new TypeError(`redirects more than ${mostRedirects} times`);
+  throw new TypeError(`redirects more than ${maxRedirects} times`);
 };
 
-/**
- * @param budget - milliseconds on the wall for the whole of it
- */
-export const asker =
-  (send: Send, budget: number): Ask =>
+/** @param timeout - milliseconds of real time for one request, its redirects and body included */
+export const requester =
+  (send: Send, timeout: number): Requester =>
   async (url, init, rules) => {
     const start = performance.now();
     const ms = () => Math.round(performance.now() - start);
-    const late = () => new Error(`no answer within ${budget} ms`);
+    const late = () => new Error(`no answer within ${timeout} ms`);
     let response: Response | undefined;
     try {
-      const body = await withDeadline(budget, rules.signal, late, async (signal) => {
+      const body = await withDeadline(timeout, rules.signal, late, async (signal) => {
         response = await exchange(send, url, init, rules, signal);
-        return readBeginning(response.body, rules.largest, signal);
+        return readBody(response, rules.limit, signal);
       });
       return { ms: ms(), response, body };
     } catch (error) {
-      return { ms: ms(), response, error: rootOf(error) };
+      return { ms: ms(), response, error: rootMessageOf(error) };
     }
   };

@@ -1,65 +1,111 @@
-import { custom } from "valibot";
-import type { Context } from "../callbacks/url/token.ts";
-import { guard, type OnError } from "../callbacks/verify/guard.ts";
-import { lateAnswer } from "../callbacks/verify/limit.ts";
-import { messageIn } from "../callbacks/verify/message.ts";
+import { custom, type GenericSchema, looseObject, safeParse, string } from "valibot";
+import type { Context } from "../callbacks/signed-url.ts";
 import {
   functionRule,
+  handlerOf,
   hook,
-  open,
-  requireACheck,
+  messageIn,
+  type OnError,
+  requireCheck,
   type Verification,
+  verified,
   withChecks,
-} from "../callbacks/verify/verification.ts";
-import { check } from "../rules/check.ts";
-import { isFunction } from "../rules/kind.ts";
-import { Action } from "./action.ts";
-import { FlowRequest } from "./request.ts";
+  withinTime,
+} from "../callbacks/verify.ts";
+import { check, isFunction } from "../lib/check.ts";
+import { Action } from "./actions.ts";
 
-/** A request of the service that proved where it comes from. */
+const text = string("must be a string");
+
+/**
+ * The request of the service at a flow URL, once the call is answered and again for each next step.
+ *
+ * @example Check a request that a queue has kept
+ * ```ts
+ * import { FlowRequest } from "outdial/flows";
+ * import { is } from "valibot";
+ *
+ * console.log(is(FlowRequest, { call_id: "cs_1" })); // false: who calls whom is missing
+ * ```
+ */
+export const FlowRequest: GenericSchema<unknown, FlowRequest> = looseObject(
+  {
+    call_id: text,
+    account_id: text,
+    from_number: text,
+    to_number: text,
+    direction: text,
+  },
+  "is missing",
+);
+
+/** The call of the request. Further fields are kept. */
+export interface FlowRequest {
+  /** The id that `calls.create` gave. */
+  readonly call_id: string;
+  /** The account whose call it is. */
+  readonly account_id: string;
+  /** Who calls: E.164. */
+  readonly from_number: string;
+  /** Who is called: E.164. */
+  readonly to_number: string;
+  /** `"outbound"`. */
+  readonly direction: string;
+  /** Further fields of the service. */
+  readonly [field: string]: unknown;
+}
+
+const requestIn = (json: unknown): FlowRequest | undefined => {
+  const { success, output } = safeParse(FlowRequest, json);
+  return success ? output : undefined;
+};
+
+/** A request of the service whose sender was verified. */
 export interface Answered {
   /** The call that was answered, or has come to its next step. */
   readonly call: FlowRequest;
-  /** What the signed URL carried; `{}` when none was signed, or no `secret` was given. */
+  /** The context of the signed URL; `{}` when none was signed, or no `secret` was given. */
   readonly context: Context;
 }
 
-/** What `flowHandler` takes: the checks of `receive`, and what to decide. */
+/** The options of `flowHandler`: the checks of `receive`, and what to decide. */
 export type FlowOptions = Verification & {
-  /** Decides what the call does next, within 8 s of the request: the service waits 10. */
+  /** Returns what the call does next, within 8 s of the request: the service waits 10 s. */
   readonly onAnswer: (answered: Answered) => Action | Promise<Action>;
   /**
-   * Hears of every refusal (`RefusedException`), of what `onAnswer` throws, of an action that breaks a
-   * rule (`BadParametersException`), and of an answer that comes too late (`TimeoutError`). What it
-   * throws itself is ignored, and a promise of it isn't waited for: a person is on the line.
+   * Called with every refusal (`RefusedException`), with what `onAnswer` throws, with an action that
+   * breaks a rule (`BadParametersException`), and with a `TimeoutError` for an action that comes too
+   * late. What it throws itself is ignored, and its promise is not awaited: the callee is waiting.
+   *
+   * @defaultValue all of these but refusals are printed by `console.error`
    */
   readonly onError?: OnError | undefined;
 };
 
-const Options = /* @__PURE__ */ withChecks({
-  onAnswer: /* @__PURE__ */ custom<FlowOptions["onAnswer"]>(isFunction, functionRule),
-  onError: /* @__PURE__ */ hook<OnError>(),
+const HandlerOptions = withChecks({
+  onAnswer: custom<FlowOptions["onAnswer"]>(isFunction, functionRule),
+  onError: hook<OnError>(),
 });
 
-/** The most that an answer may take from the request on, in milliseconds: the way back takes time too. */
-const longest = 8000;
+/** The time from the request to the response, in milliseconds: the way back takes time too. */
+const flowTimeout = 8000;
 
-const answer = (action: Action): Response =>
+const respond = (action: Action): Response =>
   new Response(JSON.stringify(action), { headers: { "Content-Type": "application/json" } });
 
 /**
- * Makes a handler for `flow_url` out of a function that decides. A request is verified as `receive`
- * does it. Whatever goes wrong after that is told to `onError` and answered with `hangup`: a person is
- * on the line, and silence until a timeout is the worst answer.
+ * Makes a handler for `flow_url` from a function that decides. A request is verified as `receive` does
+ * it. Every failure after that goes to `onError`, and the response is `hangup`: the callee is waiting, and
+ * silence until a time-out is the worst response.
  *
- * | answer | when |
+ * | response | when |
  * |---|---|
- * | 200, the action | `onAnswer` gave one |
- * | 200, `hangup` | it threw, gave something else, or nothing within 8 s of the request; or your `verify` threw or took that long |
- * | 405, 413, 408, 400, 401 | the request is refused; the reasons are `RefusedException`'s |
+ * | 200, the action | `onAnswer` returned one |
+ * | 200, `hangup` | it threw, returned something else, or nothing within 8 s of the request; or your `verify` threw or took that long |
+ * | 405, 413, 408, 400, 401 and a sentence | the request is refused; the reasons are `RefusedException`'s |
  *
- * @param options - how to know the service, and what to decide
- * @returns a function from a request to its answer; it never rejects
+ * @param options - how to verify the sender, and what to decide
+ * @returns a function from a request to its response; it never rejects
  * @throws {BadParametersException} (`placed: "no"`) at once, when an option breaks its rule, or no
  * check is given
  *
@@ -68,7 +114,7 @@ const answer = (action: Action): Response =>
  * import { signUrl } from "outdial/callbacks";
  * import { flowHandler, play } from "outdial/flows";
  *
- * const secret = "a secret that was made at random";
+ * const secret = crypto.randomUUID(); // In production: from the environment, the same in every process.
  * const handler = flowHandler({
  *   secret,
  *   onAnswer: ({ context }) => play(`https://app.test/hello-${context.language}.wav`),
@@ -89,19 +135,19 @@ const answer = (action: Action): Response =>
  * ```
  */
 export const flowHandler = (options: FlowOptions): ((request: Request) => Promise<Response>) => {
-  const { onAnswer, onError, ...verification } = check(Options, () => options);
-  requireACheck(verification);
-  return guard({
-    longest,
-    read: async (request, limit) => {
-      const { body, context } = await open(request, verification, limit);
-      return { call: messageIn(body, FlowRequest), context };
-    },
-    act: async (answered, { limit }) => {
-      const action = await limit(onAnswer(answered), lateAnswer("onAnswer"));
-      return answer(check(Action, () => action));
-    },
-    failed: () => answer({ action: "hangup" }),
+  const { onAnswer, onError, ...verification } = check(HandlerOptions, () => options, "options");
+  requireCheck(verification);
+  return handlerOf({
+    work: (request, { accept }) =>
+      withinTime(flowTimeout, async (waiting) => {
+        const { body, context } = await verified(request, verification, waiting);
+        const call = messageIn(body, requestIn);
+        accept();
+        waiting.waitFor("onAnswer");
+        const action = await onAnswer({ call, context });
+        return respond(check(Action, () => action, "action"));
+      }),
+    failed: () => respond({ action: "hangup" }),
     onError,
   });
 };

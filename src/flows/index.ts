@@ -5,22 +5,44 @@
  * @module
  */
 
-export type { Context, Secret } from "../callbacks/url/token.ts";
-export type { OnError } from "../callbacks/verify/guard.ts";
-export type { Checks, Verification } from "../callbacks/verify/verification.ts";
-export { Action, type Dial, type Hangup, type Play, type Stream } from "./action.ts";
-export { dial, hangup, play, stream } from "./build.ts";
-export { type Answered, type FlowOptions, flowHandler } from "./handler.ts";
+export type { Context, Secret } from "../callbacks/signed-url.ts";
+export type { Checks, OnError, Verification } from "../callbacks/verify.ts";
 export {
+  Action,
+  type Dial,
+  dial,
+  type Hangup,
+  hangup,
+  type Play,
+  play,
+  type Stream,
+  stream,
+} from "./actions.ts";
+export { type Answered, type FlowOptions, FlowRequest, flowHandler } from "./handler.ts";
+export {
+  type BunServerSocket,
+  BunSocket,
+  bunWebSocket,
+} from "./media/bun-socket.ts";
+export {
+  FrameException,
   FromApplication,
+  FromService,
+  type MediaAudio,
   type MediaClear,
   type MediaInterrupt,
+  type MediaOther,
   type MediaSpeech,
+  type MediaStart,
   type NestedMediaSpeech,
-} from "./media/application.ts";
-export { FrameException } from "./media/frame.ts";
-export type { Closed, Heard, StreamHandlers, StreamOptions } from "./media/options.ts";
-export { FromService, type MediaAudio, type MediaOther, type MediaStart } from "./media/service.ts";
-export { type StreamSession, streamSession } from "./media/session.ts";
-export type { MediaEvent, MediaSocket } from "./media/socket.ts";
-export { FlowRequest } from "./request.ts";
+} from "./media/messages.ts";
+export {
+  type AudioFrame,
+  type Closed,
+  type MediaEvent,
+  type MediaSocket,
+  type StreamHandlers,
+  type StreamOptions,
+  type StreamSession,
+  streamSession,
+} from "./media/session.ts";

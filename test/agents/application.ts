@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import { calls } from "outdial";
 import {
   type Agent,
+  type AgentSession,
   connectAgent,
-  type Talk,
-  type TalkEnd,
-  type TalkOptions,
+  type SessionEnd,
+  type SessionOptions,
   type WarmAgent,
 } from "outdial/agents";
 import {
@@ -23,7 +23,7 @@ import { listen } from "./server.ts";
 /** A call on which an agent is put, from the answer to its end. */
 export interface AgentCall {
   readonly id: string;
-  readonly end: TalkEnd;
+  readonly end: SessionEnd;
   /** What the emulator knows of both voices. */
   readonly audio: CallAudio;
   /** What the application sent, with the moment, by `performance.now()`, and the bytes of audio in it. */
@@ -38,9 +38,9 @@ export interface Calling {
   readonly emulator?: EmulatorOptions;
   /** Who answers, where they must know what they have heard. */
   readonly callee?: (hearing: Hearing) => Callee;
-  readonly talk?: TalkOptions;
+  readonly talk?: SessionOptions;
   /** Sees the talk as it begins, and the application's end of the socket. */
-  readonly onTalk?: (talk: Talk, socket: Socket) => void;
+  readonly onTalk?: (talk: AgentSession, socket: Socket) => void;
 }
 
 /** Calls somebody through the emulator, on real sockets, and puts an agent on the line. */
@@ -60,7 +60,7 @@ export const call = async (
   const server = createServer();
   const sockets = new WebSocketServer({ server });
   const port = await listen(server);
-  const ended = new Promise<TalkEnd>((resolve) => {
+  const ended = new Promise<SessionEnd>((resolve) => {
     sockets.on("connection", (socket) => {
       const send: (message: string) => void = socket.send.bind(socket);
       socket.send = (message: string) => {
@@ -79,7 +79,7 @@ export const call = async (
   });
   const flow = { action: "stream", ws_url: `ws://127.0.0.1:${port}/`, sample_rate, chunk_size };
   const emulator: Emulator = createEmulator({
-    ringFor: 0,
+    ringDuration: 0,
     fetch: ({ url }) =>
       url.endsWith("/flow") ? Response.json(flow) : new Response(null, { status: 204 }),
     ...options,

@@ -18,16 +18,33 @@ export const msOf = (answer: number, audio: CallAudio | undefined): number => {
 /** When a callee who waits for an answer gives up, in ms since they picked up. */
 const patience = 40_000;
 
+/** Listens until so many ms of an answer were heard, however long it takes to come. */
+const listeningTo = async function* (
+  answer: number,
+  ms: number,
+  call: CalleeCall,
+  hearing: Hearing,
+): AsyncGenerator<CalleeAct> {
+  while (msOf(answer, hearing(call.id)) < ms && call.ms < patience) {
+    yield { type: "silence", ms: 50 };
+  }
+};
+
+/** Somebody who hangs up once so many ms of an answer were heard. */
+export const hearingOut = (answer: number, ms: number, hearing: Hearing): CalleeScript =>
+  async function* (call: CalleeCall): AsyncGenerator<CalleeAct> {
+    yield* listeningTo(answer, ms, call, hearing);
+    yield { type: "hangup" };
+  };
+
 /**
- * Somebody who listens for so many ms, interrupts, and hangs up once so much of the next answer was
- * heard, however long it takes to come.
+ * Somebody who interrupts the first answer once so many ms of it were heard, and hangs up once so much of the
+ * next one was.
  */
 export const interrupting = (ms: number, hearing: Hearing, rest = 500): CalleeScript =>
   async function* (call: CalleeCall): AsyncGenerator<CalleeAct> {
-    yield { type: "listen", ms };
+    yield* listeningTo(0, ms, call, hearing);
     yield { type: "tone", hertz: 300, ms: 400 };
-    while (msOf(1, hearing(call.id)) < rest && call.ms < patience) {
-      yield { type: "silence", ms: 100 };
-    }
+    yield* listeningTo(1, rest, call, hearing);
     yield { type: "hangup" };
   };

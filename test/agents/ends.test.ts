@@ -1,19 +1,21 @@
 import {
   AgentException,
   type EndReason,
+  elevenlabs,
   openaiRealtime,
-  type TalkOptions,
+  type SessionOptions,
   type Tools,
   warmAgent,
 } from "outdial/agents";
 import type { CalleeAct } from "outdial/emulator";
 import { afterEach, describe, expect, test } from "vitest";
+import { withHeldTimers } from "../conformance/timers.ts";
 import { type Calling, call } from "./application.ts";
-import { interrupting } from "./callee.ts";
+import { hearingOut, interrupting } from "./callee.ts";
 import type { Behaviour } from "./model.ts";
 import { serveOpenai } from "./protocols/openai.ts";
 import { names, protocols } from "./protocols/protocols.ts";
-import { delta, updated, whenAsked } from "./scripted.ts";
+import { boundsAfter, delta, flooding, updated, whenAsked } from "./scripted.ts";
 import { type AgentServer, serveAgent, type Taking } from "./server.ts";
 
 const servers: AgentServer[] = [];
@@ -28,7 +30,7 @@ afterEach(async () => {
 const apiKey = "sk-MARKED";
 const silent: readonly CalleeAct[] = [{ type: "silence", ms: 60_000 }];
 /** Longer than a busy machine keeps anything waiting: which limit ends a call is never luck. */
-const talk = { longest: 40, agentWithin: 20, silence: 20 };
+const talk = { maxDuration: 40_000, agentTimeout: 20_000, silenceTimeout: 20_000 };
 
 /** A call to an agent of OpenAI's protocol, with a callee who says nothing. */
 const calling = (server: AgentServer, more: Calling = {}, tools: Tools = {}) =>
@@ -39,20 +41,36 @@ const calling = (server: AgentServer, more: Calling = {}, tools: Tools = {}) =>
   });
 
 describe("a call ends for sure, with a reason, and both sockets are let go", () => {
-  const faults: Readonly<Record<string, readonly [Taking, EndReason, TalkOptions?]>> = {
+  const faults: Readonly<Record<string, readonly [Taking, EndReason, SessionOptions?]>> = {
     "the agent is cut off": [whenAsked(({ socket }) => socket.terminate()), "agent_lost"],
     "the agent closes in order": [whenAsked(({ socket }) => socket.close(1000)), "agent_ended"],
     "the agent closes with a complaint": [
       whenAsked(({ socket }) => socket.close(1011)),
       "agent_lost",
     ],
-    "the agent says nothing at all": [whenAsked(() => {}), "agent_silent", { silence: 0.5 }],
+    "the agent says nothing at all": [whenAsked(() => {}), "agent_silent", { silenceTimeout: 500 }],
     "the agent says nothing before it is ready": [
       { accept: () => {} },
       "agent_slow",
-      { agentWithin: 0.5 },
+      { agentTimeout: 500 },
     ],
-    "the agent takes no key": [{ accept: () => {}, refuse: { status: 401 } }, "agent_unreachable"],
+    "the agent's every response fails": [
+      whenAsked(({ send }) => {
+        const error = { type: "server_error", code: "server_error" };
+        const response = { id: "r1", status: "failed", status_details: { error } };
+        send({ type: "response.created", response: { id: "r1" } });
+        send({ type: "response.done", response });
+      }),
+      "agent_silent",
+      { silenceTimeout: 500 },
+    ],
+    "the account of the agent has no quota left": [
+      whenAsked(({ send }) => {
+        const status_details = { error: { code: "insufficient_quota" } };
+        send({ type: "response.done", response: { id: "r1", status: "failed", status_details } });
+      }),
+      "agent_refused",
+    ],
     "the agent redirects to another host": [
       { accept: () => {}, refuse: { status: 307, headers: { Location: "http://127.0.0.1:9/" } } },
       "agent_unreachable",
@@ -73,6 +91,40 @@ describe("a call ends for sure, with a reason, and both sockets are let go", () 
     await expect.poll(server.open).toBe(0);
   });
 
+  test.each([
+    [401, "agent_refused"],
+    [403, "agent_refused"],
+    [404, "agent_unreachable"],
+    [429, "agent_unreachable"],
+    [503, "agent_unreachable"],
+  ] as const)("the agent answers %i: %s, after one more request", async (status, reason) => {
+    const server = await served(serveAgent({ accept: () => {}, refuse: { status } }));
+    const { end, errors } = await calling(server);
+    expect(end.reason).toBe(reason);
+    expect(errors).toEqual([expect.objectContaining({ problem: reason, code: String(status) })]);
+    expect(server.requests).toHaveLength(1);
+    const [socket, probe] = [server.upgrades[0], server.requests[0]];
+    expect(probe?.method).toBe("GET");
+    expect(probe?.url).toBe(socket?.url);
+    expect(probe?.headers.authorization).toBe(socket?.headers.authorization);
+  });
+
+  test("a URL that was signed for the agent is never asked for again", async () => {
+    const server = await served(
+      serveAgent({
+        accept: () => {},
+        refuse: { status: 401 },
+      }),
+    );
+    const signer = await served(
+      serveAgent({ accept: () => {}, answer: () => ({ signed_url: server.url }) }),
+    );
+    const { end } = await call(elevenlabs({ apiKey, agentId: "a", url: signer.http }), { talk });
+    expect(end.reason).toBe("agent_unreachable");
+    expect(server.upgrades.length).toBeGreaterThan(0);
+    expect([signer.requests.length, server.requests.length]).toEqual([1, 0]);
+  });
+
   test("nobody is there", async () => {
     const server = await serveAgent({ accept: () => {} });
     await server.close();
@@ -86,7 +138,7 @@ describe("a call ends for sure, with a reason, and both sockets are let go", () 
     const server = await served(serveAgent({ accept: () => {} }));
     const open = () =>
       Object.assign(new EventTarget(), { readyState: 0, send: () => {}, close: () => {} });
-    const { end } = await calling(server, { talk: { open, agentWithin: 0.5 } });
+    const { end } = await calling(server, { talk: { open, agentTimeout: 500 } });
     expect(end.reason).toBe("agent_slow");
   });
 
@@ -113,7 +165,7 @@ describe("a call ends for sure, with a reason, and both sockets are let go", () 
 
   test("it lasts too long", async () => {
     const server = await served(serveOpenai({ answers: [5_000] }));
-    expect((await calling(server, { talk: { longest: 0.5 } })).end.reason).toBe("too_long");
+    expect((await calling(server, { talk: { maxDuration: 500 } })).end.reason).toBe("too_long");
   });
 
   test("the application ends it", async () => {
@@ -146,22 +198,19 @@ describe("an agent may send what it likes", () => {
       expect(error).toBeInstanceOf(AgentException);
       expect(String(error)).not.toContain("MARKED");
     }
-    const heard = audio.heard.reduce((sum, { samples }) => sum + samples, 0);
+    const heard = audio.played.reduce((sum, { samples }) => sum + samples, 0);
     expect(heard).toBe(5_600); // All of it, although the agent has gone.
   });
 
   test("a flood is bounded, and costs the callee nothing", async () => {
-    const server = await served(
-      serveAgent(
-        whenAsked(({ send }) => {
-          for (let at = 0; at < 400; at++) send(delta(1_000));
-        }),
-      ),
-    );
-    const { end } = await calling(server, { talk: { longest: 3 } });
-    expect(end.reason).toBe("too_long");
-    expect(end.metrics.audio.dropped).toBeGreaterThan(90_000);
-    expect(end.metrics.messages.sent).toBeLessThan(10);
+    const server = await served(serveAgent(whenAsked(flooding)));
+    const startedAt = performance.now();
+    const { end, sent } = await calling(server);
+    const { mostSent, leastDropped } = boundsAfter(performance.now() - startedAt);
+    expect(end.reason).toBe("agent_lost");
+    expect(end.metrics.audio.dropped).toBeGreaterThanOrEqual(leastDropped);
+    const bytes = sent.reduce((sum, message) => sum + message.bytes, 0);
+    expect(bytes / 16).toBeLessThanOrEqual(mostSent);
   });
 
   test("an agent that doesn't take what it is sent ends the call", async () => {
@@ -218,7 +267,7 @@ describe("tools", () => {
     const server = await served(serveOpenai(behaviour));
     const { end, errors, audio } = await calling(
       server,
-      { talk: { toolsWithin: 0.3, silence: 3 } },
+      { talk: { toolTimeout: 300 }, callee: (hearing) => hearingOut(1, 290, hearing) },
       tools,
     );
     expect(outputs(server)).toEqual(
@@ -229,6 +278,7 @@ describe("tools", () => {
         "The tool took too long.",
       ].toSorted((one, other) => outputs(server).indexOf(one) - outputs(server).indexOf(other)),
     );
+    expect(end.reason).toBe("hung_up");
     expect(errors).toHaveLength(3);
     expect(end.metrics.tools).toMatchObject({
       good: { calls: 1, failed: 0 },
@@ -236,7 +286,7 @@ describe("tools", () => {
       late: { calls: 1, failed: 1 },
       unknown: { calls: 1, failed: 1 },
     });
-    const heard = audio.heard.reduce((sum, { samples }) => sum + samples, 0) / 8;
+    const heard = audio.played.reduce((sum, { samples }) => sum + samples, 0) / 8;
     expect(heard).toBe(600); // What it had to say about them, too.
   });
 
@@ -256,7 +306,7 @@ describe("tools", () => {
 
   test("a callee who speaks into the goodbye keeps the call, and the agent is told", async () => {
     const server = await served(
-      serveOpenai({ answers: [6_000, 500], pace: 1_000, tools: { 0: [wish("hang_up")] } }),
+      serveOpenai({ answers: [6_000, 500], delta: 6_000, tools: { 0: [wish("hang_up")] } }),
     );
     const { end } = await calling(server, {
       callee: (hearing) => interrupting(1_000, hearing, 400),
@@ -272,7 +322,7 @@ describe("a warm agent", () => {
     async (name) => {
       const { serve, agent } = protocols[name];
       const server = await served(serve({ answers: [600] }));
-      const warm = warmAgent(agent(server), { sample_rate: 8000 });
+      const warm = warmAgent(agent(server), { sampleRate: 8000 });
       await expect.poll(() => server.peers.length).toBe(1);
       const callee: readonly CalleeAct[] = [{ type: "listen", ms: 400 }, { type: "hangup" }];
       const { end } = await call(() => warm, { emulator: { callee }, talk });
@@ -298,20 +348,28 @@ describe("a warm agent", () => {
         },
       }),
     );
-    const warm = warmAgent(openaiRealtime({ apiKey, url: server.url }), { sample_rate: 8000 });
+    const warm = warmAgent(openaiRealtime({ apiKey, url: server.url }), { sampleRate: 8000 });
     await read.promise;
-    const { errors } = await call(() => warm, { talk: { longest: 0.1 } });
+    const { errors } = await call(() => warm, { talk: { maxDuration: 100 } });
     expect(errors.length).toBe(999); // And that it is ready.
   });
 
   test("is given up when nobody answers, and when it is closed", async () => {
     const server = await served(serveOpenai());
     const agent = openaiRealtime({ apiKey, url: server.url });
-    warmAgent(agent, { sample_rate: 8000, within: 0.5 });
-    const warm = warmAgent(agent, { sample_rate: 8000 });
-    await expect.poll(() => server.upgrades.length).toBe(2);
-    warm.close();
-    await expect.poll(server.open).toBe(0);
+    const timeout = 54_321;
+    await withHeldTimers(
+      (delay) => delay === timeout,
+      async ({ fire }) => {
+        warmAgent(agent, { sampleRate: 8000, timeout });
+        const warm = warmAgent(agent, { sampleRate: 8000 });
+        await expect.poll(server.open).toBe(2);
+        warm.close();
+        await expect.poll(server.open).toBe(1);
+        await fire(timeout);
+        await expect.poll(server.open).toBe(0);
+      },
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 import type {
   ResponseAudioDeltaEvent,
+  ResponseFunctionCallArgumentsDoneEvent,
   SessionUpdatedEvent,
 } from "openai/resources/realtime/realtime";
 import type { Peer, Taking } from "./server.ts";
@@ -30,3 +31,44 @@ export const whenAsked = (does: (peer: Peer) => void): Taking => ({
     if (Object(message).type === "response.create") does(peer);
   },
 });
+
+/**
+ * Does something once the application has read all that it was sent before: messages are read in order, and a tool
+ * that doesn't exist is answered at once.
+ */
+const onceRead = ({ socket, send }: Peer, does: () => void): void => {
+  socket.on("message", (text) => {
+    if (JSON.parse(String(text)).type === "conversation.item.create") does();
+  });
+  send({
+    type: "response.function_call_arguments.done",
+    event_id: "e",
+    response_id: "r1",
+    item_id: "i2",
+    output_index: 1,
+    call_id: "read",
+    name: "none",
+    arguments: "{}",
+  } satisfies ResponseFunctionCallArgumentsDoneEvent);
+};
+
+/** How many ms of audio a flood has. */
+const flood = 400_000;
+
+/** The most that a playback queues, in ms: what it is full with, and one message more. */
+const queued = 301_000;
+
+/** How much further ahead than real time an application sends, in ms. */
+const ahead = 1_000;
+
+/** What an application may have sent, and must have dropped, of a flood that began so many ms ago: in ms. */
+export const boundsAfter = (ms: number) => ({
+  mostSent: ms + ahead,
+  leastDropped: flood - queued - (ms + ahead),
+});
+
+/** More audio than may wait; once all of it was read, the agent is gone. */
+export const flooding = (peer: Peer): void => {
+  for (let at = 0; at < flood / 1_000; at++) peer.send(delta(1_000));
+  onceRead(peer, () => peer.socket.terminate());
+};

@@ -1,4 +1,4 @@
-import { pcmOf, ulawOf } from "../../src/agents/audio/ulaw.ts";
+import { decodeMulaw, encodeMulaw } from "../../src/agents/audio/mulaw.ts";
 
 /** So many milliseconds of one level. */
 export const level = (value: number, ms: number, rate: number): Int16Array<ArrayBuffer> =>
@@ -22,4 +22,4 @@ export interface Coding {
 }
 
 export const pcm = (rate: number): Coding => ({ rate, write: bytesOf, read: samplesOf });
-export const ulaw: Coding = { rate: 8_000, write: ulawOf, read: pcmOf };
+export const ulaw: Coding = { rate: 8_000, write: encodeMulaw, read: decodeMulaw };

@@ -1,26 +1,101 @@
-// `npm run bench`: everything side by side in one run. `--smoke`: one round, to see that it works: fails
+// `npm run bench`: everything side by side in one run. `--smoke`: one round, to see that it works; fails
 // where somebody can't be measured.
 // `--report`: only the report, again, out of results.json.
 // Names of measurements (`size`, `loopback` …): only those, and the rest of the report as it was.
+import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
-import { basename } from "node:path";
 import process from "node:process";
-import type { Bench } from "./bench.ts";
-import { buildFile, clearBuilt } from "./build.ts";
-import { calibrate, noiseLine } from "./calibration.ts";
-import { firstLine, start } from "./child.ts";
-import { has, install } from "./install.ts";
-import { measurements } from "./measurements.ts";
-import { here } from "./paths.ts";
-import type { Measured, Results } from "./report/markdown.ts";
-import { readResults, writeReport } from "./report/write.ts";
-import { node, runtimes } from "./runtimes.ts";
+import { buildModule, buildProgram, clearBuilt, here, isInstalled } from "./build.ts";
+import { agents } from "./measure/agents.ts";
+import { loopback, perCall } from "./measure/calls.ts";
+import { coldStart } from "./measure/cold-start.ts";
+import { lists } from "./measure/lists.ts";
+import { memory } from "./measure/memory.ts";
+import { emulator, operations, signatures } from "./measure/operations.ts";
+import { size } from "./measure/size.ts";
+import { node, runToFirstLine, runtimes, start } from "./processes.ts";
+import { type Measured, type Results, readResults, writeReport } from "./report.ts";
+import { calibrate, noiseLine } from "./rounds.ts";
+import type { Bench, Section } from "./section.ts";
 import { subjects as all } from "./subjects.ts";
 
-/** What is so for a peer, and nothing that broke. */
-const isItsNature = (remark: string) => remark.includes("does not build without `nodejs_compat`");
+/**
+ * All that is measured, in the order of the report, by the word that selects it. Another one is a function in
+ * `measure/` and a line here; what it runs in processes of its own is in operations.ts, `work/` or `agents/`.
+ */
+const measurements: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
+  size,
+  "per-call": perCall,
+  loopback,
+  "cold-start": coldStart,
+  memory,
+  emulator,
+  signatures,
+  lists,
+  agents,
+};
+
+/** The programs that run in processes of their own, by their names. */
+const programs = {
+  calls: "work/calls.ts",
+  services: "work/services.ts",
+  list: "work/list.ts",
+  "list-dial": "work/list-dial.ts",
+  agents: "agents/run.ts",
+} as const;
+
+/** Installs the peers as the lockfile says, unless that was done. */
+const install = (): void => {
+  const mark = `${here}node_modules/.installed`;
+  const lock = readFileSync(`${here}package-lock.json`, "utf8");
+  if (existsSync(mark) && readFileSync(mark, "utf8") === lock) return;
+  console.log("Installing the peers (about 180 MB) …");
+  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
+    cwd: here,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (status === 0) writeFileSync(mark, lock);
+  else console.error("The peers could not be installed; see above.");
+};
+
+const build = async (names: readonly string[]): Promise<Bench["files"]> => {
+  clearBuilt();
+  const files: Record<string, string> = {};
+  for (const name of names) files[name] = await buildModule("clients", name);
+  for (const name of operations) files[name] = await buildModule("operations", name);
+  for (const [name, path] of Object.entries(programs)) files[name] = await buildProgram(path, name);
+  return files;
+};
+
+const print = ({ title, tables, remarks, targets }: Section, noise: string, took: number): void => {
+  console.log(`\n${title}, ${(took / 1000).toFixed(1)} s`);
+  for (const { columns, rows, title = "" } of tables) {
+    console.log(`  ${title}  [${columns.join(" | ")}]`);
+    for (const row of rows) console.log(`    ${row.join(" | ").replaceAll("*", "")}`);
+  }
+  console.log(`  noise: ${noise}`);
+  for (const remark of remarks) console.log(`  not measured: ${remark}`);
+  if (smoke) return;
+  for (const { goal, measured, met } of targets) {
+    console.log(`  ${met ? "met   " : "MISSED"} ${goal}: ${measured}`);
+  }
+};
+
+const versionsOf = async (peers: readonly string[]): Promise<Results["versions"]> => {
+  const versions: Record<string, string> = {};
+  for (const { label, command } of runtimes) {
+    const [program = ""] = command;
+    const { line } = await runToFirstLine([program, "--version"]);
+    versions[label] = line.replace(/^(v|deno )/, "");
+  }
+  for (const peer of peers) {
+    const manifest = readFileSync(`${here}node_modules/${peer}/package.json`, "utf8");
+    versions[`\`${peer}\``] = JSON.parse(manifest).version;
+  }
+  return versions;
+};
 
 const before = readResults();
 if (process.argv.includes("--report")) {
@@ -32,11 +107,11 @@ const wanted = process.argv.slice(2).filter((word) => word in measurements);
 const chosen = wanted.length ? wanted : Object.keys(measurements);
 
 install();
-const absent = all.flatMap(({ peer }) => (peer && !has(peer) ? [peer] : []));
+const absent = all.flatMap(({ peer }) => (peer && !isInstalled(peer) ? [peer] : []));
 if (absent.length) console.log(`Not installed, so not measured: ${absent.join(", ")}`);
 // A smoke makes do with a peer of each kind.
 const subjects = all.filter(
-  ({ peer, smoke: enough }) => !peer || (has(peer) && (enough || !smoke)),
+  ({ peer, smoke: enough }) => !peer || (isInstalled(peer) && (enough || !smoke)),
 );
 if (smoke) console.log(`One round of ${subjects.map(({ name }) => name).join(", ")}`);
 
@@ -45,25 +120,19 @@ const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 process.env.BENCH_RSA_KEY = String(privateKey.export({ type: "pkcs8", format: "pem" }));
 process.env.NODE_NO_WARNINGS = "1";
 
-clearBuilt();
-const files: Record<string, string> = {};
-for (const { name } of subjects) files[name] = await buildFile(`clients/${name}.ts`, name);
-if (has("axios")) files.axios = await buildFile("clients/axios.ts", "axios");
-for (const path of globSync("{work,operations}/*.ts", { cwd: here })) {
-  const name = basename(path, ".ts");
-  files[name] = await buildFile(path, name);
-}
-
-const server = await start([...node.command, files.server ?? ""]);
+const files = await build(subjects.map(({ name }) => name));
+const server = await start([...node.command, files.services ?? "", "accept"]);
 const bench: Bench = {
   smoke,
   subjects,
   runtimes: smoke ? [node] : runtimes,
-  server: server.said,
+  server: server.firstLine,
   files,
 };
 const measured = new Map<string, Measured>();
 const broken = smoke ? absent.map((peer) => `${peer} is not installed`) : [];
+/** A peer that no Worker can run is no failure of the bench. */
+const isExpected = (remark: string) => remark.includes("does not build without `nodejs_compat`");
 const date = new Date().toISOString().slice(0, 10);
 for (const name of chosen) {
   calibrate();
@@ -72,42 +141,21 @@ for (const name of chosen) {
   if (!section) continue;
   const noise = noiseLine();
   measured.set(name, { ...section, name, date, noise });
-  console.log(`\n${section.title}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  for (const { columns, rows, title = "" } of section.tables) {
-    console.log(`  ${title}  [${columns.join(" | ")}]`);
-    for (const row of rows) console.log(`    ${row.join(" | ").replaceAll("*", "")}`);
-  }
-  console.log(`  noise: ${noise}`);
-  for (const remark of section.remarks) console.log(`  not measured: ${remark}`);
-  if (smoke) {
-    broken.push(...section.remarks.filter((remark) => !isItsNature(remark)));
-    continue;
-  }
-  for (const { goal, measured, met } of section.targets) {
-    console.log(`  ${met ? "met   " : "MISSED"} ${goal}: ${measured}`);
-  }
+  print(section, noise, performance.now() - began);
+  if (smoke) broken.push(...section.remarks.filter((remark) => !isExpected(remark)));
 }
 server.stop();
 for (const each of broken) console.error(`FAILED ${each}`);
 if (broken.length) process.exitCode = 1;
 
 if (!smoke) {
-  const versionOf = (name: string) =>
-    JSON.parse(readFileSync(`${here}node_modules/${name}/package.json`, "utf8")).version;
-  const versions: Record<string, string> = {};
-  for (const { label, command } of runtimes) {
-    const [program = ""] = command;
-    versions[label] = (await firstLine([program, "--version"])).line.replace(/^(v|deno )/, "");
-  }
-  for (const { peer } of subjects) if (peer) versions[`\`${peer}\``] = versionOf(peer);
-  const results: Results = {
+  writeReport({
     machine: `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform}`,
-    versions,
+    versions: await versionsOf(subjects.flatMap(({ peer }) => peer ?? [])),
     absent,
     notes: subjects.flatMap(({ label, note }) => (note ? [`${label}: ${note}.`] : [])),
     sections: Object.keys(measurements).flatMap(
       (name) => measured.get(name) ?? before?.sections.find((each) => each.name === name) ?? [],
     ),
-  };
-  writeReport(results);
+  });
 }

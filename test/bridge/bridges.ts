@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Miniflare } from "miniflare";
+import { WebSocket } from "ws";
 import { bundle } from "../examples/bundle.ts";
 import { path } from "../examples/execute.ts";
-import { environment, freePort } from "./environment.ts";
-import { type Service, until } from "./service.ts";
+import { startFront } from "./front.ts";
 
 /** A bridge that listens on this machine. */
 export interface RunningBridge {
@@ -11,93 +11,87 @@ export interface RunningBridge {
   readonly close: () => Promise<void>;
 }
 
-/** One in workerd, of which another version may be deployed: every isolate goes, what objects keep stays. */
+/** A bridge in workerd. A deploy ends every isolate; what objects have stored stays. */
 export interface RunningWorker extends RunningBridge {
   readonly deploy: () => Promise<void>;
 }
 
 type Env = Readonly<Record<string, string>>;
 
-const isUp = (url: string): Promise<boolean> =>
-  fetch(url).then(
-    (response) => response.body?.cancel().then(() => response.ok) ?? false,
-    () => false,
-  );
-
-const ended = (child: ChildProcess): Promise<void> =>
+const exited = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();
     child.once("close", () => resolve());
     child.kill();
   });
 
-/** One as a process of its own, with nothing in its environment but what it is given. */
+/** Starts an entry in a process of its own, with nothing in its environment but what it is given. */
 const inProcess =
   (command: string, ...args: readonly string[]) =>
   async (env: Env): Promise<RunningBridge> => {
     const child = spawn(path(command), args, {
       cwd: path("."),
       env: { HOME: process.env.HOME, PATH: process.env.PATH, NO_COLOR: "1", ...env },
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", "pipe", "inherit"],
     });
-    const url = String(env.PUBLIC_URL);
-    await until(`${command} listens`, () => child.exitCode !== null || isUp(url));
-    if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}`);
-    return { url, close: () => ended(child) };
+    let output = "";
+    for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+      output += chunk;
+      const [, url] = /listens on (http:\S+)\n/.exec(output) ?? [];
+      if (url) return { url, close: () => exited(child) };
+    }
+    throw new Error(`${command} ended with ${child.exitCode}`);
   };
 
-/** What `wrangler.toml` binds: an object for each call and each caller. */
-const objects = { OBJECTS: { className: "BridgeObject", useSQLite: true } };
+let script: Promise<string> | undefined;
 
-/** One in workerd, as wrangler makes it of its entry: one file, without any Node module. */
-export const inWorkerd = (
-  entry: string,
-  durableObjects = {},
-): ((env: Env) => Promise<RunningWorker>) => {
-  let script: Promise<string> | undefined;
-  return async (env) => {
-    script ??= bundle(entry, "esm");
-    const options = {
-      modules: true,
-      script: await script,
-      compatibilityDate: "2026-08-01",
-      host: "127.0.0.1",
-      port: Number(env.PORT),
-      bindings: env,
-      durableObjects,
-    };
-    const worker = new Miniflare(options);
-    await worker.ready;
-    return {
-      url: String(env.PUBLIC_URL),
-      deploy: () => worker.setOptions({ ...options, bindings: { ...env, VERSION: "2" } }),
-      close: () => worker.dispose(),
-    };
+/** Starts the Worker as wrangler deploys it: one file, without any Node module. */
+export const startWorker = async (env: Env): Promise<RunningWorker> => {
+  script ??= bundle("examples/bridge/worker.ts", "esm");
+  const front = await startFront();
+  const options = {
+    modules: true,
+    script: await script,
+    compatibilityDate: "2026-08-01",
+    host: "127.0.0.1",
+    port: 0,
+    bindings: { ...env, PUBLIC_URL: front.url },
+    durableObjects: { BRIDGE: { className: "Bridge", useSQLite: true } },
+  };
+  const worker = new Miniflare(options);
+  front.forwardTo(Number((await worker.ready).port));
+  return {
+    url: front.url,
+    deploy: async () => {
+      await worker.setOptions({ ...options, bindings: { ...options.bindings, VERSION: "2" } });
+      front.forwardTo(Number((await worker.ready).port));
+    },
+    close: async () => {
+      await worker.dispose();
+      await front.close();
+    },
   };
 };
 
 const deno = [
-  "run",
-  "--no-prompt",
-  "--allow-net=127.0.0.1",
-  "--allow-env",
+  ...["run", "--no-prompt", "--allow-net=127.0.0.1", "--allow-env"],
   `--config=${path("test/runtimes/deno.json")}`,
   path("examples/bridge/deno.ts"),
 ];
 
-/** The bridge as it is deployed to Workers. */
-export const asWorker = inWorkerd("examples/bridge/worker.ts", objects);
-
-/** The bridge on each platform. */
+/** The bridge on each runtime. */
 export const bridges: Readonly<Record<string, (env: Env) => Promise<RunningBridge>>> = {
-  workerd: asWorker,
+  workerd: startWorker,
   deno: inProcess("test/node_modules/.bin/deno", ...deno),
   bun: inProcess("test/node_modules/.bin/bun", path("examples/bridge/bun.ts")),
-  node: inProcess("test/node_modules/node/bin/node", path("test/bridge/node-server.ts")),
+  node: inProcess("test/node_modules/node/bin/node", path("examples/bridge/node.ts")),
 };
 
-export const startBridge = async <Bridge extends RunningBridge>(
-  start: (env: Env) => Promise<Bridge>,
-  service: Service,
-  more: Env = {},
-): Promise<Bridge> => start({ ...environment(service, await freePort()), ...more });
+/** The status of the response to a request for a socket. */
+export const upgrade = (url: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(url);
+    socket.on("unexpected-response", (_, { statusCode }) => resolve(statusCode));
+    socket.on("upgrade", () => resolve(101));
+    socket.on("error", reject);
+  });

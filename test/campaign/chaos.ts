@@ -1,5 +1,5 @@
 import type { CallRecord } from "outdial/emulator";
-import { startService } from "../bridge/service.ts";
+import { startService, until } from "../bridge/service.ts";
 import { randomOf } from "../chaos/random.ts";
 import { listOf, numbersOf, rowsOf } from "./csv.ts";
 import { startWorker, type Worker } from "./worker.ts";
@@ -61,25 +61,26 @@ export const chaos = async ({ contacts, kills, seed, shards }: Chaos) => {
     speed: 100,
     seed,
     keep: 10 * contacts,
-    notifications: { lost: 0.02, doubled: 0.1, late: 0.1, lateBy: 20_000 },
+    notifications: { lost: 0.02, doubled: 0.1, late: 0.1, delay: 20_000 },
   });
   const { emulator, baseUrl } = service;
   const { apiKey, webhookSecret } = emulator;
   const worker = await startWorker({ baseUrl, apiKey, webhookSecret });
   const began = Date.now();
   try {
-    const plan = { rate: 40, concurrency: 100, window: "always", settle: 15, shards };
+    const plan = { rate: 40, concurrency: 100, window: "always", settleTimeout: 15_000, shards };
     const { id } = await (await worker.ask("POST", "/campaigns", plan)).json();
     await worker.ask("PUT", `/campaigns/${id}/contacts`, listOf(numbers));
     await worker.ask("POST", `/campaigns/${id}/start`);
     for (let kill = 0; kill < kills; kill++) {
-      await pause(100 + random() * 2_400);
+      const many = emulator.posts.size + 1 + Math.floor(random() * 60);
+      await until(`${many} POSTs`, () => emulator.posts.size >= many);
       await worker.kill();
       await pause(random() * 300);
       await worker.start();
     }
     const faults: string[] = [];
-    if (!(await finished(worker, id, 60_000 + contacts * 50))) faults.push("it has not ended");
+    if (!(await finished(worker, id, 240_000 + contacts * 50))) faults.push("it has not ended");
     const results = await worker.ask("GET", `/campaigns/${id}/results`);
     const rows = rowsOf(await results.text());
     if (rows.length !== contacts) faults.push(`${rows.length} rows`);

@@ -90,10 +90,10 @@ test("a list is uploaded, started, watched to its end and downloaded", async () 
   await begin("Spring");
   await upload(`${listOf(numbers)}nobody\n`);
   expect(await page.getByText(/\d+ added/).textContent()).toBe(
-    "63 added, 0 known already, 1 refused.",
+    "63 added, 0 already known, 1 refused.",
   );
   await page.getByText(/^line 65: to_number must be/).waitFor();
-  await page.getByText(/63 wait, which takes about 3 seconds/).waitFor();
+  await page.getByText(/63 waiting, about 3 seconds left/).waitFor();
   await page.getByRole("button", { name: "Start calling 63" }).click();
   await page.getByText("running", { exact: true }).waitFor();
   await page.getByRole("img", { name: /ended, \d+ completed/ }).waitFor();
@@ -144,7 +144,7 @@ test("what goes wrong is told in words, and can be done again", async () => {
   await visit();
   await signIn(token.toUpperCase());
   const announced = page.locator("#announce");
-  await expect.poll(() => announced.textContent()).toBe("The token is not known.");
+  await expect.poll(() => announced.textContent()).toBe("This token is unknown.");
   await signIn(stranger);
   await page.getByText("New campaign").waitFor();
   expect(await announced.textContent()).toBe("");

@@ -3,7 +3,7 @@
 import { startService } from "../bridge/service.ts";
 import { startWorker, token } from "./worker.ts";
 
-const service = await startService({ speed: 10, ringFor: 2_000 });
+const service = await startService({ speed: 10, ringDuration: 2_000 });
 const { emulator, baseUrl } = service;
 const { apiKey, webhookSecret } = emulator;
 const worker = await startWorker({ baseUrl, apiKey, webhookSecret });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { freePort } from "../bridge/environment.ts";
+import { startFront } from "../bridge/front.ts";
 import { path } from "../examples/execute.ts";
 
 export const token = "the-token-of-one-caller-0123456789";
@@ -85,8 +85,9 @@ export const startWorker = async (service: Service, more: Variables = {}): Promi
   const folder = mkdtempSync(join(tmpdir(), "outdial-campaign-"));
   const script = join(folder, "worker.js");
   await bundle(script);
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  // The Worker's own port differs after each start, and the URLs that it has signed stay.
+  const front = await startFront();
+  const { url } = front;
   const env = {
     PATH: process.env.PATH,
     WORKER_ENV: JSON.stringify(environment(service, url, more)),
@@ -94,7 +95,7 @@ export const startWorker = async (service: Service, more: Variables = {}): Promi
   let child: ChildProcess | undefined;
   const start = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const args = [path("test/campaign/runtime.ts"), String(port), join(folder, "state"), script];
+      const args = [path("test/campaign/runtime.ts"), join(folder, "state"), script];
       // A group of its own: the runtime is a process below this one.
       const started = spawn(process.execPath, args, {
         env,
@@ -102,12 +103,16 @@ export const startWorker = async (service: Service, more: Variables = {}): Promi
         stdio: ["pipe", "pipe", "inherit"],
       });
       child = started;
-      started.stdout.once("data", () => resolve());
+      started.stdout.once("data", (port) => {
+        front.forwardTo(Number(port));
+        resolve();
+      });
       started.once("exit", (code) => reject(new Error(`The runtime has ended with ${code}`)));
     });
   const kill = async (): Promise<void> => {
     const { pid } = child ?? {};
     if (!child || pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    front.forwardTo(undefined);
     process.kill(-pid, "SIGKILL");
     await ended(child);
   };
@@ -124,6 +129,7 @@ export const startWorker = async (service: Service, more: Variables = {}): Promi
     start,
     close: async () => {
       await kill();
+      await front.close();
       rmSync(folder, { recursive: true });
     },
   };

@@ -7,7 +7,7 @@ import { faultsIn, rowsOf } from "./judge.ts";
 import { numberOf } from "./oddities.ts";
 import { Postman } from "./postman.ts";
 import { randomOf } from "./random.ts";
-import { freePort, startService } from "./service.ts";
+import { startService } from "./service.ts";
 
 export interface Chaos {
   readonly contacts: number;
@@ -23,9 +23,14 @@ const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 /** Each word of the command but the list's and the ports'. */
 const flags = ["--from", "+12025550199", "--flow", "http://127.0.0.1:9/flow", "--window", "always"];
 
+const receiverLine = /Notifications arrive at (\S+)/;
+
+/** The most POSTs between the start of a process and its end. */
+const killAfter = 40;
+
 const limits = ["--rate", "250", "--concurrency", "200", "--attempts", "2", "--retry-on", "busy"];
 
-const waits = ["--retry-after", "1s", "--settle", "12s", "--no-record", "--yes", "--json"];
+const waits = ["--retry-after", "1s", "--settle", "20s", "--no-record", "--yes", "--json"];
 
 /**
  * Dials a list through every mishap: `kill -9` at random moments, two processes at once, a clock that is
@@ -41,8 +46,7 @@ export const chaos = async ({ contacts, kills, seed, runtimes }: Chaos) => {
   writeFileSync(list, `to_number\n${rows.join("\n")}\n`);
   const postman = new Postman(random);
   const service = await startService(contacts, postman);
-  const port = await freePort();
-  const args = ["dial", list, ...flags, ...limits, ...waits, "--listen", `127.0.0.1:${port}`];
+  const args = ["dial", list, ...flags, ...limits, ...waits, "--listen", "127.0.0.1:0"];
   let shift = 86_400_000;
   const dial = (): Running => {
     shift -= Math.floor(random() * 600_000);
@@ -53,19 +57,38 @@ export const chaos = async ({ contacts, kills, seed, runtimes }: Chaos) => {
       OUTDIAL_SECRET: "a secret that was made at random",
       CHAOS_SHIFT: String(shift),
     };
-    return start(runtime, args, env, { preload, allow: ["-A"] });
+    const running = start(runtime, args, env, { preload, allow: ["-A"] });
+    running.says(receiverLine).then(
+      (text) => {
+        postman.receiver = new URL(receiverLine.exec(text)?.[1] ?? "").origin;
+      },
+      () => {}, // It was killed first, or refused.
+    );
+    return running;
   };
   const began = Date.now();
   let refused = 0;
+  let killed = 0;
   for (let kill = 0; kill < kills; kill++) {
     const running = [dial(), ...(kill % 4 === 3 ? [dial()] : [])];
-    await pause(200 + random() * 2_300);
-    for (const { child } of running) child.kill("SIGKILL");
-    const ended = await Promise.all(running.map((each) => each.ended));
-    refused += ended.filter(({ code }) => code === 2).length;
+    const alive = new Set(running);
+    const ended = Promise.all(
+      running.map(async (each) => {
+        const end = await each.ended;
+        alive.delete(each);
+        return end;
+      }),
+    );
+    // Most are killed among their POSTs; some sooner or later, by the clock.
+    const many = service.posts.length + 1 + Math.floor(random() * killAfter);
+    const moment = kill % 4 === 2 ? pause(200 + random() * 2_300) : service.posted(many);
+    await Promise.race([moment, ended]);
+    if (alive.size > 0) killed++;
+    for (const each of alive) each.kill("SIGKILL");
+    refused += (await ended).filter(({ code }) => code === 2).length;
   }
   const last = await dial().ended;
-  await postman.done(10_000);
+  await postman.stop();
   const journal = join(folder, "people.outdial");
   const { stdout } = await outdial("node", ["results", journal]);
   const faults = [...faultsIn(rowsOf(stdout), service, postman)];
@@ -78,7 +101,7 @@ export const chaos = async ({ contacts, kills, seed, runtimes }: Chaos) => {
   return {
     faults,
     summary: {
-      ...{ contacts, kills, seed, posts: service.posts.length, refused },
+      ...{ contacts, kills, killed, seed, posts: service.posts.length, refused },
       ...{ sent, lost, doubled, seconds: Math.round((Date.now() - began) / 1000) },
       ended: last.stdout.trim(),
     },

@@ -11,6 +11,8 @@ export class Postman {
   /** What was sent, and by whom: the last word of each attempt, and whether it is lost. */
   readonly finals = new Map<string, { readonly disposition: string; readonly lost: boolean }>();
   readonly counts = { sent: 0, lost: 0, doubled: 0 };
+  /** Where the latest process receives notifications: each has a port of its own. */
+  receiver = "";
   readonly #random: () => number;
   readonly #carried = new Set<Promise<void>>();
   #over = false;
@@ -34,13 +36,10 @@ export class Postman {
     return new Response(null, { status: 204 });
   }
 
-  /** Waits until everything that isn't lost has arrived, or gives the rest up. */
-  async done(milliseconds: number): Promise<void> {
-    const timer = setTimeout(() => {
-      this.#over = true;
-    }, milliseconds);
+  /** Gives up what nobody receives any more. */
+  async stop(): Promise<void> {
+    this.#over = true;
     await Promise.all(this.#carried);
-    clearTimeout(timer);
   }
 
   #fate(): Fate {
@@ -55,8 +54,9 @@ export class Postman {
     const work = (async () => {
       await new Promise((resolve) => setTimeout(resolve, wait));
       while (!this.#over) {
+        const { pathname, search } = new URL(url);
         const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
-        const answer = await fetch(url, init).catch(() => undefined);
+        const answer = await fetch(this.receiver + pathname + search, init).catch(() => undefined);
         if (answer?.ok) return;
         await new Promise((resolve) => setTimeout(resolve, 100));
       }

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createSocket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { createEmulator } from "outdial/emulator";
 import { endOf, numberOf, type Oddity, oddityOf } from "./oddities.ts";
 import { keyOf, type Postman } from "./postman.ts";
@@ -17,6 +17,8 @@ export interface Service {
   readonly url: string;
   readonly apiKey: string;
   readonly posts: readonly Post[];
+  /** Waits until there were so many POSTs. */
+  readonly posted: (count: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -37,6 +39,11 @@ export const startService = async (contacts: number, postman: Postman): Promise<
         : Response.json({ action: "hangup" }),
   });
   const posts: Post[] = [];
+  const arrivals = new EventTarget();
+  const note = (post: Post) => {
+    posts.push(post);
+    arrivals.dispatchEvent(new Event("post"));
+  };
   const deferred = new Set<string>();
   const server = createServer(async (request, response) => {
     let body = "";
@@ -47,7 +54,7 @@ export const startService = async (contacts: number, postman: Postman): Promise<
     const status = isBusy ? 429 : refusals[oddity];
     const told = { key: keyOf(status_callback_url), to_number };
     if (status) {
-      posts.push({ ...told, isNo: status !== 503 });
+      note({ ...told, isNo: status !== 503 });
       deferred.add(to_number);
       return void response.writeHead(status, { "Retry-After": "1" }).end(detail);
     }
@@ -57,7 +64,7 @@ export const startService = async (contacts: number, postman: Postman): Promise<
       body,
     });
     const answer = await asked.catch(() => undefined);
-    posts.push({ ...told, isNo: answer?.status === 429 });
+    note({ ...told, isNo: answer?.status === 429 });
     if (!answer || oddity === "cut") return void response.destroy();
     if (oddity === "silent") return;
     if (oddity === "placed_and_down") return void response.writeHead(503).end(detail);
@@ -71,6 +78,16 @@ export const startService = async (contacts: number, postman: Postman): Promise<
     url: `http://127.0.0.1:${port}`,
     apiKey: emulator.apiKey,
     posts,
+    posted: (count) =>
+      new Promise((resolve) => {
+        const check = () => {
+          if (posts.length < count) return;
+          arrivals.removeEventListener("post", check);
+          resolve();
+        };
+        arrivals.addEventListener("post", check);
+        check();
+      }),
     stop: async () => {
       server.close();
       server.closeAllConnections();
@@ -78,13 +95,4 @@ export const startService = async (contacts: number, postman: Postman): Promise<
       await emulator.close();
     },
   };
-};
-
-/** A port that is free at the moment. */
-export const freePort = async (): Promise<number> => {
-  const server = createSocket();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 };

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { outdial, type Running, type Runtime, runtimes, start } from "./cli.ts";
+import { begin, invoke, outdial, type Running, type Runtime, runtimes, start } from "./cli.ts";
 
 let folder: string;
 let file: string;
@@ -13,17 +13,19 @@ beforeEach(() => {
 
 const running: Running[] = [];
 afterEach(async () => {
-  for (const { child, ended } of running.splice(0)) {
-    child.kill("SIGTERM");
+  for (const { kill, ended } of running.splice(0)) {
+    kill("SIGTERM");
     await ended;
   }
 });
 
 const allow = ["--allow-env", "--allow-net", "--allow-read", "--allow-write"];
 
-const emulate = async (runtime: Runtime, env: Readonly<Record<string, string>> = {}) => {
+/** @param runtime - `"here"`: in this process */
+const emulate = async (runtime: Runtime | "here", env: Readonly<Record<string, string>> = {}) => {
   const own = { XDG_STATE_HOME: folder, ...env };
-  const emulator = start(runtime, ["emulator", "--port", "0"], own, { allow });
+  const args = ["emulator", "--port", "0"];
+  const emulator = runtime === "here" ? begin(args, own) : start(runtime, args, own, { allow });
   running.push(emulator);
   const text = await emulator.says(/^echo .*\n/m);
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
@@ -71,41 +73,41 @@ describe.each(runtimes)("the account of an emulator, under %s", (runtime) => {
 
 describe("the account of an emulator", () => {
   it("has the key of OUTDIAL_EMULATOR_KEY, which is not kept, and never that of OUTDIAL_API_KEY", async () => {
-    const { account } = await emulate("node", { OUTDIAL_API_KEY: "ak_the-real-key-of-somebody" });
-    const chosen = await emulate("node", { OUTDIAL_EMULATOR_KEY: "chosen-by-the-user" });
+    const { account } = await emulate("here", { OUTDIAL_API_KEY: "ak_the-real-key-of-somebody" });
+    const chosen = await emulate("here", { OUTDIAL_EMULATOR_KEY: "chosen-by-the-user" });
     expect(chosen.account).toEqual({ ...account, apiKey: "chosen-by-the-user" });
     expect(readFileSync(file, "utf8")).not.toContain("chosen");
-    const { printed } = await emulate("node", { OUTDIAL_API_KEY: "ak_the-real-key-of-somebody" });
+    const { printed } = await emulate("here", { OUTDIAL_API_KEY: "ak_the-real-key-of-somebody" });
     expect(printed()).not.toContain("somebody");
   });
 
   it("is new at each start where files can't be had", async () => {
     const XDG_STATE_HOME = join(folder, "is-a-file");
     writeFileSync(XDG_STATE_HOME, "");
-    const { account } = await emulate("node", { XDG_STATE_HOME });
-    expect((await emulate("node", { XDG_STATE_HOME })).account).not.toEqual(account);
+    const { account } = await emulate("here", { XDG_STATE_HOME });
+    expect((await emulate("here", { XDG_STATE_HOME })).account).not.toEqual(account);
   });
 
   it("is new where the file holds something else", async () => {
     mkdirSync(join(folder, "outdial"));
     writeFileSync(file, '{"apiKey":"$(reboot)","webhookSecret":7}', { mode: 0o600 });
-    const { account } = await emulate("node");
+    const { account } = await emulate("here");
     expect(account.apiKey).toMatch(/^ak_[\w-]{43}$/);
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(account);
   });
 
   it("is not read from a file that others can read", async () => {
-    await emulate("node");
+    await emulate("here");
     chmodSync(file, 0o644);
-    const ended = await outdial("node", ["emulator", "--port", "0"], { XDG_STATE_HOME: folder });
-    const stderr = `outdial: ${file} is not yours alone: chmod 600 it\n`;
+    const ended = await invoke(["emulator", "--port", "0"], { XDG_STATE_HOME: folder });
+    const stderr = `outdial: other users may read ${file}: chmod 600 it\n`;
     expect(ended).toEqual({ code: 1, stdout: "", stderr });
   });
 
   it.each(["short", 'with"quotes-and-$(more)'])(
     "exits 2 for OUTDIAL_EMULATOR_KEY=%s",
     async (key) => {
-      const ended = await outdial("node", ["emulator"], { OUTDIAL_EMULATOR_KEY: key });
+      const ended = await invoke(["emulator"], { OUTDIAL_EMULATOR_KEY: key });
       expect(ended).toMatchObject({ code: 2, stdout: "" });
       expect(ended.stderr).toMatch(/^outdial: OUTDIAL_EMULATOR_KEY must be [^\n]*\n$/);
       expect(ended.stderr).not.toContain(key);

@@ -3,6 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Stage } from "../../src/cli/command.ts";
+import { endedEarly, reportFailure, run as runCommand } from "../../src/cli/run.ts";
+import { Terminal } from "../../src/cli/terminal.ts";
 
 const path = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 const modules = path("test/node_modules");
@@ -48,13 +51,39 @@ export interface Ended {
 }
 
 export interface Running {
-  readonly child: ChildProcess;
-  /** What it has printed so far. */
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** The output so far. */
   readonly printed: () => string;
-  /** Waits until it has printed a text, and gives all of it. */
+  /** Waits until a text is printed, and returns all output. */
   readonly says: (what: RegExp) => Promise<string>;
   readonly ended: Promise<Ended>;
 }
+
+export interface RunningProcess extends Running {
+  readonly child: ChildProcess;
+}
+
+/** Collects output, and announces it. */
+const collect = () => {
+  const text = { stdout: "", stderr: "" };
+  const watchers = new Set<() => void>();
+  const printed = () => text.stdout + text.stderr;
+  return {
+    text,
+    printed,
+    add: (stream: keyof typeof text, chunk: unknown) => {
+      text[stream] += chunk;
+      for (const watch of watchers) watch();
+    },
+    saysUntil: (ended: Promise<Ended>) => (what: RegExp) =>
+      new Promise<string>((resolve, reject) => {
+        const watch = () => what.test(printed()) && resolve(printed());
+        watchers.add(watch);
+        watch();
+        ended.then(() => reject(new Error(`ended without ${what}: ${printed()}`)));
+      }),
+  };
+};
 
 /** Starts a command, with nothing of this process's environment that `outdial` would read. */
 const run = (
@@ -62,47 +91,75 @@ const run = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   stdin: "ignore" | "pipe" = "ignore",
-): Running => {
+): RunningProcess => {
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(command, args, {
     env: { PATH, HOME, XDG_STATE_HOME: state, DENO_NO_UPDATE_CHECK: "1", ...env },
     stdio: [stdin, "pipe", "pipe"],
   });
-  let stdout = "";
-  let stderr = "";
-  const watchers = new Set<() => void>();
-  const told = () => {
-    for (const watch of watchers) watch();
-  };
-  child.stdout?.on("data", (chunk) => {
-    stdout += chunk;
-    told();
-  });
-  child.stderr?.on("data", (chunk) => {
-    stderr += chunk;
-    told();
-  });
+  const { text, printed, add, saysUntil } = collect();
+  child.stdout?.on("data", (chunk) => add("stdout", chunk));
+  child.stderr?.on("data", (chunk) => add("stderr", chunk));
   const ended = new Promise<Ended>((resolve) =>
-    child.on("close", (code) => resolve({ code, stdout, stderr })),
+    child.on("close", (code) => resolve({ code, ...text })),
   );
-  const printed = () => stdout + stderr;
-  const says = (what: RegExp) =>
-    new Promise<string>((resolve, reject) => {
-      const watch = () => what.test(printed()) && resolve(printed());
-      watchers.add(watch);
-      watch();
-      ended.then(() => reject(new Error(`ended without ${what}: ${printed()}`)));
-    });
-  return { child, printed, says, ended };
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  return { child, kill, printed, says: saysUntil(ended), ended };
 };
 
-/** Starts `outdial`. */
+/** How the streams of a command in this process behave. */
+interface Streams {
+  /** Columns of a terminal on stderr. */
+  readonly columns?: number;
+}
+
+/** Starts a command in this process, from its source: whatever needs no process of its own. */
+export const begin = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  { columns }: Streams = {},
+): Running => {
+  const { text, printed, add, saysUntil } = collect();
+  const output = (name: keyof typeof text) => ({
+    ...(columns !== undefined && { isTTY: true, columns }),
+    write: (chunk: string, done: () => void) => {
+      add(name, chunk);
+      done();
+    },
+  });
+  const own = { XDG_STATE_HOME: state, ...env };
+  const streams = { stdout: output("stdout"), stderr: output("stderr") };
+  const terminal = new Terminal({ env: own, stdin: undefined, ...streams });
+  const interrupt = new AbortController();
+  let stage: Stage = "nothing";
+  const host = {
+    env: own,
+    terminal,
+    signal: interrupt.signal,
+    reached: (now: Stage) => {
+      stage = now;
+    },
+  };
+  const ended = runCommand(args, host)
+    .catch((error: unknown) => reportFailure(error, stage, args, host))
+    .then((code): Ended => ({ code, ...text }));
+  const kill = () => interrupt.abort(endedEarly("interrupted", stage));
+  return { kill, printed, says: saysUntil(ended), ended };
+};
+
+/** Runs a command in this process to its end. */
+export const invoke = (
+  args: readonly string[],
+  env?: Readonly<Record<string, string>>,
+): Promise<Ended> => begin(args, env).ended;
+
+/** Starts the built `outdial` in a process of its own. */
 export const start = (
   runtime: Runtime,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   how: How = {},
-): Running => {
+): RunningProcess => {
   const [command = "", ...first] = commands[runtime](how);
   return run(command, [...first, ...args], env);
 };
@@ -113,7 +170,7 @@ export const startInShell = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   redirection: string,
-): Running => {
+): RunningProcess => {
   const words = [...commands[runtime]({}), ...args].map((word) => `'${word}'`);
   return run("sh", ["-c", `${words.join(" ")} ${redirection}`], env);
 };
@@ -122,12 +179,12 @@ export const startInShell = (
 export const startOnTerminal = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-): Running => {
+): RunningProcess => {
   const line = [...commands.node({}), ...args].join(" ");
   return run("script", ["-qefc", line, "/dev/null"], env, "pipe");
 };
 
-/** Runs `outdial` to its end. */
+/** Runs the built `outdial` in a process of its own to its end. */
 export const outdial = (
   runtime: Runtime,
   args: readonly string[],

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Running, start } from "./cli.ts";
+import { begin, type Running } from "./cli.ts";
 
 // Clients that nobody here wrote, against the emulator on a port.
 
@@ -29,7 +29,7 @@ const server = createServer(async (request, response) => {
 beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   receiver = `http://127.0.0.1:${(server.address() as AddressInfo).port}/status`;
-  emulator = start("node", ["emulator", "--port", "0", "--speed", "20"]);
+  emulator = begin(["emulator", "--port", "0", "--speed", "20"]);
   const text = await emulator.says(/^echo .*\n/m);
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
   baseUrl = find(/base URL +(\S+)/);
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  emulator.child.kill("SIGINT");
+  emulator.kill("SIGINT");
   await emulator.ended;
   server.close();
   server.closeAllConnections();
@@ -65,7 +65,7 @@ const curl = async (apiKey: string, body: string, ...args: readonly string[]) =>
 };
 
 const ended = (id: string) =>
-  emulator.says(new RegExp(`${id.slice(-6)}  told +call\\.(completed|failed), delivered`));
+  emulator.says(new RegExp(`${id.slice(-6)}  notified +call\\.(completed|failed), delivered`));
 
 it("curl places a call, and sees each refusal", async () => {
   const placed = await curl(key, call("+12025550100"));

@@ -1,9 +1,11 @@
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -13,11 +15,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmulator, type Emulator } from "outdial/emulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { serveNode } from "../../src/cli/serve/node.ts";
-import type { Server } from "../../src/cli/serve/server.ts";
-import { freePort } from "../chaos/service.ts";
+import { type Server, serveNode } from "../../src/cli/serve.ts";
 import {
+  begin,
   type Ended,
+  invoke,
   outdial,
   type Runtime,
   runtimes,
@@ -37,7 +39,10 @@ const people = `\ufeffPhone_Number,ID,Name,Timezone\r
 let folder: string;
 let emulator: Emulator;
 let server: Server;
-let port: number;
+/** Where the latest run receives notifications: each has a port of its own. */
+let receiver: string;
+/** While it is set, the service answers no call. */
+let held: Promise<void> | undefined;
 let posts: number;
 /** How the notifications were answered; 0 for a connection that was cut off. */
 let answers: number[];
@@ -50,25 +55,37 @@ const posted = (count: number): Promise<void> =>
     watch();
   });
 
+/** The service answers no call until it is released. */
+const holdAnswers = (): (() => void) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  held = promise;
+  return resolve;
+};
+
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "dial-"));
   posts = 0;
   answers = [];
+  receiver = "";
+  held = undefined;
   watch = () => {};
-  port = await freePort();
   emulator = createEmulator({
     speed: 100,
     fetch: async (request, init) => {
       if (request.url.includes("/flow")) return Response.json({ action: "hangup" });
       const at = answers.push(0) - 1;
-      const response = await fetch(request, init);
+      const { pathname, search } = new URL(request.url);
+      const response = await fetch(new Request(receiver + pathname + search, request), init);
       answers[at] = response.status;
       return response;
     },
   });
-  const handler = (request: Request): Promise<Response> => {
+  const handler = async (request: Request): Promise<Response> => {
+    const { status_callback_url } = await request.clone().json();
+    receiver = new URL(status_callback_url).origin;
     posts++;
     watch();
+    await held;
     return emulator.fetch(request);
   };
   server = await serveNode(handler, { hostname: "127.0.0.1", port: 0 });
@@ -97,13 +114,13 @@ const words = (list: string, ...more: readonly string[]): readonly string[] => [
   "dial",
   list,
   ...["--from", "+12025550199", "--flow", "http://127.0.0.1:9/flow", "--window", "always"],
-  ...["--rate", "50", "--settle", "5s", ...more],
+  ...["--rate", "50", ...(more.includes("--settle") ? [] : ["--settle", "5m"]), ...more],
 ];
 
-const listening = () => ["--listen", `127.0.0.1:${port}`, "--yes"];
+const listening = () => ["--listen", "127.0.0.1:0", "--yes"];
 
-const run = (args: readonly string[], runtime: Runtime = "node"): Promise<Ended> =>
-  outdial(runtime, args, env(), { allow: ["-A"] });
+const run = (args: readonly string[], runtime?: Runtime): Promise<Ended> =>
+  runtime ? outdial(runtime, args, env(), { allow: ["-A"] }) : invoke(args, env());
 
 const results = async (): Promise<readonly string[]> => {
   const { stdout } = await run(["results", join(folder, "people.outdial")]);
@@ -111,7 +128,7 @@ const results = async (): Promise<readonly string[]> => {
 };
 
 describe.each(runtimes)("outdial dial, under %s", (runtime) => {
-  it("calls a list to its end, and says what became of each", async () => {
+  it("calls a list to its end, and prints the outcome of each contact", async () => {
     const list = file("people.csv", people);
     const ended = await run(words(list, ...listening(), "--json"), runtime);
     expect(ended.code, ended.stderr).toBe(0);
@@ -121,7 +138,9 @@ describe.each(runtimes)("outdial dial, under %s", (runtime) => {
     });
     await expect.poll(() => new Set(answers)).toEqual(new Set([204]));
     const [head, ...rows] = await results();
-    expect(head).toBe("to_number,id,disposition,reason,attempts,call_id");
+    expect(head).toBe(
+      "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration",
+    );
     expect(rows.map((row) => row.split(",").slice(0, 3).join(","))).toEqual([
       "+12025550100,A-1,completed",
       "+12025550101,A-2,busy",
@@ -130,17 +149,20 @@ describe.each(runtimes)("outdial dial, under %s", (runtime) => {
     expect(statSync(join(folder, "people.outdial")).mode & 0o777).toBe(0o600);
   });
 
-  it("goes on where it was after kill -9, and calls nobody twice", async () => {
+  it("resumes after kill -9, and calls nobody twice", async () => {
     const many = Array.from({ length: 60 }, (_, index) => `+1303555${1000 + index}`).join("\n");
     const list = file("people.csv", `number\n${many}\n`);
-    const running = start(runtime, words(list, ...listening()), env(), { allow: ["-A"] });
+    // What was claimed and not sent before the kill is unknown after this time.
+    const settle = ["--settle", "5s"];
+    const args = words(list, ...listening(), ...settle, "--json");
+    const running = start(runtime, args, env(), { allow: ["-A"] });
     await posted(10);
     running.child.kill("SIGKILL");
     await running.ended;
     const before = posts;
-    const { stdout } = await run(words(list, ...listening(), "--json"), runtime);
-    const told = JSON.parse(stdout);
-    expect(told.completed + told.unknown).toBe(60);
+    const { stdout } = await run(args, runtime);
+    const { completed, unknown } = JSON.parse(stdout);
+    expect(completed + unknown).toBe(60);
     expect(before).toBeLessThan(60);
     expect(posts).toBeLessThanOrEqual(60);
     const numbers = emulator.calls.map(({ to_number }) => to_number);
@@ -149,10 +171,10 @@ describe.each(runtimes)("outdial dial, under %s", (runtime) => {
 });
 
 describe("outdial dial", () => {
-  it("tells what it would do with --dry-run: who is refused and why, how long, when, recorded or not", async () => {
+  it("prints the plan with --dry-run: refused rows and why, duration, hours, recording", async () => {
     const list = file("people.csv", `${people}0170 1234,,Eve,\r\n+12025550100,,Ada,\r\n`);
     const dnc = file("dnc.txt", "+12025550101 # asked on Monday\n\n");
-    const args = words(list, "--listen", `127.0.0.1:${port}`, "--dry-run", "--dnc", dnc);
+    const args = words(list, "--listen", "127.0.0.1:0", "--dry-run", "--do-not-call", dnc);
     const { code, stdout, stderr } = await run(args);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     expect(stderr).toContain("2 contacts to call, of 3 contacts");
@@ -165,10 +187,55 @@ describe("outdial dial", () => {
     expect(existsSync(join(folder, "people.outdial"))).toBe(false);
   });
 
+  it("prints the names of columns in the plan without the control characters of a terminal", async () => {
+    const header = '"ph\u001b[2Jone",no\u001b]0;x\u0007te,\u202eid2';
+    const list = file("people.csv", `${header}\n+12025550100,,\n`);
+    const column = ["--number-column", "ph\u001b[2Jone"];
+    const { code, stderr } = await run(words(list, ...listening(), "--dry-run", ...column));
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('number from "ph [2Jone"');
+    expect(stderr.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
   it("reads national numbers with --country", async () => {
     const list = file("people.csv", "phone\n(202) 555-0100\n+49 (0)30 123456\n");
     const { stderr } = await run(words(list, ...listening(), "--dry-run", "--country", "us"));
     expect(stderr).toContain("2 contacts to call");
+  });
+
+  it("prints results with times and duration, as CSV and as lines of JSON", async () => {
+    const list = file("people.csv", people);
+    const before = Date.now();
+    await run(words(list, ...listening()));
+    const { stdout } = await run(["results", join(folder, "people.outdial"), "--json"]);
+    const [first, ...others] = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(others).toHaveLength(2);
+    expect(first).toMatchObject({ to_number: "+12025550100", disposition: "completed" });
+    expect(Date.parse(first.started_at)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(first.ended_at)).toBeGreaterThanOrEqual(Date.parse(first.started_at));
+    expect(first.duration).toEqual(expect.any(Number));
+    expect((await results())[1]).toMatch(
+      /^\+12025550100,A-1,completed,normal,1,\w+,[-\d]+T[^,]+Z,[-\d]+T[^,]+Z,\d+$/,
+    );
+  });
+
+  it("says while it runs that the service cannot be reached, and why in the results", async () => {
+    const list = file("people.csv", people);
+    await server.stop();
+    const running = begin(words(list, ...listening()), env(), { columns: 100 });
+    await running.says(/0\/3 done {2}the service cannot be reached/);
+    running.kill("SIGINT");
+    expect((await running.ended).stderr).toContain("the same command resumes");
+    expect((await results()).slice(1).join()).toMatch(/connect/i);
+  });
+
+  it("is never both running and done in its JSON", async () => {
+    const list = file("people.csv", people);
+    const { stdout } = await run(words(list, ...listening(), "--json"));
+    expect(JSON.parse(stdout)).toMatchObject({ state: "done", done: true });
   });
 
   it("ends contacts as placed where somebody else receives the notifications", async () => {
@@ -182,73 +249,80 @@ describe("outdial dial", () => {
   it("exits 1 when the service refuses every call, and goes on once that is mended", async () => {
     const list = file("people.csv", people);
     const args = words(list, ...listening(), "--json");
-    const wrong = await outdial("node", args, { ...env(), OUTDIAL_API_KEY: "ak_wrong" });
+    const wrong = await invoke(args, { ...env(), OUTDIAL_API_KEY: "ak_wrong" });
     expect(wrong.code).toBe(1);
-    expect(wrong.stderr).toMatch(/paused: HTTP 403/);
+    expect(wrong.stderr).toMatch(/Paused: HTTP 403/);
     expect(wrong.stderr).not.toContain("ak_wrong");
     expect((await run(args)).code).toBe(0);
   });
 
   it("exits 3 when some are unknown", async () => {
     const list = file("people.csv", "number\n+12025550110\n");
-    const { code, stdout } = await run(words(list, ...listening(), "--json"));
+    const { code, stdout } = await run(words(list, ...listening(), "--settle", "1s", "--json"));
     expect(code).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({ unknown: 1 });
   });
 
-  it.each(["SIGINT", "SIGHUP"] as const)(
-    "exits 130 at %s, after the calls that live; the same command goes on",
-    async (event) => {
-      const many = Array.from({ length: 60 }, (_, index) => `+1303555${1000 + index}`).join("\n");
-      const list = file("people.csv", `number\n${many}\n`);
-      const args = words(list, ...listening(), "--json");
-      const running = start("node", args, env());
-      await posted(5);
-      running.child.kill(event);
-      const { code, stdout } = await running.ended;
-      expect(code).toBe(130);
-      expect(JSON.parse(stdout)).toMatchObject({ calling: 0, unknown: 0, contacts: 60 });
-      const again = await run(args);
-      expect(again.code).toBe(0);
-      expect(JSON.parse(again.stdout)).toMatchObject({ completed: 60 });
-      expect(posts).toBe(60);
-    },
-  );
+  it("exits 130 at SIGHUP, after the live calls; the same command resumes", async () => {
+    const many = Array.from({ length: 60 }, (_, index) => `+1303555${1000 + index}`).join("\n");
+    const list = file("people.csv", `number\n${many}\n`);
+    const args = words(list, ...listening(), "--json");
+    const running = start("node", args, env());
+    await posted(5);
+    running.kill("SIGHUP");
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ calling: 0, unknown: 0, contacts: 60 });
+    const again = await run(args);
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ completed: 60 });
+    expect(posts).toBe(60);
+  });
 
-  it("is refused for a journal that is in use; results and block work meanwhile", async () => {
-    const many = Array.from({ length: 20 }, (_, index) => `+1303555${1000 + index}`).join("\n");
+  it("is refused for a ledger that is in use; results and block work meanwhile", async () => {
+    const many = Array.from({ length: 200 }, (_, index) => `+1303555${1000 + index}`).join("\n");
     const list = file("people.csv", `number\n${many}\n`);
     const slow = words(list, "--yes", "--rate", "1").filter((word) => word !== "50");
     const args = slow.filter(
       (word, index) => !(word === "--rate" && slow[index + 1] === "--settle"),
     );
-    const running = start("node", [...args, "--listen", `127.0.0.1:${port}`], env());
+    const running = begin([...args, "--listen", "127.0.0.1:0"], env());
     await posted(1);
-    const other = await freePort();
-    const second = await run([...args, "--listen", `127.0.0.1:${other}`]);
+    const second = await run([...args, "--listen", "127.0.0.1:0"]);
     expect(second.code).toBe(2);
-    expect(second.stderr).toMatch(/journal is in use/);
-    const journal = join(folder, "people.outdial");
-    expect((await run(["block", journal, "+13035551019"])).stdout).toMatch(/^1 blocked/);
-    expect((await results()).at(-1)).toMatch(/^\+13035551019,,skipped,blocked,0/);
-    running.child.kill("SIGKILL");
+    expect(second.stderr).toMatch(/ledger is in use/);
+    const ledger = join(folder, "people.outdial");
+    expect((await run(["block", ledger, "+13035551199"])).stdout).toMatch(/^1 blocked/);
+    expect((await results()).at(-1)).toMatch(/^\+13035551199,,blocked,blocked,0/);
+    running.kill("SIGINT");
     await running.ended;
   });
 
   it("reads the do-not-call list again when it changes", async () => {
     const list = file("people.csv", "number\n+13035551000\n+13035551001\n+13035551002\n");
     const dnc = file("dnc.txt", "");
-    const args = words(list, ...listening(), "--dnc", dnc, "--json").map((word) =>
-      word === "50" ? "0.4" : word,
-    );
-    const running = start("node", args, env());
+    const more = ["--do-not-call", dnc, "--concurrency", "1", "--json"];
+    const release = holdAnswers();
+    const running = begin(words(list, ...listening(), ...more), env());
     await posted(1);
     file("dnc.txt", "+13035551001\n+13035551002\n");
+    await expect.poll(async () => (await results()).join()).toMatch(/,blocked,.*,blocked,/s);
+    release();
     const { stdout } = await running.ended;
-    expect(JSON.parse(stdout)).toMatchObject({ completed: 1, skipped: 2 });
+    expect(JSON.parse(stdout)).toMatchObject({ completed: 1, blocked: 2 });
   });
 
-  it("begins no call from --until on: who waits is expired", async () => {
+  it("refuses a do-not-call list that is no regular file: a pipe gives its numbers only once", async () => {
+    const list = file("people.csv", "number\n+12025550101\n");
+    const args = words(list, ...listening(), "--do-not-call", "/dev/stdin");
+    const piped = "<<'.'\n+12025550101\n.\n";
+    const { code, stderr } = await startInShell("node", args, env(), piped).ended;
+    expect(posts).toBe(0);
+    expect(stderr).toMatch(/the do-not-call list must be a regular file/);
+    expect(code).toBe(2);
+  });
+
+  it("begins no call after --until: waiting contacts expire", async () => {
     const list = file("people.csv", people);
     const { code, stdout, stderr } = await run(
       words(list, ...listening(), "--json", "--until", "2026-01-01T12:00Z"),
@@ -259,7 +333,7 @@ describe("outdial dial", () => {
     expect(posts).toBe(0);
   });
 
-  it("begins no more calls a day than --per-day says, also when it is run again", async () => {
+  it("begins at most --per-day calls, also when it is run again", async () => {
     const list = file("people.csv", people);
     // A day that has its noon now: no midnight comes between the two runs.
     const ahead = 12 - new Date().getUTCHours();
@@ -269,10 +343,10 @@ describe("outdial dial", () => {
       (word, index, all) => word !== "always" && all[index + 1] !== "always",
     );
     for (const _ of ["a run", "another"]) {
-      const running = start("node", args, env());
-      await running.says(/2 a day at most/);
-      await expect.poll(() => posts, { timeout: 20_000, interval: 5 }).toBe(2);
-      running.child.kill("SIGINT");
+      const running = begin(args, env());
+      await running.says(/at most 2 per day/);
+      await expect.poll(() => posts, { interval: 5 }).toBe(2);
+      running.kill("SIGINT");
       const { code, stdout } = await running.ended;
       expect(code).toBe(130);
       expect(JSON.parse(stdout)).toMatchObject({ contacts: 3, waiting: 1, calling: 0 });
@@ -292,8 +366,10 @@ describe("outdial dial", () => {
     async (text, more) => {
       const list = file("people.csv", "number\n+12025550101\n");
       const dnc = file("dnc.txt", text);
-      const { code, stderr } = await run(words(list, ...listening(), "--dnc", dnc, ...more));
-      expect(stderr).toMatch(/the do-not-call list can't be read: line \d/);
+      const { code, stderr } = await run(
+        words(list, ...listening(), "--do-not-call", dnc, ...more),
+      );
+      expect(stderr).toMatch(/the do-not-call list cannot be read: line \d/);
       expect(stderr).not.toContain("2025550101");
       expect(code).toBe(2);
       expect(posts).toBe(0);
@@ -303,18 +379,18 @@ describe("outdial dial", () => {
   it("knows a number of the do-not-call list in any spelling", async () => {
     const list = file("people.csv", "number\n+4930123456\n+49 030 123457\n");
     const dnc = file("dnc.txt", '+49 030 123456\r\n"+49 (0)30 123457"\r\n');
-    const { stdout } = await run(words(list, ...listening(), "--dnc", dnc, "--json"));
-    expect(JSON.parse(stdout)).toMatchObject({ skipped: 2 });
+    const { stdout } = await run(words(list, ...listening(), "--do-not-call", dnc, "--json"));
+    expect(JSON.parse(stdout)).toMatchObject({ blocked: 2 });
     expect(posts).toBe(0);
   });
 
   describe("keeps nothing of a list that was refused", () => {
     const refuse = (list: string, ...more: readonly string[]) =>
-      run(words(list, "--listen", `127.0.0.1:${port}`, ...more));
+      run(words(list, "--listen", "127.0.0.1:0", ...more));
 
     it("who was taken out of the list is not called by the next run", async () => {
       const list = file("people.csv", "number\n+13035551000\n+13035551001\n");
-      expect((await refuse(list)).stderr).toContain("give --yes");
+      expect((await refuse(list)).stderr).toContain("pass --yes");
       file("people.csv", "number\n+13035551002\n");
       const { stdout } = await run(words(list, ...listening(), "--json"));
       expect(JSON.parse(stdout)).toMatchObject({ contacts: 1, completed: 1 });
@@ -324,22 +400,24 @@ describe("outdial dial", () => {
     it("nor is a do-not-call list kept that was the wrong file", async () => {
       const list = file("people.csv", "number\n+13035551000\n");
       const dnc = file("dnc.txt", "+13035551000\n");
-      expect((await refuse(list, "--dnc", dnc)).stderr).toContain("1 on the do-not-call list");
+      expect((await refuse(list, "--do-not-call", dnc)).stderr).toContain(
+        "1 on the do-not-call list",
+      );
       const { stdout } = await run(words(list, ...listening(), "--json"));
-      expect(JSON.parse(stdout)).toMatchObject({ completed: 1, skipped: 0 });
+      expect(JSON.parse(stdout)).toMatchObject({ completed: 1, blocked: 0 });
     });
   });
 
-  it("calls whom the list has now, as it has them now", async () => {
+  it("calls the contacts of the present list, with its present columns", async () => {
     const numbers = ["+13035551000", "+13035551001", "+13035551002", "+13035551003"];
     const csv = (rows: readonly string[]) => `number,id\n${rows.join("\n")}\n`;
     const list = file("people.csv", csv(numbers.map((number) => `${number},old`)));
     const args = words(list, ...listening(), "--json").map((word) =>
       word === "50" ? "0.5" : word,
     );
-    const running = start("node", args, env());
+    const running = begin(args, env());
     await posted(1);
-    running.child.kill("SIGINT");
+    running.kill("SIGINT");
     await running.ended;
     const [called = ""] = emulator.calls.map(({ to_number }) => to_number);
     const [kept, left] = numbers.filter((number) => number !== called);
@@ -348,7 +426,7 @@ describe("outdial dial", () => {
     expect(asked.code).toBe(2);
     const again = await run(args.map((word) => (word === "0.5" ? "50" : word)));
     expect(again.stderr).toMatch(/^1 contact to call, of 4 contacts/);
-    expect(again.stderr).toMatch(/1 were never called, and change as the list has/);
+    expect(again.stderr).toMatch(/1 waiting, and changed as in the list/);
     expect(again.stderr).toMatch(/2 no longer in the list: not called/);
     const rows = await results();
     expect(rows.find((row) => row.startsWith(`${kept}`))).toMatch(/,new,completed/);
@@ -359,32 +437,32 @@ describe("outdial dial", () => {
     // Who is in the list again is called after all; who was called is not.
     file("people.csv", csv(numbers.map((number) => `${number},old`)));
     const last = await run(args.map((word) => (word === "0.5" ? "50" : word)));
-    expect(last.stderr).toMatch(/2 were left out before, and are in the list again/);
+    expect(last.stderr).toMatch(/2 left out before, and in the list again/);
     expect(JSON.parse(last.stdout)).toMatchObject({ completed: 4, canceled: 0 });
     expect(posts).toBe(4);
   });
 
-  it("looks into the journal with --dry-run, and changes nothing in it", async () => {
+  it("looks into the ledger with --dry-run, and changes nothing in it", async () => {
     const list = file("people.csv", people);
     await run(words(list, ...listening()));
-    const journal = join(folder, "people.outdial");
-    const before = readFileSync(journal);
+    const ledger = join(folder, "people.outdial");
+    const before = readFileSync(ledger);
     file("people.csv", `${people}+13035551000,,Dan,\r\n`);
     const { code, stdout, stderr } = await run(words(list, ...listening(), "--dry-run", "--json"));
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^1 contact to call, of 4 contacts; 3 are in the journal already/);
+    expect(stderr).toMatch(/^1 contact to call, of 4 contacts; 3 already in the ledger/);
     expect(JSON.parse(stdout)).toMatchObject({ waiting: 1, contacts: 4, duplicate: 3 });
-    expect(readFileSync(journal)).toEqual(before);
+    expect(readFileSync(ledger)).toEqual(before);
   });
 
   it("leaves nothing behind for a list that isn't there", async () => {
     const { code, stderr } = await run(words(join(folder, "nope.csv"), ...listening()));
-    expect(stderr).toMatch(/the list can't be read \(ENOENT\)/);
+    expect(stderr).toMatch(/the list cannot be read \(ENOENT\)/);
     expect(code).toBe(2);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("refuses another campaign's journal", async () => {
+  it("refuses another campaign's ledger", async () => {
     const list = file("people.csv", people);
     await run(words(list, ...listening()));
     const other = words(list, ...listening()).map((word) =>
@@ -395,7 +473,7 @@ describe("outdial dial", () => {
     expect(stderr).toMatch(/another campaign/);
   });
 
-  it("keeps key and secret out of the journal", async () => {
+  it("keeps key and secret out of the ledger", async () => {
     const list = file("people.csv", people);
     await run(words(list, ...listening()));
     const bytes = readFileSync(join(folder, "people.outdial"), "latin1");
@@ -405,12 +483,12 @@ describe("outdial dial", () => {
   });
 
   it.each([
-    ["n", "n\r", 1, /you said no: nobody was called/],
-    ["ctrl-D", "\u0004", 1, /you said no: nobody was called/],
+    ["n", "n\r", 1, /not confirmed: nobody was called/],
+    ["ctrl-D", "\u0004", 1, /not confirmed: nobody was called/],
     ["ctrl-C", "\u0003", 130, /interrupted: nobody was called/],
   ])("asks on a terminal, and calls nobody after %s", async (_, keys, exit, line) => {
     const list = file("people.csv", people);
-    const args = words(list, "--listen", `127.0.0.1:${port}`).map((word) => `'${word}'`);
+    const args = words(list, "--listen", "127.0.0.1:0").map((word) => `'${word}'`);
     const running = startOnTerminal(args, env());
     await running.says(/Call them\? \[y\/N\]/);
     running.child.stdin?.write(keys);
@@ -420,32 +498,46 @@ describe("outdial dial", () => {
     expect(posts).toBe(0);
   });
 
-  it("keeps one line on a terminal that tells how far it is, until the end", async () => {
+  it("keeps one line on a terminal, and prints the end whole with the next step", async () => {
     const list = file("people.csv", people);
-    const args = words(list, ...listening()).map((word) => `'${word === "50" ? "1" : word}'`);
-    const running = startOnTerminal(args, env());
-    await running.says(/K\[[#-]{20}\] [0-2]\/3 {2}\d live {2}\d s left at 1\/s/);
-    const { code, stdout } = await running.ended;
+    const args = words(list, ...listening()).map((word) => (word === "50" ? "1" : word));
+    const running = begin(args, env(), { columns: 60 });
+    const shown = await running.says(/\[K[0-2]\/3 done {2}\d waiting, about \d s left at 1\/s/);
+    for (const line of shown.split(/\r|\n/)) {
+      if (line.includes("/3 done")) expect(line.length).toBeLessThan(60 + 3);
+    }
+    const { code, stderr } = await running.ended;
     expect(code).toBe(0);
-    expect(stdout.trimEnd()).toMatch(/\[#{20}\] 3\/3 {2}0 live .*1 completed, 1 busy, 1 rejected$/);
+    expect(stderr).toContain("\n3 of 3 done: 1 completed, 1 busy, 1 rejected\n".slice(1));
+    expect(stderr).toMatch(/\nNext: outdial results \S+people\.outdial > results\.csv\n$/);
   });
 
-  it("tells on a terminal when the next window opens, and calls nobody before", async () => {
+  it("counts the rows on a terminal while a long list is read", async () => {
+    const many = Array.from({ length: 30_000 }, (_, index) => `+1303${5_550_000 + index}`);
+    const list = file("people.csv", `number\n${many.join("\n")}\n`);
+    const running = begin(words(list, ...listening(), "--dry-run"), env(), { columns: 100 });
+    await running.says(/reading the list: [\d,]+ rows/);
+    expect((await running.ended).stderr).toContain("30,000 contacts to call");
+  });
+
+  it("says on a terminal when the next window opens, and calls nobody before", async () => {
     const list = file("people.csv", people);
     const tomorrow = new Date(Date.now() + 86_400_000).toUTCString().slice(0, 3).toLowerCase();
     const args = words(list, ...listening(), "--timezone", "UTC").map((word) =>
-      word === "always" ? `'${tomorrow} 12:00-12:01'` : `'${word}'`,
+      word === "always" ? `${tomorrow} 12:00-12:01` : word,
     );
-    const running = startOnTerminal(args, env());
-    await running.says(/0\/3 {2}0 live {2}next call in (1 d )?\d+ h/);
-    running.child.kill("SIGTERM");
-    await running.ended;
+    const running = begin(args, env(), { columns: 120 });
+    await running.says(/0\/3 done {2}3 waiting, next call in (1 d )?\d+ h/);
+    running.kill("SIGTERM");
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(130);
+    expect(stderr).toContain("the same command resumes where it left off");
     expect(posts).toBe(0);
   });
 
   it("calls them after y on a terminal", async () => {
     const list = file("people.csv", people);
-    const args = words(list, "--listen", `127.0.0.1:${port}`).map((word) => `'${word}'`);
+    const args = words(list, "--listen", "127.0.0.1:0").map((word) => `'${word}'`);
     const running = startOnTerminal(args, env());
     await running.says(/Call them\? \[y\/N\]/);
     running.child.stdin?.write("y\r");
@@ -454,15 +546,21 @@ describe("outdial dial", () => {
   });
 
   it.each([
-    [["--listen", "127.0.0.1:1"], /give --yes/],
-    [["--yes"], /either --listen or --callback must be given/],
+    [["--listen", "127.0.0.1:1"], /pass --yes/],
+    [["--yes"], /pass either --listen or --callback/],
     [["--callback", "https://x.test/s", "--attempts", "2", "--yes"], /need --listen/],
     [["--callback", "https://x.test/s", "--yes", "--retry-on", "hunger"], /--retry-on takes busy/],
     [["--callback", "https://x.test/s", "--yes", "--retry-after", "soon"], /--retry-after must be/],
     [["--callback", "https://x.test/s", "--yes", "--per-day", "0"], /--per-day must be/],
     [["--callback", "https://x.test/s", "--yes", "--until", "soon"], /--until must be a date/],
+    [["--callback", "https://x.test/s", "--yes", "--until", "2026-02-31T12:00Z"], /must be a date/],
+    [["--listen", "127.0.0.1:1", "--yes", "--concurrency", "0x10"], /--concurrency must be/],
+    [["--listen", "127.0.0.1:1", "--yes", "--per-day", "1e2"], /--per-day must be/],
     [["--callback", "https://x.test/s", "--yes", "--country", "Atlantis"], /--country must be/],
-    [["--callback", "https://x.test/s", "--yes", "--dnc", "/nowhere"], /do-not-call list can't be/],
+    [
+      ["--callback", "https://x.test/s", "--yes", "--do-not-call", "/nowhere"],
+      /do-not-call list cannot be/,
+    ],
     [["--callback", "https://x.test/s", "--yes", "--window", "mon 9-5"], /--window/],
     [["--listen", "127.0.0.1:1", "--public-url", "https://x.test/a?b", "--yes"], /--public-url is/],
     [["--callback", "https://x.test/s", "--yes", "--timezone", "Europe/Berln"], /--timezone must/],
@@ -490,14 +588,17 @@ describe("outdial dial", () => {
   ])("exits 2 without %s", async (name, line) => {
     const list = file("people.csv", people);
     const { [name as keyof ReturnType<typeof env>]: _, ...rest } = env();
-    const { code, stderr } = await outdial("node", words(list, ...listening()), rest);
+    const { code, stderr } = await invoke(words(list, ...listening()), rest);
     expect(stderr).toMatch(line);
     expect(code).toBe(2);
   });
 
   it.each([
     [["always", "mon-fri 09:00-20:00"], /--window is "always", or hours, and not both/],
-    [["mon-fri 25:00-26:00"], /--window must be hours such as "mon-fri 09:00-20:00", or "always"$/],
+    [
+      ["mon-fri 25:00-26:00"],
+      /--window must be hours such as "mon-fri 09:00-20:00" \("24:00" ends a day\), or "always"$/,
+    ],
   ])("exits 2 for the windows %j", async (windows, line) => {
     const list = file("people.csv", people);
     const args = words(list, ...listening(), "--timezone", "UTC");
@@ -507,13 +608,13 @@ describe("outdial dial", () => {
     expect(code).toBe(2);
   });
 
-  it("leaves a file that is no journal as it is, and says so", async () => {
+  it("refuses a file that is not a ledger, and does not change it", async () => {
     const list = file("people.csv", people);
-    const journal = file("people.outdial", "something else, of more than a page ".repeat(200));
-    chmodSync(journal, 0o600);
-    for (const args of [words(list, ...listening()), ["results", list], ["block", journal, "+1"]]) {
+    const ledger = file("people.outdial", "something else, of more than a page ".repeat(200));
+    chmodSync(ledger, 0o600);
+    for (const args of [words(list, ...listening()), ["results", list], ["block", ledger, "+1"]]) {
       const { code, stderr } = await run(args);
-      expect(stderr).toMatch(/the journal is none/);
+      expect(stderr).toMatch(/not a ledger/);
       expect(code).toBe(2);
     }
     const other = join(folder, "other.db");
@@ -525,12 +626,37 @@ describe("outdial dial", () => {
     expect(readFileSync(other)).toEqual(before);
   });
 
-  it("refuses a journal that others may read", async () => {
+  it.each(["dial", "results", "block"])("%s refuses a ledger with a hard link", async (name) => {
+    const list = file("people.csv", people);
+    await run(words(list, ...listening()));
+    const ledger = join(folder, "people.outdial");
+    linkSync(ledger, join(folder, "other.outdial"));
+    const args = { dial: words(list, ...listening()), results: [name, ledger] };
+    const given =
+      name === "dial" ? args.dial : [...args.results, ...(name === "block" ? ["+1"] : [])];
+    const { code, stderr } = await run(given);
+    expect(stderr).toMatch(/the ledger has a second name \(a hard link\)/);
+    expect(code).toBe(2);
+  });
+
+  it.runIf(existsSync("/proc/self/fd"))("closes its ledger, also after a failure", async () => {
+    await run(words(file("bad.csv", "name\n"), ...listening()));
+    await run(words(file("people.csv", people), ...listening()));
+    await run(["results", join(folder, "people.outdial")]);
+    await run(["block", join(folder, "people.outdial"), "nobody"]);
+    const open = readdirSync("/proc/self/fd").map((fd) => {
+      const path = join("/proc/self/fd", fd);
+      return existsSync(path) ? readlinkSync(path) : "";
+    });
+    expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
+  });
+
+  it("refuses a ledger that others may read", async () => {
     const list = file("people.csv", people);
     await run(words(list, ...listening()));
     chmodSync(join(folder, "people.outdial"), 0o644);
     const { code, stderr } = await run(words(list, ...listening()));
-    expect(stderr).toMatch(/not yours alone: chmod 600/);
+    expect(stderr).toMatch(/other users may read the ledger: chmod 600/);
     expect(code).toBe(2);
   });
 
@@ -540,16 +666,24 @@ describe("outdial dial", () => {
     await run(words(list, ...listening(), "--until", "2026-01-01T12:00Z"));
     const args = ["results", join(folder, "people.outdial")];
     const full = await startInShell("node", args, env(), "> /dev/full").ended;
-    expect(full.stderr).toMatch(/not all could be written/);
+    expect(full.stderr).toMatch(/not everything could be written/);
     expect(full.code).toBe(1);
     const left = await startInShell("node", args, env(), "| head -1").ended;
     expect(left.stderr).toBe("");
     expect(left.stdout).toMatch(/^to_number/);
   });
 
+  it.each([[], ["--dry-run"]])("exits 1 when its JSON can't be written: %j", async (...more) => {
+    const list = file("people.csv", people);
+    const args = words(list, ...listening(), "--json", ...more);
+    const { code, stderr } = await startInShell("node", args, env(), "> /dev/full").ended;
+    expect(stderr).toMatch(/the result could not be written: is the disk full\?/);
+    expect(code).toBe(1);
+  });
+
   it("exits 2 for a secret that is too short", async () => {
     const list = file("people.csv", people);
-    const { code, stderr } = await outdial("node", words(list, ...listening()), {
+    const { code, stderr } = await invoke(words(list, ...listening()), {
       ...env(),
       OUTDIAL_SECRET: "short",
     });
@@ -558,7 +692,7 @@ describe("outdial dial", () => {
   });
 
   it.each([
-    ['number\n"+1', /no CSV at line/],
+    ['number\n"+1', /not CSV at line/],
     ["name\nAda\n", /has no column to_number/],
     ["number;name\n+12025550101;Ada\n", /must be separated by commas/],
   ])("exits 2 for the list %j", async (text, line) => {

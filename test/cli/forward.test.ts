@@ -5,7 +5,7 @@ import { callbackHandler, signUrl } from "outdial/callbacks";
 import { type Action, flowHandler, hangup, play, stream } from "outdial/flows";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocketServer } from "ws";
-import { outdial, type Running, runtimes, start } from "./cli.ts";
+import { begin, invoke, type Running, type Runtime, runtimes, start } from "./cli.ts";
 
 const secret = "a secret that was made at random";
 const publicUrl = "https://app.example";
@@ -14,8 +14,8 @@ const env = { OUTDIAL_EMULATOR_KEY: "chosen-for-the-tests" };
 const closing: (() => void)[] = [];
 const running: Running[] = [];
 afterEach(async () => {
-  for (const { child, ended } of running.splice(0)) {
-    child.kill("SIGTERM");
+  for (const { kill, ended } of running.splice(0)) {
+    kill("SIGTERM");
     await ended;
   }
   for (const close of closing.splice(0)) close();
@@ -49,9 +49,10 @@ const application = async (action: () => Action | Promise<Action>) => {
   return { seen, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 };
 
-const emulate = async (runtime: (typeof runtimes)[number], forwardTo: string) => {
+/** @param runtime - `"here"`: in this process */
+const emulate = async (runtime: Runtime | "here", forwardTo: string) => {
   const args = ["emulator", "--port", "0", "--speed", "50", "--forward-to", forwardTo];
-  const emulator = start(runtime, args, env);
+  const emulator = runtime === "here" ? begin(args, env) : start(runtime, args, env);
   running.push(emulator);
   const text = await emulator.says(/^echo .*\n/m);
   const [, baseUrl = ""] = /base URL +(\S+)/.exec(text) ?? [];
@@ -66,7 +67,7 @@ const emulate = async (runtime: (typeof runtimes)[number], forwardTo: string) =>
       "--callback",
       callback,
     ];
-    const ended = await outdial("node", args, env);
+    const ended = await invoke(args, env);
     expect(ended).toMatchObject({ code: 0, stderr: "" });
   };
   return { ...emulator, text, trigger };
@@ -78,7 +79,7 @@ describe.each(runtimes)("outdial emulator --forward-to, under %s", (runtime) => 
     const { says, trigger } = await emulate(runtime, origin);
     const sign = (path: string) => signUrl(publicUrl + path, { secret, context: { order: 1 } });
     await trigger(await sign("/flow"), await sign("/status?to=me"));
-    await says(/told +call\.completed, delivered/);
+    await says(/notified +call\.completed, delivered/);
     expect(new Set(seen)).toEqual(
       new Set(["POST app.example/status", "POST app.example/flow", "GET app.example/hello.wav"]),
     );
@@ -88,7 +89,7 @@ describe.each(runtimes)("outdial emulator --forward-to, under %s", (runtime) => 
     const { origin, seen } = await application(() => stream("wss://app.example/media?a=1"));
     const { says, trigger } = await emulate(runtime, origin);
     await trigger(await signUrl(`${publicUrl}/flow`, { secret }), "/sample/status");
-    await says(/told +call\.completed, delivered/);
+    await says(/notified +call\.completed, delivered/);
     expect(seen).toContain("socket /media?a=1");
   });
 });
@@ -96,17 +97,17 @@ describe.each(runtimes)("outdial emulator --forward-to, under %s", (runtime) => 
 describe("outdial emulator --forward-to", () => {
   it("names the application in its curl line", async () => {
     const { origin } = await application(() => hangup());
-    const { text } = await emulate("node", `${origin}/`);
+    const { text } = await emulate("here", `${origin}/`);
     expect(text).toContain(`"flow_url":"${origin}/flow","status_callback_url":"${origin}/status"`);
     expect(text).toMatch(new RegExp(`forwards to +${origin}, path and query kept\n`));
   });
 
   it("keeps its own sample, and sends every other path of its own there", async () => {
     const { origin, seen } = await application(() => hangup());
-    const { says, trigger } = await emulate("node", origin);
+    const { says, trigger } = await emulate("here", origin);
     await trigger("/sample/flow", "/other/status");
     await says(/flow +step 1, 200 [^\n]*\/sample\/flow\n/);
-    await says(/told +call\.completed, given up, try 1, /);
+    await says(/notified +call\.completed, given up, try 1, /);
     expect(new Set(seen)).toEqual(new Set([expect.stringMatching(/^POST .*\/other\/status$/)]));
   });
 });

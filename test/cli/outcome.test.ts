@@ -80,7 +80,7 @@ describe.each(runtimes)("under %s", (runtime) => {
 
   it("a call is placed although stdout is on a disk that is full, and stderr says which", async () => {
     const { ended } = startInShell(runtime, call, await environment(accepted), ">/dev/full");
-    const stderr = "outdial: placed, but stdout takes nothing; the id is cs_1\n";
+    const stderr = "outdial: placed, but stdout cannot be written; the id is cs_1\n";
     expect(await ended).toEqual({ code: 0, stdout: "", stderr });
   });
 
@@ -99,11 +99,11 @@ describe.each(runtimes)("under %s", (runtime) => {
     const { child, ended } = start(runtime, call, await environment(answer));
     child.stdout?.destroy();
     gone.resolve();
-    const stderr = "outdial: placed, but stdout takes nothing; the id is cs_1\n";
+    const stderr = "outdial: placed, but stdout cannot be written; the id is cs_1\n";
     expect(await ended).toEqual({ code: 0, stdout: "", stderr });
   });
 
-  it("an error that nobody foresaw exits 1 before the request, without its words", async () => {
+  it("an unexpected error exits 1 before the request, without its message", async () => {
     const preload = breaking(
       "before",
       `Object.hasOwn = () => { throw new RangeError("${key}"); };`,
@@ -116,7 +116,7 @@ describe.each(runtimes)("under %s", (runtime) => {
     });
   });
 
-  it("an error that nobody foresaw and nobody awaits exits 3 after the request", async () => {
+  it("an unexpected error that nobody awaits exits 3 after the request", async () => {
     const preload = breaking(
       "after",
       `const { fetch } = globalThis;
@@ -132,7 +132,7 @@ describe.each(runtimes)("under %s", (runtime) => {
     );
   });
 
-  it("ctrl-C with --json is told as JSON, with what is known of the telephone", async () => {
+  it("ctrl-C with --json prints JSON, with what is known about the call", async () => {
     const arrived = Promise.withResolvers<void>();
     const env = await environment(() => arrived.resolve());
     const { child, ended } = start(runtime, [...call, "--json"], env);

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { outdial, runtimes, start } from "./cli.ts";
+import { invoke, outdial, runtimes, start } from "./cli.ts";
 import { json, type Service, serve } from "./service.ts";
 
 // A proxy of the environment sees all of a plain http request, the key too.
@@ -69,10 +69,10 @@ describe.each(runtimes)("under %s", (runtime) => {
     const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
     const own = { ...env, OUTDIAL_API_KEY: find(/API key +(\S+)/) };
     const args = [...call(service.url), "--base-url", find(/base URL +(\S+)/)];
-    expect((await outdial("node", args, own)).code).toBe(0);
-    await emulator.says(/told +call.completed, delivered/);
+    expect((await invoke(args, own)).code).toBe(0);
+    await emulator.says(/notified +call.completed, delivered/);
     expect(seen).toEqual([]);
-    emulator.child.kill("SIGINT");
+    emulator.kill("SIGINT");
     await emulator.ended;
   });
 });

@@ -3,13 +3,13 @@ import {
   type Agent,
   type AgentEvent,
   AgentException,
+  type AgentMessage,
   type AgentSocket,
   connectAgent,
   type EndReason,
-  type Frame,
   type OpenSocket,
   openaiRealtime,
-  type TalkOptions,
+  type SessionOptions,
   warmAgent,
 } from "outdial/agents";
 import type { MediaEvent, MediaSocket } from "outdial/flows";
@@ -65,7 +65,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const until = async (isSo: () => boolean): Promise<void> => {
   for (let tries = 0; !isSo(); tries++) {
-    if (tries > 500) assert.fail("it never came so far");
+    if (tries > 5_000) assert.fail("it never came so far");
     await pause(5);
   }
 };
@@ -90,7 +90,7 @@ const bytesOf = (text: unknown): number[] =>
   [...atob(String(text))].map((character) => character.charCodeAt(0));
 
 /** A talk on two sockets of the test. */
-const talking = (agent: Agent, options: TalkOptions = {}, sample_rate = 8000) => {
+const talking = (agent: Agent, options: SessionOptions = {}, sample_rate = 8000) => {
   const [line, mind] = [new Socket(), new Socket()];
   const openings: Parameters<OpenSocket>[0][] = [];
   const errors: unknown[] = [];
@@ -116,20 +116,20 @@ const noise = (length: number): Uint8Array<ArrayBuffer> => {
 };
 
 /** An agent that hears and speaks in formats of its own, and is ready at once. */
-const formatted = (encoding: "pcm" | "ulaw", sample_rate: number): Agent => ({
+const formatted = (encoding: "pcm" | "ulaw", sampleRate: number): Agent => ({
   name: "formatted",
   address: () => ({ url: "wss://agent.test/" }),
   codec: () => ({
-    formats: { hears: { encoding, sample_rate }, speaks: { encoding, sample_rate } },
+    formats: { input: { encoding, sampleRate }, output: { encoding, sampleRate } },
     open: () => ["hello"],
     answered: () => [],
-    hear: (heard) => [heard],
-    read: (frame: Frame): readonly AgentEvent[] =>
+    encode: (heard) => [heard],
+    decode: (frame: AgentMessage): readonly AgentEvent[] =>
       typeof frame === "string"
         ? [{ type: "ready" }]
         : [
-            { type: "audio", audio: frame, turn: "1" },
-            { type: "done", turn: "1" },
+            { type: "audio", audio: frame, response: "1" },
+            { type: "response_done", response: "1" },
           ],
     interrupted: () => [],
     toolResult: () => [],
@@ -218,7 +218,7 @@ export const cases: readonly Case[] = [
         for (let at = 0; at < 1600; at += 400) line.receive(audio(noise(1600).slice(at, at + 400)));
         const heard = mind.sent.slice(1).flatMap((each) => [...Object(each)]);
         mind.receive(noise(1600).buffer);
-        await until(() => line.sent.length === 1);
+        await until(() => line.sent.length > 0); // The first audio, and the end of the filter.
         const spoken = line.messages.flatMap(({ audio_b64 }) => bytesOf(audio_b64));
         hashes[`${encoding}_${rate}`] = [hash(heard), hash(spoken)];
         talk.close();
@@ -272,9 +272,9 @@ export const cases: readonly Case[] = [
         assert.notInclude(String(error), "MARKED");
       }
       const late = exceptionIn(() =>
-        connectAgent(new Socket(), openaiRealtime(options), { longest: 0 }),
+        connectAgent(new Socket(), openaiRealtime(options), { maxDuration: 0 }),
       );
-      assert.deepInclude(late, { name: "BadParametersException", param: "longest" });
+      assert.deepInclude(late, { name: "BadParametersException", param: "maxDuration" });
       if ("window" in globalThis && "document" in globalThis) {
         const error = exceptionIn(() => openaiRealtime({ apiKey: "key" }));
         assert.deepInclude(error, { param: "dangerouslyAllowBrowser" });
@@ -286,7 +286,7 @@ export const cases: readonly Case[] = [
     run: async () => {
       const silent = new Socket();
       const talk = connectAgent(silent, ownAgent("wss://agent.test/", "key"), {
-        startWithin: 0.02,
+        startTimeout: 20,
       });
       assert.equal(await end(talk.ended), "no_start");
       const { line, mind, talk: other } = talking(ownAgent("wss://agent.test/", "key"));
@@ -342,6 +342,80 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "agents: an agent whose every response fails ends within its limit of silence, with the service's code",
+    run: async () => {
+      const agent = openaiRealtime({ apiKey: "sk-key", dangerouslyAllowBrowser: true });
+      const { mind, talk, errors } = talking(agent, { silenceTimeout: 300 });
+      await until(() => mind.sent.length > 0);
+      mind.receive({ type: "session.updated" });
+      let ended = false;
+      talk.ended.then(() => {
+        ended = true;
+      });
+      const status_details = { type: "failed", error: { code: "server_error" } };
+      for (let at = 0; !ended; at++) {
+        if (at > 300) assert.fail("it never ended");
+        const id = `r${at}`;
+        mind.receive({ type: "response.created", response: { id } });
+        mind.receive({ type: "response.done", response: { id, status: "failed", status_details } });
+        await pause(20);
+      }
+      assert.equal(await end(talk.ended), "agent_silent");
+      assert.isAbove(errors.length, 0);
+      for (const error of errors) assert.deepInclude(Object(error), { code: "server_error" });
+    },
+  },
+  {
+    name: "agents: a response that fails for want of quota ends the call at once",
+    run: async () => {
+      const agent = openaiRealtime({ apiKey: "sk-key", dangerouslyAllowBrowser: true });
+      const { mind, talk } = talking(agent);
+      await until(() => mind.sent.length > 0);
+      const status_details = { type: "failed", error: { code: "insufficient_quota" } };
+      mind.receive({
+        type: "response.done",
+        response: { id: "r", status: "failed", status_details },
+      });
+      assert.equal(await end(talk.ended), "agent_refused");
+    },
+  },
+  {
+    name: "agents: audio and texts by the earlier names of OpenAI's protocol are taken",
+    run: async () => {
+      const texts: string[] = [];
+      const agent = openaiRealtime({ apiKey: "sk-key", dangerouslyAllowBrowser: true });
+      const { line, mind, talk } = talking(agent, { onTranscript: ({ text }) => texts.push(text) });
+      await until(() => mind.sent.length > 0);
+      mind.receive({ type: "session.updated" });
+      const where = { response_id: "r1", item_id: "i1", output_index: 0, content_index: 0 };
+      mind.receive({ type: "response.created", response: { id: "r1" } });
+      const delta = btoa("\u007f".repeat(800));
+      for (let at = 0; at < 5; at++)
+        mind.receive({ type: "response.audio.delta", ...where, delta });
+      mind.receive({ type: "response.audio_transcript.delta", ...where, delta: "Hello" });
+      mind.receive({ type: "response.done", response: { id: "r1", status: "completed" } });
+      const bytes = () => line.messages.flatMap(({ audio_b64 }) => bytesOf(audio_b64)).length;
+      await until(() => bytes() === 8000);
+      assert.deepEqual(texts, ["Hello"]);
+      talk.close();
+    },
+  },
+  {
+    name: "agents: unknown options, and tools that can't run, are refused by name",
+    run: () => {
+      const options = { apiKey: "key", dangerouslyAllowBrowser: true };
+      const misspelt: SessionOptions = Object({ silnce: 3 });
+      const unknown = exceptionIn(() =>
+        connectAgent(new Socket(), openaiRealtime(options), misspelt),
+      );
+      assert.deepInclude(unknown, { name: "BadParametersException", param: "silnce" });
+      for (const tools of [{ "look up": { description: "", run: () => "" } }, { t: {} }]) {
+        const error = exceptionIn(() => openaiRealtime({ ...options, tools: Object(tools) }));
+        assert.deepInclude(error, { name: "BadParametersException", placed: "no" });
+      }
+    },
+  },
+  {
     name: "agents: a warm agent is connected before the call, and its first word doesn't wait",
     run: async () => {
       const [line, mind] = [new Socket(), new Socket()];
@@ -350,7 +424,7 @@ export const cases: readonly Case[] = [
         opened++;
         return mind;
       };
-      const warm = warmAgent(ownAgent("wss://agent.test/", "key"), { sample_rate: 8000, open });
+      const warm = warmAgent(ownAgent("wss://agent.test/", "key"), { sampleRate: 8000, open });
       await until(() => mind.sent.length === 1);
       mind.receive({ type: "configured" });
       const talk = connectAgent(line, warm, { open });

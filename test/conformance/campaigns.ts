@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import { type CallParams, ServiceException } from "outdial";
-import { Event, type Received, verifyUrl } from "outdial/callbacks";
+import { CallEvent, type Received, verifyUrl } from "outdial/callbacks";
 import { type CampaignOptions, openCampaign, openLedger } from "outdial/campaigns";
 import { parse } from "valibot";
 import type { Case, Env } from "./case.ts";
@@ -39,7 +39,7 @@ const stage = async ({ storage }: Env, options: Partial<CampaignOptions> = {}) =
   const campaign = await open();
   const received = async (post: number, type: string, reason?: string): Promise<Received> => ({
     context: await verifyUrl(posts[post]?.status_callback_url ?? "", { secret }),
-    event: parse(Event, { type, call_id: `cs_${post}`, data: { reason } }),
+    event: parse(CallEvent, { type, call_id: `cs_${post}`, data: { reason } }),
   });
   const step = async () => {
     const wake = await campaign.step();
@@ -72,7 +72,9 @@ export const cases: readonly Case[] = [
   {
     name: "the claim of an attempt outlives the campaign that made it: nobody POSTs again",
     run: async (env) => {
-      const { campaign, database, line, open, posts, step } = await stage(env, { settle: 60 });
+      const { campaign, database, line, open, posts, step } = await stage(env, {
+        settleTimeout: 60_000,
+      });
       await campaign.add(people(1));
       line.answer = () => {
         throw new TypeError("the process ends here");
@@ -95,21 +97,21 @@ export const cases: readonly Case[] = [
   {
     name: "a verified notification settles what may have been placed, and another attempt follows",
     run: async (env) => {
-      const options = { attempts: 2, retryAfter: 60 };
+      const options = { attempts: 2, retryDelay: 60_000 };
       const { campaign, line, posts, received, step } = await stage(env, options);
       await campaign.add(people(1));
       line.answer = () => {
         throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
       };
       await step();
-      assert.isTrue(campaign.note(await received(0, "call.failed", "busy")));
-      assert.isTrue(campaign.note(await received(0, "call.ringing")));
+      assert.isTrue(await campaign.note(await received(0, "call.failed", "busy")));
+      assert.isTrue(await campaign.note(await received(0, "call.ringing")));
       assert.strictEqual(await step(), noon + 60_000);
       line.now = noon + 60_000;
       await step();
       assert.lengthOf(posts, 2);
-      campaign.note(await received(0, "call.failed", "busy"));
-      campaign.note(await received(1, "call.completed", "normal"));
+      await campaign.note(await received(0, "call.failed", "busy"));
+      await campaign.note(await received(1, "call.completed", "normal"));
       const { done, completed } = campaign.progress();
       assert.deepEqual({ done, completed }, { done: true, completed: 1 });
     },
@@ -147,7 +149,7 @@ export const cases: readonly Case[] = [
         posts.map(({ to_number }) => to_number),
         [first.to_number],
       );
-      campaign.note(await received(0, "call.completed"));
+      await campaign.note(await received(0, "call.completed"));
       assert.strictEqual(await step(), Date.parse("2026-06-03T13:00:00Z"));
     },
   },
@@ -169,8 +171,8 @@ export const cases: readonly Case[] = [
       assert.strictEqual(campaign.block(people(1)[0]?.to_number ?? ""), 1);
       campaign.cancel();
       for (let round = 0; round < 5; round++) await campaign.step();
-      const { canceled, skipped, done } = campaign.progress();
-      assert.deepEqual({ canceled, skipped, done }, { canceled: 2_999, skipped: 1, done: true });
+      const { canceled, blocked, done } = campaign.progress();
+      assert.deepEqual({ canceled, blocked, done }, { canceled: 2_999, blocked: 1, done: true });
     },
   },
   {

@@ -2,16 +2,19 @@ import type { Storage } from "outdial/campaigns";
 import type { Entry } from "./entries.ts";
 
 /** The runtimes that run the list, by the names that the report uses. */
-export type Runtime =
-  | "node22"
-  | "node24"
-  | "node26"
-  | "deno"
-  | "bun"
-  | "workerd"
-  | "edge"
-  | "happy-dom"
-  | "chromium";
+export const runtimes = [
+  "node22",
+  "node24",
+  "node26",
+  "deno",
+  "bun",
+  "workerd",
+  "edge",
+  "happy-dom",
+  "chromium",
+] as const;
+
+export type Runtime = (typeof runtimes)[number];
 
 /** What a case gets from the launcher that runs it. */
 export interface Env {

@@ -1,6 +1,5 @@
 import { assert } from "chai";
 import { type Exception, isException } from "outdial";
-import type { Runtime } from "./case.ts";
 
 /** A key and numbers that no other text contains, so that a search for them can't be wrong. */
 export const apiKey = "ak_MARKEDkey0123456789-MARKEDkey0123456789-end";
@@ -33,14 +32,6 @@ export const answeringFetch = (answer: () => Response = () => Response.json(acce
   };
   return { fetch, sent };
 };
-
-/**
- * How many POSTs may arrive for a call whose connection is lost, or that gets a 408. Chromium sends
- * a request again by itself when a connection that it had kept fails so, and no page can prevent it; it
- * keeps six to a host at most.
- */
-export const postsOn = (runtime: Runtime): readonly number[] =>
-  runtime === "chromium" ? [1, 2, 3, 4, 5, 6, 7] : [1];
 
 /** The exception that a promise rejects with; fails when it doesn't, or rejects with anything else. */
 export const exceptionOf = async (promise: Promise<unknown>): Promise<Exception> => {

@@ -1,8 +1,8 @@
 import { assert } from "chai";
 import {
+  type AudioFrame,
   FrameException,
   FromApplication,
-  type Heard,
   type MediaEvent,
   type MediaSocket,
   type StreamHandlers,
@@ -10,6 +10,7 @@ import {
 } from "outdial/flows";
 import { is } from "valibot";
 import type { Case } from "./case.ts";
+import { until } from "./timers.ts";
 
 type Listener = (event: MediaEvent) => void;
 
@@ -72,7 +73,7 @@ const audio = (bytes: readonly number[], more: object = {}) => ({
 /** A session that writes down what it hears. */
 const session = (handlers: StreamHandlers = {}) => {
   const socket = new Socket();
-  const heard: Heard[] = [];
+  const heard: AudioFrame[] = [];
   const errors: unknown[] = [];
   const closed: unknown[] = [];
   const started: unknown[] = [];
@@ -260,7 +261,7 @@ export const cases: readonly Case[] = [
     run: async () => {
       for (const sample_rate of [8000, 16_000]) {
         const socket = new Socket();
-        const stream = streamSession(socket, {}, { chunk_size: 20, form: "nested" });
+        const stream = streamSession(socket, {}, { chunkSize: 20, form: "nested" });
         socket.receive({ ...start, data: { ...start.data, sample_rate } });
         assert.isTrue(await stream.audio(ramp(1000)));
         const sizes = socket.sent.map(({ data }) => atob(Object(data).audio_b64).length);
@@ -324,8 +325,9 @@ export const cases: readonly Case[] = [
       for (let count = 0; count < 30_000; count++) stream.audio(new Uint8Array(640));
       assert.isAtMost(stream.waiting, 2 ** 22 + 640);
       stream.clear();
-      for (let count = 0; count < 30_000; count++) stream.audio(new Uint8Array(0));
+      for (let count = 0; count < 10_000; count++) stream.audio(new Uint8Array(2));
       assert.isFalse(await stream.audio(new Uint8Array(2)));
+      assert.equal(stream.waiting, 20_000);
       stream.close();
     },
   },
@@ -568,7 +570,7 @@ export const cases: readonly Case[] = [
       service.send(JSON.stringify(start));
       service.send("{");
       service.send(JSON.stringify(audio([1, 2])));
-      await pause(20);
+      await until(() => sent.length > 0 && errors.length > 0);
       service.close(1000, "hung up");
       assert.deepEqual(await closed, { code: 1000, reason: "hung up" });
       await gone;

@@ -242,7 +242,7 @@ export const cases: readonly Case[] = [
       const stalled = () =>
         new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) });
       for (const [late, answer, name, reason] of [
-        ["body", "", "RefusedException", "The request was refused: too_slow"],
+        ["body", "The body took too long.", "RefusedException", "too_slow: "],
         ["verify", '{"action":"hangup"}', "TimeoutError", "verify gave no answer within 8000 ms"],
         [
           "onAnswer",
@@ -288,7 +288,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "flowHandler refuses what didn't come from the service, with a status and no more",
+    name: "flowHandler refuses what didn't come from the service, with a status and a sentence",
     run: async () => {
       const signed = await signUrl("https://app.test/flow", { secret });
       const post = (url: string, body: string) => new Request(url, { method: "POST", body });
@@ -318,7 +318,7 @@ export const cases: readonly Case[] = [
         });
         const response = await handler(request);
         assert.equal(response.status, status, reason);
-        assert.equal(await response.text(), "");
+        assert.equal(`${reason}: ${await response.text()}`, new RefusedException(reason).message);
         assert.equal(response.headers.get("allow"), status === 405 ? "POST" : null);
         assert.deepEqual(
           told.map((error) => error instanceof RefusedException && error.reason),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { raise } from "./stage.ts";
+import { raise, raiseProcess } from "./stage.ts";
 import { isLive, row, theatre, violations } from "./visit.ts";
 
 const show = theatre();
@@ -8,15 +8,17 @@ const alert = "alert";
 
 describe("a lost connection", () => {
   it("is seen at once, and buttons rest until it is back", async () => {
+    await show.stage.stop();
+    show.stage = await raiseProcess();
     const page = await show.signIn();
     await show.stage.place({ to_number: "+12025550102" });
     const buttons = ["Answer", "Reject", "Reveal", "Regenerate …", "Call"].map((name) =>
       page.getByRole("button", { name, exact: true }),
     );
     for (const button of buttons) expect(await button.isEnabled()).toBe(true);
-    const { child } = show.stage.running;
+    const { running } = show.stage;
     // It stands still, and says neither goodbye nor anything else.
-    child.kill("SIGSTOP");
+    running.kill("SIGSTOP");
     try {
       await page.getByRole(alert).filter({ hasText: "The emulator is silent." }).waitFor();
       for (const button of buttons) expect(await button.isEnabled()).toBe(false);
@@ -25,7 +27,7 @@ describe("a lost connection", () => {
       await row(page, "+12025550102").click();
       expect(await violations(page)).toEqual([]);
     } finally {
-      child.kill("SIGCONT");
+      running.kill("SIGCONT");
     }
     await isLive(page);
     expect(await page.getByRole(alert).isVisible()).toBe(false);
@@ -38,7 +40,7 @@ describe("a lost connection", () => {
     await button.focus();
     await page.route("**/dashboard/key", (route) => route.abort());
     await page.keyboard.press("Enter");
-    await page.getByRole(alert).filter({ hasText: "does not answer" }).waitFor();
+    await page.getByRole(alert).filter({ hasText: "does not respond" }).waitFor();
     await isLive(page);
     expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
   });

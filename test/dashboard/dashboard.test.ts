@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { Attendant } from "../../src/emulator/dashboard/attendant.ts";
-import { dashboard } from "../../src/emulator/dashboard/dashboard.ts";
-import { live } from "../../src/emulator/dashboard/live.ts";
+import { dashboard } from "../../src/emulator/dashboard/routes.ts";
+import { updates } from "../../src/emulator/dashboard/updates.ts";
 import { createEmulator, type Emulator } from "../../src/emulator/index.ts";
 
 const origin = "http://127.0.0.1:4010";
@@ -129,14 +129,14 @@ describe("a request", () => {
     const paths = [
       "/dashboard/key",
       "/dashboard/calls",
-      "/dashboard/attendant/there",
+      "/dashboard/attendant/present",
       `/dashboard/calls/${id}/reject`,
     ];
     for (const path of paths) {
       expect((await ask(path, { method: "POST", headers })).status).toBe(403);
     }
     expect([emulator.apiKey, emulator.call(id)?.state]).toEqual([before, "ringing"]);
-    expect([emulator.calls.length, attendant.isThere]).toEqual([1, false]);
+    expect([emulator.calls.length, attendant.isPresent]).toEqual([1, false]);
   });
 
   it("is answered for this origin alone, and never kept", async () => {
@@ -268,12 +268,12 @@ describe("a call from the page", () => {
     const { emulator, write } = await stage();
     const said = async (body: string) => (await write("/dashboard/calls", body)).text();
     const placed = await said(JSON.stringify(params));
-    expect(JSON.parse(placed)).toEqual({ status: 202, said: "Call accepted." });
+    expect(JSON.parse(placed)).toEqual({ status: 202, message: "Call accepted." });
     expect(placed).not.toContain(emulator.apiKey);
     expect(emulator.calls).toMatchObject([params]);
     expect(JSON.parse(await said(JSON.stringify({ ...params, to_number: "1" })))).toMatchObject({
       status: 422,
-      said: expect.stringMatching(/^to_number: /),
+      message: expect.stringMatching(/^to_number: /),
     });
     expect(JSON.parse(await said("{"))).toMatchObject({ status: 400 });
     expect(emulator.calls).toHaveLength(1);
@@ -283,8 +283,8 @@ describe("a call from the page", () => {
 describe("the attendant", () => {
   it("has telephones ring until they decide, but those that never ring", async () => {
     const { attendant, write, place } = await stage();
-    expect((await write("/dashboard/attendant/there")).status).toBe(200);
-    expect(attendant.isThere).toBe(true);
+    expect((await write("/dashboard/attendant/present")).status).toBe(200);
+    expect(attendant.isPresent).toBe(true);
     const outcomeOf = (to_number: string) => attendant.onCall({ to_number });
     for (const rings of ["+12025550100", "+12025550102", "+12025550103", "+12025550105"]) {
       expect(outcomeOf(rings), rings).toMatchObject({ outcome: "no_answer" });
@@ -293,7 +293,7 @@ describe("the attendant", () => {
       expect(outcomeOf(silent), silent).toBe(undefined);
     }
     const id = await place("+12025550103");
-    await write("/dashboard/attendant/away");
+    await write("/dashboard/attendant/absent");
     expect(outcomeOf("+12025550102")).toBe(undefined);
     expect((await write(`/dashboard/calls/${id}/answer`)).status).toBe(200);
   });
@@ -305,7 +305,7 @@ describe("the attendant", () => {
     const welcome = await fetch(`${origin}/?token=${token}`);
     const [cookie = ""] = (welcome.headers.get("set-cookie") ?? "").split(";");
     const headers = { cookie, origin };
-    const there = await fetch(`${origin}/dashboard/attendant/there`, { method: "POST", headers });
+    const there = await fetch(`${origin}/dashboard/attendant/present`, { method: "POST", headers });
     expect(there.status).toBe(404);
     expect(await (await fetch(origin, { headers })).text()).not.toContain('role="switch"');
   });
@@ -386,7 +386,7 @@ describe("what happens", () => {
     const staged = await stage();
     const { next } = await listen(staged);
     expect(await next()).toMatchObject({ attendant: false });
-    staged.attendant.isThere = true;
+    staged.attendant.isPresent = true;
     expect(await next()).toMatchObject({ attendant: true, whole: false, calls: [] });
     const { now } = await next();
     expect(await next()).toMatchObject({ attendant: true, whole: false, calls: [] });
@@ -413,12 +413,12 @@ describe("what happens", () => {
       }),
     });
     let news = await next();
-    while (!news.calls[0]?.trouble) news = await next();
-    const { lost, retrying } = news.calls[0].trouble;
-    expect([lost, retrying.event, retrying.tries]).toEqual([0, "call.initiated", 1]);
+    while (!news.calls[0]?.undelivered) news = await next();
+    const { givenUp, retrying } = news.calls[0].undelivered;
+    expect([givenUp, retrying.event, retrying.tries]).toEqual([0, "call.initiated", 1]);
     expect(retrying.error).toBe("HTTP 500");
-    expect(retrying.next_at - news.now).toBeGreaterThan(0);
-    expect(retrying.next_at - news.now).toBeLessThanOrEqual(1_500);
+    expect(retrying.nextAt - news.now).toBeGreaterThan(0);
+    expect(retrying.nextAt - news.now).toBeLessThanOrEqual(1_500);
     emulator.reset();
   });
 
@@ -446,7 +446,7 @@ describe("what happens", () => {
         },
       },
     });
-    const reader = live(watched, undefined, Date.now).getReader();
+    const reader = updates(watched, undefined, Date.now).getReader();
     await reader.read();
     const reading = reader.read();
     await reader.cancel();

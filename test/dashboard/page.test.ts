@@ -144,8 +144,11 @@ describe("a call", () => {
       });
       return player.duration;
     });
-    expect(played).toBeGreaterThan(2.9);
-    expect(played).toBeLessThan(4);
+    // On a busy machine a call lasts longer than what is played in it.
+    const text = (await timeline.locator("li.recording .what").textContent()) ?? "";
+    const recorded = Number(/recording · (\d+\.\d) s/.exec(text)?.[1]);
+    expect(recorded).toBeGreaterThan(2.9);
+    expect(Math.abs(played - recorded)).toBeLessThan(0.1);
     expect(complaints).toEqual([]);
   });
 
@@ -186,17 +189,21 @@ describe("a call", () => {
       const { history: _, ...rest } = await (await fetch(`/dashboard/calls/${call}`)).json();
       return rest;
     }, id);
+    const { promise: opened, resolve: resume } = Promise.withResolvers<void>();
     let connections = 0;
-    await page.route("**/dashboard/events", (route) => {
+    await page.route("**/dashboard/events", async (route) => {
       connections++;
+      // It comes back twice once the row is open; the last connection gets no answer, so that the page rests.
+      if (connections === 2) await opened;
+      if (connections === 4) return;
       const news = { now: Date.now(), whole: true, key: false, calls: [facts] };
       const body = `retry: 100\n\ndata: ${JSON.stringify(news)}\n\n`;
-      return route.fulfill({ contentType: "text/event-stream", body });
+      await route.fulfill({ contentType: "text/event-stream", body });
     });
     await page.reload();
     await row(page, "failed · busy").click();
-    const before = connections;
-    await expect.poll(() => connections).toBeGreaterThan(before + 1);
+    resume();
+    await expect.poll(() => connections).toBe(4);
     await page
       .getByRole("list", { name: "Timeline" })
       .getByText("call.failed", { exact: true })

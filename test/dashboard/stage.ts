@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Running, start } from "../cli/cli.ts";
+import { begin, type Running, start } from "../cli/cli.ts";
 
 /** An emulator on a port, with what it printed of itself. */
 export interface Stage {
@@ -15,9 +15,13 @@ export interface Stage {
   readonly stop: () => Promise<void>;
 }
 
-export const raise = async (...args: readonly string[]): Promise<Stage> => {
-  const port = args.includes("--port") ? [] : ["--port", "0"];
-  const running = start("node", ["emulator", ...port, ...args]);
+const command = (args: readonly string[]): readonly string[] => [
+  "emulator",
+  ...(args.includes("--port") ? [] : ["--port", "0"]),
+  ...args,
+];
+
+const stageOf = async (running: Running): Promise<Stage> => {
   const text = await running.says(/ curl .*\n/);
   const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? "";
   const baseUrl = find(/base URL +(\S+)/);
@@ -42,11 +46,17 @@ export const raise = async (...args: readonly string[]): Promise<Stage> => {
     place: async (params) => (await (await post(key, params)).json()).data.id,
     statusWith: async (apiKey) => (await post(apiKey, {})).status,
     stop: async () => {
-      running.child.kill("SIGINT");
+      running.kill("SIGINT");
       await running.ended;
     },
   };
 };
+
+/** Starts `outdial emulator` in this process: it takes milliseconds, so each test has its own. */
+export const raise = (...args: readonly string[]): Promise<Stage> => stageOf(begin(command(args)));
+
+/** Starts the built `outdial emulator` in a process of its own, which can be stopped. */
+export const raiseProcess = (): Promise<Stage> => stageOf(start("node", command([])));
 
 const artefacts = fileURLToPath(new URL("../artefacts/", import.meta.url));
 mkdirSync(artefacts, { recursive: true });

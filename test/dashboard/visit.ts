@@ -26,7 +26,8 @@ export const theatre = (...args: readonly string[]): Theatre => {
 
   const complaints: string[] = [];
   const visit = async (options: BrowserContextOptions = {}): Promise<Page> => {
-    const context = await browser.newContext(options);
+    // No test needs an animation, and each frame costs CPU on a machine without a GPU.
+    const context = await browser.newContext({ reducedMotion: "reduce", ...options });
     const { baseUrl } = it.stage;
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: baseUrl });
     const page = await context.newPage();

@@ -38,36 +38,36 @@ const voice = (ms: number): string => {
 };
 
 describe("the voices of a streamed call", () => {
-  it.each([360, 1280])(
-    "are on one time line, with where the application was cut off (%i pixels)",
-    async (width) => {
-      const flow_url = await application((socket) => {
-        for (let chunk_id = 1; chunk_id <= 6; chunk_id++) {
-          socket.send(JSON.stringify({ type: "audio", audio_b64: voice(500), chunk_id }));
-        }
-        setTimeout(() => socket.send(JSON.stringify({ type: "clear" })), 1_200);
-        setTimeout(() => socket.close(), 2_000);
-      });
-      const page = await show.signIn({ viewport: { width, height: 900 } });
-      await show.stage.place({ flow_url });
-      await row(page, "+12025550100").click();
-      const picture = page.getByRole("img", {
-        name: /^Both voices over .* is cut off at \d\.\d s$/,
-      });
-      await picture.waitFor();
-      await row(page, "+12025550100").filter({ hasText: "completed" }).waitFor();
-      await page.getByText("call.completed", { exact: true }).waitFor();
-      const drawn = (name: string) => picture.locator(`path.${name}`).getAttribute("d");
-      expect((await drawn("callee"))?.length).toBeGreaterThan(100);
-      // It spoke for a second and a bit, then fell silent.
-      expect((await drawn("application"))?.match(/M/g)?.length).toBeGreaterThan(30);
-      expect((await drawn("cut"))?.match(/M/g)).toHaveLength(1);
-      expect(await overflow(page)).toBe(0);
-      expect(await violations(page)).toEqual([]);
+  it("are on one time line, with where the application was cut off", async () => {
+    const flow_url = await application((socket) => {
+      for (let chunk_id = 1; chunk_id <= 6; chunk_id++) {
+        socket.send(JSON.stringify({ type: "audio", audio_b64: voice(500), chunk_id }));
+      }
+      setTimeout(() => socket.send(JSON.stringify({ type: "clear" })), 1_200);
+      setTimeout(() => socket.close(), 2_000);
+    });
+    const page = await show.signIn();
+    await show.stage.place({ flow_url });
+    await row(page, "+12025550100").click();
+    const picture = page.getByRole("img", {
+      name: /^Both voices over .* is cut off at \d\.\d s$/,
+    });
+    await picture.waitFor();
+    await row(page, "+12025550100").filter({ hasText: "completed" }).waitFor();
+    await page.getByText("call.completed", { exact: true }).waitFor();
+    const drawn = (name: string) => picture.locator(`path.${name}`).getAttribute("d");
+    expect((await drawn("callee"))?.length).toBeGreaterThan(100);
+    // It spoke for a second and a bit, then fell silent.
+    expect((await drawn("application"))?.match(/M/g)?.length).toBeGreaterThan(30);
+    expect((await drawn("cut"))?.match(/M/g)).toHaveLength(1);
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await overflow(page), `${width} pixels`).toBe(0);
+      expect(await violations(page), `${width} pixels`).toEqual([]);
       await page.screenshot({ path: artefact(`${width}-voices`), fullPage: true });
-      expect(show.complaints).toEqual([]);
-    },
-  );
+    }
+    expect(show.complaints).toEqual([]);
+  });
 
   it("are of nobody when the call is not streamed", async () => {
     const page = await show.signIn();

@@ -24,8 +24,9 @@ export const entries = (): Readonly<Record<string, string>> => {
 /** The paths of those sources. */
 export const entryFiles = (): string[] => Object.values(entries()).map(path);
 
-/** The pages that a reader is sent to: README and those beside it, and all of `docs/`. */
+/** The pages for readers: README and those beside it, CONTRIBUTING, and all of `docs/`. */
 export const pages = (): string[] => [
+  ".github/CONTRIBUTING.md",
   ...readdirSync(path(".")).filter((file) => file.endsWith(".md")),
   ...readdirSync(path("docs"))
     .filter((file) => file.endsWith(".md"))

@@ -20,7 +20,7 @@ export const execute = (
   command: string,
   args: readonly string[],
   { PATH = "", ...env }: Readonly<Record<string, string>> = {},
-  { cwd = path("."), patience = 100_000 } = {},
+  { cwd = path("."), patience = 280_000 } = {},
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -45,3 +45,10 @@ export const execute = (
       output.then(([stdout, stderr]) => resolve({ code, stdout, stderr }), reject),
     );
   });
+
+/** Checks the types of a TypeScript project, with the compiler that takes the least time. */
+export const checkTypes = (project: string, ...options: readonly string[]): Promise<Ended> =>
+  execute(path("test/node_modules/node/bin/node"), [
+    path("test/node_modules/typescript7/bin/tsc"),
+    ...["--project", path(project), ...options],
+  ]);

@@ -24,7 +24,7 @@ const deno = (config: string, number: string, env: Env): Promise<Ended> =>
 /** How each script is started, as its own header says. */
 const scripts: Readonly<Record<string, (number: string, env: Env) => Promise<Ended>>> = {
   deno: (number, env) => deno("test/examples/deno.json", number, env),
-  "deno, from a clone": (number, env) => deno("examples/deno/clone.json", number, env),
+  "deno, from a clone": (number, env) => deno("examples/deno.json", number, env),
   bun: (number, env) =>
     execute(path("test/node_modules/.bin/bun"), [path("examples/bun/call.ts"), number], env),
   curl: (number, env) => execute("sh", [path("examples/direct-http/call.sh"), number], env),
@@ -73,6 +73,22 @@ describe.each(Object.entries(scripts))("%s", (_, script) => {
     expect(stderr).toContain("may have been placed");
     expect(service.urls).toHaveLength(1);
   });
+});
+
+test.each([
+  [[], "--allow-env=OUTDIAL_BASE_URL"],
+  [["--allow-net"], "--allow-env=OUTDIAL_BASE_URL"],
+  [["--allow-env"], "--allow-net=127.0.0.1:"],
+])("deno with %j ends by itself and names the missing permission", async (flags, missing) => {
+  const args = ["run", ...flags, `--config=${path("examples/deno.json")}`];
+  const ended = await execute(
+    path("test/node_modules/.bin/deno"),
+    [...args, path("examples/deno/call.ts"), to.placed],
+    service.env,
+  );
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toContain(`Missing permission: ${missing}`);
+  expect(service.calls()).toEqual([]);
 });
 
 describe.each([

@@ -47,6 +47,8 @@ export const startService = async (): Promise<Service> => {
   return {
     env: {
       OUTDIAL_API_KEY: emulator.apiKey,
+      SIGNING_SECRET: crypto.randomUUID(),
+      SERVICE_SECRET: crypto.randomUUID(),
       OUTDIAL_BASE_URL: baseUrl,
       FROM_NUMBER,
       APP_URL,

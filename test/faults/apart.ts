@@ -5,6 +5,7 @@ import type { Certificates } from "./certificates.ts";
 import { type Ended, launch } from "./launch.ts";
 import { serve } from "./serve.ts";
 import { ownNetwork } from "./server/network.ts";
+import type { Wanted } from "./table/index.ts";
 
 /** What gives a command a network of its own: only a loopback, and that is down at first. */
 const unshare = ["unshare", "--net", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"])];
@@ -22,9 +23,9 @@ export const whyNotApart = (): string | undefined => {
 export const launchApart = async (
   runtime: Runtime,
   certificates: Certificates,
-  only: string,
+  wanted: Wanted,
 ): Promise<Ended> => {
-  const given = JSON.stringify({ runtime, certificates, only, machine: ownNetwork() });
+  const given = JSON.stringify({ runtime, certificates, wanted, machine: ownNetwork() });
   const inside = spawn(command, [...args, process.execPath, import.meta.filename, given], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -32,10 +33,10 @@ export const launchApart = async (
 };
 
 if (import.meta.main) {
-  const { runtime, certificates, only, machine } = JSON.parse(process.argv[2] ?? "");
+  const { runtime, certificates, wanted, machine } = JSON.parse(process.argv[2] ?? "");
   if (ownNetwork() === machine) throw new Error("this is the machine's own network");
   spawnSync("ip", up.slice(1), { stdio: "inherit" });
-  const { control, stop } = await serve(certificates.folder, only, machine);
+  const { control, stop } = await serve(certificates.folder, wanted, machine);
   console.log(JSON.stringify(await launch(runtime, control, certificates)));
   stop();
 }

@@ -22,27 +22,20 @@ const commands: Readonly<Record<Runtime, readonly string[]>> = {
   bun: [`${modules}/.bin/bun`, main],
   workerd: [node, "test/faults/runtimes/workerd.ts"],
   edge: [node, "test/faults/runtimes/edge.ts"],
-  "happy-dom": [
-    node,
-    "node_modules/vitest/vitest.mjs",
-    "run",
-    "--config=test/vitest.config.ts",
-    "test/faults/runtimes/happy-dom.test.ts",
-  ],
+  "happy-dom": [node, "node_modules/vitest/vitest.mjs", "run", "--root=test/faults/runtimes"],
   chromium: [node, "test/faults/runtimes/chromium.ts"],
 };
 
 export const runtimes = Object.keys(commands) as readonly Runtime[];
 
-/** What a process printed, and how and when it ended. */
+/** What a process printed, and how it ended. */
 export interface Ended {
   readonly output: string;
   readonly code: number;
-  readonly at: number;
 }
 
-/** The longest that one runtime may take, in milliseconds. */
-const patience = 150_000;
+/** Ends a runtime that hangs, in milliseconds. */
+const patience = 600_000;
 
 /** Lets one runtime meet the faults. */
 export const launch = (
@@ -67,6 +60,6 @@ export const launch = (
     const timer = setTimeout(() => child.kill("SIGKILL"), patience);
     child.on("close", (status) => {
       clearTimeout(timer);
-      resolve({ output, code: status ?? 1, at: Date.now() });
+      resolve({ output, code: status ?? 1 });
     });
   });

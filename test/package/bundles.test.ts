@@ -1,13 +1,9 @@
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
-import { beforeAll, describe, expect, test } from "vitest";
-import { entries, install } from "./project.ts";
+import { describe, expect, test } from "vitest";
+import { entries, installConsumer } from "./project.ts";
 
-let project: string;
-
-beforeAll(async () => {
-  project = await install();
-});
+const project = installConsumer();
 
 /** A user's file as one bundle, as a Worker's own tool makes it; a warning fails. */
 const bundle = async (contents: string): Promise<string> => {

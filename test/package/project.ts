@@ -1,4 +1,12 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execute, path } from "../examples/execute.ts";
@@ -17,7 +25,7 @@ for (const [name, value] of Object.entries(process.env)) {
 const npm = async (args: readonly string[], cwd: string): Promise<string> => {
   const { code, stdout, stderr } = await execute("npm", args, surroundings, {
     cwd,
-    patience: 120_000,
+    patience: 280_000,
   });
   if (code !== 0) throw new Error(`npm ${args.join(" ")}: ${stderr}`);
   return stdout;
@@ -32,46 +40,47 @@ export interface Packed {
   readonly tarball: string;
   /** The paths inside it, sorted. */
   readonly files: readonly string[];
+  /** An empty project in which it is installed. */
+  readonly project: string;
 }
 
-const packNow = async (): Promise<Packed> => {
-  const folder = newFolder("pack");
+/** Vitest's global set-up: packs the package and installs it, once for all projects of a run. */
+export const setup = async (): Promise<(() => void) | undefined> => {
+  if (process.env.PACKED) return;
+  const folder = newFolder("packed");
   const printed = await npm(["pack", "--json", "--pack-destination", folder], path("."));
   const [{ filename, files }]: [{ filename: string; files: { path: string }[] }] =
     JSON.parse(printed);
-  return { tarball: join(folder, filename), files: files.map((file) => file.path).sort() };
-};
-
-let packed: Promise<Packed> | undefined;
-
-/** Packs it; once, as all files of tests here run in one process. */
-export const pack = (): Promise<Packed> => {
-  packed ??= packNow();
-  return packed;
-};
-
-let installedOnce: Promise<string> | undefined;
-
-const installNow = async (): Promise<string> => {
-  const { tarball } = await pack();
-  const project = newFolder("project");
+  const tarball = join(folder, filename);
+  const project = join(folder, "project");
+  mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
   await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], project);
-  cpSync(path("test/package/consumer"), project, { recursive: true });
+  const packed: Packed = { tarball, files: files.map((file) => file.path).sort(), project };
+  process.env.PACKED = JSON.stringify(packed);
+  return () => rmSync(folder, { recursive: true });
+};
+
+/** What the set-up has packed. */
+export const packed = (): Packed => JSON.parse(process.env.PACKED ?? "");
+
+/** A copy of the project that has the tarball installed. */
+export const install = (): string => {
+  const project = newFolder("copy");
+  cpSync(packed().project, project, { recursive: true, verbatimSymlinks: true });
   return project;
 };
 
-/** An empty project with the tarball installed, and the sources of a consumer in it: one's own copy. */
-export const install = async (): Promise<string> => {
-  installedOnce ??= installNow();
-  const project = newFolder("copy");
-  cpSync(await installedOnce, project, { recursive: true, verbatimSymlinks: true });
+/** The same, with the sources of a consumer in it. */
+export const installConsumer = (): string => {
+  const project = install();
+  cpSync(path("test/package/consumer"), project, { recursive: true });
   return project;
 };
 
 /** A project as a beginner makes it: `npm init -y`, then the tarball. */
 export const initialise = async (): Promise<string> => {
-  const { tarball } = await pack();
+  const { tarball } = packed();
   const project = newFolder("beginner");
   await npm(["init", "-y"], project);
   await npm(["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], project);

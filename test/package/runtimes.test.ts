@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
-import { entries, install } from "./project.ts";
+import { entries, installConsumer } from "./project.ts";
 
 const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 const node = (alias: string): string => path(`test/node_modules/${alias}/bin/node`);
@@ -15,10 +15,9 @@ const runtimes: Readonly<Record<string, readonly [command: string, ...args: stri
   Bun: [bin("bun")],
 };
 
-let project: string;
+const project = installConsumer();
 
 beforeAll(async () => {
-  project = await install();
   const script = `
     import { calls } from "outdial";
     import { calls as straight } from "outdial/fetch";
@@ -53,7 +52,7 @@ test.each(Object.entries(runtimes))(
     expect(names).toMatchObject({
       outdial: expect.arrayContaining(["Client", "ServiceException", "calls", "isException"]),
       "outdial/calls": ["Call", "CallParams", "create"],
-      "outdial/emulator": ["createEmulator"],
+      "outdial/emulator": ["createEmulator", "scenarios"],
     });
     expect(names["outdial/fetch"]).toEqual(names.outdial);
     for (const entry of entries) expect(names[entry], entry).not.toEqual([]);

@@ -1,10 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
 import { isRun, nameOf, ofPages, ofSources } from "../examples/extract.ts";
 import { promised } from "../examples/promise.ts";
-import { initialise, install } from "./project.ts";
+import { initialise, installConsumer } from "./project.ts";
 
 const snippets = [...ofPages(), ...ofSources()].filter(
   (snippet) => snippet.language === "ts" && isRun(snippet),
@@ -12,17 +13,16 @@ const snippets = [...ofPages(), ...ofSources()].filter(
 
 const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 
-/** Each as its manual says, with nothing allowed or configured. */
+/** Each as its manual says: Deno may read the environment and listen on this machine, nothing else. */
 const runtimes: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   Node: [bin("node")],
-  Deno: [bin("deno"), "run", "--no-prompt"],
+  Deno: [bin("deno"), "run", "--no-prompt", "--allow-env", "--allow-net=127.0.0.1"],
   Bun: [bin("bun")],
 };
 
-let project: string;
+const project = installConsumer();
 
 beforeAll(async () => {
-  project = await install();
   // The consumer's own, and strict: here, each runtime judges by its own rules.
   rmSync(join(project, "tsconfig.json"));
   mkdirSync(join(project, "snippets"));
@@ -47,7 +47,7 @@ test.each(Object.entries(runtimes))(
     const { code, stdout, stderr } = await execute(
       command,
       [...args, "snippets.mjs"],
-      {},
+      { SIGNING_SECRET: randomUUID(), SERVICE_SECRET: randomUUID(), OPENAI_API_KEY: randomUUID() },
       { cwd: project, patience: 120_000 },
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

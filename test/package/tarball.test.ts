@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
-import { install, installed, type Packed, pack } from "./project.ts";
+import { installed, packed } from "./project.ts";
 
 const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 
@@ -14,7 +14,8 @@ const contents = [
   "dist/*.d.ts",
   "dist/agents/index.d.ts",
   "dist/agents/index.js",
-  "dist/bun-*.js",
+  "dist/block-*.js",
+  "dist/call-*.js",
   "dist/callbacks/index.d.ts",
   "dist/callbacks/index.js",
   "dist/calls/index.d.ts",
@@ -26,7 +27,9 @@ const contents = [
   "dist/chunk-*.js",
   "dist/cli/main.d.ts",
   "dist/cli/main.js",
-  "dist/deno-*.js",
+  "dist/dial-*.js",
+  "dist/dist-*.js",
+  "dist/emulator-*.js",
   "dist/emulator/index.d.ts",
   "dist/emulator/index.js",
   "dist/fetch.d.ts",
@@ -36,24 +39,19 @@ const contents = [
   "dist/index.d.ts",
   "dist/index.js",
   "dist/min-*.js",
-  "dist/node-*.js",
-  "dist/run-*.js",
+  "dist/results-*.js",
+  "dist/start-*.js",
+  "dist/trigger-*.js",
   "package.json",
 ];
 
-let packed: Packed;
-let project: string;
+const { tarball, files, project } = packed();
 const manifest = (name: string) =>
   JSON.parse(readFileSync(join(project, "node_modules", name, "package.json"), "utf8"));
 
-beforeAll(async () => {
-  packed = await pack();
-  project = await install();
-});
-
 test("the tarball holds these files, and nothing else", () => {
   // What entries share is named by the tool that builds, after one of its parts.
-  const named = packed.files.map((file) =>
+  const named = files.map((file) =>
     file
       .replace(/^dist\/[a-z-]+-[\w-]{8}\.d\.ts$/, "dist/*.d.ts")
       .replace(/^(dist\/[a-z]+)-[\w-]{8}\./, "$1-*."),
@@ -90,13 +88,13 @@ describe("what an entry loads", () => {
 
   test("knows no Node module and no process", () => {
     const root = join(project, "node_modules/outdial");
-    const files = Object.values<{ default: string }>(manifest("outdial").exports).flatMap(
+    const modules = Object.values<{ default: string }>(manifest("outdial").exports).flatMap(
       (entry) => [...loaded(join(root, entry.default))],
     );
-    const guilty = files.filter((file) =>
+    const guilty = modules.filter((file) =>
       /["']node:|\bprocess\.|\bBuffer\b|\brequire\(/.test(readFileSync(file, "utf8")),
     );
-    expect(files.length).toBeGreaterThan(5);
+    expect(modules.length).toBeGreaterThan(5);
     expect(guilty.map((file) => relative(root, file))).toEqual([]);
   });
 
@@ -107,17 +105,17 @@ describe("what an entry loads", () => {
       ...Object.values<{ default: string }>(exports).map((entry) => entry.default),
       bin.outdial,
     ];
-    const files = starts.flatMap((start) => [...loaded(join(root, start))]);
-    const idle = packed.files
+    const modules = starts.flatMap((start) => [...loaded(join(root, start))]);
+    const idle = files
       .filter((file) => file.endsWith(".js"))
-      .filter((file) => !files.includes(join(root, file)));
+      .filter((file) => !modules.includes(join(root, file)));
     expect(idle).toEqual([]);
   });
 });
 
 test("whose code is bundled is named in the licence", () => {
   const root = join(project, "node_modules/outdial");
-  const sources = packed.files
+  const sources = files
     .filter((file) => file.endsWith(".js"))
     .map((file) => readFileSync(join(root, file), "utf8"));
   // The bundler writes above each module where it comes from.
@@ -138,14 +136,14 @@ test("whose code is bundled is named in the licence", () => {
 });
 
 test("publint has nothing to say", async () => {
-  const { code, stdout } = await execute(bin("publint"), ["--strict", packed.tarball]);
+  const { code, stdout } = await execute(bin("publint"), ["--strict", tarball]);
   expect(code, stdout).toBe(0);
   expect(stdout).toContain("All good!");
 });
 
 test("the types resolve for everyone who can import the package (attw)", async () => {
   const { code, stdout } = await execute(bin("attw"), [
-    packed.tarball,
+    tarball,
     "--profile=esm-only",
     "--format=table-flipped",
   ]);

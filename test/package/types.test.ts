@@ -4,13 +4,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 // The project's own: beside this file there is an old one, of a tool.
 import ts from "../../node_modules/typescript/lib/typescript.js";
 import { execute, path } from "../examples/execute.ts";
-import { entries, install } from "./project.ts";
+import { entries, installConsumer } from "./project.ts";
 
-let project: string;
+const project = installConsumer();
 let program: ts.Program;
 
 beforeAll(async () => {
-  project = await install();
   program = programOf(project);
 });
 

@@ -11,6 +11,8 @@ export interface Answer {
   readonly instead?: "silence" | "drop";
   /** After the head and the body, the connection stalls or is closed. */
   readonly after?: "stall" | "drop";
+  /** The connection stays open for the next request; otherwise each request has one of its own. */
+  readonly keepAlive?: true;
 }
 
 /** One request as the peer saw it. */
@@ -34,7 +36,10 @@ const fetch = globalThis.fetch;
 /** Gives a part of the peer of its own, which answers its first request by the first answer, and so on. */
 export const answering = (peer: string, ...answers: readonly Answer[]): Part => {
   const id = Math.random().toString(36).slice(2);
-  const encoded = btoa(JSON.stringify(answers))
+  // Backwards, as an answer may repeat the key: the client refuses a base URL with the key in base64.
+  const encoded = [...btoa(JSON.stringify(answers))]
+    .reverse()
+    .join("")
     .replaceAll("+", "-")
     .replaceAll("/", "_")
     .replaceAll("=", "");

@@ -3,7 +3,7 @@ import type { Answer, Seen } from "./answer.ts";
 
 /**
  * A server that misbehaves on request. The path of a request says how it is answered and where it is
- * noted: `/p/<id>/<answers>/…`, the answers as base64url JSON, one for each request in turn and the
+ * noted: `/p/<id>/<answers>/…`, the answers as base64url JSON, backwards, one for each request in turn and the
  * last for all that follow. `GET /journal/<id>` gives what arrived under an id.
  */
 const journal = new Map<string, Seen[]>();
@@ -13,6 +13,9 @@ const cors = {
   "access-control-allow-headers": "*, content-type, x-api-key, x-extra",
   "access-control-expose-headers": "retry-after, x-request-id",
 };
+
+const fromBackwards = (text: string): string =>
+  Buffer.from([...text].reverse().join(""), "base64url").toString();
 
 const read = async (request: IncomingMessage): Promise<string> => {
   const chunks = [];
@@ -24,6 +27,7 @@ const answerWith = (response: ServerResponse, answer: Answer): void => {
   if (answer.instead === "silence") return;
   if (answer.instead === "drop") return void response.socket?.destroy();
   const body = answer.json === undefined ? (answer.body ?? "") : JSON.stringify(answer.json);
+  response.shouldKeepAlive = answer.keepAlive ?? false;
   response.writeHead(answer.status ?? 200, { ...cors, ...answer.headers });
   response.flushHeaders();
   for (let times = answer.times ?? 1; times > 0; times--) response.write(body);
@@ -35,12 +39,17 @@ const answerWith = (response: ServerResponse, answer: Answer): void => {
 const server = createServer(async (request, response) => {
   const { method = "", url = "", headers } = request;
   const [, kind = "", id = "", encoded = ""] = url.split("/");
-  if (method === "OPTIONS") return void response.writeHead(204, cors).end();
+  const answers: readonly Answer[] = kind === "p" ? JSON.parse(fromBackwards(encoded)) : [];
+  if (method === "OPTIONS") {
+    response.shouldKeepAlive = answers.some(({ keepAlive }) => keepAlive);
+    return void response.writeHead(204, cors).end();
+  }
   if (kind === "")
     return void response
       .writeHead(200, { "content-type": "text/html" })
       .end("<!doctype html><title>page</title>");
   if (kind === "journal") {
+    response.shouldKeepAlive = false;
     return void response.writeHead(200, cors).end(JSON.stringify(journal.get(id) ?? []));
   }
   if (kind !== "p") return void response.writeHead(404, cors).end();
@@ -54,7 +63,6 @@ const server = createServer(async (request, response) => {
     headers,
     body,
   });
-  const answers: Answer[] = JSON.parse(Buffer.from(encoded, "base64url").toString());
   const answer = answers[Math.min(seen.length, answers.length) - 1];
   if (answer) answerWith(response, answer);
 });

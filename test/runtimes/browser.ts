@@ -1,9 +1,14 @@
+import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
+const usual = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
+const path = process.env.CHROMIUM_PATH || usual.find(existsSync);
+
 /** Starts the Chromium that `npm test` found, quiet and offline, with further switches if given. */
-export const launch = (...switches: readonly string[]): Promise<Browser> =>
-  chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+export const launch = async (...switches: readonly string[]): Promise<Browser> => {
+  const browser = await chromium.launch({
+    // Without a path, playwright takes the browser that it has downloaded itself.
+    ...(path && { executablePath: path }),
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -15,3 +20,7 @@ export const launch = (...switches: readonly string[]): Promise<Browser> =>
       ...switches,
     ],
   });
+  // As every time-out of the tests, those of its pages end only what hangs.
+  browser.on("context", (context) => context.setDefaultTimeout(120_000));
+  return browser;
+};

@@ -15,6 +15,8 @@ export const bundle = async (
     platform: "neutral",
     mainFields: ["module", "main"],
     target: "es2022",
+    // Modules are strict code, and an IIFE made of them is not by itself.
+    tsconfigRaw: { compilerOptions: { alwaysStrict: true } },
     ...(globalName && { globalName }),
   });
   return outputFiles[0]?.text ?? "";

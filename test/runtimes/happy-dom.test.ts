@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { report, run } from "../conformance/run.ts";
 
-test("the list of cases, in a happy-dom window", { timeout: 120_000 }, async () => {
+test("the list of cases, in a happy-dom window", { timeout: 580_000 }, async () => {
   expect("happyDOM" in window).toBe(true);
   const peer = process.env.PEER ?? "";
   const results = await run({

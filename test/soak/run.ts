@@ -12,11 +12,17 @@ import { type Kind, kinds, type Outcome } from "./traffic.ts";
 /**
  * 50 workers of mixed traffic against the emulator on loopback, 5 % of it with faults. Every call is
  * accounted for by the number of its attempt: by the caller, by the service, which took it or not, and
- * by the application, which was told of it. `--seconds 1800` for half an hour.
+ * by the application, which was told of it. `--calls 500000` for half an hour.
  */
-const { values } = parseArgs({ options: { seconds: { type: "string", default: "60" } } });
-const seconds = Number(values.seconds);
+const { values } = parseArgs({ options: { calls: { type: "string", default: "20000" } } });
+const total = Number(values.calls);
 const workers = 50;
+
+/** How often the key changes, and the heaps are measured. */
+const samples = 40;
+
+/** A deadline that ends only what hangs, in milliseconds. */
+const patience = 120_000;
 
 /** Bytes that a call may leave behind beyond doubt: less than a timer, a listener or a response. */
 const noise = 64;
@@ -60,7 +66,7 @@ const place = async (kind: Kind, attempt: number) => {
   const options: Partial<Options> = {
     ...(apiKey && { apiKey }),
     ...(path && { path }),
-    ...(timeout && { timeout }),
+    timeout: timeout ?? patience,
     ...(wire && { headers: { "X-Wire": wire } }),
     ...(abort ? { signal: AbortSignal.timeout(abort) } : attempt % 3 === 0 && { signal: shared }),
   };
@@ -96,11 +102,10 @@ const attemptOne = async () => {
   if (!isRight) surprise(`${kind.name}: ${outcome} ${said}`);
 };
 
-const ends = Date.now() + seconds * 1000;
 let underway = 0;
 let gate = Promise.resolve();
 const work = async () => {
-  while (Date.now() < ends) {
+  while (attempts < total) {
     await gate;
     underway++;
     await attemptOne();
@@ -119,8 +124,8 @@ const sample = async () => {
   own.push({ calls: attempts, heap: await heapInUse() });
 };
 const watch = async () => {
-  while (Date.now() < ends) {
-    await wait(Math.max(2_000, (seconds * 1000) / 100));
+  for (let next = 1; next <= samples; next++) {
+    while (attempts < (next * total) / (samples + 1)) await wait(20);
     await rotate();
     gate = sample();
     await gate;
@@ -136,7 +141,7 @@ const failures = [...Object.entries(wrong), ...surprises].map(
   ([what, many]) => `${many} x ${what}`,
 );
 const count = (number: number) => number.toLocaleString("en");
-console.log(`${count(attempts)} calls by ${workers} workers in ${seconds} s`);
+console.log(`${count(attempts)} calls by ${workers} workers`);
 for (const [outcome, many] of Object.entries(counts).sort()) {
   console.log(`  ${count(many).padStart(9)} ${outcome}`);
 }

@@ -1,10 +1,10 @@
 import type { Progress } from "outdial/campaigns";
-import { box, button, by, make, say } from "./elements.ts";
+import { box, button, by, make, setText } from "./elements.ts";
 import type { Uploaded, View } from "./server.ts";
 
 const number = (value: number): string => value.toLocaleString("en");
 
-const spans: readonly (readonly [seconds: number, word: string])[] = [
+const units: readonly (readonly [seconds: number, unit: string])[] = [
   [86_400, "days"],
   [3_600, "hours"],
   [60, "minutes"],
@@ -12,8 +12,8 @@ const spans: readonly (readonly [seconds: number, word: string])[] = [
 ];
 
 const spanOf = (seconds: number): string => {
-  const [size = 1, word = ""] = spans.find(([least]) => seconds >= 2 * least) ?? [];
-  return word ? `about ${Math.ceil(seconds / size)} ${word}` : "a moment";
+  const [size = 1, unit = ""] = units.find(([least]) => seconds >= 2 * least) ?? [];
+  return unit ? `about ${Math.ceil(seconds / size)} ${unit}` : "a moment";
 };
 
 const hoursOf = ({ window }: View["plan"]): string =>
@@ -24,10 +24,10 @@ const hoursOf = ({ window }: View["plan"]): string =>
         .map(({ days, from, to, timezone }) => `${days}, ${from} to ${to}, ${timezone}`)
         .join("; ");
 
-/** What will happen, in a sentence. */
+/** The plan in a sentence. */
 const planned = ({ plan, recorded }: View, { waiting }: Progress): string => {
   const { rate = 1 } = plan;
-  const whom = waiting > 0 ? `${number(waiting)} wait, which takes ${spanOf(waiting / rate)}` : "";
+  const whom = waiting > 0 ? `${number(waiting)} waiting, ${spanOf(waiting / rate)} left` : "";
   const how = [`${rate} calls a second`, hoursOf(plan), recorded ? "recorded" : "not recorded"];
   return `${[how.join(", "), whom].filter(Boolean).join(". ")}.`;
 };
@@ -44,10 +44,10 @@ const shown = [
   "unknown",
   "expired",
   "canceled",
-  "skipped",
+  "blocked",
 ] as const;
 
-/** What it is called where it stands: nothing begins before somebody starts it. */
+/** The label of the state. */
 const stateOf = ({ state, done, contacts, waiting, reason = "" }: Progress): string => {
   if (contacts === 0) return "no list yet";
   if (done) return "done";
@@ -55,15 +55,15 @@ const stateOf = ({ state, done, contacts, waiting, reason = "" }: Progress): str
   return state === "paused" && reason !== "paused by the caller" ? `paused: ${reason}` : state;
 };
 
-/** Shows how far a campaign has come. */
+/** Shows the progress of a campaign. */
 export const showProgress = (view: View, progress: Progress): void => {
   const { contacts, waiting, calling, state, done, unknown } = progress;
-  say("title", view.name);
-  say("state", stateOf(progress));
+  setText("title", view.name);
+  setText("state", stateOf(progress));
   box("state").className = `state ${done && contacts > 0 ? "done" : state}`;
-  say("summary", planned(view, progress));
+  setText("summary", planned(view, progress));
   const isOver = state === "canceled";
-  say("start", waiting > 0 ? `Start calling ${number(waiting)}` : "Start");
+  setText("start", waiting > 0 ? `Start calling ${number(waiting)}` : "Start");
   button("start").disabled = state === "running" || isOver || contacts === 0;
   button("pause").disabled = state !== "running" || waiting === 0;
   button("cancel").disabled = isOver || waiting === 0;
@@ -80,12 +80,12 @@ export const showProgress = (view: View, progress: Progress): void => {
       ),
   );
   box("unknown").hidden = unknown === 0;
-  say("unknown-count", number(unknown));
+  setText("unknown-count", number(unknown));
 };
 
-/** Shows what became of a list. */
+/** Shows the result of an upload. */
 export const showUploaded = ({ added, duplicate, refused, lines }: Uploaded): void => {
-  const told = `${number(added)} added, ${number(duplicate)} known already, ${number(refused)} refused.`;
+  const summary = `${number(added)} added, ${number(duplicate)} already known, ${number(refused)} refused.`;
   const items = lines.map(({ line, reason }) => make("li", `line ${line}: ${reason}`));
-  box("added").replaceChildren(make("p", told), ...(items.length ? [make("ul", ...items)] : []));
+  box("added").replaceChildren(make("p", summary), ...(items.length ? [make("ul", ...items)] : []));
 };

@@ -1,4 +1,4 @@
-/** The fields have no names and the forms no address: without its script the page sends nothing. */
+/** The fields have no names and the forms no action: without the script the page sends nothing. */
 export const document = `<!doctype html>
 <html lang="en">
 <head>
@@ -20,7 +20,7 @@ export const document = `<!doctype html>
 <label>Token <input id="token" type="password" autocomplete="off" required></label>
 <button class="primary">Open</button>
 </form>
-<p class="soft">It stays in this page's memory, and is gone with it.</p>
+<p class="soft">It stays in the memory of this page only.</p>
 </section>
 
 <section id="campaigns" hidden>
@@ -80,14 +80,14 @@ export const document = `<!doctype html>
 
 <section id="unknown" hidden>
 <h2>Unknown <span id="unknown-count"></span></h2>
-<p class="soft">They may have been called, and no notification said what became of it. Nobody calls them again by itself.</p>
+<p class="soft">They may have been called, but no final notification arrived. They are not called again automatically.</p>
 <button id="show-unknown">Show them</button>
 <ol id="unknown-list"></ol>
 </section>
 
 <dialog id="sure" aria-labelledby="sure-title">
 <h2 id="sure-title">Cancel this campaign for good?</h2>
-<p>Who still waits isn't called. Calls that live go on to their end. It can't be resumed.</p>
+<p>Waiting contacts will not be called. Live calls continue. A cancelled campaign cannot be resumed.</p>
 <form method="dialog" class="answers">
 <button value="no" autofocus>Keep it</button>
 <button value="yes" class="danger">Cancel for good</button>

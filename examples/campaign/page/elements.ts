@@ -9,7 +9,7 @@ export const box = (id: string): HTMLElement => by(id, HTMLElement);
 export const input = (id: string): HTMLInputElement => by(id, HTMLInputElement);
 export const button = (id: string): HTMLButtonElement => by(id, HTMLButtonElement);
 
-/** Makes an element. Every text goes in as text: nothing that is shown is ever read as HTML. */
+/** Creates an element. Texts are inserted as text, never as HTML. */
 export const make = <Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   ...children: readonly (Node | string)[]
@@ -19,8 +19,8 @@ export const make = <Tag extends keyof HTMLElementTagNameMap>(
   return element;
 };
 
-/** Writes a text, if it is another one: what is written again is read out again. */
-export const say = (id: string, text: string): void => {
+/** Sets a text if it differs: a screen reader announces it each time. */
+export const setText = (id: string, text: string): void => {
   const element = box(id);
   if (element.textContent !== text) element.textContent = text;
 };

@@ -1,34 +1,34 @@
 import type { Sample } from "outdial/campaigns/workers";
 import { showProgress, showUploaded } from "./campaign-view.ts";
-import { box, button, by, input, make, say } from "./elements.ts";
+import { box, button, by, input, make, setText } from "./elements.ts";
 import { planIn, preparePlan } from "./plan-form.ts";
 import { Plot } from "./plot.ts";
 import { Refusal, server, type View } from "./server.ts";
 
-/** Milliseconds between looks at a campaign. */
-const every = 1_000;
+/** Milliseconds between updates. */
+const interval = 1_000;
 
-/** How many of the unknown are listed; all of them are in the download. */
+/** How many unknown contacts are listed; the download has all of them. */
 const most = 200;
 
-/** How many points a plot has before those that were seen here give way to those that were kept. */
+/** With more points than this, the plot uses the stored samples instead. */
 const mostSamples = 900;
 
 const plot = new Plot();
 let samples: readonly Sample[] = [];
 let open: View | undefined;
-/** Counts the campaigns that were opened: what was asked about another one comes too late. */
+/** Counts the campaigns that were opened, so that responses for a previous one are dropped. */
 let turn = 0;
 
-/** Does something, and says what went wrong. */
+/** Runs `work` and shows why it was refused. */
 const trying = async (work: () => Promise<void>): Promise<boolean> => {
   try {
     await work();
-    say("announce", "");
+    setText("announce", "");
     return true;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    say("announce", error.message);
+    setText("announce", error.message);
     return false;
   }
 };
@@ -36,7 +36,7 @@ const trying = async (work: () => Promise<void>): Promise<boolean> => {
 const look = async (mine: number): Promise<void> => {
   if (!open) return;
   const view = open;
-  // What the shards have kept, and from then on what was seen here, which is closer together.
+  // The stored samples first, then those of this page, which are closer together.
   const known = samples.length > 0 && samples.length < mostSamples;
   const before = known ? samples : await server.history(view.id);
   const progress = await server.progress(view.id);
@@ -48,7 +48,7 @@ const look = async (mine: number): Promise<void> => {
 
 const follow = async (mine: number): Promise<void> => {
   while (mine === turn) {
-    await new Promise((resolve) => setTimeout(resolve, every));
+    await new Promise((resolve) => setTimeout(resolve, interval));
     if (!document.hidden && mine === turn) await trying(() => look(mine));
   }
 };
@@ -82,7 +82,7 @@ const list = async (): Promise<void> => {
   by("new", HTMLDetailsElement).open ||= views.length === 0;
 };
 
-/** Sends a form's own work on its way, and not the form. */
+/** Runs `work` instead of sending the form. */
 const onSubmit = (form: HTMLFormElement, work: () => Promise<void>): void =>
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

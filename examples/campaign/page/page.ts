@@ -1,9 +1,9 @@
-import { text } from "../../bridge/answer.ts";
+import { text } from "../response.ts";
 import style from "./built/main.css.txt";
 import script from "./built/main.js.txt";
 import { document } from "./document.ts";
 
-/** The page may do nothing but load its own two files and talk to its own Worker. */
+/** The page may only load its own two files and send requests to its own Worker. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -22,7 +22,7 @@ export const planIn = () => {
     rate: count("rate"),
     concurrency: count("concurrency"),
     attempts: count("attempts"),
-    retryAfter: count("between") * 60,
+    retryDelay: count("between") * 60_000,
     window: input("always").checked ? "always" : { days, from, to, timezone },
   };
 };

@@ -3,7 +3,7 @@ import type { Sample } from "outdial/campaigns/workers";
 import uPlot from "uplot";
 import { box, make } from "./elements.ts";
 
-/** A line of the plot: told apart by colour, dashes and its place in the legend. */
+/** A line of the plot, with its own colour and dashes. */
 interface Line {
   readonly label: string;
   /** The variable of the style that has its colour. */
@@ -32,7 +32,7 @@ const lines: readonly Line[] = [
 
 const height = 240;
 
-/** A colour as it is in the scheme of the moment: a canvas takes no variables. */
+/** A colour of the current scheme: a canvas does not resolve variables. */
 const colourOf = (name: string): string => {
   const { style } = box("plot");
   style.color = `var(${name})`;
@@ -41,7 +41,7 @@ const colourOf = (name: string): string => {
   return color;
 };
 
-/** The ticks of the time, by the clock of who looks. */
+/** Tick labels in the local time of the browser. */
 const clock = (_: uPlot, ticks: readonly number[]): string[] =>
   ticks.map((at) => new Date(at * 1000).toLocaleTimeString("en-GB"));
 
@@ -82,7 +82,7 @@ const create = (place: HTMLElement, data: uPlot.AlignedData): uPlot => {
   );
 };
 
-/** The calls and outcomes of a campaign over time, drawn anew as they come. */
+/** The calls and outcomes of a campaign over time. */
 export class Plot {
   #samples: readonly Sample[] = [];
   #shown: uPlot | undefined;
@@ -114,11 +114,11 @@ export class Plot {
     }
     if (this.#shown) this.#shown.setData(data);
     else this.#shown = create(place, data);
-    const told = lines.map(({ label, of }) => `${of(last).toLocaleString("en")} ${label}`);
-    place.setAttribute("aria-label", `Lines over time, now at ${told.join(", ")}`);
+    const labels = lines.map(({ label, of }) => `${of(last).toLocaleString("en")} ${label}`);
+    place.setAttribute("aria-label", `Lines over time, now at ${labels.join(", ")}`);
     box("legend").replaceChildren(
       ...lines.map(({ label, colour }, index) => {
-        const item = make("li", told[index] ?? label);
+        const item = make("li", labels[index] ?? label);
         item.className = colour.slice(2);
         return item;
       }),

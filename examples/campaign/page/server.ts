@@ -15,7 +15,7 @@ export interface View {
   readonly recorded: boolean;
 }
 
-/** What became of a list. */
+/** The result of an upload. */
 export interface Uploaded {
   readonly added: number;
   readonly duplicate: number;
@@ -23,15 +23,15 @@ export interface Uploaded {
   readonly lines: readonly { readonly line: number; readonly reason: string }[];
 }
 
-/** What the Worker said no to, in words for a person. */
+/** A request that the Worker refused, with a message for the user. */
 export class Refusal extends Error {}
 
-const words: Readonly<Record<string, string>> = {
-  unauthorized: "The token is not known.",
+const messages: Readonly<Record<string, string>> = {
+  unauthorized: "This token is unknown.",
   too_many_campaigns: "This token has made too many campaigns today.",
   unknown_campaign: "There is no such campaign.",
   other_campaign: "The Worker calls from another number, or another service, than this campaign.",
-  failed: "The Worker has failed. Try again: nothing is done twice.",
+  failed: "The Worker has failed. You can try again: nothing is done twice.",
 };
 
 const ask = async (method: string, path: string, body?: BodyInit): Promise<Response> => {
@@ -40,15 +40,15 @@ const ask = async (method: string, path: string, body?: BodyInit): Promise<Respo
   try {
     response = await fetch(path, { method, headers, ...(body !== undefined && { body }) });
   } catch {
-    throw new Refusal("The Worker gives no answer. What is under way goes on without this page.");
+    throw new Refusal("The Worker does not respond. Calls continue without this page.");
   }
   if (response.ok) return response;
   const { error, message, issues } = await response.json().catch(() => ({}));
   const rules = issues?.map((issue: Record<string, string>) => `${issue.param} ${issue.message}`);
-  throw new Refusal(rules?.join("; ") ?? message ?? words[error] ?? `Refused: ${error}`);
+  throw new Refusal(rules?.join("; ") ?? message ?? messages[error] ?? `Refused: ${error}`);
 };
 
-/** All that the page asks the Worker for. */
+/** The requests of the page. */
 export const server = {
   list: async (): Promise<readonly View[]> => (await ask("GET", "/campaigns")).json(),
   begin: async (plan: unknown): Promise<View> =>

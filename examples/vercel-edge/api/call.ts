@@ -1,12 +1,12 @@
-// A Vercel edge function that places a call: POST { "to_number": "+12025550100" } to /api/call, with
+// A Vercel edge function that places a call: send POST { "to_number": "+12025550100" } to /api/call with
 // the header "Authorization: Bearer <CALL_TOKEN>".
 //
 //   npm install outdial
-//   npx vercel env add OUTDIAL_API_KEY --sensitive     # as well: OUTDIAL_BASE_URL, FROM_NUMBER,
-//   npx vercel deploy                                  # APP_URL, and CALL_TOKEN, at random
+//   npx vercel env add OUTDIAL_API_KEY --sensitive     # also OUTDIAL_BASE_URL, FROM_NUMBER, APP_URL
+//   npx vercel deploy                                  # and CALL_TOKEN (openssl rand -hex 32)
 //
-// It answers 201 with the call's id, 400 when the number is none, 503 when nothing was dialled, and
-// 202 when that can't be known.
+// It responds with 201 and the call's id, 400 if the number is invalid, 503 if nobody was called, and 202
+// if a call may have been placed.
 import { Client, isException } from "outdial";
 
 export const config = { runtime: "edge" };
@@ -15,22 +15,22 @@ const client = new Client(process.env.OUTDIAL_API_KEY ?? "", {
   baseUrl: process.env.OUTDIAL_BASE_URL ?? "",
 });
 
-/** A digest tells by its time nothing of what was compared. */
+/** Digests are compared, so that the time depends on no secret. */
 const digest = async (text: string): Promise<string> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).join();
 
-/** The address is public, and whoever gets past this makes telephones ring at your cost. */
+/** The function is public, and every call costs you money. */
 const isAllowed = async (request: Request): Promise<boolean> => {
   const token = process.env.CALL_TOKEN;
   const given = request.headers.get("authorization") ?? "";
   return !!token && (await digest(given)) === (await digest(`Bearer ${token}`));
 };
 
-/** A 503 invites the caller to try again. That is right only when no telephone has rung. */
+/** 503 invites the client to try again, which is safe only if no telephone has rung. */
 const refusal = (error: unknown): Response => {
   if (!isException(error)) return Response.json({ placed: "maybe" }, { status: 202 });
   const { name, message, placed } = error;
-  console.error(message); // Without the key and the numbers, as always.
+  console.error(message); // It never contains the key or the numbers.
   const isTheirs = name === "BadParametersException" && error.param === "to_number";
   const status = placed === "maybe" ? 202 : isTheirs ? 400 : 503;
   return Response.json({ error: name, placed }, { status });
@@ -41,7 +41,7 @@ export default async function handler(request: Request): Promise<Response> {
     return new Response(null, { status: 405, headers: { Allow: "POST" } });
   }
   if (!(await isAllowed(request))) return new Response(null, { status: 401 });
-  // Whatever else came, or nothing: no number, which `create` refuses.
+  // `create` refuses anything that is not a number.
   const { to_number } = Object(await request.json().catch(() => ({})));
   try {
     const call = await client.calls.create({

@@ -1,14 +1,26 @@
-import type { Agent, AgentEvent, Codec, Formats, Frame, Line, ToolResult } from "../agent.ts";
-import { offered, type Tools } from "../tool.ts";
-import { type AgentOptions, checkOptions, keyOf } from "./key.ts";
-import { frameOf, type Message, messageIn, text } from "./message.ts";
+import { isRecord, textRule } from "../../lib/check.ts";
+import type { Agent, AgentMessage, Codec, Line } from "../agent.ts";
+import { objectRule } from "../options.ts";
+import { type Tools, toolDefinitions } from "../tools.ts";
+import {
+  type AgentOptions,
+  checkAgentOptions,
+  type Decoders,
+  decodeBy,
+  errorEvents,
+  type Fields,
+  keyOf,
+  parseMessage,
+  textOf,
+  toMessage,
+} from "./shared.ts";
 
-/** What `deepgram` takes. */
+/** The options of `deepgram`. */
 export interface DeepgramOptions extends AgentOptions {
   /** What the agent is to do, and that it is a machine. */
   readonly instructions?: string | undefined;
   /**
-   * Which voice it speaks with.
+   * The voice.
    *
    * @defaultValue `"aura-2-thalia-en"`
    */
@@ -21,133 +33,121 @@ export interface DeepgramOptions extends AgentOptions {
   readonly model?: string | undefined;
   /** What it says first, word for word; left out, the callee begins. */
   readonly greeting?: string | undefined;
-  /** What it may do; `hang_up` is built in. */
+  /** The tools that it may call; `hang_up` is built in. */
   readonly tools?: Tools | undefined;
-  /** More of the service's `agent` settings, such as `listen`: they win over the ones above. */
+  /** Further `agent` settings of the service, such as `listen`: they take precedence over the options above. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Messages after which binary ones belong to a new answer. */
-const beginnings: ReadonlySet<string> = /* @__PURE__ */ new Set([
+/** Messages after which audio belongs to a new response: texts of either side, since the user's ends their turn. */
+const beginnings: ReadonlySet<string> = new Set([
+  "ConversationText",
   "AgentThinking",
   "AgentStartedSpeaking",
   "AgentAudioDone",
 ]);
 
-class VoiceAgentCodec implements Codec {
-  readonly formats: Formats;
-  readonly keepAlive = { after: 8000, frame: frameOf({ type: "KeepAlive" }) };
-  readonly #options: DeepgramOptions;
-  #isReady = false;
-  #isAnswered = false;
-  /** Whether what comes still belongs to what was interrupted. */
-  #isStale = false;
+const objectsIn = (value: unknown): readonly Fields[] => [value].flat().filter(isRecord);
 
-  constructor(options: DeepgramOptions, { sample_rate }: Line) {
-    const format = { encoding: "pcm", sample_rate } as const;
-    this.formats = { hears: format, speaks: format };
-    this.#options = options;
-  }
+const createCodec = (options: DeepgramOptions, { sampleRate }: Line): Codec => {
+  const { instructions, voice = "aura-2-thalia-en", model = "gpt-4o-mini", greeting } = options;
+  const format = { encoding: "pcm", sampleRate } as const;
+  let isReady = false;
+  let isAnswered = false;
+  /** Whether audio still belongs to what was interrupted. */
+  let isStale = false;
+  /** Counts the responses: the service has no name for them. */
+  let response = 1;
 
-  open(): readonly Frame[] {
-    const { instructions, voice = "aura-2-thalia-en", model = "gpt-4o-mini" } = this.#options;
-    const { tools, settings } = this.#options;
-    const { sample_rate } = this.formats.hears;
-    const think = {
-      provider: { type: "open_ai", model },
-      prompt: instructions,
-      functions: offered(tools),
-    };
-    return [
-      frameOf({
-        type: "Settings",
-        audio: {
-          input: { encoding: "linear16", sample_rate },
-          output: { encoding: "linear16", sample_rate, container: "none" },
+  const settings = (): AgentMessage =>
+    toMessage({
+      type: "Settings",
+      audio: {
+        input: { encoding: "linear16", sample_rate: sampleRate },
+        output: { encoding: "linear16", sample_rate: sampleRate, container: "none" },
+      },
+      agent: {
+        listen: { provider: { type: "deepgram", version: "v1", model: "nova-3" } },
+        think: {
+          provider: { type: "open_ai", model },
+          prompt: instructions,
+          functions: toolDefinitions(options.tools),
         },
-        agent: {
-          listen: { provider: { type: "deepgram", version: "v1", model: "nova-3" } },
-          think,
-          speak: { provider: { type: "deepgram", model: voice } },
-          ...settings,
-        },
-      }),
-    ];
-  }
-
-  answered(): readonly Frame[] {
-    this.#isAnswered = true;
-    return this.#isReady ? this.#greet() : [];
-  }
+        speak: { provider: { type: "deepgram", model: voice } },
+        ...options.settings,
+      },
+    });
 
   /** Not among the settings: the telephone may ring for a while after those. */
-  #greet(): readonly Frame[] {
-    const { greeting } = this.#options;
-    return greeting ? [frameOf({ type: "InjectAgentMessage", message: greeting })] : [];
-  }
+  const greet = (): readonly AgentMessage[] =>
+    greeting ? [toMessage({ type: "InjectAgentMessage", message: greeting })] : [];
 
-  hear(audio: Uint8Array<ArrayBuffer>): readonly Frame[] {
-    return [audio];
-  }
-
-  read(frame: Frame): readonly AgentEvent[] {
-    if (typeof frame !== "string") {
-      return this.#isStale ? [] : [{ type: "audio", audio: frame }];
-    }
-    const message = messageIn(frame);
-    const type = text(message, "type");
-    const isSaid = type === "ConversationText" && message.role === "assistant";
-    if (isSaid || beginnings.has(type)) this.#isStale = false;
-    return this.#readers[type]?.(message) ?? [];
-  }
-
-  readonly #readers: Readonly<Record<string, (message: Message) => readonly AgentEvent[]>> = {
+  const decoders: Decoders = {
+    Welcome: () => [{ type: "send", messages: [settings()] }],
     SettingsApplied: () => {
-      this.#isReady = true;
-      const frames = this.#isAnswered ? this.#greet() : [];
-      const begins = this.#options.greeting ? "agent" : "callee";
+      isReady = true;
+      const messages = isAnswered ? greet() : [];
       return [
-        { type: "ready", begins },
-        ...(frames.length ? [{ type: "send", frames } as const] : []),
+        { type: "ready", begins: greeting ? "agent" : "callee" },
+        ...(messages.length ? [{ type: "send", messages } as const] : []),
       ];
     },
     UserStartedSpeaking: () => {
-      this.#isStale = true;
+      isStale = true;
+      response++;
       return [{ type: "interrupted" }];
     },
-    AgentAudioDone: () => [{ type: "done" }],
-    ConversationText: (message) => [
-      {
-        type: "transcript",
-        who: message.role === "user" ? "callee" : "agent",
-        text: text(message, "content"),
-        final: true,
-      },
-    ],
+    AgentAudioDone: () => [{ type: "response_done" }],
+    ConversationText: (message) => {
+      const text = { type: "transcript", text: textOf(message, "content"), final: true } as const;
+      return message.role === "user"
+        ? [{ type: "speech_stopped" }, { ...text, who: "callee" }]
+        : [{ ...text, who: "agent", item: String(response) }];
+    },
     FunctionCallRequest: ({ functions }) =>
-      [functions].flat().flatMap((wish): AgentEvent[] => {
-        const { id, name, arguments: given, client_side } = Object(wish);
-        if (client_side === false) return [];
-        return [{ type: "tool", id: String(id), name: String(name), arguments: given }];
-      }),
+      objectsIn(functions)
+        .filter(({ client_side }) => client_side !== false)
+        .map((call) => ({
+          type: "tool",
+          id: textOf(call, "id"),
+          name: textOf(call, "name"),
+          arguments: call.arguments,
+        })),
     FunctionCallCancelled: ({ functions }) =>
-      [functions].flat().map((wish) => ({ type: "tool_cancelled", id: String(Object(wish).id) })),
-    Error: (message) => [{ type: "error", code: text(message, "code") }],
-    Warning: (message) => [{ type: "error", code: text(message, "code") }],
+      objectsIn(functions).map((call) => ({ type: "tool_cancelled", id: textOf(call, "id") })),
+    Error: (message) => [
+      { type: "response_done", outcome: "failed" },
+      ...errorEvents(textOf(message, "code")),
+    ],
+    Warning: (message) => [{ type: "error", code: textOf(message, "code") }],
   };
 
-  /** The service has found it out by itself. */
-  interrupted(): readonly Frame[] {
-    return [];
-  }
-
-  toolResult({ id, name, output }: ToolResult): readonly Frame[] {
-    return [frameOf({ type: "FunctionCallResponse", id, name, content: output })];
-  }
-}
+  return {
+    formats: { input: format, output: format },
+    keepAlive: { after: 8000, message: toMessage({ type: "KeepAlive" }) },
+    open: () => [], // Before `Welcome` the service takes nothing.
+    answered: () => {
+      isAnswered = true;
+      return isReady ? greet() : [];
+    },
+    encode: (audio) => [audio],
+    decode: (message) => {
+      if (typeof message !== "string") {
+        return isStale ? [] : [{ type: "audio", audio: message, item: String(response) }];
+      }
+      const fields = parseMessage(message);
+      if (beginnings.has(textOf(fields, "type"))) isStale = false;
+      return decodeBy(decoders, fields);
+    },
+    interrupted: () => [], // The service has found it out by itself.
+    toolResult: ({ id, name, output }) => [
+      toMessage({ type: "FunctionCallResponse", id, name, content: output }),
+    ],
+  };
+};
 
 /**
- * A voice agent of Deepgram. Its audio is the stream's: nothing is converted.
+ * A voice agent of Deepgram. Its audio has the stream's format: nothing is converted.
  *
  * @param options - the key, and what the agent is to do
  * @throws {BadParametersException} (`placed: "no"`: this places no call) when an option breaks its rule
@@ -166,7 +166,13 @@ class VoiceAgentCodec implements Codec {
  * @see docs/agents.md
  */
 export const deepgram = (options: DeepgramOptions): Agent => {
-  checkOptions(options);
+  checkAgentOptions(options, {
+    instructions: textRule,
+    voice: textRule,
+    model: textRule,
+    greeting: textRule,
+    settings: objectRule,
+  });
   const { url = "wss://agent.deepgram.com/v1/agent/converse", tools } = options;
   return {
     name: "deepgram",
@@ -175,6 +181,6 @@ export const deepgram = (options: DeepgramOptions): Agent => {
       const key = await keyOf(options);
       return { url, headers: { Authorization: `Token ${key}` }, protocols: ["token", key] };
     },
-    codec: (line) => new VoiceAgentCodec(options, line),
+    codec: (line) => createCodec(options, line),
   };
 };

@@ -1,162 +1,176 @@
-import { base64, decoded } from "../../bytes/base64.ts";
-import { routeOf } from "../../rules/url.ts";
-import type { Agent, AgentEvent, Codec, Formats, Frame, ToolResult } from "../agent.ts";
-import type { AudioFormat } from "../audio/format.ts";
-import { AgentException } from "../exception.ts";
-import type { Tools } from "../tool.ts";
-import { type AgentOptions, checkOptions, isSocketUrl, keyOf } from "./key.ts";
-import { frameOf, type Message, messageIn, part, text } from "./message.ts";
+import { fail, isRecord, isText, textRule } from "../../lib/check.ts";
+import { base64, decoded } from "../../lib/encoding.ts";
+import { keepNewest } from "../../lib/newest.ts";
+import { routeOf } from "../../lib/url.ts";
+import type { Agent, Codec, Formats } from "../agent.ts";
+import type { AudioFormat } from "../audio/resample.ts";
+import { objectRule } from "../options.ts";
+import type { Tools } from "../tools.ts";
+import {
+  type AgentOptions,
+  checkAgentOptions,
+  type Decoders,
+  decodeBy,
+  errorEvents,
+  keyOf,
+  parseMessage,
+  partOf,
+  textOf,
+  toMessage,
+} from "./shared.ts";
 
-/** What `elevenlabs` takes. */
+/** The options of `elevenlabs`. */
 export interface ElevenLabsOptions extends AgentOptions {
   /**
-   * The API's https URL, which gives a signed one to connect to; or a wss URL, which is connected to as it
-   * stands, without the key.
+   * The API's https URL, which returns a signed one to connect to; or a wss URL, which is connected to as it stands,
+   * without the key.
    *
    * @defaultValue `"https://api.elevenlabs.io"`
    */
   readonly url?: string | undefined;
-  /** Which agent: its voice, its tools and its audio are set at the service. */
+  /** The agent: its voice, its tools and its audio are configured at the service. */
   readonly agentId: string;
-  /** What the agent is to do instead; the agent must allow to be overridden. */
+  /** What the agent is to do instead; the agent must allow this override. */
   readonly instructions?: string | undefined;
-  /** What it says first instead; the agent must allow it. */
+  /** What it says first instead; the agent must allow this override. */
   readonly greeting?: string | undefined;
-  /** Its voice instead; the agent must allow it. */
+  /** Its voice instead; the agent must allow this override. */
   readonly voice?: string | undefined;
-  /** What fills the gaps in its texts. */
+  /** Values of the variables in its texts. */
   readonly variables?: Readonly<Record<string, string | number | boolean>> | undefined;
-  /** The client tools that are set at the service; one of the name `hang_up` is built in. */
+  /** The client tools that are configured at the service; one with the name `hang_up` is built in. */
   readonly tools?: Tools | undefined;
 }
 
-/** How many events before an interruption may be of what it cut off: an id far from the others is none. */
+/** How many ids before an interruption may belong to what it cut off: an id far from the others is none. */
 const recent = 1000;
 
-/** `pcm_16000` or `ulaw_8000`, as the service calls it. */
+/** A format by the service's name, such as `pcm_16000` or `ulaw_8000`; any other has no valid sample rate. */
 const formatOf = (name: string): AudioFormat => {
-  const [, encoding, rate] = /^(pcm|ulaw)_(\d{4,5})$/.exec(name) ?? [];
-  if (!encoding) throw new AgentException("agent_malformed", "format");
-  return { encoding: encoding === "pcm" ? "pcm" : "ulaw", sample_rate: Number(rate) };
+  const encoding = name.startsWith("pcm") ? "pcm" : "ulaw";
+  return { encoding, sampleRate: Number(name.replace(`${encoding}_`, "")) };
 };
 
-class ConvaiCodec implements Codec {
-  formats: Formats | undefined;
-  readonly #options: ElevenLabsOptions;
-  /** What is older was interrupted. */
-  #since = Number.NEGATIVE_INFINITY;
+const createCodec = (options: ElevenLabsOptions): Codec => {
+  const { instructions, greeting, voice, variables } = options;
+  let formats: Formats | undefined;
+  /** Audio with a lower id was interrupted. */
+  let since = Number.NEGATIVE_INFINITY;
+  /** Counts the responses: a response's texts and its audio have different ids. */
+  let response = 1;
+  /** Whether the next text of the agent begins another response: until then it may go on after a "mhm". */
+  let isNext = false;
+  /** The last responses by the id of their text, for corrections. */
+  const responses = new Map<unknown, string>();
 
-  constructor(options: ElevenLabsOptions) {
-    this.#options = options;
-  }
-
-  /** Nothing: it speaks as soon as it is begun. */
-  open(): readonly Frame[] {
-    return [];
-  }
-
-  answered(): readonly Frame[] {
-    const { instructions, greeting, voice, variables } = this.#options;
-    const agent = {
-      ...(instructions !== undefined && { prompt: { prompt: instructions } }),
-      ...(greeting !== undefined && { first_message: greeting }),
-    };
-    const override = { agent, ...(voice && { tts: { voice_id: voice } }) };
-    return [
-      frameOf({
-        type: "conversation_initiation_client_data",
-        conversation_config_override: override,
-        dynamic_variables: variables,
-      }),
-    ];
-  }
-
-  hear(audio: Uint8Array): readonly Frame[] {
-    return [frameOf({ user_audio_chunk: base64(audio) })];
-  }
-
-  read(frame: Frame): readonly AgentEvent[] {
-    const message = messageIn(frame);
-    return this.#readers[text(message, "type")]?.(message) ?? [];
-  }
-
-  readonly #readers: Readonly<Record<string, (message: Message) => readonly AgentEvent[]>> = {
+  const decoders: Decoders = {
     conversation_initiation_metadata: (message) => {
-      const metadata = part(message, "conversation_initiation_metadata_event");
-      this.formats = {
-        hears: formatOf(text(metadata, "user_input_audio_format")),
-        speaks: formatOf(text(metadata, "agent_output_audio_format")),
+      const metadata = partOf(message, "conversation_initiation_metadata_event");
+      formats = {
+        input: formatOf(textOf(metadata, "user_input_audio_format")),
+        output: formatOf(textOf(metadata, "agent_output_audio_format")),
       };
       return [{ type: "ready" }];
     },
     audio: (message) => {
-      const event = part(message, "audio_event");
-      const age = this.#since - Number(event.event_id);
+      const event = partOf(message, "audio_event");
+      const age = since - Number(event.event_id);
       if (age > 0 && age <= recent) return [];
-      return [{ type: "audio", audio: decoded(text(event, "audio_base_64")) }];
+      const audio = decoded(textOf(event, "audio_base_64"));
+      return [{ type: "audio", audio, item: String(response) }];
     },
     interruption: (message) => {
-      const { event_id } = part(message, "interruption_event");
-      this.#since = Number(event_id);
+      since = Number(partOf(message, "interruption_event").event_id);
+      response++;
       return [{ type: "interrupted" }];
     },
     ping: (message) => {
-      const { event_id } = part(message, "ping_event");
-      return [{ type: "send", frames: [frameOf({ type: "pong", event_id })] }];
+      const { event_id } = partOf(message, "ping_event");
+      return [{ type: "send", messages: [toMessage({ type: "pong", event_id })] }];
     },
     user_transcript: (message) => {
-      const said = text(part(message, "user_transcription_event"), "user_transcript");
-      return [{ type: "transcript", who: "callee", text: said, final: true }];
+      const text = textOf(partOf(message, "user_transcription_event"), "user_transcript");
+      isNext = true;
+      return [{ type: "transcript", who: "callee", text, final: true }];
     },
     agent_response: (message) => {
-      const said = text(part(message, "agent_response_event"), "agent_response");
-      return [{ type: "transcript", who: "agent", text: said, final: true }];
+      const event = partOf(message, "agent_response_event");
+      if (isNext) response++;
+      isNext = false;
+      const item = String(response);
+      responses.delete(event.event_id);
+      responses.set(event.event_id, item);
+      keepNewest(responses, recent);
+      const text = textOf(event, "agent_response");
+      return [{ type: "transcript", who: "agent", text, final: true, item }];
     },
     agent_response_correction: (message) => {
-      const event = part(message, "agent_response_correction_event");
-      const said = text(event, "corrected_agent_response");
-      return [{ type: "transcript", who: "agent", text: said, final: true }];
+      const event = partOf(message, "agent_response_correction_event");
+      const text = textOf(event, "corrected_agent_response");
+      const item = responses.get(event.event_id) ?? [...responses.values()].at(-1);
+      const isCut = { interrupted: true, replaces: true } as const;
+      return [{ type: "transcript", who: "agent", text, final: true, item, ...isCut }];
     },
     client_tool_call: (message) => {
-      const call = part(message, "client_tool_call");
-      const id = text(call, "tool_call_id");
-      return [{ type: "tool", id, name: text(call, "tool_name"), arguments: call.parameters }];
+      const call = partOf(message, "client_tool_call");
+      const id = textOf(call, "tool_call_id");
+      return [{ type: "tool", id, name: textOf(call, "tool_name"), arguments: call.parameters }];
     },
     error: (message) => {
-      const { error_type, code } = part(message, "error_event");
-      const events: AgentEvent[] = [{ type: "error", code: String(error_type ?? code) }];
+      const { error_type, code } = partOf(message, "error_event");
       if (error_type === "max_duration_exceeded") {
-        events.push({ type: "end", reason: "session_limit" });
+        return [
+          { type: "error", code: error_type },
+          { type: "end", reason: "session_limit" },
+        ];
       }
-      return events;
+      return [
+        { type: "response_done", outcome: "failed" },
+        ...errorEvents(String(error_type ?? code)),
+      ];
     },
   };
 
-  /** The service has found it out by itself. */
-  interrupted(): readonly Frame[] {
-    return [];
-  }
-
-  toolResult({ id, output, isError }: ToolResult): readonly Frame[] {
-    return [
-      frameOf({
+  return {
+    get formats() {
+      return formats;
+    },
+    open: () => [], // It speaks as soon as it is begun.
+    answered: () => {
+      const agent = {
+        ...(instructions !== undefined && { prompt: { prompt: instructions } }),
+        ...(greeting !== undefined && { first_message: greeting }),
+      };
+      return [
+        toMessage({
+          type: "conversation_initiation_client_data",
+          conversation_config_override: { agent, ...(voice && { tts: { voice_id: voice } }) },
+          dynamic_variables: variables,
+        }),
+      ];
+    },
+    encode: (audio) => [toMessage({ user_audio_chunk: base64(audio) })],
+    decode: (message) => decodeBy(decoders, parseMessage(message)),
+    interrupted: () => [], // The service has found it out by itself.
+    toolResult: ({ id, output, isError }) => [
+      toMessage({
         type: "client_tool_result",
         tool_call_id: id,
         result: output,
         is_error: isError,
       }),
-    ];
-  }
-}
+    ],
+  };
+};
 
 /**
- * An agent of ElevenLabs. Set its audio, in both directions, to the stream's: `ulaw_8000` or `pcm_8000` for
+ * An agent of ElevenLabs. Configure its audio, in both directions, as the stream's: `ulaw_8000` or `pcm_8000` for
  * 8 kHz, `pcm_16000` for 16 kHz; anything else is converted.
  *
- * @param options - the key, and which agent
+ * @param options - the key, and the agent's id
  * @throws {BadParametersException} (`placed: "no"`: this places no call) when an option breaks its rule
  *
- * @example An agent that is set up at the service
+ * @example An agent that is configured at the service
  * ```ts
  * import { elevenlabs } from "outdial/agents";
  *
@@ -166,24 +180,34 @@ class ConvaiCodec implements Codec {
  * @see docs/agents.md
  */
 export const elevenlabs = (options: ElevenLabsOptions): Agent => {
-  checkOptions(options, (url) => isSocketUrl(url) || !!routeOf(url));
+  checkAgentOptions(options, {
+    url: [
+      (value) => !!routeOf(value, "ws") || !!routeOf(value),
+      "must be an https or wss URL; http and ws on loopback only",
+    ],
+    agentId: [(value) => isText(value) && value !== "", "must be the id of an agent"],
+    instructions: textRule,
+    greeting: textRule,
+    voice: textRule,
+    variables: objectRule,
+  });
   const { url = "https://api.elevenlabs.io", agentId, tools } = options;
-  const isSigned = isSocketUrl(url);
-  const signed = `${url.replace(/\/+$/, "")}/v1/convai/conversation/get-signed-url`;
+  if (agentId === undefined) fail("agentId", "is missing");
+  const signer = `${url.replace(/\/+$/, "")}/v1/convai/conversation/get-signed-url`;
   return {
     name: "elevenlabs",
     tools,
     address: async () => ({
       url,
       protocols: ["convai"],
-      ...(!isSigned && {
+      ...(!routeOf(url, "ws") && {
         ticket: {
-          url: `${signed}?agent_id=${encodeURIComponent(agentId)}`,
+          url: `${signer}?agent_id=${encodeURIComponent(agentId)}`,
           headers: { "xi-api-key": await keyOf(options) },
-          read: (answer: unknown) => Object(answer).signed_url,
+          read: (body: unknown) => isRecord(body) && body.signed_url,
         },
       }),
     }),
-    codec: () => new ConvaiCodec(options),
+    codec: () => createCodec(options),
   };
 };

@@ -1,150 +1,196 @@
-import { base64, decoded } from "../../bytes/base64.ts";
-import type { Agent, AgentEvent, Codec, Formats, Frame, Line, ToolResult } from "../agent.ts";
-import { offered, type Tools } from "../tool.ts";
-import { type AgentOptions, checkOptions, keyOf } from "./key.ts";
-import { frameOf, type Message, messageIn, part, text } from "./message.ts";
+import { textRule } from "../../lib/check.ts";
+import { base64, decoded } from "../../lib/encoding.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, Line } from "../agent.ts";
+import { type Tools, toolDefinitions } from "../tools.ts";
+import {
+  type AgentOptions,
+  checkAgentOptions,
+  type Decoders,
+  decodeBy,
+  errorEvents,
+  type Fields,
+  keyOf,
+  parseMessage,
+  partOf,
+  ToolCalls,
+  textOf,
+  toMessage,
+} from "./shared.ts";
 
-/** What `gptLive` takes. */
+/** The options of `gptLive`. */
 export interface GptLiveOptions extends AgentOptions {
   /** What the agent is to do, and that it is a machine. */
   readonly instructions?: string | undefined;
   /**
-   * Which voice it speaks with.
+   * The voice.
    *
    * @defaultValue `"marin"`
    */
   readonly voice?: string | undefined;
   /**
-   * Which model it is.
+   * The model.
    *
    * @defaultValue `"gpt-live-1"`
    */
   readonly model?: string | undefined;
   /** What it says first, in about these words; left out, it begins as it likes. */
   readonly greeting?: string | undefined;
-  /** What it may do, by way of the model that it asks to; `hang_up` is built in. */
+  /** The tools that it may call, by way of the backend model; `hang_up` is built in. */
   readonly tools?: Tools | undefined;
   /**
-   * The model that it asks to use the tools.
+   * The backend model, which calls the tools.
    *
    * @defaultValue `"gpt-5-mini"`
    */
   readonly delegate?: string | undefined;
 }
 
-class LiveCodec implements Codec {
-  readonly continuous = true;
-  readonly formats: Formats;
-  readonly #options: GptLiveOptions;
-  readonly #asked = new Set<string>();
-  #owes = false;
-
-  constructor(options: GptLiveOptions, { sample_rate }: Line) {
-    const encoding = sample_rate === 8000 ? "ulaw" : "pcm";
-    this.formats = { hears: { encoding, sample_rate }, speaks: { encoding, sample_rate } };
-    this.#options = options;
-  }
-
-  /** Nothing: a session costs from its start, and it speaks from then on. */
-  open(): readonly Frame[] {
-    return [];
-  }
-
-  answered(): readonly Frame[] {
-    const { model = "gpt-live-1", instructions, voice = "marin", tools } = this.#options;
-    const { delegate = "gpt-5-mini" } = this.#options;
-    const { encoding, sample_rate: rate } = this.formats.hears;
-    const session = {
-      model,
-      instructions,
-      audio: {
-        format: { type: encoding === "ulaw" ? "audio/pcmu" : "audio/pcm", rate },
-        output: { voice },
-      },
-      delegation: {
-        type: "responses",
-        responses: {
-          model: delegate,
-          tools: offered(tools).map((tool) => ({ type: "function", strict: false, ...tool })),
-        },
-      },
-    };
-    return [frameOf({ type: "session.start", session })];
-  }
-
-  hear(audio: Uint8Array): readonly Frame[] {
-    return [frameOf({ type: "session.input_audio.append", audio: base64(audio) })];
-  }
-
-  read(frame: Frame): readonly AgentEvent[] {
-    const message = messageIn(frame);
-    return this.#readers[text(message, "type")]?.(message) ?? [];
-  }
-
-  readonly #readers: Readonly<Record<string, (message: Message) => readonly AgentEvent[]>> = {
-    "session.started": () => {
-      const { greeting } = this.#options;
-      if (!greeting) return [{ type: "ready" }];
-      const content = `Begin the call with: ${greeting}`;
-      const greet = { type: "session.commentary.append", content, delegation_id: null };
-      return [{ type: "ready" }, { type: "send", frames: [frameOf(greet)] }];
-    },
-    "session.output_audio.delta": (message) => [
-      { type: "audio", audio: decoded(text(message, "delta")) },
-    ],
-    "session.output_transcript.delta": (message) => [
-      { type: "transcript", who: "agent", text: text(message, "delta"), final: false },
-    ],
-    "session.input_transcript.delta": (message) => [
-      { type: "speech" },
-      { type: "transcript", who: "callee", text: text(message, "delta"), final: false },
-    ],
-    "response.event": (message) => this.#respond(part(message, "event")),
-    "session.closed": ({ reason }) => [
-      { type: "end", reason: reason === "expired" ? "session_limit" : "agent_ended" },
-    ],
-    error: (message) => {
-      const code = text(part(message, "error"), "code");
-      const events: AgentEvent[] = [{ type: "error", code }];
-      if (code === "invalid_api_key") events.push({ type: "end", reason: "agent_refused" });
-      return events;
-    },
-  };
-
-  /** What the model says that was asked to use the tools. */
-  #respond(event: Message): readonly AgentEvent[] {
-    const item = part(event, "item");
-    if (event.type === "response.output_item.done" && item.type === "function_call") {
-      const id = text(item, "call_id");
-      this.#asked.add(id);
-      return [{ type: "tool", id, name: text(item, "name"), arguments: item.arguments }];
-    }
-    return [];
-  }
-
-  /** It yields by itself, and what it doesn't say it hasn't sent. */
-  interrupted(): readonly Frame[] {
-    return [];
-  }
-
-  toolResult({ id, output, reply }: ToolResult): readonly Frame[] {
-    this.#asked.delete(id);
-    this.#owes ||= reply;
-    const item = { type: "function_call_output", call_id: id, output };
-    const frames = [frameOf({ type: "response.item.create", item })];
-    if (!this.#owes || this.#asked.size > 0) return frames;
-    this.#owes = false;
-    return [...frames, frameOf({ type: "response.create" })];
-  }
-
-  close(): readonly Frame[] {
-    return [frameOf({ type: "session.close" })];
-  }
+/** A response of the backend model, with its tool calls. */
+interface Delegation {
+  readonly calls: ToolCalls;
+  hasEnded: boolean;
 }
 
+/** How a session ended, by the service's reason; any other end was in order. */
+const ends: Readonly<Record<string, "session_limit" | "agent_lost">> = {
+  expired: "session_limit",
+  connection_lost: "agent_lost",
+};
+
+/** A text of either side: a piece, since this protocol sends no whole ones. */
+const textEvent = (who: "agent" | "callee", message: Fields): AgentEvent => ({
+  type: "transcript",
+  who,
+  text: textOf(message, "delta"),
+  final: false,
+});
+
+const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
+  const { model = "gpt-live-1", instructions, voice = "marin", tools, greeting } = options;
+  const { delegate = "gpt-5-mini" } = options;
+  const encoding = sampleRate === 8000 ? "ulaw" : "pcm";
+  const format = { encoding, sampleRate } as const;
+  /** The backend's active responses by their delegation: one at a time each. */
+  const delegations = new Map<string, Delegation>();
+  /** The response that made a call, by the call's id. */
+  const callers = new Map<string, Delegation>();
+
+  const begin = (id: string): Delegation => {
+    const delegation = { calls: new ToolCalls(), hasEnded: false };
+    delegations.set(id, delegation);
+    return delegation;
+  };
+
+  /** Continues the backend once, when its response has ended and all its calls are answered. */
+  const continuation = ({ calls, hasEnded }: Delegation): readonly AgentMessage[] =>
+    hasEnded && calls.takeDue() ? [toMessage({ type: "response.create" })] : [];
+
+  /** Decodes an event of the backend model. */
+  const decodeBackend = (id: string, event: Fields): readonly AgentEvent[] => {
+    const known = delegations.get(id);
+    const delegation = known && !known.hasEnded ? known : undefined;
+    const end: Decoders[string] = () => {
+      const ending = delegation ?? begin(id);
+      ending.hasEnded = true;
+      const messages = continuation(ending);
+      return messages.length ? [{ type: "send", messages }] : [];
+    };
+    return decodeBy(
+      {
+        "response.created": () => {
+          begin(id);
+          return [];
+        },
+        "response.output_item.done": () => {
+          const item = partOf(event, "item");
+          const call = textOf(item, "call_id");
+          if (item.type !== "function_call" || callers.has(call)) return [];
+          const caller = delegation ?? begin(id);
+          caller.calls.add(call);
+          callers.set(call, caller);
+          return [
+            { type: "tool", id: call, name: textOf(item, "name"), arguments: item.arguments },
+          ];
+        },
+        "response.completed": end,
+        "response.incomplete": end,
+        "response.failed": () => {
+          delegations.delete(id);
+          return errorEvents(textOf(partOf(partOf(event, "response"), "error"), "code"));
+        },
+      },
+      event,
+    );
+  };
+
+  const decoders: Decoders = {
+    "session.started": () => {
+      if (!greeting) return [{ type: "ready", begins: "callee" }];
+      const content = `Begin the call with: ${greeting}`;
+      const greet = { type: "session.commentary.append", content, delegation_id: null };
+      return [{ type: "ready" }, { type: "send", messages: [toMessage(greet)] }];
+    },
+    "session.output_audio.delta": (message) => [
+      { type: "audio", audio: decoded(textOf(message, "delta")) },
+    ],
+    "session.output_transcript.delta": (message) => [textEvent("agent", message)],
+    "session.input_transcript.delta": (message) => [
+      { type: "speech" },
+      textEvent("callee", message),
+    ],
+    "response.event": (message) =>
+      decodeBackend(textOf(message, "delegation_id"), partOf(message, "event")),
+    "session.closed": (message) => [
+      { type: "end", reason: ends[textOf(message, "reason")] ?? "agent_ended" },
+    ],
+    error: (message) => errorEvents(textOf(partOf(message, "error"), "code")),
+  };
+
+  return {
+    continuous: true,
+    formats: { input: format, output: format },
+    open: () => [], // A session costs from its start, and speaks from then on.
+    answered: () => {
+      const session = {
+        model,
+        instructions,
+        audio: {
+          format: { type: encoding === "ulaw" ? "audio/pcmu" : "audio/pcm", rate: sampleRate },
+          output: { voice },
+        },
+        delegation: {
+          type: "responses",
+          responses: {
+            model: delegate,
+            tools: toolDefinitions(tools).map((tool) => ({
+              type: "function",
+              strict: false,
+              ...tool,
+            })),
+          },
+        },
+      };
+      return [toMessage({ type: "session.start", session })];
+    },
+    encode: (audio) => [toMessage({ type: "session.input_audio.append", audio: base64(audio) })],
+    decode: (message) => decodeBy(decoders, parseMessage(message)),
+    interrupted: () => [], // It yields by itself, and has sent nothing that it doesn't say.
+    toolResult: ({ id, output, reply }) => {
+      const item = { type: "function_call_output", call_id: id, output };
+      const caller = callers.get(id);
+      caller?.calls.answer(id, reply);
+      return [
+        toMessage({ type: "response.item.create", item }),
+        ...(caller ? continuation(caller) : []),
+      ];
+    },
+    close: () => [toMessage({ type: "session.close" })],
+  };
+};
+
 /**
- * An agent that speaks OpenAI's GPT-Live protocol: it hears while it speaks, and yields by itself. It
- * needs a runtime whose WebSocket sends headers: Node, Deno, Bun or Workers.
+ * An agent with OpenAI's GPT-Live protocol: it listens while it speaks, and yields by itself. It needs a runtime whose
+ * WebSocket sends headers: Node, Deno, Bun or Workers.
  *
  * @param options - the key, and what the agent is to do
  * @throws {BadParametersException} (`placed: "no"`: this places no call) when an option breaks its rule
@@ -159,12 +205,18 @@ class LiveCodec implements Codec {
  * @see docs/agents.md
  */
 export const gptLive = (options: GptLiveOptions): Agent => {
-  checkOptions(options);
+  checkAgentOptions(options, {
+    instructions: textRule,
+    voice: textRule,
+    model: textRule,
+    greeting: textRule,
+    delegate: textRule,
+  });
   const { url = "wss://api.openai.com/v1/live/sessions", tools } = options;
   return {
     name: "gpt-live",
     tools,
     address: async () => ({ url, headers: { Authorization: `Bearer ${await keyOf(options)}` } }),
-    codec: (line) => new LiveCodec(options, line),
+    codec: (line) => createCodec(options, line),
   };
 };

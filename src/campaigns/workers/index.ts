@@ -3,11 +3,7 @@
  *
  * @module
  */
-export { type CampaignPlan, createCampaign } from "./create.ts";
-export type { Sample } from "./progress/history.ts";
-export type { ShardContext, ShardStorage } from "./shard/context.ts";
-export { CampaignShard, type ShardOptions } from "./shard/shard.ts";
-export { campaignOf, type ShardedCampaign } from "./sharded.ts";
-export { shardOf } from "./sharding/number.ts";
-export { statusHandler } from "./status.ts";
-export type { ShardNamespace, ShardStub } from "./wire/namespace.ts";
+export { createCampaign } from "./create.ts";
+export type { CampaignPlan, Sample, ShardNamespace, ShardStub } from "./rpc.ts";
+export { CampaignShard, type ShardContext, type ShardOptions, type ShardStorage } from "./shard.ts";
+export { campaignOf, type ShardedCampaign, shardOf, statusHandler } from "./sharded.ts";

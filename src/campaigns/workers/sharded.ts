@@ -1,62 +1,151 @@
-import { refuse } from "../../rules/refuse.ts";
-import type { Added } from "../contacts/add.ts";
-import type { Contact } from "../contacts/contact.ts";
-import { numbersIn } from "../contacts/numbers.ts";
+import { type CallbackOptions, callbackHandler } from "../../callbacks/handler.ts";
+import { fail } from "../../lib/check.ts";
+import { utf8 } from "../../lib/encoding.ts";
+import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import type { Disposition } from "../disposition.ts";
-import type { Progress } from "../ledger/campaign/progress.ts";
-import type { Result } from "../ledger/results.ts";
-import { merged, type Sample } from "./progress/history.ts";
-import { sumOf } from "./progress/sum.ts";
-import { addTo } from "./sharding/add.ts";
-import { shardOf } from "./sharding/number.ts";
-import { linesIn } from "./wire/lines.ts";
-import { ask, type ShardNamespace, send } from "./wire/namespace.ts";
-import type { Answers, Asks } from "./wire/protocol.ts";
+import { numbersIn } from "../do-not-call.ts";
+import type { Result } from "../ledger.ts";
+import { countsOf, type Progress } from "../progress.ts";
+import {
+  type Answers,
+  ask,
+  askResults,
+  mostSamples,
+  type Requests,
+  type Sample,
+  type ShardNamespace,
+} from "./rpc.ts";
 
 /**
- * A campaign whose contacts are in Durable Objects, each in the shard of its number. Whatever is asked
- * of it may be asked again after a failure: it is done once.
+ * Returns the shard of a telephone number. It never changes, so one shard has all claims of the number. It
+ * is FNV-1a over the number's bytes, modulo the number of shards.
+ *
+ * @param to_number - E.164
+ * @param shards - the number of shards
+ * @returns the index of the shard, from 0
+ *
+ * @example Find the shard of a telephone number
+ * ```ts
+ * import { shardOf } from "outdial/campaigns/workers";
+ *
+ * console.log(shardOf("+12025550100", 4)); // 3
+ * ```
+ */
+export const shardOf = (to_number: string, shards: number): number => {
+  const hash = utf8(to_number).reduce(
+    (so_far, byte) => Math.imul(so_far ^ byte, 0x01000193),
+    0x811c9dc5,
+  );
+  return (hash >>> 0) % shards;
+};
+
+/** How many contacts one request to a shard contains. */
+const most = 1_000;
+
+/** Sends each contact to the shard of its number, in pages: the whole list is never in memory. */
+export const addTo = async (
+  contacts: Iterable<Contact> | AsyncIterable<Contact>,
+  shards: number,
+  send: (shard: number, page: readonly Contact[]) => Promise<Added>,
+): Promise<Added> => {
+  const pages: Contact[][] = Array.from({ length: shards }, () => []);
+  const refused: RefusedContact[] = [];
+  let added = 0;
+  let duplicate = 0;
+  let count = 0;
+  const flush = async (shard: number): Promise<void> => {
+    const page = pages[shard]?.splice(0) ?? [];
+    if (page.length === 0) return;
+    const answer = await send(shard, page);
+    added += answer.added;
+    duplicate += answer.duplicate;
+    refused.push(...answer.refused);
+  };
+  try {
+    for await (const contact of contacts) {
+      const { to_number, line = ++count } = contact;
+      const shard = shardOf(String(to_number), shards);
+      const page = pages[shard];
+      page?.push({ ...contact, line });
+      if (page && page.length >= most) await flush(shard);
+    }
+  } finally {
+    // If the list throws, the contacts before that are sent too.
+    await Promise.all(pages.map((_, shard) => flush(shard)));
+  }
+  return { added, duplicate, refused: refused.sort((one, other) => one.line - other.line) };
+};
+
+/** If shards differ, the campaign has the first of these states that one of them has: a pause must be seen. */
+const states = ["paused", "running", "canceled"] as const;
+
+/** Computes the progress of a campaign from the progress of its shards. */
+export const sumOf = (parts: readonly Progress[]): Progress => {
+  const reason = parts.find((each) => each.reason !== undefined)?.reason;
+  return {
+    state: states.find((state) => parts.some((each) => each.state === state)) ?? "running",
+    ...(reason !== undefined && { reason }),
+    ...countsOf((state) => parts.reduce((total, each) => total + each[state], 0)),
+  };
+};
+
+/** Merges the samples of all shards. At each time, every shard counts with its latest sample. */
+export const merged = (histories: readonly (readonly Sample[])[]): readonly Sample[] => {
+  const times = [...new Set(histories.flatMap((each) => each.map(({ at }) => at)))];
+  const step = Math.ceil(times.length / mostSamples);
+  return times
+    .sort((one, other) => one - other)
+    .filter((_, index) => (times.length - 1 - index) % step === 0)
+    .map((at) => {
+      const known = histories.flatMap((each) => each.findLast((one) => one.at <= at) ?? []);
+      return { ...sumOf(known), at };
+    });
+};
+
+/**
+ * A campaign whose contacts are in Durable Objects, each in the shard of its number. Every method can be
+ * called again after a failure: a repetition has no further effect.
  */
 export interface ShardedCampaign {
-  /** How many shards there are, and 24 random digits. Whoever has it and the binding has the campaign. */
+  /** The number of shards, and 24 random hexadecimal digits. The id and the binding give full access. */
   readonly id: string;
-  /** How many shards there are, for good. */
+  /** The number of shards. It never changes. */
   readonly shards: number;
   /**
-   * Adds contacts, also while calls go on; they are read as they are sent on, a thousand for each shard.
+   * Adds contacts, also while the campaign runs. Each shard receives pages of at most 1,000 contacts.
    *
-   * @throws what the iterable throws, or the platform; what came before that is added
+   * @throws what the iterable or the platform throws; the contacts before that were added
    */
   readonly add: (contacts: Iterable<Contact> | AsyncIterable<Contact>) => Promise<Added>;
-  /** No further call begins until `resume`; those that live go on. */
+  /** No further call begins until `resume`. Live calls continue. */
   readonly pause: (reason?: string) => Promise<void>;
-  /** Begins, or goes on after a pause. */
+  /** Starts the campaign, or resumes it after a pause. */
   readonly resume: () => Promise<void>;
-  /** Ends who waits as `canceled`; for good. */
+  /** Ends all waiting contacts as `canceled`. This cannot be undone. */
   readonly cancel: () => Promise<void>;
   /**
-   * Puts numbers on the do-not-call list, at any time: who waits is skipped at once.
+   * Adds numbers to the do-not-call list, at any time. Waiting contacts are blocked at once.
    *
-   * @returns how many are new on it
-   * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number
+   * @returns how many of them were not on it
+   * @throws {BadParametersException} (`placed: "no"`) when one is not an E.164 number
    */
   readonly block: (numbers: string | Iterable<string>) => Promise<number>;
   /**
-   * Takes people out of the ledger; their numbers are refused from then on, by an HMAC alone.
+   * Erases contacts from the ledger. It keeps only an HMAC of each number, and refuses the number from then on.
    *
    * @returns how many of them were in it
-   * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number
+   * @throws {BadParametersException} (`placed: "no"`) when one is not an E.164 number
    */
   readonly erase: (numbers: string | Iterable<string>) => Promise<number>;
-  /** How many contacts stand where, over all shards. */
+  /** The number of contacts in each state, over all shards. */
   readonly progress: () => Promise<Progress>;
-  /** How far it had come, some seconds apart: what a plot shows. */
+  /** The progress over time, as samples some seconds apart, for a plot. */
   readonly history: () => Promise<readonly Sample[]>;
-  /** What became of each contact, or of those with one disposition: one shard after the other. */
+  /** The results of all contacts, or of those with one disposition, shard by shard. */
   readonly results: (only?: Disposition) => AsyncIterable<Result>;
 }
 
-/** How many shards a campaign has: its id says so, and nobody needs to be asked. */
+/** A campaign's id. It starts with the number of shards, so no request is needed. */
 const shape = /^([1-9]\d{0,2})-[0-9a-f]{24}$/;
 
 /** The numbers of each shard. */
@@ -78,9 +167,9 @@ const byShard = (
  * Finds a campaign by its id.
  *
  * @param namespace - the binding of the class that extends `CampaignShard`
- * @param id - what `createCampaign` gave
- * @throws {BadParametersException} (`placed: "no"`) when it is no such id; whether there is a campaign of it is
- * told by what is asked of it then: `LedgerException`, `not_a_ledger`
+ * @param id - the id that `createCampaign` returned
+ * @throws {BadParametersException} (`placed: "no"`) when the id has the wrong form. If no campaign has this id, its
+ * methods reject with a `LedgerException`, `not_a_ledger`
  *
  * @example Pause a campaign
  * ```ts
@@ -96,13 +185,13 @@ const byShard = (
 export const campaignOf = (namespace: ShardNamespace, id: string): ShardedCampaign => {
   const [, count] = shape.exec(id) ?? [];
   if (count === undefined) {
-    return refuse("id", "must be the id of a campaign");
+    return fail("id", "must be the id of a campaign");
   }
   const shards = Number(count);
   const names = Array.from({ length: shards }, (_, shard) => `${id}/${shard}`);
-  const all = <What extends keyof Asks>(
+  const all = <What extends keyof Requests>(
     what: What,
-    body: Asks[What],
+    body: Requests[What],
   ): Promise<readonly Answers[What][]> =>
     Promise.all(names.map((name) => ask(namespace, name, what, body)));
   const each = async (what: "block" | "erase", numbers: string | Iterable<string>) => {
@@ -112,22 +201,54 @@ export const campaignOf = (namespace: ShardNamespace, id: string): ShardedCampai
     return counts.reduce((total, one) => total + one, 0);
   };
   async function* results(only?: Disposition): AsyncGenerator<Result, void> {
-    for (const name of names) {
-      yield* linesIn<Result>(await send(namespace, name, "results", { only }));
-    }
+    for (const name of names) yield* askResults(namespace, name, { only });
   }
   return {
     id,
     shards,
     add: (contacts) =>
       addTo(contacts, shards, (shard, page) => ask(namespace, `${id}/${shard}`, "add", page)),
-    pause: async (reason) => void (await all("pause", reason)),
-    resume: async () => void (await all("resume", undefined)),
-    cancel: async () => void (await all("cancel", undefined)),
+    pause: async (reason) => void (await all("pause", reason ?? null)),
+    resume: async () => void (await all("resume", null)),
+    cancel: async () => void (await all("cancel", null)),
     block: (numbers) => each("block", numbers),
     erase: (numbers) => each("erase", numbers),
-    progress: async () => sumOf(await all("progress", undefined)),
-    history: async () => merged(await all("history", undefined), sumOf),
+    progress: async () => sumOf(await all("progress", null)),
+    history: async () => merged(await all("history", null)),
     results,
   };
 };
+
+/**
+ * Creates the handler for a sharded campaign's notifications, at `<status_callback_url>/<id>/<shard>`.
+ * The path is signed, so a notification reaches the shard that placed the call and no other.
+ *
+ * @param namespace - the binding of the class that extends `CampaignShard`
+ * @param options - how to verify the sender, as for `callbackHandler`. The `secret` is that of the shards.
+ * `onError` is called with refusals and failures
+ * @returns a function that returns the response to a request: 204, a refusal, or 500, after which the
+ * service delivers again
+ *
+ * @example Receive the notifications of the calls
+ * ```ts
+ * import { type ShardNamespace, statusHandler } from "outdial/campaigns/workers";
+ *
+ * export default {
+ *   fetch: (request: Request, env: { SHARDS: ShardNamespace; SECRET: string }): Promise<Response> =>
+ *     statusHandler(env.SHARDS, { secret: env.SECRET, onError: console.error })(request),
+ * };
+ * ```
+ */
+export const statusHandler =
+  (
+    namespace: ShardNamespace,
+    options: Omit<CallbackOptions, "onEvent"> & Required<Pick<CallbackOptions, "secret">>,
+  ): ((request: Request) => Promise<Response>) =>
+  (request) => {
+    const [shard, id] = new URL(request.url).pathname.split("/").reverse();
+    const name = `${id}/${shard}`;
+    return callbackHandler({
+      ...options,
+      onEvent: (received) => ask(namespace, name, "note", received),
+    })(request);
+  };

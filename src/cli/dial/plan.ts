@@ -1,16 +1,17 @@
-import type { Draft, Survey } from "../../campaigns/contacts/draft.ts";
-import type { Progress } from "../../campaigns/index.ts";
-import { spanOf } from "./duration.ts";
-import type { DialOptions } from "./settings.ts";
+import type { Progress, RefusedContact, SyncPlan } from "../../campaigns/index.ts";
+import { plain } from "../terminal.ts";
+import { type Columns, describeColumns } from "./csv.ts";
+import type { DialOptions } from "./options.ts";
+import { durationText } from "./status.ts";
 
-/** How many refused lines are told by number. */
-const most = 20;
+/** Most refused lines that are named per reason. */
+const mostLines = 20;
 
-const many = (count: number, noun: string): string =>
-  `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+const count = (amount: number, noun: string): string =>
+  `${amount.toLocaleString("en")} ${noun}${amount === 1 ? "" : "s"}`;
 
-/** Why lines were refused: the reasons, and which lines. */
-const refusals = (refused: Draft["refused"]): readonly string[] => {
+/** The refused lines of a list, by reason. */
+const refusals = (refused: readonly RefusedContact[]): readonly string[] => {
   const lines = new Map<string, number[]>();
   for (const { line, reason } of refused) {
     const all = lines.get(reason);
@@ -18,61 +19,72 @@ const refusals = (refused: Draft["refused"]): readonly string[] => {
     else lines.set(reason, [line]);
   }
   return [...lines].map(([reason, all]) => {
-    const more = all.length > most ? ` and ${all.length - most} more` : "";
-    return `  refused: ${reason}: line ${all.slice(0, most).join(", ")}${more}`;
+    const more = all.length > mostLines ? ` and ${all.length - mostLines} more` : "";
+    return `refused: ${reason}: line ${all.slice(0, mostLines).join(", ")}${more}`;
   });
 };
 
-const hoursOf = ({ window }: DialOptions): string => {
-  if (window === "always") return "at any hour";
-  return [window]
-    .flat()
-    .map(({ days, from, to, timezone }) => `${days} ${from}-${to} ${timezone}`)
-    .join(", ");
+const hoursOf = ({ window }: DialOptions): string =>
+  window === "always"
+    ? "at any hour"
+    : window.map(({ days, from, to, timezone }) => `${days} ${from}-${to} ${timezone}`).join(", ");
+
+/** The progress of a campaign once a plan is applied. */
+export const progressAfter = (
+  progress: Progress,
+  { added, blocked, newlyBlocked, restored, removed }: SyncPlan,
+): Progress => {
+  const waiting = progress.waiting + added + restored - newlyBlocked - removed;
+  return {
+    ...progress,
+    waiting,
+    contacts: progress.contacts + added + blocked,
+    blocked: progress.blocked + blocked + newlyBlocked,
+    canceled: progress.canceled + removed - restored,
+    done: waiting + progress.calling === 0,
+  };
 };
 
-/** How a journal stands once a list is in it. */
-export const expected = (
-  { waiting, contacts, skipped, canceled, ...rest }: Progress,
-  { fresh, blocked, barred, back, gone }: Survey,
-): Progress => ({
-  ...rest,
-  waiting: waiting + fresh + back - barred - gone,
-  contacts: contacts + fresh + blocked,
-  skipped: skipped + blocked + barred,
-  canceled: canceled + gone - back,
-  done: waiting + fresh + back - barred - gone + rest.calling === 0,
-});
+interface Plan {
+  readonly columns: Columns | undefined;
+  /** All refused rows: those that are no contact, and those that the campaign refuses. */
+  readonly refused: readonly RefusedContact[];
+  readonly changes: SyncPlan;
+  /** Of the campaign, before the plan is applied. */
+  readonly progress: Progress;
+  readonly options: DialOptions;
+}
 
-/** What is about to happen, in a few lines. */
-export const planOf = (
-  { refused, twice }: Pick<Draft, "refused" | "twice">,
-  survey: Survey,
-  progress: Progress,
-  options: DialOptions,
-): readonly string[] => {
+/** What a run is about to do, in a few lines. */
+export const planLines = (plan: Plan): readonly string[] => {
+  const { columns, refused, changes, progress, options } = plan;
   const { rate = 1, record, until, perDay } = options;
-  const { listed, fresh, blocked, back, changed, gone } = survey;
-  const { waiting, contacts, skipped } = expected(progress, survey);
-  const notes: readonly (readonly [number, string])[] = [
-    [listed - fresh - blocked, "are in the journal already"],
-    [twice, "more with a telephone that is in the list before"],
-    [changed, "were never called, and change as the list has"],
-    [back, "were left out before, and are in the list again"],
-    [gone, "no longer in the list: not called"],
-    [skipped, "on the do-not-call list"],
+  const { listed, duplicate, added, blocked, restored, changed, removed } = changes;
+  const after = progressAfter(progress, changes);
+  const { waiting, contacts } = after;
+  const notes = [
+    [listed - added - blocked, "already in the ledger"],
+    [duplicate, "with the telephone of an earlier row"],
+    [changed, "waiting, and changed as in the list"],
+    [restored, "left out before, and in the list again"],
+    [removed, "no longer in the list: not called"],
+    [after.blocked, "on the do-not-call list"],
     [refused.length, "refused"],
-  ];
-  const told = notes
-    .filter(([count]) => count > 0)
-    .map(([count, note]) => `; ${count.toLocaleString("en")} ${note}`);
-  return [
-    `${many(waiting, "contact")} to call, of ${many(contacts, "contact")}${told.join("")}`,
+  ] as const;
+  const noted = notes
+    .filter(([amount]) => amount > 0)
+    .map(([amount, note]) => `; ${amount.toLocaleString("en")} ${note}`);
+  const daily = perDay ? `, at most ${perDay} per day` : "";
+  const summary = `${count(waiting, "contact")} to call, of ${count(contacts, "contact")}${noted.join("")}`;
+  const details = [
     ...refusals(refused),
-    `  ${rate} a second: ${spanOf(waiting / rate)} of dialling at least${perDay ? `, ${perDay} a day at most` : ""}`,
-    `  ${hoursOf(options)}${until ? `, until ${until.toISOString()}` : ""}`,
+    ...(columns ? [describeColumns(columns)] : []),
+    `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,
+    `${hoursOf(options)}${until ? `, until ${until.toISOString()}` : ""}`,
     record === false
-      ? "  not recorded"
-      : "  RECORDED: people must be told, in many places before the call goes on (--no-record)",
+      ? "not recorded"
+      : "RECORDED: people must be told, in many places before the call goes on (--no-record)",
   ];
+  // The names of columns are text of the list, which a terminal must not obey.
+  return [summary, ...details.map((line) => `  ${plain(line)}`)];
 };

@@ -1,19 +1,36 @@
-import { callbackHandler } from "../../callbacks/index.ts";
-import type { Received } from "../../callbacks/receive.ts";
-import { isLoopback } from "../../rules/url.ts";
-import { exits, Failure, UsageError } from "../command/failure.ts";
-import { baseUrlOf } from "../local/address.ts";
-import { serve } from "../serve/serve.ts";
+import { callbackHandler, type Received } from "../../callbacks/index.ts";
+import { baseUrlOf, isLoopback } from "../address.ts";
+import { exits, Failure, UsageError } from "../command.ts";
+import { serve } from "../serve.ts";
+import { codeOf } from "../terminal.ts";
 
-/** Where notifications come to. */
+/** A server for notifications. */
 export interface Receiver {
-  /** As the service is told. */
+  /** Its URL, as the service reaches it. */
   readonly url: string;
-  /** Closes the port, once what has come is answered: the service would send it again. */
+  /** Its URL on this machine, with the port that was opened. */
+  readonly localUrl: string;
+  /** Closes the port once open requests are answered: the service would send them again. */
   readonly stop: () => Promise<void>;
 }
 
-/** @throws {UsageError} when it is no `host:port` */
+interface ReceiverOptions {
+  /** `host:port`. */
+  readonly listen: string;
+  /**
+   * Where the service reaches it.
+   *
+   * @defaultValue the address itself, if the service is on this machine too
+   */
+  readonly publicUrl: string | undefined;
+  /** The service's base URL. */
+  readonly service: string;
+  readonly secret: string;
+  /** Called with each verified notification; if it throws, the service sends that again. */
+  readonly onEvent: (received: Received) => unknown;
+}
+
+/** @throws {UsageError} if it is not `host:port` */
 const addressOf = (text: string): { readonly hostname: string; readonly port: number } => {
   const [, hostname = "127.0.0.1", digits] = /^(?:\[?([^\]]+)\]?:)?(\d+)$/.exec(text) ?? [];
   const port = Number(digits);
@@ -24,23 +41,22 @@ const addressOf = (text: string): { readonly hostname: string; readonly port: nu
 /**
  * Receives notifications on a port of this machine.
  *
- * @param publicUrl - where the service reaches it; left out, the address itself
- * @throws {UsageError} or a {Failure} when the port can't be had
+ * @throws {UsageError} or a {Failure} if the port cannot be opened
  */
-export const receive = async (
-  listen: string,
-  publicUrl: string | undefined,
-  service: string,
-  secret: string,
-  onEvent: (received: Received) => unknown,
-): Promise<Receiver> => {
+export const startReceiver = async ({
+  listen,
+  publicUrl,
+  service,
+  secret,
+  onEvent,
+}: ReceiverOptions): Promise<Receiver> => {
   const address = addressOf(listen);
   const own = baseUrlOf(address.hostname, address.port);
   if (!publicUrl && !(isLoopback(own) && isLoopback(service))) {
     throw new UsageError("--listen needs --public-url, where the service reaches it");
   }
   if (publicUrl && /[?#]/.test(publicUrl)) {
-    throw new UsageError("--public-url is the start of URLs: it can't have a query or a fragment");
+    throw new UsageError("--public-url is the start of URLs: drop its query or fragment");
   }
   const status = callbackHandler({ secret, onEvent });
   const handler = async (request: Request): Promise<Response> =>
@@ -48,8 +64,9 @@ export const receive = async (
       ? status(request)
       : new Response(null, { status: 404 });
   const server = await serve(handler, address).catch((error: unknown) => {
-    throw new Failure(`--listen: the port can't be had (${Object(error).code})`, exits.usage);
+    throw new Failure(`--listen: the port cannot be opened (${codeOf(error)})`, exits.usage);
   });
-  const base = publicUrl ?? baseUrlOf(address.hostname, server.port);
-  return { url: `${base.replace(/\/+$/, "")}/status`, stop: server.finish };
+  const local = baseUrlOf(address.hostname, server.port);
+  const url = `${(publicUrl ?? local).replace(/\/+$/, "")}/status`;
+  return { url, localUrl: `${local}/status`, stop: server.finish };
 };

@@ -1,56 +1,168 @@
-import { dispositions } from "../../campaigns/disposition.ts";
 import type { Progress } from "../../campaigns/index.ts";
-import { spanOf } from "./duration.ts";
+import type { Terminal } from "../terminal.ts";
 
-const bars = 20;
+/** Seconds in their two largest units: `2 h 5 min`. */
+export const durationText = (seconds: number): string => {
+  const parts = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor((seconds % 86_400) / 3_600), "h"],
+    [Math.floor((seconds % 3_600) / 60), "min"],
+    [Math.ceil(seconds % 60), "s"],
+  ] as const;
+  const first = parts.findIndex(([amount]) => amount > 0);
+  if (first < 0) return "0 s";
+  return parts
+    .slice(first, first + 2)
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => `${amount} ${unit}`)
+    .join(" ");
+};
 
-/** How a run stands, beside what the journal says. */
-export interface Standing {
-  /** Calls a second as they are now. */
+/** The state of a run, beside what the ledger counts. */
+export interface RunState {
+  /** Calls per second at present. */
   readonly rate: number;
-  /** When it is the next contact's turn, in milliseconds since 1970: in its hours, after its wait. */
-  readonly opens: number;
+  /** When the next call may begin, in milliseconds since 1970. */
+  readonly nextCall: number;
+  /** When the last call begins at this rate, within the hours, in milliseconds since 1970. */
+  readonly end: number;
   readonly now: number;
-  /** Whether nothing more is dialled, and what lives is waited for. */
+  /** Whether no further call begins, and the live ones are awaited. */
   readonly stopping: boolean;
+  /** Why calls cannot be placed at present. */
+  readonly trouble?: string | undefined;
 }
 
-/** A line that tells how far a run is: bar, done, live, pace, dispositions, time left. */
-export const statusLine = (progress: Progress, standing: Standing): string => {
-  const { contacts, waiting, calling } = progress;
-  const { rate, opens, now, stopping } = standing;
-  const done = contacts - waiting - calling;
-  const filled = contacts > 0 ? Math.floor((done / contacts) * bars) : 0;
-  const bar = `[${"#".repeat(filled)}${"-".repeat(bars - filled)}]`;
-  const ends = dispositions
+/** How long the calls that began are counted, in milliseconds. */
+const speedWindow = 60_000;
+
+/** Measures how many calls begin per second, where live calls are the limit and not the rate. */
+export class Speed {
+  readonly #samples: { readonly at: number; readonly begun: number }[] = [];
+
+  /** @returns calls per second over the last minute, once at least 2 s are measured */
+  measure({ contacts, waiting }: Pick<Progress, "contacts" | "waiting">, now: number) {
+    const begun = contacts - waiting;
+    this.#samples.push({ at: now, begun });
+    while ((this.#samples[0]?.at ?? now) < now - speedWindow) this.#samples.shift();
+    const [first] = this.#samples;
+    if (!first || now - first.at < 2_000) return;
+    return ((begun - first.begun) * 1000) / (now - first.at);
+  }
+}
+
+const barLength = 20;
+
+const endings = [
+  "completed",
+  "busy",
+  "no_answer",
+  "rejected",
+  "unreachable",
+  "refused",
+  "unknown",
+  "expired",
+  "canceled",
+  "blocked",
+  "placed",
+] as const satisfies readonly (keyof Progress)[];
+
+/** How many contacts ended how: `2 completed, 1 no answer`. */
+const endingsText = (progress: Progress): string =>
+  endings
     .filter((name) => progress[name] > 0)
     .map((name) => `${progress[name]} ${name.replace("_", " ")}`)
     .join(", ");
-  const rest = stopping
-    ? calling > 0 && "stopping: waiting for the live calls; ctrl-C again leaves them"
-    : waiting > 0
-      ? opens > now
-        ? `next call in ${spanOf((opens - now) / 1000)}`
-        : `${spanOf(waiting / rate)} left at ${Number(rate.toFixed(2))}/s`
-      : calling > 0 && "waiting for the last calls";
-  return [`${bar} ${done}/${contacts}`, `${calling} live`, rest, ends].filter(Boolean).join("  ");
+
+const waitingText = ({ waiting, calling }: Progress, state: RunState): string => {
+  const { stopping, nextCall, now, end, rate } = state;
+  if (stopping) {
+    return calling > 0 ? "stopping: waiting for the live calls; ctrl-C again leaves them" : "";
+  }
+  if (waiting === 0) return calling > 0 ? "waiting for the last calls" : "";
+  // A shorter wait is only the rate.
+  if (nextCall - now > 1500 / rate + 1000) {
+    return Number.isFinite(nextCall)
+      ? `${waiting} waiting, next call in ${durationText((nextCall - now) / 1000)}`
+      : `${waiting} waiting, never within these hours`;
+  }
+  const left = Number.isFinite(end) ? `, about ${durationText((end - now) / 1000)} left` : "";
+  return `${waiting} waiting${left} at ${Number(rate.toFixed(2))}/s`;
 };
 
-/** How often it is told, in milliseconds: on a terminal in place, elsewhere as a line now and then. */
-const rhythm = { terminal: 250, elsewhere: 30_000 } as const;
+/**
+ * The progress of a run on one line, the most important part first.
+ *
+ * @param width - columns; a part that does not fit is left out
+ */
+export const statusLine = (progress: Progress, state: RunState, width: number): string => {
+  const { contacts, waiting, calling } = progress;
+  const done = contacts - waiting - calling;
+  const filled = contacts > 0 ? Math.floor((done / contacts) * barLength) : 0;
+  const parts = [
+    `${done}/${contacts} done`,
+    state.trouble ?? "",
+    waitingText(progress, state),
+    `${calling} live`,
+    endingsText(progress),
+    `[${"#".repeat(filled)}${"-".repeat(barLength - filled)}]`,
+  ];
+  let line = "";
+  for (const part of parts.filter(Boolean)) {
+    const longer = line ? `${line}  ${part}` : part;
+    if (longer.length <= width) line = longer;
+  }
+  return line || parts.join("  ").slice(0, width);
+};
 
-/** Keeps telling on stderr how a run stands; gives what ends that, with the last line. */
-export const tell = (line: () => string): (() => void) => {
-  const { isTTY, columns } = process.stderr;
-  // Some terminals tell none, or 0.
-  const width = columns || 80;
-  const write = isTTY
-    ? () => process.stderr.write(`\r\u001b[K${line().slice(0, width - 1)}`)
-    : () => process.stderr.write(`${line()}\n`);
-  const timer = setInterval(write, isTTY ? rhythm.terminal : rhythm.elsewhere);
+/** The last lines of a run: what became of the list, and the next step. */
+export const summaryLines = (
+  progress: Progress,
+  { ledger, interrupted }: { readonly ledger: string; readonly interrupted: boolean },
+): readonly string[] => {
+  const { contacts, waiting, calling, unknown, state, reason } = progress;
+  const done = contacts - waiting - calling;
+  const ended = endingsText(progress);
+  const results = `outdial results ${ledger} > results.csv`;
+  return [
+    `${done} of ${contacts} done${ended ? `: ${ended}` : ""}`,
+    ...(unknown > 0
+      ? [
+          `${unknown} unknown: may have been called, and are not called again. Find them in the results,`,
+          "and look the calls up at the service before you call them by hand.",
+        ]
+      : []),
+    ...(interrupted
+      ? [`Interrupted with ${waiting} waiting: the same command resumes where it left off.`]
+      : []),
+    ...(state === "paused" && !interrupted
+      ? [`Paused: ${reason}. Once that is fixed, the same command resumes where it left off.`]
+      : []),
+    `Next: ${results}`,
+  ];
+};
+
+/** Time between two lines, in milliseconds: on a terminal in place, elsewhere as a new line. */
+const interval = { terminal: 250, elsewhere: 30_000 } as const;
+
+/**
+ * Keeps a status line on stderr.
+ *
+ * @param line - the line for a width in columns
+ * @returns ends it; on a terminal the line is cleared
+ */
+export const showStatus = (terminal: Terminal, line: (width: number) => string): (() => void) => {
+  const { columns } = terminal;
+  const write =
+    columns === undefined
+      ? () => terminal.report(line(Number.POSITIVE_INFINITY))
+      : () => terminal.replaceLine(line(columns - 1));
+  if (columns !== undefined) write();
+  const timer = setInterval(write, columns === undefined ? interval.elsewhere : interval.terminal);
+  let isShown = true;
   return () => {
     clearInterval(timer);
-    write();
-    if (isTTY) process.stderr.write("\n");
+    if (isShown && columns !== undefined) terminal.replaceLine("");
+    isShown = false;
   };
 };

@@ -1,36 +1,34 @@
 import type { CallParams } from "../../calls/params.ts";
-import { destinationOf } from "../line/destinations.ts";
-import { longest, type Outcome } from "../line/outcome.ts";
+import { maxOutcomeDuration, type Outcome, scenarioOf } from "../scenarios.ts";
 
-/** Whoever sits before the page: once they are there, a telephone rings until they decide. */
+/** The person at the dashboard. While present, every telephone rings until they answer or reject. */
 export class Attendant {
-  readonly #watchers = new Set<() => void>();
-  #isThere = false;
+  readonly #listeners = new Set<() => void>();
+  #isPresent = false;
 
-  /** Whether a telephone that rings is left to them. */
-  get isThere(): boolean {
-    return this.#isThere;
+  get isPresent(): boolean {
+    return this.#isPresent;
   }
 
-  set isThere(isThere: boolean) {
-    this.#isThere = isThere;
-    for (const tell of this.#watchers) tell();
+  set isPresent(isPresent: boolean) {
+    this.#isPresent = isPresent;
+    for (const listener of this.#listeners) listener();
   }
 
-  /** The emulator's option: decides nothing while nobody is there, nor for what never rings. */
+  /** The emulator's option `onCall`: leaves the outcome to the number while absent, or if it never rings. */
   readonly onCall = ({ to_number }: Pick<CallParams, "to_number">): Outcome | undefined => {
-    const { outcome } = destinationOf(to_number).outcome;
-    if (!this.#isThere || outcome === "busy" || outcome === "unreachable") return;
-    return { outcome: "no_answer", ringFor: longest };
+    const { outcome } = scenarioOf(to_number).outcome;
+    if (!this.#isPresent || outcome === "busy" || outcome === "unreachable") return;
+    return { outcome: "no_answer", ringDuration: maxOutcomeDuration };
   };
 
   /**
-   * Tells of each change.
+   * Calls the listener on each change.
    *
-   * @returns ends that
+   * @returns a function that removes the listener
    */
-  watch(tell: () => void): () => void {
-    this.#watchers.add(tell);
-    return () => this.#watchers.delete(tell);
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 }

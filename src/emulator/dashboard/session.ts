@@ -1,7 +1,7 @@
-import { isSame, randomText } from "../api/account.ts";
+import { isSame, randomText } from "../account.ts";
 
-/** Cookies go to every port of a host, so the name says which it is from. */
-const cookieOf = (url: URL): string => `outdial_${url.port || url.protocol.slice(0, -1)}`;
+/** The name has the port, as browsers send a host's cookies to all its ports. */
+const cookieName = (url: URL): string => `outdial_${url.port || url.protocol.slice(0, -1)}`;
 
 const cookieIn = (header: string | null, name: string): string | undefined =>
   header
@@ -9,30 +9,29 @@ const cookieIn = (header: string | null, name: string): string | undefined =>
     .find((pair) => pair.startsWith(`${name}=`))
     ?.slice(name.length + 1);
 
-/** Who may see the dashboard: whoever came by the link, and their browser from then on. */
+/** Signs browsers in: first by the token in the link, then by a cookie. */
 export class Session {
   readonly token: string;
   readonly #secret: string = randomText();
 
-  /** @param token - what the link holds */
+  /** @param token - the token in the link */
   constructor(token: string = randomText()) {
     this.token = token;
   }
 
-  /** Whether a request comes from a browser that is signed in. */
-  holds({ headers, url }: Request): boolean {
-    const cookie = cookieIn(headers.get("cookie"), cookieOf(new URL(url)));
+  /** Whether a request has the cookie. */
+  isSignedIn({ headers, url }: Request): boolean {
+    const cookie = cookieIn(headers.get("cookie"), cookieName(new URL(url)));
     return cookie !== undefined && isSame(cookie, this.#secret);
   }
 
-  /** Whether a link's token is this one. */
   accepts(token: string): boolean {
     return isSame(token, this.token);
   }
 
-  /** The cookie that signs a browser in. The token is not in it: it can't be read from there. */
+  /** The `Set-Cookie` header that signs a browser in. Its value is not the token. */
   cookie(url: URL): string {
     const secure = url.protocol === "https:" ? "; Secure" : "";
-    return `${cookieOf(url)}=${this.#secret}; Path=/; HttpOnly; SameSite=Strict${secure}`;
+    return `${cookieName(url)}=${this.#secret}; Path=/; HttpOnly; SameSite=Strict${secure}`;
   }
 }

@@ -1,68 +1,69 @@
-import { Row } from "./row.ts";
+import { SpanList } from "./track.ts";
 
-/** A name that an application gives to what it says. */
+/** An application's name for a piece of audio. */
 export type ChunkId = string | number;
 
-/** Something that was played to the callee, wholly or up to where it was cut. All in samples. */
+/** Audio that was played to the callee, all of it or up to a cut. All numbers are in samples. */
 export interface Played {
   readonly chunk_id: ChunkId | undefined;
   /** When it began, since the answer. */
   readonly from: number;
-  /** What was played of it. */
+  /** The part that was played. */
   readonly samples: Int16Array;
-  /** How much of it was sent. */
-  readonly of: number;
+  /** How much was sent. */
+  readonly total: number;
   readonly end: "played" | "cut" | "playing";
 }
 
-/** Something that is being played, or waits for it. */
-interface Waiting {
+/** Audio that is being played, or is queued. */
+interface Queued {
   readonly chunk_id: ChunkId | undefined;
   readonly samples: Int16Array;
-  /** When it came. */
+  /** When it arrived. */
   readonly at: number;
-  /** Where it stands: it may have been played, or thrown away, while a list still holds it. */
-  state: "waiting" | "played" | "gone";
+  /** It may be played or dropped while a list still holds it. */
+  state: "queued" | "played" | "dropped";
 }
 
-/** What is waiting under one name. */
-interface Named {
-  readonly pieces: Waiting[];
-  /** How many of those still wait. */
+/** The queued audio of one chunk id. */
+interface QueuedChunk {
+  readonly pieces: Queued[];
+  /** How many of the pieces are still queued. */
   left: number;
 }
 
-/** What is still kept of one call, which all its streams share: samples at `quotaRate`. */
+/** How much audio of one call may still be kept, shared by its streams: samples at `quotaRate`. */
 export interface Quota {
   left: number;
 }
 
-/** The rate of a quota: the highest of any stream. */
+/** The sample rate of a quota: the highest of any stream. */
 export const quotaRate = 16_000;
 
-/** What a message counts at least, 10 ms: else endless tiny ones would pass. */
-const leastCost = quotaRate / 100;
+/** The least that a message counts, 10 ms: it limits how many tiny messages are kept. */
+const minCost = quotaRate / 100;
 
-/** How many pieces of a list may be done with before it is made anew. */
-const mostDone = 1_000;
+/** How many pieces at the head of the queue may be done before it is rebuilt. */
+const maxDone = 1_000;
 
 /**
- * Plays to the callee what an application sends, as a telephone would: one after the other, each from
- * the moment it comes or the end of what came before, and obeys `interrupt` and `clear` to the sample.
+ * Plays an application's audio to the callee as a telephone does: one piece after the other, each from the
+ * moment it arrives or the end of the piece before, with `interrupt` and `clear` exact to the sample.
  *
- * What waits has no time of its own yet, so that nothing has to be moved when something before it is
- * thrown away: however many messages come, each costs the same.
+ * Queued audio has no time of its own yet, so nothing moves when a piece before it is dropped, and every
+ * message costs the same however many are queued.
  */
 export class Playout {
-  /** Samples a second. */
+  /** Samples per second. */
   readonly sampleRate: number;
   readonly #quota: Quota;
   readonly #played: Played[] = [];
-  readonly #row: Row<Played> = new Row();
-  readonly #named = new Map<ChunkId, Named>();
-  #queue: Waiting[] = [];
+  readonly #spans: SpanList<Played> = new SpanList();
+  readonly #chunks = new Map<ChunkId, QueuedChunk>();
+  #queue: Queued[] = [];
   #head = 0;
-  #gone = 0;
+  #dropped = 0;
+  /** The end of the latest piece. */
   #free = 0;
 
   constructor(sampleRate: number, quota: Quota) {
@@ -71,72 +72,72 @@ export class Playout {
   }
 
   /**
-   * Says something as soon as what was said before has ended.
+   * Queues audio after all that is queued.
    *
-   * @returns whether it is kept
+   * @returns whether the quota allows it
    */
-  say(samples: Int16Array, chunk_id: ChunkId | undefined, now: number): boolean {
+  enqueue(samples: Int16Array, chunk_id: ChunkId | undefined, now: number): boolean {
     if (samples.length === 0) return true;
     const cost = this.#costOf(samples.length);
     if (cost > this.#quota.left) return false;
     this.#quota.left -= cost;
     this.#advance(now);
-    const piece: Waiting = { chunk_id, samples, at: now, state: "waiting" };
+    const piece: Queued = { chunk_id, samples, at: now, state: "queued" };
     this.#queue.push(piece);
     if (chunk_id === undefined) return true;
-    const named = this.#named.get(chunk_id) ?? { pieces: [], left: 0 };
-    named.pieces.push(piece);
-    named.left++;
-    this.#named.set(chunk_id, named);
+    const chunk = this.#chunks.get(chunk_id) ?? { pieces: [], left: 0 };
+    chunk.pieces.push(piece);
+    chunk.left++;
+    this.#chunks.set(chunk_id, chunk);
     return true;
   }
 
   /**
-   * Stops what has this name; what comes after it comes earlier.
+   * Drops the audio of one chunk id; what follows is played earlier.
    *
-   * @returns how many samples are thrown away
+   * @returns how many samples are dropped
    */
   interrupt(chunk_id: ChunkId, now: number): number {
     this.#advance(now);
-    const named = this.#named.get(chunk_id);
-    if (!named) return 0;
-    this.#named.delete(chunk_id);
-    return this.#cut(named.pieces, now);
+    const chunk = this.#chunks.get(chunk_id);
+    if (!chunk) return 0;
+    this.#chunks.delete(chunk_id);
+    return this.#cut(chunk.pieces, now);
   }
 
   /**
-   * Stops everything.
+   * Drops all audio.
    *
-   * @returns how many samples are thrown away
+   * @returns how many samples are dropped
    */
   clear(now: number): number {
     this.#advance(now);
-    this.#named.clear();
-    const thrown = this.#cut(this.#queue.slice(this.#head), now);
+    this.#chunks.clear();
+    const dropped = this.#cut(this.#queue.slice(this.#head), now);
     this.#queue = [];
     this.#head = 0;
-    this.#gone = 0;
-    return thrown;
+    this.#dropped = 0;
+    return dropped;
   }
 
-  /** What the callee has heard so far, in order. */
-  heard(now: number): readonly Played[] {
+  /** What has been played so far, in order. */
+  played(now: number): readonly Played[] {
     const playing = this.#playing(now);
     return playing ? [...this.#played, playing] : this.#played;
   }
 
-  /** The same, as far as it lies in a stretch. */
-  heardIn(first: number, end: number, now: number): readonly Played[] {
+  /** The same, limited to what overlaps a range. */
+  playedIn(first: number, end: number, now: number): readonly Played[] {
     const playing = this.#playing(now);
     const isIn = playing && playing.from < end && playing.from + playing.samples.length > first;
-    const played = this.#row.between(first, end);
+    const played = this.#spans.between(first, end);
     return isIn ? [...played, playing] : played;
   }
 
-  /** The sample at which so many had been heard after one; `undefined` while it was fewer. */
+  /** The sample at which `count` samples were played after `since`; `undefined` while it was fewer. */
   reached(since: number, count: number, now: number): number | undefined {
     let left = count;
-    for (const { from, samples } of this.heardIn(since, now, now)) {
+    for (const { from, samples } of this.playedIn(since, now, now)) {
       const start = Math.max(from, since);
       const size = from + samples.length - start;
       if (size >= left) return start + left;
@@ -145,74 +146,75 @@ export class Playout {
     return;
   }
 
-  /** What is being heard at this moment, as far as it has been. */
+  /** The played part of the current piece. */
   #playing(now: number): Played | undefined {
     this.#advance(now);
     const current = this.#current();
     const from = current ? this.#startOf(current) : now;
     if (!current || from >= now) return;
     const { chunk_id, samples } = current;
-    const heard = samples.subarray(0, now - from);
-    return { chunk_id, from, samples: heard, of: samples.length, end: "playing" };
+    const played = samples.subarray(0, now - from);
+    return { chunk_id, from, samples: played, total: samples.length, end: "playing" };
   }
 
   #costOf(samples: number): number {
-    return Math.max((samples * quotaRate) / this.sampleRate, leastCost);
+    return Math.max((samples * quotaRate) / this.sampleRate, minCost);
   }
 
-  #startOf({ at }: Waiting): number {
+  #startOf({ at }: Queued): number {
     return Math.max(this.#free, at);
   }
 
-  /** What is being played, or will be next. */
-  #current(): Waiting | undefined {
+  /** The first queued piece. */
+  #current(): Queued | undefined {
     for (let piece = this.#queue[this.#head]; piece; piece = this.#queue[++this.#head]) {
-      if (piece.state === "waiting") return piece;
+      if (piece.state === "queued") return piece;
     }
     return;
   }
 
-  /** Plays what has been heard to its end by now. */
+  /** Plays all pieces that end by now. */
   #advance(now: number): void {
     for (let piece = this.#current(); piece; piece = this.#current()) {
       const end = this.#startOf(piece) + piece.samples.length;
       if (end > now) break;
       this.#play(piece, piece.samples.length, "played");
     }
-    if (this.#head + this.#gone > mostDone && (this.#head + this.#gone) * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#head).filter(({ state }) => state === "waiting");
+    const done = this.#head + this.#dropped;
+    if (done > maxDone && done * 2 > this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#head).filter(({ state }) => state === "queued");
       this.#head = 0;
-      this.#gone = 0;
+      this.#dropped = 0;
     }
   }
 
-  #play(piece: Waiting, count: number, end: "played" | "cut"): void {
+  #play(piece: Queued, count: number, end: "played" | "cut"): void {
     const { chunk_id, samples } = piece;
     const from = this.#startOf(piece);
-    const heard = count < samples.length ? samples.slice(0, count) : samples;
-    const played: Played = { chunk_id, from, samples: heard, of: samples.length, end };
+    const part = count < samples.length ? samples.slice(0, count) : samples;
+    const played: Played = { chunk_id, from, samples: part, total: samples.length, end };
     this.#played.push(played);
-    this.#row.add(from, from + count, played);
+    this.#spans.add(from, from + count, played);
     this.#free = from + count;
     piece.state = "played";
-    const named = chunk_id === undefined ? undefined : this.#named.get(chunk_id);
-    if (named && chunk_id !== undefined && --named.left === 0) this.#named.delete(chunk_id);
+    const chunk = chunk_id === undefined ? undefined : this.#chunks.get(chunk_id);
+    if (chunk && chunk_id !== undefined && --chunk.left === 0) this.#chunks.delete(chunk_id);
   }
 
-  #cut(pieces: readonly Waiting[], now: number): number {
-    let thrown = 0;
+  #cut(pieces: readonly Queued[], now: number): number {
+    let dropped = 0;
     for (const piece of pieces) {
-      if (piece.state !== "waiting") continue;
+      if (piece.state !== "queued") continue;
       const size = piece.samples.length;
-      const heard = piece === this.#current() ? Math.max(0, now - this.#startOf(piece)) : 0;
-      thrown += size - heard;
-      this.#quota.left += this.#costOf(size) - (heard > 0 ? this.#costOf(heard) : 0);
-      if (heard > 0) this.#play(piece, heard, "cut");
+      const played = piece === this.#current() ? Math.max(0, now - this.#startOf(piece)) : 0;
+      dropped += size - played;
+      this.#quota.left += this.#costOf(size) - (played > 0 ? this.#costOf(played) : 0);
+      if (played > 0) this.#play(piece, played, "cut");
       else {
-        piece.state = "gone";
-        this.#gone++;
+        piece.state = "dropped";
+        this.#dropped++;
       }
     }
-    return thrown;
+    return dropped;
   }
 }

@@ -1,68 +1,67 @@
 import { Playout, type Quota, quotaRate } from "./playout.ts";
-import { clippedAll } from "./sound.ts";
-import { addTo, type Stretch, sampleAt, Track } from "./track.ts";
+import { bytesOf, clip, type MixBuffer, mixPiece, sampleAt, Track } from "./track.ts";
+import { wavHead } from "./wav.ts";
 
-/** Samples a second of a recording that is one file for everybody. */
+/** The sample rate of a recording with one channel. */
 export const telephoneRate = 8_000;
 
-/** The speech that is kept of one call: ten minutes. The rest is silence. */
-const most = 10 * 60 * quotaRate;
+/** How much audio of one call is kept: ten minutes. The rest is silence. */
+const maxKept = 10 * 60 * quotaRate;
 
-/** Whose voice: the person's who is called, or all that is said to them. */
-export type Voice = "callee" | "application";
+/** One side of a call: the callee, or everything that is played to the callee. */
+export type Side = "callee" | "application";
 
-/** An application threw away what waited to be said. */
+/** An application dropped queued audio. */
 export interface Cut {
-  /** Which message of the application did it. */
+  /** The type of the application's message. */
   readonly type: "clear" | "interrupt";
-  /** The piece that an `interrupt` names. */
+  /** The chunk that an `interrupt` names. */
   readonly chunk_id?: string | number;
   /** Milliseconds since the answer. */
   readonly at_ms: number;
-  /** How many samples were thrown away, at the stream's rate. */
+  /** How many samples were dropped, at the stream's rate. */
   readonly samples: number;
 }
 
-/** How many cuts are kept. */
-const mostCuts = 1_000;
+const maxCuts = 1_000;
 
-/** What is to be mixed: of a call, or of its recording. */
+/** What is mixed: the call, or its recording. */
 export interface Mixing {
   readonly sampleRate: number;
-  /** Milliseconds since the answer, up to which anything has been heard. */
+  /** The end of what has been played, in milliseconds since the answer. */
   readonly now: number;
-  /** What isn't to be recorded too. */
+  /** Whether parts that are not recorded are included. */
   readonly all: boolean;
 }
 
 /**
- * What can be heard in a call: the callee's voice, and all that is said to them. It is mixed when
- * somebody listens, so that a call which nobody listens to costs nothing.
+ * The audio of a call: the callee's, and everything that is played to the callee. It is mixed on demand,
+ * so that a call whose audio nobody reads costs nothing.
  */
 export class Recording {
   readonly callee: Track = new Track();
-  /** What the callee hears beside the streams: media, and whom they were put through to. */
+  /** What the callee hears beside streams: media, and the second leg. */
   readonly media: Track = new Track();
-  /** What applications say to them, a playout for each stream. */
+  /** The audio of applications, one playout for each stream. */
   readonly playouts: Playout[] = [];
   readonly cuts: Cut[] = [];
-  readonly #quota: Quota = { left: most };
+  readonly #quota: Quota = { left: maxKept };
   /** When nothing is recorded, in milliseconds since the answer. */
   readonly #gaps: { readonly from: number; to: number }[] = [];
 
-  /** The highest rate at which anything came. */
+  /** The highest sample rate of any stream. */
   get sampleRate(): number {
     return Math.max(telephoneRate, ...this.playouts.map(({ sampleRate }) => sampleRate));
   }
 
-  /** Begins to play what an application says. */
+  /** Adds the playout of a stream. */
   open(sampleRate: number): Playout {
     const playout = new Playout(sampleRate, this.#quota);
     this.playouts.push(playout);
     return playout;
   }
 
-  /** From now on nothing is recorded, until it is told to go on. */
+  /** Records nothing until `resume`. */
   pause(now: number): void {
     this.#gaps.push({ from: now, to: Number.POSITIVE_INFINITY });
   }
@@ -73,28 +72,28 @@ export class Recording {
   }
 
   cut(cut: Cut): void {
-    if (this.cuts.length < mostCuts) this.cuts.push(cut);
+    if (this.cuts.length < maxCuts) this.cuts.push(cut);
   }
 
-  /** A stretch of one voice. */
-  voice(name: Voice, first: number, count: number, mixing: Mixing): Int16Array {
-    return clippedAll(this.#mix([name], first, count, mixing));
+  /** A text that changes whenever the audio up to the same moment does. */
+  get revision(): string {
+    return [this.callee.revision, this.media.revision, this.playouts.length].join();
   }
 
-  /** Another text once one of the voices is another up to the same moment. */
-  get stamp(): string {
-    return [this.callee.stamp, this.media.stamp, this.playouts.length].join();
+  /** Some samples of one side. */
+  side(name: Side, first: number, count: number, mixing: Mixing): Int16Array {
+    return clip(this.#mix([name], first, count, mixing));
   }
 
-  /** A stretch of both in one. */
+  /** Some samples of both sides in one channel. */
   mono(first: number, count: number, mixing: Mixing): Int16Array {
-    return clippedAll(this.#mix(["callee", "application"], first, count, mixing));
+    return clip(this.#mix(["callee", "application"], first, count, mixing));
   }
 
-  /** A stretch of both side by side, a sample of each in turn: the callee, the application. */
+  /** Some samples of both sides in two channels: callee left, application right. */
   stereo(first: number, count: number, mixing: Mixing): Int16Array {
-    const left = this.voice("callee", first, count, mixing);
-    const right = this.voice("application", first, count, mixing);
+    const left = this.side("callee", first, count, mixing);
+    const right = this.side("application", first, count, mixing);
     const both = new Int16Array(2 * count);
     for (let at = 0; at < count; at++) {
       both[2 * at] = left[at] ?? 0;
@@ -103,28 +102,151 @@ export class Recording {
     return both;
   }
 
-  #mix(names: readonly Voice[], first: number, count: number, mixing: Mixing): Float64Array {
+  #mix(names: readonly Side[], first: number, count: number, mixing: Mixing): Float64Array {
     const { sampleRate, now, all } = mixing;
-    const stretch: Stretch = { first, sampleRate, samples: new Float64Array(count) };
+    const buffer: MixBuffer = { first, sampleRate, samples: new Float64Array(count) };
     for (const name of names) {
-      if (name === "callee") this.callee.mixInto(stretch);
+      if (name === "callee") this.callee.mixInto(buffer);
       else {
-        this.media.mixInto(stretch);
+        this.media.mixInto(buffer);
         for (const playout of this.playouts) {
           const rate = playout.sampleRate;
-          // One more on either side, as samples of two rates are set to the nearest.
+          // One sample more on either side, as positions are rounded between two sample rates.
           const start = Math.floor((first * rate) / sampleRate) - 1;
           const end = Math.ceil(((first + count) * rate) / sampleRate) + 1;
-          for (const { from, samples } of playout.heardIn(start, end, sampleAt(now, rate))) {
-            addTo(stretch, { from, samples, sampleRate: rate });
+          for (const { from, samples } of playout.playedIn(start, end, sampleAt(now, rate))) {
+            mixPiece(buffer, { from, samples, sampleRate: rate });
           }
         }
       }
     }
     for (const { from, to } of all ? [] : this.#gaps) {
       const [start, end] = [from, to].map((ms) => Math.max(0, sampleAt(ms, sampleRate) - first));
-      stretch.samples.fill(0, start, end);
+      buffer.samples.fill(0, start, end);
     }
-    return stretch.samples;
+    return buffer.samples;
   }
 }
+
+/** A message of an application that was played to the callee, all of it or a part. */
+export interface PlayedPiece {
+  /** The application's name for it. */
+  readonly chunk_id?: string | number;
+  /** When it began, in milliseconds since the answer; exact to the sample. */
+  readonly from_ms: number;
+  /** When it ended, in milliseconds since the answer. */
+  readonly to_ms: number;
+  /** How many of its samples were played. */
+  readonly samples: number;
+  /** How many samples it had. */
+  readonly total: number;
+  /** The rate of its stream, in samples per second. */
+  readonly sample_rate: number;
+  /** `"cut"` by a `clear`, an `interrupt` or the end of the stream; `"playing"` while it continues. */
+  readonly end: "played" | "cut" | "playing";
+}
+
+/**
+ * The audio of a call up to the moment of the request: the truth to measure an agent against. It includes
+ * parts that are not recorded.
+ */
+export interface CallAudio {
+  /** Milliseconds from the answer to that moment, or to the end of the call. */
+  readonly ms: number;
+  /** The highest rate of the call's streams, in samples per second. */
+  readonly sample_rate: number;
+  /** What applications played to the callee, in order. Ten minutes of a call are kept. */
+  readonly played: readonly PlayedPiece[];
+  /** What applications dropped, in order; the first 1 000. */
+  readonly cuts: readonly Cut[];
+  /** One side from the answer on, as 16-bit samples at `sample_rate`. */
+  readonly samples: (side: Side) => Int16Array;
+  /**
+   * The loudness of one side over time: the greatest amplitude of each interval, from 0 to 1.
+   *
+   * @param every - the length of an interval in milliseconds; 20 by default
+   */
+  readonly peaks: (side: Side, every?: number) => readonly number[];
+  /** Both sides as a stereo WAV: callee left, application right. */
+  readonly wav: () => Uint8Array<ArrayBuffer>;
+}
+
+/** How many samples are mixed at once for the peaks. */
+const blockSize = 16_000;
+
+const playedIn = (recording: Recording, now: number): readonly PlayedPiece[] =>
+  recording.playouts.flatMap((playout) => {
+    const { sampleRate: sample_rate } = playout;
+    const ms = (samples: number) => (samples * 1000) / sample_rate;
+    return playout
+      .played(sampleAt(now, sample_rate))
+      .map(({ chunk_id, from, samples: { length: samples }, total, end }) => ({
+        ...(chunk_id !== undefined && { chunk_id }),
+        from_ms: ms(from),
+        to_ms: ms(from + samples),
+        samples,
+        total,
+        sample_rate,
+        end,
+      }));
+  });
+
+/** The latest peaks, and what they were measured of: a page that draws them requests them repeatedly. */
+interface Peaks {
+  readonly of: string;
+  readonly peaks: readonly number[];
+}
+
+const latestPeaks = new WeakMap<Recording, Map<Side, Peaks>>();
+
+/** @param size - the samples of one interval */
+const measurePeaks = (
+  count: number,
+  size: number,
+  samplesOf: (first: number, count: number) => Int16Array,
+): readonly number[] => {
+  const peaks = new Array<number>(Math.ceil(count / size)).fill(0);
+  for (let first = 0; first < count; first += blockSize) {
+    const samples = samplesOf(first, Math.min(blockSize, count - first));
+    for (let at = 0; at < samples.length; at++) {
+      const interval = Math.floor((first + at) / size);
+      const peak = Math.abs(samples[at] ?? 0) / 32_768;
+      if (peak > (peaks[interval] ?? 0)) peaks[interval] = peak;
+    }
+  }
+  return peaks;
+};
+
+/** @param now - milliseconds since the answer */
+export const audioOf = (recording: Recording, now: number): CallAudio => {
+  const { sampleRate } = recording;
+  const count = sampleAt(now, sampleRate);
+  const mixing: Mixing = { sampleRate, now, all: true };
+  return {
+    ms: now,
+    sample_rate: sampleRate,
+    played: playedIn(recording, now),
+    cuts: [...recording.cuts],
+    samples: (side) => recording.side(side, 0, count, mixing),
+    peaks: (side, every = 20) => {
+      const kept = latestPeaks.get(recording) ?? new Map<Side, Peaks>();
+      latestPeaks.set(recording, kept);
+      const of = [every, now, sampleRate, recording.revision].join();
+      const latest = kept.get(side);
+      if (latest?.of === of) return latest.peaks;
+      const peaks = measurePeaks(count, Math.max(1, sampleAt(every, sampleRate)), (first, length) =>
+        recording.side(side, first, length, mixing),
+      );
+      kept.set(side, { of, peaks });
+      return peaks;
+    },
+    wav: () => {
+      const head = wavHead(count, sampleRate, 2);
+      const samples = bytesOf(recording.stereo(0, count, mixing));
+      const bytes = new Uint8Array(head.length + samples.length);
+      bytes.set(head);
+      bytes.set(samples, head.length);
+      return bytes;
+    },
+  };
+};

@@ -1,16 +1,115 @@
-import { Row } from "./row.ts";
-import { tone, valueAt } from "./sound.ts";
+/** A sine of moderate loudness, as 16-bit samples. */
+export const tone = (
+  hertz: number,
+  sampleRate: number,
+  first: number,
+  count: number,
+): Int16Array => {
+  const samples = new Int16Array(count); // `from` would take ten times as long.
+  for (let at = 0; at < count; at++) {
+    samples[at] = 6_000 * Math.sin((2 * Math.PI * hertz * (first + at)) / sampleRate);
+  }
+  return samples;
+};
 
-/** Samples that are heard from a moment on. */
+/** The bytes of samples, least significant first, as on every supported platform. */
+export const bytesOf = (samples: Int16Array): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(new Int16Array(samples).buffer);
+
+/**
+ * The value at a position between two samples, by linear interpolation.
+ *
+ * @param position - in samples; before the first and after the last the value stays the same
+ */
+const valueAt = (samples: Int16Array, position: number): number => {
+  const before = Math.floor(position);
+  const first = samples[Math.max(0, before)] ?? 0;
+  const next = samples[Math.min(samples.length - 1, before + 1)] ?? 0;
+  return first + (next - first) * (position - before);
+};
+
+/** Samples of one rate at another, by linear interpolation: good enough for speech. */
+export const resample = (samples: Int16Array, from: number, to: number): Int16Array => {
+  if (from === to) return samples;
+  const step = from / to;
+  const count = Math.floor(samples.length / step);
+  return Int16Array.from({ length: count }, (_, at) => valueAt(samples, (at + 0.5) * step - 0.5));
+};
+
+/** The values, limited to what 16 bits can hold. */
+export const clip = (values: Float64Array): Int16Array => {
+  const samples = new Int16Array(values.length);
+  for (let at = 0; at < values.length; at++) {
+    samples[at] = Math.max(-32_768, Math.min(32_767, values[at] ?? 0));
+  }
+  return samples;
+};
+
+/** The sample at a time, in milliseconds since the answer. */
+export const sampleAt = (milliseconds: number, sampleRate: number): number =>
+  Math.round((milliseconds * sampleRate) / 1000);
+
+interface Span<T> {
+  readonly from: number;
+  readonly to: number;
+  readonly value: T;
+}
+
+/** The first index that satisfies a condition which holds from some index on. */
+const firstIndex = (length: number, isTrue: (at: number) => boolean): number => {
+  let low = 0;
+  for (let high = length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (isTrue(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+/** Spans sorted by their beginning: those in a range are found without reading the others. */
+export class SpanList<T> {
+  readonly #spans: Span<T>[] = [];
+  /** For each index, the latest end of any span up to it. */
+  readonly #reach: number[] = [];
+
+  get size(): number {
+    return this.#spans.length;
+  }
+
+  add(from: number, to: number, value: T): void {
+    const spans = this.#spans;
+    // Nearly always at the end.
+    const index = firstIndex(spans.length, (at) => (spans[at]?.from ?? from) > from);
+    spans.splice(index, 0, { from, to, value });
+    for (let at = index; at < spans.length; at++) {
+      const { to: end = 0 } = spans[at] ?? {};
+      this.#reach[at] = Math.max(this.#reach[at - 1] ?? end, end);
+    }
+  }
+
+  /** What overlaps a range, in order. */
+  between(from: number, to: number): readonly T[] {
+    const found: T[] = [];
+    const first = firstIndex(this.#spans.length, (at) => (this.#reach[at] ?? to) > from);
+    for (let at = first; at < this.#spans.length; at++) {
+      const span = this.#spans[at];
+      if (!span || span.from >= to) break;
+      if (span.to > from) found.push(span.value);
+    }
+    return found;
+  }
+}
+
+/** Samples that begin at a moment. */
 export interface Piece {
   /** When, in samples since the answer. */
   readonly from: number;
   readonly samples: Int16Array;
-  /** Samples a second. */
+  /** Samples per second. */
   readonly sampleRate: number;
 }
 
-/** A tone that can be heard; it may still go on. */
+/** A tone whose end may still change. */
 interface Tone {
   readonly hertz: number;
   /** Milliseconds since the answer. */
@@ -18,83 +117,77 @@ interface Tone {
   to: number;
 }
 
-/** A stretch of time that is being mixed. */
-export interface Stretch {
+/** A range of samples that is being mixed. */
+export interface MixBuffer {
   /** The first sample, since the answer. */
   readonly first: number;
   readonly sampleRate: number;
   readonly samples: Float64Array;
 }
 
-/** The sample that is heard at a time, in milliseconds since the answer. */
-export const sampleAt = (milliseconds: number, sampleRate: number): number =>
-  Math.round((milliseconds * sampleRate) / 1000);
-
-/** Adds a piece to a stretch, as far as it lies in it, at whatever rate either is. */
-export const addTo = (stretch: Stretch, piece: Piece): void => {
-  const step = piece.sampleRate / stretch.sampleRate;
-  const from = Math.round(piece.from / step) - stretch.first;
-  const end = Math.min(stretch.samples.length, from + Math.floor(piece.samples.length / step));
+/** Adds the part of a piece that overlaps the buffer, whatever their sample rates. */
+export const mixPiece = (buffer: MixBuffer, piece: Piece): void => {
+  const step = piece.sampleRate / buffer.sampleRate;
+  const from = Math.round(piece.from / step) - buffer.first;
+  const end = Math.min(buffer.samples.length, from + Math.floor(piece.samples.length / step));
   for (let at = Math.max(0, from); at < end; at++) {
     const value =
       step === 1
         ? (piece.samples[at - from] ?? 0)
         : valueAt(piece.samples, (at - from + 0.5) * step - 0.5);
-    stretch.samples[at] = (stretch.samples[at] ?? 0) + value;
+    buffer.samples[at] = (buffer.samples[at] ?? 0) + value;
   }
 };
 
-/** Adds a tone to a stretch, as far as it lies in it. */
-const addToneTo = (stretch: Stretch, { hertz, from, to }: Tone): void => {
-  const { first, sampleRate, samples } = stretch;
+const mixTone = (buffer: MixBuffer, { hertz, from, to }: Tone): void => {
+  const { first, sampleRate, samples } = buffer;
   const start = Math.max(first, sampleAt(from, sampleRate));
   const end = Math.min(first + samples.length, sampleAt(to, sampleRate));
   if (start >= end) return;
-  addTo(stretch, {
+  mixPiece(buffer, {
     from: start,
     samples: tone(hertz, sampleRate, start, end - start),
     sampleRate,
   });
 };
 
-/** What one side of a call sounds like: tones that stand for people and media, and samples. */
+/** The audio of one side of a call: samples, and tones that stand for people and media. */
 export class Track {
-  /** Those that may still change: one for an action of the flow. */
-  readonly #tones: Tone[] = [];
-  /** What doesn't change any more, by milliseconds since the answer. */
-  readonly #said: Row<Piece | Tone> = new Row();
+  /** Those whose end may still change: at most one for each action of the flow. */
+  readonly #openTones: Tone[] = [];
+  /** What no longer changes, by milliseconds since the answer. */
+  readonly #fixed: SpanList<Piece | Tone> = new SpanList();
 
-  /** Another text once anything else is heard. */
-  get stamp(): string {
-    return `${this.#said.size} ${this.#tones.map(({ to }) => to)}`;
+  /** A text that changes whenever the audio does. */
+  get revision(): string {
+    return `${this.#fixed.size} ${this.#openTones.map(({ to }) => to)}`;
   }
 
-  /** Adds a tone, from and to a time in milliseconds since the answer; its end may be moved. */
-  tone(hertz: number, from: number, to: number): Tone {
+  /** Adds a tone between two times in milliseconds since the answer; its end may be moved. */
+  openTone(hertz: number, from: number, to: number): Tone {
     const tone = { hertz, from, to };
-    this.#tones.push(tone);
+    this.#openTones.push(tone);
     return tone;
   }
 
-  /** Adds a tone whose end is known. */
-  hum(hertz: number, from: number, to: number): void {
-    this.#said.add(from, to, { hertz, from, to });
+  /** Adds a tone between two times in milliseconds since the answer. */
+  addTone(hertz: number, from: number, to: number): void {
+    this.#fixed.add(from, to, { hertz, from, to });
   }
 
   add(piece: Piece): void {
     const ms = (samples: number) => (samples * 1000) / piece.sampleRate;
-    this.#said.add(ms(piece.from), ms(piece.from + piece.samples.length), piece);
+    this.#fixed.add(ms(piece.from), ms(piece.from + piece.samples.length), piece);
   }
 
-  /** Adds what is heard in a stretch. */
-  mixInto(stretch: Stretch): void {
-    const { first, sampleRate, samples } = stretch;
+  mixInto(buffer: MixBuffer): void {
+    const { first, sampleRate, samples } = buffer;
     const ms = (count: number) => (count * 1000) / sampleRate;
-    for (const tone of this.#tones) addToneTo(stretch, tone);
-    // A millisecond more on either side, as samples of two rates are set to the nearest.
-    for (const said of this.#said.between(ms(first) - 1, ms(first + samples.length) + 1)) {
-      if ("hertz" in said) addToneTo(stretch, said);
-      else addTo(stretch, said);
+    for (const tone of this.#openTones) mixTone(buffer, tone);
+    // One millisecond more on either side, as positions are rounded between two sample rates.
+    for (const each of this.#fixed.between(ms(first) - 1, ms(first + samples.length) + 1)) {
+      if ("hertz" in each) mixTone(buffer, each);
+      else mixPiece(buffer, each);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Bytes before the samples. */
+/** The size of a head, in bytes. */
 export const wavHeadSize = 44;
 
 const fourCharacters = (text: string): number =>
@@ -17,7 +17,7 @@ export const wavHead = (
   const view = new DataView(new ArrayBuffer(wavHeadSize));
   const frame = 2 * channels;
   const size = samples * frame;
-  const words = [
+  const fields = [
     fourCharacters("RIFF"),
     wavHeadSize - 8 + size,
     fourCharacters("WAVE"),
@@ -25,19 +25,19 @@ export const wavHead = (
     16,
     1 | (channels << 16), // PCM
     sampleRate,
-    sampleRate * frame, // bytes a second
-    frame | (16 << 16), // bytes of all channels, and bits, a sample
+    sampleRate * frame, // bytes per second
+    frame | (16 << 16), // bytes of all channels, and bits, per sample
     fourCharacters("data"),
     size,
   ];
-  for (const [at, word] of words.entries()) view.setUint32(4 * at, word, true);
+  for (const [at, field] of fields.entries()) view.setUint32(4 * at, field, true);
   return new Uint8Array(view.buffer);
 };
 
-/** A writer that could not go back, such as a pipe, leaves the length open. */
+/** A writer that could not seek, such as a pipe, leaves the length open. */
 const isOpen = (size: number): boolean => size === 0 || size >= 0x7fff_0000;
 
-/** What the head of a WAV says, as far as it was found. */
+/** The fields of a WAV's head. */
 interface Head {
   /** 1 is PCM. */
   readonly format: number;
@@ -45,38 +45,41 @@ interface Head {
   readonly sampleRate: number;
   readonly bytesPerSecond: number;
   readonly bits: number;
-  /** Where the samples begin, and how many bytes they say they are. */
+  /** Where the samples begin. */
   readonly from: number;
+  /** The size of the samples in bytes, as the head has it. */
   readonly size: number;
 }
 
 /** The head of a WAV; `undefined` when these bytes are not the beginning of one. */
 const headOf = (bytes: Uint8Array): Head | undefined => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const word = (at: number) => (at + 4 <= bytes.length ? view.getUint32(at, true) : Number.NaN);
-  if (word(0) >> 0 !== fourCharacters("RIFF") || word(8) >> 0 !== fourCharacters("WAVE")) return;
-  let form = { format: 0, channels: 0, sampleRate: 0, bytesPerSecond: 0, bits: 0 };
+  const uint32 = (at: number) => (at + 4 <= bytes.length ? view.getUint32(at, true) : Number.NaN);
+  if (uint32(0) >> 0 !== fourCharacters("RIFF") || uint32(8) >> 0 !== fourCharacters("WAVE")) {
+    return;
+  }
+  let format = { format: 0, channels: 0, sampleRate: 0, bytesPerSecond: 0, bits: 0 };
   for (let at = 12; at + 8 <= bytes.length; ) {
-    const size = word(at + 4);
-    if (word(at) >> 0 === fourCharacters("fmt ")) {
-      form = {
-        format: word(at + 8) & 0xffff,
-        channels: word(at + 8) >>> 16,
-        sampleRate: word(at + 12),
-        bytesPerSecond: word(at + 16),
-        bits: word(at + 20) >>> 16,
+    const size = uint32(at + 4);
+    if (uint32(at) >> 0 === fourCharacters("fmt ")) {
+      format = {
+        format: uint32(at + 8) & 0xffff,
+        channels: uint32(at + 8) >>> 16,
+        sampleRate: uint32(at + 12),
+        bytesPerSecond: uint32(at + 16),
+        bits: uint32(at + 20) >>> 16,
       };
     }
-    if (word(at) >> 0 === fourCharacters("data")) return { ...form, from: at + 8, size };
+    if (uint32(at) >> 0 === fourCharacters("data")) return { ...format, from: at + 8, size };
     at += 8 + size + (size % 2);
   }
   return;
 };
 
 /**
- * How long a WAV lasts, in seconds, by its first bytes; `undefined` when they are not the head of one.
+ * The length of a WAV in seconds, by its first bytes; `undefined` when they are not the head of one.
  *
- * @param total - the size of the file, when it is known
+ * @param total - the size of the file, if known
  */
 export const wavSeconds = (bytes: Uint8Array, total?: number): number | undefined => {
   const head = headOf(bytes);
@@ -89,13 +92,13 @@ export const wavSeconds = (bytes: Uint8Array, total?: number): number | undefine
 /**
  * The samples of a WAV, of its first channel.
  *
- * @throws {TypeError} when it is no WAV of 16-bit PCM
+ * @throws {TypeError} when it is not a WAV of 16-bit PCM
  */
-export const wavSamples = (
+export const readWav = (
   bytes: Uint8Array,
 ): { readonly samples: Int16Array; readonly sampleRate: number } => {
   const head = headOf(bytes);
-  // A format of 0xfffe says more in its extension, and is PCM where it has 16 bits.
+  // The format 0xfffe refers to an extension, and is PCM where it has 16 bits.
   if (!head || ![1, 0xfffe].includes(head.format) || head.bits !== 16 || head.channels < 1) {
     throw new TypeError("must be a WAV of 16-bit PCM");
   }

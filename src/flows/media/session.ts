@@ -1,48 +1,334 @@
-import { chunkSizeOf, type StreamHandlers, type StreamOptions } from "./options.ts";
-import { bytesOf } from "./samples.ts";
-import type { MediaSocket } from "./socket.ts";
-import { Speaker } from "./speaker.ts";
-import { wireOn } from "./wire.ts";
+import { fail, type Rule } from "../../lib/check.ts";
+import { base64 } from "../../lib/encoding.ts";
+import { reporterOf } from "../../lib/report.ts";
+import {
+  decodeAudio,
+  FrameException,
+  isOther,
+  type MediaClear,
+  type MediaInterrupt,
+  type MediaOther,
+  type MediaSpeech,
+  type MediaStart,
+  type NestedMediaSpeech,
+  parseMessage,
+} from "./messages.ts";
+import { AudioQueue, createSender, maxBuffered } from "./playback.ts";
+
+/** The part of a WebSocket's event that a session reads. */
+export interface MediaEvent {
+  /** The type of the event. */
+  readonly type: string;
+  /** The content of a message. */
+  readonly data?: unknown;
+  /** The close code. */
+  readonly code?: number;
+  /** The reason of a close. */
+  readonly reason?: string;
+}
+
+/** The part of a WebSocket that a session needs: every standard one has it, and that of `ws` on Node. */
+export interface MediaSocket {
+  /** 0 while it connects, 1 while it is open. */
+  readonly readyState: number;
+  /** Bytes that it buffers for the network. Workers don't have it: there a full network can't be seen. */
+  readonly bufferedAmount?: number;
+  /** Sends a text message. */
+  send(message: string): void;
+  /** Closes the socket. */
+  close(code?: number, reason?: string): void;
+  /** Adds a listener, as on any `EventTarget`. */
+  addEventListener(
+    type: "message" | "close" | "error",
+    listener: (event: MediaEvent) => void,
+  ): void;
+  /** Removes a listener. */
+  removeEventListener(
+    type: "message" | "close" | "error",
+    listener: (event: MediaEvent) => void,
+  ): void;
+}
+
+/** A piece of the callee's audio. */
+export interface AudioFrame {
+  /** 16-bit samples, as the service sent them. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Milliseconds from the start of the stream to its first sample, by the audio that came. */
+  readonly time: number;
+}
+
+/** How a session ended. */
+export interface Closed {
+  /** The WebSocket's close code; 1006 when the connection was lost. */
+  readonly code: number;
+  /** The reason in words; empty when there is none. */
+  readonly reason: string;
+}
+
+/** Functions that are called with what happens on a stream. What they throw goes to `onError`; the call continues. */
+export interface StreamHandlers {
+  /** Called once, with the call's ids and how its audio is encoded. */
+  readonly onStart?: ((start: MediaStart) => unknown) | undefined;
+  /** Called with the callee's audio, in order. A promise is not waited for. */
+  readonly onAudio?: ((frame: AudioFrame) => unknown) | undefined;
+  /** Called with any other message of the service, as it came. */
+  readonly onMessage?: ((message: MediaOther) => unknown) | undefined;
+  /** Called once, when either side has ended the stream. */
+  readonly onClose?: ((closed: Closed) => unknown) | undefined;
+  /**
+   * Called with malformed messages (`FrameException`) and with errors that the other handlers throw. Left out, the
+   * latter are printed with `console.error`.
+   */
+  readonly onError?: ((error: unknown) => unknown) | undefined;
+}
+
+/** How a session writes its messages. */
+export interface StreamOptions {
+  /**
+   * The most audio in one message, in whole milliseconds from 20 to 10 000: services ask for 500 or more.
+   *
+   * @defaultValue 500
+   */
+  readonly chunkSize?: number | undefined;
+  /**
+   * Where a message has its audio: at its top (`MediaSpeech`), or in `data` (`NestedMediaSpeech`).
+   *
+   * @defaultValue `"flat"`
+   */
+  readonly form?: "flat" | "nested" | undefined;
+}
+
+const minChunk = 20;
+const maxChunk = 10_000;
+
+/** The rule of `chunkSize`, and the end of a sentence that tells it. */
+export const chunkSizeRule: Rule = [
+  (value) => Number.isInteger(value) && Number(value) >= minChunk && Number(value) <= maxChunk,
+  `must be a whole number of ms from ${minChunk} to ${maxChunk}`,
+];
+
+/** @throws {BadParametersException} (`placed: "no"`) when `chunkSize` breaks its rule */
+const chunkSizeOf = ({ chunkSize = 500 }: StreamOptions): number =>
+  chunkSizeRule[0](chunkSize) ? chunkSize : fail("chunkSize", chunkSizeRule[1]);
+
+/** The service's messages on one socket. */
+export interface MediaStream {
+  /** Sends one message of audio; returns its `chunk_id`, or nothing when it couldn't be sent. */
+  readonly sendAudio: (bytes: Uint8Array) => string | undefined;
+  /** Sends another message; returns whether it could be sent. */
+  readonly send: (message: MediaInterrupt | MediaClear) => boolean;
+  /** Ends the stream and calls `onClose` at once. */
+  readonly close: (code?: number, reason?: string) => void;
+  /** Passes an error to `onError`. */
+  readonly report: (error: unknown) => void;
+  readonly isOver: boolean;
+  /** Samples per second; 8000 until the stream has started. */
+  readonly sampleRate: number;
+  /** Bytes that the socket buffers for the network. */
+  readonly buffered: number;
+}
+
+/**
+ * Sends and receives the media messages on a WebSocket.
+ *
+ * @param onOver - called once, when the stream has ended, before `onClose`
+ */
+export const openStream = (
+  socket: MediaSocket,
+  handlers: StreamHandlers,
+  { form = "flat" }: StreamOptions,
+  onOver: () => void = () => {},
+): MediaStream => {
+  let start: MediaStart | undefined;
+  let samples = 0;
+  let chunks = 0;
+  let isOver = false;
+  const { onError } = handlers;
+  const { report, call } = reporterOf(onError && ((error) => handlers.onError?.(error)));
+
+  const send = (
+    message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear,
+  ): boolean => {
+    try {
+      const isOpen = !(isOver || socket.readyState > 1);
+      if (isOpen) socket.send(JSON.stringify(message));
+      return isOpen;
+    } catch (error) {
+      report(error);
+      return false;
+    }
+  };
+
+  const receive = (data: unknown): void => {
+    const message = parseMessage(data);
+    if (isOther(message)) {
+      call(handlers.onMessage, message);
+    } else if (message.type === "start") {
+      if (start) throw new FrameException("The stream has started already");
+      start = message;
+      call(handlers.onStart, message);
+    } else {
+      if (message.stream_id !== start?.stream_id) throw new FrameException("stream_id is another");
+      const bytes = decodeAudio(message);
+      const time = (samples / start.data.sample_rate) * 1000;
+      samples += bytes.length / 2;
+      call(handlers.onAudio, { bytes, time });
+    }
+  };
+  const onMessage = ({ data }: MediaEvent): void => {
+    try {
+      receive(data);
+    } catch (error) {
+      report(error);
+    }
+  };
+  const end = (closed: Closed): void => {
+    if (isOver) return;
+    isOver = true;
+    socket.removeEventListener("message", onMessage);
+    onOver();
+    call(handlers.onClose, closed);
+  };
+  const closeSocket = (...how: readonly [code?: number, reason?: string]): void => {
+    try {
+      socket.close(...how);
+    } catch (error) {
+      if (how.length > 0) {
+        report(error); // Such as a code that is reserved by the protocol.
+        closeSocket();
+      } // Else it is closed.
+    }
+    if (socket.readyState === 3) release();
+  };
+  const onLost = ({ code = 1006, reason = "" }: Partial<MediaEvent>): void => {
+    if (isOver) return;
+    end({ code, reason });
+    closeSocket(); // Workers leave the answer to the application.
+  };
+  const onClose = (event: MediaEvent): void => {
+    release();
+    onLost(event);
+  };
+  const onSocketError = (): void => onLost({});
+  /** Only once it is closed: with `ws`, an error that nobody listens to ends the process. */
+  const release = (): void => {
+    socket.removeEventListener("close", onClose);
+    socket.removeEventListener("error", onSocketError);
+  };
+
+  socket.addEventListener("message", onMessage);
+  socket.addEventListener("close", onClose);
+  socket.addEventListener("error", onSocketError);
+  if (socket.readyState > 1) queueMicrotask(onSocketError);
+
+  return {
+    sendAudio: (bytes) => {
+      const chunk_id = String(++chunks);
+      const speech = { audio_b64: base64(bytes), chunk_id };
+      const message = form === "flat" ? speech : { data: speech };
+      return send({ type: "audio", ...message }) ? chunk_id : undefined;
+    },
+    send,
+    close: (code = 1000, reason = "") => {
+      if (isOver) return;
+      end({ code, reason });
+      closeSocket(code, reason);
+    },
+    report,
+    get isOver() {
+      return isOver;
+    },
+    get sampleRate() {
+      return start?.data.sample_rate ?? 8000;
+    },
+    get buffered() {
+      return socket.bufferedAmount ?? 0;
+    },
+  };
+};
 
 /** The application's end of a media stream. */
 export interface StreamSession {
   /**
-   * Says something, after what was given before. It goes out in messages of at most `chunk_size`, each
-   * with a `chunk_id` of its own, and waits while more than 64 KiB wait for the network.
+   * Sends audio, after the audio that was given before. It goes out in messages of at most `chunkSize`, each with
+   * a `chunk_id` of its own, and waits while more than 64 KiB wait for the network.
    *
-   * @param samples - 16-bit samples in the stream's rate, as an array of any kind or a buffer; leave
-   * them alone until it is done
-   * @param name - to interrupt it by; several things may have the same
-   * @returns `true` once everything went out, `false` when it was interrupted, cleared, or the stream
-   * ended, or when 4 MiB wait already for a service that doesn't read; it never rejects: what isn't whole
-   * samples is told to `onError`, and gives `false`
+   * @param samples - 16-bit samples at the stream's rate, as an array of any kind or a buffer; don't change them
+   * before the promise has settled
+   * @param name - to interrupt it by; several calls may use the same
+   * @returns `true` once everything was sent, `false` when it was interrupted, cleared, or the stream ended, or
+   * when 4 MiB wait already for a service that doesn't read; it never rejects: what isn't whole samples goes to
+   * `onError`, and gives `false`
    */
   readonly audio: (
     samples: ArrayBuffer | ArrayBufferView,
     name?: string | number,
   ) => Promise<boolean>;
-  /** Stops all that was said by this name, here and at the service. */
+  /** Stops all audio with this name, here and at the service. */
   readonly interrupt: (name: string | number) => void;
-  /** Throws away everything that waits to be said, here and at the service. */
+  /** Discards all audio that waits, here and at the service. */
   readonly clear: () => void;
-  /** Ends the stream; `onClose` hears of it at once. */
+  /** Ends the stream and calls `onClose` at once. */
   readonly close: (code?: number, reason?: string) => void;
-  /** Bytes of audio that `audio` was given and that didn't go out yet. */
+  /** Bytes that were given to `audio` and are not sent yet. */
   readonly waiting: number;
-  /** Bytes that the socket holds for the network. */
+  /** Bytes that the socket buffers for the network. */
   readonly buffered: number;
 }
 
+type Name = string | number;
+
+/** One call of `audio`. */
+interface Speech {
+  readonly name: Name | undefined;
+  left: number;
+  readonly settle: (isSent: boolean) => void;
+}
+
+/** A message that the service may still have. */
+interface Sent {
+  readonly name: Name;
+  readonly chunk_id: string;
+  /** When it has certainly been played, in ms. */
+  readonly over: number;
+}
+
+/** The most that is queued, in bytes and in calls of `audio`: a service that doesn't read. */
+const maxQueued = 2 ** 22;
+const maxSpeeches = 10_000;
+
+/** How much later than by our clock a message may be played, in ms. */
+const grace = 30_000;
+
 /**
- * Speaks the media messages over a WebSocket that the service has opened at `ws_url`. Make it before
- * you yield to the event loop, so that the first message is heard, and on Workers after `accept()`.
+ * The bytes of samples, without a copy.
  *
- * A message that isn't what the service sends is told to `onError` and left out: it never ends a call.
+ * @throws {TypeError} when it isn't whole 16-bit samples
+ */
+const bytesOf = (samples: unknown): Uint8Array => {
+  const isView = ArrayBuffer.isView(samples);
+  const buffer = isView ? samples.buffer : samples;
+  const bytes = isView
+    ? new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
+    : isBuffer(buffer) && new Uint8Array(buffer);
+  if (bytes && bytes.length % 2 === 0) return bytes;
+  throw new TypeError("samples must be an array or a buffer of whole 16-bit samples");
+};
+
+/** Whether a value is a buffer of any realm, shared or not. */
+const isBuffer = (value: unknown): value is ArrayBufferLike =>
+  /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value));
+
+/**
+ * Sends and receives the media messages on a WebSocket that the service has opened at `ws_url`. Call it before you
+ * yield to the event loop, so that the first message isn't missed, and on Workers after `accept()`.
+ *
+ * A message that breaks the protocol goes to `onError` and is skipped: it never ends a call.
  *
  * @param socket - any standard WebSocket, already accepted
- * @param handlers - what to do
- * @param options - how to write what is said
- * @throws {BadParametersException} (`placed: "no"`: this places no call) when `chunk_size` breaks its rule
+ * @param handlers - functions to call
+ * @param options - how messages are written
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) when `chunkSize` breaks its rule
  *
  * @example An echo
  * ```ts
@@ -75,31 +361,87 @@ export const streamSession = (
   options: StreamOptions = {},
 ): StreamSession => {
   const chunkSize = chunkSizeOf(options);
-  const wire = wireOn(socket, handlers, options, () => speaker.stop());
-  const speaker = new Speaker(socket, wire, chunkSize);
+  const queue = new AudioQueue<Speech>();
+  const speeches = new Set<Speech>();
+  let sent: Sent[] = [];
+  /** When everything that was sent has been played, if nothing held it up, in ms. */
+  let playedAt = 0;
+
+  const settle = (speech: Speech, isSent: boolean): void => {
+    speeches.delete(speech);
+    speech.settle(isSent);
+  };
+  /** Drops what has this name, or everything; returns the ids of its messages that the service may still have. */
+  const drop = (matches: (name: Name | undefined) => boolean): readonly string[] => {
+    queue.drop(({ name }) => matches(name));
+    for (const speech of speeches) if (matches(speech.name)) settle(speech, false);
+    const now = Date.now();
+    const meant = sent.filter(({ name, over }) => matches(name) && over > now);
+    sent = sent.filter((each) => !meant.includes(each));
+    sender.run();
+    return meant.map(({ chunk_id }) => chunk_id);
+  };
+  /** Remembers a message by its name for as long as it may be interrupted. */
+  const remember = (name: Name | undefined, chunk_id: string, ms: number): void => {
+    const now = Date.now();
+    playedAt = Math.max(now, playedAt) + ms;
+    if (sent[0] && sent[0].over <= now) sent = sent.filter(({ over }) => over > now);
+    if (name !== undefined) sent.push({ name, chunk_id, over: playedAt + grace });
+  };
+  const sendNext = (): void => {
+    const bytesPerMs = (stream.sampleRate * 2) / 1000;
+    const part = queue.take(Math.max(2, Math.floor((chunkSize * bytesPerMs) / 2) * 2));
+    if (!part) return;
+    const { tag: speech, bytes } = part;
+    const chunk_id = stream.sendAudio(bytes);
+    if (chunk_id === undefined) {
+      queue.drop((tag) => tag === speech);
+      settle(speech, false);
+      return;
+    }
+    remember(speech.name, chunk_id, bytes.length / bytesPerMs);
+    speech.left -= bytes.length;
+    if (speech.left === 0) settle(speech, true);
+  };
+  const isFull = (): boolean =>
+    socket.readyState === 0 || (socket.readyState === 1 && stream.buffered > maxBuffered);
+
+  const sender = createSender(queue, () => 0, isFull, sendNext);
+  const stream = openStream(socket, handlers, options, () => drop(() => true));
+
   return {
     audio: async (samples, name) => {
       try {
         const bytes = bytesOf(samples);
-        return !wire.isOver && (await speaker.say(bytes, name));
+        if (stream.isOver || speeches.size >= maxSpeeches || queue.length >= maxQueued)
+          return false;
+        if (bytes.length === 0) return true;
+        return await new Promise<boolean>((resolve) => {
+          const speech = { name, left: bytes.length, settle: resolve };
+          speeches.add(speech);
+          queue.push(bytes, speech);
+          sender.run();
+        });
       } catch (error) {
-        wire.report(error);
+        stream.report(error);
         return false;
       }
     },
     interrupt: (name) => {
-      for (const chunk_id of speaker.stop(name)) wire.send({ type: "interrupt", chunk_id });
+      for (const chunk_id of drop((each) => each === name)) {
+        stream.send({ type: "interrupt", chunk_id });
+      }
     },
     clear: () => {
-      speaker.stop();
-      wire.send({ type: "clear" });
+      drop(() => true);
+      stream.send({ type: "clear" });
     },
-    close: wire.close,
+    close: stream.close,
     get waiting() {
-      return speaker.waiting;
+      return queue.length;
     },
     get buffered() {
-      return wire.buffered;
+      return stream.buffered;
     },
   };
 };

@@ -1,4 +1,4 @@
-import { BunSocket, websocket } from "../../../examples/bridge/bun-socket.ts";
+import { BunSocket, bunWebSocket } from "outdial/flows";
 import { answer, talk } from "./line.ts";
 
 declare const Bun: {
@@ -12,7 +12,7 @@ declare const Bun: {
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
-  websocket,
+  websocket: bunWebSocket,
   fetch: (request: Request) => {
     if (request.url.endsWith("/stop")) server.stop();
     if (!request.headers.has("upgrade")) return answer();

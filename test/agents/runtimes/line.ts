@@ -67,7 +67,7 @@ export const talk = (socket: MediaSocket, url: string): void => {
       ...Object.fromEntries(times),
       onError: (error) => errors.push(`${error} ${JSON.stringify(error)}`),
       onEnd: ({ reason, metrics: { audio } }) => {
-        ends[call] = { reason, errors, dropped: audio.dropped, heard: audio.heard };
+        ends[call] = { reason, errors, dropped: audio.dropped, heard: audio.input };
       },
     },
   );

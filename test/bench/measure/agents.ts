@@ -1,32 +1,19 @@
-import type { Left } from "../agents/afterwards.ts";
-import type { Crowd } from "../agents/crowd.ts";
-import type { FrameTimes, Times } from "../agents/frames.ts";
-import type { Interrupted } from "../agents/interrupted.ts";
-import type { Lost } from "../agents/lost.ts";
-import type { Bench } from "../bench.ts";
-import { firstLine } from "../child.ts";
-import { number } from "../format.ts";
-import { has } from "../install.ts";
-import { node } from "../runtimes.ts";
-import type { Section, Target } from "../section.ts";
+// An agent on a call: how exact it is, what it costs, and what it leaves.
 
-/** What each piece of work tells. */
-interface Told {
-  readonly frames: FrameTimes;
-  readonly "frames-16k": FrameTimes;
-  readonly lost: Lost;
-  readonly crowd: Crowd;
-  readonly afterwards: Left;
-  readonly interrupted: Interrupted;
-}
+import type { Interrupted } from "../agents/interruptions.ts";
+import type { Crowd, FrameTimes, Remains, Times, Work } from "../agents/run.ts";
+import { isInstalled } from "../build.ts";
+import { node, runToFirstLine } from "../processes.ts";
+import { number } from "../rounds.ts";
+import type { Bench, Section, Target } from "../section.ts";
 
-type Who = "ours" | "theirs" | "relay";
+type Who = keyof typeof labels;
 
-const labels: Readonly<Record<Who, string>> = {
+const labels = {
   ours: "**outdial/agents**, `connectAgent`",
   theirs: "`@openai/agents-extensions`",
   relay: "a relay that does nothing",
-};
+} as const;
 
 const peer = "@openai/agents-extensions";
 
@@ -44,19 +31,19 @@ const farthest = ({ apart }: Interrupted): number => Math.max(...apart.map(Math.
 /** An agent on the line: how exact it is, what it costs, and what it leaves. */
 export const agents = async ({ smoke, files }: Bench): Promise<Section> => {
   const raw: Record<string, unknown> = {};
-  const run = async <What extends keyof Told>(
+  const run = async <What extends keyof Work>(
     what: What,
     who: Who,
     count: number,
     ...more: readonly string[]
-  ): Promise<Told[What]> => {
+  ): Promise<Work[What]> => {
     const work = [files.agents ?? "", what, who, `${count}`, ...more];
-    const { line } = await firstLine([...node.withGc, ...work]);
-    const told: Told[What] = JSON.parse(line);
-    raw[`${what} ${who} ${count}`] = told;
-    return told;
+    const { line } = await runToFirstLine([...node.withGc, ...work]);
+    const result: Work[What] = JSON.parse(line);
+    raw[`${what} ${who} ${count}`] = result;
+    return result;
   };
-  const others: readonly Who[] = has(peer) ? ["theirs"] : [];
+  const others: readonly Who[] = isInstalled(peer) ? ["theirs"] : [];
   const [interruptions, frames, calls] = smoke ? [1, 1000, 100] : [20, 20_000, 1000];
   const [crowds, seconds] = smoke ? [[10], "1"] : [[50, 100, 200, 400], "6"];
 
@@ -70,7 +57,7 @@ export const agents = async ({ smoke, files }: Bench): Promise<Section> => {
     times.set(who, await run("frames", who, frames));
   }
   const { frames: sent, lost } = await run("lost", "ours", smoke ? 50 : 500);
-  const left = new Map<Who, Left>();
+  const left = new Map<Who, Remains>();
   for (const who of ["ours", ...others] as const) {
     left.set(who, await run("afterwards", who, calls));
   }
@@ -181,7 +168,7 @@ export const agents = async ({ smoke, files }: Bench): Promise<Section> => {
     ],
     targets,
     plots: [],
-    remarks: has(peer) ? [] : [`Not installed, so not measured: ${peer}.`],
+    remarks: isInstalled(peer) ? [] : [`Not installed, so not measured: ${peer}.`],
     raw,
   };
 };

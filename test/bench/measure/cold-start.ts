@@ -1,14 +1,18 @@
-import { type Bench, kindOf } from "../bench.ts";
+// The time from nothing to the first call: processes, and isolates of Workers.
 import { buildFirstCall, bundleForWorker } from "../build.ts";
-import { calibrate } from "../calibration.ts";
-import { firstLine } from "../child.ts";
-import { spread } from "../format.ts";
-import { startIsolates } from "../isolates.ts";
-import { reasonOf } from "../rounds.ts";
-import type { Runtime } from "../runtimes.ts";
-import type { Plot, Section, Standing, Table, Target } from "../section.ts";
-import { ratio, summary } from "../statistics.ts";
-import { judge } from "./cold-start-goals.ts";
+import { type Runtime, runToFirstLine, startIsolates } from "../processes.ts";
+import { calibrate, ratio, reasonOf, spread, summary } from "../rounds.ts";
+import {
+  type Bench,
+  kindOf,
+  leastOf,
+  type Plot,
+  type Section,
+  type Standing,
+  type Table,
+  type Target,
+} from "../section.ts";
+import { goals, type Subject } from "../subjects.ts";
 
 /** Does it once, and gives the milliseconds. */
 type Start = () => Promise<number>;
@@ -29,8 +33,8 @@ const inProcesses = async (
   for (const { name: client } of subjects) {
     const file = await buildFirstCall(client, server);
     starts.set(client, async () => {
-      const { line, took } = await firstLine([...command, file]);
-      if (!/^cs_\w+$/.test(line)) throw new Error(`said ${line}`);
+      const { line, took } = await runToFirstLine([...command, file]);
+      if (!/^cs_\w+$/.test(line)) throw new Error(`printed ${line}`);
       return took;
     });
   }
@@ -41,8 +45,9 @@ const inIsolates = async ({ subjects, server }: Bench): Promise<Place> => {
   const isolates = await startIsolates();
   const starts = new Map<string, Start>();
   const remarks: string[] = [];
-  for (const { name } of subjects) {
-    const bundle = await bundleForWorker(name, server);
+  for (const subject of subjects) {
+    const { name } = subject;
+    const bundle = await bundleForWorker(subject, server);
     if ("missing" in bundle) {
       remarks.push(`Workers, \`${name}\`: does not build without \`nodejs_compat\``);
       continue;
@@ -77,6 +82,53 @@ const runIn = async ({ starts, remarks, label }: Place, rounds: number) => {
     }
   }
   return times;
+};
+
+/** Whether each entry starts soon enough in one place, and how it stands there. */
+export const judge = (
+  { name: at, label: where }: { readonly name: string; readonly label: string },
+  measured: readonly Subject[],
+  of: (name: string) => readonly number[],
+): Required<Pick<Section, "targets" | "standings">> => {
+  const targets: Target[] = [];
+  const standings: Standing[] = [];
+  const peers = measured.filter(({ peer }) => peer);
+  const time = ({ name }: Subject) => summary(of(name)).median;
+  const fastest = leastOf(peers, time);
+  for (const { entry, client, floor, floorLabel, coldStart, behind } of goals) {
+    const goal = (rule: string, times: ReturnType<typeof ratio>, met: boolean, whose = "") =>
+      targets.push({ goal: `${where}: ${entry} ${rule}`, measured: spread(times) + whose, met });
+    const most = coldStart[at];
+    if (most) {
+      const times = ratio(of(client), of(floor));
+      goal(`takes at most ${most} x ${floorLabel}`, times, times.median <= most);
+    }
+    const excepted = peers.filter(({ name }) => name in behind);
+    const rival = leastOf(
+      peers.filter(({ name }) => !(name in behind)),
+      time,
+    );
+    if (rival) {
+      const times = ratio(of(client), of(rival.name));
+      const which = excepted.length > 0 ? "every other peer" : "every peer";
+      goal(`is ahead of ${which} that runs there`, times, times.median < 1, ` of ${rival.label}`);
+    }
+    for (const { name, label } of excepted) {
+      const limit = behind[name] ?? 1;
+      const times = ratio(of(client), of(name));
+      goal(`takes at most ${limit} x ${label}`, times, times.median <= limit);
+    }
+    if (!fastest) continue;
+    const ahead = ratio(of(fastest.name), of(client)).median;
+    standings.push({
+      entry,
+      what: "from nothing to the first call",
+      where,
+      other: fastest.label,
+      ahead,
+    });
+  }
+  return { targets, standings };
 };
 
 /** From nothing to the first call answered. */

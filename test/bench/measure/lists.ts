@@ -1,17 +1,14 @@
+// A list: in and out of a file, a step, through the emulator, its rate, and on Workers.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Bench } from "../bench.ts";
-import { firstLine, start } from "../child.ts";
-import { number, spread } from "../format.ts";
-import { node } from "../runtimes.ts";
-import type { Section, Target } from "../section.ts";
-import { ratio, summary } from "../statistics.ts";
-import type { BookTold } from "../work/list-book.ts";
-import type { DialAsk, DialTold } from "../work/list-dial.ts";
-import type { PaceTold } from "../work/list-pace.ts";
-import type { StepTold } from "../work/list-step.ts";
-import { dialFromShards } from "./list-shards.ts";
+import { listOf, numbersOf } from "../../campaign/csv.ts";
+import { startWorker } from "../../campaign/worker.ts";
+import { node, runToFirstLine, start } from "../processes.ts";
+import { number, ratio, spread, summary } from "../rounds.ts";
+import type { Bench, Section, Target } from "../section.ts";
+import type { KeptRate, StepTimes, Transfer } from "../work/list.ts";
+import type { DialAsk, DialRates } from "../work/list-dial.ts";
 
 /** What a list is to reach. */
 const goals = {
@@ -25,68 +22,106 @@ const goals = {
   dialled: 0.7,
   /** Times the cost in a short list: the same, but for what is noise. */
   long: 1.2,
-  /** Part of the pace, to either side. */
-  pace: 0.02,
+  /** Part of the rate, to either side. */
+  kept: 0.02,
 } as const;
 
 /** What is run, and how much of it. */
 const full = {
-  ...{ contacts: 1_000_000, books: 3, steps: 12, calls: 800, dials: 6, dialled: 2_000 },
+  ...{ contacts: 1_000_000, transfers: 3, steps: 12, calls: 800, dials: 6, dialled: 2_000 },
   ...{ seconds: 60, sharded: 5_000 },
 };
 const short: typeof full = {
-  ...{ contacts: 5_000, books: 1, steps: 2, calls: 160, dials: 1, dialled: 100 },
+  ...{ contacts: 5_000, transfers: 1, steps: 2, calls: 160, dials: 1, dialled: 100 },
   ...{ seconds: 2, sharded: 200 },
 };
 
 const rates = ["5", "50", "200"];
 
-/** A list: in and out, a step, a dial through the emulator, its pace, and on Workers. */
+/** How fast a campaign Worker is, in contacts and calls a second. */
+interface ShardRates {
+  readonly shards: number;
+  readonly added: number;
+  readonly called: number;
+}
+
+/** Calls a list out of one shard, and out of four. */
+const dialFromShards = async (
+  baseUrl: string,
+  contacts: number,
+): Promise<readonly ShardRates[]> => {
+  const worker = await startWorker({ baseUrl, apiKey: "ak_measure" });
+  const ask = async (...asked: Parameters<typeof worker.ask>) =>
+    (await worker.ask(...asked)).json();
+  const rates: ShardRates[] = [];
+  const perSecond = (milliseconds: number): number => (1000 * contacts) / milliseconds;
+  try {
+    for (const shards of [1, 4]) {
+      const plan = { rate: 5_000, concurrency: 1_000_000, window: "always", shards };
+      const { id } = await ask("POST", "/campaigns", plan);
+      const began = performance.now();
+      await ask("PUT", `/campaigns/${id}/contacts`, listOf(numbersOf(contacts)));
+      const added = performance.now();
+      await ask("POST", `/campaigns/${id}/start`);
+      for (let waiting = contacts; waiting > 0; ) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        ({ waiting } = await ask("GET", `/campaigns/${id}/progress`));
+      }
+      const ended = performance.now();
+      rates.push({ shards, added: perSecond(added - began), called: perSecond(ended - added) });
+    }
+  } finally {
+    await worker.close();
+  }
+  return rates;
+};
+
+/** A list: in and out, a step, a dial through the emulator, its rate, and on Workers. */
 export const lists = async ({ smoke, files, server }: Bench): Promise<Section> => {
   const much = smoke ? short : full;
   const raw: Record<string, unknown> = {};
-  const run = async <Told>(name: string, ...args: readonly (string | number)[]): Promise<Told> => {
+  const run = async <Result>(...args: readonly (string | number)[]): Promise<Result> => {
     const words = args.map(String);
-    const { line } = await firstLine([...node.command, files[name] ?? "", ...words]);
+    const { line } = await runToFirstLine([...node.command, files.list ?? "", ...words]);
     return JSON.parse(line);
   };
 
-  const into: BookTold[] = [];
-  const out: BookTold[] = [];
-  for (let round = 0; round < much.books; round++) {
+  const into: Transfer[] = [];
+  const out: Transfer[] = [];
+  for (let round = 0; round < much.transfers; round++) {
     const folder = mkdtempSync(join(tmpdir(), "bench-"));
     const file = join(folder, "people.outdial");
-    into.push(await run<BookTold>("list-book", "in", file, much.contacts));
-    out.push(await run<BookTold>("list-book", "out", file, much.contacts));
+    into.push(await run<Transfer>("in", file, much.contacts));
+    out.push(await run<Transfer>("out", file, much.contacts));
     rmSync(folder, { recursive: true });
   }
   const added = summary(into.map(({ rate }) => rate));
-  const [most = 0, least = 0] = [into, out].map((books) =>
-    Math.max(...books.map(({ resident }) => resident / 1e6)),
+  const [most = 0, least = 0] = [into, out].map((transfers) =>
+    Math.max(...transfers.map(({ resident }) => resident / 1e6)),
   );
 
-  const step = await run<StepTold>("list-step", much.steps, much.calls, much.contacts);
+  const step = await run<StepTimes>("steps", much.steps, much.calls, much.contacts);
   const own = summary(step.memory.map((all, round) => all - (step.signatures[round] ?? 0)));
   const commits = summary(step.file.map((all, round) => all - (step.memory[round] ?? 0)));
   const grown = ratio(step.long, step.file);
 
-  const service = await start([...node.command, files["list-service"] ?? ""]);
-  const { baseUrl, apiKey } = JSON.parse(service.said);
-  const dialler = await start([...node.command, files["list-dial"] ?? "", baseUrl, apiKey]);
+  const service = await start([...node.command, files.services ?? "", "emulator"]);
+  const { baseUrl, apiKey } = JSON.parse(service.firstLine);
+  const dialer = await start([...node.command, files["list-dial"] ?? "", baseUrl, apiKey]);
   const ask: DialAsk = { calls: much.dialled, inFlight: 50 };
-  const dials: DialTold[] = [];
-  await dialler.ask<DialTold>(ask); // not counted
-  for (let round = 0; round < much.dials; round++) dials.push(await dialler.ask<DialTold>(ask));
-  dialler.stop();
+  const dials: DialRates[] = [];
+  await dialer.ask<DialRates>(ask); // not counted
+  for (let round = 0; round < much.dials; round++) dials.push(await dialer.ask<DialRates>(ask));
+  dialer.stop();
   service.stop();
   const dialled = ratio(
     dials.map(({ list }) => list),
     dials.map(({ bare }) => bare),
   );
 
-  const paces = await run<readonly PaceTold[]>("list-pace", much.seconds, ...rates);
+  const keptRates = await run<readonly KeptRate[]>("rates", much.seconds, ...rates);
   const shards = await dialFromShards(server, much.sharded);
-  Object.assign(raw, { into, out, step, dials, paces, shards });
+  Object.assign(raw, { into, out, step, dials, keptRates, shards });
 
   const targets: Target[] = [
     {
@@ -114,16 +149,16 @@ export const lists = async ({ smoke, files, server }: Bench): Promise<Section> =
       measured: spread(dialled),
       met: dialled.median >= goals.dialled,
     },
-    ...paces.map(({ rate, kept, most }) => ({
+    ...keptRates.map(({ rate, kept, most }) => ({
       goal: `${rate} calls a second are kept within 2 % over ${much.seconds} s, and never exceeded in any second`,
       measured: `${number(kept)} a second, ${most} at most`,
-      met: Math.abs(kept / rate - 1) <= goals.pace && most <= rate,
+      met: Math.abs(kept / rate - 1) <= goals.kept && most <= rate,
     })),
   ];
   const row = (label: string, values: readonly number[]) => [label, spread(summary(values))];
   return {
     title: "Lists",
-    how: `Node 24, \`node:sqlite\`. In and out: ${number(much.contacts)} contacts into a new file and out of it again, their numbers in no order, each way in a process of its own. A step: calls whose service answers at once, ${much.calls} a round, in batches of 16, from the choice of the contact until the answer is written down; what is durable is what a file costs more than memory. Dialled: ${number(much.dialled)} calls with 50 at once through the emulator in a process of its own (instant clock), each to its last notification; the bare loop counts its notifications and nothing else. Pace: three lists at once, by the clock on the wall. Shards: the campaign Worker in one workerd; its service answers at once.`,
+    how: `Node 24, \`node:sqlite\`. In and out: ${number(much.contacts)} contacts into a new file and out of it again, their numbers in no order, each way in a process of its own. A step: calls whose service answers at once, ${much.calls} a round, in batches of 16, from the choice of the contact until the answer is written down; what is durable is what a file costs more than memory. Dialled: ${number(much.dialled)} calls with 50 at once through the emulator in a process of its own (instant clock), each to its last notification; the bare loop counts its notifications and nothing else. Rates: one list after the other on a file, by the clock on the wall; each call is answered after 100 ms and ends with a notification. Shards: the campaign Worker in one workerd; its service answers at once.`,
     tables: [
       {
         title: "In and out",

@@ -1,12 +1,9 @@
-import { type Bench, kindOf } from "../bench.ts";
-import { firstLine } from "../child.ts";
-import { kB, number, spread } from "../format.ts";
-import { goals } from "../goals.ts";
-import { reasonOf } from "../rounds.ts";
-import { node } from "../runtimes.ts";
-import type { Section, Target } from "../section.ts";
-import { summary } from "../statistics.ts";
-import type { Heap } from "../work/memory.ts";
+// The heap after many calls, and the resident memory after an import.
+import { node, runToFirstLine } from "../processes.ts";
+import { kB, number, reasonOf, spread, summary } from "../rounds.ts";
+import { type Bench, kindOf, type Section, type Target } from "../section.ts";
+import { goals } from "../subjects.ts";
+import type { Heap } from "../work/calls.ts";
 
 /** Less than one byte a call is no growth. */
 const noise = 99_000;
@@ -25,6 +22,7 @@ export const memory = async ({ smoke, subjects, runtimes, files }: Bench): Promi
   const rows: string[][] = [];
   const raw: Record<string, unknown> = {};
   const total = smoke ? 1000 : 100_000;
+  const labelOf = (client: string) => subjects.find(({ name }) => name === client)?.label ?? client;
   for (const runtime of runtimes) {
     for (const client of [...goals.map((each) => each.client), "floor"]) {
       const worst = {
@@ -33,15 +31,15 @@ export const memory = async ({ smoke, subjects, runtimes, files }: Bench): Promi
         warnings: 0,
       };
       for (const { signal, lanes } of smoke ? ways.slice(-1) : ways) {
-        const args = [files.memory ?? "", files[client] ?? "", signal, `${lanes}`, `${total}`];
-        const { line } = await firstLine([...runtime.withGc, ...args]);
+        const args = ["heap", files[client] ?? "", signal, `${lanes}`, `${total}`];
+        const { line } = await runToFirstLine([...runtime.withGc, files.calls ?? "", ...args]);
         const { marks, warnings }: Heap = JSON.parse(line);
         const heaps = marks.map(({ heap }) => heap);
         const growth = (heaps.at(-1) ?? Number.NaN) - (heaps[0] ?? Number.NaN);
         raw[`${runtime.name} ${client} ${signal} ${lanes}`] = { marks, warnings };
         rows.push([
           runtime.label,
-          client,
+          labelOf(client),
           signal === "signal" ? "one, shared" : "none",
           `${lanes}`,
           kB(heaps[0] ?? 0),
@@ -71,9 +69,10 @@ export const memory = async ({ smoke, subjects, runtimes, files }: Bench): Promi
   const rss = new Map<string, number[]>();
   for (let round = 0; round < (smoke ? 1 : 9); round++) {
     for (const name of ["", ...subjects.map(({ name }) => name)].slice(0, smoke ? 3 : undefined)) {
-      const args = name ? [files[name] ?? ""] : [];
+      const module = name ? [files[name] ?? ""] : [];
+      const args = ["resident", ...module];
       try {
-        const { line } = await firstLine([...node.command, files.import ?? "", ...args]);
+        const { line } = await runToFirstLine([...node.command, files.calls ?? "", ...args]);
         rss.set(name, [...(rss.get(name) ?? []), Number(line)]);
       } catch (error) {
         if (round === 0) remarks.push(`\`${name}\`: ${reasonOf(error)}`);

@@ -1,14 +1,20 @@
+// The bytes of a call that a user deploys, and those that a user installs.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { type Bench, kindOf, leastOf } from "../bench.ts";
-import { type Bundle, bundleForNode, bundleForWorker } from "../build.ts";
-import { kB, number } from "../format.ts";
-import { goals } from "../goals.ts";
-import { type Isolates, startIsolates } from "../isolates.ts";
-import { here } from "../paths.ts";
-import { reasonOf } from "../rounds.ts";
-import type { Plot, Section, Standing, Target } from "../section.ts";
+import { type Bundle, bundleForNode, bundleForWorker, here } from "../build.ts";
+import { type Isolates, startIsolates } from "../processes.ts";
+import { kB, number, reasonOf } from "../rounds.ts";
+import {
+  type Bench,
+  kindOf,
+  leastOf,
+  type Plot,
+  type Section,
+  type Standing,
+  type Target,
+} from "../section.ts";
+import { goals } from "../subjects.ts";
 
 const root = `${here}../../`;
 
@@ -83,8 +89,8 @@ export const size = async ({ subjects, server }: Bench): Promise<Section> => {
   const isolates = await startIsolates();
   for (const subject of subjects) {
     const { name, label, peer } = subject;
-    const worker = await bundleForWorker(name, server);
-    const forNode = zipped(await bundleForNode(name, server));
+    const worker = await bundleForWorker(subject, server);
+    const forNode = zipped(await bundleForNode(subject, server));
     const forWorker = zipped(worker);
     const runs =
       "missing" in worker

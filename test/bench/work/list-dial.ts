@@ -1,3 +1,4 @@
+// A list and a bare loop of `create`, dialled through the emulator of services.ts: a round for each line of stdin.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,12 +11,12 @@ import { callbackHandler } from "outdial/callbacks";
 import { type Campaign, openCampaign } from "outdial/campaigns";
 
 /** Calls a second, each to its end: a bare loop of `create` and a list. */
-export interface DialTold {
+export interface DialRates {
   readonly bare: number;
   readonly list: number;
 }
 
-/** What the launcher asks for: a round of each. */
+/** A round of each, as the launcher asks for it. */
 export interface DialAsk {
   readonly calls: number;
   readonly inFlight: number;
@@ -45,8 +46,8 @@ const count = (): void => {
 
 const status = callbackHandler({
   secret,
-  onEvent: (received) => {
-    campaign?.note(received);
+  onEvent: async (received) => {
+    await campaign?.note(received);
     if (received.event.type === "call.completed") count();
   },
 });
@@ -106,7 +107,7 @@ const list = async ({ calls, inFlight }: DialAsk): Promise<number> => {
   return took;
 };
 
-const round = async (ask: DialAsk): Promise<DialTold> => {
+const round = async (ask: DialAsk): Promise<DialRates> => {
   const began = performance.now();
   await bare(ask);
   const took = performance.now() - began;

@@ -81,7 +81,7 @@ const statuses: Partial<Record<Refusal, number>> = {
   wrong_shape: 400,
 };
 
-/** Refused for this reason by `receive`, and by the handler with the status and nothing else. */
+/** Refused for this reason by `receive`, and by the handler with the status and the sentence of the reason. */
 export const assertRefused = async (
   make: () => Request,
   options: Verification,
@@ -99,7 +99,7 @@ export const assertRefused = async (
   });
   const response = await handler(make());
   assert.equal(response.status, statuses[reason] ?? 401, reason);
-  assert.equal(await response.text(), "");
+  assert.equal(`${reason}: ${await response.text()}`, new RefusedException(reason).message);
   assert.equal(response.headers.get("allow"), reason === "wrong_method" ? "POST" : null);
   assert.equal(events, 0);
   assert.deepEqual(

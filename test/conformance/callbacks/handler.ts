@@ -1,9 +1,74 @@
 import { assert } from "chai";
 import { callbackHandler, RefusedException, signUrl } from "outdial/callbacks";
+import { flowHandler } from "outdial/flows";
 import type { Case } from "../case.ts";
-import { post, secret, trap } from "./fixtures.ts";
+import { post, secret, trap, webhookSecret } from "./fixtures.ts";
+
+const flowRequest = {
+  call_id: "cs_1",
+  account_id: "acc_1",
+  from_number: "+12025550199",
+  to_number: "+12025550188",
+  direction: "outbound",
+};
+
+/** Runs work, and returns what it printed by `console.error`. */
+const printing = async (work: () => Promise<unknown>): Promise<unknown[]> => {
+  const { error } = console;
+  const printed: unknown[] = [];
+  console.error = (...values: unknown[]) => printed.push(...values);
+  try {
+    await work();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    return printed;
+  } finally {
+    console.error = error;
+  }
+};
 
 export const cases: readonly Case[] = [
+  {
+    name: "a bug in your functions is printed unless onError is given; a refusal is not",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      const bug = new Error("a bug of the application");
+      const fail = () => Promise.reject(bug);
+      const handlers = [
+        callbackHandler({ secret, onEvent: fail }),
+        callbackHandler({ secret, onEvent() {}, verify: fail }),
+        callbackHandler({ secret, onEvent: fail, waitUntil: () => {} }),
+        callbackHandler({ secret, onEvent() {}, waitUntil: fail }),
+        flowHandler({ secret, onAnswer: fail }),
+      ];
+      for (const [index, handler] of handlers.entries()) {
+        const body = index === 4 ? JSON.stringify(flowRequest) : undefined;
+        assert.deepEqual(await printing(() => handler(post(url, body))), [bug], `${index}`);
+        assert.deepEqual(await printing(() => handler(post("https://app.test/status"))), []);
+      }
+      const reported: unknown[] = [];
+      const onError = (error: unknown) => reported.push(error);
+      const handler = callbackHandler({ secret, onEvent: fail, onError });
+      assert.deepEqual(await printing(() => handler(post(url))), []);
+      assert.deepEqual(reported, [bug]);
+    },
+  },
+  {
+    name: "the response to a refusal is one fixed sentence, with nothing of the request in it",
+    run: async () => {
+      const url = await signUrl("https://app.test/MARKED", { secret });
+      const handler = callbackHandler({ secret, webhookSecret, onEvent() {} });
+      for (const [wrong, sentence] of [
+        [url.replace("MARKED", "MARKED2"), /^The token of the URL was made for another path/],
+        ["https://app.test/MARKED", /^The URL has no token/],
+        [url, /^The signature headers are missing/],
+      ] as const) {
+        const response = await handler(post(wrong, "MARKED", { "x-header": "MARKED" }));
+        const text = await response.text();
+        assert.match(text, sentence);
+        assert.notInclude(text, "MARKED");
+      }
+    },
+  },
   {
     name: "the handler gives event and context to onEvent, and answers 204",
     run: async () => {

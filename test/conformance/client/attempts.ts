@@ -12,6 +12,7 @@ import {
   params,
   to_number,
 } from "../fixtures.ts";
+import { settle, until, withHeldTimers } from "../timers.ts";
 
 const baseUrl = "https://voice.test";
 
@@ -67,14 +68,6 @@ export const cases: readonly ClientCase[] = [
           { fetch: async () => new Response("{}", { status: 202 }) },
           { status: 202, placed: "maybe" },
         ],
-        [
-          { fetch: never, timeout: 30 },
-          { status: undefined, placed: "maybe" },
-        ],
-        [
-          { fetch: stalled, timeout: 30 },
-          { status: 202, placed: "maybe" },
-        ],
       ];
       for (const [more, expected] of ways) {
         const { heard, onAttempt } = keeping();
@@ -82,14 +75,40 @@ export const cases: readonly ClientCase[] = [
         assert.lengthOf(heard, 1);
         assert.deepInclude(heard[0], expected);
       }
-      const { heard, onAttempt } = keeping();
-      const controller = new AbortController();
-      const call = calls.create(params, {
-        ...{ ...options, baseUrl, onAttempt, fetch: never, signal: controller.signal },
-      });
-      setTimeout(() => controller.abort("enough"), 20);
-      assert.equal(await call.catch((reason) => reason), "enough");
-      assert.lengthOf(heard, 1);
+      const timeout = 10_007;
+      for (const [answer, status] of [
+        [never, undefined],
+        [stalled, 202],
+      ] as const) {
+        for (const end of ["the deadline", "an abort"]) {
+          await withHeldTimers(
+            (delay) => delay === timeout,
+            async ({ fire }) => {
+              const { heard, onAttempt } = keeping();
+              let sent = 0;
+              const fetch = () => {
+                sent++;
+                return answer();
+              };
+              const controller = new AbortController();
+              const { signal } = controller;
+              const call = calls
+                .create(params, { ...options, baseUrl, onAttempt, fetch, signal, timeout })
+                .catch((reason) => reason);
+              await until(() => sent);
+              await settle();
+              assert.lengthOf(heard, 0);
+              if (end === "an abort") controller.abort("enough");
+              else await fire(timeout);
+              const error = await call;
+              if (end === "an abort") assert.equal(error, "enough");
+              else assert.equal(error.name, "TimeoutException");
+              assert.lengthOf(heard, 1);
+              assert.deepInclude(heard[0], { status, placed: "maybe" });
+            },
+          );
+        }
+      }
     },
   },
   {

@@ -34,6 +34,8 @@ const refused: readonly (readonly [option: string, wrong: readonly unknown[]])[]
       "http://localhost.evil.test",
       "ftp://voice.test",
       "https://user:pass@voice.test",
+      "https://@voice.test",
+      "http://@localhost:4010",
       "https://voice.test?key=1",
       "https://voice.test/#x",
       "https://",
@@ -82,8 +84,47 @@ export const cases: readonly ClientCase[] = [
         [await told({ ...good, baseURL: 1 }), "baseURL is unknown: did you mean baseUrl?"],
         [await told({ ...good, quux: 1 }), "quux is unknown ("],
         [await told(good, { ...params, to: 1 }), "to is unknown: did you mean to_number?"],
+        [await told({ ...good, maxRetries: 1 }), "maxRetries is unknown: did you mean retries?"],
+        [await told(good, null as never), "params must be an object, not null"],
+        [await told(good, "params" as never), "params must be an object, not a string"],
       ] as const)
         assert.include(message, rule);
+    },
+  },
+  {
+    name: "each mistake in an option or a URL has a message of its own, with the next step",
+    run: async ({ calls }) => {
+      const later = Promise.resolve("https://app.test/flow");
+      const cases: readonly (readonly [given: object, own: object, message: string])[] = [
+        [{ baseUrl: "voice.test" }, {}, 'baseUrl must be an absolute URL: add "https://"'],
+        [
+          { baseUrl: "http://voice.test" },
+          {},
+          "baseUrl must be https: plain http is for localhost",
+        ],
+        [{ baseUrl: "https://a:b@voice.test" }, {}, "baseUrl must be without user and password"],
+        [{ baseUrl: "https://voice.test?a=1" }, {}, "baseUrl must be without a query"],
+        [
+          { baseUrl: "https://voice.test/api/v1/calls/initiate" },
+          {},
+          'baseUrl must be without the endpoint: drop "/api/v1/calls/initiate", the client adds it',
+        ],
+        [{ baseUrl: 7 }, {}, "baseUrl must be a string, not a number"],
+        [{ timeout: "5s" }, {}, "timeout must be a number of milliseconds, not a string"],
+        [{ timeout: -1 }, {}, "timeout must be above 0 ms"],
+        [{}, { flow_url: later }, "flow_url is a Promise: await it"],
+        [{}, { flow_url: null }, "flow_url must be a string, not null"],
+        [{}, { flow_url: "app.test" }, 'flow_url must be an absolute URL: add "https://"'],
+        [{}, { flow_url: "wss://app.test" }, "flow_url must be a valid https URL"],
+        [{}, { flow_url: "https://@app.test" }, "flow_url must be without user and password"],
+      ];
+      for (const [given, own, message] of cases) {
+        const call = calls.create(
+          { ...params, ...own } as never,
+          { ...options, baseUrl, ...given } as never,
+        );
+        assert.include((await exceptionOf(call)).message, message);
+      }
     },
   },
   ...refused.map(

@@ -422,7 +422,7 @@ export const cases: readonly Case[] = [
         clock: ["fast"],
         speed: [0, -1, Number.NaN],
         host: ["", "a b", "http://x", ":::", "localhost:1", 1],
-        ringFor: [-1, Number.NaN, 2 ** 31],
+        ringDuration: [-1, Number.NaN, 2 ** 31],
         keep: [-1, 0.5],
         port: [4010],
       })) {
@@ -434,7 +434,8 @@ export const cases: readonly Case[] = [
       }
       for (const [name, value] of [
         ["lost", 2],
-        ["lateBy", -1],
+        ["delay", -1],
+        ["duplicateDelay", -1],
         ["gone", 1],
       ]) {
         const promise = (async () =>

@@ -143,10 +143,10 @@ export const cases: readonly Case[] = [
       assert.equal(heard.indexOf(5), 507 * 8);
       const truth = emulator.audio(id);
       assert.deepEqual(
-        truth?.heard.map(({ chunk_id, from_ms, to_ms, samples, of: all, end }) => [
+        truth?.played.map(({ chunk_id, from_ms, to_ms, samples, total, end }) => [
           chunk_id,
           [from_ms, to_ms],
-          [samples, all],
+          [samples, total],
           end,
         ]),
         [

@@ -7,6 +7,7 @@ import {
 } from "outdial/emulator";
 import type { Case } from "../case.ts";
 import { exceptionOf, from_number, params, to_number } from "../fixtures.ts";
+import { inVirtualTime } from "../timers.ts";
 import { application, states, wav } from "./app.ts";
 
 const hangup = { action: "hangup" };
@@ -76,7 +77,7 @@ export const cases: readonly Case[] = [
           onCall: async ({ to_number: number, state }) => {
             assert.equal(state, "initiated");
             if (number === "+12025550101") return { outcome: "answer", hangUpAfter: 1_500 };
-            if (number === "+12025550102") return { outcome: "reject", ringFor: 700 };
+            if (number === "+12025550102") return { outcome: "reject", ringDuration: 700 };
             if (number === "+12025550103") throw new Error("undecided");
             return;
           },
@@ -94,11 +95,11 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: ringFor, answerWithin and maxDuration are kept by the call's clock",
+    name: "emulator: ringDuration, answerTimeout and maxDuration are kept by the call's clock",
     run: async () => {
       const { call } = application(
         { "/flow": play(), "/hello.wav": () => wav(60) },
-        { ringFor: 5_000, answerWithin: 6_000, maxDuration: 7_000 },
+        { ringDuration: 5_000, answerTimeout: 6_000, maxDuration: 7_000 },
       );
       const record = await call();
       assert.equal(states(record), "initiated ringing answered completed max_duration");
@@ -106,7 +107,7 @@ export const cases: readonly Case[] = [
       assert.equal(between(record, "answered", "completed"), 7_000);
       const silent = await call({ to_number: "+12025550102" });
       assert.equal(between(silent, "ringing", "failed"), 6_000);
-      const late = await application({}, { ringFor: 5_000, answerWithin: 4_000 }).call();
+      const late = await application({}, { ringDuration: 5_000, answerTimeout: 4_000 }).call();
       assert.equal(states(late), "initiated ringing failed no_answer");
       assert.equal(between(late, "ringing", "failed"), 4_000);
     },
@@ -114,15 +115,17 @@ export const cases: readonly Case[] = [
   {
     name: "emulator: on the real clock a call takes its time, as fast as speed says",
     run: async () => {
-      const { call } = application(
-        { "/flow": play(), "/hello.wav": () => wav(1) },
-        { clock: "real", speed: 20, ringFor: 1_000 },
-      );
-      const start = Date.now();
-      const record = await call();
-      assert.isAtLeast(Date.now() - start, 95);
-      assert.equal(states(record), "initiated ringing answered completed normal");
-      assert.isAtLeast(between(record, "ringing", "completed"), 1_900);
+      await inVirtualTime(async () => {
+        const { call } = application(
+          { "/flow": play(), "/hello.wav": () => wav(1) },
+          { clock: "real", speed: 20, ringDuration: 1_000 },
+        );
+        const start = Date.now();
+        const record = await call();
+        assert.equal(Date.now() - start, 100);
+        assert.equal(states(record), "initiated ringing answered completed normal");
+        assert.equal(between(record, "ringing", "completed"), 2_000);
+      });
     },
   },
   {
@@ -265,7 +268,7 @@ export const cases: readonly Case[] = [
           new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) })),
       ];
       for (const stall of stalls) {
-        const { call } = application({ "/flow": stall }, { respondWithin: 50 });
+        const { call } = application({ "/flow": stall }, { responseTimeout: 50 });
         const record = await call();
         assert.match(String(record.flow_error), /step 1: flow_url .* within 50 ms/);
       }
@@ -502,7 +505,7 @@ export const cases: readonly Case[] = [
           "/flow": hangup,
           "/status": () => failures[count++]?.() ?? new Response(null, { status: 204 }),
         },
-        { respondWithin: 50 },
+        { responseTimeout: 50 },
       );
       const [first, second, third, fourth, fifth] = entries(await call(), "notification");
       assert.deepInclude(first, { status: 302, outcome: "retrying" });
@@ -536,9 +539,12 @@ export const cases: readonly Case[] = [
       const lost = await of({ lost: 1 });
       assert.deepEqual(lost.types, Array(calls).fill([]));
       assert.deepInclude(lost.entry, { outcome: "given_up", try: 1 });
-      const doubled = await of({ doubled: 1, lateBy: 0 });
+      const doubled = await of({ doubled: 1, delay: 0 });
       assert.lengthOf(doubled.ids, 8 * calls);
       assert.equal(new Set(doubled.ids).size, 4 * calls);
+      const spread = await of({ doubled: 1, delay: 0, duplicateDelay: 60_000 });
+      assert.lengthOf(spread.ids, 8 * calls);
+      assert.notDeepEqual(spread.ids, doubled.ids);
       const late = await of({ late: 0.5 });
       for (const types of late.types) assert.sameMembers(types, order);
       const overtaken = late.types.filter((types) => types.join() !== order.join()).length;
@@ -816,7 +822,10 @@ export const cases: readonly Case[] = [
     run: async () => {
       const idsOf = async (options: EmulatorOptions) => {
         const begun = Date.now();
-        const { call, emulator } = application({ "/flow": hangup }, { ringFor: 0, ...options });
+        const { call, emulator } = application(
+          { "/flow": hangup },
+          { ringDuration: 0, ...options },
+        );
         const records = [await call(), await call()];
         const calls = records.map(({ id }) => id);
         const events = records.map((record) => entries(record, "notification").map(({ id }) => id));

@@ -41,10 +41,10 @@ const outcomes = "must be answer, busy, unreachable, reject or no_answer";
 /** What `onCall` might give, and what is told of it. */
 const given: readonly (readonly [unknown, string | undefined])[] = [
   [undefined, undefined],
-  [{ outcome: "no_answer", ringFor: endless }, `ringFor ${times}`],
-  [{ outcome: "reject", ringFor: none }, `ringFor ${times}`],
-  [{ outcome: "reject", ringFor: -1 }, `ringFor ${times}`],
-  [{ outcome: "answer", ringFor: "2000" }, `ringFor ${times}`],
+  [{ outcome: "no_answer", ringDuration: endless }, `ringDuration ${times}`],
+  [{ outcome: "reject", ringDuration: none }, `ringDuration ${times}`],
+  [{ outcome: "reject", ringDuration: -1 }, `ringDuration ${times}`],
+  [{ outcome: "answer", ringDuration: "2000" }, `ringDuration ${times}`],
   [{ outcome: "answer", hangUpAfter: none }, `hangUpAfter must be "midway", or`],
   [{ outcome: "answer", ringfor: 2_000 }, "ringfor is unknown"],
   [{ outcome: "answered" }, `outcome ${outcomes}`],
@@ -92,7 +92,7 @@ export const cases: readonly Case[] = [
     name: "emulator: an onCall that never decides is told once its time is over, and the number decides",
     run: async () => {
       const never = () => new Promise<undefined>(() => {});
-      const { call } = application(hangup, { onCall: never, respondWithin: 20 });
+      const { call } = application(hangup, { onCall: never, responseTimeout: 20 });
       const record = await call({ to_number: "+12025550101" });
       assert.equal(states(record), "initiated failed busy");
       assert.deepEqual(errors(record), ["onCall: gave nothing within 20 ms"]);

@@ -1,6 +1,7 @@
 import { assert } from "chai";
 import type { EmulatorOptions, StreamEntry } from "outdial/emulator";
 import type { Case } from "../case.ts";
+import { inVirtualTime } from "../timers.ts";
 import { audio, ServiceSocket, said, streaming } from "./socket.ts";
 
 const samplesIn = async (response: Response): Promise<Int16Array> =>
@@ -58,21 +59,22 @@ export const cases: readonly Case[] = [
   {
     name: "emulator: frames of a stream are as far apart as they are long",
     run: async () => {
-      const times: number[] = [];
-      const { call } = streaming(
-        {
-          onMessage: ({ type }, socket) => {
-            if (type === "audio") times.push(Date.now());
-            if (times.length === 26) socket.close();
+      await inVirtualTime(async () => {
+        const times: number[] = [];
+        const { call } = streaming(
+          {
+            onMessage: ({ type }, socket) => {
+              if (type === "audio") times.push(Date.now());
+              if (times.length === 26) socket.close();
+            },
           },
-        },
-        { chunk_size: 40 },
-        { clock: "real", ringFor: 1 },
-      );
-      await call();
-      // Any ten of them, so that a machine that is busy for a moment tells nothing.
-      const tens = times.slice(10).map((time, at) => time - Number(times[at]));
-      assert.closeTo(Number(tens.sort((one, other) => one - other)[8]), 400, 80);
+          { chunk_size: 40 },
+          { clock: "real", ringDuration: 1 },
+        );
+        await call();
+        const apart = times.slice(1).map((time, at) => time - Number(times[at]));
+        assert.deepEqual(apart, Array(25).fill(40));
+      });
     },
   },
   {
@@ -201,14 +203,14 @@ export const cases: readonly Case[] = [
   {
     name: "emulator: a socket that can't be opened, or takes nothing, ends the call with flow_error",
     run: async () => {
-      const failing = (fail: (socket: ServiceSocket) => void, respondWithin = 10_000) => {
+      const failing = (fail: (socket: ServiceSocket) => void, responseTimeout = 10_000) => {
         // biome-ignore lint/complexity/useArrowFunction: an arrow function is no constructor
         const WebSocket = function (url: string) {
           const socket = new ServiceSocket(url, {});
           fail(socket);
           return socket;
         } as unknown as NonNullable<EmulatorOptions["WebSocket"]>;
-        return streaming({}, {}, { WebSocket, respondWithin }).call();
+        return streaming({}, {}, { WebSocket, responseTimeout }).call();
       };
       const refused = await failing((socket) => {
         socket.readyState = 3;

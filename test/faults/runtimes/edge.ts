@@ -7,3 +7,5 @@ const vm = new EdgeVM();
 vm.evaluate(await bundle("../faults/runtimes/page.ts", "iife", "list"));
 const args = [control, "edge"].map((each) => JSON.stringify(each));
 console.log(await vm.evaluate(`list.meet(${args})`));
+// It keeps no process by itself.
+setTimeout(() => console.log("UNHANDLED: the process lives on"), 15_000).unref();

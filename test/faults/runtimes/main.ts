@@ -1,5 +1,6 @@
+import "../watch.ts"; // Before the package.
 import type { Runtime } from "../../conformance/case.ts";
-import { attemptAll, report } from "../attempt.ts";
+import { attemptAll, report, watchEnd } from "../attempt.ts";
 
 declare const Deno: { readonly args: readonly string[] } | undefined;
 declare const process: { readonly argv: readonly string[] };
@@ -8,3 +9,4 @@ declare const process: { readonly argv: readonly string[] };
 const args = typeof Deno === "undefined" ? process.argv.slice(2) : Deno.args;
 const [control = "", runtime = ""] = args;
 console.log(report(await attemptAll(control, runtime as Runtime)));
+watchEnd();

@@ -1,3 +1,4 @@
+import "../watch.ts"; // Before the package.
 import type { Runtime } from "../../conformance/case.ts";
 import { attemptAll, report } from "../attempt.ts";
 

@@ -1,3 +1,4 @@
+import "../watch.ts"; // Before the package.
 import { attemptAll, report } from "../attempt.ts";
 
 /** The faults met by a Cloudflare Worker. */

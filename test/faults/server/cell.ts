@@ -13,12 +13,16 @@ import { nothingSeen, type Seen } from "./seen.ts";
 export interface Cell {
   readonly baseUrl: string;
   readonly seen: Seen;
-  /** Ends it; what the client still holds after a second counts as open. */
-  readonly close: () => Promise<Seen>;
+  /**
+   * Ends it once the client holds no more than some connections, or does not let go of them.
+   *
+   * @param expected - how many the client may hold
+   */
+  readonly close: (expected: number) => Promise<Seen>;
 }
 
-/** How long a client may take to let go of what is over, in milliseconds. */
-const patience = 1_000;
+/** How long a client on a busy machine may take to let go of what is over, in milliseconds. */
+const patience = 30_000;
 
 const listen = (server: Server): Promise<number> =>
   new Promise((resolve) =>
@@ -58,6 +62,7 @@ export const openCell = async (
   }
   if (listens === "deaf") {
     const { port, close } = await listenDeaf();
+    seen.acted = true;
     return {
       baseUrl: at(port),
       seen,
@@ -81,7 +86,11 @@ export const openCell = async (
     serveHttp1(socket, behaviour, seen, elsewhere.origin, () => hold(socket));
   const identity = () => identityIn(folder, listens ?? "good");
   const deny = async (socket: Socket) => {
-    if (accept === "stall") return void hold(socket.resume());
+    if (accept === "stall") {
+      hold(socket.resume());
+      seen.acted = true;
+      return;
+    }
     // Whoever speaks has connected; before that, it would depend on luck.
     await new Promise((resolve) => socket.once("data", resolve));
     if (accept === "reset") socket.resetAndDestroy();
@@ -104,8 +113,8 @@ export const openCell = async (
   server.on("tlsClientError", () => {});
   const port = await listen(server);
 
-  const close = async (): Promise<Seen> => {
-    for (let waited = 0; held.size > 0 && waited < patience; waited += 10) await wait(10);
+  const close = async (expected: number): Promise<Seen> => {
+    for (let waited = 0; held.size > expected && waited < patience; waited += 10) await wait(10);
     seen.open = held.size;
     if (behaviour.kept) seen.posts--; // The first one was answered well.
     for (const socket of sockets) socket.destroy();

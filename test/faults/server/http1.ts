@@ -28,11 +28,12 @@ const requestIn = (
   return rest.length >= (length || 0) ? { head, body: rest } : { head };
 };
 
-const misbehave = async (socket: Socket, behaviour: Behaviour, elsewhere: string) => {
+const misbehave = async (socket: Socket, behaviour: Behaviour, seen: Seen, elsewhere: string) => {
   const { interim, status = 202, raw, end } = behaviour;
   if (behaviour.held) await gone();
   const isOver = () => socket.destroyed;
   const write = (piece: Uint8Array | string) => socket.write(piece);
+  if (interim?.every || behaviour.pace) seen.acted = true;
   if (interim) {
     const lines = Array(interim.times).fill(`HTTP/1.1 ${interim.status} Wait\r\n\r\n`);
     await paced(lines, interim.every ?? 0, write, isOver);
@@ -47,9 +48,10 @@ const misbehave = async (socket: Socket, behaviour: Behaviour, elsewhere: string
     write(answer(status, { ...headers, ...(!bodiless && { "content-length": length }) }));
     await sendBody(behaviour, write, isOver);
   }
+  seen.acted = true;
   if (end === "stall") return;
   if (end !== "reset") return void socket.end();
-  await arrives();
+  await arrives(behaviour, seen);
   socket.resetAndDestroy();
 };
 
@@ -96,6 +98,6 @@ export const serveHttp1 = (
     }
     acted = true;
     if (body !== undefined && dials(behaviour)) seen.dialled++;
-    misbehave(socket, behaviour, elsewhere);
+    misbehave(socket, behaviour, seen, elsewhere);
   });
 };

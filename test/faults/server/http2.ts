@@ -20,12 +20,14 @@ const misbehave = async (
   stream: ServerHttp2Stream,
   link: Link | undefined,
   behaviour: Behaviour,
+  seen: Seen,
   elsewhere: string,
   release: () => void,
 ) => {
   const { interim, status = 202, raw, frames, end } = behaviour;
   if (behaviour.held) await gone();
   const isOver = () => stream.destroyed;
+  if (interim?.every || behaviour.pace) seen.acted = true;
   if (interim) {
     const heads = Array<string>(interim.times).fill("");
     const write = () => stream.additionalHeaders({ ":status": interim.status });
@@ -41,14 +43,15 @@ const misbehave = async (
     const write = (piece: Uint8Array | string) => stream.write(piece);
     await sendBody(behaviour, write, isOver);
   }
+  seen.acted = true;
   if (end === "stall") return;
   if (end === undefined) return void stream.end();
-  await arrives();
+  await arrives(behaviour, seen);
   if (end === "reset") link?.tcp?.resetAndDestroy();
   else if (end === "close") link?.tcp?.destroy();
   else if (end === "goaway" || end === "goaway, taken") {
     stream.session?.goaway(0, end === "goaway" ? 0 : stream.id);
-    await arrives();
+    await arrives(behaviour, seen);
     link?.tcp?.destroy();
   } else stream.close(end.stream);
 };
@@ -84,7 +87,7 @@ export const http2Server = (
       if (behaviour.kept && seen.posts === 1) {
         stream.respond({ ":status": 202, ...cors });
         stream.end(goodBody);
-      } else misbehave(stream, link, behaviour, elsewhere, release).catch(() => {});
+      } else misbehave(stream, link, behaviour, seen, elsewhere, release).catch(() => {});
     };
     if (behaviour.unread) return act();
     let body = "";

@@ -1,20 +1,23 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Runtime } from "../../conformance/case.ts";
 import { type Cut, good, type Protocol } from "../fault.ts";
 import { faults, wantedOf } from "../table/index.ts";
 import { cors } from "./answer.ts";
 import { type Cell, openCell } from "./cell.ts";
-import { cut } from "./network.ts";
+import { cut, type Outage } from "./network.ts";
 
 /**
  * The server that misbehaves. `GET /open/<protocol>/<fault>` opens a port that has this fault, and
- * gives its base URL and its id; `GET /seen/<id>` gives what it saw, and `GET /close/<id>` closes it, too.
- * `GET /faults` names those that are wanted: of all that have this in their name those that leave the
+ * gives its base URL and its id; `GET /seen/<id>` gives what it saw, `GET /head/<id>` tells it that a head has
+ * arrived, and `GET /close/<id>/<connections>` closes it once the client holds no more than these.
+ * `GET /faults/<runtime>` names those that are wanted of a runtime: those that leave the
  * network alone, or where the machine's own network is named and this is another, those that don't.
- * `GET /cut/<way>` then takes it away. All else is the page in which a browser runs.
+ * `GET /cut/<way>/<slowness>` then takes it away, and `GET /outage` gives when. All else is the page in which a browser runs.
  */
-const [, , folder = "", only = "", machine = ""] = process.argv;
-const wanted = wantedOf(only, Boolean(machine)).map(({ name }) => name);
+const [, , folder = "", wanted = "", machine = ""] = process.argv;
 const cells = new Map<string, Cell>();
 
 const open = async (protocol: Protocol, name: string) => {
@@ -26,24 +29,37 @@ const open = async (protocol: Protocol, name: string) => {
   return { id, baseUrl: fault.baseUrl ?? cell.baseUrl };
 };
 
-const close = async (id: string) => {
+const close = async (id: string, expected: number) => {
   const cell = cells.get(id);
+  const seen = await cell?.close(expected);
   cells.delete(id);
-  return cell?.close();
+  return seen;
 };
+
+const head = (id: string) => {
+  const cell = cells.get(id);
+  if (cell) cell.seen.heads++;
+  return id;
+};
+
+let outage: Promise<Outage> | undefined;
 
 const server = createServer(async ({ method, url = "" }, response) => {
   if (method === "OPTIONS") return void response.writeHead(204, cors).end();
   const [, verb, first = "", second = ""] = url.split("/").map(decodeURIComponent);
   const json = { ...cors, "content-type": "application/json" };
   const verbs: Readonly<Record<string, () => unknown>> = {
-    faults: () => wanted,
+    faults: () =>
+      wantedOf(JSON.parse(wanted), first as Runtime, Boolean(machine)).map(({ name }) => name),
     open: () => open(first as Protocol, second),
     seen: () => cells.get(first)?.seen,
-    close: () => close(first),
+    head: () => head(first),
+    close: () => close(first, Number(second)),
+    outage: () => outage,
     cut: () => {
       // The answer has to arrive first.
-      response.on("finish", () => setTimeout(() => cut(first as Cut, machine), 100));
+      const sent = once(response, "finish").then(() => wait(100));
+      outage = sent.then(() => cut(first as Cut, Number(second), machine));
       return first;
     },
   };

@@ -14,17 +14,27 @@ const waiting: (() => void)[] = [];
 /** When the network is gone, the next time. */
 export const gone = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
 
+/** When the network was gone, and when it was given back, by the clock of the machine. */
+export interface Outage {
+  readonly gone: number;
+  readonly back: number;
+}
+
 /**
  * Takes loopback away for a while, and gives it back.
  *
+ * @param slowness - how many times as long as usual
  * @param machine - the machine's own network, which must never be taken away
  */
-export const cut = async (way: Cut, machine: string): Promise<void> => {
+export const cut = async (way: Cut, slowness: number, machine: string): Promise<Outage> => {
   if (!machine || ownNetwork() === machine) throw new Error("this is the machine's own network");
   if (way === "unaddressed") ip("address", "delete", "127.0.0.1/8", "dev", "lo");
   ip("link", "set", "lo", "down");
+  const gone = Date.now();
   for (const resolve of waiting.splice(0)) resolve();
-  await wait(outage);
+  await wait(outage * slowness);
+  const back = Date.now();
   ip("link", "set", "lo", "up");
   if (way === "unaddressed") ip("address", "replace", "127.0.0.1/8", "dev", "lo");
+  return { gone, back };
 };

@@ -10,7 +10,11 @@ export interface Seen {
   strayKey: boolean;
   /** Requests to the host that a redirect names. */
   elsewhere: number;
-  /** Connections, or streams of HTTP/2, that the client still holds a second after its end. */
+  /** Heads of answers that the client says it has. */
+  heads: number;
+  /** Whether the server has done all that it does before it stalls or ends the connection. */
+  acted: boolean;
+  /** Connections, or streams of HTTP/2, that the client still holds long after its end. */
   open: number;
 }
 
@@ -20,5 +24,7 @@ export const nothingSeen = (): Seen => ({
   protocols: [],
   strayKey: false,
   elsewhere: 0,
+  heads: 0,
+  acted: false,
   open: 0,
 });

@@ -1,4 +1,5 @@
-import type { Fault } from "../fault.ts";
+import { type Runtime, runtimes } from "../../conformance/case.ts";
+import { type Fault, protocolsOf } from "../fault.ts";
 import { body } from "./body.ts";
 import { connection } from "./connection.ts";
 import { head } from "./head.ts";
@@ -21,6 +22,31 @@ export const groups: Readonly<Record<string, readonly Fault[]>> = {
 /** Every fault, in the order in which it is run. */
 export const faults: readonly Fault[] = Object.values(groups).flat();
 
-/** Those with this in their name; either those that take the network away, or the rest. */
-export const wantedOf = (only: string, apart: boolean): readonly Fault[] =>
-  faults.filter(({ name, cut }) => name.includes(only) && Boolean(cut) === apart);
+/** Which faults are wanted. */
+export interface Wanted {
+  /** A part of their name. */
+  readonly only: string;
+  /** Each fault in one runtime only, which this seed chooses among those that can meet it. */
+  readonly seed?: number | undefined;
+}
+
+/** The place in a list that a seed chooses for a fault. */
+const placeOf = (name: string, seed: number, length: number): number => {
+  let hash = seed >>> 0;
+  for (const letter of name) hash = (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
+  return (hash % 9973) % length;
+};
+
+/** Those that a runtime meets; either those that take the network away, or the rest. */
+export const wantedOf = (
+  { only, seed }: Wanted,
+  runtime: Runtime,
+  isApart: boolean,
+): readonly Fault[] =>
+  faults.filter((fault) => {
+    if (!fault.name.includes(only) || Boolean(fault.cut) !== isApart) return false;
+    if (seed === undefined) return true;
+    const able = runtimes.filter((each) => protocolsOf(fault, each).length > 0);
+    // One runtime loses its network, as each outage takes seconds.
+    return able[placeOf(fault.cut ? "" : fault.name, seed, able.length)] === runtime;
+  });

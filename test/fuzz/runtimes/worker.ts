@@ -1,3 +1,4 @@
+import "../wire/fetch.ts"; // Before the package.
 import { fuzzAll } from "../fuzz.ts";
 
 /** The fuzz in a Cloudflare Worker. */

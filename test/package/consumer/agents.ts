@@ -3,12 +3,15 @@ import {
   type Agent,
   type AgentEvent,
   AgentException,
+  type AgentMessage,
   type AgentOptions,
   type AgentProblem,
+  type AgentSession,
   type AgentSocket,
   type AgentSocketEvent,
   type AudioFormat,
   type Codec,
+  type ConnectionEnd,
   type Cut,
   connectAgent,
   type DeepgramOptions,
@@ -17,8 +20,6 @@ import {
   type EndReason,
   elevenlabs,
   type Formats,
-  type Frame,
-  type Gone,
   type GptLiveOptions,
   gptLive,
   type Interruption,
@@ -28,10 +29,9 @@ import {
   type Opening,
   type OpenSocket,
   openaiRealtime,
-  type Talk,
-  type TalkEnd,
-  type TalkMetrics,
-  type TalkOptions,
+  type SessionEnd,
+  type SessionMetrics,
+  type SessionOptions,
   type Ticket,
   type Tool,
   type ToolCall,
@@ -65,17 +65,17 @@ export const agents: readonly Agent[] = [
   deepgram(deep),
 ];
 
-const format: AudioFormat = { encoding: "ulaw", sample_rate: 8000 };
-const formats: Formats = { hears: format, speaks: format };
+const format: AudioFormat = { encoding: "ulaw", sampleRate: 8000 };
+const formats: Formats = { input: format, output: format };
 const ticket: Ticket = { url: "https://app.test/", headers: {}, read: (answer) => answer };
 const address: Address = { url: "wss://app.test/", ticket, protocols: ["a"] };
 const ready: AgentEvent = { type: "ready" };
-const codec = ({ sample_rate }: Line): Codec => ({
+const codec = ({ sampleRate }: Line): Codec => ({
   formats,
-  open: (): readonly Frame[] => [String(sample_rate)],
+  open: (): readonly AgentMessage[] => [String(sampleRate)],
   answered: () => [],
-  hear: (audio) => [audio],
-  read: () => [ready],
+  encode: (audio) => [audio],
+  decode: () => [ready],
   interrupted: (cuts: readonly Cut[]) => cuts.map(({ item }) => item),
   toolResult: ({ output }: ToolResult) => [output],
 });
@@ -86,15 +86,22 @@ const open: OpenSocket = ({ url, protocols }: Opening): AgentSocket =>
   new WebSocket(url, [...(protocols ?? [])]);
 const onTranscript = ({ who, text, final }: Transcript): string => `${who} ${text} ${final}`;
 const onInterrupted = ({ truncated }: Interruption): number => truncated;
-const onMetrics = ({ tools: used }: TalkMetrics): readonly ToolMetrics[] => Object.values(used);
-const onEnd = ({ reason }: TalkEnd): EndReason => reason;
-const options: TalkOptions = { onTranscript, onInterrupted, onMetrics, onEnd, open, longest: 60 };
-const waiting: WarmOptions = { sample_rate: 8000, within: 30, open };
-export const serve = (socket: MediaSocket, agent: Agent): Talk => {
+const onMetrics = ({ tools: used }: SessionMetrics): readonly ToolMetrics[] => Object.values(used);
+const onEnd = ({ reason }: SessionEnd): EndReason => reason;
+const options: SessionOptions = {
+  onTranscript,
+  onInterrupted,
+  onMetrics,
+  onEnd,
+  open,
+  maxDuration: 60_000,
+};
+const waiting: WarmOptions = { sampleRate: 8000, timeout: 30_000, open };
+export const serve = (socket: MediaSocket, agent: Agent): AgentSession => {
   const warm: WarmAgent = warmAgent(agent, waiting);
   return connectAgent(socket, warm, options);
 };
-export const gone: Gone = "agent_lost";
+export const gone: ConnectionEnd = "agent_lost";
 export const event: AgentSocketEvent = "open";
 export const problem = (error: unknown): AgentProblem | undefined =>
   error instanceof AgentException ? error.problem : undefined;

@@ -2,19 +2,20 @@ import {
   type AnsweredEvent,
   byOccurrence,
   type CallbackOptions,
+  CallEvent,
+  type CallEventOf,
   type Checks,
   type CompletedEvent,
   type Context,
   callbackHandler,
   didRing,
-  Event,
   type EventData,
-  type EventOf,
   type EventStamp,
   type FailedEvent,
   type InitiatedEvent,
   isFinal,
   type OnError,
+  type OpenUnion,
   type Received,
   type Refusal,
   RefusedException,
@@ -28,7 +29,6 @@ import {
   type UnknownEvent,
   type Verification,
   verifyUrl,
-  type Word,
 } from "outdial/callbacks";
 import { is } from "valibot";
 
@@ -96,17 +96,17 @@ const completed: CompletedEvent = {
 };
 const failed: FailedEvent = { ...call, type: "call.failed", data: { reason: "busy" } };
 const stamp: EventStamp = { id: "evt_1", account_id: "ac_1" };
-const data: EventData = { reason: "a word of next year" satisfies Word<"busy"> };
-export const stamped: EventOf<"call.moved", "reason"> = {
+const data: EventData = { reason: "a word of next year" satisfies OpenUnion<"busy"> };
+export const stamped: CallEventOf<"call.moved", "reason"> = {
   ...call,
   ...stamp,
   ...{ type: "call.moved", data },
 };
 const unknown: UnknownEvent = { known: false, type: "stream.started", call_id: null, data: null };
-export const moved: EventOf<"call.moved", "reason"> = { ...call, type: "call.moved" };
+export const moved: CallEventOf<"call.moved", "reason"> = { ...call, type: "call.moved" };
 
-const known: Event[] = [initiated, ringing, answered, completed, failed];
-const events: (Event | UnknownEvent)[] = [...known, unknown];
+const known: CallEvent[] = [initiated, ringing, answered, completed, failed];
+const events: (CallEvent | UnknownEvent)[] = [...known, unknown];
 export const rang: boolean = didRing(events.sort(byOccurrence));
-export const isEvent = (value: unknown): value is Event => is(Event, value);
+export const isEvent = (value: unknown): value is CallEvent => is(CallEvent, value);
 export const refusals: readonly Refusal[] = ["no_token", "wrong_signature"];

@@ -22,6 +22,9 @@ import {
   type Row,
   type Statement,
   type Storage,
+  type Synced,
+  type SyncOptions,
+  type SyncPlan,
   type Value,
   type Window,
 } from "outdial/campaigns";
@@ -48,7 +51,16 @@ export const dial = async (
 };
 type CampaignParams = Parameters<CampaignOptions["create"]>[0];
 
-export const note = (campaign: Campaign, received: Received): boolean => campaign.note(received);
+/** The list decides: who is no longer in it is not called again. */
+export const replace = async (campaign: Campaign): Promise<boolean> => {
+  const confirm = ({ removed }: SyncPlan): boolean => removed < 10;
+  const options: SyncOptions = { doNotCall: ["+12025550101"], confirm };
+  const { applied }: Synced = await campaign.sync(contacts, options);
+  return applied;
+};
+
+export const note = (campaign: Campaign, received: Received): Promise<boolean> =>
+  campaign.note(received);
 
 export const told = (storage: Database | DurableStorage): readonly string[] => {
   const ledger: Ledger = openLedger(storage);

@@ -1,5 +1,6 @@
 import {
   type ActionEntry,
+  type ApiResponse,
   type CallAudio,
   type Callee,
   type CalleeAct,
@@ -17,29 +18,31 @@ import {
   type EndReason,
   type ErrorEntry,
   type FailureReason,
+  type Faults,
   type FlowEntry,
   type FlowErrorEntry,
-  type HeardPiece,
   type HistoryEntry,
   type LegEntry,
-  type Mishaps,
   type NotificationEntry,
   type OnCall,
   type Outcome,
+  type PlayedPiece,
   type Reason,
   type RecordingEntry,
+  type Scenario,
   type Send,
   type ServiceEvent,
+  type Side,
   type Stamp,
   type StateEntry,
   type StreamEntry,
-  type Voice,
+  scenarios,
 } from "outdial/emulator";
 
 const busy: Outcome = { outcome: "busy" };
 const onCall: OnCall = ({ to_number }) => (to_number.endsWith("1") ? busy : undefined);
 const send: Send = (request) => new Response(request.url);
-const notifications: Mishaps = { lost: 0.1, doubled: 0.1, late: 0.1, lateBy: 1_000 };
+const notifications: Faults = { lost: 0.1, doubled: 0.1, late: 0.1, delay: 1_000 };
 const options: EmulatorOptions = {
   notifications,
   clock: "instant",
@@ -103,6 +106,9 @@ export const line = (entry: HistoryEntry): string => {
 const failure: FailureReason = "busy";
 const ending: EndReason = "normal";
 export const reasons: readonly Reason[] = [failure, ending];
+export const broken: readonly (ApiResponse | undefined)[] = Object.values(scenarios).map(
+  ({ response }: Scenario) => response,
+);
 export const isRefused = (event: ServiceEvent): boolean => event.type === "refused";
 
 const acts: readonly CalleeAct[] = [{ type: "until", ms: 10 }, { type: "hangup" }];
@@ -120,10 +126,10 @@ export const watch = async (): Promise<readonly EmulatorEvent[]> => {
   const state: CallState = facts.state;
   const known = emulator.call(record.id)?.state === state && emulator.calls.length > 0;
   const audio: CallAudio | undefined = emulator.audio(record.id);
-  const heard: readonly HeardPiece[] = audio?.heard ?? [];
+  const heard: readonly PlayedPiece[] = audio?.played ?? [];
   const cuts: readonly Cut[] = audio?.cuts ?? [];
-  const voice: Voice = "callee";
-  if (heard.length + cuts.length > 0) audio?.peaks(voice);
+  const side: Side = "callee";
+  if (heard.length + cuts.length > 0) audio?.peaks(side);
   emulator.answer(record.id);
   emulator.reject(record.id);
   emulator.hangup(record.id);

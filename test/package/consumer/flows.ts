@@ -1,6 +1,10 @@
 import {
   Action,
   type Answered,
+  type AudioFrame,
+  type BunServerSocket,
+  BunSocket,
+  bunWebSocket,
   type Checks,
   type Closed,
   type Context,
@@ -13,7 +17,6 @@ import {
   FromService,
   flowHandler,
   type Hangup,
-  type Heard,
   hangup,
   type MediaAudio,
   type MediaClear,
@@ -58,16 +61,22 @@ export const handler: (request: Request) => Promise<Response> = flowHandler(opti
 export const echo = (socket: MediaSocket): StreamSession => {
   const handlers: StreamHandlers = {
     onStart: ({ data }: MediaStart) => data.sample_rate,
-    onAudio: ({ bytes, time }: Heard) => time > 0 && session.audio(bytes, "chunk"),
+    onAudio: ({ bytes, time }: AudioFrame) => time > 0 && session.audio(bytes, "chunk"),
     onMessage: ({ type, digit }: MediaOther) => type === "dtmf" && digit,
     onClose: ({ code, reason }: Closed) => session.close(code, reason),
     onError: (error) => error instanceof FrameException && session.clear(),
   };
-  const options: StreamOptions = { chunk_size: 500, form: "nested" };
+  const options: StreamOptions = { chunkSize: 500, form: "nested" };
   const session = streamSession(socket, handlers, options);
   session.interrupt("chunk");
   return session;
 };
+/** What Bun calls for each socket of a server. */
+export const opened = (socket: BunServerSocket): StreamSession => {
+  bunWebSocket.open(socket);
+  return echo(socket.data);
+};
+export const upgrade: { readonly data: BunSocket } = { data: new BunSocket() };
 export const web = (socket: WebSocket): StreamSession => echo(socket);
 export const text = ({ data }: MediaEvent): string => String(data);
 

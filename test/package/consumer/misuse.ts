@@ -1,5 +1,5 @@
 import { type CallParams, Client, type ClientOptions, calls, type Options } from "outdial";
-import { callbackHandler, type Event, type Received, timestampedHmac } from "outdial/callbacks";
+import { type CallEvent, callbackHandler, type Received, timestampedHmac } from "outdial/callbacks";
 import { createEmulator } from "outdial/emulator";
 import { dial, flowHandler } from "outdial/flows";
 import { params } from "./params.ts";
@@ -60,7 +60,7 @@ export const misused = async (): Promise<void> => {
 };
 
 // @ts-expect-error: no type of a notification is spelled so
-export const wrongType = (event: Event): boolean => event.type === "call.completd";
+export const wrongType = (event: CallEvent): boolean => event.type === "call.completd";
 
 export const wrongCase = ({ event }: Received): unknown => {
   if (!event.known) return event.data;

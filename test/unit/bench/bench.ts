@@ -1,14 +1,12 @@
 import { fileURLToPath } from "node:url";
-import type { Bench } from "../../bench/bench.ts";
-import type { Runtime } from "../../bench/runtimes.ts";
-import type { Section } from "../../bench/section.ts";
+import type { Runtime } from "../../bench/processes.ts";
+import type { Bench, Section } from "../../bench/section.ts";
 import type { Subject } from "../../bench/subjects.ts";
 
-const loop = fileURLToPath(new URL("loop.ts", import.meta.url));
-const memory = fileURLToPath(new URL("memory.ts", import.meta.url));
+const calls = fileURLToPath(new URL("calls.ts", import.meta.url));
 
 export const subjects: readonly Subject[] = [
-  { name: "outdial-fetch", label: "outdial/fetch", transport: "fetch" },
+  { name: "outdialFetch", label: "outdial/fetch", transport: "fetch" },
   { name: "outdial", label: "outdial", transport: "fetch" },
   { name: "floor", label: "floor", transport: "fetch" },
   { name: "ky", label: "ky", transport: "fetch" },
@@ -21,18 +19,20 @@ export const subjects: readonly Subject[] = [
 const command = [process.execPath];
 const node: Runtime = { name: "node", label: "Node 24", command, withGc: command };
 
-/** What each one tells in its rounds, in the place of what was measured. */
+/** A bench whose clients print given figures in the place of what is measured. */
 export const benchOf = (
-  told: Readonly<Record<string, unknown>>,
+  figures: Readonly<Record<string, unknown>>,
   full: Partial<Bench> = {},
 ): Bench => ({
   smoke: true,
-  subjects: subjects.filter(({ name }) => name in told),
+  subjects: subjects.filter(({ name }) => name in figures),
   runtimes: [node],
   server: "",
   files: {
-    ...Object.fromEntries(Object.entries(told).map(([name, each]) => [name, JSON.stringify(each)])),
-    ...{ loop, memory, import: memory },
+    ...Object.fromEntries(
+      Object.entries(figures).map(([name, each]) => [name, JSON.stringify(each)]),
+    ),
+    calls,
   },
   ...full,
 });

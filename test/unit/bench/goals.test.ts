@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { judge } from "../../bench/measure/cold-start-goals.ts";
-import { emulator } from "../../bench/measure/emulator.ts";
-import { loopback } from "../../bench/measure/loopback.ts";
+import { loopback, perCall } from "../../bench/measure/calls.ts";
+import { judge } from "../../bench/measure/cold-start.ts";
 import { memory } from "../../bench/measure/memory.ts";
-import { perCall } from "../../bench/measure/per-call.ts";
-import { signatures } from "../../bench/measure/signatures.ts";
+import { emulator, signatures } from "../../bench/measure/operations.ts";
 import { benchOf, goalsOf, subjects } from "./bench.ts";
 
 /** Rounds in which a call takes so many microseconds, by the wall and by the processor. */
@@ -22,23 +20,23 @@ const peers = (measure: (factor: number) => unknown) => ({
 describe("per call", () => {
   const fetch = "Node 24: outdial/fetch takes at most 1.5 x the floor";
   const ky = "Node 24: outdial takes at most 1.45 x the floor through `ky`";
-  const both = { "outdial-fetch": took(15), outdial: took(29), floor: took(10), ky: took(20) };
+  const both = { outdialFetch: took(15), outdial: took(29), floor: took(10), ky: took(20) };
 
   test.each([
     ["just within", both, { [fetch]: true, [ky]: true }],
-    ["too slow on fetch", { ...both, "outdial-fetch": took(15.1) }, { [fetch]: false, [ky]: true }],
+    ["too slow on fetch", { ...both, outdialFetch: took(15.1) }, { [fetch]: false, [ky]: true }],
     ["too slow through ky", { ...both, outdial: took(29.1) }, { [fetch]: true, [ky]: false }],
     [
       "too slow by the processor alone",
       { ...both, outdial: took(29, 90) },
       { [fetch]: true, [ky]: true },
     ],
-  ])("against the floor on the same road, %s", async (_, told, expected) => {
-    expect(goalsOf(await perCall(benchOf(told)))).toEqual(expected);
+  ])("against the floor on the same road, %s", async (_, figures, expected) => {
+    expect(goalsOf(await perCall(benchOf(figures)))).toEqual(expected);
   });
 
   test("a goal against who could not be measured is missed, not met", async () => {
-    for (const broken of ["outdial-fetch", "floor"]) {
+    for (const broken of ["outdialFetch", "floor"]) {
       expect(goalsOf(await perCall(benchOf({ ...both, [broken]: [] })))).toMatchObject({
         [fetch]: false,
       });
@@ -65,9 +63,9 @@ describe("loopback", () => {
     `50 in flight: ${entry} places at least ${least} x the calls a second of the best peer on \`fetch\``;
   const floors = { floor: rate(1_000), ky: rate(800) };
   const goals = async (onFetch: number, throughKy: number) => {
-    const told = { ...floors, "outdial-fetch": rate(onFetch), outdial: rate(throughKy) };
+    const figures = { ...floors, outdialFetch: rate(onFetch), outdial: rate(throughKy) };
     const others = peers((times) => rate(600 / times));
-    return loopback(benchOf({ ...told, ...others }, { smoke: false }));
+    return loopback(benchOf({ ...figures, ...others }, { smoke: false }));
   };
 
   test.each([
@@ -91,7 +89,7 @@ describe("loopback", () => {
 
 describe("cold start", () => {
   const times: Readonly<Record<string, number>> = {
-    ...{ "outdial-fetch": 115, floor: 100, outdial: 143, ky: 120 },
+    ...{ outdialFetch: 115, floor: 100, outdial: 143, ky: 120 },
     ...{ retell: 130, slower: 300, faster: 144 },
   };
   const judged = (changed: Readonly<Record<string, number>>) => {
@@ -106,8 +104,8 @@ describe("cold start", () => {
 
   test.each([
     ["all met", {}, { [fetch]: true, [first]: true, [others]: true, [retell]: true }],
-    ["too slow", { "outdial-fetch": 116 }, { [fetch]: false, [first]: true }],
-    ["behind a peer", { "outdial-fetch": 131 }, { [first]: false, [others]: true }],
+    ["too slow", { outdialFetch: 116 }, { [fetch]: false, [first]: true }],
+    ["behind a peer", { outdialFetch: 131 }, { [first]: false, [others]: true }],
     ["through ky, behind another peer", { outdial: 145 }, { [others]: false, [retell]: false }],
   ])("%s", (_, changed, expected) => {
     expect(goalsOf(judged(changed))).toMatchObject(expected);
@@ -137,12 +135,12 @@ describe("memory", () => {
     ["a byte a call", heaps(1_100_000), false, true],
     ["a warning", heaps(1_000_000, "11 listeners"), true, false],
     ["no figure", { marks: [], warnings: [] }, false, true],
-  ])("%s", async (_, told, grows, warns) => {
-    for (const [entry, told_] of [
-      ["outdial", { outdial: told, "outdial-fetch": good, floor }],
-      ["outdial/fetch", { outdial: good, "outdial-fetch": told, floor }],
+  ])("%s", async (_, figures, grows, warns) => {
+    for (const [entry, all] of [
+      ["outdial", { outdial: figures, outdialFetch: good, floor }],
+      ["outdial/fetch", { outdial: good, outdialFetch: figures, floor }],
     ] as const) {
-      const goals = goalsOf(await memory(benchOf(told_)));
+      const goals = goalsOf(await memory(benchOf(all)));
       expect(Object.keys(goals)).toHaveLength(4);
       expect(goals).toMatchObject({ [growth(entry)]: grows, [warnings(entry)]: warns });
     }
@@ -167,8 +165,8 @@ describe("signatures", () => {
   const url = goal("`callbackHandler`, signed URL", 1.4);
   const webhook = goal("`callbackHandler`, Standard Webhooks", 1.4);
   const slow = {
-    ...{ "sign-url-new-keys": rate(100), "handler-url-new-keys": rate(100) },
-    ...{ "handler-webhook-new-keys": rate(100) },
+    ...{ signNewKeys: rate(100), receiveUrlNewKeys: rate(100) },
+    ...{ receiveWebhookNewKeys: rate(100) },
   };
 
   test.each([
@@ -178,7 +176,7 @@ describe("signatures", () => {
     "beside what imports its key each time, %s",
     async (_, [one = 0, other = 0, last = 0], met) => {
       const fast = {
-        ...{ "sign-url": rate(one), "handler-url": rate(other), "handler-webhook": rate(last) },
+        ...{ sign: rate(one), receiveUrl: rate(other), receiveWebhook: rate(last) },
       };
       expect(goalsOf(await signatures(benchOf({ ...slow, ...fast })))).toEqual({
         [sign]: met,

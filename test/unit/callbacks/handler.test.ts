@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { RefusedException } from "../../../src/callbacks/errors.ts";
 import { callbackHandler } from "../../../src/callbacks/handler.ts";
-import { RefusedException } from "../../../src/callbacks/refused.ts";
-import { signUrl } from "../../../src/callbacks/url/sign.ts";
+import { signUrl } from "../../../src/callbacks/signed-url.ts";
 
 const secret = "a secret that was made at random";
 const url = await signUrl("https://app.test/status", { secret });

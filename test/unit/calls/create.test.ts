@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
-import { create } from "../../../src/calls/create.ts";
+import { create } from "../../../src/calls/index.ts";
 import { isException } from "../../../src/errors.ts";
 import { Client } from "../../../src/index.ts";
 

@@ -71,19 +71,22 @@ describe("what asks to wait", () => {
 });
 
 describe("what is the campaign's fault", () => {
-  it.each([401, 403, 404, 405, 307, 308])("%d pauses it, and costs no contact", async (code) => {
-    const stage = await stageOf();
-    await stage.campaign.add(people(5));
-    stage.answer = no(code);
-    await stage.play(60_000);
-    expect(stage.posts).toHaveLength(1);
-    const reason = expect.stringContaining(String(code));
-    expect(stage.campaign.progress()).toMatchObject({ state: "paused", reason, waiting: 5 });
-    stage.answer = () => ({ id: "cs_1" });
-    stage.campaign.resume();
-    await stage.play(60_000);
-    expect(stage.campaign.progress()).toMatchObject({ state: "running", calling: 5 });
-  });
+  it.each([401, 403, 404, 405, 410, 307, 308])(
+    "%d pauses it, and costs no contact",
+    async (code) => {
+      const stage = await stageOf();
+      await stage.campaign.add(people(5));
+      stage.answer = no(code);
+      await stage.play(60_000);
+      expect(stage.posts).toHaveLength(1);
+      const reason = expect.stringContaining(String(code));
+      expect(stage.campaign.progress()).toMatchObject({ state: "paused", reason, waiting: 5 });
+      stage.answer = () => ({ id: "cs_1" });
+      stage.campaign.resume();
+      await stage.play(60_000);
+      expect(stage.campaign.progress()).toMatchObject({ state: "running", calling: 5 });
+    },
+  );
 
   it("so does an option of the client that breaks its rule", async () => {
     const stage = await stageOf();
@@ -104,7 +107,7 @@ describe("what is the campaign's fault", () => {
   });
 });
 
-it.each([400, 402, 410, 413, 415, 422, 451])(
+it.each([400, 402, 413, 415, 422, 451])(
   "a %d ends the contact as refused, and is never tried again",
   async (code) => {
     const stage = await stageOf({ attempts: 3 });
@@ -117,7 +120,7 @@ it.each([400, 402, 410, 413, 415, 422, 451])(
 );
 
 it("who is unknown has the answer to the request as the reason", async () => {
-  const stage = await stageOf({ settle: 60 });
+  const stage = await stageOf({ settleTimeout: 60_000 });
   await stage.campaign.add(people(1));
   stage.answer = throwing(new ServiceException("HTTP 503", { placed: "maybe", code: 503 }));
   await stage.play(120_000);
@@ -166,6 +169,18 @@ describe("where somebody else receives the notifications", () => {
     const { message } = await stageOf({ notified: false, attempts: 2 }).catch((error) => error);
     expect(message).toMatch(/attempts needs notifications.*concurrency needs notifications/);
   });
+});
+
+it("a duration that no call has is left out, and the results can be read", async () => {
+  const stage = await stageOf();
+  await stage.campaign.add(people(1));
+  await stage.play();
+  const { context, event } = await stage.received(0, "call.completed");
+  Object.assign(Object(event.data), { duration: 9.1e12 });
+  await stage.campaign.note({ context, event });
+  expect([...stage.campaign.results()]).toMatchObject([
+    { disposition: "completed", duration: undefined },
+  ]);
 });
 
 it("a campaign whose outcome can't be written says so at the next step, and POSTs nothing more", async () => {

@@ -27,7 +27,7 @@ describe("what create gives", () => {
       },
     ],
   ])("%s may be a call: it is waited for, and the next one is called", async (_, answer) => {
-    const stage = await stageOf({ settle: 60 });
+    const stage = await stageOf({ settleTimeout: 60_000 });
     await stage.campaign.add(people(3));
     stage.answer = answer;
     await stage.play(120_000);
@@ -74,7 +74,7 @@ describe("a service that is down", () => {
 
 describe("who was called, and waits for the next attempt", () => {
   it.each(["until", "cancel"])("ends as their last call did at %s", async (how) => {
-    const stage = await stageOf({ attempts: 3, retryAfter: 900 });
+    const stage = await stageOf({ attempts: 3, retryDelay: 900_000 });
     await stage.campaign.add(people(2));
     await stage.play();
     await stage.tell(0, "call.failed", "busy");
@@ -89,7 +89,7 @@ describe("who was called, and waits for the next attempt", () => {
   });
 
   it("isn't called again when a notification says that they were talked to", async () => {
-    const stage = await stageOf({ attempts: 2, retryAfter: 60 });
+    const stage = await stageOf({ attempts: 2, retryDelay: 60_000 });
     await stage.campaign.add(people(1));
     await stage.play();
     await stage.tell(0, "call.failed", "busy");

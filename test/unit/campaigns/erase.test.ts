@@ -43,7 +43,7 @@ describe("who is erased", () => {
     stage.campaign.resume();
     await stage.play(3_600_000);
     expect(dialled(stage)).toEqual([numberOf(0)]);
-    expect(stage.campaign.progress()).toMatchObject({ skipped: 1, done: true });
+    expect(stage.campaign.progress()).toMatchObject({ blocked: 1, done: true });
   });
 
   it("leaves no id of a call that is answered later", async () => {
@@ -63,6 +63,34 @@ describe("who is erased", () => {
       "cs_",
     );
     expect(stage.campaign.progress()).toMatchObject({ busy: 1, done: true });
+  });
+
+  it("leaves no word that the service says of them later", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(2));
+    await stage.play();
+    await stage.campaign.erase(people(2).map(({ to_number }) => to_number));
+    await stage.tell(0, "call.failed", "callee Jane Doe");
+    const told = [...stage.campaign.results(), ...stage.campaign.audit()];
+    expect(JSON.stringify(told)).not.toContain("Jane");
+    expect(stage.campaign.progress()).toMatchObject({ unreachable: 1 });
+  });
+
+  it("is refused in the plan of a list, and not written by its do-not-call numbers", async () => {
+    const database = new DatabaseSync(":memory:");
+    const stage = await stageOf({}, database);
+    await stage.campaign.erase(numberOf(0));
+    const doNotCall = [numberOf(0), numberOf(5)];
+    expect(await stage.campaign.sync(people(2), { doNotCall })).toMatchObject({
+      added: 1,
+      listed: 1,
+      refused: [{ line: 1, reason: "to_number was erased" }],
+    });
+    const blocked = database.prepare("select to_number from outdial_blocked").all();
+    expect(blocked.map(({ to_number }) => String(to_number).slice(0, 12)).sort()).toEqual([
+      expect.stringMatching(/^#/),
+      numberOf(5),
+    ]);
   });
 
   it("leaves no number in what the service said of them", async () => {

@@ -1,9 +1,9 @@
 import { parse } from "valibot";
 import { describe, expect, it } from "vitest";
-import { Event } from "../../../src/callbacks/event.ts";
-import { claim } from "../../../src/campaigns/ledger/attempt/claim.ts";
-import { contactOf } from "../../../src/campaigns/ledger/contact.ts";
-import { sqlOf } from "../../../src/campaigns/ledger.ts";
+import { CallEvent } from "../../../src/callbacks/event.ts";
+import { claim } from "../../../src/campaigns/attempts.ts";
+import { sqlOf } from "../../../src/campaigns/sqlite.ts";
+import { contactOf } from "../../../src/campaigns/tables.ts";
 import { ServiceException } from "../../../src/errors.ts";
 import { noon, people, stageOf } from "./stage.ts";
 
@@ -100,7 +100,7 @@ describe("3: who finds a claim never POSTs", () => {
   });
 
   it("not after a crash between the claim and the answer", async () => {
-    const first = await stageOf({ settle: 60 });
+    const first = await stageOf({ settleTimeout: 60_000 });
     await first.campaign.add(people(1));
     first.answer = () => new Promise(() => {});
     await first.campaign.step();
@@ -111,7 +111,7 @@ describe("3: who finds a claim never POSTs", () => {
   });
 
   it("not when the clock is set back", async () => {
-    const first = await stageOf({ attempts: 3, settle: 60 });
+    const first = await stageOf({ attempts: 3, settleTimeout: 60_000 });
     await first.campaign.add(people(5));
     await first.play();
     first.now = noon - 86_400_000;
@@ -150,7 +150,11 @@ describe("4: only a certain no takes a claim back", () => {
       },
     ],
   ])("%s doesn't", async (_, answer) => {
-    const stage = await stageOf({ attempts: 3, settle: 60, retryOn: ["busy", "unreachable"] });
+    const stage = await stageOf({
+      attempts: 3,
+      settleTimeout: 60_000,
+      retryOn: ["busy", "unreachable"],
+    });
     await stage.campaign.add(people(1));
     stage.answer = answer;
     await stage.play(3_600_000);
@@ -214,7 +218,7 @@ describe("5: the signed URL of an attempt says which it is", () => {
       [2, 0, 3, 1],
       [1, 3, 0, 2],
     ]) {
-      const stage = await stageOf({ attempts: 2, retryOn: ["no_answer"], retryAfter: 60 });
+      const stage = await stageOf({ attempts: 2, retryOn: ["no_answer"], retryDelay: 60_000 });
       await stage.campaign.add(people(1));
       await stage.play();
       for (const index of order) {
@@ -235,7 +239,7 @@ describe("5: the signed URL of an attempt says which it is", () => {
   });
 
   it("settles even what had counted as unknown", async () => {
-    const stage = await stageOf({ settle: 60 });
+    const stage = await stageOf({ settleTimeout: 60_000 });
     await stage.campaign.add(people(1));
     await stage.play(61_000);
     expect(stage.campaign.progress()).toMatchObject({ unknown: 1 });
@@ -248,8 +252,8 @@ describe("5: the signed URL of an attempt says which it is", () => {
     await stage.campaign.add(people(1));
     await stage.play();
     const { context } = await stage.received(0, "call.failed");
-    const event = parse(Event, { type: "call.failed", data: { reason: "busy" } });
-    expect(stage.campaign.note({ context, event })).toBe(true);
+    const event = parse(CallEvent, { type: "call.failed", data: { reason: "busy" } });
+    expect(await stage.campaign.note({ context, event })).toBe(true);
     expect(stage.campaign.progress()).toMatchObject({ busy: 1 });
   });
 
@@ -260,9 +264,9 @@ describe("5: the signed URL of an attempt says which it is", () => {
     await other.campaign.add(people(1));
     await stage.play();
     await other.play();
-    expect(stage.campaign.note(await other.received(0, "call.completed"))).toBe(false);
+    expect(await stage.campaign.note(await other.received(0, "call.completed"))).toBe(false);
     const strange = { ...(await stage.received(0, "call.completed")), context: {} };
-    expect(stage.campaign.note(strange)).toBe(false);
+    expect(await stage.campaign.note(strange)).toBe(false);
     expect(stage.campaign.progress()).toMatchObject({ calling: 1 });
   });
 
@@ -284,7 +288,31 @@ describe("5: the signed URL of an attempt says which it is", () => {
 });
 
 describe("6: another attempt only follows a verified final notification with a reason in retryOn", () => {
-  const options = { attempts: 3, retryOn: ["busy"], retryAfter: 60 } as const;
+  const options = { attempts: 3, retryOn: ["busy"], retryDelay: 60_000 } as const;
+
+  it("by the retryOn and the longer retryDelay that the process has which would call", async () => {
+    const stage = await stageOf(options);
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await stage.tell(0, "call.failed", "busy");
+    const later = await stage.reopen({ retryDelay: 600_000 });
+    await later.play(590_000);
+    expect(later.posts).toHaveLength(0);
+    const other = await later.reopen({ retryOn: ["no_answer"] });
+    await other.play(600_000);
+    expect(other.posts).toHaveLength(0);
+    expect(other.campaign.progress()).toMatchObject({ busy: 1, done: true });
+  });
+
+  it("after the longer retryDelay of the process that would call", async () => {
+    const stage = await stageOf(options);
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await stage.tell(0, "call.failed", "busy");
+    const later = await stage.reopen({ retryDelay: 600_000 });
+    await later.play(610_000);
+    expect(later.posts).toHaveLength(1);
+  });
 
   it("as often as attempts says, the first one counted", async () => {
     const stage = await stageOf(options);
@@ -324,7 +352,7 @@ describe("6: another attempt only follows a verified final notification with a r
   });
 
   it("not after silence", async () => {
-    const stage = await stageOf({ ...options, settle: 60 });
+    const stage = await stageOf({ ...options, settleTimeout: 60_000 });
     await stage.campaign.add(people(1));
     await stage.play(600_000);
     expect(stage.posts).toHaveLength(1);
@@ -333,7 +361,7 @@ describe("6: another attempt only follows a verified final notification with a r
 
 describe("7: what stays unsettled frees its slot, never its row", () => {
   it("after the horizon the next one is called, and the silent one is unknown", async () => {
-    const stage = await stageOf({ concurrency: 1, settle: 60 });
+    const stage = await stageOf({ concurrency: 1, settleTimeout: 60_000 });
     await stage.campaign.add(people(2));
     await stage.play(59_000);
     expect(stage.posts).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Pace } from "../../../src/campaigns/pace/pace.ts";
+import { Pace } from "../../../src/campaigns/pace.ts";
 import { noon } from "./stage.ts";
 
 /** When calls begin, with timers that are late by up to so many milliseconds. */

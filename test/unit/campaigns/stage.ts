@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { parse } from "valibot";
-import { Event } from "../../../src/callbacks/event.ts";
-import type { Received } from "../../../src/callbacks/receive.ts";
-import { verifyUrl } from "../../../src/callbacks/url/verify-url.ts";
+import { CallEvent } from "../../../src/callbacks/event.ts";
+import type { Received } from "../../../src/callbacks/handler.ts";
+import { verifyUrl } from "../../../src/callbacks/signed-url.ts";
 import type { Call } from "../../../src/calls/call.ts";
 import type { CallParams } from "../../../src/calls/params.ts";
 import { type Campaign, openCampaign, type Storage } from "../../../src/campaigns/index.ts";
@@ -48,7 +48,7 @@ const open = async (
     const url = posts[post]?.status_callback_url ?? "";
     const context = await verifyUrl(url, { secret });
     const data = reason === undefined ? {} : { reason };
-    return { context, event: parse(Event, { type, call_id: `cs_${post}`, data }) };
+    return { context, event: parse(CallEvent, { type, call_id: `cs_${post}`, data }) };
   };
   const line: Pick<Stage, "now" | "answer"> = {
     now: start,

@@ -1,7 +1,7 @@
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, it } from "vitest";
-import { CallingHours } from "../../../src/campaigns/window/hours.ts";
-import type { Window } from "../../../src/campaigns/window/window.ts";
+import type { Window } from "../../../src/campaigns/calling-hours.ts";
+import { CallingHours } from "../../../src/campaigns/calling-hours.ts";
 
 const zones = [
   "Europe/Berlin",
@@ -121,5 +121,47 @@ describe("calling hours", () => {
     const hours = new CallingHours(windows("Europe/Berlin").slice(0, 1));
     expect(hours.at(Date.parse("2026-06-03T10:00:00Z"), "").open).toBe(true);
     expect(hours.at(Date.parse("2026-06-03T03:00:00Z"), "").open).toBe(false);
+  });
+});
+
+describe("work that rests outside the hours", () => {
+  const weekdays = new CallingHours([
+    { days: "mon-fri", from: "09:00", to: "17:00", timezone: "UTC" },
+  ]);
+  const hour = 3_600_000;
+
+  it.each([
+    ["2026-06-05T10:00Z", 2, "2026-06-05T12:00Z"], // A Friday.
+    ["2026-06-05T16:00Z", 2, "2026-06-08T10:00Z"],
+    ["2026-06-05T10:00Z", 20, "2026-06-09T14:00Z"],
+  ])("that begins at %s and takes %i hours is done at %s", (begin, hours, end) => {
+    const done = weekdays.finishes(Date.parse(begin), hours * hour, [""]);
+    expect(new Date(done)).toEqual(new Date(end));
+  });
+
+  it("is estimated from one look at each clock, however many zones there are", () => {
+    const zones = Intl.supportedValuesOf("timeZone");
+    const few = new CallingHours([
+      { days: "mon-fri", from: "09:00", to: "17:00", timezone: "UTC" },
+    ]);
+    let looks = 0;
+    const { at } = few;
+    few.at = (instant, timezone) => {
+      looks++;
+      return at.call(few, instant, timezone);
+    };
+    const begin = Date.parse("2026-06-05T16:00Z");
+    few.finishes(begin, 4_000 * hour, zones);
+    expect(looks).toBeLessThan(200 * zones.length);
+  });
+
+  it("goes on while any zone is open", () => {
+    const begin = Date.parse("2026-06-05T16:00Z");
+    const done = weekdays.finishes(begin, 2 * hour, ["", "America/New_York"]);
+    expect(new Date(done)).toEqual(new Date("2026-06-05T18:00Z"));
+  });
+
+  it("is never done if it takes more than a year", () => {
+    expect(weekdays.finishes(0, 10_000 * hour, [""])).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { asker, type Rules, type Send } from "../../../src/emulator/outgoing.ts";
+import { type RequestRules, requester, type Send } from "../../../src/emulator/outgoing.ts";
 
-const rules = (more: Partial<Rules> = {}): Rules => ({
-  largest: 100,
+const rules = (more: Partial<RequestRules> = {}): RequestRules => ({
+  limit: 100,
   redirects: "origin",
   local: false,
   signal: new AbortController().signal,
   ...more,
 });
 
-const ask = (send: Send, more: Partial<Rules> = {}, budget = 50) =>
-  asker(send, budget)("https://app.test/a", { method: "POST", body: "x" }, rules(more));
+const ask = (send: Send, more: Partial<RequestRules> = {}, budget = 50) =>
+  requester(send, budget)("https://app.test/a", { method: "POST", body: "x" }, rules(more));
 
 const moved = (location: string, status = 307) =>
   new Response(null, { status, headers: { location } });
@@ -19,11 +19,11 @@ describe("a request of the emulator's own", () => {
   it("gives the answer's head and the beginning of its body", async () => {
     const { response, body, error, ms } = await ask(() => new Response("y".repeat(101)), {}, 5_000);
     expect(response?.status).toBe(200);
-    expect(body).toEqual({ bytes: new Uint8Array(100).fill(121), whole: false });
+    expect(body).toEqual({ bytes: new Uint8Array(100).fill(121), isWhole: false });
     expect(error).toBeUndefined();
     expect(ms).toBeLessThan(5_000);
     const whole = await ask(() => new Response("y".repeat(100)));
-    expect(whole.body?.whole).toBe(true);
+    expect(whole.body?.isWhole).toBe(true);
   });
 
   it("asks that no redirect be followed, and follows itself where it may", async () => {

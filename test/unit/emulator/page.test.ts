@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { page } from "../../../src/emulator/dashboard/page/page.ts";
+import { dashboardPage } from "../../../src/emulator/dashboard/page/html.ts";
 
-it("the dashboard shows what it is told as text, never as HTML", () => {
+it("the dashboard shows its facts as text, never as HTML", () => {
   const accountId = `<b>&"'`;
-  const facts = { accountId, speed: 1, answerWithin: 30_000, hasAttendant: true };
-  const html = page("nonce", { ...facts, origin: `http://x/${accountId}` });
+  const facts = { accountId, speed: 1, answerTimeout: 30_000, hasAttendant: true };
+  const html = dashboardPage("nonce", { ...facts, origin: `http://x/${accountId}` });
   expect(html).not.toContain(accountId);
   expect(html.split("&lt;b&gt;&amp;&quot;&#39;")).toHaveLength(3);
 });

@@ -1,19 +1,28 @@
 import type { agent as Deepgram } from "@deepgram/sdk";
 import { expect, test } from "vitest";
 import { type DeepgramOptions, deepgram } from "../../../../src/agents/adapters/deepgram.ts";
-import type { Frame } from "../../../../src/agents/agent.ts";
+import type { AgentMessage, Codec } from "../../../../src/agents/agent.ts";
 
 const apiKey = "dg-MARKED";
-const codecOf = (options: Partial<DeepgramOptions> = {}, sample_rate: 8000 | 16000 = 8000) => {
-  const codec = deepgram({ apiKey, ...options }).codec({ sample_rate });
-  return { codec, read: (event: object) => codec.read(JSON.stringify(event)) };
+const codecOf = (options: Partial<DeepgramOptions> = {}, sampleRate: 8000 | 16000 = 8000) => {
+  const codec = deepgram({ apiKey, ...options }).codec({ sampleRate });
+  return { codec, read: (event: object) => codec.decode(JSON.stringify(event)) };
 };
-const sent = (frames: readonly Frame[]) => frames.map((frame) => JSON.parse(String(frame)));
+const sent = (messages: readonly AgentMessage[]) =>
+  messages.map((message) => JSON.parse(String(message)));
 const applied: Deepgram.AgentV1SettingsApplied = { type: "SettingsApplied" };
+
+/** What is sent once the service has said that it is there. */
+const welcomed = (codec: Codec) => {
+  expect(codec.open()).toEqual([]); // Before that the service takes nothing.
+  const welcome = { type: "Welcome", request_id: "r1" } satisfies Deepgram.AgentV1Welcome;
+  const [send] = codec.decode(JSON.stringify(welcome));
+  return send?.type === "send" ? sent(send.messages) : [];
+};
 
 test("the settings have the stream's rate, both ways, and no greeting: it may ring yet", () => {
   const options = { instructions: "Be brief.", greeting: "Hello!" };
-  expect(sent(codecOf(options, 16000).codec.open())).toEqual([
+  expect(welcomed(codecOf(options, 16000).codec)).toEqual([
     {
       type: "Settings",
       audio: {
@@ -38,7 +47,7 @@ test("the settings have the stream's rate, both ways, and no greeting: it may ri
     } satisfies Deepgram.AgentV1Settings,
   ]);
   const speak = { provider: { type: "deepgram", model: "aura-2-zeus-en" } };
-  const [settings] = sent(codecOf({ settings: { speak } }).codec.open());
+  const [settings] = welcomed(codecOf({ settings: { speak } }).codec);
   expect(settings.agent.speak).toEqual(speak);
 });
 
@@ -51,7 +60,7 @@ test("the greeting is said once it is set up and the callee is there, in either 
   expect(late.codec.answered()).toEqual([]);
   const [ready, send] = late.read(applied);
   expect(ready).toEqual({ type: "ready", begins: "agent" });
-  expect(send?.type === "send" && sent(send.frames)).toEqual([greet]);
+  expect(send?.type === "send" && sent(send.messages)).toEqual([greet]);
   const warm = codecOf({ greeting: "Hello!" });
   expect(warm.read(applied)).toEqual([{ type: "ready", begins: "agent" }]);
   expect(sent(warm.codec.answered())).toEqual([greet]);
@@ -61,8 +70,8 @@ test("the greeting is said once it is set up and the callee is there, in either 
 test("audio is binary, both ways", () => {
   const { codec } = codecOf();
   const audio = new Uint8Array([1, 2]);
-  expect(codec.hear(audio)).toEqual([audio]);
-  expect(codec.read(audio)).toEqual([{ type: "audio", audio }]);
+  expect(codec.encode(audio)).toEqual([audio]);
+  expect(codec.decode(audio)).toEqual([{ type: "audio", audio, item: "1" }]);
 });
 
 test("trap: what comes of an answer after the callee has spoken is dropped", () => {
@@ -71,17 +80,21 @@ test("trap: what comes of an answer after the callee has spoken is dropped", () 
   expect(
     read({ type: "UserStartedSpeaking" } satisfies Deepgram.AgentV1UserStartedSpeaking),
   ).toEqual([{ type: "interrupted" }]);
-  expect(codec.read(audio)).toEqual([]);
+  expect(codec.decode(audio)).toEqual([]);
   const text = { type: "ConversationText", role: "user", content: "Wait" } as const;
   expect(read(text satisfies Deepgram.AgentV1ConversationText)).toEqual([
+    { type: "speech_stopped" },
     { type: "transcript", who: "callee", text: "Wait", final: true },
   ]);
-  expect(codec.read(audio)).toEqual([]); // What the callee says begins no answer.
+  // The user's text ends their response: the answer's audio may come before its own text.
+  expect(codec.decode(audio)).toEqual([{ type: "audio", audio, item: "2" }]);
   const answer = { type: "ConversationText", role: "assistant", content: "Yes?" } as const;
-  expect(read(answer satisfies Deepgram.AgentV1ConversationText)).toHaveLength(1);
-  expect(codec.read(audio)).toHaveLength(1);
+  expect(read(answer satisfies Deepgram.AgentV1ConversationText)).toEqual([
+    { type: "transcript", who: "agent", text: "Yes?", final: true, item: "2" },
+  ]);
+  expect(codec.decode(audio)).toHaveLength(1);
   expect(read({ type: "AgentAudioDone" } satisfies Deepgram.AgentV1AgentAudioDone)).toEqual([
-    { type: "done" },
+    { type: "response_done" },
   ]);
   expect(codec.interrupted([])).toEqual([]);
 });
@@ -116,11 +129,12 @@ test("functions of the client are asked for, cancelled and answered; the server'
 test("who says nothing for 8 s is kept alive; of an error its word is told", () => {
   const { codec, read } = codecOf();
   expect(codec.keepAlive?.after).toBe(8000);
-  expect(sent(codec.keepAlive ? [codec.keepAlive.frame] : [])).toEqual([
+  expect(sent(codec.keepAlive ? [codec.keepAlive.message] : [])).toEqual([
     { type: "KeepAlive" } satisfies Deepgram.AgentV1KeepAlive,
   ]);
   const error = { type: "Error", description: "dg-MARKED", code: "TOO_SLOW" } as const;
   expect(read(error satisfies Deepgram.AgentV1Error)).toEqual([
+    { type: "response_done", outcome: "failed" },
     { type: "error", code: "TOO_SLOW" },
   ]);
 });

@@ -7,16 +7,16 @@ import type {
 } from "@elevenlabs/types";
 import { expect, test } from "vitest";
 import { type ElevenLabsOptions, elevenlabs } from "../../../../src/agents/adapters/elevenlabs.ts";
-import type { Frame } from "../../../../src/agents/agent.ts";
-import { AgentException } from "../../../../src/agents/exception.ts";
+import type { AgentMessage } from "../../../../src/agents/agent.ts";
 
 const apiKey = "xi-MARKED";
 const agentId = "agent_1";
 const codecOf = (options: Partial<ElevenLabsOptions> = {}) => {
-  const codec = elevenlabs({ apiKey, agentId, ...options }).codec({ sample_rate: 8000 });
-  return { codec, read: (event: object) => codec.read(JSON.stringify(event)) };
+  const codec = elevenlabs({ apiKey, agentId, ...options }).codec({ sampleRate: 8000 });
+  return { codec, read: (event: object) => codec.decode(JSON.stringify(event)) };
 };
-const sent = (frames: readonly Frame[]) => frames.map((frame) => JSON.parse(String(frame)));
+const sent = (messages: readonly AgentMessage[]) =>
+  messages.map((message) => JSON.parse(String(message)));
 test("the conversation begins with the call, and nothing is overridden unasked", () => {
   expect(codecOf().codec.open()).toEqual([]);
   expect(sent(codecOf().codec.answered())).toEqual([
@@ -58,16 +58,16 @@ test("both formats are read from what it says first: they are the agent's settin
     } satisfies ConversationMetadata),
   ).toEqual([{ type: "ready" }]);
   expect(codec.formats).toEqual({
-    hears: { encoding: "ulaw", sample_rate: 8000 },
-    speaks: { encoding: "pcm", sample_rate: 22050 },
+    input: { encoding: "ulaw", sampleRate: 8000 },
+    output: { encoding: "pcm", sampleRate: 22050 },
   });
   const strange = { ...metadata, user_input_audio_format: "opus_48000" };
-  expect(() =>
-    read({
-      type: "conversation_initiation_metadata",
-      conversation_initiation_metadata_event: strange,
-    }),
-  ).toThrow(AgentException);
+  const event = {
+    type: "conversation_initiation_metadata",
+    conversation_initiation_metadata_event: strange,
+  };
+  expect(read(event)).toEqual([{ type: "ready" }]);
+  expect(codec.formats?.input).toEqual({ encoding: "ulaw", sampleRate: Number.NaN });
 });
 
 test("trap: audio of a lower event_id than the interruption is dropped", () => {
@@ -77,7 +77,7 @@ test("trap: audio of a lower event_id than the interruption is dropped", () => {
       type: "audio",
       audio_event: { audio_base_64: "AQID", event_id },
     } satisfies Incoming.AudioClientEvent);
-  expect(audio(4)).toEqual([{ type: "audio", audio: new Uint8Array([1, 2, 3]) }]);
+  expect(audio(4)).toEqual([{ type: "audio", audio: new Uint8Array([1, 2, 3]), item: "1" }]);
   expect(
     read({
       type: "interruption",
@@ -91,22 +91,22 @@ test.each([1e9, undefined])(
   "an interruption of event %s doesn't make the agent mute for good",
   (event_id) => {
     const { codec } = codecOf();
-    codec.read(JSON.stringify({ type: "interruption", interruption_event: { event_id } }));
+    codec.decode(JSON.stringify({ type: "interruption", interruption_event: { event_id } }));
     const audio_event = { audio_base_64: "AAA=", event_id: 7 };
-    expect(codec.read(JSON.stringify({ type: "audio", audio_event }))).toHaveLength(1);
+    expect(codec.decode(JSON.stringify({ type: "audio", audio_event }))).toHaveLength(1);
   },
 );
 
-test("a ping is answered, and words are read, corrected too", () => {
+test("a ping is answered; a correction replaces the text that it corrects", () => {
   const { codec, read } = codecOf();
-  expect(sent(codec.hear(new Uint8Array([1, 2, 3])))).toEqual([
+  expect(sent(codec.encode(new Uint8Array([1, 2, 3])))).toEqual([
     { user_audio_chunk: "AQID" } satisfies Outgoing.UserAudio,
   ]);
   const [pong] = read({
     type: "ping",
     ping_event: { event_id: 9, ping_ms: 50 },
   } satisfies Ping);
-  expect(pong?.type === "send" && sent(pong.frames)).toEqual([
+  expect(pong?.type === "send" && sent(pong.messages)).toEqual([
     { type: "pong", event_id: 9 } satisfies Outgoing.PongClientToOrchestratorEvent,
   ]);
   expect(
@@ -120,7 +120,11 @@ test("a ping is answered, and words are read, corrected too", () => {
       type: "agent_response",
       agent_response_event: { agent_response: "Hello", event_id: 2 },
     } satisfies Incoming.AgentResponseClientEvent),
-  ).toEqual([{ type: "transcript", who: "agent", text: "Hello", final: true }]);
+  ).toEqual([{ type: "transcript", who: "agent", text: "Hello", final: true, item: "2" }]);
+  read({
+    type: "interruption",
+    interruption_event: { event_id: 6 },
+  } satisfies Interruption);
   expect(
     read({
       type: "agent_response_correction",
@@ -130,7 +134,17 @@ test("a ping is answered, and words are read, corrected too", () => {
         event_id: 2,
       },
     } satisfies Incoming.AgentResponseCorrectionClientEvent),
-  ).toEqual([{ type: "transcript", who: "agent", text: "Hel", final: true }]);
+  ).toEqual([
+    {
+      type: "transcript",
+      who: "agent",
+      text: "Hel",
+      final: true,
+      item: "2",
+      interrupted: true,
+      replaces: true,
+    },
+  ]);
   expect(codec.interrupted([])).toEqual([]);
 });
 
@@ -164,7 +178,10 @@ test("of an error its word is told, and the service's limit ends the call", () =
       type: "error",
       error_event: { code: 1011, error_type, message: "xi-MARKED" },
     } satisfies Incoming.ErrorClientEvent);
-  expect(error("llm_timeout")).toEqual([{ type: "error", code: "llm_timeout" }]);
+  expect(error("llm_timeout")).toEqual([
+    { type: "response_done", outcome: "failed" },
+    { type: "error", code: "llm_timeout" },
+  ]);
   expect(error("max_duration_exceeded")[1]).toEqual({ type: "end", reason: "session_limit" });
 });
 

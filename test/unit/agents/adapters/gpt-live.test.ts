@@ -10,14 +10,15 @@ import type {
 } from "openai/resources/live/live";
 import { expect, test } from "vitest";
 import { type GptLiveOptions, gptLive } from "../../../../src/agents/adapters/gpt-live.ts";
-import type { Frame } from "../../../../src/agents/agent.ts";
+import type { AgentMessage } from "../../../../src/agents/agent.ts";
 
 const apiKey = "sk-MARKED";
-const codecOf = (options: Partial<GptLiveOptions> = {}, sample_rate: 8000 | 16000 = 8000) => {
-  const codec = gptLive({ apiKey, ...options }).codec({ sample_rate });
-  return { codec, read: (event: ServerEvent) => codec.read(JSON.stringify(event)) };
+const codecOf = (options: Partial<GptLiveOptions> = {}, sampleRate: 8000 | 16000 = 8000) => {
+  const codec = gptLive({ apiKey, ...options }).codec({ sampleRate });
+  return { codec, read: (event: ServerEvent) => codec.decode(JSON.stringify(event)) };
 };
-const sent = (frames: readonly Frame[]) => frames.map((frame) => JSON.parse(String(frame)));
+const sent = (messages: readonly AgentMessage[]) =>
+  messages.map((message) => JSON.parse(String(message)));
 const session: SessionResource = {
   id: "s1",
   expires_at: 0,
@@ -34,7 +35,7 @@ test.each([
     const { codec } = codecOf({ instructions: "Be brief." }, rate);
     expect(codec.open()).toEqual([]);
     expect(codec.continuous).toBe(true);
-    expect(codec.formats?.hears.sample_rate).toBe(rate);
+    expect(codec.formats?.input.sampleRate).toBe(rate);
     expect(sent(codec.answered())).toEqual([
       {
         type: "session.start",
@@ -65,10 +66,10 @@ test.each([
 
 test("it is ready once started, and told how to begin", () => {
   const started: ServerEvent = { type: "session.started", event_id: "e", session };
-  expect(codecOf().read(started)).toEqual([{ type: "ready" }]);
+  expect(codecOf().read(started)).toEqual([{ type: "ready", begins: "callee" }]);
   const [ready, send] = codecOf({ greeting: "Hello!" }).read(started);
   expect(ready).toEqual({ type: "ready" });
-  expect(send?.type === "send" && sent(send.frames)).toEqual([
+  expect(send?.type === "send" && sent(send.messages)).toEqual([
     {
       type: "session.commentary.append",
       content: "Begin the call with: Hello!",
@@ -79,7 +80,7 @@ test("it is ready once started, and told how to begin", () => {
 
 test("audio and words go both ways, and an interruption needs nothing", () => {
   const { codec, read } = codecOf();
-  expect(sent(codec.hear(new Uint8Array([1, 2, 3])))).toEqual([
+  expect(sent(codec.encode(new Uint8Array([1, 2, 3])))).toEqual([
     { type: "session.input_audio.append", audio: "AQID" } satisfies InputAudioAppendEvent,
   ]);
   expect(read({ type: "session.output_audio.delta", delta: "AQID" })).toEqual([
@@ -93,33 +94,47 @@ test("audio and words go both ways, and an interruption needs nothing", () => {
     { type: "speech" },
     { type: "transcript", who: "callee", text: "Y", final: false },
   ]);
-  expect(codec.interrupted([{ item: "", heard: 1, of: 2 }])).toEqual([]);
+  expect(codec.interrupted([{ item: "", played: 1, duration: 2 }])).toEqual([]);
 });
 
-test("tools are used by way of the model that it asks", () => {
+test("the backend is continued once: when all calls of its response are answered, and it has completed", () => {
   const { codec, read } = codecOf();
   const asks = (call_id: string): ServerEvent => ({
     type: "response.event",
     event_id: "e",
+    delegation_id: "d1",
     event: {
       type: "response.output_item.done",
       item: { type: "function_call", call_id, name: "look_up", arguments: "{}" },
     },
   });
   expect(read(asks("c1"))).toEqual([{ type: "tool", id: "c1", name: "look_up", arguments: "{}" }]);
-  read(asks("c2"));
+  expect(read(asks("c1"))).toEqual([]); // Doubled.
   const result = (id: string) =>
     ({ id, name: "look_up", output: "yes", isError: false, reply: true }) as const;
+  const completed: ServerEvent = {
+    type: "response.event",
+    event_id: "e",
+    delegation_id: "d1",
+    event: { type: "response.completed", response: { id: "r1" } },
+  };
   const output = (call_id: string) =>
     ({
       type: "response.item.create",
       item: { type: "function_call_output", call_id, output: "yes" },
     }) satisfies ResponseItemCreateEvent;
   expect(sent(codec.toolResult(result("c1")))).toEqual([output("c1")]);
-  expect(sent(codec.toolResult(result("c2")))).toEqual([
-    output("c2"),
-    { type: "response.create" } satisfies ResponseCreateEvent,
-  ]);
+  read(asks("c2"));
+  expect(sent(codec.toolResult(result("c2")))).toEqual([output("c2")]);
+  read(asks("c3"));
+  read(completed);
+  const create = { type: "response.create" } satisfies ResponseCreateEvent;
+  expect(sent(codec.toolResult(result("c3")))).toEqual([output("c3"), create]);
+  read(asks("c4"));
+  expect(sent(codec.toolResult(result("c4")))).toEqual([output("c4")]);
+  const [send] = read(completed);
+  expect(send?.type === "send" && sent(send.messages)).toEqual([create]);
+  expect(read(completed)).toEqual([]);
   expect(read({ type: "response.event", event_id: "e", event: { type: "response.done" } })).toEqual(
     [],
   );
@@ -129,6 +144,7 @@ test.each([
   ["expired", "session_limit"],
   ["close_requested", "agent_ended"],
   ["content", "agent_ended"],
+  ["connection_lost", "agent_lost"],
 ] as const)("a session that is closed, %s, ends the call: %s", (reason, end) => {
   const closed: ServerEvent = {
     type: "session.closed",
@@ -138,6 +154,41 @@ test.each([
     usage: { seconds: 1 },
   };
   expect(codecOf().read(closed)).toEqual([{ type: "end", reason: end }]);
+});
+
+test("two responses of the backend are continued each for itself", () => {
+  const { codec, read } = codecOf();
+  const event = (delegation_id: string, event: Record<string, unknown>): ServerEvent => ({
+    type: "response.event",
+    event_id: "e",
+    delegation_id,
+    event,
+  });
+  const call = (call_id: string) => ({
+    type: "response.output_item.done",
+    item: { type: "function_call", call_id, name: "look_up", arguments: "{}" },
+  });
+  read(event("d1", call("c1")));
+  read(event("d2", call("c2")));
+  read(event("d1", { type: "response.completed" }));
+  const result = { name: "look_up", output: "yes", isError: false, reply: true };
+  expect(codec.toolResult({ id: "c2", ...result })).toHaveLength(1);
+  expect(codec.toolResult({ id: "c1", ...result })).toHaveLength(2);
+  expect(read(event("d2", { type: "response.completed" }))).toHaveLength(1);
+});
+
+test("a response of the backend that failed is an error, and one that is refused ends the call", () => {
+  const failed = (code: string): ServerEvent => ({
+    type: "response.event",
+    event_id: "e",
+    event: { type: "response.failed", response: { error: { code } } },
+  });
+  const { read } = codecOf();
+  expect(read(failed("server_error"))).toEqual([{ type: "error", code: "server_error" }]);
+  expect(read(failed("insufficient_quota"))).toEqual([
+    { type: "error", code: "insufficient_quota" },
+    { type: "end", reason: "agent_refused" },
+  ]);
 });
 
 test("of an error its word is told; the session is closed in words", () => {

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { Converter } from "../../../../src/agents/audio/converter.ts";
-import type { AudioFormat } from "../../../../src/agents/audio/format.ts";
+import { type AudioFormat, Converter } from "../../../../src/agents/audio/resample.ts";
 
-const pcm = (sample_rate: number): AudioFormat => ({ encoding: "pcm", sample_rate });
-const ulaw: AudioFormat = { encoding: "ulaw", sample_rate: 8_000 };
+const pcm = (sampleRate: number): AudioFormat => ({ encoding: "pcm", sampleRate });
+const ulaw: AudioFormat = { encoding: "ulaw", sampleRate: 8_000 };
 const bytes = Uint8Array.from({ length: 640 }, (_, at) => (at * 37) % 256);
 
 test.each([pcm(8_000), ulaw])("audio of the same format stays as it is: %j", (format) => {

@@ -1,62 +1,108 @@
 import { expect, it } from "vitest";
 import type { Progress } from "../../../../src/campaigns/index.ts";
-import { statusLine } from "../../../../src/cli/dial/status.ts";
+import { durationText, Speed, statusLine, summaryLines } from "../../../../src/cli/dial/status.ts";
 
 const none: Progress = {
   ...{ state: "running", done: false, contacts: 0, waiting: 0, calling: 0 },
   ...{ completed: 0, busy: 0, no_answer: 0, rejected: 0, unreachable: 0, refused: 0, unknown: 0 },
-  ...{ expired: 0, canceled: 0, skipped: 0, placed: 0 },
+  ...{ expired: 0, canceled: 0, blocked: 0, placed: 0 },
 };
 
 const now = Date.parse("2026-06-03T10:00:00Z");
-const standing = { rate: 5, opens: now, now, stopping: false };
+const running = { rate: 5, nextCall: now, end: now + 96_000, now, stopping: false };
 
 const half: Progress = {
   ...none,
   ...{ contacts: 1_000, waiting: 480, calling: 20, completed: 400, busy: 60, no_answer: 40 },
 };
 
-it("tells bar, done, live, time left, pace and outcomes", () => {
-  expect(statusLine(half, standing)).toBe(
-    "[##########----------] 500/1000  20 live  1 min 36 s left at 5/s  400 completed, 60 busy, 40 no answer",
+const wide = 200;
+
+it("shows progress, time left, live calls and outcomes, the most important first", () => {
+  expect(statusLine(half, running, wide)).toBe(
+    "500/1000 done  480 waiting, about 1 min 36 s left at 5/s  20 live  " +
+      "400 completed, 60 busy, 40 no answer  [##########----------]",
   );
 });
 
-it("tells the pace as it is now, and what is left by it", () => {
-  expect(statusLine(half, { ...standing, rate: 2.5 })).toContain("3 min 12 s left at 2.5/s");
-  expect(statusLine(half, { ...standing, rate: 1.23456 })).toContain("at 1.23/s");
+it.each([119, 100, 80, 60, 40, 14, 5])("fits %i columns, whole parts first", (width) => {
+  const line = statusLine(half, { ...running, trouble: "the service cannot be reached" }, width);
+  expect(line.length).toBeLessThanOrEqual(width);
+  expect("500/1000 done".startsWith(line.slice(0, 13).trimEnd())).toBe(true);
 });
 
-it("tells when the next call begins, outside of the hours and before a next attempt", () => {
-  const opens = now + 11 * 3_600_000 + 30 * 60_000;
-  expect(statusLine(half, { ...standing, opens })).toContain("next call in 11 h 30 min");
+it("shows why calls cannot be placed before everything but the progress", () => {
+  const trouble = "the service cannot be reached";
+  expect(statusLine(half, { ...running, trouble }, 50)).toBe(`500/1000 done  ${trouble}`);
 });
 
-it("tells that nobody waits any more, and calls still live", () => {
+it("shows the present rate", () => {
+  expect(statusLine(half, { ...running, rate: 1.23456 }, wide)).toContain("at 1.23/s");
+});
+
+it("shows when the next call begins, outside the hours and before a next attempt", () => {
+  const nextCall = now + 11 * 3_600_000 + 30 * 60_000;
+  expect(statusLine(half, { ...running, nextCall }, wide)).toContain(
+    "480 waiting, next call in 11 h 30 min",
+  );
+});
+
+it("shows that only live calls are left", () => {
   const last = { ...none, contacts: 3, calling: 1, completed: 2 };
-  expect(statusLine(last, standing)).toContain(
-    "] 2/3  1 live  waiting for the last calls  2 completed",
+  expect(statusLine(last, running, wide)).toMatch(
+    /^2\/3 done {2}waiting for the last calls {2}1 live {2}2 completed/,
   );
 });
 
-it("tells what a second ctrl-C does, once there was one", () => {
-  expect(statusLine(half, { ...standing, stopping: true })).toContain(
+it("shows what a second ctrl-C does, after the first", () => {
+  expect(statusLine(half, { ...running, stopping: true }, wide)).toContain(
     "stopping: waiting for the live calls; ctrl-C again leaves them",
   );
 });
 
-it("tells nothing of waiting once nobody waits and no call lives", () => {
-  const all = { ...none, done: true, contacts: 3, completed: 3 };
-  const never = Number.POSITIVE_INFINITY;
-  for (const stopping of [true, false]) {
-    expect(statusLine(all, { ...standing, stopping, opens: never })).toMatch(
-      /3\/3 {2}0 live {2}3 completed$/,
-    );
-  }
-});
-
 it("has a full bar at the end, and an empty one for an empty list", () => {
   const all = { ...none, done: true, contacts: 3, completed: 3 };
-  expect(statusLine(all, standing)).toContain(`[${"#".repeat(20)}] 3/3`);
-  expect(statusLine(none, standing)).toContain(`[${"-".repeat(20)}] 0/0`);
+  expect(statusLine(all, running, wide)).toBe(`3/3 done  0 live  3 completed  [${"#".repeat(20)}]`);
+  expect(statusLine(none, running, wide)).toContain(`[${"-".repeat(20)}]`);
+});
+
+const end = { ledger: "people.outdial", interrupted: false };
+
+it("ends with the outcomes and the next step", () => {
+  const all = { ...none, done: true, contacts: 3, completed: 2, busy: 1 };
+  expect(summaryLines(all, end)).toEqual([
+    "3 of 3 done: 2 completed, 1 busy",
+    "Next: outdial results people.outdial > results.csv",
+  ]);
+});
+
+it("explains unknown contacts", () => {
+  const text = summaryLines({ ...none, contacts: 1, unknown: 1 }, end).join(" ");
+  expect(text).toMatch(/1 unknown: may have been called, and .* not called again/);
+  expect(text).toMatch(/look the calls up at the service/);
+});
+
+it("says after ctrl-C that the same command resumes, and after a pause why", () => {
+  const paused = { ...half, state: "paused", reason: "HTTP 403" } as const;
+  expect(summaryLines(paused, { ...end, interrupted: true }).join()).toMatch(
+    /Interrupted with 480 waiting: the same command resumes where it left off/,
+  );
+  expect(summaryLines(paused, end).join()).toMatch(/Paused: HTTP 403.*the same command resumes/);
+});
+
+it.each([
+  [0, "0 s"],
+  [59.2, "60 s"],
+  [7_500, "2 h 5 min"],
+  [90_000, "1 d 1 h"],
+])("writes %s seconds as %s", (seconds, text) => {
+  expect(durationText(seconds)).toBe(text);
+});
+
+it("measures how many calls begin per second, over the last minute", () => {
+  const speed = new Speed();
+  expect(speed.measure({ contacts: 100, waiting: 100 }, 0)).toBeUndefined();
+  expect(speed.measure({ contacts: 100, waiting: 99 }, 1_000)).toBeUndefined();
+  expect(speed.measure({ contacts: 100, waiting: 96 }, 2_000)).toBe(2);
+  expect(speed.measure({ contacts: 100, waiting: 36 }, 62_000)).toBe(1);
 });

@@ -8,14 +8,14 @@ const playing = (left = 600) => new Playout(8_000, { left: left * quotaRate });
 const samples = (count: number) => new Int16Array(count).fill(9);
 
 const heard = (playout: Playout, now = 10_000) =>
-  playout.heard(now).map(({ chunk_id, from, samples: { length } }) => [chunk_id, from, length]);
+  playout.played(now).map(({ chunk_id, from, samples: { length } }) => [chunk_id, from, length]);
 
 describe("what an application says", () => {
   it("is heard piece after piece, from now at the earliest", () => {
     const playout = playing();
-    playout.say(samples(10), "a", 5);
-    playout.say(samples(10), "b", 7);
-    playout.say(samples(10), "c", 100);
+    playout.enqueue(samples(10), "a", 5);
+    playout.enqueue(samples(10), "b", 7);
+    playout.enqueue(samples(10), "c", 100);
     expect(heard(playout)).toEqual([
       ["a", 5, 10],
       ["b", 15, 10],
@@ -25,18 +25,18 @@ describe("what an application says", () => {
 
   it("is heard as far as time has come", () => {
     const playout = playing();
-    playout.say(samples(10), "a", 5);
-    playout.say(samples(10), "b", 5);
-    expect(playout.heard(5)).toEqual([]);
-    expect(playout.heard(17)).toEqual([
-      { chunk_id: "a", from: 5, samples: samples(10), of: 10, end: "played" },
-      { chunk_id: "b", from: 15, samples: samples(2), of: 10, end: "playing" },
+    playout.enqueue(samples(10), "a", 5);
+    playout.enqueue(samples(10), "b", 5);
+    expect(playout.played(5)).toEqual([]);
+    expect(playout.played(17)).toEqual([
+      { chunk_id: "a", from: 5, samples: samples(10), total: 10, end: "played" },
+      { chunk_id: "b", from: 15, samples: samples(2), total: 10, end: "playing" },
     ]);
   });
 
   it("stops where it is interrupted, and what follows comes earlier", () => {
     const playout = playing();
-    for (const name of ["a", "b", "b", "c"]) playout.say(samples(10), name, 0);
+    for (const name of ["a", "b", "b", "c"]) playout.enqueue(samples(10), name, 0);
     expect(playout.interrupt("b", 14)).toBe(16);
     expect(playout.interrupt("a", 16)).toBe(0);
     expect(heard(playout)).toEqual([
@@ -44,12 +44,12 @@ describe("what an application says", () => {
       ["b", 10, 4],
       ["c", 14, 10],
     ]);
-    expect(playout.heard(99)[1]).toMatchObject({ of: 10, end: "cut" });
+    expect(playout.played(99)[1]).toMatchObject({ total: 10, end: "cut" });
   });
 
   it("stays where it is when something later is interrupted", () => {
     const playout = playing();
-    for (const name of ["a", "b", "c"]) playout.say(samples(10), name, 0);
+    for (const name of ["a", "b", "c"]) playout.enqueue(samples(10), name, 0);
     playout.interrupt("b", 5);
     expect(heard(playout)).toEqual([
       ["a", 0, 10],
@@ -59,18 +59,18 @@ describe("what an application says", () => {
 
   it("is silent after clear, and what was heard was heard", () => {
     const playout = playing();
-    playout.say(samples(10), undefined, 0);
-    playout.say(samples(10), undefined, 0);
+    playout.enqueue(samples(10), undefined, 0);
+    playout.enqueue(samples(10), undefined, 0);
     expect(playout.clear(4)).toBe(16);
     expect(heard(playout)).toEqual([[undefined, 0, 4]]);
-    playout.say(samples(10), undefined, 6);
+    playout.enqueue(samples(10), undefined, 6);
     expect(heard(playout).at(-1)).toEqual([undefined, 6, 10]);
   });
 
   it("says where so much of it was heard", () => {
     const playout = playing();
-    playout.say(samples(10), "a", 5);
-    playout.say(samples(10), "b", 100);
+    playout.enqueue(samples(10), "a", 5);
+    playout.enqueue(samples(10), "b", 100);
     expect(playout.reached(50, 0, 99)).toBeUndefined();
     expect(playout.reached(50, 0, 101)).toBe(100);
     expect(playout.reached(0, 15, 104)).toBeUndefined();
@@ -99,7 +99,7 @@ describe("what an application says", () => {
         for (const { what, name, size, later } of acts) {
           pass(now + later);
           if (what === "say") {
-            playout.say(samples(size), name, now);
+            playout.enqueue(samples(size), name, now);
             waiting.push(...Array<string>(size).fill(name));
           } else {
             const before = waiting.length;
@@ -110,7 +110,7 @@ describe("what an application says", () => {
         }
         pass(now + 50);
         const seen: (string | undefined)[] = Array(now).fill(undefined);
-        for (const { chunk_id, from, samples: each } of playout.heard(now)) {
+        for (const { chunk_id, from, samples: each } of playout.played(now)) {
           seen.fill(String(chunk_id), from, from + each.length);
         }
         expect(seen).toEqual(line);
@@ -122,49 +122,51 @@ describe("what an application says", () => {
   it("beyond its quota is refused, and what is thrown away makes room", () => {
     const playout = playing(10);
     for (let second = 0; second < 10; second++) {
-      expect(playout.say(samples(8_000), second, 0)).toBe(true);
+      expect(playout.enqueue(samples(8_000), second, 0)).toBe(true);
     }
-    expect(playout.say(samples(8_000), "more", 0)).toBe(false);
+    expect(playout.enqueue(samples(8_000), "more", 0)).toBe(false);
     playout.clear(4_000);
     for (let second = 0; second < 9; second++) {
-      expect(playout.say(samples(8_000), second, 4_000)).toBe(true);
+      expect(playout.enqueue(samples(8_000), second, 4_000)).toBe(true);
     }
-    expect(playout.say(samples(8_000), "more", 4_000)).toBe(false);
+    expect(playout.enqueue(samples(8_000), "more", 4_000)).toBe(false);
   });
 
   it("counts ten milliseconds at least, and nothing when it is empty", () => {
     const playout = playing(1);
-    for (let count = 0; count < 1_000; count++) expect(playout.say(samples(0), "a", 0)).toBe(true);
-    for (let count = 0; count < 100; count++) expect(playout.say(samples(1), "a", 0)).toBe(true);
-    expect(playout.say(samples(1), "a", 0)).toBe(false);
+    for (let count = 0; count < 1_000; count++)
+      expect(playout.enqueue(samples(0), "a", 0)).toBe(true);
+    for (let count = 0; count < 100; count++)
+      expect(playout.enqueue(samples(1), "a", 0)).toBe(true);
+    expect(playout.enqueue(samples(1), "a", 0)).toBe(false);
   });
 });
 
 describe("a flood of messages", () => {
   const many = 40_000;
   const floods: Readonly<Record<string, (playout: Playout, index: number) => void>> = {
-    "empty ones": (playout) => playout.say(samples(0), "a", 0),
-    "tiny ones": (playout, index) => playout.say(samples(1), index, 0),
-    "tiny ones, heard at once": (playout, index) => playout.say(samples(1), index, index),
-    "tiny ones of one name": (playout) => playout.say(samples(1), "a", 0),
+    "empty ones": (playout) => playout.enqueue(samples(0), "a", 0),
+    "tiny ones": (playout, index) => playout.enqueue(samples(1), index, 0),
+    "tiny ones, heard at once": (playout, index) => playout.enqueue(samples(1), index, index),
+    "tiny ones of one name": (playout) => playout.enqueue(samples(1), "a", 0),
     "each interrupted": (playout, index) => {
-      playout.say(samples(1), index, 0);
+      playout.enqueue(samples(1), index, 0);
       playout.interrupt(index, 0);
     },
     "each interrupted behind a long one": (playout, index) => {
-      playout.say(samples(index ? 1 : 80_000), index, 0);
+      playout.enqueue(samples(index ? 1 : 80_000), index, 0);
       if (index) playout.interrupt(index, 1);
     },
     "the first of many interrupted": (playout, index) => {
-      if (index < many / 2) playout.say(samples(1), index, 0);
+      if (index < many / 2) playout.enqueue(samples(1), index, 0);
       else playout.interrupt(index - many / 2, 0);
     },
     "interruptions of nothing": (playout, index) => {
-      if (index < many / 2) playout.say(samples(1), index, 0);
+      if (index < many / 2) playout.enqueue(samples(1), index, 0);
       else playout.interrupt("nothing", 0);
     },
     clears: (playout, index) => {
-      playout.say(samples(1), index, 0);
+      playout.enqueue(samples(1), index, 0);
       playout.clear(0);
     },
   };

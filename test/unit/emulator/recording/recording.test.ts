@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { audioOf } from "../../../../src/emulator/recording/audio.ts";
-import { Recording } from "../../../../src/emulator/recording/recording.ts";
+import { audioOf, Recording } from "../../../../src/emulator/recording/recording.ts";
 
 const of = (value: number, count: number) => new Int16Array(count).fill(value);
 
@@ -11,11 +10,11 @@ const at8 = (all = true) => ({ sampleRate: 8_000, now: 60_000, all });
 describe("a recording", () => {
   it("is the same in one piece or in many, and never out of range", () => {
     const recording = new Recording();
-    recording.callee.tone(440, 1, 30);
-    recording.media.tone(350, 10, 20);
-    recording.open(8_000).say(of(32_767, 100), "a", 40);
+    recording.callee.openTone(440, 1, 30);
+    recording.media.openTone(350, 10, 20);
+    recording.open(8_000).enqueue(of(32_767, 100), "a", 40);
     recording.callee.add({ from: 60, samples: of(32_767, 100), sampleRate: 8_000 });
-    recording.open(16_000).say(of(-32_768, 90), "a", 301);
+    recording.open(16_000).enqueue(of(-32_768, 90), "a", 301);
     const whole = recording.mono(0, 300, at8());
     fc.assert(
       fc.property(fc.nat(299), fc.nat(300), (first, count) => {
@@ -30,13 +29,13 @@ describe("a recording", () => {
   it("has the callee left and what is said to them right", () => {
     const recording = new Recording();
     recording.callee.add({ from: 1, samples: of(7, 2), sampleRate: 8_000 });
-    recording.open(8_000).say(of(9, 2), undefined, 2);
+    recording.open(8_000).enqueue(of(9, 2), undefined, 2);
     expect([...recording.stereo(0, 4, at8())]).toEqual([0, 0, 7, 0, 7, 9, 0, 9]);
   });
 
   it("is silent while it is told to pause, and what was heard is known all the same", () => {
     const recording = new Recording();
-    recording.open(8_000).say(of(9, 80), undefined, 0);
+    recording.open(8_000).enqueue(of(9, 80), undefined, 0);
     recording.pause(2);
     const going = recording.mono(0, 80, at8(false));
     expect(going).toEqual(new Int16Array([...of(9, 16), ...of(0, 64)]));
@@ -61,11 +60,11 @@ describe("the audio of a call", () => {
     const playout = recording.open(8_000);
     const pieces = 5_000;
     for (let at = 0; at < pieces; at++) {
-      playout.say(piece(), at, at * 160);
+      playout.enqueue(piece(), at, at * 160);
       recording.callee.add({ from: at * 160, samples: piece(), sampleRate: 8_000 });
     }
-    const { peaks, heard } = audioOf(recording, pieces * 20);
-    expect(heard).toHaveLength(pieces);
+    const { peaks, played } = audioOf(recording, pieces * 20);
+    expect(played).toHaveLength(pieces);
     looks = 0;
     const callee = peaks("callee", 1_000);
     const application = peaks("application", 1_000);
@@ -81,27 +80,27 @@ describe("the audio of a call", () => {
     expect(second).toBe(callee[1]);
   });
 
-  it("tells what was heard, when, and how much of it, at the stream's own rate", () => {
+  it("lists what was played, when, and how much of it, at the stream's own rate", () => {
     const recording = new Recording();
     const playout = recording.open(16_000);
-    playout.say(of(9, 320), "one", 160);
-    playout.say(of(8, 320), 2, 160);
-    playout.say(of(7, 320), undefined, 160);
+    playout.enqueue(of(9, 320), "one", 160);
+    playout.enqueue(of(8, 320), 2, 160);
+    playout.enqueue(of(7, 320), undefined, 160);
     playout.interrupt(2, 481);
-    const { heard, ms, sample_rate } = audioOf(recording, 35);
+    const { played, ms, sample_rate } = audioOf(recording, 35);
     expect({ ms, sample_rate }).toEqual({ ms: 35, sample_rate: 16_000 });
-    const of320 = { of: 320, sample_rate: 16_000 };
-    expect(heard).toEqual([
+    const of320 = { total: 320, sample_rate: 16_000 };
+    expect(played).toEqual([
       { chunk_id: "one", from_ms: 10, to_ms: 30, samples: 320, end: "played", ...of320 },
       { chunk_id: 2, from_ms: 30, to_ms: 30.0625, samples: 1, end: "cut", ...of320 },
       { from_ms: 30.0625, to_ms: 35, samples: 79, end: "playing", ...of320 },
     ]);
   });
 
-  it("gives each voice, its peaks, and both as a WAV", () => {
+  it("gives each side, its peaks, and both as a WAV", () => {
     const recording = new Recording();
     recording.callee.add({ from: 160, samples: of(16_384, 160), sampleRate: 8_000 });
-    recording.open(8_000).say(of(-32_768, 240), undefined, 0);
+    recording.open(8_000).enqueue(of(-32_768, 240), undefined, 0);
     const audio = audioOf(recording, 50);
     expect(audio.samples("application")).toEqual(
       new Int16Array([...of(-32_768, 240), ...of(0, 160)]),
@@ -113,8 +112,8 @@ describe("the audio of a call", () => {
   });
 
   it("is empty before the answer", () => {
-    const { heard, cuts, samples, peaks } = audioOf(new Recording(), 0);
-    expect([heard, cuts, samples("callee"), peaks("callee")]).toEqual([
+    const { played, cuts, samples, peaks } = audioOf(new Recording(), 0);
+    expect([played, cuts, samples("callee"), peaks("callee")]).toEqual([
       [],
       [],
       new Int16Array(),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bytesOf } from "../../../../src/emulator/recording/sound.ts";
-import { wavHead, wavSamples, wavSeconds } from "../../../../src/emulator/recording/wav.ts";
+import { bytesOf } from "../../../../src/emulator/recording/track.ts";
+import { readWav, wavHead, wavSeconds } from "../../../../src/emulator/recording/wav.ts";
 
 describe("the head of a WAV", () => {
   it("says how long it is", () => {
@@ -40,30 +40,30 @@ describe("the samples of a WAV", () => {
     fc.assert(
       fc.property(fc.int16Array(), (each) => {
         const samples = new Int16Array(each);
-        expect(wavSamples(fileOf(samples))).toEqual({ samples, sampleRate: 8_000 });
+        expect(readWav(fileOf(samples))).toEqual({ samples, sampleRate: 8_000 });
       }),
     );
-    const stereo = wavSamples(fileOf(new Int16Array([1, -1, 2, -2]), 2));
+    const stereo = readWav(fileOf(new Int16Array([1, -1, 2, -2]), 2));
     expect(stereo.samples).toEqual(new Int16Array([1, 2]));
   });
 
   it("end where the file does, whatever its head says", () => {
     const file = fileOf(new Int16Array([1, 2, 3])).slice(0, -2);
-    expect(wavSamples(file).samples).toEqual(new Int16Array([1, 2]));
+    expect(readWav(file).samples).toEqual(new Int16Array([1, 2]));
   });
 
   it("are found nowhere else", () => {
     const floating = fileOf(new Int16Array(4));
     floating[20] = 3;
     for (const bytes of [new Uint8Array(), new Uint8Array(60), floating]) {
-      expect(() => wavSamples(bytes)).toThrow("must be a WAV of 16-bit PCM");
+      expect(() => readWav(bytes)).toThrow("must be a WAV of 16-bit PCM");
     }
     const letters = new TextEncoder().encode("RIFF\0\0\0\0WAVE");
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const file = new Uint8Array([...letters, ...bytes]);
         try {
-          expect(wavSamples(file).samples.length).toBeLessThanOrEqual(40);
+          expect(readWav(file).samples.length).toBeLessThanOrEqual(40);
         } catch (error) {
           expect(error).toBeInstanceOf(TypeError);
         }

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
+import type { MediaSocket } from "../../../../src/flows/media/session.ts";
 import { streamSession } from "../../../../src/flows/media/session.ts";
-import type { MediaSocket } from "../../../../src/flows/media/socket.ts";
 
 const nothing = (): MediaSocket =>
   Object.assign(new EventTarget(), { readyState: 1, send: () => {}, close: () => {} });
 
 test.each([0, 0.01, -20, 19, 20.5, 10_001, Number.NaN, Number.POSITIVE_INFINITY, "500", null])(
   "no message has a length of %s ms",
-  (chunk_size) => {
-    expect(() => streamSession(nothing(), {}, { chunk_size: chunk_size as number })).toThrow(
+  (chunkSize) => {
+    expect(() => streamSession(nothing(), {}, { chunkSize: chunkSize as number })).toThrow(
       expect.objectContaining({
         name: "BadParametersException",
-        param: "chunk_size",
+        param: "chunkSize",
         placed: "no",
       }),
     );
   },
 );
 
-test.each([20, 500, 10_000, undefined])("one may have a length of %s ms", (chunk_size) => {
-  expect(streamSession(nothing(), {}, { chunk_size }).waiting).toBe(0);
+test.each([20, 500, 10_000, undefined])("one may have a length of %s ms", (chunkSize) => {
+  expect(streamSession(nothing(), {}, { chunkSize }).waiting).toBe(0);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { audioOf, FrameException, frameIn, messageIn } from "../../../../src/flows/media/frame.ts";
+import { decodeAudio, FrameException, parseMessage } from "../../../../src/flows/media/messages.ts";
 import { start } from "./start.ts";
 
 const longest = 2 ** 20 + 4_096;
-const read = (text: unknown) => frameIn(messageIn(text));
+const read = (text: unknown) => parseMessage(text);
 
 test.each([
   [new Uint8Array(2), "The message isn't text"],
@@ -32,5 +32,5 @@ test.each([
   ["AAAA", "data.audio_b64 ends within a sample"],
 ])("audio %j: %s", (audio_b64, rule) => {
   const message = { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64 } } as const;
-  expect(() => audioOf(message)).toThrow(new FrameException(rule));
+  expect(() => decodeAudio(message)).toThrow(new FrameException(rule));
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createConnection } from "node:net";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { WebSocket as Socket, WebSocketServer } from "ws";
-import type { Closed } from "../../../../src/flows/media/options.ts";
+import type { Closed } from "../../../../src/flows/media/session.ts";
 import { streamSession } from "../../../../src/flows/media/session.ts";
 import { start } from "./start.ts";
 

@@ -1,0 +1,301 @@
+import { isText, type Rule, textRule } from "../../lib/check.ts";
+import { base64, decoded } from "../../lib/encoding.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, Line } from "../agent.ts";
+import type { AudioFormat } from "../audio/resample.ts";
+import { objectRule } from "../options.ts";
+import { type Tools, toolDefinitions } from "../tools.ts";
+import {
+  type AgentOptions,
+  checkAgentOptions,
+  type Decoders,
+  decodeBy,
+  errorEvents,
+  type Fields,
+  keyOf,
+  parseMessage,
+  partOf,
+  ToolCalls,
+  textOf,
+  toMessage,
+} from "./shared.ts";
+
+/** The options of `openaiRealtime`. */
+export interface OpenAIRealtimeOptions extends AgentOptions {
+  /** What the agent is to do, and that it is a machine. */
+  readonly instructions?: string | undefined;
+  /**
+   * The voice.
+   *
+   * @defaultValue `"marin"`
+   */
+  readonly voice?: string | undefined;
+  /**
+   * The model.
+   *
+   * @defaultValue `"gpt-realtime"`
+   */
+  readonly model?: string | undefined;
+  /**
+   * What it says first, in about these words; `false` lets the callee begin.
+   *
+   * @defaultValue what the model makes of the instructions
+   */
+  readonly greeting?: string | false | undefined;
+  /** The tools that it may call; `hang_up` is built in. */
+  readonly tools?: Tools | undefined;
+  /**
+   * How the service finds out who speaks. It is always sent, since its defaults differ from document to document.
+   *
+   * @defaultValue `{ type: "server_vad" }`, which responds by itself and interrupts itself
+   */
+  readonly turnDetection?: OpenAITurnDetection | undefined;
+  /**
+   * The model that transcribes the callee; `false` for none.
+   *
+   * @defaultValue `"gpt-4o-mini-transcribe"`
+   */
+  readonly transcription?: string | false | undefined;
+}
+
+/** How OpenAI finds out who speaks, by its own names. */
+export type OpenAITurnDetection = (
+  | {
+      readonly type: "server_vad";
+      readonly threshold?: number;
+      readonly prefix_padding_ms?: number;
+      readonly silence_duration_ms?: number;
+    }
+  | { readonly type: "semantic_vad"; readonly eagerness?: "low" | "medium" | "high" | "auto" }
+) & { readonly create_response?: boolean; readonly interrupt_response?: boolean };
+
+const textOrFalse: Rule = [
+  (value) => value === false || isText(value),
+  "must be a string or false",
+];
+
+/** Errors that only say that the service was faster. */
+const harmless: ReadonlySet<string> = new Set([
+  "response_cancel_not_active",
+  "conversation_already_has_active_response",
+]);
+
+/** The outcome of a response by its status; any other was completed. */
+const outcomes: Readonly<Record<string, "failed" | "cancelled">> = {
+  failed: "failed",
+  incomplete: "failed",
+  cancelled: "cancelled",
+};
+
+const wireFormat = ({ encoding, sampleRate }: AudioFormat): object =>
+  encoding === "ulaw" ? { type: "audio/pcmu" } : { type: "audio/pcm", rate: sampleRate };
+
+/** An item, and the index of its part unless it is the first, as one name. */
+const itemOf = (message: Fields): string => {
+  const index = Number(message.content_index) || 0;
+  return textOf(message, "item_id") + (index ? `#${index}` : "");
+};
+
+/** The item and the index of its part, by that name. */
+const wireItem = (item: string): { readonly item_id: string; readonly content_index: number } => {
+  const [, item_id = item, index] = /^(.*)#(\d+)$/.exec(item) ?? [];
+  return { item_id, content_index: Number(index ?? 0) };
+};
+
+/** A text of the agent, in one of the message's fields. */
+const agentText =
+  (field: "delta" | "transcript") =>
+  (message: Fields): readonly AgentEvent[] => [
+    {
+      type: "transcript",
+      who: "agent",
+      text: textOf(message, field),
+      final: field === "transcript",
+      item: itemOf(message),
+      response: textOf(message, "response_id") || undefined,
+    },
+  ];
+
+const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Codec => {
+  const { instructions = "", voice = "marin", greeting } = options;
+  const turnDetection: OpenAITurnDetection = {
+    create_response: true,
+    interrupt_response: true,
+    ...(options.turnDetection ?? { type: "server_vad" }),
+  };
+  const format: AudioFormat =
+    sampleRate === 8000
+      ? { encoding: "ulaw", sampleRate: 8000 }
+      : { encoding: "pcm", sampleRate: 24_000 };
+  const calls = new ToolCalls();
+  /** The response that is being made. */
+  let active: string | undefined;
+
+  /** One response to all tools, and not before the active one has ended: it would be refused. */
+  const continuation = (): readonly AgentMessage[] =>
+    active === undefined && calls.takeDue() ? [toMessage({ type: "response.create" })] : [];
+
+  const onAudio = (message: Fields): readonly AgentEvent[] => {
+    const audio = decoded(textOf(message, "delta"));
+    const response = textOf(message, "response_id") || active; // Some gateways leave it out.
+    return [{ type: "audio", audio, item: itemOf(message), response }];
+  };
+
+  const decoders: Decoders = {
+    "session.updated": () => [{ type: "ready", ...(greeting === false && { begins: "callee" }) }],
+    "response.created": (message) => {
+      active = textOf(partOf(message, "response"), "id");
+      return [{ type: "response_started", response: active }];
+    },
+    // Compatible services also use the names of before the API's general availability.
+    "response.output_audio.delta": onAudio,
+    "response.audio.delta": onAudio,
+    "response.output_audio_transcript.delta": agentText("delta"),
+    "response.audio_transcript.delta": agentText("delta"),
+    "response.output_audio_transcript.done": agentText("transcript"),
+    "response.audio_transcript.done": agentText("transcript"),
+    "conversation.item.input_audio_transcription.completed": (message) => [
+      {
+        type: "transcript",
+        who: "callee",
+        text: textOf(message, "transcript"),
+        final: true,
+        item: itemOf(message),
+      },
+    ],
+    "input_audio_buffer.speech_started": () => [{ type: "interrupted" }],
+    "input_audio_buffer.speech_stopped": () => [{ type: "speech_stopped" }],
+    "response.function_call_arguments.done": (message) => {
+      const id = textOf(message, "call_id");
+      if (!calls.add(id)) return [];
+      return [{ type: "tool", id, name: textOf(message, "name"), arguments: message.arguments }];
+    },
+    "response.done": (message) => {
+      const fields = partOf(message, "response");
+      const response = textOf(fields, "id") || active;
+      if (response === active) active = undefined;
+      const outcome = outcomes[textOf(fields, "status")];
+      const details = partOf(fields, "status_details");
+      const error = partOf(details, "error");
+      const code = textOf(error, "code") || textOf(error, "type") || textOf(details, "reason");
+      const messages = continuation();
+      return [
+        { type: "response_done", response, ...(outcome && { outcome }) },
+        ...(outcome === "failed" ? errorEvents(code) : []),
+        ...(messages.length ? [{ type: "send", messages } as const] : []),
+      ];
+    },
+    error: (message) => {
+      const error = partOf(message, "error");
+      const code = textOf(error, "code") || textOf(error, "type");
+      if (harmless.has(code)) return [];
+      if (code !== "session_expired") return errorEvents(code);
+      return [
+        { type: "error", code },
+        { type: "end", reason: "session_limit" },
+      ];
+    },
+  };
+
+  return {
+    formats: { input: format, output: format },
+    probe: toMessage({ type: "session.update", session: { type: "realtime" } }),
+    open: () => {
+      const model = options.transcription ?? "gpt-4o-mini-transcribe";
+      const session = {
+        type: "realtime",
+        instructions: options.instructions,
+        output_modalities: ["audio"],
+        tools: toolDefinitions(options.tools).map((tool) => ({ type: "function", ...tool })),
+        audio: {
+          input: {
+            format: wireFormat(format),
+            ...(model && { transcription: { model } }),
+            turn_detection: turnDetection,
+          },
+          output: { format: wireFormat(format), voice },
+        },
+      };
+      return [toMessage({ type: "session.update", session })];
+    },
+    answered: () => {
+      if (greeting === false) return [];
+      const response = greeting && { instructions: `${instructions}\n\nBegin with: ${greeting}` };
+      return [toMessage({ type: "response.create", ...(response && { response }) })];
+    },
+    encode: (audio) => [toMessage({ type: "input_audio_buffer.append", audio: base64(audio) })],
+    decode: (message) => decodeBy(decoders, parseMessage(message)),
+    interrupted: (cuts) => {
+      const mustCancel = active !== undefined && !turnDetection.interrupt_response;
+      const cancel = { type: "response.cancel", response_id: active || undefined };
+      const truncations = cuts.map(({ item, played }) => ({
+        type: "conversation.item.truncate",
+        ...wireItem(item),
+        audio_end_ms: played,
+      }));
+      return [...(mustCancel ? [cancel] : []), ...truncations].map(toMessage);
+    },
+    toolResult: ({ id, output, reply }) => {
+      calls.answer(id, reply);
+      const item = { type: "function_call_output", call_id: id, output };
+      return [toMessage({ type: "conversation.item.create", item }), ...continuation()];
+    },
+  };
+};
+
+/** The URL with the model in it, unless it has one. */
+const withModel = (url: string, model: string): string => {
+  const address = new URL(url);
+  if (!address.searchParams.has("model")) address.searchParams.set("model", model);
+  return address.href;
+};
+
+/**
+ * An agent with OpenAI's Realtime protocol. A stream at 8 kHz is sent as μ-law, one at 16 kHz is converted to the
+ * 24 kHz that the model takes.
+ *
+ * @param options - the key, and what the agent is to do
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) when an option breaks its rule
+ *
+ * @example An agent with a tool
+ * ```ts
+ * import { openaiRealtime } from "outdial/agents";
+ *
+ * const agent = openaiRealtime({
+ *   apiKey: () => "sk-from-a-secrets-manager",
+ *   instructions: "Say at once that you are a machine. Ask whether the parcel has come.",
+ *   tools: {
+ *     note_answer: {
+ *       description: "Notes whether the parcel has come.",
+ *       parameters: { type: "object", properties: { came: { type: "boolean" } }, required: ["came"] },
+ *       run: (args) => console.log(args),
+ *     },
+ *   },
+ * });
+ * console.log(agent.name); // openai
+ * ```
+ * @see docs/agents.md
+ */
+export const openaiRealtime = (options: OpenAIRealtimeOptions): Agent => {
+  checkAgentOptions(options, {
+    instructions: textRule,
+    voice: textRule,
+    model: textRule,
+    greeting: textOrFalse,
+    turnDetection: objectRule,
+    transcription: textOrFalse,
+  });
+  const { url = "wss://api.openai.com/v1/realtime", model = "gpt-realtime", tools } = options;
+  return {
+    name: "openai",
+    tools,
+    address: async () => {
+      const key = await keyOf(options);
+      return {
+        url: withModel(url, model),
+        headers: { Authorization: `Bearer ${key}` },
+        protocols: ["realtime", `openai-insecure-api-key.${key}`],
+      };
+    },
+    codec: (line) => createCodec(options, line),
+  };
+};

@@ -1,0 +1,138 @@
+import { fail, isKey, isPage, isRecord, isText } from "../../lib/check.ts";
+import { createIsNew } from "../../lib/newest.ts";
+import { routeOf } from "../../lib/url.ts";
+import type { ApiKey } from "../../options.ts";
+import type { AgentEvent, AgentMessage } from "../agent.ts";
+import { AgentException } from "../exception.ts";
+import { booleanRule, checkOptions, type OptionRules, objectRule } from "../options.ts";
+import { checkTools, type Tools } from "../tools.ts";
+
+/** The options that every adapter has. */
+export interface AgentOptions {
+  /** The agent's key, or a function that returns it, called once a call. */
+  readonly apiKey: ApiKey;
+  /** The endpoint, if it isn't the usual one: a gateway, or a scripted agent in a test. */
+  readonly url?: string | undefined;
+  /**
+   * Allows a key in a web page, where every visitor can read it.
+   *
+   * @defaultValue `false`
+   */
+  readonly dangerouslyAllowBrowser?: boolean | undefined;
+}
+
+/** The rules of the options that every adapter has. */
+const agentRules: OptionRules<AgentOptions & { readonly tools?: Tools | undefined }> = {
+  apiKey: [
+    (value) => typeof value === "function" || isKey(value),
+    "must be a legal header value, or a function: is the environment variable set?",
+  ],
+  url: [(value) => !!routeOf(value, "ws"), "must be a wss URL; ws on loopback only"],
+  dangerouslyAllowBrowser: booleanRule,
+  tools: objectRule,
+};
+
+/**
+ * Checks the options of an adapter.
+ *
+ * @param rules - of the options that other adapters don't have
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) that names the option, never its value
+ */
+export const checkAgentOptions = <Options extends AgentOptions>(
+  options: Options & { readonly tools?: Tools | undefined },
+  rules: OptionRules<Omit<Options, keyof typeof agentRules>> & Partial<typeof agentRules>,
+): void => {
+  checkOptions(options, { ...agentRules, ...rules });
+  if (options.apiKey === undefined) fail("apiKey", "is missing");
+  checkTools(options.tools);
+  if (isPage() && options.dangerouslyAllowBrowser !== true) {
+    fail("dangerouslyAllowBrowser", "must be true in a web page, where everyone can read the key");
+  }
+};
+
+/** The key of this call. */
+export const keyOf = async ({ apiKey }: AgentOptions): Promise<string> => {
+  const key = typeof apiKey === "function" ? await apiKey() : apiKey;
+  return isKey(key) ? key : fail("apiKey", "must return a legal header value");
+};
+
+/** A parsed message: nothing about it is certain. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Decoders of messages by their type. Other messages are ignored. */
+export type Decoders = Readonly<Record<string, (message: Fields) => readonly AgentEvent[]>>;
+
+/**
+ * Parses a message in JSON.
+ *
+ * @throws {AgentException} without the content
+ */
+export const parseMessage = (message: AgentMessage): Fields => {
+  try {
+    const parsed: unknown = isText(message) && JSON.parse(message);
+    if (isRecord(parsed)) return parsed;
+  } catch {
+    // Thrown below: the parser's own error quotes the content.
+  }
+  throw new AgentException("agent_malformed");
+};
+
+/** Decodes a message by its type. */
+export const decodeBy = (decoders: Decoders, fields: Fields): readonly AgentEvent[] => {
+  const type = textOf(fields, "type");
+  return Object.hasOwn(decoders, type) ? (decoders[type]?.(fields) ?? []) : [];
+};
+
+/** An object within a message; an empty one where there is none. */
+export const partOf = (fields: Fields, name: string): Fields => {
+  const value = fields[name];
+  return isRecord(value) ? value : {};
+};
+
+/** A text within a message; an empty one where there is none. */
+export const textOf = (fields: Fields, name: string): string => {
+  const value = fields[name];
+  return isText(value) ? value : "";
+};
+
+/** A message in JSON. */
+export const toMessage = (fields: object): AgentMessage => JSON.stringify(fields);
+
+/** Error codes that no repetition mends: the service refuses the key, the account or the model. */
+const fatal =
+  /^(invalid_api_key|invalid_auth\w*|authentication_error|insufficient_quota|insufficient_permissions|billing_\w+|quota_exceeded|payment_required|account_deactivated|model_not_found|access_terminated)$/i;
+
+/** An error of the service. */
+export const errorEvents = (code: string): readonly AgentEvent[] => [
+  { type: "error", code },
+  ...(fatal.test(code) ? [{ type: "end", reason: "agent_refused" } as const] : []),
+];
+
+/**
+ * The tool calls of a response. The model is asked to continue once: when all calls are answered and the response has
+ * ended.
+ */
+export class ToolCalls {
+  readonly #isNew = createIsNew();
+  readonly #unanswered = new Set<string>();
+  #isReplyWanted = false;
+
+  /** Adds a call; returns whether its id is new: services repeat themselves. */
+  add(id: string): boolean {
+    const isNew = this.#isNew(id);
+    if (isNew) this.#unanswered.add(id);
+    return isNew;
+  }
+
+  answer(id: string, reply: boolean): void {
+    this.#unanswered.delete(id);
+    this.#isReplyWanted ||= reply;
+  }
+
+  /** Whether the model is to continue now; true once. */
+  takeDue(): boolean {
+    const isDue = this.#isReplyWanted && this.#unanswered.size === 0;
+    if (isDue) this.#isReplyWanted = false;
+    return isDue;
+  }
+}

@@ -1,0 +1,292 @@
+import type { MediaEvent } from "../flows/media/session.ts";
+import { isText, quietly } from "../lib/check.ts";
+import type { Address, Agent, AgentEvent, AgentMessage, Codec, Line } from "./agent.ts";
+import { AgentException, type AgentProblem } from "./exception.ts";
+import { type AgentSocket, connect, type OpenSocket, release } from "./open-socket.ts";
+
+/** The longest message that is decoded, in bytes or characters: more than a minute of audio. */
+const maxMessage = 2 ** 23;
+
+/** The longest name that an agent may give to anything, in characters. */
+const maxName = 1000;
+
+/** What may wait for the network before the agent counts as stalled, in bytes: half a minute of speech. */
+const maxBuffered = 2 ** 21;
+
+/** Events that are kept until somebody listens, in number and in bytes. */
+const maxKept = 1000;
+const maxKeptBytes = 2 ** 20;
+
+/** The shortest and the longest interval of keep-alive messages, in ms. */
+const minInterval = 100;
+const maxInterval = 2 ** 31 - 1;
+
+/** So many letters and digits of a secret, one after the other, are a piece of it. */
+const pieceOfSecret = 8;
+
+/** Why an agent's connection ended. */
+export type ConnectionEnd =
+  | "agent_unreachable"
+  | "agent_refused"
+  | "agent_lost"
+  | "agent_ended"
+  | "agent_stalled"
+  | "agent_failed";
+
+/** What a connection calls. */
+export interface ConnectionListener {
+  /** An event of the agent, and when its message came, by `performance.now()`. */
+  readonly onEvent: (event: AgentEvent, at: number) => void;
+  /** A message has come, whatever it says. */
+  readonly onMessage: () => void;
+  readonly onError: (error: unknown) => void;
+  /** Called once: the connection has ended, or was never made. */
+  readonly onEnd: (reason: ConnectionEnd) => void;
+}
+
+const letters = (text: unknown): string =>
+  String(text)
+    .toLowerCase()
+    .replace(/[^a-z\d]/g, "");
+
+/** The values of headers and the subprotocols, as far as they are long enough to be secret. */
+const secretsOf = ({ headers, protocols, ticket }: Address): readonly string[] =>
+  [headers, protocols, ticket?.headers]
+    .flatMap((each) => Object.values(each ?? {}))
+    .map(letters)
+    .filter(({ length }) => length > pieceOfSecret);
+
+/** Whether a text holds a piece of a secret, whatever stands between its letters. */
+const isTelling = (text: unknown, secrets: readonly string[]): boolean => {
+  const given = letters(text);
+  for (let at = 0; at + pieceOfSecret <= given.length; at++) {
+    const piece = given.slice(at, at + pieceOfSecret);
+    if (secrets.some((secret) => secret.includes(piece))) return true;
+  }
+  return false;
+};
+
+/**
+ * What came on a socket, for the codec.
+ *
+ * @throws {AgentException} without the content
+ */
+const messageOf = (data: unknown): AgentMessage => {
+  if (isText(data) && data.length <= maxMessage) return data;
+  if (data instanceof ArrayBuffer && data.byteLength <= maxMessage) return new Uint8Array(data);
+  throw new AgentException("agent_malformed");
+};
+
+/**
+ * An event whose names are short enough to be remembered.
+ *
+ * @throws {AgentException}
+ */
+const checkEvent = (event: AgentEvent): AgentEvent => {
+  for (const name of ["item", "response", "id", "name"]) {
+    const value: unknown = Reflect.get(event, name);
+    if (isText(value) && value.length > maxName) throw new AgentException("agent_malformed");
+  }
+  return event;
+};
+
+/**
+ * The connection to an agent: its socket and its codec. Its listener may come later. All foreign code is called here,
+ * and whatever it throws becomes an event or ends the connection.
+ */
+export class Connection {
+  readonly #codec: Codec | undefined;
+  readonly #over = new AbortController();
+  #socket: AgentSocket | undefined;
+  #listener: ConnectionListener | undefined;
+  /** Calls of the listener that are kept until there is one, and the bytes of their messages. */
+  readonly #kept: ((listener: ConnectionListener) => void)[] = [];
+  #keptBytes = 0;
+  #end: ConnectionEnd | undefined;
+  #secrets: readonly string[] = [];
+  #isOpen = false;
+  #isAnswered = false;
+  #sentAt = 0;
+  #keepAliveTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(agent: Agent, line: Line, open: OpenSocket) {
+    this.#codec = quietly(() => agent.codec(line));
+    if (!this.#codec) {
+      this.#fail("codec");
+      return;
+    }
+    const address = async () => {
+      const found = await agent.address();
+      this.#secrets = secretsOf(found);
+      return found;
+    };
+    const attach = (socket: AgentSocket) => {
+      this.#socket = socket;
+      socket.addEventListener("message", this.#onMessage);
+      socket.addEventListener("close", this.#onClose);
+      socket.addEventListener("error", this.#onClose);
+    };
+    connect(address, open, this.#over.signal, attach).then(
+      (socket) => this.#onOpen(socket),
+      (error) => this.#onFailed(error),
+    );
+  }
+
+  get isOver(): boolean {
+    return this.over.aborted;
+  }
+
+  /** Aborts once the connection has ended. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Calls a listener from now on, first with what has happened so far. */
+  listen(listener: ConnectionListener): void {
+    this.#listener = listener;
+    for (const call of this.#kept.splice(0)) this.#notify(call);
+    if (this.#end) listener.onEnd(this.#end);
+  }
+
+  /** The callee is on the line. */
+  answered(): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    if (this.#isOpen) this.send("answered", (codec) => codec.answered());
+  }
+
+  /** Reads a property of the codec. */
+  read<T>(from: (codec: Codec) => T): T | undefined {
+    const codec = this.#codec;
+    return codec && quietly(() => from(codec));
+  }
+
+  /** Sends what a function of the codec returns; the connection ends if it throws. */
+  send(name: string, encode: (codec: Codec) => readonly AgentMessage[]): void {
+    if (this.isOver) return;
+    const messages = this.read((codec) => [...encode(codec)]);
+    if (messages) this.#write(messages);
+    else this.#fail(name);
+  }
+
+  /** An error of the agent's, with its code unless that holds a piece of the key. */
+  exception(problem: AgentProblem, code: unknown): AgentException {
+    return new AgentException(problem, isTelling(code, this.#secrets) ? undefined : code);
+  }
+
+  /** Closes the connection; the listener isn't called any more. */
+  close(): void {
+    if (this.#isOpen) this.send("close", (codec) => codec.close?.() ?? []);
+    this.#release();
+  }
+
+  #write(messages: readonly AgentMessage[]): void {
+    const socket = this.#socket;
+    if (!socket || this.isOver) return;
+    const buffered = quietly(() => {
+      for (const message of messages) socket.send(message);
+      return socket.bufferedAmount ?? 0;
+    });
+    if (messages.length > 0) this.#sentAt = performance.now();
+    if (buffered === undefined) this.#finish("agent_lost");
+    else if (buffered > maxBuffered) this.#finish("agent_stalled");
+  }
+
+  /** Calls the listener, or keeps the call as far as there is room for so many bytes. */
+  #notify(call: (listener: ConnectionListener) => void, bytes = 0): void {
+    const listener = this.#listener;
+    if (listener) {
+      try {
+        call(listener);
+      } catch {
+        listener.onError(new AgentException("agent_malformed"));
+      }
+    } else if (this.#kept.length < maxKept && this.#keptBytes + bytes <= maxKeptBytes) {
+      this.#keptBytes += bytes;
+      this.#kept.push(call);
+    }
+  }
+
+  #report(error: unknown): void {
+    this.#notify(({ onError }) => onError(error));
+  }
+
+  #onOpen(socket: AgentSocket): void {
+    if (this.isOver) {
+      release(socket);
+      return;
+    }
+    this.#isOpen = true;
+    this.send("open", (codec) => codec.open());
+    if (this.#isAnswered) this.send("answered", (codec) => codec.answered());
+  }
+
+  #onFailed(error: unknown): void {
+    if (this.isOver) return;
+    this.#report(error);
+    const isRefused = error instanceof AgentException && error.problem === "agent_refused";
+    this.#finish(isRefused ? "agent_refused" : "agent_unreachable");
+  }
+
+  readonly #onMessage = ({ data }: MediaEvent): void => {
+    const at = performance.now();
+    this.#listener?.onMessage();
+    try {
+      const message = messageOf(data);
+      for (const event of this.#codec?.decode(message) ?? []) {
+        if (event.type === "send") this.#write(event.messages);
+        else {
+          if (event.type === "ready" && !this.#keepAliveTimer) this.#keepAlive();
+          const checked = checkEvent(event);
+          this.#notify(({ onEvent }) => onEvent(checked, at), message.length);
+        }
+      }
+    } catch (error) {
+      const { problem, code } =
+        error instanceof AgentException ? error : new AgentException("agent_malformed");
+      this.#report(this.exception(problem, code));
+    }
+  };
+
+  readonly #onClose = ({ code }: MediaEvent): void => {
+    if (!this.#isOpen) return; // `connect` reports it.
+    this.#finish(code === 1000 || code === 1005 ? "agent_ended" : "agent_lost");
+  };
+
+  #fail(name: string): void {
+    this.#report(new AgentException("agent_failed", name));
+    this.#finish("agent_failed");
+  }
+
+  #finish(reason: ConnectionEnd): void {
+    if (this.isOver) return;
+    this.#release();
+    this.#end = reason;
+    this.#listener?.onEnd(reason);
+  }
+
+  #release(): void {
+    if (this.isOver) return;
+    clearTimeout(this.#keepAliveTimer);
+    this.#over.abort();
+    const socket = this.#socket;
+    if (!socket) return;
+    quietly(() => {
+      socket.removeEventListener("message", this.#onMessage);
+      socket.removeEventListener("close", this.#onClose);
+      socket.removeEventListener("error", this.#onClose);
+    });
+    release(socket);
+  }
+
+  /** Sends the codec's message after each pause: services close a connection on which nothing comes. */
+  #keepAlive(): void {
+    const { after, message } = this.read(({ keepAlive }) => ({ ...keepAlive })) ?? {};
+    if (!after || !message || this.isOver) return;
+    const rest = this.#sentAt + after - performance.now();
+    if (rest <= 0) this.#write([message]);
+    if (this.isOver) return;
+    const wait = Math.min(Math.max(minInterval, rest > 0 ? rest : after), maxInterval);
+    this.#keepAliveTimer = setTimeout(() => this.#keepAlive(), wait);
+  }
+}

@@ -1,0 +1,218 @@
+import { BadParametersException } from "../errors.ts";
+import type { MediaEvent } from "../flows/media/session.ts";
+import { readBody } from "../lib/body.ts";
+import { quietly } from "../lib/check.ts";
+import { routeOf } from "../lib/url.ts";
+import type { Address } from "./agent.ts";
+import { AgentException } from "./exception.ts";
+
+/** The types of event that a socket has. */
+export type AgentSocketEvent = "open" | "message" | "close" | "error";
+
+/** The part of a WebSocket that an agent needs: every standard one has it. */
+export interface AgentSocket {
+  /** 0 while it connects, 1 while it is open. */
+  readonly readyState: number;
+  /** Bytes that it buffers for the network. Workers don't have it. */
+  readonly bufferedAmount?: number;
+  /** Set to `"arraybuffer"`: otherwise binary messages are blobs. */
+  binaryType?: string;
+  /** Sends a message, as text or as bytes. */
+  send(message: string | Uint8Array<ArrayBuffer>): void;
+  /** Closes the socket. */
+  close(code?: number, reason?: string): void;
+  /** Adds a listener, as on any `EventTarget`. */
+  addEventListener(type: AgentSocketEvent, listener: (event: MediaEvent) => void): void;
+  /** Removes a listener. */
+  removeEventListener(type: AgentSocketEvent, listener: (event: MediaEvent) => void): void;
+}
+
+/** How a socket is to be opened. */
+export interface Opening {
+  /** wss, or ws on loopback. */
+  readonly url: string;
+  /** The agent's key may be in them: never log them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The subprotocols; one of them may be a key. */
+  readonly protocols?: readonly string[] | undefined;
+  /** Aborts when nobody waits for the socket any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Opens a socket; it may still be connecting when it is returned. It must not follow redirects. */
+export type OpenSocket = (opening: Opening) => AgentSocket | Promise<AgentSocket>;
+
+/** Whether the runtime's WebSocket takes headers. */
+const takesHeaders = (): boolean =>
+  /^(Node\.js|Deno|Bun)\//.test(globalThis.navigator?.userAgent ?? "");
+
+const isWorkers = (): boolean => "WebSocketPair" in globalThis;
+
+/** The address of a WebSocket, for fetch. */
+const httpOf = (url: string): string => `http${url.slice(2)}`;
+
+/** The exception for a response that isn't the expected one; nothing of it is read. */
+const refusal = ({ status, body }: Response): AgentException => {
+  body?.cancel().catch(() => {});
+  const problem = status === 401 || status === 403 ? "agent_refused" : "agent_unreachable";
+  return new AgentException(problem, status);
+};
+
+/** A GET. Bun sends one in plain http, which only loopback gets, to the proxy of the environment, unless told not to. */
+const get = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Response> =>
+  fetch(url, {
+    headers: { ...headers },
+    redirect: "manual",
+    signal,
+    ...(/^http:/i.test(url) && { proxy: false }),
+  });
+
+/** Workers: an upgrade by fetch, whose socket is open when it is returned. */
+const upgrade = async ({ url, headers, protocols, signal }: Opening): Promise<AgentSocket> => {
+  const response = await fetch(httpOf(url), {
+    headers: {
+      ...headers,
+      Upgrade: "websocket",
+      ...(!headers && protocols && { "Sec-WebSocket-Protocol": protocols.join(", ") }),
+    },
+    redirect: "manual",
+    signal,
+  });
+  const socket: (AgentSocket & { accept(): void }) | undefined | null = Reflect.get(
+    response,
+    "webSocket",
+  );
+  if (!socket) throw refusal(response);
+  socket.binaryType = "arraybuffer";
+  socket.accept();
+  return socket;
+};
+
+/** Everywhere else: a WebSocket of the platform. */
+const construct = ({ url, headers, protocols }: Opening): AgentSocket => {
+  if (headers && takesHeaders()) return Reflect.construct(WebSocket, [url, { headers }]);
+  if (headers && !protocols) throw new AgentException("agent_unreachable", "needs_headers");
+  return new WebSocket(url, [...(protocols ?? [])]);
+};
+
+/** Opens a socket in this runtime's way: with the key in a header, or in a subprotocol. */
+export const openSocket: OpenSocket = (opening) =>
+  isWorkers() ? upgrade(opening) : construct(opening);
+
+/**
+ * Finds out why a socket of the platform was not opened: a WebSocket hides the status of the response. One GET of the
+ * same address with the same headers shows it; without headers it would say nothing about the key.
+ */
+const findReason = async ({ url, headers, signal }: Opening): Promise<AgentException> => {
+  try {
+    if (headers && takesHeaders() && !isWorkers()) {
+      return refusal(await get(httpOf(url), headers, signal));
+    }
+  } catch {
+    // Nothing answers, or the time is over.
+  }
+  return new AgentException("agent_unreachable");
+};
+
+/** Whether a socket may be opened there: wss everywhere, ws to this machine, if that is allowed. */
+const isAllowed = (url: unknown, allowsPlain: boolean): url is string => {
+  const route = routeOf(url, "ws");
+  return route === "https" || (route === "loopback" && allowsPlain);
+};
+
+/** The longest response that has a signed URL, in bytes. */
+const maxTicket = 2 ** 20;
+
+/** The URL to connect to: the agent's own, or one that its service signs. */
+const findUrl = async ({ url, ticket }: Address, signal: AbortSignal): Promise<string> => {
+  const route = ticket && routeOf(ticket.url);
+  let found: unknown = url;
+  if (ticket) {
+    if (!route) throw new AgentException("agent_unreachable", "url");
+    const response = await get(ticket.url, ticket.headers, signal);
+    if (!response.ok) throw refusal(response);
+    const { bytes } = await readBody(response, maxTicket, signal);
+    found = ticket.read(JSON.parse(new TextDecoder().decode(bytes)));
+  }
+  if (!isAllowed(found, route !== "https")) throw new AgentException("agent_unreachable", "url");
+  return found;
+};
+
+/** Waits until a socket was opened or not. */
+const untilOpen = (socket: AgentSocket, signal: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    const types = ["open", "error", "close"] as const;
+    const settle = () => {
+      signal.removeEventListener("abort", settle);
+      const isOpen = quietly(() => {
+        for (const type of types) socket.removeEventListener(type, settle);
+        return socket.readyState === 1;
+      });
+      resolve(!!isOpen && !signal.aborted);
+    };
+    for (const type of types) socket.addEventListener(type, settle);
+    signal.addEventListener("abort", settle);
+    if (socket.readyState > 0 || signal.aborted) settle();
+  });
+
+/**
+ * Closes a socket, whatever state it is in. One that isn't closed yet may still fail, as one does that was
+ * connecting, and with `ws` an error that nobody listens to ends the process.
+ */
+export const release = (socket: AgentSocket): void => {
+  const ignore = () => {};
+  const forget = () => {
+    socket.removeEventListener("error", ignore);
+    socket.removeEventListener("close", forget);
+  };
+  quietly(() => {
+    socket.addEventListener("error", ignore);
+    socket.addEventListener("close", forget);
+  });
+  quietly(() => socket.close(1000)); // It may be closed.
+  quietly(() => socket.readyState === 3 && forget());
+};
+
+/**
+ * Connects to an agent. Once the signal has aborted, no further request is sent with the key.
+ *
+ * @param attach - is called before the socket is open, so that no message is missed
+ * @throws {AgentException} whatever fails: a platform's own error may hold the URL or the headers
+ * @throws {BadParametersException} when the key breaks its rule
+ */
+export const connect = async (
+  address: () => Address | Promise<Address>,
+  open: OpenSocket,
+  signal: AbortSignal,
+  attach: (socket: AgentSocket) => void,
+): Promise<AgentSocket> => {
+  let socket: AgentSocket | undefined;
+  const proceed = () => {
+    if (signal.aborted) throw new AgentException("agent_unreachable");
+  };
+  try {
+    const found = await address();
+    proceed();
+    const url = await findUrl(found, signal);
+    proceed();
+    const opening = { url, headers: found.headers, protocols: found.protocols, signal };
+    socket = await open(opening);
+    proceed();
+    socket.binaryType = "arraybuffer";
+    attach(socket);
+    if (await untilOpen(socket, signal)) return socket;
+    proceed();
+    // A signed URL may be good for one request only, and an opener of the application's has its own errors.
+    throw open === openSocket && !found.ticket
+      ? await findReason(opening)
+      : new AgentException("agent_unreachable");
+  } catch (error) {
+    if (socket) release(socket);
+    if (error instanceof AgentException || error instanceof BadParametersException) throw error;
+    throw new AgentException("agent_unreachable");
+  }
+};

@@ -1,0 +1,99 @@
+import { fail, isFunction, isRecord } from "../lib/check.ts";
+import type { Agent, Line } from "./agent.ts";
+import { Connection } from "./connection.ts";
+import { type OpenSocket, openSocket } from "./open-socket.ts";
+import { checkOptions, durationRule, functionRule, type OptionRules } from "./options.ts";
+import { checkTools } from "./tools.ts";
+
+/** The options of `warmAgent`. */
+export interface WarmOptions extends Line {
+  /**
+   * Milliseconds after which the connection is closed, if no call has taken it.
+   *
+   * @defaultValue 90 000
+   */
+  readonly timeout?: number | undefined;
+  /** Opens the agent's socket, instead of the runtime's own WebSocket. */
+  readonly open?: OpenSocket | undefined;
+}
+
+/** An agent that is connected while the telephone still rings. One call can take it. */
+export interface WarmAgent {
+  /** The agent that is connected. */
+  readonly agent: Agent;
+  /** Closes the connection, if no call has taken it. */
+  readonly close: () => void;
+}
+
+/** Takes the connections that no call has taken yet. */
+const connections: WeakMap<WarmAgent, () => Connection> = new WeakMap();
+
+const isAgent = (value: unknown): value is Agent =>
+  isRecord(value) && isFunction(value.address) && isFunction(value.codec);
+
+/**
+ * The agent to connect: itself, or the one that is connected already.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) when it is neither, or its tools break a rule
+ */
+export const agentOf = (given: unknown): Agent => {
+  const agent = isRecord(given) && "agent" in given ? given.agent : given;
+  if (!isAgent(agent)) return fail("agent", "must be an agent, or what warmAgent returns");
+  checkTools(agent.tools);
+  return agent;
+};
+
+const rules: OptionRules<WarmOptions> = {
+  sampleRate: [(value) => value === 8000 || value === 16_000, "must be 8000 or 16000"],
+  timeout: durationRule,
+  open: functionRule,
+};
+
+/**
+ * Connects to an agent while the telephone rings, so that its first audio doesn't wait for a handshake. It sends no
+ * audio and gets none before `connectAgent` takes it.
+ *
+ * @param agent - the agent
+ * @param options - the stream's `sampleRate`, and how long to wait
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) when `agent` is none, or an option breaks
+ * its rule
+ *
+ * @example Connect while the telephone rings
+ * ```ts
+ * import { connectAgent, openaiRealtime, warmAgent } from "outdial/agents";
+ * import type { MediaSocket } from "outdial/flows";
+ *
+ * const agent = openaiRealtime({ apiKey: "sk-key", url: "ws://127.0.0.1:9/" });
+ * const warm = warmAgent(agent, { sampleRate: 8000 }); // as soon as the call is placed
+ * const answered = (socket: MediaSocket) => connectAgent(socket, warm);
+ * warm.close(); // nobody answered
+ * ```
+ * @see docs/agents.md
+ */
+export const warmAgent = (agent: Agent, options: WarmOptions): WarmAgent => {
+  agentOf(agent);
+  checkOptions(options, rules);
+  const { sampleRate, timeout = 90_000, open = openSocket } = options;
+  if (sampleRate === undefined) fail("sampleRate", "is missing");
+  const connection = new Connection(agent, { sampleRate }, open);
+  const take = () => {
+    clearTimeout(timer);
+    connections.delete(warm);
+    return connection;
+  };
+  const close = () => {
+    if (connections.has(warm)) take().close();
+  };
+  const timer = setTimeout(close, timeout);
+  connection.over.addEventListener("abort", () => clearTimeout(timer));
+  if (connection.isOver) clearTimeout(timer);
+  const warm: WarmAgent = { agent, close };
+  connections.set(warm, take);
+  return warm;
+};
+
+/** The connection of a warm agent, for the first call that takes it; nothing once it has ended. */
+export const takeConnection = (given: Agent | WarmAgent): Connection | undefined => {
+  const connection = "agent" in given ? connections.get(given)?.() : undefined;
+  return connection?.isOver ? undefined : connection;
+};

@@ -1,0 +1,214 @@
+import { withDeadline } from "../http/deadline.ts";
+import { fail, isRecord, isText, quietly, textRule } from "../lib/check.ts";
+import { createIsNew } from "../lib/newest.ts";
+import type { ToolCall, ToolResult } from "./agent.ts";
+import { functionRule, type OptionRules, shownName } from "./options.ts";
+
+/** What a tool is given beside its arguments. */
+export interface ToolContext {
+  /** Aborts when nobody waits for the result any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A function that an agent can call. */
+export interface Tool {
+  /** What it does and when to use it, for the model. */
+  readonly description: string;
+  /** A JSON schema of its arguments; `@valibot/to-json-schema` makes one of a valibot schema. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Runs it. The model gets what it returns: text as it is, anything else as JSON. What it throws goes to `onError`,
+   * and the model gets that it failed. Check the arguments: a model wrote them.
+   */
+  readonly run: (args: unknown, context: ToolContext) => unknown;
+}
+
+/** Tools by their names. */
+export type Tools = Readonly<Record<string, Tool>>;
+
+/** The name of the built-in tool. */
+export const hangUp = "hang_up";
+
+const hangUpTool = {
+  description: "Ends the call. Say goodbye first: it is heard to its end.",
+  parameters: undefined,
+};
+
+/** A tool as a model gets it. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Record<string, unknown>;
+}
+
+/** The tools as a model gets them, with `hang_up` unless one of them has its name. */
+export const toolDefinitions = (tools: Tools = {}): readonly ToolDefinition[] =>
+  Object.entries({ ...tools, [hangUp]: tools[hangUp] ?? hangUpTool }).map(
+    ([name, { description, parameters }]) => ({
+      name,
+      description,
+      parameters: parameters ?? { type: "object", properties: {} },
+    }),
+  );
+
+/** A name that every service takes for a tool. */
+const toolName = /^[\w-]{1,64}$/;
+
+const toolRules: OptionRules<Tool> = {
+  description: textRule,
+  run: functionRule,
+  parameters: [(value) => value === undefined || isRecord(value), "must be an object"],
+};
+
+/**
+ * Checks the tools of an agent.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) that names the tool and the rule
+ */
+export const checkTools = (tools: unknown): void => {
+  if (tools === undefined) return;
+  if (!isRecord(tools)) fail("tools", "must be an object");
+  for (const [name, tool] of Object.entries(tools)) {
+    if (!toolName.test(name)) {
+      fail("tools", "must have names of 1 to 64 letters, digits, _ and -");
+    }
+    const param = `tools.${shownName(name)}`;
+    if (!isRecord(tool)) fail(param, "must be an object");
+    for (const [field, [isKept, rule]] of Object.entries(toolRules)) {
+      if (!isKept(tool[field])) fail(`${param}.${field}`, rule);
+    }
+  }
+  if (quietly(() => JSON.stringify(tools)) === undefined) {
+    fail("tools", "must be JSON-serializable except run");
+  }
+};
+
+/** The most tools that run at once. */
+const maxRunning = 32;
+
+/** The longest result of a tool, in characters: a model takes no book. */
+const maxResult = 2 ** 17;
+
+/** What a tool call came to. */
+export interface ToolOutcome {
+  readonly output: string;
+  readonly isError: boolean;
+  /** What went wrong: for the application, never for the model. */
+  readonly error?: unknown;
+  /** Whether the tool itself threw it. */
+  readonly isThrown?: boolean;
+}
+
+const failure = (output: string): ToolOutcome => ({
+  output,
+  isError: true,
+  error: new TypeError(output),
+});
+
+const argumentsOf = (given: unknown): unknown =>
+  isText(given) ? JSON.parse(given || "{}") : (given ?? {});
+
+const toText = (value: unknown): string =>
+  isText(value) ? value : (JSON.stringify(value) ?? "Done.");
+
+/**
+ * Runs a tool within a deadline. It never rejects: the outcome has what the model gets.
+ *
+ * @param timeout - milliseconds
+ * @param signal - aborts when the call has ended, or the model doesn't want the result any more
+ */
+export const runTool = async (
+  { name, arguments: given }: ToolCall,
+  tools: Tools,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<ToolOutcome> => {
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (!tool) return failure("There is no such tool.");
+  let args: unknown;
+  try {
+    args = argumentsOf(given);
+  } catch {
+    // The parser's own error quotes them.
+    return failure("The arguments must be JSON.");
+  }
+  let isLate = false;
+  const late = () => {
+    isLate = true;
+    return new DOMException(`No tool answered within ${timeout} ms`, "TimeoutError");
+  };
+  try {
+    const output = await withDeadline(timeout, signal, late, async (stop) =>
+      toText(await tool.run(args, { signal: stop })),
+    );
+    if (output.length <= maxResult) return { output, isError: false };
+    return failure("The answer was too long.");
+  } catch (error) {
+    const output = isLate ? "The tool took too long." : "The tool failed.";
+    return { output, isError: true, error, isThrown: !isLate };
+  }
+};
+
+/** Whom the tools of a session call. */
+export interface ToolListener {
+  /** A call has its result. */
+  readonly onResult: (result: ToolResult, took: number) => void;
+  /** What went wrong in it; whether the tool itself threw it. */
+  readonly onError: (error: unknown, isThrown: boolean) => void;
+}
+
+/** The tools of one session. */
+export interface ToolRunner {
+  /** Whether any tool is running. */
+  readonly isBusy: () => boolean;
+  /** Whether there is a tool with this name. */
+  readonly has: (name: string) => boolean;
+  /** Whether a call has an id that was not there before, or none. */
+  readonly isNew: (id: string) => boolean;
+  readonly run: (call: ToolCall) => void;
+  /** Stops a call: its result isn't wanted any more. */
+  readonly cancel: (id: string) => void;
+  /** Stops all calls. */
+  readonly stop: () => void;
+}
+
+/** @param timeout - milliseconds that a tool may take */
+export const createToolRunner = (
+  tools: Tools,
+  timeout: number,
+  { onResult, onError }: ToolListener,
+): ToolRunner => {
+  /** The agent's id of each running call, which need not be unique. */
+  const running = new Map<AbortController, string>();
+  const finish = ({ id, name }: ToolCall, took: number, outcome: ToolOutcome) => {
+    const { output, isError, error, isThrown = false } = outcome;
+    if (isError) onError(error, isThrown);
+    onResult({ id, name, output, isError, reply: true }, took);
+  };
+  const abort = (controller: AbortController) => {
+    running.delete(controller);
+    controller.abort();
+  };
+  return {
+    isBusy: () => running.size > 0,
+    has: (name) => Object.hasOwn(tools, name),
+    isNew: createIsNew(),
+    run: async (call) => {
+      if (running.size >= maxRunning) {
+        finish(call, 0, failure("Too many tools are in use."));
+        return;
+      }
+      const controller = new AbortController();
+      const startedAt = performance.now();
+      running.set(controller, call.id);
+      const outcome = await runTool(call, tools, timeout, controller.signal);
+      if (running.delete(controller)) finish(call, performance.now() - startedAt, outcome);
+    },
+    cancel: (id) => {
+      for (const [controller, each] of running) if (each === id) abort(controller);
+    },
+    stop: () => {
+      for (const controller of running.keys()) abort(controller);
+    },
+  };
+};

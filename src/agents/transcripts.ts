@@ -1,0 +1,75 @@
+import { keepNewest } from "../lib/newest.ts";
+import type { Cut, Transcript } from "./agent.ts";
+
+/** How many items are remembered. */
+const remembered = 64;
+
+/** What is known of one item. */
+interface ItemText {
+  /** Its final texts, one after the other. */
+  text: string;
+  /** What has come of a text that isn't whole yet. */
+  partial: string;
+  hasAudio: boolean;
+  cut?: { readonly played: number; readonly duration: number };
+}
+
+/** The texts of the agent, so that those of an interrupted item are marked: also those that came before. */
+export class Transcripts {
+  readonly #items = new Map<string, ItemText>();
+
+  /** Audio of an item has come. */
+  audio(item: string | undefined): void {
+    if (item) this.#itemOf(item).hasAudio = true;
+  }
+
+  /**
+   * A text as the application gets it: marked, if its item was interrupted.
+   *
+   * @param isCancelled - the response that it belongs to was interrupted
+   */
+  add(transcript: Transcript, isCancelled: boolean): Transcript {
+    const { who, item, text, final, replaces } = transcript;
+    if (who !== "agent" || !item) return transcript;
+    const known = this.#itemOf(item);
+    if (isCancelled) known.cut ??= { played: 0, duration: 0 };
+    if (final) {
+      known.text = known.text && !replaces && !known.cut ? `${known.text} ${text}` : text;
+      known.partial = "";
+    } else known.partial += text;
+    if (!known.cut) return transcript;
+    return { ...transcript, interrupted: true, ...(final && { replaces: true }), ...known.cut };
+  }
+
+  /** The callee has interrupted: the texts so far of what was cut off, and of what has no audio yet. */
+  cut(cuts: readonly Cut[]): readonly Transcript[] {
+    for (const { item, played, duration } of cuts) {
+      if (item) this.#itemOf(item).cut ??= { played, duration };
+    }
+    const marks: Transcript[] = [];
+    for (const [item, known] of this.#items) {
+      const isNew = cuts.some((each) => each.item === item) || !(known.hasAudio || known.cut);
+      if (!isNew) continue;
+      known.cut ??= { played: 0, duration: 0 };
+      const text = [known.text, known.partial].filter(Boolean).join(" ");
+      if (!text) continue;
+      marks.push({
+        who: "agent",
+        text,
+        final: true,
+        item,
+        interrupted: true,
+        replaces: true,
+        ...known.cut,
+      });
+    }
+    return marks;
+  }
+
+  #itemOf(item: string): ItemText {
+    const known = this.#items.get(item) ?? { text: "", partial: "", hasAudio: false };
+    this.#items.set(item, known);
+    keepNewest(this.#items, remembered);
+    return known;
+  }
+}

@@ -1,0 +1,148 @@
+import type { Timers } from "../lib/timers.ts";
+import { hasSpeech } from "./audio/loudness.ts";
+
+/** Speech of the callee that asks for a response, in ms: a knock is shorter. */
+const minSpeech = 500;
+
+/** Between words the callee still speaks, where the agent doesn't tell when they have finished, in ms. */
+const betweenWords = 1000;
+
+/** What a watchdog asks for, and what it calls. */
+export interface WatchdogListener {
+  /** Until when the agent is heard, by `performance.now()`. */
+  readonly until: () => number;
+  /** Whether more of a response may come. */
+  readonly isOpen: () => boolean;
+  /** Whether a tool is running: until it has finished nothing can come. */
+  readonly isBusy: () => boolean;
+  /** Half of the limit has passed since the callee made a sound: sends a probe, and returns whether there is one. */
+  readonly probe: () => boolean;
+  readonly onSilent: () => void;
+}
+
+type Expectation = "nothing" | "response" | "response to sound" | "answer to probe";
+
+/** Ends a session whose agent is silent though it should speak. */
+export interface Watchdog {
+  /** A response is expected from now on, if it isn't already. */
+  readonly expect: () => void;
+  /** Audible audio or a tool call has come: what was expected. */
+  readonly output: () => void;
+  /** A response is complete; one that has failed or is empty was not what was expected. */
+  readonly done: (isAnswer: boolean) => void;
+  /** The agent has noticed that the callee speaks: it need not respond before they have finished. */
+  readonly speech: () => void;
+  /** The agent has noticed that the callee has finished. */
+  readonly speechStopped: () => void;
+  /** The agent has understood what the callee said. */
+  readonly transcript: () => void;
+  /** A message has come, whatever it says: enough of an answer to a probe. */
+  readonly message: () => void;
+  /** The agent is there, and has found nothing to respond to. */
+  readonly alive: () => void;
+  /** A frame of the callee's audio. */
+  readonly input: (bytes: Uint8Array, ms: number) => void;
+}
+
+/**
+ * A response is expected at the start, and when the callee has spoken: the agent reports its end or a text of it, or
+ * there was sound. Only audible audio and tool calls fulfil that. If their response then fails, the clock continues
+ * where it was. Time in which the callee or the agent speaks doesn't count. Where only sound asks for a response, a
+ * probe that is answered clears the doubt: the sound may have been noise.
+ *
+ * @param limit - milliseconds
+ */
+export const createWatchdog = (
+  limit: number,
+  timers: Timers,
+  { until, isOpen, isBusy, probe, onSilent }: WatchdogListener,
+): Watchdog => {
+  const half = limit / 2;
+  let expected: Expectation = "nothing";
+  /** Milliseconds that count, and up to when. */
+  let passed = 0;
+  let countedUntil = performance.now();
+  /** Milliseconds that had counted before the last output. */
+  let passedBefore = 0;
+  /** The callee speaks until then, and for how long after each sound, in ms. */
+  let speechUntil = Number.NEGATIVE_INFINITY;
+  let afterSound = 0;
+  /** Whether the agent reports when the callee has finished. */
+  let reportsStop = false;
+  let soundMs = 0;
+
+  const count = () => {
+    const now = performance.now();
+    if (expected === "nothing" && !isOpen()) passed = 0;
+    else if (!isBusy()) passed += Math.max(0, now - Math.max(countedUntil, until(), speechUntil));
+    countedUntil = now;
+  };
+  const check = () => {
+    count();
+    if (passed >= limit) {
+      onSilent();
+      return;
+    }
+    if (passed >= half && expected === "response to sound" && probe()) expected = "answer to probe";
+    timers.set("silence", Math.ceil((passed < half ? half : limit) - passed), check);
+  };
+  const speaks = (milliseconds: number) => {
+    count();
+    afterSound = milliseconds;
+    speechUntil = performance.now() + milliseconds;
+  };
+  const expect = (what: Expectation = "response", alreadyPassed = 0) => {
+    if (expected === "response") return;
+    count();
+    expected = what;
+    passed = alreadyPassed;
+    check();
+  };
+  const expectNothing = () => {
+    expected = "nothing";
+    passed = soundMs = 0;
+  };
+  const alive = () => {
+    if (expected !== "response") expectNothing();
+  };
+  check();
+  return {
+    alive,
+    expect: () => expect(),
+    output: () => {
+      speaks(0);
+      if (expected !== "nothing") passedBefore = passed;
+      expectNothing();
+    },
+    done: (isAnswer) => {
+      count();
+      const before = passedBefore + passed;
+      passedBefore = 0;
+      if (!isAnswer) expect("response", before);
+    },
+    speech: () => {
+      speaks(half);
+    },
+    speechStopped: () => {
+      reportsStop = true;
+      speaks(0);
+      expect();
+    },
+    transcript: () => {
+      // It may come late, or tell what the callee said while the agent spoke: that asks for nothing.
+      if (reportsStop || until() > performance.now()) return;
+      speaks(betweenWords);
+      expect();
+    },
+    message: () => {
+      if (expected === "answer to probe") expectNothing();
+    },
+    input: (bytes, ms) => {
+      // What the callee says while the agent speaks asks for nothing.
+      if (until() > performance.now() || !hasSpeech(bytes)) return;
+      if (afterSound > 0) speaks(afterSound);
+      soundMs += ms;
+      if (soundMs >= minSpeech) expect(afterSound > 0 ? "response" : "response to sound");
+    },
+  };
+};

@@ -1,0 +1,114 @@
+/**
+ * The HTTP status and the body that answer each refusal. A body is one fixed sentence: it helps whoever
+ * set the service up, and repeats nothing of the request.
+ */
+const refusals = {
+  wrong_method: [405, "Send a POST."],
+  too_large: [413, "The body is larger than 64 KiB."],
+  too_slow: [408, "The body took too long."],
+  no_token: [401, "The URL has no token at its end: sign it with signUrl."],
+  wrong_token: [
+    401,
+    "The token of the URL was made for another path or query, or with another secret. Behind a proxy that rewrites the path, set publicUrl.",
+  ],
+  expired_token: [401, "The token of the URL has expired."],
+  no_signature: [401, "The signature headers are missing or incomplete."],
+  wrong_signature: [401, "The signature was made for another body, or with another secret."],
+  expired_signature: [401, "The time of the signature is more than 5 minutes off."],
+  not_verified: [401, "verify did not return true."],
+  not_utf8: [400, "The body is not UTF-8."],
+  not_json: [400, "The body is not JSON."],
+  too_deep: [400, "The body is nested more than 32 levels deep."],
+  wrong_shape: [400, "The body is not a message of the service."],
+} as const satisfies Readonly<Record<string, readonly [status: number, sentence: string]>>;
+
+/**
+ * Why a request was refused.
+ *
+ * | reason | status | the request |
+ * |---|---|---|
+ * | `wrong_method` | 405 | is not a POST |
+ * | `too_large` | 413 | has a body over 64 KiB |
+ * | `too_slow` | 408 | has a body that took more than 10 s, in `flowHandler` 8 s |
+ * | `no_token` | 401 | came to a URL without a token at its end |
+ * | `wrong_token` | 401 | came to a URL with a token that none of the secrets made for this path and query |
+ * | `expired_token` | 401 | came to a URL whose time has passed |
+ * | `no_signature` | 401 | lacks headers of a signature (Standard Webhooks, or those of `timestampedHmac`) |
+ * | `wrong_signature` | 401 | has a signature that none of the secrets made for this body |
+ * | `expired_signature` | 401 | was signed more than 5 minutes ago, or ahead |
+ * | `not_verified` | 401 | did not get `true` from your `verify` |
+ * | `not_utf8`, `not_json`, `too_deep` | 400 | has a body that is not UTF-8, not JSON, or nested more than 32 levels deep |
+ * | `wrong_shape` | 400 | is JSON, but not what the service sends |
+ */
+export type Refusal =
+  | "wrong_method"
+  | "too_large"
+  | "too_slow"
+  | "no_token"
+  | "wrong_token"
+  | "expired_token"
+  | "no_signature"
+  | "wrong_signature"
+  | "expired_signature"
+  | "not_verified"
+  | "not_utf8"
+  | "not_json"
+  | "too_deep"
+  | "wrong_shape";
+
+/** The reason of each exception, which an application can't change. */
+const reasons = new WeakMap<WeakKey, Refusal>();
+
+const refusalFor = (reason: Refusal): readonly [status: number, sentence: string] =>
+  Object.hasOwn(refusals, reason) ? refusals[reason] : refusals.not_verified;
+
+/**
+ * The response to what was thrown, if it is a refusal. Not by `instanceof`: a proxy may throw when it
+ * is asked for its prototype.
+ */
+export const responseTo = (thrown: unknown): Response | undefined => {
+  const isKey = (typeof thrown === "object" && thrown !== null) || typeof thrown === "function";
+  const reason = isKey ? reasons.get(thrown) : undefined;
+  if (!reason) return;
+  const [status, sentence] = refusalFor(reason);
+  return new Response(sentence, { status, headers: status === 405 ? { Allow: "POST" } : {} });
+};
+
+/**
+ * A request did not prove where it comes from, or is not what the service sends.
+ *
+ * @example Count what is refused
+ * ```ts
+ * import { receive, RefusedException } from "outdial/callbacks";
+ *
+ * const request = new Request("https://app.test/status", { method: "POST", body: "{}" });
+ * try {
+ *   await receive(request, { secret: crypto.randomUUID() });
+ * } catch (error) {
+ *   if (!(error instanceof RefusedException)) throw error;
+ *   console.log(error.reason, error.status); // no_token 401
+ * }
+ * ```
+ * @see docs/callbacks.md
+ */
+export class RefusedException extends Error {
+  /** The literal name of the class, whole even in minified code. */
+  override readonly name = "RefusedException" as const;
+  /** Why, for programs to compare. */
+  readonly reason: Refusal;
+  /** The HTTP status that answers it. */
+  readonly status: number;
+
+  /**
+   * Refuses, with the status of the reason.
+   *
+   * @param reason - why
+   */
+  constructor(reason: Refusal) {
+    const [status, sentence] = refusalFor(reason);
+    super(`${reason}: ${sentence}`);
+    this.reason = reason;
+    this.status = status;
+    reasons.set(this, reason);
+  }
+}

@@ -1,0 +1,256 @@
+import {
+  type CustomIssue,
+  type CustomSchema,
+  custom,
+  type ErrorMessage,
+  type ExactOptionalSchema,
+  exactOptional,
+  type ObjectEntries,
+  type StrictObjectSchema,
+  strictObject,
+} from "valibot";
+import { withDeadline } from "../http/deadline.ts";
+import { readBody } from "../lib/body.ts";
+import { fail, fieldsOf, isFunction, presence } from "../lib/check.ts";
+import { reporterOf } from "../lib/report.ts";
+import { RefusedException, responseTo } from "./errors.ts";
+import {
+  type Context,
+  contextOf,
+  isPublicUrl,
+  publicUrlRule,
+  type Secret,
+  secretRule,
+  secretsOf,
+} from "./signed-url.ts";
+import { verifyWebhook, webhookSecretsOf } from "./standard-webhooks.ts";
+
+/** The ways to verify the sender of a request. All that are given must succeed. */
+export interface Checks {
+  /** Verifies the URL's token: the secret that was given to `signUrl`, or a list of secrets to accept. */
+  readonly secret?: Secret;
+  /**
+   * Verifies the Standard Webhooks signature: a secret of the form `whsec_` and base64, or a list of
+   * secrets to accept. A message is valid for 5 minutes.
+   */
+  readonly webhookSecret?: Secret;
+  /**
+   * Your own check, for a service that signs in another way. It receives the request, whose body was
+   * already read, and the raw body. `timestampedHmac` creates such a check. The request is refused unless
+   * the check returns `true`, and also if it throws a `RefusedException`. Any other exception is a
+   * failure, not a refusal. Reading the body and this check have 10 s together (8 s in `flowHandler`).
+   * A timeout is a failure too (a `TimeoutError`).
+   */
+  readonly verify?: (request: Request, body: Uint8Array<ArrayBuffer>) => boolean | Promise<boolean>;
+  /**
+   * The URL that was signed, for a proxy that rewrites the path: its path replaces that of the request.
+   * Only `secret` uses it.
+   *
+   * @defaultValue the URL of the request
+   */
+  readonly publicUrl?: string;
+  /**
+   * Allows that no check is given. Anybody who finds the URL can then send requests.
+   *
+   * @defaultValue `false`
+   */
+  readonly dangerouslyAllowUnverified?: boolean;
+}
+
+/**
+ * At least one check, or the explicit permission to have none. `secret` is the last member, because
+ * TypeScript's error names the last one when all are missing.
+ */
+export type Verification = Checks &
+  (
+    | { readonly dangerouslyAllowUnverified: true }
+    | Required<Pick<Checks, "verify">>
+    | Required<Pick<Checks, "webhookSecret">>
+    | Required<Pick<Checks, "secret">>
+  );
+
+/** The message of the rule for functions. */
+export const functionRule = "must be a function";
+
+type Rule<T> = ExactOptionalSchema<
+  CustomSchema<T, ErrorMessage<CustomIssue> | undefined>,
+  undefined
+>;
+
+type Rules = { readonly [Name in keyof Checks]-?: Rule<NonNullable<Checks[Name]>> };
+
+/** The rule of a function that may be left out. */
+export const hook = <T>(): Rule<T | undefined> =>
+  exactOptional(custom((value) => value === undefined || isFunction(value), functionRule));
+
+/**
+ * The rules of the checks. An explicit `undefined` breaks them. Otherwise an environment variable that is
+ * not set would silently remove its check.
+ */
+const rules: Rules = {
+  secret: exactOptional(custom<Secret>((value) => !!secretsOf(value).length, secretRule)),
+  webhookSecret: exactOptional(
+    custom<Secret>(
+      (value) => !!webhookSecretsOf(value).length,
+      "must be whsec_ and base64 of 16 bytes or more, or a list of such",
+    ),
+  ),
+  verify: exactOptional(custom<NonNullable<Checks["verify"]>>(isFunction, functionRule)),
+  publicUrl: exactOptional(custom<string>(isPublicUrl, publicUrlRule)),
+  dangerouslyAllowUnverified: exactOptional(
+    custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
+  ),
+};
+
+/** The schema of a function's options: the checks, and its own. */
+export const withChecks = <Own extends ObjectEntries>(
+  own: Own,
+): StrictObjectSchema<Rules & Own, typeof presence> => strictObject({ ...rules, ...own }, presence);
+
+/** @throws {BadParametersException} when no check is given, without the permission to have none */
+export const requireCheck = (given: Checks): void => {
+  const { secret, webhookSecret, verify, dangerouslyAllowUnverified } = given;
+  if (secret || webhookSecret || verify || dangerouslyAllowUnverified) return;
+  fail("secret", "is missing, as are webhookSecret and verify");
+};
+
+/** The time for reading and verifying a request, in milliseconds: the service waits 10 s. */
+export const readTimeout = 10_000;
+
+/** The maximum size of a body, in bytes. */
+const limit = 65_536;
+
+/** What a handler waits for: the sender's body, or a function of the application. */
+export interface Waiting {
+  readonly signal: AbortSignal;
+  /** Names the function that is waited for: a timeout is then the application's error, not the sender's. */
+  readonly waitFor: (step: "verify" | "onAnswer") => void;
+}
+
+/**
+ * Reads and handles a request within some milliseconds.
+ *
+ * @throws {RefusedException} `too_slow`, when the time passes while the body is read
+ * @throws a `TimeoutError` (a `DOMException`), when it passes while a function of the application runs
+ */
+export const withinTime = <T>(
+  timeout: number,
+  work: (waiting: Waiting) => Promise<T>,
+): Promise<T> => {
+  let name = "";
+  const late = (): Error =>
+    name
+      ? new DOMException(
+          `${name} gave no answer within ${timeout} ms of the request`,
+          "TimeoutError",
+        )
+      : new RefusedException("too_slow");
+  const waitFor: Waiting["waitFor"] = (step) => {
+    name = step;
+  };
+  return withDeadline(timeout, undefined, late, (signal) => work({ signal, waitFor }));
+};
+
+const readBytes = async (request: Request, signal: AbortSignal) => {
+  const isTooLarge = Number(request.headers.get("content-length")) > limit;
+  const { bytes, isWhole } = await readBody(request, isTooLarge ? -1 : limit, signal);
+  if (!isWhole) throw new RefusedException("too_large");
+  return bytes;
+};
+
+/**
+ * The raw body of a POST from the service, and the context of its URL. The token is verified first. If it
+ * is not valid, the body is not read.
+ *
+ * @throws {RefusedException}
+ * @throws {BadParametersException} when it is not a `Request`, or its body was read already. That is a
+ * failure of the application: the service should deliver again
+ * @throws what `verify` throws, and {TypeError} when the body is not bytes
+ */
+export const verified = async (
+  request: Request,
+  { secret, webhookSecret, verify, publicUrl }: Checks,
+  { signal, waitFor }: Waiting,
+): Promise<{ readonly body: Uint8Array; readonly context: Context }> => {
+  const { method, url, headers, bodyUsed } = fieldsOf(request);
+  if (!isFunction(fieldsOf(headers).get)) fail("request", "must be a Request");
+  if (method !== "POST") throw new RefusedException("wrong_method");
+  const context = secret ? await contextOf(String(url), secretsOf(secret), publicUrl) : {};
+  if (bodyUsed || request.body?.locked) fail("request", "has a body that was read before");
+  const body = await readBytes(request, signal);
+  if (webhookSecret) await verifyWebhook(request, body, webhookSecretsOf(webhookSecret));
+  if (verify) {
+    waitFor("verify");
+    if ((await verify(request, body)) !== true) throw new RefusedException("not_verified");
+  }
+  return { body, context };
+};
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (!levels || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
+
+/**
+ * The message in the raw body of a verified request.
+ *
+ * @param read - returns the message, or `undefined` if the JSON is not a message
+ * @throws {RefusedException} `not_utf8`, `not_json`, `too_deep` or `wrong_shape`
+ */
+export const messageIn = <T>(body: Uint8Array, read: (json: unknown) => T | undefined): T => {
+  let step: "not_utf8" | "not_json" | "too_deep" | "wrong_shape" = "not_utf8";
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
+    step = "not_json";
+    const json: unknown = JSON.parse(text);
+    step = "too_deep";
+    if (!isDeeper(json, 32)) {
+      step = "wrong_shape";
+      const message = read(json);
+      if (message) return message;
+    }
+  } catch {
+    // The parsers' own errors quote the body, so they are dropped.
+  }
+  throw new RefusedException(step);
+};
+
+/** Called with each refusal of a sender, and with each error that your own functions throw. */
+export type OnError = (error: unknown, request: Request) => unknown;
+
+/** What a handler does with a request. */
+interface Handling {
+  readonly work: (request: Request, steps: HandlingSteps) => Promise<Response>;
+  /** The response to a failure. */
+  readonly failed: () => Response;
+  readonly onError: OnError | undefined;
+}
+
+interface HandlingSteps {
+  /** Called after the sender was verified and the message read. From then on a `RefusedException` is a failure. */
+  readonly accept: () => void;
+  /** Reports an error that does not change the response. */
+  readonly report: (error: unknown) => void;
+}
+
+/**
+ * A handler that never rejects. A refusal's response has its status and its sentence. A failure's response
+ * is that of `failed`. `onError` receives both. Without `onError`, failures are printed, because they are
+ * bugs of the application. Refusals are not printed.
+ */
+export const handlerOf =
+  ({ work, failed, onError }: Handling) =>
+  async (request: Request): Promise<Response> => {
+    const { report, thrown } = reporterOf(onError && ((error) => onError(error, request)));
+    let isAccepted = false;
+    const accept = (): void => {
+      isAccepted = true;
+    };
+    try {
+      return await work(request, { accept, report: thrown });
+    } catch (error) {
+      const refused = isAccepted ? undefined : responseTo(error);
+      (refused ? report : thrown)(error);
+      return refused ?? failed();
+    }
+  };

@@ -1,0 +1,344 @@
+import { BadParametersException, isException } from "../errors.ts";
+import type { CampaignSettings } from "./options.ts";
+import { setStateOfCampaign } from "./progress.ts";
+import type { Sql } from "./sqlite.ts";
+import {
+  audit,
+  type ContactRow,
+  contactOf,
+  end,
+  factOf,
+  isErased,
+  move,
+  numberIn,
+  setFact,
+  textIn,
+} from "./tables.ts";
+
+/** The key of an attempt in its campaign: one POST at most. */
+export interface Attempt {
+  readonly contact: number;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/**
+ * Claims an attempt, if nobody ever has. A claim without an outcome means that a telephone may have
+ * rung, from now on and whatever happens to the process. Only `release` takes it back.
+ *
+ * @param settleBy - until when the call that may follow holds its slot
+ * @returns whether the caller may POST
+ */
+export const claim = (
+  sql: Sql,
+  { contact, attempts }: ContactRow,
+  at: number,
+  settleBy: number,
+): boolean => {
+  const attempt = attempts + 1;
+  const [claimed] = sql.all(
+    `insert into outdial_attempt (contact, attempt, state, claimed, settle_by)
+     values (?, ?, 'claimed', ?, ?) on conflict do nothing returning attempt`,
+    contact,
+    attempt,
+    at,
+    settleBy,
+  );
+  if (!claimed) return false;
+  sql.all(
+    "update outdial_contact set state = 'calling', attempts = ? where contact = ?",
+    attempt,
+    contact,
+  );
+  audit(sql, { at, contact, attempt, event: "claimed" });
+  return true;
+};
+
+/** The state of an attempt: `undefined` when there is no claim. */
+export const stateOf = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+): "claimed" | "placed" | "settled" | undefined => {
+  const [row] = sql.all(
+    "select state from outdial_attempt where contact = ? and attempt = ?",
+    contact,
+    attempt,
+  );
+  if (!row) return;
+  return row.state === "claimed" || row.state === "placed" ? row.state : "settled";
+};
+
+/** When the final notification of an attempt came; `undefined` when none did. */
+export const endedAt = (sql: Sql, { contact, attempt }: Attempt): number | undefined => {
+  const [row] = sql.all(
+    "select ended from outdial_attempt where contact = ? and attempt = ?",
+    contact,
+    attempt,
+  );
+  return numberIn(row?.ended);
+};
+
+/** Nothing more is expected of an attempt. */
+export const settle = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  ended: number | null,
+  duration: number | null,
+): void => {
+  sql.all(
+    `update outdial_attempt set state = 'settled', ended = ?, duration = ?
+     where contact = ? and attempt = ?`,
+    ended,
+    duration,
+    contact,
+    attempt,
+  );
+};
+
+/** How many answers in a row asked to wait; a placed call resets it. */
+const deferralsInRow = "deferrals_in_row";
+
+/** Records that an attempt has a call, and its id; of an erased contact without the id. */
+export const recordPlaced = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  call_id: string | null,
+  at: number,
+): void => {
+  const row = contactOf(sql, contact);
+  const id = row && isErased(row) ? null : call_id;
+  if (factOf(sql, deferralsInRow)) setFact(sql, deferralsInRow, 0);
+  sql.all(
+    `update outdial_attempt set state = 'placed'
+     where contact = ? and attempt = ? and state = 'claimed'`,
+    contact,
+    attempt,
+  );
+  audit(sql, { at, contact, attempt, event: "placed", detail: id ?? undefined });
+  sql.all(
+    "update outdial_contact set call_id = ? where contact = ? and attempts = ?",
+    id,
+    contact,
+    attempt,
+  );
+};
+
+/**
+ * Takes a claim back, because nothing was sent, or the service answered that it placed nothing. Not
+ * after a notification of the call: that is believed.
+ *
+ * @returns the contact as it was before the claim
+ */
+const release = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  at: number,
+  detail: string,
+): ContactRow | undefined => {
+  const row = contactOf(sql, contact);
+  const isClaimed = stateOf(sql, { contact, attempt }) === "claimed";
+  if (!isClaimed || row?.state !== "calling" || row.attempts !== attempt) return;
+  sql.all("delete from outdial_attempt where contact = ? and attempt = ?", contact, attempt);
+  sql.all("update outdial_contact set attempts = ? where contact = ?", attempt - 1, contact);
+  audit(sql, { at, contact, attempt, event: "released", detail });
+  return { ...row, attempts: attempt - 1 };
+};
+
+/** What `create` returned or threw means for the contact. */
+export type Answer =
+  /** The call was placed. */
+  | { readonly type: "placed"; readonly call_id: string }
+  /** The call may have been placed: only a notification can settle it. */
+  | { readonly type: "maybe"; readonly detail: string }
+  /** Nothing was sent: the contact waits again. */
+  | { readonly type: "unsent"; readonly detail: string }
+  /** No call was placed: the contact waits, for `retryAfter` seconds if the service asked for that. */
+  | { readonly type: "later"; readonly detail: string; readonly retryAfter?: number | undefined }
+  /** No call was placed, and none would be for any contact: the campaign pauses. */
+  | { readonly type: "paused"; readonly detail: string }
+  /** No call was placed, and none will be for this contact. */
+  | { readonly type: "refused"; readonly detail: string };
+
+/** Statuses that are about the campaign: every contact would be refused. */
+const pausing: ReadonlySet<number> = new Set([307, 308, 401, 403, 404, 405, 410]);
+
+const tooManyRequests = 429;
+
+/** The longest `Retry-After` that is honoured, in seconds. */
+const longestRetryAfter = 86_400;
+
+const retryAfterOf = (seconds: number | undefined): number | undefined =>
+  seconds !== undefined && seconds >= 0 ? Math.min(seconds, longestRetryAfter) : undefined;
+
+/** The answer when `create` returned something: a call without an id may have been placed. */
+export const answerOf = (call: unknown): Answer => {
+  const id = typeof call === "object" && call !== null && "id" in call ? call.id : undefined;
+  if (typeof id === "string" && id) return { type: "placed", call_id: id };
+  return { type: "maybe", detail: "create returned no id" };
+};
+
+/** The answer when `create` threw something. Whatever isn't certain is `maybe`. */
+export const answerOfError = (error: unknown): Answer => {
+  try {
+    if (!isException(error)) return { type: "maybe", detail: "create threw an error of its own" };
+    const { placed, code, message: detail, retryAfter } = error;
+    if (placed !== "no") return { type: "maybe", detail };
+    if (code === tooManyRequests) {
+      return { type: "later", detail, retryAfter: retryAfterOf(retryAfter) };
+    }
+    if (error instanceof BadParametersException) return { type: "paused", detail };
+    // Without a status no request has arrived: the service, or the function that gives the key, is down.
+    if (code === undefined) return { type: "later", detail };
+    return { type: pausing.has(code) ? "paused" : "refused", detail };
+  } catch {
+    return { type: "maybe", detail: "create threw an error that can't be read" };
+  }
+};
+
+/** How many answers that ask to wait a contact gets. */
+const mostDeferrals = 20;
+
+/** The longest wait that grows by itself, in seconds. */
+const longestWait = 60;
+
+/** Ends a contact of which no notification will come. */
+const endUnnotified = (
+  sql: Sql,
+  key: Attempt,
+  at: number,
+  state: "placed" | "unknown",
+  reason?: string,
+): void => {
+  const row = contactOf(sql, key.contact);
+  if (row?.state !== "calling") return;
+  settle(sql, key, null, null);
+  move(sql, row, state, { at, reason });
+};
+
+/** Why a contact waits: how its last attempt ended, or why there was none yet. */
+const waitingReason = ({ attempts, reason }: ContactRow, detail: string): string | undefined =>
+  attempts > 0 ? reason : detail;
+
+/** Puts a contact off. After 20 times it ends, unless the service answers nobody: then the campaign pauses. */
+const putOff = (
+  sql: Sql,
+  row: ContactRow,
+  at: number,
+  detail: string,
+  retryAfter: number | undefined,
+): void => {
+  const deferrals = row.deferrals + 1;
+  const inRow = Number(factOf(sql, deferralsInRow)) + 1;
+  const isLast = deferrals >= mostDeferrals;
+  const isOutage = isLast && inRow > mostDeferrals;
+  setFact(sql, deferralsInRow, inRow);
+  sql.all(
+    "update outdial_contact set deferrals = ? where contact = ?",
+    isOutage ? 0 : deferrals,
+    row.contact,
+  );
+  const reason = waitingReason(row, detail);
+  if (isLast && !isOutage) {
+    end(sql, row, "expired", { at, reason: detail });
+    return;
+  }
+  const seconds = isOutage ? 0 : (retryAfter ?? Math.min(longestWait, 2 ** row.deferrals));
+  move(sql, row, "waiting", { at, reason, wait: Math.ceil(seconds * 1000) });
+  if (isOutage) {
+    setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
+  }
+};
+
+/**
+ * Records the answer to a POST. If this is lost in a crash, the claim stands alone and is a `maybe`.
+ *
+ * @returns whether the claim still stands
+ */
+export const recordAnswer = (
+  sql: Sql,
+  key: Attempt,
+  answer: Answer,
+  at: number,
+  { notified }: Pick<CampaignSettings, "notified">,
+): boolean => {
+  const contact = contactOf(sql, key.contact);
+  // The service's words may name the person.
+  const inLedger = (detail: string): string => (contact && isErased(contact) ? "erased" : detail);
+  switch (answer.type) {
+    case "placed":
+      recordPlaced(sql, key, answer.call_id, at);
+      if (!notified) endUnnotified(sql, key, at, "placed");
+      break;
+    case "maybe": {
+      const detail = inLedger(answer.detail);
+      audit(sql, { at, ...key, event: "maybe", detail });
+      sql.all(
+        "update outdial_attempt set detail = ? where contact = ? and attempt = ?",
+        detail,
+        key.contact,
+        key.attempt,
+      );
+      if (!notified) endUnnotified(sql, key, at, "unknown", detail);
+      break;
+    }
+    default: {
+      const { type } = answer;
+      const detail = inLedger(answer.detail);
+      const row = release(sql, key, at, detail);
+      if (row && type === "later") putOff(sql, row, at, detail, answer.retryAfter);
+      else if (row && type === "refused") move(sql, row, "refused", { at, reason: detail });
+      else if (row) move(sql, row, "waiting", { at, reason: waitingReason(row, detail) });
+      if (type === "paused") {
+        setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
+      }
+    }
+  }
+  return !!stateOf(sql, key);
+};
+
+/** How many attempts are given up in one transaction. */
+const giveUpPage = 1_000;
+
+/** When the next attempt is given up, in milliseconds since 1970; `Infinity` when none is open. */
+export const nextToGiveUp = (sql: Sql): number => {
+  const [{ at } = {}] = sql.all(
+    "select min(settle_by) as at from outdial_attempt where state <> 'settled'",
+  );
+  return typeof at === "number" ? at : Number.POSITIVE_INFINITY;
+};
+
+/**
+ * Frees the slots of a page of the attempts that no final notification came for. Their contacts are
+ * `unknown`, and never called again by themselves.
+ */
+export const giveUp = (sql: Sql, at: number): void => {
+  const rows = sql.all(
+    `select contact, attempt, detail from outdial_attempt
+     where state <> 'settled' and settle_by <= ? limit ${giveUpPage}`,
+    at,
+  );
+  for (const row of rows) {
+    const key = { contact: Number(row.contact), attempt: Number(row.attempt) };
+    const contact = contactOf(sql, key.contact);
+    settle(sql, key, null, null);
+    if (contact) move(sql, contact, "unknown", { at, reason: textIn(row.detail) });
+  }
+};
+
+/**
+ * Brings near what lies further ahead than it can by the clock as it is now: a clock that was set back
+ * must hold nobody up.
+ */
+export const adjustToClock = (sql: Sql, at: number, settleTimeout: number): void =>
+  sql.transaction(() => {
+    sql.all(
+      "update outdial_attempt set settle_by = ? where state <> 'settled' and settle_by > ?",
+      at + settleTimeout,
+      at + settleTimeout,
+    );
+    sql.all(
+      "update outdial_contact set due = ? + wait where state = 'waiting' and due > ? + wait",
+      at,
+      at,
+    );
+  });

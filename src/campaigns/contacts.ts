@@ -1,0 +1,310 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { CallParams } from "../calls/params.ts";
+import { BadParametersException, type ParameterIssue } from "../errors.ts";
+import { check, presence } from "../lib/check.ts";
+import { utf8 } from "../lib/encoding.ts";
+import { isTimezone, timezoneRule } from "./calling-hours.ts";
+import { erasedMarksOf, erasedReason, hasBlocked, hasErased, isBlocked } from "./do-not-call.ts";
+import type { CampaignSettings } from "./options.ts";
+import { addToTally } from "./progress.ts";
+import { patience, type Sql, whileBusy } from "./sqlite.ts";
+import { contactIn, factOf, move, setFact } from "./tables.ts";
+
+/** Somebody to call. */
+export interface Contact {
+  /** E.164. A campaign has a telephone once. */
+  readonly to_number: string;
+  /** Your own name for the contact, at most 64 bytes: signed URLs and results carry it. */
+  readonly id?: string | undefined;
+  /** IANA: the contact's own, instead of the window's. */
+  readonly timezone?: string | undefined;
+  /** Values for the flow; only those that the option `variables` names are kept. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** The line in its list; counted from 1 otherwise. */
+  readonly line?: number | undefined;
+}
+
+/** A contact that can't be added, and why. */
+export interface RefusedContact {
+  /** The line in its list. */
+  readonly line: number;
+  /** The field and its rule, never the value. */
+  readonly reason: string;
+}
+
+/** The result of `add`. */
+export interface Added {
+  /** Contacts that are new in the campaign. */
+  readonly added: number;
+  /** Contacts whose telephone is in the campaign already. */
+  readonly duplicate: number;
+  /** Contacts that can't be added, and why. */
+  readonly refused: readonly RefusedContact[];
+}
+
+const isVariables = (value: unknown): boolean =>
+  value === undefined ||
+  (typeof value === "object" &&
+    value !== null &&
+    Object.values(value).every((each) => typeof each === "string"));
+
+/** The rules of a contact. */
+const ContactSchema: GenericSchema<unknown, Contact> = strictObject(
+  {
+    to_number: CallParams.entries.to_number,
+    id: optional(
+      custom<string>(
+        (value) => typeof value === "string" && /^\P{C}+$/u.test(value) && utf8(value).length <= 64,
+        "must be a text of 1 to 64 bytes",
+      ),
+    ),
+    timezone: optional(
+      custom<string>((value) => typeof value === "string" && isTimezone(value), timezoneRule),
+    ),
+    variables: optional(
+      custom<Readonly<Record<string, string>>>(isVariables, "must be an object of strings"),
+    ),
+    line: optional(custom<number>(Number.isSafeInteger, "must be a whole number")),
+  },
+  presence,
+);
+
+/** A valid contact, as the ledger keeps it. */
+export interface Entry {
+  readonly to_number: string;
+  readonly id: string | null;
+  readonly timezone: string;
+  /** JSON. */
+  readonly variables: string | null;
+  readonly line: number;
+}
+
+type ContactRules = Pick<CampaignSettings, "variables" | "prefixes">;
+
+/** The most that the variables of a contact take, in bytes of JSON. */
+const mostVariables = 700;
+
+/** The named variables as JSON. */
+const variablesOf = ({ variables = {} }: Contact, names: readonly string[]): string | null => {
+  const kept = Object.entries(variables).filter(([name]) => names.includes(name));
+  return kept.length > 0 ? JSON.stringify(Object.fromEntries(kept)) : null;
+};
+
+const entryOf = (given: unknown, line: number, { variables: names, prefixes }: ContactRules) => {
+  const output = check(ContactSchema, () => given);
+  const { to_number, id = null, timezone = "" } = output;
+  const fail = (param: string, message: string): never => {
+    throw new BadParametersException([{ param, message }]);
+  };
+  if (prefixes && !prefixes.some((prefix) => to_number.startsWith(prefix))) {
+    fail("to_number", "begins with none of the allowed prefixes");
+  }
+  const variables = variablesOf(output, names);
+  if (variables && utf8(variables).length > mostVariables) {
+    fail("variables", `must be at most ${mostVariables} bytes`);
+  }
+  return { to_number, id, timezone, variables, line };
+};
+
+const textOf = ({ param, message }: ParameterIssue): string => `${param} ${message}`;
+
+/** Reads the contacts of one list, and counts its lines. */
+export class ContactReader {
+  readonly #rules: ContactRules;
+  #count = 0;
+
+  constructor(rules: ContactRules) {
+    this.#rules = rules;
+  }
+
+  /** A contact as the ledger keeps it, or why it can't be added. */
+  read(given: unknown): Entry | RefusedContact {
+    const own =
+      typeof given === "object" && given !== null && "line" in given ? given.line : undefined;
+    const line = Number.isSafeInteger(own) ? Number(own) : ++this.#count;
+    try {
+      return entryOf(given, line, this.#rules);
+    } catch (error) {
+      if (!(error instanceof BadParametersException)) throw error;
+      return { line, reason: error.issues.map(textOf).join("; ") };
+    }
+  }
+}
+
+/** Why a row is refused whose time zone differs from that of another row with its number. */
+export const zoneConflict = (other: number): string =>
+  `timezone differs from that of line ${other}, which has the same to_number`;
+
+/** How many rows were written so far: one query for a page costs less than one for each row. */
+const written = (sql: Sql): number =>
+  Number(sql.all("select total_changes() as changes")[0]?.changes);
+
+/** A page of a list that is being added. */
+interface Page {
+  readonly added: number;
+  readonly duplicate: number;
+  readonly refused: readonly RefusedContact[];
+}
+
+/** Writes contacts of one state, and returns how many of them are new. */
+const insert = (
+  sql: Sql,
+  entries: readonly Entry[],
+  list: number,
+  at: number,
+  [state, reason]: readonly ["waiting" | "blocked", string | null],
+): number => {
+  const before = written(sql);
+  for (const { to_number, id, timezone, variables, line } of entries) {
+    sql.all(
+      `insert into outdial_contact
+       (to_number, id, timezone, variables, line, list, added, state, reason)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+      to_number,
+      id,
+      timezone,
+      variables,
+      line,
+      list,
+      at,
+      state,
+      reason,
+    );
+  }
+  const added = written(sql) - before;
+  addToTally(sql, state, added);
+  return added;
+};
+
+/**
+ * Takes over the time zone of a row whose telephone is in the ledger already: nobody is called by the
+ * wrong clock. Where two rows of one list differ, neither is right: both are refused.
+ */
+const correctZone = (
+  sql: Sql,
+  { to_number, timezone, line }: Entry,
+  list: number,
+  at: number,
+): readonly RefusedContact[] => {
+  const [row] = sql.all("select * from outdial_contact where to_number = ?", to_number);
+  if (!timezone || !row) return [];
+  if (row.list !== list || row.timezone === "") {
+    sql.all(
+      "update outdial_contact set timezone = ?, list = ?, line = ? where contact = ?",
+      timezone,
+      list,
+      line,
+      Number(row.contact),
+    );
+    return [];
+  }
+  if (row.timezone === timezone) return [];
+  const other = Number(row.line);
+  const contact = contactIn(row);
+  const reason = zoneConflict(line);
+  if (contact.state === "waiting") move(sql, contact, "refused", { at, reason });
+  return [
+    { line: other, reason },
+    { line, reason: zoneConflict(other) },
+  ];
+};
+
+type Marked = Entry & { readonly marks?: readonly string[] | undefined };
+
+/** Writes a page of contacts; nothing, when numbers were erased and the entries have no marks to compare. */
+const insertPage = (
+  sql: Sql,
+  entries: readonly Marked[],
+  list: number,
+  at: number,
+): Page | undefined => {
+  const isAnyErased = hasErased(sql);
+  if (isAnyErased && entries.some(({ marks }) => !marks)) return;
+  const isAnyBlocked = hasBlocked(sql);
+  const free: Entry[] = [];
+  const blocked: Entry[] = [];
+  const refused: RefusedContact[] = [];
+  for (const entry of entries) {
+    if (isAnyErased && entry.marks?.some((mark) => isBlocked(sql, mark))) {
+      refused.push({ line: entry.line, reason: erasedReason });
+    } else if (isAnyBlocked && isBlocked(sql, entry.to_number)) blocked.push(entry);
+    else free.push(entry);
+  }
+  const taken = [...free, ...blocked];
+  for (const zone of new Set(taken.map(({ timezone }) => timezone))) {
+    sql.all("insert into outdial_zone values (?) on conflict do nothing", zone);
+  }
+  const added =
+    insert(sql, free, list, at, ["waiting", null]) +
+    insert(sql, blocked, list, at, ["blocked", "blocked"]);
+  const duplicate = taken.length - added;
+  if (duplicate > 0) {
+    for (const entry of taken) refused.push(...correctZone(sql, entry, list, at));
+  }
+  return { added, duplicate, refused };
+};
+
+/** How many contacts are added in one transaction. */
+const page = 5_000;
+
+/** Lets timers and sockets have their turn between two pages. */
+export const yieldToOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** The next number of a list. */
+const nextList = (sql: Sql): number => {
+  const list = Number(factOf(sql, "lists")) + 1;
+  setFact(sql, "lists", list);
+  return list;
+};
+
+/** Adds contacts to a campaign, a page at a time: they are never all in memory. */
+export const addContacts = async (
+  sql: Sql,
+  contacts: Iterable<unknown> | AsyncIterable<unknown>,
+  settings: CampaignSettings,
+): Promise<Added> => {
+  const { clock, secret } = settings;
+  const refused: RefusedContact[] = [];
+  let entries: Entry[] = [];
+  let added = 0;
+  let duplicate = 0;
+  const write = <T>(work: () => T): Promise<T> =>
+    whileBusy(
+      () => sql.commit(work),
+      (triedFor) => triedFor > patience,
+    );
+  const list = await write(() => nextList(sql));
+  const flush = async (): Promise<void> => {
+    const full = entries;
+    entries = [];
+    // In the transaction of the insert: somebody may have been erased a moment ago.
+    const insertAll = (some: readonly Marked[]) =>
+      write(() => insertPage(sql, some, list, clock()));
+    const marked = (): Promise<readonly Marked[]> =>
+      Promise.all(
+        full.map(async (entry) => ({
+          ...entry,
+          marks: await erasedMarksOf(secret, entry.to_number),
+        })),
+      );
+    const done = (await insertAll(full)) ?? (await insertAll(await marked()));
+    added += done?.added ?? 0;
+    duplicate += done?.duplicate ?? 0;
+    refused.push(...(done?.refused ?? []));
+  };
+  const reader = new ContactReader(settings);
+  try {
+    for await (const given of contacts) {
+      const entry = reader.read(given);
+      if ("reason" in entry) refused.push(entry);
+      else entries.push(entry);
+      if (entries.length < page) continue;
+      await flush();
+      await yieldToOthers();
+    }
+  } finally {
+    // Also what came before the list broke.
+    await flush();
+  }
+  return { added, duplicate, refused };
+};

@@ -1,0 +1,438 @@
+import { signUrl } from "../callbacks/signed-url.ts";
+import type { CallParams } from "../calls/params.ts";
+import {
+  type Answer,
+  type Attempt,
+  answerOf,
+  answerOfError,
+  claim,
+  endedAt,
+  giveUp,
+  nextToGiveUp,
+  recordAnswer,
+} from "./attempts.ts";
+import { CallingHours } from "./calling-hours.ts";
+import { isBlocked } from "./do-not-call.ts";
+import type { CampaignSettings } from "./options.ts";
+import { DailyLimit, Pace } from "./pace.ts";
+import { stateOfCampaign, tallyOf } from "./progress.ts";
+import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
+import {
+  type ContactRow,
+  contactIn,
+  contactOf,
+  end,
+  endWaiting,
+  factOf,
+  isErased,
+  move,
+  setFact,
+} from "./tables.ts";
+
+/** Wakes every loop that sleeps when there may be work. */
+export class WakeUp {
+  /** How many times work was announced. */
+  count = 0;
+  readonly #sleepers = new Set<() => void>();
+
+  announce(): void {
+    this.count++;
+    for (const wake of [...this.#sleepers]) wake();
+  }
+
+  /**
+   * Sleeps until work is announced, the time is over or the signal aborts.
+   *
+   * @param since - `count` before the caller looked for work: what was announced since isn't lost
+   */
+  sleep(since: number, milliseconds: number, signal?: AbortSignal): Promise<void> {
+    if (this.count !== since || signal?.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#sleepers.delete(wake);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.max(0, milliseconds));
+      this.#sleepers.add(wake);
+      signal?.addEventListener("abort", wake);
+    });
+  }
+}
+
+/** Calls that one step begins at most: between two steps their requests are sent. */
+const mostPerStep = 16;
+
+const defaultConcurrency = 10;
+
+/** Milliseconds until the next step when another program holds the file. */
+const busyInterval = 250;
+
+/** How long `close` waits for a busy file, in milliseconds. */
+const closingTime = 5_000;
+
+/** Seconds that a URL is valid after its attempt is given up: for clocks that differ, and late deliveries. */
+const urlMargin = 86_400;
+
+/** The fact that has the time of the last claim: a new process keeps to the pace of the one before. */
+const lastClaim = "last_claim";
+
+const zoneOf = ({ window }: CampaignSettings): string => {
+  const [first] = [window].flat();
+  return typeof first === "object" ? first.timezone : "UTC";
+};
+
+/** From when on no call begins. */
+const endOf = ({ until }: CampaignSettings): number => until?.getTime() ?? Number.POSITIVE_INFINITY;
+
+/** The parameters of an attempt: its own signed URLs bring back which attempt it is. */
+const paramsOf = async (
+  { contact, to_number, id, variables, attempts }: ContactRow,
+  campaign: string,
+  settings: CampaignSettings,
+): Promise<CallParams> => {
+  const { from_number, flow_url, status_callback_url, record, secret, settleTimeout } = settings;
+  const expiresIn = Math.ceil(settleTimeout / 1000) + urlMargin;
+  const context = { campaign, contact, attempt: attempts + 1, ...(id !== undefined && { id }) };
+  const flowContext =
+    variables === undefined ? context : { ...context, variables: JSON.parse(variables) };
+  const [flow, status] = await Promise.all([
+    signUrl(flow_url, { secret, context: flowContext, expiresIn }),
+    signUrl(status_callback_url, { secret, context, expiresIn }),
+  ]);
+  return {
+    from_number,
+    to_number,
+    flow_url: flow,
+    status_callback_url: status,
+    ...(record !== undefined && { record }),
+  };
+};
+
+/** The zones in which contacts wait; `""` is that of the windows. */
+const zonesOf = (sql: Sql): readonly string[] =>
+  sql.all("select timezone from outdial_zone").map(({ timezone }) => String(timezone));
+
+/** The contacts that are due, those first that have waited longest: a few, however long the list. */
+const dueNow = (sql: Sql, hours: CallingHours, now: number, most: number): readonly ContactRow[] =>
+  zonesOf(sql)
+    .filter((zone) => hours.at(now, zone).open)
+    .flatMap((zone) =>
+      sql.all(
+        `select * from outdial_contact where state = 'waiting' and timezone = ? and due <= ?
+         order by due limit ?`,
+        zone,
+        now,
+        most,
+      ),
+    )
+    .map(contactIn)
+    .sort((first, second) => first.due - second.due || first.contact - second.contact)
+    .slice(0, most);
+
+/** When the next contact is due: after its wait, in its hours. */
+const nextDue = (sql: Sql, hours: CallingHours, now: number): number => {
+  const times = zonesOf(sql).map((zone) => {
+    const [{ due } = {}] = sql.all(
+      "select min(due) as due from outdial_contact where state = 'waiting' and timezone = ?",
+      zone,
+    );
+    return typeof due === "number"
+      ? hours.opens(Math.max(now, due), zone)
+      : Number.POSITIVE_INFINITY;
+  });
+  return Math.min(...times);
+};
+
+/** Dials what is due: it alone makes the POSTs of a campaign. */
+export class Dialer {
+  readonly #sql: Sql;
+  readonly #settings: CampaignSettings;
+  readonly #hours: CallingHours;
+  readonly #pace: Pace;
+  readonly #day: DailyLimit;
+  readonly #slots: number;
+  readonly #inFlight = new Set<Promise<void>>();
+  /** One step at a time: what it reads holds until its claims are committed. */
+  #lastStep: Promise<unknown> = Promise.resolve();
+  /** Why an answer couldn't be recorded; its claim stands, which is safe. */
+  #failure: { readonly error: unknown } | undefined;
+  /** When it was closed, by `performance.now()`. */
+  #closed = Number.POSITIVE_INFINITY;
+  /** How many changes of the campaign's state wait for the file. */
+  #holds = 0;
+  /** Announces whatever may give a sleeping loop something to do. */
+  readonly wakeUp: WakeUp = new WakeUp();
+
+  constructor(sql: Sql, settings: CampaignSettings) {
+    const { window, rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
+    const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
+    this.#sql = sql;
+    this.#settings = settings;
+    this.#slots = concurrency;
+    this.#hours = new CallingHours(window === "always" ? window : [window].flat());
+    this.#pace = new Pace(rate, clock(), Number(factOf(sql, lastClaim)));
+    this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
+  }
+
+  get isClosed(): boolean {
+    return this.#closed < Number.POSITIVE_INFINITY;
+  }
+
+  /** Calls a second as they are now. */
+  get rate(): number {
+    return this.#pace.rateAt(this.#settings.clock());
+  }
+
+  /**
+   * Waits while another program holds the file, and for 5 s at most once the campaign closes.
+   *
+   * @throws {LedgerException} `busy`, after that
+   */
+  whileBusy<T>(work: () => Promise<T> | T): Promise<T> {
+    return whileBusy(work, () => performance.now() - this.#closed > closingTime);
+  }
+
+  /** The same, and begins no call until the work is done. */
+  async holdWhile(work: () => void): Promise<void> {
+    this.#holds++;
+    try {
+      await this.whileBusy(work);
+    } finally {
+      this.#holds--;
+    }
+  }
+
+  /** How many POSTs wait for their answer, or for its record. */
+  get underWay(): number {
+    return this.#inFlight.size;
+  }
+
+  /** When the next call may begin, in milliseconds since 1970; `Infinity` when nothing waits. */
+  get nextCall(): number {
+    const sql = this.#sql;
+    const now = this.#settings.clock();
+    const { waiting = 0 } = tallyOf(sql);
+    if (waiting === 0) return Number.POSITIVE_INFINITY;
+    const due = nextDue(sql, this.#hours, now);
+    return Math.ceil(Math.max(due, this.#pace.nextAt(now), this.#day.freeAt(now)));
+  }
+
+  /** When the last contact that waits is called at a rate; `Infinity` when nothing waits, or never. */
+  lastCall(rate: number): number {
+    const { waiting = 0 } = tallyOf(this.#sql);
+    const next = this.nextCall;
+    if (next === Number.POSITIVE_INFINITY) return next;
+    // Hours of its own: these remember the present, which the dialer needs.
+    const { window } = this.#settings;
+    const hours = new CallingHours(window === "always" ? window : [window].flat());
+    return hours.finishes(next, ((waiting - 1) / rate) * 1000, zonesOf(this.#sql));
+  }
+
+  /**
+   * Does what is due.
+   *
+   * @returns when to come back, in milliseconds since 1970; `undefined` when nothing will be due by itself
+   * @throws what the database throws, when it can't be written; a busy file only delays
+   */
+  step(): Promise<number | undefined> {
+    const step = this.#lastStep.then(() => this.#step());
+    this.#lastStep = step.catch(() => {});
+    return step;
+  }
+
+  async #step(): Promise<number | undefined> {
+    if (this.isClosed) return;
+    if (this.#failure) throw this.#failure.error;
+    const { clock } = this.#settings;
+    try {
+      await this.#giveUp();
+      if (!(await this.#endOverdue())) return clock();
+      if (this.#holds > 0) return clock() + busyInterval;
+      if (stateOfCampaign(this.#sql) === "running") await this.#dial();
+      return this.#wake();
+    } catch (error) {
+      if (!isBusyError(error)) throw error;
+      return clock() + busyInterval;
+    }
+  }
+
+  /**
+   * Frees the slots of the attempts that no final notification came for.
+   *
+   * @returns when to come back; `undefined` when no call is live
+   */
+  async giveUp(): Promise<number | undefined> {
+    try {
+      await this.#giveUp();
+      const next = nextToGiveUp(this.#sql);
+      return next === Number.POSITIVE_INFINITY ? undefined : next;
+    } catch (error) {
+      if (!isBusyError(error)) throw error;
+      return this.#settings.clock() + busyInterval;
+    }
+  }
+
+  async #giveUp(): Promise<void> {
+    const at = this.#settings.clock();
+    if (nextToGiveUp(this.#sql) <= at) await this.#sql.commit(() => giveUp(this.#sql, at));
+  }
+
+  /**
+   * Ends a page of the contacts that no longer wait for anything.
+   *
+   * @returns whether none are left
+   */
+  async #endOverdue(): Promise<boolean> {
+    const at = this.#settings.clock();
+    const sql = this.#sql;
+    const isCanceled = stateOfCampaign(sql) === "canceled";
+    const { waiting = 0 } = tallyOf(sql);
+    if (waiting === 0 || (!isCanceled && at < endOf(this.#settings))) return true;
+    return !(await sql.commit(() => endWaiting(sql, isCanceled ? "canceled" : "expired", at)));
+  }
+
+  /** Waits until every POST has its answer, and that is recorded. */
+  async idle(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  /** Begins no further call, and waits until nothing is under way. */
+  async close(): Promise<void> {
+    this.#closed = Math.min(this.#closed, performance.now());
+    this.wakeUp.announce();
+    await this.#lastStep;
+    await this.idle();
+  }
+
+  /** Begins the calls that are due, as many as pace and slots allow. */
+  async #dial(): Promise<void> {
+    const sql = this.#sql;
+    const now = this.#settings.clock();
+    const { calling = 0 } = tallyOf(sql);
+    const wanted = Math.min(mostPerStep, this.#pace.free(now), this.#slots - calling);
+    if (wanted <= 0 || this.#day.freeAt(now) > now) return;
+    const campaign = String(factOf(sql, "id"));
+    // Signed before the claim: what can't be signed claims nothing.
+    const calls = await Promise.all(
+      dueNow(sql, this.#hours, now, wanted).map(async (contact) => ({
+        contact,
+        params: await paramsOf(contact, campaign, this.#settings),
+      })),
+    );
+    if (calls.length === 0) return;
+    // No request is sent before the commit.
+    const claimed = await sql.commit(() => {
+      const free = this.#pace.free(this.#settings.clock());
+      const some: typeof calls = [];
+      for (const call of calls) {
+        if (some.length < free && this.#claim(call.contact)) some.push(call);
+      }
+      return some;
+    });
+    for (const { contact, params } of claimed) {
+      const key = { contact: contact.contact, attempt: contact.attempts + 1 };
+      const began = this.#settings.clock();
+      const work = this.#post(contact.timezone, params)
+        .then((answer) => this.#record(key, answer, began))
+        .finally(() => {
+          this.#inFlight.delete(work);
+          this.wakeUp.announce();
+        });
+      this.#inFlight.add(work);
+      // A commit takes its time: the pace is that of the POSTs.
+      this.#pace.take(this.#settings.clock());
+    }
+  }
+
+  /**
+   * Checks everything that must hold at the moment of a claim, and claims, in a transaction of the
+   * caller's. What was read before it may have changed.
+   *
+   * @returns whether to POST
+   */
+  #claim({ contact, attempts, timezone }: ContactRow): boolean {
+    const sql = this.#sql;
+    const { clock, prefixes, settleTimeout, retryOn, retryDelay } = this.#settings;
+    const { attempts: budget = 1 } = this.#settings;
+    const at = clock();
+    const row = contactOf(sql, contact);
+    if (row?.state !== "waiting" || row.attempts !== attempts || row.due > at) return false;
+    if (this.isClosed || this.#holds > 0 || isErased(row) || row.timezone !== timezone)
+      return false;
+    if (stateOfCampaign(sql) !== "running" || at >= endOf(this.#settings)) return false;
+    if (isBlocked(sql, row.to_number)) {
+      move(sql, row, "blocked", { at, reason: "blocked" });
+      return false;
+    }
+    if (prefixes && !prefixes.some((prefix) => row.to_number.startsWith(prefix))) {
+      move(sql, row, "refused", { at, reason: "prefix" });
+      return false;
+    }
+    const isRetried = attempts === 0 || retryOn.some((reason) => reason === row.outcome);
+    if (attempts >= budget || !row.listed || !isRetried) {
+      end(sql, row, row.listed ? "expired" : "canceled", { at });
+      return false;
+    }
+    // The process that ended the last attempt may have had a shorter delay.
+    const ended = endedAt(sql, { contact: row.contact, attempt: attempts });
+    if (ended !== undefined && ended <= at && ended + retryDelay > at) {
+      const due = "update outdial_contact set due = ?, wait = ? where contact = ?";
+      sql.all(due, ended + retryDelay, retryDelay, row.contact);
+      return false;
+    }
+    if (!this.#hours.at(at, timezone).open) return false;
+    const { calling = 0 } = tallyOf(sql);
+    if (calling >= this.#slots || this.#day.freeAt(at) > at) return false;
+    if (!claim(sql, row, at, at + settleTimeout)) return false;
+    this.#day.take(at);
+    setFact(sql, lastClaim, at);
+    return true;
+  }
+
+  async #post(timezone: string, params: CallParams): Promise<Answer> {
+    // A commit may take its time: a disk that stalls, a machine that sleeps.
+    if (!this.#isInTime(timezone)) return { type: "unsent", detail: "the hours had ended" };
+    try {
+      return answerOf(await this.#settings.create(params));
+    } catch (error) {
+      return answerOfError(error);
+    }
+  }
+
+  #isInTime(timezone: string): boolean {
+    try {
+      const at = this.#settings.clock();
+      return at < endOf(this.#settings) && this.#hours.at(at, timezone).open;
+    } catch {
+      return false; // Without a clock nobody is called.
+    }
+  }
+
+  async #record(key: Attempt, answer: Answer, began: number): Promise<void> {
+    const sql = this.#sql;
+    const write = (): void => {
+      const at = this.#settings.clock();
+      if (!recordAnswer(sql, key, answer, at, this.#settings)) this.#day.giveBack(began);
+    };
+    try {
+      if (answer.type === "later") this.#pace.slow(this.#settings.clock());
+      await this.whileBusy(() => sql.commit(write));
+    } catch (error) {
+      this.#failure = { error };
+    }
+  }
+
+  #wake(): number | undefined {
+    const sql = this.#sql;
+    const { waiting = 0, calling = 0 } = tallyOf(sql);
+    const times = [nextToGiveUp(sql)];
+    if (waiting > 0) times.push(endOf(this.#settings));
+    if (waiting > 0 && calling < this.#slots && stateOfCampaign(sql) === "running") {
+      times.push(this.nextCall);
+    }
+    const wake = Math.min(...times);
+    return wake === Number.POSITIVE_INFINITY ? undefined : Math.ceil(wake);
+  }
+}

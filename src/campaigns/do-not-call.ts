@@ -1,0 +1,130 @@
+import { is } from "valibot";
+import { type Secret, secretsOf } from "../callbacks/signed-url.ts";
+import { CallParams } from "../calls/params.ts";
+import { fail } from "../lib/check.ts";
+import { hex, utf8 } from "../lib/encoding.ts";
+import { macOf } from "../lib/hmac.ts";
+import { LedgerException } from "./errors.ts";
+import { isBusyError, patience, type Sql, whileBusy } from "./sqlite.ts";
+import { audit, contactIn, move } from "./tables.ts";
+
+/**
+ * Numbers one after the other, each of them E.164.
+ *
+ * @param param - what they are called in the exception
+ * @throws {BadParametersException} when one isn't
+ */
+export function* numbersIn(
+  numbers: string | Iterable<string>,
+  param = "to_number",
+): Generator<string, void> {
+  for (const number of typeof numbers === "string" ? [numbers] : numbers) {
+    if (!is(CallParams.entries.to_number, number)) {
+      fail(param, CallParams.entries.to_number.message);
+    }
+    yield number;
+  }
+}
+
+/** Whether a number is on the do-not-call list. */
+export const isBlocked = (sql: Sql, to_number: string): boolean =>
+  sql.all("select 1 from outdial_blocked where to_number = ?", to_number).length > 0;
+
+/** Whether any number is on the list. */
+export const hasBlocked = (sql: Sql): boolean =>
+  sql.all("select 1 from outdial_blocked limit 1").length > 0;
+
+/**
+ * Puts numbers on the do-not-call list, in a transaction of the caller's. Contacts that wait are
+ * blocked at once.
+ *
+ * @returns how many are new on it
+ */
+export const block = (sql: Sql, numbers: Iterable<string>, at: number): number => {
+  let added = 0;
+  for (const number of numbers) {
+    const isNew = sql.all(
+      "insert into outdial_blocked values (?) on conflict do nothing returning 1 as one",
+      number,
+    ).length;
+    if (!isNew) continue;
+    added++;
+    const [row] = sql.all("select * from outdial_contact where to_number = ?", number);
+    if (!row) continue;
+    const contact = contactIn(row);
+    audit(sql, { at, contact: contact.contact, event: "blocked" });
+    if (contact.state === "waiting") move(sql, contact, "blocked", { at, reason: "blocked" });
+  }
+  return added;
+};
+
+/**
+ * What is kept of an erased number, one HMAC for each of the secrets; the first one is stored. It is on
+ * the do-not-call list, where no telephone number begins with a `#`.
+ */
+export const erasedMarksOf = (secret: Secret, to_number: string): Promise<readonly string[]> =>
+  Promise.all(
+    secretsOf(secret).map(
+      async (each) => `#${hex(await macOf(each, utf8(`erased:${to_number}`)))}`,
+    ),
+  );
+
+/** Whether any contact was erased. */
+export const hasErased = (sql: Sql): boolean =>
+  sql.all("select 1 from outdial_blocked where to_number >= '#' and to_number < '$' limit 1")
+    .length > 0;
+
+/** Whether the contact with a number was erased. */
+export const wasErased = async (sql: Sql, secret: Secret, to_number: string): Promise<boolean> => {
+  if (!hasErased(sql)) return false;
+  const marks = await erasedMarksOf(secret, to_number);
+  return marks.some((mark) => isBlocked(sql, mark));
+};
+
+/** Why a row is refused whose number was erased. */
+export const erasedReason = "to_number was erased";
+
+/**
+ * Deletes the data of contacts. An HMAC of the number stays on the do-not-call list, so the number is
+ * refused from then on. The end of a live call is still counted.
+ *
+ * @returns how many were erased
+ */
+export const erase = async (
+  sql: Sql,
+  numbers: Iterable<string>,
+  secret: Secret,
+  at: number,
+): Promise<number> => {
+  let erased = 0;
+  const isTooLong = (triedFor: number): boolean => triedFor > patience;
+  // All are read before any is erased: a list with a mistake in it erases nobody.
+  for (const number of [...numbers]) {
+    const [mark = ""] = await erasedMarksOf(secret, number);
+    const write = (): void => {
+      sql.all("delete from outdial_blocked where to_number = ?", number);
+      sql.all("insert into outdial_blocked values (?) on conflict do nothing", mark);
+      const [row] = sql.all("select * from outdial_contact where to_number = ?", number);
+      if (!row) return;
+      const contact = contactIn(row);
+      sql.all(
+        `update outdial_contact set to_number = '#' || contact, id = null, variables = null,
+         call_id = null, reason = null, timezone = '' where contact = ?`,
+        contact.contact,
+      );
+      // The service's words may name the person.
+      sql.all("update outdial_audit set detail = null where contact = ?", contact.contact);
+      sql.all("update outdial_attempt set detail = null where contact = ?", contact.contact);
+      if (contact.state === "waiting") move(sql, contact, "blocked", { at, reason: "erased" });
+      audit(sql, { at, contact: contact.contact, event: "erased" });
+      erased++;
+    };
+    await whileBusy(() => sql.commit(write), isTooLong);
+  }
+  try {
+    await whileBusy(() => sql.compact(), isTooLong);
+  } catch (error) {
+    throw isBusyError(error) ? new LedgerException("erase_incomplete") : error;
+  }
+  return erased;
+};

@@ -1,0 +1,127 @@
+import type { Received } from "../callbacks/handler.ts";
+import { type Attempt, claim, recordPlaced, settle, stateOf } from "./attempts.ts";
+import { type Disposition, dispositionOf } from "./disposition.ts";
+import type { CampaignSettings } from "./options.ts";
+import type { Sql } from "./sqlite.ts";
+import { contactOf, factOf, isErased, move } from "./tables.ts";
+
+type CallEvent = Received["event"];
+
+/** The attempt that a signed URL names, when it is one of this campaign. */
+const attemptIn = (sql: Sql, { campaign, contact, attempt }: Received["context"]) =>
+  campaign === factOf(sql, "id") && Number.isSafeInteger(contact) && Number.isSafeInteger(attempt)
+    ? { contact: Number(contact), attempt: Number(attempt) }
+    : undefined;
+
+/** Whether a call has ended. The signed URL names the call where the event doesn't. */
+const isEnd = ({ type }: CallEvent): boolean => type === "call.completed" || type === "call.failed";
+
+/** The longest reason that is kept. */
+const longestReason = 200;
+
+/** 7 digits or more, with what may stand between the digits of a telephone number. */
+const telephone = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
+
+/** Why, in the service's words: on one line, and without anything that looks like a telephone number. */
+const reasonIn = ({ data }: CallEvent): string | undefined => {
+  const reason = data && "reason" in data ? data.reason : undefined;
+  if (typeof reason !== "string") return;
+  return reason
+    .slice(0, longestReason)
+    .replace(/[\s\p{C}]+/gu, " ")
+    .replace(telephone, "***")
+    .trim();
+};
+
+/** No call takes longer, in seconds: what does is a mistake of the service's. */
+const longestCall = 864_000;
+
+/** Milliseconds from the answer to the end, as the service measured them. */
+const durationIn = ({ data }: CallEvent): number | null => {
+  const seconds = data && "duration" in data ? data.duration : undefined;
+  return typeof seconds === "number" && seconds >= 0 && seconds <= longestCall
+    ? Math.round(seconds * 1000)
+    : null;
+};
+
+/** Whether another attempt follows one that ended so. */
+const isRetried = (
+  sql: Sql,
+  disposition: Disposition,
+  made: number,
+  at: number,
+  { attempts = 1, retryOn, until }: CampaignSettings,
+): boolean =>
+  retryOn.some((reason) => reason === disposition) &&
+  made < attempts &&
+  factOf(sql, "state") !== "canceled" &&
+  at < (until?.getTime() ?? Number.POSITIVE_INFINITY);
+
+/** Ends the contact of a call that has ended, unless another attempt follows. */
+const recordEnd = (
+  sql: Sql,
+  key: Attempt,
+  event: CallEvent,
+  at: number,
+  settings: CampaignSettings,
+): void => {
+  const contact = contactOf(sql, key.contact);
+  settle(sql, key, at, durationIn(event));
+  if (!contact || contact.attempts !== key.attempt) return;
+  const reason = reasonIn(event);
+  const disposition = dispositionOf(event.type, reason);
+  sql.all("update outdial_contact set outcome = ? where contact = ?", disposition, contact.contact);
+  const again =
+    contact.listed &&
+    !isErased(contact) &&
+    isRetried(sql, disposition, contact.attempts, at, settings);
+  const wait = settings.retryDelay;
+  if (again) move(sql, contact, "waiting", { at, reason: disposition, wait });
+  // The service's words may name the person.
+  else move(sql, contact, disposition, { at, reason: isErased(contact) ? undefined : reason });
+};
+
+/**
+ * Whether a final event of a settled attempt changes something: the attempt had been given up, or had
+ * failed and the call was completed. Who was talked to isn't called again.
+ */
+const isCorrection = (sql: Sql, { contact, attempt }: Attempt, { type }: CallEvent): boolean => {
+  const row = contactOf(sql, contact);
+  const waits = row?.state === "waiting" && row.attempts === attempt;
+  return row?.state === "unknown" || (waits && type === "call.completed");
+};
+
+/** Claims an attempt that the service had refused, and now notifies of: so nobody is called twice. */
+const reclaim = (sql: Sql, key: Attempt, at: number, settleBy: number): void => {
+  const contact = contactOf(sql, key.contact);
+  if (contact?.attempts === key.attempt - 1) claim(sql, contact, at, settleBy);
+};
+
+/**
+ * Records a verified notification, in any order and any number of times.
+ *
+ * @returns whether it was about an attempt of this campaign, once that is durable
+ * @throws {LedgerException} `busy`: let the service deliver it again
+ */
+export const recordNotification = async (
+  sql: Sql,
+  { event, context }: Received,
+  settings: CampaignSettings,
+): Promise<boolean> => {
+  const key = attemptIn(sql, context);
+  if (!key) return false;
+  const known = stateOf(sql, key);
+  // Of a placed call only its end is news.
+  if (known && known !== "claimed" && !isEnd(event)) return true;
+  return sql.commit(() => {
+    const at = settings.clock();
+    if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settleTimeout);
+    const state = stateOf(sql, key);
+    if (!state) return false;
+    if (state === "claimed") recordPlaced(sql, key, event.call_id, at);
+    if (isEnd(event) && (state !== "settled" || isCorrection(sql, key, event))) {
+      recordEnd(sql, key, event, at, settings);
+    }
+    return true;
+  });
+};

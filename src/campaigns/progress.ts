@@ -1,0 +1,79 @@
+import { type Disposition, dispositions, noneEnded, type State } from "./disposition.ts";
+import type { Sql } from "./sqlite.ts";
+import { audit, factOf, setFact } from "./tables.ts";
+
+/** How far a campaign is: how many contacts are in each state. */
+export type Progress = Readonly<Record<Disposition, number>> & {
+  readonly state: "running" | "paused" | "canceled";
+  /** Why it is paused. */
+  readonly reason?: string | undefined;
+  /** Whether every contact has ended. */
+  readonly done: boolean;
+  readonly contacts: number;
+  /** For their first or their next attempt. */
+  readonly waiting: number;
+  /** Calls that are live, or may be. */
+  readonly calling: number;
+};
+
+export const tallyOf = (sql: Sql): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    sql
+      .all("select state, contacts from outdial_tally")
+      .map(({ state, contacts }) => [String(state), Number(contacts)]),
+  );
+
+/** Adds new contacts to the tally: the trigger counts changes only. */
+export const addToTally = (sql: Sql, state: "waiting" | "blocked", contacts: number): void => {
+  sql.all(
+    `insert into outdial_tally values (?, ?)
+     on conflict (state) do update set contacts = contacts + excluded.contacts`,
+    state,
+    contacts,
+  );
+};
+
+export const stateOfCampaign = (sql: Sql): Progress["state"] => {
+  const state = factOf(sql, "state");
+  return state === "paused" || state === "canceled" ? state : "running";
+};
+
+/** Changes the state of the campaign, unless it is canceled: that is for good. */
+export const setStateOfCampaign = (
+  sql: Sql,
+  state: Progress["state"],
+  { at, event, reason }: { at: number; event: string; reason?: string | undefined },
+): void => {
+  if (stateOfCampaign(sql) === "canceled") return;
+  setFact(sql, "state", state);
+  setFact(sql, "reason", reason ?? null);
+  audit(sql, { at, event, detail: reason });
+};
+
+/** The counts of a progress. `of` gives how many contacts are in a state. */
+export const countsOf = (of: (state: State) => number): Omit<Progress, "state" | "reason"> => {
+  const ended: Record<Disposition, number> = { ...noneEnded };
+  for (const each of dispositions) ended[each] = of(each);
+  const waiting = of("waiting");
+  const calling = of("calling");
+  const open = waiting + calling;
+  return {
+    done: open === 0,
+    contacts: Object.values(ended).reduce((total, each) => total + each, open),
+    waiting,
+    calling,
+    ...ended,
+  };
+};
+
+/** Costs the same for a short and for a long list. */
+export const progressOf = (sql: Sql): Progress => {
+  const tally = tallyOf(sql);
+  const state = stateOfCampaign(sql);
+  const reason = factOf(sql, "reason");
+  return {
+    state,
+    ...(state === "paused" && typeof reason === "string" && { reason }),
+    ...countsOf((each) => tally[each] ?? 0),
+  };
+};

@@ -1,0 +1,370 @@
+import { BadParametersException } from "../errors.ts";
+import { LedgerException } from "./errors.ts";
+
+/** What a ledger writes. */
+export type Param = string | number | null;
+
+/** What a cell of SQLite may hold. */
+export type Value = string | number | bigint | null | Uint8Array | ArrayBuffer;
+
+/** A row by the names of its columns. */
+export type Row = Readonly<Record<string, Value>>;
+
+/** What is used of a prepared statement. */
+export interface Statement {
+  /** Runs it with values for its parameters and returns its rows. */
+  all(...values: Param[]): Row[];
+}
+
+/** What is used of a `DatabaseSync` of `node:sqlite` (Node, Deno, Bun) or a `Database` of `bun:sqlite`. */
+export interface Database {
+  /** Runs statements that return nothing. */
+  exec(statements: string): unknown;
+  /** Prepares a statement that runs more than once. */
+  prepare(statement: string): Statement;
+  /** Closes the file. */
+  close(): unknown;
+}
+
+/** What is used of a Durable Object's storage (`ctx.storage`), one with SQLite. */
+export interface DurableStorage {
+  /** Runs a statement and returns its rows. */
+  readonly sql: { exec(statement: string, ...values: Param[]): { toArray(): Row[] } };
+  /** Runs it all, or nothing of it. */
+  transactionSync<T>(work: () => T): T;
+}
+
+/**
+ * Where a campaign lives: an open `DatabaseSync` of `node:sqlite` (Node, Deno, Bun), a `Database` of
+ * `bun:sqlite`, or the storage of a Durable Object with SQLite.
+ */
+export type Storage = Database | DurableStorage;
+
+/** The SQLite under a ledger. Statements are synchronous. */
+export interface Sql {
+  /** Runs one statement and returns its rows. */
+  all(statement: string, ...values: Param[]): readonly Row[];
+  /** Commits all of the work or nothing of it. */
+  transaction<T>(work: () => T): T;
+  /**
+   * The same, in one transaction with everything else that is committed within 10 ms: on a file, each
+   * commit costs several syncs of the disk.
+   *
+   * @returns the result of the work, once it is durable
+   */
+  commit<T>(work: () => T): Promise<T>;
+  /**
+   * Keeps every other process from dialling out of this ledger, until `unlock` or the end of the process.
+   *
+   * @throws {LedgerException} `in_use` or `not_durable`
+   */
+  lock(): void;
+  unlock(): void;
+  /** From now on a busy file blocks for 100 ms at most, instead of 10 s. */
+  limitWaits(): void;
+  /** Whether the last transaction failed because another program held the file. */
+  readonly isBusy: boolean;
+  /** Whether this is a file, which may be copied, cut off and killed in the middle of a write. */
+  readonly isFile: boolean;
+  /** Whether temporary tables may be made. */
+  readonly hasTemporaryTables: boolean;
+  /**
+   * Removes the bytes of deleted rows.
+   *
+   * @throws {LedgerException} `busy` or `erase_incomplete`
+   */
+  compact(): void;
+}
+
+/**
+ * A rollback journal that is truncated at each commit, and syncs at each commit: the file alone holds
+ * everything that was committed. Deleted bytes are overwritten.
+ */
+const settings = `
+  pragma synchronous = full;
+  pragma secure_delete = on;
+  pragma cache_size = -8000;
+  pragma foreign_keys = off;
+  pragma busy_timeout = 10000;`;
+
+const journal = "truncate";
+
+/** Two locks are waited for at most, one at the beginning of a transaction and one at its end. */
+const shortWait = 50;
+
+/** How long a commit waits for others to share it, in milliseconds. */
+const groupingTime = 10;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "");
+
+/** An error of SQLite as a `LedgerException` where there is one for it. Not every runtime has the error's code. */
+const translated = (error: unknown): unknown => {
+  const message = messageOf(error);
+  if (/database is locked/.test(message)) return new LedgerException("busy");
+  if (/malformed/.test(message)) return new LedgerException("damaged");
+  return error;
+};
+
+/** Whether an operation failed because another program held the file. */
+export const isBusyError = (error: unknown): boolean =>
+  error instanceof LedgerException && error.reason === "busy";
+
+const hasMethods = (value: unknown, ...names: readonly string[]): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  names.every((name) => typeof Reflect.get(value, name) === "function");
+
+const isDatabase = (value: unknown): value is Database =>
+  hasMethods(value, "exec", "prepare", "close");
+
+const isDurable = (value: unknown): value is DurableStorage => hasMethods(value, "transactionSync");
+
+/** Work that waits for the next commit. */
+interface Pending {
+  readonly run: () => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A database file, or `:memory:`. */
+class FileSql implements Sql {
+  readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
+  readonly hasTemporaryTables = true;
+  #lock: Database | undefined;
+  #pending: Pending[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #committed = Number.NEGATIVE_INFINITY;
+  #isStuck = false;
+  isBusy = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+    database.exec(settings);
+  }
+
+  /** Empty for a database in memory. */
+  get #path(): string {
+    return String(this.all("pragma database_list")[0]?.file ?? "");
+  }
+
+  get isFile(): boolean {
+    return this.#path !== "";
+  }
+
+  all(statement: string, ...values: Param[]): readonly Row[] {
+    try {
+      let prepared = this.#statements.get(statement);
+      if (!prepared) {
+        prepared = this.#database.prepare(statement);
+        this.#statements.set(statement, prepared);
+      }
+      return prepared.all(...values);
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  transaction<T>(work: () => T): T {
+    try {
+      this.#begin();
+      const result = this.#whole("rollback", () => {
+        const done = work();
+        this.all("commit");
+        return done;
+      });
+      this.isBusy = false;
+      return result;
+    } catch (error) {
+      this.isBusy = isBusyError(error);
+      throw error;
+    }
+  }
+
+  /** Runs work, and undoes it with a statement when it throws. */
+  #whole<T>(undo: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      try {
+        this.all(undo);
+      } catch (failure) {
+        // SQLite itself rolls back where the disk is full: then nothing is left to undo.
+        this.#isStuck = !/no transaction|no such savepoint/.test(messageOf(failure));
+      }
+      throw error;
+    }
+  }
+
+  #begin(): void {
+    if (this.#isStuck) this.#recover();
+    this.all("begin immediate");
+    if (!this.#lock || this.#journal() === journal) return;
+    // Another program has switched the file to a write-ahead log, which is not part of the file.
+    this.all("rollback");
+    this.#makeDurable("busy");
+    this.all("begin immediate");
+  }
+
+  /** Undoes what the last transaction left open. */
+  #recover(): void {
+    try {
+      this.all("rollback");
+    } catch (error) {
+      if (!/no transaction/.test(messageOf(error))) throw new LedgerException("not_rolled_back");
+    }
+    this.#isStuck = false;
+  }
+
+  #journal(): unknown {
+    return this.all("pragma journal_mode")[0]?.journal_mode;
+  }
+
+  #makeDurable(otherwise: "busy" | "not_durable"): void {
+    const [{ journal_mode } = {}] = this.all(`pragma journal_mode = ${journal}`);
+    const [{ synchronous } = {}] = this.all("pragma synchronous");
+    if (journal_mode !== journal || synchronous !== 2) throw new LedgerException(otherwise);
+  }
+
+  commit<T>(work: () => T): Promise<T> {
+    if (!this.#lock) return new Promise((resolve) => resolve(this.transaction(work)));
+    return new Promise((resolve, reject) => {
+      let result: { readonly value: T } | undefined;
+      const run = (): void => {
+        result = { value: work() };
+      };
+      this.#pending.push({ run, resolve: () => result && resolve(result.value), reject });
+      if (this.#timer !== undefined) return;
+      const wait = this.#committed + groupingTime - performance.now();
+      if (wait <= 0) this.#flush();
+      else this.#timer = setTimeout(() => this.#flush(), wait);
+    });
+  }
+
+  /** Commits everything that waits. Work that throws fails alone; a failed commit fails for all. */
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const pending = this.#pending.splice(0);
+    if (pending.length === 0) return;
+    const settled: (() => void)[] = [];
+    try {
+      this.transaction(() => {
+        for (const { run, resolve, reject } of pending) {
+          this.all("savepoint work");
+          try {
+            this.#whole("rollback to work", run);
+            settled.push(resolve);
+          } catch (error) {
+            if (isBusyError(error)) throw error;
+            settled.push(() => reject(error));
+          }
+          this.all("release work");
+        }
+      });
+      for (const settle of settled) settle();
+    } catch (error) {
+      for (const { reject } of pending) reject(error);
+    }
+    this.#committed = performance.now();
+  }
+
+  /** A lock of the operating system on a second file: it is gone with the process, however that ends. */
+  lock(): void {
+    const path = this.#path;
+    if (!path || this.#lock) return;
+    // Not before somebody dials: a reader changes nothing of a file.
+    this.#makeDurable("not_durable");
+    // The same class opens the second file, so that no runtime's module is imported here.
+    const lock: unknown = Reflect.construct(this.#database.constructor, [`${path}-lock`]);
+    if (!isDatabase(lock)) throw new LedgerException("not_durable");
+    try {
+      lock.exec("pragma busy_timeout = 0; begin exclusive");
+    } catch (error) {
+      lock.close();
+      throw isBusyError(translated(error)) ? new LedgerException("in_use") : error;
+    }
+    this.#lock = lock;
+  }
+
+  unlock(): void {
+    if (!this.#lock) return;
+    this.#flush();
+    try {
+      this.#database.exec("pragma busy_timeout = 10000");
+      // Removes the empty journal.
+      this.all("pragma journal_mode = delete");
+    } finally {
+      this.#lock.close();
+      this.#lock = undefined;
+    }
+  }
+
+  limitWaits(): void {
+    this.#database.exec(`pragma busy_timeout = ${shortWait}`);
+  }
+
+  compact(): void {
+    if (!this.#path) return;
+    try {
+      // What is deleted is overwritten, but a page that was split may have kept a copy.
+      this.all("vacuum");
+    } catch (error) {
+      // Deno forbids it where it grants less than the whole file system.
+      throw isBusyError(error) ? error : new LedgerException("erase_incomplete");
+    }
+  }
+}
+
+/**
+ * The ledger in a Durable Object. Its output gate holds back what is sent until what was written is
+ * durable, and there is one object of a name: so neither a sync nor a lock is needed.
+ */
+export const durableSql = (storage: DurableStorage): Sql => ({
+  all: (statement, ...values) => storage.sql.exec(statement, ...values).toArray(),
+  transaction: (work) => storage.transactionSync(work),
+  commit: async (work) => storage.transactionSync(work),
+  lock: () => {},
+  unlock: () => {},
+  limitWaits: () => {},
+  isBusy: false,
+  isFile: false,
+  hasTemporaryTables: false,
+  compact: () => {},
+});
+
+/** @throws {BadParametersException} when it is neither a database nor a Durable Object's storage */
+export const sqlOf = (storage: Storage): Sql => {
+  if (isDurable(storage)) return durableSql(storage);
+  if (isDatabase(storage)) return new FileSql(storage);
+  const given = storage === null ? "null" : typeof storage;
+  const message = `must be an open database, such as new DatabaseSync("people.outdial") of node:sqlite, not a ${given}`;
+  throw new BadParametersException([{ param: "storage", message }]);
+};
+
+/** Milliseconds between two tries to write to a busy file. */
+const retryInterval = 100;
+
+/**
+ * Repeats work while the file is busy, without blocking.
+ *
+ * @param isOver - whether to give up
+ * @throws {LedgerException} `busy`, once it is over
+ */
+export const whileBusy = async <T>(
+  work: () => Promise<T> | T,
+  isOver: (triedFor: number) => boolean,
+): Promise<T> => {
+  const began = performance.now();
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusyError(error) || isOver(performance.now() - began)) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, retryInterval));
+  }
+};
+
+/** How long an import or an erasure waits for a busy file, in milliseconds. */
+export const patience = 10_000;

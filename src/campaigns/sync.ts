@@ -1,0 +1,311 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { check, isFunction, isText, presence } from "../lib/check.ts";
+import {
+  addContacts,
+  type Contact,
+  ContactReader,
+  type RefusedContact,
+  yieldToOthers,
+  zoneConflict,
+} from "./contacts.ts";
+import { block, erasedReason, numbersIn, wasErased } from "./do-not-call.ts";
+import type { CampaignSettings } from "./options.ts";
+import { patience, type Sql, whileBusy } from "./sqlite.ts";
+import { contactIn, end, move } from "./tables.ts";
+
+/** What a list would change in a campaign. */
+export interface SyncPlan {
+  /** Contacts of the list, each telephone once. */
+  readonly listed: number;
+  /** Rows whose telephone an earlier row of the list has. */
+  readonly duplicate: number;
+  /** Rows that can't be taken, and why. */
+  readonly refused: readonly RefusedContact[];
+  /** Contacts that are new in the campaign, and may be called. */
+  readonly added: number;
+  /** Contacts that are new in the campaign, and on the do-not-call list. */
+  readonly blocked: number;
+  /** Contacts that wait, and that the numbers in `doNotCall` block. */
+  readonly newlyBlocked: number;
+  /** Contacts that were not in the list before, and wait again. */
+  readonly restored: number;
+  /** Contacts that wait and get another id, other variables (if never called) or another time zone. */
+  readonly changed: number;
+  /** Contacts that wait and are no longer in the list: they are not called. */
+  readonly removed: number;
+}
+
+/** How a campaign is brought in line with a list. */
+export interface SyncOptions {
+  /**
+   * A number or numbers for the do-not-call list, in E.164: they count in the plan, and are blocked with it.
+   *
+   * @defaultValue none
+   */
+  readonly doNotCall?: string | Iterable<string> | undefined;
+  /**
+   * Called with the plan, before anything changes; `false` changes nothing.
+   *
+   * @defaultValue every plan is applied
+   */
+  readonly confirm?: ((plan: SyncPlan) => boolean | Promise<boolean>) | undefined;
+}
+
+const isIterable = (value: unknown): boolean =>
+  isText(value) || (typeof value === "object" && value !== null && Symbol.iterator in value);
+
+const SyncOptionsSchema: GenericSchema<unknown, SyncOptions> = strictObject(
+  {
+    doNotCall: optional(custom<string | Iterable<string>>(isIterable, "must be E.164 numbers")),
+    confirm: optional(
+      custom<NonNullable<SyncOptions["confirm"]>>(isFunction, "must be a function"),
+    ),
+  },
+  presence,
+);
+
+/** The result of `sync`. */
+export interface Synced extends SyncPlan {
+  /** Whether the plan was applied. */
+  readonly applied: boolean;
+}
+
+/** How many rows one query reads, and one transaction writes: few, so that nobody waits for it. */
+const page = 5_000;
+
+const draft = "outdial_draft";
+const draftBlocked = "outdial_draft_blocked";
+
+/** The new list lies in tables of the connection, which no other process sees. */
+const tablesOf = (sql: Sql): readonly string[] => {
+  const temporary = sql.hasTemporaryTables ? "temp" : "";
+  return [
+    `create ${temporary} table ${draft} (
+      entry integer primary key, to_number text not null unique, id text, timezone text not null,
+      variables text, line integer not null, conflict integer not null default 0
+    )`,
+    `create ${temporary} table ${draftBlocked} (to_number text primary key) without rowid`,
+  ];
+};
+
+const dropTables = (sql: Sql): void => {
+  for (const table of [draft, draftBlocked]) sql.all(`drop table if exists ${table}`);
+};
+
+const isBlocked = (table: string): string => `(${isNewlyBlocked(table)} or exists (
+  select 1 from outdial_blocked where outdial_blocked.to_number = ${table}.to_number))`;
+const isNewlyBlocked = (table: string): string =>
+  `exists (select 1 from ${draftBlocked} where ${draftBlocked}.to_number = ${table}.to_number)`;
+const isKnown = `exists (
+  select 1 from outdial_contact where outdial_contact.to_number = ${draft}.to_number)`;
+
+/** Each contact of a page of the ledger, with its row of the list if there is one. */
+const pageOfContacts = `outdial_contact c left join ${draft} d on d.to_number = c.to_number
+  where c.contact > ? and c.contact <= ?`;
+const isRemoved = "(d.entry is null and c.listed = 1)";
+const isRestored = "(d.entry is not null and c.listed = 0)";
+/** A contact that left the list before it was called. */
+const mayWaitAgain = `(c.state = 'canceled' and c.attempts = 0 and not ${isBlocked("c")})`;
+const isChanged = `(d.entry is not null and (d.timezone <> c.timezone
+  or (c.attempts = 0 and (d.id is not c.id or d.variables is not c.variables))))`;
+
+const countIn = (sql: Sql, from: string, where: string, ...bounds: number[]): number =>
+  Number(sql.all(`select count(*) as n from ${from} and ${where}`, ...bounds)[0]?.n);
+
+const lastOf = (sql: Sql, column: string, table: string): number =>
+  Number(sql.all(`select max(${column}) as last from ${table}`)[0]?.last ?? 0);
+
+/** The bounds of the pages of a table, one after the other. */
+function* pagesOf(sql: Sql, column: string, table: string): Generator<[number, number], void> {
+  const last = lastOf(sql, column, table);
+  for (let from = 0; from < last; from += page) yield [from, from + page];
+}
+
+/**
+ * Repeats work while another program holds the file.
+ *
+ * @throws {LedgerException} `busy`, after 10 s
+ */
+const patiently = <T>(work: () => Promise<T> | T): Promise<T> =>
+  whileBusy(work, (triedFor) => triedFor > patience);
+
+/** Reads a list into the tables of the connection. */
+const readList = async (
+  sql: Sql,
+  contacts: Iterable<Contact> | AsyncIterable<Contact>,
+  settings: CampaignSettings,
+): Promise<Pick<SyncPlan, "duplicate" | "refused">> => {
+  const refused: RefusedContact[] = [];
+  let duplicate = 0;
+  let count = 0;
+  const reader = new ContactReader(settings);
+  for await (const contact of contacts) {
+    if (++count % page === 0) await yieldToOthers();
+    const entry = reader.read(contact);
+    if ("reason" in entry) {
+      refused.push(entry);
+      continue;
+    }
+    const { to_number, id, timezone, variables, line } = entry;
+    if (await patiently(() => wasErased(sql, settings.secret, to_number))) {
+      refused.push({ line, reason: erasedReason });
+      continue;
+    }
+    const [isNew] = sql.all(
+      `insert into ${draft} (to_number, id, timezone, variables, line) values (?, ?, ?, ?, ?)
+       on conflict do nothing returning 1 as one`,
+      to_number,
+      id,
+      timezone,
+      variables,
+      line,
+    );
+    if (isNew) continue;
+    const [known = {}] = sql.all(`select * from ${draft} where to_number = ?`, to_number);
+    const isConflict = timezone && known.timezone && known.timezone !== timezone;
+    if (isConflict) {
+      const other = Number(known.line);
+      if (!known.conflict) refused.push({ line: other, reason: zoneConflict(line) });
+      refused.push({ line, reason: zoneConflict(other) });
+    } else duplicate++;
+    sql.all(
+      `update ${draft} set conflict = max(conflict, ?), timezone = ? where to_number = ?`,
+      isConflict ? 1 : 0,
+      String(known.timezone) || timezone,
+      to_number,
+    );
+  }
+  sql.all(`delete from ${draft} where conflict = 1`);
+  return { duplicate, refused };
+};
+
+const blockedIn = (sql: Sql): readonly string[] =>
+  sql.all(`select to_number from ${draftBlocked}`).map(({ to_number }) => String(to_number));
+
+/** What the list that was read would change. */
+const planOf = async (
+  sql: Sql,
+  read: Pick<SyncPlan, "duplicate" | "refused">,
+): Promise<SyncPlan> => {
+  const counts = { added: 0, blocked: 0, newlyBlocked: 0, restored: 0, changed: 0, removed: 0 };
+  for (const bounds of pagesOf(sql, "entry", draft)) {
+    const rows = `${draft} where entry > ? and entry <= ? and not ${isKnown}`;
+    counts.added += countIn(sql, rows, `not ${isBlocked(draft)}`, ...bounds);
+    counts.blocked += countIn(sql, rows, isBlocked(draft), ...bounds);
+    await yieldToOthers();
+  }
+  const waits = "c.state = 'waiting'";
+  for (const bounds of pagesOf(sql, "contact", "outdial_contact")) {
+    const count = (where: string): number => countIn(sql, pageOfContacts, where, ...bounds);
+    counts.newlyBlocked += count(`${waits} and d.entry is not null and ${isNewlyBlocked("c")}`);
+    counts.restored += count(`${isRestored} and ${mayWaitAgain}`);
+    counts.changed += count(`${waits} and ${isChanged}`);
+    counts.removed += count(`${waits} and ${isRemoved}`);
+    await yieldToOthers();
+  }
+  const listed = countIn(sql, `${draft} where true`, "true");
+  return { ...read, listed, ...counts };
+};
+
+/** Changes a page of the contacts that are in the ledger by the list. */
+const applyPage = (sql: Sql, bounds: readonly [number, number], at: number): void => {
+  const rows = sql.all(
+    `select c.*, ${mayWaitAgain} as again, d.entry, d.id as new_id, d.timezone as new_timezone,
+       d.variables as new_variables
+     from ${pageOfContacts} and (${isRemoved} or ${isRestored} or ${isChanged})`,
+    ...bounds,
+  );
+  for (const row of rows) {
+    const contact = contactIn(row);
+    const listed = row.entry !== null;
+    sql.all(
+      "update outdial_contact set listed = ? where contact = ?",
+      listed ? 1 : 0,
+      contact.contact,
+    );
+    if (!listed) {
+      const reason = "no longer in the list";
+      if (contact.state === "waiting") end(sql, contact, "canceled", { at, reason });
+      continue;
+    }
+    const own = contact.attempts === 0 ? row : undefined;
+    const id = own ? own.new_id : row.id;
+    const variables = own ? own.new_variables : row.variables;
+    sql.all(
+      "update outdial_contact set id = ?, timezone = ?, variables = ? where contact = ?",
+      id === null ? null : String(id),
+      String(row.new_timezone),
+      variables === null ? null : String(variables),
+      contact.contact,
+    );
+    if (!contact.listed && row.again) move(sql, { ...contact, listed }, "waiting", { at });
+  }
+};
+
+/** The contacts of the list that are not in the ledger, in the order of the list. */
+async function* newContacts(sql: Sql): AsyncGenerator<Contact, void> {
+  for (const bounds of pagesOf(sql, "entry", draft)) {
+    const rows = await patiently(() =>
+      sql.all(
+        `select * from ${draft} where entry > ? and entry <= ? and not ${isKnown} order by entry`,
+        ...bounds,
+      ),
+    );
+    for (const { to_number, id, timezone, variables, line } of rows) {
+      yield {
+        to_number: String(to_number),
+        ...(id && { id: String(id) }),
+        ...(timezone && { timezone: String(timezone) }),
+        ...(variables && { variables: JSON.parse(String(variables)) }),
+        line: Number(line),
+      };
+    }
+  }
+}
+
+/**
+ * Brings the contacts of a campaign in line with a list. Nothing changes before the whole list was read
+ * and the plan is confirmed.
+ */
+export const syncContacts = async (
+  sql: Sql,
+  contacts: Iterable<Contact> | AsyncIterable<Contact>,
+  options: SyncOptions,
+  settings: CampaignSettings,
+): Promise<Synced> => {
+  const { doNotCall = [], confirm = () => true } = check(
+    SyncOptionsSchema,
+    () => options,
+    "options",
+  );
+  const write = <T>(work: () => T): Promise<T> => patiently(() => sql.commit(work));
+  await patiently(() => {
+    dropTables(sql);
+    for (const table of tablesOf(sql)) sql.all(table);
+  });
+  try {
+    for (const number of numbersIn(doNotCall, "doNotCall")) {
+      if (await patiently(() => wasErased(sql, settings.secret, number))) continue;
+      sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, number);
+    }
+    const read = await readList(sql, contacts, settings);
+    const plan = await patiently(() => planOf(sql, read));
+    if (!(await confirm(plan))) return { ...plan, applied: false };
+    const { clock } = settings;
+    await write(() => block(sql, blockedIn(sql), clock()));
+    await write(() => {
+      sql.all(
+        `insert into outdial_zone select distinct timezone from ${draft} where true
+         on conflict do nothing`,
+      );
+    });
+    const pages = await patiently(() => [...pagesOf(sql, "contact", "outdial_contact")]);
+    for (const bounds of pages) {
+      await write(() => applyPage(sql, bounds, clock()));
+    }
+    const { refused } = await addContacts(sql, newContacts(sql), settings);
+    return { ...plan, refused: [...plan.refused, ...refused], applied: true };
+  } finally {
+    await patiently(() => dropTables(sql));
+  }
+};

@@ -1,0 +1,305 @@
+import { type Disposition, dispositionOf, type State } from "./disposition.ts";
+import { LedgerException } from "./errors.ts";
+import type { Param, Row, Sql, Value } from "./sqlite.ts";
+
+/** What this version reads and writes. */
+const version = 1;
+
+/**
+ * A contact is a row, and its telephone is there once. A claim is a row of `outdial_attempt`, and its
+ * primary key is why there can't be a second one. The next contact to dial and the next attempt to give
+ * up are found by indexes that hold nothing else, so neither costs more in a long list. A trigger keeps
+ * the tally.
+ *
+ * `listed`: whether the contact is in the list of the last `sync`; if not, no attempt follows.
+ * `list`: which `add` or `sync` wrote the row. `wait`: milliseconds from the last event until `due`.
+ * `outcome`: how the last attempt ended.
+ */
+const tables = [
+  "create table outdial_fact (name text primary key, value) without rowid",
+  `create table outdial_contact (
+    contact integer primary key,
+    to_number text not null unique,
+    id text,
+    timezone text not null,
+    variables text,
+    line integer not null,
+    list integer not null,
+    listed integer not null default 1,
+    added integer not null,
+    state text not null,
+    outcome text,
+    reason text,
+    attempts integer not null default 0,
+    deferrals integer not null default 0,
+    due integer not null default 0,
+    wait integer not null default 0,
+    call_id text
+  )`,
+  "create index outdial_due on outdial_contact (timezone, due) where state = 'waiting'",
+  "create table outdial_zone (timezone text primary key) without rowid",
+  `create table outdial_attempt (
+    contact integer not null,
+    attempt integer not null,
+    state text not null,
+    claimed integer not null,
+    settle_by integer not null,
+    ended integer,
+    duration integer,
+    detail text,
+    primary key (contact, attempt)
+  ) without rowid`,
+  "create index outdial_open on outdial_attempt (settle_by) where state <> 'settled'",
+  "create table outdial_blocked (to_number text primary key) without rowid",
+  `create table outdial_audit (
+    entry integer primary key,
+    at integer not null,
+    contact integer,
+    attempt integer,
+    event text not null,
+    detail text
+  )`,
+  "create table outdial_tally (state text primary key, contacts integer not null) without rowid",
+  `create trigger outdial_count after update of state on outdial_contact
+   when old.state <> new.state begin
+     update outdial_tally set contacts = contacts - 1 where state = old.state;
+     insert into outdial_tally values (new.state, 1)
+       on conflict (state) do update set contacts = contacts + 1;
+   end`,
+];
+
+/** A fact about the campaign itself, by name. */
+export const factOf = (sql: Sql, name: string): Value =>
+  sql.all("select value from outdial_fact where name = ?", name)[0]?.value ?? null;
+
+export const setFact = (sql: Sql, name: string, value: Param): void => {
+  sql.all(
+    "insert into outdial_fact values (?, ?) on conflict (name) do update set value = excluded.value",
+    name,
+    value,
+  );
+};
+
+const isThere = (sql: Sql): boolean =>
+  sql.all("select 1 from sqlite_master where type = 'table' and name = 'outdial_fact'").length > 0;
+
+/** @throws {LedgerException} `not_a_ledger` or `newer` */
+export const requireTables = (sql: Sql): void => {
+  if (!isThere(sql)) throw new LedgerException("not_a_ledger");
+  if (Number(factOf(sql, "version")) > version) throw new LedgerException("newer");
+};
+
+/**
+ * Makes the tables where there are none.
+ *
+ * @throws {LedgerException} `newer`
+ */
+export const prepareTables = (sql: Sql): void =>
+  sql.transaction(() => {
+    if (isThere(sql)) return requireTables(sql);
+    for (const table of tables) sql.all(table);
+    setFact(sql, "version", version);
+  });
+
+/** What holds in every ledger that is whole; each finds a row that breaks it. */
+const violations = [
+  `select 1 from outdial_contact where attempts > 0 and not exists (
+     select 1 from outdial_attempt
+     where outdial_attempt.contact = outdial_contact.contact and attempt = attempts)`,
+  `select 1 from outdial_attempt left join outdial_contact using (contact)
+   where attempts is null or attempt > attempts`,
+  `select 1 from (select state, count(*) as n from outdial_contact group by state)
+   left join outdial_tally using (state) where contacts is not n`,
+];
+
+/**
+ * Marks a file as open, and checks it if its last process didn't close it: it may be a copy that was
+ * made while it was written.
+ *
+ * @throws {LedgerException} `damaged`
+ */
+export const markOpen = (sql: Sql): void => {
+  if (!sql.isFile) return;
+  if (factOf(sql, "open") === 1) {
+    const [{ integrity_check } = {}] = sql.all("pragma integrity_check(1)");
+    const isWhole =
+      integrity_check === "ok" &&
+      violations.every((violation) => sql.all(`${violation} limit 1`).length === 0);
+    if (!isWhole) throw new LedgerException("damaged");
+    // The check doesn't count the entries of a partial index.
+    for (const index of ["outdial_due", "outdial_open"]) sql.all(`reindex ${index}`);
+  }
+  sql.transaction(() => setFact(sql, "open", 1));
+};
+
+/** Marks a file as closed: everything that was written is in it. */
+export const markClosed = (sql: Sql): void => {
+  if (sql.isFile) sql.transaction(() => setFact(sql, "open", 0));
+};
+
+/** One thing that happened to a contact, or to the campaign. */
+export interface AuditEntry {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The contact's number in the ledger; `undefined` when it is about the campaign. */
+  readonly contact?: number | undefined;
+  /** From 1. */
+  readonly attempt?: number | undefined;
+  /**
+   * `claimed`, `released`, `maybe`, `placed`, a disposition, `waiting` (for the next attempt),
+   * `blocked`, `erased`; of the campaign: `opened`, `paused`, `resumed`, `canceled`.
+   */
+  readonly event: string;
+  /** Why, without key and numbers. */
+  readonly detail?: string | undefined;
+}
+
+/** Adds an entry to the audit log, which is for people: nothing decides by it. */
+export const audit = (sql: Sql, { at, contact, attempt, event, detail }: AuditEntry): void => {
+  sql.all(
+    "insert into outdial_audit (at, contact, attempt, event, detail) values (?, ?, ?, ?, ?)",
+    at,
+    contact ?? null,
+    attempt ?? null,
+    event,
+    detail ?? null,
+  );
+};
+
+const auditPage = 500;
+
+/** The audit log in order, read a page at a time: it may grow meanwhile. */
+export function* readAudit(sql: Sql): Generator<AuditEntry, void> {
+  for (let last = 0; ; ) {
+    const rows = sql.all(
+      `select entry, at, contact, attempt, event, detail from outdial_audit
+       where entry > ? order by entry limit ${auditPage}`,
+      last,
+    );
+    for (const { entry, at, contact, attempt, event, detail } of rows) {
+      last = Number(entry);
+      yield {
+        at: Number(at),
+        ...(contact !== null && { contact: Number(contact) }),
+        ...(attempt !== null && { attempt: Number(attempt) }),
+        event: String(event),
+        ...(detail !== null && { detail: String(detail) }),
+      };
+    }
+    if (rows.length < auditPage) return;
+  }
+}
+
+/** A contact as the ledger has it. */
+export interface ContactRow {
+  readonly contact: number;
+  /** E.164; of an erased contact a `#` and its number in the ledger. */
+  readonly to_number: string;
+  readonly id: string | undefined;
+  readonly timezone: string;
+  /** JSON. */
+  readonly variables: string | undefined;
+  readonly listed: boolean;
+  readonly state: string;
+  /** How the last attempt ended; `undefined` before the first end. */
+  readonly outcome: string | undefined;
+  /** Why, for people. */
+  readonly reason: string | undefined;
+  readonly attempts: number;
+  readonly deferrals: number;
+  readonly due: number;
+}
+
+export const textIn = (value: Value | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+export const numberIn = (value: Value | undefined): number | undefined =>
+  typeof value === "number" ? value : undefined;
+
+export const contactIn = (row: Row): ContactRow => ({
+  contact: Number(row.contact),
+  to_number: String(row.to_number),
+  id: textIn(row.id),
+  timezone: String(row.timezone),
+  variables: textIn(row.variables),
+  listed: row.listed === 1,
+  state: String(row.state),
+  outcome: textIn(row.outcome),
+  reason: textIn(row.reason),
+  attempts: Number(row.attempts),
+  deferrals: Number(row.deferrals),
+  due: Number(row.due),
+});
+
+export const contactOf = (sql: Sql, contact: number): ContactRow | undefined => {
+  const [row] = sql.all("select * from outdial_contact where contact = ?", contact);
+  return row && contactIn(row);
+};
+
+/** Whether the contact's data was deleted: nobody can be called by the row. */
+export const isErased = ({ to_number }: Pick<ContactRow, "to_number">): boolean =>
+  to_number.startsWith("#");
+
+/** What a change of state brings. */
+interface Change {
+  readonly at: number;
+  /** Why, in the service's words or ours. */
+  readonly reason?: string | undefined;
+  /** Milliseconds until one that waits may be called. */
+  readonly wait?: number | undefined;
+}
+
+/**
+ * Changes the state of a contact, and audits it. One that was erased or is no longer in the list waits
+ * for nothing: it ends instead.
+ */
+export const move = (
+  sql: Sql,
+  row: ContactRow,
+  state: Exclude<State, "calling">,
+  { at, reason, wait = 0 }: Change,
+): void => {
+  const { contact, attempts } = row;
+  if (state === "waiting" && isErased(row)) {
+    move(sql, row, "blocked", { at, reason: "erased" });
+    return;
+  }
+  if (state === "waiting" && !row.listed) {
+    end(sql, row, "canceled", { at, reason });
+    return;
+  }
+  sql.all(
+    "update outdial_contact set state = ?, reason = ?, due = ?, wait = ? where contact = ?",
+    state,
+    reason ?? null,
+    wait && at + wait,
+    wait,
+    contact,
+  );
+  audit(sql, { at, contact, attempt: attempts || undefined, event: state, detail: reason });
+};
+
+/** Ends a contact that waits: as its last attempt did, or as `uncalled` if there was none. */
+export const end = (
+  sql: Sql,
+  row: ContactRow,
+  uncalled: Disposition,
+  { at, reason }: Change,
+): void =>
+  row.attempts > 0
+    ? move(sql, row, dispositionOf("call.failed", row.outcome), { at, reason: row.reason })
+    : move(sql, row, uncalled, { at, reason });
+
+/** How many waiting contacts are ended in one transaction. */
+const endPage = 1_000;
+
+/**
+ * Ends a page of the contacts that wait.
+ *
+ * @returns whether some are left
+ */
+export const endWaiting = (sql: Sql, uncalled: Disposition, at: number): boolean => {
+  const rows = sql.all(`select * from outdial_contact where state = 'waiting' limit ${endPage}`);
+  for (const row of rows) end(sql, contactIn(row), uncalled, { at });
+  return rows.length === endPage;
+};

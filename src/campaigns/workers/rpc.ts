@@ -1,0 +1,290 @@
+import type { Received } from "../../callbacks/handler.ts";
+import { BadParametersException, type ParameterIssue } from "../../errors.ts";
+import type { Added, Contact, RefusedContact } from "../contacts.ts";
+import { type Disposition, dispositions, isDisposition } from "../disposition.ts";
+import { isLedgerReason, LedgerException } from "../errors.ts";
+import type { Result } from "../ledger.ts";
+import type { CampaignOptions } from "../options.ts";
+import type { Progress } from "../progress.ts";
+
+/** What a campaign is to do, without what only the Worker's own environment knows. */
+export type CampaignPlan = Omit<
+  CampaignOptions,
+  "secret" | "create" | "service" | "notified" | "clock"
+>;
+
+/** A shard's part of a plan, as it is stored. */
+export type Share = Omit<CampaignPlan, "until"> & {
+  /** ISO 8601. */
+  readonly until?: string | undefined;
+};
+
+/** The progress of a campaign at some time. */
+export interface Sample extends Progress {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** How many samples are returned at most; they are further apart in a longer campaign. */
+export const mostSamples = 300;
+
+/** What a shard can be asked for, and with what. */
+export interface Requests {
+  readonly open: Share;
+  readonly add: readonly Contact[];
+  readonly note: Received;
+  readonly pause: string | null;
+  readonly resume: null;
+  readonly cancel: null;
+  readonly block: readonly string[];
+  readonly erase: readonly string[];
+  readonly progress: null;
+  readonly history: null;
+}
+
+/** What it answers. Results are sent in another way: a line of JSON for each. */
+export interface Answers {
+  readonly open: null;
+  readonly add: Added;
+  readonly note: boolean;
+  readonly pause: null;
+  readonly resume: null;
+  readonly cancel: null;
+  readonly block: number;
+  readonly erase: number;
+  readonly progress: Progress;
+  readonly history: readonly Sample[];
+}
+
+/** Which results are wanted: all, or those with one disposition. */
+export interface Wanted {
+  readonly only?: Disposition | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isString = (value: unknown): value is string => typeof value === "string";
+
+const isNumber = (value: unknown): value is number => typeof value === "number";
+
+const isNull = (value: unknown): value is null => value === null;
+
+const isOptional =
+  <T>(is: (value: unknown) => value is T) =>
+  (value: unknown): value is T | undefined =>
+    value === undefined || is(value);
+
+const isListOf =
+  <T>(is: (value: unknown) => value is T) =>
+  (value: unknown): value is readonly T[] =>
+    Array.isArray(value) && value.every(is);
+
+const isRefused = (value: unknown): value is RefusedContact =>
+  isFields(value) && isNumber(value.line) && isString(value.reason);
+
+const isAdded = (value: unknown): value is Added =>
+  isFields(value) &&
+  isNumber(value.added) &&
+  isNumber(value.duplicate) &&
+  isListOf(isRefused)(value.refused);
+
+const states: readonly unknown[] = ["running", "paused", "canceled"];
+
+const isProgress = (value: unknown): value is Progress =>
+  isFields(value) &&
+  states.includes(value.state) &&
+  typeof value.done === "boolean" &&
+  isOptional(isString)(value.reason) &&
+  ["contacts", "waiting", "calling", ...dispositions].every((name) => isNumber(value[name]));
+
+const isSample = (value: unknown): value is Sample =>
+  isProgress(value) && "at" in value && isNumber(value.at);
+
+const isResult = (value: unknown): value is Result =>
+  isFields(value) &&
+  isNumber(value.contact) &&
+  isString(value.to_number) &&
+  isNumber(value.attempts) &&
+  isOptional(isString)(value.id) &&
+  isOptional(isString)(value.reason) &&
+  isOptional(isString)(value.call_id) &&
+  (value.disposition === undefined ||
+    (isString(value.disposition) && isDisposition(value.disposition)));
+
+const isIssue = (value: unknown): value is ParameterIssue =>
+  isFields(value) && isString(value.param) && isString(value.message);
+
+const isShare = (value: unknown): value is Share =>
+  isFields(value) && isString(value.status_callback_url);
+
+const isReceived = (value: unknown): value is Received =>
+  isFields(value) && isFields(value.event) && isFields(value.context);
+
+const isContacts = (value: unknown): value is readonly Contact[] => Array.isArray(value);
+
+type Guards<Types> = { readonly [What in keyof Types]: (value: unknown) => value is Types[What] };
+
+const requests: Guards<Requests> = {
+  open: isShare,
+  add: isContacts,
+  note: isReceived,
+  pause: (value): value is string | null => isNull(value) || isString(value),
+  resume: isNull,
+  cancel: isNull,
+  block: isListOf(isString),
+  erase: isListOf(isString),
+  progress: isNull,
+  history: isNull,
+};
+
+const answers: Guards<Answers> = {
+  open: isNull,
+  add: isAdded,
+  note: (value): value is boolean => typeof value === "boolean",
+  pause: isNull,
+  resume: isNull,
+  cancel: isNull,
+  block: isNumber,
+  erase: isNumber,
+  progress: isProgress,
+  history: isListOf(isSample),
+};
+
+/** Whether a shard can be asked for it. */
+export const isRequest = (what: string): what is keyof Requests => Object.hasOwn(requests, what);
+
+/** @throws {TypeError} when a request's body is none of its kind */
+export const bodyOf = <What extends keyof Requests>(what: What, body: unknown): Requests[What] => {
+  const is: (value: unknown) => value is Requests[What] = requests[what];
+  if (is(body)) return body;
+  throw new TypeError(`The request "${what}" to a shard has another body than expected`);
+};
+
+/** Which results a request asks for. */
+export const wantedIn = (body: unknown): Wanted => {
+  const only = isFields(body) ? body.only : undefined;
+  return isString(only) && isDisposition(only) ? { only } : {};
+};
+
+/** A way to one shard, as `get` of a namespace returns it. */
+export interface ShardStub {
+  /** Sends a request to the object. */
+  fetch(request: Request): Promise<Response>;
+}
+
+/** The namespace of the shards, as the Worker's binding gives it (`env.SHARDS`). */
+export interface ShardNamespace {
+  /** The id of the object with a name. */
+  idFromName(name: string): unknown;
+  /** A way to the object with an id. */
+  get(id: unknown): ShardStub;
+}
+
+/** How a shard answers a request that it refuses. */
+export const refusalOf = (error: unknown): Response => {
+  if (error instanceof BadParametersException) {
+    return Response.json({ issues: error.issues }, { status: 400 });
+  }
+  if (!(error instanceof LedgerException)) throw error;
+  return Response.json({ reason: error.reason }, { status: 409 });
+};
+
+/**
+ * Throws what a shard has thrown.
+ *
+ * @throws {BadParametersException} when the request breaks a rule
+ * @throws {LedgerException} when the ledger can't be used, or there is none
+ */
+const rethrow = async (response: Response): Promise<never> => {
+  const body: unknown = await response.json();
+  if (isFields(body)) {
+    if (isListOf(isIssue)(body.issues)) throw new BadParametersException(body.issues);
+    if (isLedgerReason(body.reason)) throw new LedgerException(body.reason);
+  }
+  throw new Error(`A shard answered ${response.status}`);
+};
+
+const send = async (
+  namespace: ShardNamespace,
+  name: string,
+  what: string,
+  body: unknown,
+): Promise<Response> => {
+  const stub = namespace.get(namespace.idFromName(name));
+  const init = { method: "POST", body: JSON.stringify(body) };
+  const response = await stub.fetch(new Request(`https://shard/${what}`, init));
+  return response.ok ? response : rethrow(response);
+};
+
+/**
+ * Asks a shard, and returns its answer.
+ *
+ * @throws {TypeError} when the answer is none of its kind: the shard runs other code
+ */
+export const ask = async <What extends keyof Requests>(
+  namespace: ShardNamespace,
+  name: string,
+  what: What,
+  body: Requests[What],
+): Promise<Answers[What]> => {
+  const answer: unknown = await (await send(namespace, name, what, body)).json();
+  const is: (value: unknown) => value is Answers[What] = answers[what];
+  if (is(answer)) return answer;
+  throw new TypeError(`A shard answered "${what}" with something unexpected`);
+};
+
+/** How many results are written at once. */
+const page = 500;
+
+/** Results as lines of JSON, written as they are read: all, or those with one disposition. */
+export const resultLines = (
+  results: Iterable<Result>,
+  { only }: Wanted,
+): ReadableStream<Uint8Array> => {
+  const encoder = new TextEncoder();
+  const rest = results[Symbol.iterator]();
+  return new ReadableStream({
+    pull: (controller) => {
+      let text = "";
+      for (let count = 0; count < page; ) {
+        const { done, value } = rest.next();
+        if (done) {
+          if (text) controller.enqueue(encoder.encode(text));
+          return controller.close();
+        }
+        if (only && value.disposition !== only) continue;
+        text += `${JSON.stringify(value)}\n`;
+        count++;
+      }
+      controller.enqueue(encoder.encode(text));
+    },
+  });
+};
+
+/** Asks a shard for its results, and reads them as they arrive. */
+export async function* askResults(
+  namespace: ShardNamespace,
+  name: string,
+  wanted: Wanted,
+): AsyncGenerator<Result, void> {
+  const { body } = await send(namespace, name, "results", wanted);
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (let kept = ""; reader; ) {
+      const { done, value = "" } = await reader.read();
+      if (done) return;
+      const lines = (kept + value).split("\n");
+      kept = lines.pop() ?? "";
+      for (const line of lines) {
+        const result: unknown = JSON.parse(line);
+        if (!isResult(result)) throw new TypeError("A shard sent a line that is no result");
+        yield result;
+      }
+    }
+  } finally {
+    await reader?.cancel();
+  }
+}

@@ -1,0 +1,309 @@
+import { isFinal } from "../../callbacks/event.ts";
+import { type Opened, open } from "../campaign.ts";
+import { LedgerException } from "../errors.ts";
+import type { CampaignOptions } from "../options.ts";
+import type { Progress } from "../progress.ts";
+import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
+import { factOf, prepareTables, setFact } from "../tables.ts";
+import {
+  type Answers,
+  bodyOf,
+  isRequest,
+  mostSamples,
+  type Requests,
+  refusalOf,
+  resultLines,
+  type Sample,
+  type Share,
+  wantedIn,
+} from "./rpc.ts";
+
+/** What is used of a Durable Object's storage (`ctx.storage`), one with SQLite. */
+export interface ShardStorage extends DurableStorage {
+  /** When the object is woken next, in milliseconds since 1970. */
+  getAlarm(): Promise<number | null>;
+  /** Has the object woken then, once. */
+  setAlarm(at: number): Promise<void>;
+  /** Has it woken no more. */
+  deleteAlarm(): Promise<void>;
+}
+
+/** What is used of a Durable Object's state (`ctx`). */
+export interface ShardContext {
+  /** The object's own SQLite, and its alarm. */
+  readonly storage: ShardStorage;
+  /** Lets no request in until the work is done. */
+  blockConcurrencyWhile<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** When a killed runtime continues, in milliseconds: the alarm is set so before anything is done. */
+const backAfter = 2_000;
+
+/** How long one alarm works, in milliseconds: the platform ends what takes much longer. */
+const longestAlarm = 20_000;
+
+/** How many POSTs one alarm makes, or a step more: platforms allow an invocation so many requests. */
+const mostPosts = 500;
+
+/** What is due later than that, in milliseconds, is left to another alarm. */
+const nap = 1_000;
+
+/** Milliseconds between samples: a row each, which costs next to nothing beside the calls. */
+const sampleInterval = 5_000;
+
+const prepareHistory = (sql: Sql): void => {
+  sql.all(
+    `create table if not exists outdial_sample
+     (slot integer primary key, at integer not null, progress text not null) without rowid`,
+  );
+};
+
+/** Keeps how far it has come, once in a few seconds, and its end. */
+const sample = (sql: Sql, progress: Progress, now: number): void => {
+  const [{ slot } = {}] = sql.all("select max(slot) as slot from outdial_sample");
+  if (slot === Math.floor(now / sampleInterval) && !progress.done) return;
+  sql.all(
+    `insert into outdial_sample values (?, ?, ?)
+     on conflict (slot) do update set at = excluded.at, progress = excluded.progress`,
+    Math.floor(now / sampleInterval),
+    now,
+    JSON.stringify(progress),
+  );
+};
+
+/** How far it had come, in order of time. */
+const historyOf = (sql: Sql): readonly Sample[] => {
+  const [{ first, last } = {}] = sql.all(
+    "select min(at) as first, max(at) as last from outdial_sample",
+  );
+  const step = Math.max(sampleInterval, Math.ceil((Number(last) - Number(first)) / mostSamples));
+  return sql
+    .all("select max(at) as at, progress from outdial_sample group by at / ? order by at", step)
+    .map(({ at, progress }) => ({ ...JSON.parse(String(progress)), at: Number(at) }));
+};
+
+/** What a shard takes out of the Worker's environment: none of it is stored. */
+export type ShardOptions = Pick<CampaignOptions, "secret" | "create" | "service">;
+
+type Handlers = {
+  readonly [What in keyof Requests]: (
+    body: Requests[What],
+  ) => Answers[What] | Promise<Answers[What]>;
+};
+
+/** The share that the object keeps, if it has one. */
+const shareIn = (sql: Sql): Share | undefined => {
+  const [{ there } = {}] = sql.all(
+    "select count(*) as there from sqlite_master where name = 'outdial_fact'",
+  );
+  const share = there ? factOf(sql, "share") : null;
+  return typeof share === "string" ? JSON.parse(share) : undefined;
+};
+
+/**
+ * One shard of a campaign: the class of a Durable Object with SQLite. It keeps its contacts, dials
+ * them by its own alarm, and comes back by itself after whatever has ended it; nobody is called twice by that.
+ *
+ * Extend it, and give what only the Worker's environment knows. Only the Worker's own code reaches it, by
+ * `createCampaign`, `campaignOf` and `statusHandler`.
+ *
+ * @example A Worker's shards
+ * ```ts
+ * import { calls } from "outdial/fetch";
+ * import { CampaignShard, type ShardContext } from "outdial/campaigns/workers";
+ *
+ * interface Env {
+ *   readonly OUTDIAL_API_KEY: string;
+ *   readonly OUTDIAL_BASE_URL: string;
+ *   readonly SECRET: string;
+ * }
+ *
+ * export class Shard extends CampaignShard {
+ *   constructor(ctx: ShardContext, env: Env) {
+ *     const { OUTDIAL_API_KEY: apiKey, OUTDIAL_BASE_URL: baseUrl, SECRET: secret } = env;
+ *     super(ctx, {
+ *       secret,
+ *       service: baseUrl,
+ *       create: (params) => calls.create(params, { apiKey, baseUrl }),
+ *     });
+ *   }
+ * }
+ * ```
+ * @see examples/campaign
+ */
+export class CampaignShard {
+  readonly #storage: ShardStorage;
+  readonly #sql: Sql;
+  readonly #options: ShardOptions;
+  #opened: Opened | undefined;
+  /** Why the ledger that is there can't be used, such as by another sender. */
+  #refusal = new LedgerException("not_a_ledger");
+  #posts = 0;
+  #isAwake = false;
+
+  /**
+   * Opens the shard's ledger again, if it has one.
+   *
+   * @param ctx - as the platform gives it
+   * @param options - how to place a call, and what URLs are signed with
+   */
+  constructor(ctx: ShardContext, options: ShardOptions) {
+    this.#storage = ctx.storage;
+    this.#sql = durableSql(ctx.storage);
+    this.#options = options;
+    ctx.blockConcurrencyWhile(async () => {
+      const share = shareIn(this.#sql);
+      if (!share) return;
+      try {
+        await this.#open(share);
+      } catch (error) {
+        if (!(error instanceof LedgerException)) throw error;
+        this.#refusal = error; // Every request gets it, and nobody is called.
+      }
+    });
+  }
+
+  /** Answers the Worker. */
+  async fetch(request: Request): Promise<Response> {
+    const what = new URL(request.url).pathname.slice(1);
+    const body: unknown = await request.json();
+    try {
+      if (what === "results") {
+        return new Response(resultLines(this.#campaign.results(), wantedIn(body)));
+      }
+      if (!isRequest(what)) return new Response(null, { status: 404 });
+      return Response.json(await this.#answer(what, body));
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  /** Dials what is due, and sets the next alarm: the platform calls it. */
+  async alarm(): Promise<void> {
+    const opened = this.#opened;
+    if (!opened) return;
+    const { wakeUp } = opened.dialer;
+    this.#isAwake = true;
+    try {
+      const { wake, seen } = await this.#attend(opened);
+      // From here on whatever happens sets the alarm itself; what happened meanwhile is due now.
+      this.#isAwake = false;
+      const next = wakeUp.count === seen ? wake : Date.now();
+      await (next === undefined ? this.#storage.deleteAlarm() : this.#storage.setAlarm(next));
+    } finally {
+      this.#isAwake = false;
+    }
+  }
+
+  /**
+   * Steps while something is due soon or a POST is under way.
+   *
+   * @returns when to come back, in milliseconds since 1970, by the announcements seen so far
+   */
+  async #attend({
+    campaign,
+    dialer,
+  }: Opened): Promise<{ readonly wake: number | undefined; readonly seen: number }> {
+    const { wakeUp } = dialer;
+    const end = Date.now() + longestAlarm;
+    const before = this.#posts;
+    await this.#storage.setAlarm(Date.now() + backAfter);
+    for (;;) {
+      const seen = wakeUp.count;
+      const wake = await campaign.step();
+      sample(this.#sql, campaign.progress(), Date.now());
+      const now = Date.now();
+      if (now >= end || this.#posts - before >= mostPosts) {
+        // The platform drops what is under way once an alarm has ended.
+        await campaign.idle();
+        return { wake: Date.now(), seen };
+      }
+      const isIdle = dialer.underWay === 0 && wakeUp.count === seen;
+      if (isIdle && (wake === undefined || wake > now + nap)) return { wake, seen };
+      await wakeUp.sleep(seen, Math.min(wake ?? end, end) - now);
+    }
+  }
+
+  readonly #handlers: Handlers = {
+    open: async (share) => {
+      const known = shareIn(this.#sql);
+      if (known && JSON.stringify(known) !== JSON.stringify(share)) {
+        throw new LedgerException("other_campaign");
+      }
+      if (known) return null;
+      const campaign = await this.#open(share);
+      await campaign.pause("not begun yet");
+      setFact(this.#sql, "share", JSON.stringify(share));
+      return null;
+    },
+    add: (contacts) => this.#change((campaign) => campaign.add(contacts)),
+    note: async (received) => {
+      const isOurs = await this.#campaign.note(received);
+      if (!isFinal(received.event)) return isOurs;
+      const progress = this.#campaign.progress();
+      sample(this.#sql, progress, Date.now());
+      // A slot is free, and somebody waits for it.
+      if (progress.waiting > 0) await this.#wake();
+      return isOurs;
+    },
+    pause: async (reason) => {
+      await this.#change((campaign) => campaign.pause(reason ?? undefined));
+      return null;
+    },
+    resume: async () => {
+      await this.#change((campaign) => campaign.resume());
+      return null;
+    },
+    cancel: async () => {
+      await this.#change((campaign) => campaign.cancel());
+      return null;
+    },
+    block: (numbers) => this.#change((campaign) => campaign.block(numbers)),
+    erase: (numbers) => this.#change((campaign) => campaign.erase(numbers)),
+    progress: () => this.#campaign.progress(),
+    history: () => [...historyOf(this.#sql), { ...this.#campaign.progress(), at: Date.now() }],
+  };
+
+  async #answer<What extends keyof Requests>(what: What, body: unknown): Promise<Answers[What]> {
+    return this.#handlers[what](bodyOf(what, body));
+  }
+
+  /** @throws {LedgerException} when there is none, or it can't be used */
+  get #campaign(): Opened["campaign"] {
+    if (!this.#opened) throw this.#refusal;
+    return this.#opened.campaign;
+  }
+
+  /** @throws {BadParametersException} when the share breaks a rule */
+  async #open(share: Share): Promise<Opened["campaign"]> {
+    const { until, ...rest } = share;
+    const { create, ...own } = this.#options;
+    const options: CampaignOptions = {
+      ...rest,
+      ...own,
+      ...(until && { until: new Date(until) }),
+      create: (params) => {
+        this.#posts++;
+        return create(params);
+      },
+    };
+    this.#opened = await open(this.#sql, options, prepareTables);
+    prepareHistory(this.#sql);
+    return this.#opened.campaign;
+  }
+
+  /** Changes something, after which there may be something to do. */
+  async #change<T>(change: (campaign: Opened["campaign"]) => T): Promise<Awaited<T>> {
+    const result = await change(this.#campaign);
+    await this.#wake();
+    return result;
+  }
+
+  /** Has the alarm fire at once. One that is firing is woken by the campaign itself. */
+  async #wake(): Promise<void> {
+    if (this.#isAwake) return;
+    const now = Date.now();
+    const next = await this.#storage.getAlarm();
+    if (next === null || next > now) await this.#storage.setAlarm(now);
+  }
+}

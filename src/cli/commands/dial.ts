@@ -1,0 +1,337 @@
+import type { DatabaseSync } from "node:sqlite";
+import { signUrl } from "../../callbacks/index.ts";
+import {
+  type Campaign,
+  openCampaign,
+  type Progress,
+  type RefusedContact,
+  type SyncPlan,
+} from "../../campaigns/index.ts";
+import {
+  BadParametersException,
+  type Call,
+  type CallParams,
+  Client,
+  isException,
+} from "../../index.ts";
+import { reachDirectly } from "../address.ts";
+import {
+  type Command,
+  defineCommand,
+  type Exit,
+  exits,
+  Failure,
+  type Invocation,
+  issueLine,
+  issuesByFlag,
+  type Stage,
+  UsageError,
+} from "../command.ts";
+import { type Columns, readContacts, requireReadable } from "../dial/csv.ts";
+import { DoNotCallFile } from "../dial/do-not-call.ts";
+import { numberReader } from "../dial/numbers.ts";
+import {
+  campaignOptions,
+  credentials,
+  type DialOptions,
+  dialFlags,
+  requireReceiver,
+  windowRule,
+} from "../dial/options.ts";
+import { planLines, progressAfter } from "../dial/plan.ts";
+import { type Receiver, startReceiver } from "../dial/receiver.ts";
+import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
+import { ledgerFailure, openDatabase, openPreview } from "../ledger.ts";
+import { jsonLine, plain, type Terminal } from "../terminal.ts";
+
+/** The names of options that no flag sets. */
+const names = {
+  apiKey: "OUTDIAL_API_KEY",
+  baseUrl: "--base-url or OUTDIAL_BASE_URL:",
+  secret: "OUTDIAL_SECRET",
+  status_callback_url: "--callback or --public-url",
+};
+
+/** The failure for options that break a rule, by their flags. */
+const optionsFailure = (error: unknown): unknown => {
+  if (!(error instanceof BadParametersException)) return ledgerFailure(error);
+  const issues = issuesByFlag(error.issues, dialFlags, names);
+  return new UsageError(
+    issues.some(({ param }) => param === "--window") ? windowRule : issueLine(issues),
+  );
+};
+
+/** Why calls cannot be placed at present, if the service is the reason. */
+const troubleOf = (error: unknown): string | undefined => {
+  if (!isException(error)) return;
+  if (error.name === "NetworkException") return "the service cannot be reached";
+  if (error.name === "TimeoutException") return "the service does not answer";
+  return "code" in error ? `the service answers HTTP ${error.code}` : undefined;
+};
+
+/**
+ * Asks whether to call them.
+ *
+ * @throws {Failure} unless the answer is yes
+ */
+const confirm = async (terminal: Terminal, signal: AbortSignal): Promise<void> => {
+  if (!terminal.isInteractive) throw new UsageError("not a terminal: pass --yes");
+  const answer = await terminal.ask("Call them? [y/N] ", signal).catch(() => undefined);
+  if (answer === undefined) throw new Failure("interrupted: nobody was called", exits.interrupted);
+  if (/^y(es)?$/i.test(answer.trim())) return;
+  throw new Failure("not confirmed: nobody was called", exits.refused);
+};
+
+const exitOf = ({ state, unknown }: Progress, interrupted: boolean): Exit => {
+  if (interrupted) return exits.interrupted;
+  if (state === "paused") return exits.refused;
+  return unknown > 0 ? exits.maybe : exits.done;
+};
+
+type Invoked = Invocation<typeof dialFlags>;
+
+/** What a run has opened, so that it is closed however the run ends. */
+interface Opened {
+  receiver?: Receiver;
+  campaign?: Campaign;
+  database?: DatabaseSync;
+}
+
+/** The receiver first: it still accepts the notifications of the last calls. */
+const closeAll = async ({ receiver, campaign, database }: Opened): Promise<void> => {
+  try {
+    await receiver?.stop();
+    await campaign?.close();
+  } finally {
+    database?.close();
+  }
+};
+
+/** A list, and the plan to bring the campaign in line with it. */
+interface ListPlan {
+  readonly changes: SyncPlan;
+  readonly refused: readonly RefusedContact[];
+}
+
+/** The result for `--json`. */
+const jsonSummary = (progress: Progress, { changes, refused }: ListPlan): string => {
+  const { listed, duplicate, added, blocked } = changes;
+  return (
+    jsonLine({
+      ...progress,
+      state: progress.done ? "done" : progress.state,
+      duplicate: listed - added - blocked + duplicate,
+      refused_lines: refused.length,
+    }) ?? "{}"
+  );
+};
+
+/** Prints the result for `--json`; returns the exit code, which is never 0 when the result was lost. */
+const printSummary = async (terminal: Terminal, line: string, exit: Exit): Promise<Exit> => {
+  await terminal.print(line);
+  if (!terminal.isLost) return exit;
+  await terminal.report("outdial: the result could not be written: is the disk full?");
+  return exit === exits.done ? exits.refused : exit;
+};
+
+/** Reads the list, prints the plan, and applies it if it is confirmed. */
+const syncList = async (
+  campaign: Campaign,
+  options: DialOptions,
+  { blockFile, localUrl }: { blockFile: DoNotCallFile | undefined; localUrl: string | undefined },
+  { flags, args: [list = ""], terminal, signal }: Invoked,
+): Promise<ListPlan> => {
+  const progress = campaign.progress();
+  const unreadable: RefusedContact[] = [];
+  let columns: Columns | undefined;
+  let rows = 0;
+  const contacts = readContacts(list, {
+    read: await numberReader(flags.country),
+    numberColumn: flags["number-column"],
+    zoneColumn: flags["zone-column"],
+    variables: options.variables ?? [],
+    onColumns: (found) => {
+      columns = found;
+    },
+    onRefused: (row) => unreadable.push(row),
+  });
+  const counted = async function* () {
+    for await (const contact of contacts) {
+      if (signal.aborted) throw new Failure("interrupted: nobody was called", exits.interrupted);
+      rows++;
+      yield contact;
+    }
+  };
+  const hide = showStatus(terminal, () => `reading the list: ${rows.toLocaleString("en")} rows`);
+  const allRefused = (plan: SyncPlan) =>
+    [...unreadable, ...plan.refused].sort((one, other) => one.line - other.line);
+  try {
+    const changes = await campaign.sync(counted(), {
+      doNotCall: blockFile?.numbers(),
+      confirm: async (plan) => {
+        hide();
+        const refused = allRefused(plan);
+        const lines = planLines({ columns, refused, changes: plan, progress, options });
+        for (const line of lines) await terminal.report(line);
+        if (localUrl) await terminal.report(`Notifications arrive at ${localUrl}`);
+        if (flags["dry-run"]) return false;
+        if (!flags.yes) await confirm(terminal, signal);
+        return true;
+      },
+    });
+    return { changes, refused: allRefused(changes) };
+  } finally {
+    hide();
+  }
+};
+
+/** Calls the contacts, with a status line, until all have ended or the run is stopped. */
+const callContacts = async (
+  campaign: Campaign,
+  blockFile: DoNotCallFile | undefined,
+  troubleNow: () => string | undefined,
+  { flags, terminal, signal }: Invoked,
+): Promise<{ readonly progress: Progress; readonly interrupted: boolean }> => {
+  const { rate: fullRate } = campaign;
+  const concurrency = Number(flags.concurrency ?? 10);
+  const speed = new Speed();
+  let stopping = false;
+  const hide = showStatus(terminal, (width) => {
+    const now = Date.now();
+    const progress = campaign.progress();
+    const rate = campaign.rate || fullRate;
+    const never = progress.waiting > 0 ? Number.POSITIVE_INFINITY : now;
+    const nextCall = campaign.nextCall ?? never;
+    const measured = speed.measure(progress, now);
+    const isLimited = progress.calling >= concurrency && measured;
+    const end = campaign.lastCall(isLimited ? Math.min(rate, measured) : rate) ?? never;
+    const trouble = campaign.busy ? "another program holds the ledger" : troubleNow();
+    return statusLine(progress, { rate, nextCall, end, now, stopping, trouble }, width);
+  });
+  const unwatch = blockFile?.watch(campaign, (error) => {
+    campaign.pause("the do-not-call list cannot be read");
+    if (error instanceof Failure) terminal.report(`outdial: ${plain(error.message)}`);
+  });
+  try {
+    await campaign.resume();
+    await campaign.run({ signal });
+    const interrupted = signal.aborted && !campaign.progress().done;
+    stopping = interrupted || campaign.progress().state === "paused";
+    if (interrupted) await campaign.pause("interrupted");
+    return { progress: await campaign.drain(), interrupted };
+  } finally {
+    hide();
+    unwatch?.();
+  }
+};
+
+const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
+  const { flags, args, env, terminal, reached } = invoked;
+  const [list = ""] = args;
+  requireReceiver(flags);
+  const { apiKey, secret, baseUrl } = credentials(flags, env);
+  reachDirectly(baseUrl);
+  const client = new Client(apiKey, { baseUrl });
+  await signUrl("https://outdial.test/", { secret }); // Checks the secret before anything is opened.
+  const options = campaignOptions(flags, secret, new URL(baseUrl).href);
+  const file = flags.ledger ?? `${list.replace(/\.[a-z]+$/i, "")}.outdial`;
+  // A mistyped name leaves no file behind.
+  requireReadable("the list", list);
+  const read = await numberReader(flags.country);
+  const blockPath = flags["do-not-call"];
+  const blockFile = blockPath === undefined ? undefined : new DoNotCallFile(blockPath, read);
+  blockFile?.numbers();
+
+  const dry = flags["dry-run"] === true;
+  if (flags.listen !== undefined && !dry) {
+    opened.receiver = await startReceiver({
+      listen: flags.listen,
+      publicUrl: flags["public-url"],
+      service: baseUrl,
+      secret,
+      onEvent: (received) => {
+        // The service sends it again.
+        if (!opened.campaign) throw new Error("The ledger is not open yet");
+        return opened.campaign.note(received);
+      },
+    });
+  }
+  opened.database = dry ? await openPreview(file) : await openDatabase(file, true);
+
+  let trouble: string | undefined;
+  const create = async (params: CallParams): Promise<Call> => {
+    reached("sent");
+    try {
+      const call = await client.calls.create(params);
+      trouble = undefined;
+      return call;
+    } catch (error) {
+      trouble = troubleOf(error);
+      throw error;
+    }
+  };
+  const status_callback_url = opened.receiver?.url ?? (flags.callback || "https://dry.run/status");
+  const campaign = await openCampaign(opened.database, { ...options, status_callback_url, create });
+  opened.campaign = campaign;
+
+  const localUrl = opened.receiver?.localUrl;
+  const plan = await syncList(campaign, options, { blockFile, localUrl }, invoked);
+  if (dry) {
+    const after = progressAfter(campaign.progress(), plan.changes);
+    return flags.json ? printSummary(terminal, jsonSummary(after, plan), exits.done) : exits.done;
+  }
+  blockFile?.block(campaign);
+  const { progress, interrupted } = await callContacts(campaign, blockFile, () => trouble, invoked);
+  await closeAll(opened);
+  for (const name of ["receiver", "campaign", "database"] as const) delete opened[name];
+  reached("placed");
+  for (const line of summaryLines(progress, { ledger: file, interrupted })) {
+    await terminal.report(plain(line));
+  }
+  const exit = exitOf(progress, interrupted);
+  return flags.json ? printSummary(terminal, jsonSummary(progress, plan), exit) : exit;
+};
+
+/** `outdial dial`: calls every contact of a list, each at most once per attempt. */
+export const command: Command = defineCommand({
+  args: ["list.csv"],
+  flags: dialFlags,
+  notes: [
+    `The list is a CSV file. Its columns are found by name, without case, spaces, "-" and "_": to_number
+(or phone_number, contact_number, phone; number, if there is none of these), id and timezone. Every
+other column can be a variable. --number-column and --zone-column choose other columns.`,
+    `A number is digits in groups and nothing else, such as +49 30 123456-0; any other row is refused.`,
+    `A stopped run resumes where it left off: run the same command again. Ctrl-C stops dialling and waits
+for the live calls. A contact that is no longer in the list is not called any more.`,
+    `While the ledger is open it may have a file -journal beside it, which belongs to it. Copy or move it
+while nothing dials. It must have one name: a hard link is refused.`,
+    `The key is read from OUTDIAL_API_KEY, and the secret that signs the URLs from OUTDIAL_SECRET (16
+characters or more, the same for the whole campaign).`,
+    `Calling lists has legal duties: hours, consent, do-not-call lists, announcing that a call is
+recorded and that a machine speaks.`,
+  ],
+  exits: {
+    0: "every contact has a known outcome",
+    1: "paused (service or do-not-call list), not confirmed, or --json was not written",
+    2: "the command line, the list or the ledger is wrong, or the ledger is in use",
+    3: "some contacts are unknown: they may have been called",
+    130: "interrupted; the same command resumes",
+  },
+  run: async ({ reached, ...invoked }) => {
+    const opened: Opened = {};
+    let isSent = false;
+    const notice = (stage: Stage): void => {
+      isSent = true;
+      reached(stage);
+    };
+    try {
+      return await dial({ ...invoked, reached: notice }, opened);
+    } catch (error) {
+      const failure = optionsFailure(error);
+      if (!isSent || failure === error || !(failure instanceof Failure)) throw failure;
+      throw new Failure(`${failure.message}; the same command resumes`, exits.maybe);
+    } finally {
+      await closeAll(opened);
+    }
+  },
+});

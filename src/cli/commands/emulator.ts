@@ -1,0 +1,286 @@
+import { version } from "../../../package.json";
+import { Attendant, dashboard } from "../../emulator/dashboard/index.ts";
+import { createEmulator, type Emulator, type EmulatorOptions } from "../../emulator/index.ts";
+import { BadParametersException } from "../../index.ts";
+import { chosenKey, readAccount, writeAccount } from "../account.ts";
+import { baseUrlOf, defaultPort, hostsOf, isEmulator, isLoopback, isPrivate } from "../address.ts";
+import {
+  type Command,
+  defineCommand,
+  type Environment,
+  exits,
+  Failure,
+  type Invocation,
+  issueLine,
+  issuesByFlag,
+  UsageError,
+  type Values,
+} from "../command.ts";
+import {
+  firstCall,
+  forwarding,
+  sampleApplication,
+  sampleCall,
+  shellOf,
+} from "../emulator/application.ts";
+import { eventLine, Summary } from "../emulator/events.ts";
+import { type Handler, type Server, serve } from "../serve.ts";
+import { codeOf, jsonLine, type Paint } from "../terminal.ts";
+
+const flags = {
+  port: { type: "string", value: "port", help: "default 4010; 0 for any free port" },
+  host: { type: "string", value: "host", help: "default 127.0.0.1", sets: "host" },
+  number: {
+    type: "string",
+    value: "number",
+    multiple: true,
+    help: "a number that may call, one each; any by default",
+    sets: "numbers",
+  },
+  "forward-to": {
+    type: "string",
+    value: "origin",
+    help: "your application: http://localhost:3000; see below",
+  },
+  ring: { type: "string", value: "seconds", help: "how long a telephone rings; default 2" },
+  speed: {
+    type: "string",
+    value: "factor",
+    help: "multiple of real time; default 1",
+    sets: "speed",
+  },
+  json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
+} as const;
+
+/** The emulator that a command line describes. */
+interface Settings {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** The origin of the application that receives flow and status requests. */
+  readonly forwardTo: string | undefined;
+  readonly options: EmulatorOptions & { readonly speed: number };
+}
+
+/** How long a telephone rings at most by default, in milliseconds. */
+const defaultAnswerTimeout = 30_000;
+
+const portOf = (text: string): number => {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port < 2 ** 16) return port;
+  throw new UsageError("--port must be a number from 0 to 65535");
+};
+
+const originOf = (text: string): string => {
+  const { origin, href, protocol } = URL.canParse(text) ? new URL(text) : new URL("about:blank");
+  const isAllowed = protocol === "https:" || (protocol === "http:" && isLoopback(text));
+  if (isAllowed && href === `${origin}/`) return origin;
+  throw new UsageError("--forward-to must be an origin, such as http://localhost:3000");
+};
+
+/** Milliseconds of ringing; who rings for longer than usual must still be answered. */
+const ringing = (text: string) => {
+  const ringDuration = Number(text) * 1000;
+  if (!/^\d+(\.\d+)?$/.test(text) || ringDuration > 600_000) {
+    throw new UsageError("--ring must be seconds, from 0 to 600");
+  }
+  return { ringDuration, answerTimeout: Math.max(defaultAnswerTimeout, ringDuration + 1000) };
+};
+
+/** @throws {UsageError} which names the flag */
+const settingsOf = (given: Values<typeof flags>): Settings => {
+  const { port, host = "127.0.0.1", number: numbers, speed = "1", ring } = given;
+  const forwardTo = given["forward-to"];
+  return {
+    host,
+    port: port === undefined ? defaultPort : portOf(port),
+    forwardTo: forwardTo === undefined ? undefined : originOf(forwardTo),
+    options: {
+      speed: Number(speed),
+      ...(numbers && { numbers }),
+      ...(ring !== undefined && ringing(ring)),
+    },
+  };
+};
+
+/** Starts an emulator with the account of the last start. */
+const startEmulator = (env: Environment, options: EmulatorOptions): Emulator => {
+  const kept = readAccount(env);
+  const chosen = chosenKey(env);
+  try {
+    const emulator = createEmulator({ ...kept, ...(chosen && { apiKey: chosen }), ...options });
+    const { apiKey, webhookSecret } = emulator;
+    const now = { apiKey: chosen ? kept.apiKey : apiKey, webhookSecret };
+    if (now.apiKey !== kept.apiKey || webhookSecret !== kept.webhookSecret) writeAccount(env, now);
+    return emulator;
+  } catch (error) {
+    if (!(error instanceof BadParametersException)) throw error;
+    throw new UsageError(issueLine(issuesByFlag(error.issues, flags, {})));
+  }
+};
+
+/** How long calls may take to end and notify at the end, in milliseconds. */
+const closeTimeout = 2_000;
+
+/** Hangs up every call, and sends the last notifications. */
+const closeEmulator = async (emulator: Emulator): Promise<void> => {
+  const timer = setTimeout(() => emulator.reset(), closeTimeout);
+  await emulator.close();
+  clearTimeout(timer);
+};
+
+const portErrors: Readonly<Record<string, string>> = {
+  EACCES: "is reserved: use one from 1024",
+  EADDRNOTAVAIL: "cannot be opened: this machine has no such address",
+};
+
+/** The first free port of the next ten. */
+const nextFreePort = async (hostname: string, port: number): Promise<number> => {
+  for (let next = port + 1; next <= Math.min(port + 10, 65_535); next++) {
+    try {
+      const server = await serve(async () => new Response(), { hostname, port: next });
+      await server.stop();
+      return next;
+    } catch {}
+  }
+  return 0;
+};
+
+/** How long to look for another emulator for the message, in milliseconds. */
+const hintTimeout = 5_000;
+
+/** @throws {Failure} which says why the port cannot be opened, and which can */
+const listen = async (handler: Handler, host: string, port: number): Promise<Server> => {
+  try {
+    return await serve(handler, { hostname: host, port });
+  } catch (error) {
+    const code = codeOf(error) ?? "";
+    if (code !== "EADDRINUSE") {
+      const reason = portErrors[code] ?? "cannot be opened";
+      throw new Failure(`port ${port} of ${host} ${reason}`, exits.refused);
+    }
+    const owner = (await isEmulator(baseUrlOf(host, port), hintTimeout)) ? " by an emulator" : "";
+    const free = await nextFreePort(host, port);
+    throw new Failure(
+      `port ${port} of ${host} is in use${owner}; try --port ${free}`,
+      exits.refused,
+    );
+  }
+};
+
+/** What a user needs to know of an emulator that has started. */
+interface Started {
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly webhook_secret: string;
+  /** The link that signs a browser in. */
+  readonly dashboard: string;
+  readonly forward_to?: string | undefined;
+}
+
+/** The first lines on a terminal. */
+const greeting = (facts: Started, host: string, curl: string, paint: Paint): string => {
+  const rows = {
+    "base URL": facts.base_url,
+    "API key": facts.api_key,
+    "signs with": facts.webhook_secret,
+    dashboard: facts.dashboard,
+    ...(facts.forward_to && { "forwards to": `${facts.forward_to}, path and query kept` }),
+  };
+  const warning = [
+    paint("yellow", "\n  Everybody who can reach this machine can reach the emulator."),
+    paint("yellow", "  It accepts no plain http to this machine: put your https URLs below."),
+  ];
+  return [
+    `${paint("bold", `outdial emulator ${version}`)} for development and tests\n`,
+    ...Object.entries(rows).map(([name, value]) => `  ${paint("dim", name.padEnd(11))}  ${value}`),
+    ...(isPrivate(host) ? [] : warning),
+    `\n${curl}\n`,
+  ].join("\n");
+};
+
+const run = async (invocation: Invocation<typeof flags>) => {
+  const { flags: given, env, terminal, signal } = invocation;
+  const { host, port, options, forwardTo } = settingsOf(given);
+  const { speed, answerTimeout } = options;
+  const { paint } = terminal;
+  const attendant = new Attendant();
+  let isHost = (_host: string): boolean => false;
+  const isOwn = (origin: string) => isHost(new URL(origin).host);
+  const outward = forwardTo ? forwarding(forwardTo, isOwn) : {};
+  const emulator = startEmulator(env, { ...options, host, ...outward, onCall: attendant.onCall });
+
+  const [from = "+12025550199"] = options.numbers ?? [];
+  // An emulator that others can reach accepts no plain http to this machine.
+  const application = isPrivate(host) ? forwardTo : "https://app.example";
+  const sampleAt = (origin: string) => sampleCall(origin, from, application);
+  const { fetch, token } = dashboard(emulator, {
+    isHost: (name) => isHost(name),
+    beside: sampleApplication,
+    speed,
+    answerTimeout,
+    attendant,
+    sample: sampleAt,
+  });
+  const server = await listen((request) => fetch(request), host, port);
+  isHost = hostsOf(host, server.port);
+
+  // Until ctrl-C, or until nobody reads the output any more.
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => stop());
+  if (signal.aborted) stop();
+
+  const baseUrl = baseUrlOf(host, server.port);
+  const shell = shellOf(env, process.platform);
+  const curl = (): string => {
+    const call = { ...sampleAt(baseUrl), to_number: "+12025550100" };
+    return firstCall(shell, baseUrl, emulator.apiKey, call);
+  };
+  const print = async (facts: object, text: string): Promise<void> => {
+    if (!(await terminal.print((given.json && jsonLine(facts)) || text))) stop();
+  };
+
+  const summary = new Summary();
+  const printEvents = async (): Promise<void> => {
+    for await (const event of emulator) {
+      if (event.type === "reset" && signal.aborted) continue; // From `closeEmulator`.
+      summary.count(event);
+      const line = eventLine(event, new Date(), emulator.call, paint);
+      if (event.type === "key" && chosenKey(env) === undefined) writeAccount(env, emulator);
+      await print(event, event.type === "key" ? `${line}\n\n${curl()}\n` : line);
+    }
+  };
+  const printed = printEvents();
+  const facts = {
+    base_url: baseUrl,
+    api_key: emulator.apiKey,
+    webhook_secret: emulator.webhookSecret,
+    dashboard: `${baseUrl}/?token=${token}`,
+    ...(forwardTo && { forward_to: forwardTo }),
+  };
+  await print({ type: "started", ...facts }, greeting(facts, host, curl(), paint));
+  await stopped;
+  await closeEmulator(emulator);
+  await printed;
+  await server.stop();
+  await print({ type: "ended", summary: `${summary}` }, `\n${summary}`);
+  if (!terminal.isLost) return exits.done;
+  throw new Failure("stdout cannot be written: is the disk full?", exits.refused);
+};
+
+/** `outdial emulator`: the service on a port, until ctrl-C. */
+export const command: Command = defineCommand({
+  flags,
+  notes: [
+    `Key and secret stay the same from start to start, in a file that only you can read; or the key is
+the one of OUTDIAL_EMULATOR_KEY. OUTDIAL_API_KEY is not read: it may be a real one.`,
+    `With --forward-to the URLs of a call may be your public ones: the emulator sends flow and status
+requests to that origin, path and query kept, so that signatures hold and no tunnel is needed.`,
+  ],
+  exits: {
+    0: "ended by ctrl-C",
+    1: "the port cannot be opened, or stdout cannot be written",
+    2: "the command line is wrong",
+  },
+  run,
+});

@@ -1,0 +1,271 @@
+import type { CampaignOptions, Window } from "../../campaigns/index.ts";
+import { type Environment, UsageError, type Values } from "../command.ts";
+import { variableName } from "./csv.ts";
+
+/** The options of `outdial dial`. */
+export const dialFlags = {
+  from: {
+    type: "string",
+    required: true,
+    value: "number",
+    help: 'E.164: "+" and 7 to 15 digits',
+    sets: "from_number",
+  },
+  flow: {
+    type: "string",
+    required: true,
+    value: "url",
+    help: "where the service fetches the call flow; signed for each attempt",
+    sets: "flow_url",
+  },
+  window: {
+    type: "string",
+    required: true,
+    multiple: true,
+    value: "hours",
+    help: '"mon-fri 09:00-20:00" or "sat 10:00-24:00", repeatable; or "always"',
+    sets: "window",
+  },
+  timezone: {
+    type: "string",
+    value: "zone",
+    help: 'of these hours: "Europe/Berlin"; a contact\'s own column comes first',
+  },
+  listen: { type: "string", value: "host:port", help: "receives the notifications here" },
+  "public-url": {
+    type: "string",
+    value: "url",
+    help: "where the service reaches --listen; not needed on one machine",
+  },
+  callback: {
+    type: "string",
+    value: "url",
+    help: 'another program receives them: contacts end as "placed"',
+  },
+  rate: { type: "string", value: "calls", help: "calls per second; default 1", sets: "rate" },
+  concurrency: {
+    type: "string",
+    value: "calls",
+    help: "live calls at once; default 10",
+    sets: "concurrency",
+  },
+  attempts: {
+    type: "string",
+    value: "number",
+    help: "per contact; default 1",
+    sets: "attempts",
+  },
+  "retry-on": {
+    type: "string",
+    value: "reasons",
+    help: "busy, no_answer, rejected, unreachable; default busy,no_answer",
+    sets: "retryOn",
+  },
+  "retry-after": {
+    type: "string",
+    value: "time",
+    help: "time before the next attempt; default 15m",
+    sets: "retryDelay",
+  },
+  settle: {
+    type: "string",
+    value: "time",
+    help: "after it a call without a final notification is unknown; 62m30s",
+    sets: "settleTimeout",
+  },
+  until: {
+    type: "string",
+    value: "date",
+    help: "no call begins after it: 2026-12-24T12:00Z, or …T12:00+01:00",
+    sets: "until",
+  },
+  "no-record": { type: "boolean", help: "no recording; by default calls are recorded" },
+  "do-not-call": {
+    type: "string",
+    value: "file",
+    help: "numbers not to call, one per line; read again when it changes",
+  },
+  prefix: {
+    type: "string",
+    multiple: true,
+    value: "start",
+    help: "numbers must begin with it, such as +49; repeatable",
+    sets: "prefixes",
+  },
+  "per-day": {
+    type: "string",
+    value: "calls",
+    help: "most calls per day; no limit by default",
+    sets: "perDay",
+  },
+  variables: {
+    type: "string",
+    value: "columns",
+    help: "columns that the flow's URL carries; URLs get into logs",
+    sets: "variables",
+  },
+  "number-column": {
+    type: "string",
+    value: "column",
+    help: "the column with the telephone; see below",
+  },
+  "zone-column": { type: "string", value: "column", help: "the column with the time zone" },
+  country: {
+    type: "string",
+    value: "code",
+    help: "of numbers without a country code, such as DE; default: E.164 only",
+  },
+  ledger: { type: "string", value: "file", help: "default: beside the list, as .outdial" },
+  "base-url": { type: "string", value: "url", help: "the service (or OUTDIAL_BASE_URL)" },
+  "dry-run": { type: "boolean", help: "prints the plan, and calls nobody" },
+  yes: { type: "boolean", help: "does not ask; required without a terminal" },
+  json: { type: "boolean", help: "one line of JSON at the end; errors too, on stderr" },
+} as const;
+
+export type DialValues = Values<typeof dialFlags>;
+
+/** The part of a campaign that the command line decides. */
+export type DialOptions = Omit<CampaignOptions, "create" | "status_callback_url" | "window"> & {
+  readonly window: "always" | readonly Window[];
+};
+
+export const windowRule =
+  '--window must be hours such as "mon-fri 09:00-20:00" ("24:00" ends a day), or "always"';
+
+/** Milliseconds per unit. */
+const units: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/**
+ * The milliseconds of `90s`, `15m`, `1h30m` or `2d`; a number alone is seconds.
+ *
+ * @throws {UsageError} if it is not a duration
+ */
+const durationOf = (flag: string, text: string): number => {
+  if (!/^(\d+|(\d+[smhd])+)$/.test(text)) {
+    throw new UsageError(`--${flag} must be a time such as 90s, 15m or 1h30m`);
+  }
+  let total = 0;
+  for (const [, amount, unit = "s"] of text.matchAll(/(\d+)([smhd]?)/g)) {
+    total += Number(amount) * (units[unit || "s"] ?? 0);
+  }
+  return total;
+};
+
+/** `"mon-fri 09:00-20:00"` in a time zone. */
+const windowOf = (text: string, timezone: string | undefined): Window => {
+  const [, days = "", from = "", to = ""] =
+    /^\s*([a-z,-]+)\s+([\d:]+)\s*-\s*([\d:]+)\s*$/i.exec(text) ?? [];
+  if (!days) throw new UsageError(windowRule);
+  if (timezone === undefined) {
+    throw new UsageError('--window needs --timezone, such as "Europe/Berlin"');
+  }
+  return { days, from, to, timezone };
+};
+
+const isTimezone = (timezone: string): boolean => {
+  try {
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone: timezone }));
+  } catch {
+    return false;
+  }
+};
+
+const windowsOf = ({ window = [], timezone }: DialValues): DialOptions["window"] => {
+  if (timezone !== undefined && !isTimezone(timezone)) {
+    throw new UsageError('--timezone must be an IANA time zone such as "Europe/Berlin"');
+  }
+  if (!window.includes("always")) return window.map((each) => windowOf(each, timezone));
+  if (window.length > 1) throw new UsageError('--window is "always", or hours, and not both');
+  return "always";
+};
+
+/** A date with its time zone: the zone of this machine may be another. */
+const dateOf = (text: string): Date => {
+  const at = new Date(text);
+  const [day = ""] = text.split("T");
+  const isDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:\d\d)$/.test(text);
+  // JavaScript reads February 31 as March 3.
+  if (isDate && !Number.isNaN(at.getTime()) && new Date(day).toISOString().startsWith(day))
+    return at;
+  throw new UsageError(
+    '--until must be a date, time and zone: "2026-12-24T12:00Z", "…T12:00+01:00"',
+  );
+};
+
+/** A number in decimal digits; `NaN` for anything else, which the campaign refuses. */
+const decimalOf = (text: string): number => (/^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN);
+
+const retryOnOf = (text: string): NonNullable<CampaignOptions["retryOn"]> => {
+  const known = ["busy", "no_answer", "rejected", "unreachable"] as const;
+  return text.split(",").map((name) => {
+    const reason = known.find((each) => each === name.trim());
+    if (!reason) throw new UsageError(`--retry-on takes ${known.join(", ")}`);
+    return reason;
+  });
+};
+
+/**
+ * The campaign that a command line describes; the campaign itself checks the values.
+ *
+ * @throws {UsageError} which names the flag
+ */
+export const campaignOptions = (
+  flags: DialValues,
+  secret: string,
+  service: string,
+): DialOptions => {
+  const { from = "", flow = "", callback, rate, concurrency, attempts, until, prefix } = flags;
+  const { "retry-on": retryOn, "retry-after": retryAfter, settle, "per-day": perDay } = flags;
+  return {
+    from_number: from,
+    flow_url: flow,
+    secret,
+    service,
+    window: windowsOf(flags),
+    notified: callback === undefined,
+    ...(flags["no-record"] && { record: false }),
+    ...(rate !== undefined && { rate: decimalOf(rate) }),
+    ...(concurrency !== undefined && { concurrency: decimalOf(concurrency) }),
+    ...(attempts !== undefined && { attempts: decimalOf(attempts) }),
+    ...(retryOn !== undefined && { retryOn: retryOnOf(retryOn) }),
+    ...(retryAfter !== undefined && { retryDelay: durationOf("retry-after", retryAfter) }),
+    ...(settle !== undefined && { settleTimeout: durationOf("settle", settle) }),
+    ...(until !== undefined && { until: dateOf(until) }),
+    ...(prefix && { prefixes: prefix }),
+    ...(perDay !== undefined && { perDay: decimalOf(perDay) }),
+    ...(flags.variables && { variables: flags.variables.split(",").map(variableName) }),
+  };
+};
+
+/**
+ * Key, secret and service: key and secret come from the environment only.
+ *
+ * @throws {UsageError} if one is missing
+ */
+export const credentials = (flags: DialValues, env: Environment) => {
+  const { OUTDIAL_API_KEY: apiKey, OUTDIAL_SECRET: secret, OUTDIAL_BASE_URL } = env;
+  const baseUrl = flags["base-url"] ?? OUTDIAL_BASE_URL;
+  if (!baseUrl) throw new UsageError("which service? Set OUTDIAL_BASE_URL, or pass --base-url");
+  if (!apiKey) throw new UsageError("OUTDIAL_API_KEY is not set");
+  if (!secret) {
+    throw new UsageError("OUTDIAL_SECRET is not set: 16 or more random characters");
+  }
+  return { apiKey, secret, baseUrl };
+};
+
+/** @throws {UsageError} unless exactly one program receives the notifications */
+export const requireReceiver = ({ listen, callback, attempts, concurrency }: DialValues): void => {
+  if ((listen === undefined) === (callback === undefined)) {
+    throw new UsageError(
+      "pass either --listen or --callback: which program receives the notifications?",
+    );
+  }
+  if (callback !== undefined && (attempts ?? concurrency) !== undefined) {
+    throw new UsageError("--attempts and --concurrency need --listen: they need notifications");
+  }
+};

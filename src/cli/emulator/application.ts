@@ -1,0 +1,132 @@
+import type { CallParams } from "../../index.ts";
+import type { Environment } from "../command.ts";
+
+/** How the emulator reaches an application. */
+export interface Outward {
+  readonly fetch: (request: Request, init: { readonly signal: AbortSignal }) => Promise<Response>;
+  readonly WebSocket: new (url: string) => WebSocket;
+}
+
+/** The emulator's own sample application, which is never forwarded. */
+const samplePath = /^\/sample\//;
+
+/**
+ * Sends flow and status requests to an application on this machine, whatever the origin of their URLs, so
+ * that they may be the public ones and no tunnel is needed. Other requests to those origins, such as for
+ * media, are forwarded too. Path and query stay, so that signatures hold.
+ *
+ * @param to - the application's origin
+ * @param isOwn - whether an origin is the emulator's
+ */
+export const forwarding = (to: string, isOwn: (origin: string) => boolean): Outward => {
+  const origins = new Set<string>();
+  const isForwarded = ({ origin, pathname }: URL, method: string): boolean =>
+    (method === "POST" || origins.has(origin)) && !(isOwn(origin) && samplePath.test(pathname));
+  const forwarded = ({ pathname, search }: URL): string => `${to}${pathname}${search}`;
+
+  const fetch: Outward["fetch"] = async (request, init) => {
+    const { method, headers, redirect } = request;
+    const url = new URL(request.url);
+    if (!isForwarded(url, method)) return globalThis.fetch(request, init);
+    origins.add(url.origin);
+    const sent = new Headers(headers);
+    sent.set("X-Forwarded-Host", url.host);
+    sent.set("X-Forwarded-Proto", url.protocol.slice(0, -1));
+    const body = method === "POST" ? await request.text() : null;
+    return globalThis.fetch(forwarded(url), { ...init, method, headers: sent, body, redirect });
+  };
+
+  const socketUrl = (address: string): string => {
+    const url = new URL(address.replace(/^ws/, "http"));
+    return isForwarded(url, "GET") ? forwarded(url).replace(/^http/, "ws") : address;
+  };
+  const { WebSocket } = globalThis;
+  const Forwarded = class extends WebSocket {
+    constructor(url: string) {
+      super(socketUrl(url));
+    }
+  };
+  return { fetch, WebSocket: Forwarded };
+};
+
+const sampleRate = 8_000;
+
+/** Three seconds of 440 Hz as WAV: 16-bit PCM, mono. */
+const tone = (): Response => {
+  const samples = 3 * sampleRate;
+  const wav = new DataView(new ArrayBuffer(44 + 2 * samples));
+  const text = (at: number, ascii: string): void => {
+    for (let index = 0; index < ascii.length; index++) {
+      wav.setUint8(at + index, ascii.charCodeAt(index));
+    }
+  };
+  const fields = [16, 0x1_0001, sampleRate, 2 * sampleRate, 0x10_0002];
+  text(0, "RIFF");
+  wav.setUint32(4, 36 + 2 * samples, true);
+  text(8, "WAVEfmt ");
+  for (const [index, value] of fields.entries()) wav.setUint32(16 + 4 * index, value, true);
+  text(36, "data");
+  wav.setUint32(40, 2 * samples, true);
+  for (let index = 0; index < samples; index++) {
+    const level = Math.sin((2 * Math.PI * 440 * index) / sampleRate);
+    wav.setInt16(44 + 2 * index, Math.round(level * 8_000), true);
+  }
+  return new Response(wav.buffer, { headers: { "Content-Type": "audio/wav" } });
+};
+
+/** Paths and answers of the sample application. */
+const sampleRoutes: Readonly<Record<string, (origin: string) => Response>> = {
+  "POST /sample/flow": (origin) =>
+    Response.json({ action: "play", media_url: `${origin}/sample/hello.wav` }),
+  "GET /sample/hello.wav": tone,
+  "POST /sample/status": () => new Response(null, { status: 204 }),
+};
+
+/** Answers for an application that does not exist yet; `undefined` for any other path. */
+export const sampleApplication = ({ method, url }: Request): Response | undefined => {
+  const { pathname, origin } = new URL(url);
+  return sampleRoutes[`${method} ${pathname}`]?.(origin);
+};
+
+/**
+ * The parameters of a call to try, but for the number that it dials.
+ *
+ * @param application - the application's origin
+ * @defaultValue the sample application of the emulator at `origin`
+ */
+export const sampleCall = (
+  origin: string,
+  from_number: string,
+  application: string | undefined,
+): Omit<CallParams, "to_number"> => {
+  const base = application ?? `${origin}/sample`;
+  return { from_number, flow_url: `${base}/flow`, status_callback_url: `${base}/status` };
+};
+
+/** The shells whose quoting is known. */
+export type Shell = "sh" | "powershell";
+
+/**
+ * The shell that started this process. PowerShell exports its module path to its children; Windows
+ * exports it to everyone, but `cmd` sets a prompt and a Unix shell sets its own name.
+ */
+export const shellOf = ({ PSModulePath, PROMPT, SHELL }: Environment, platform: string): Shell =>
+  PSModulePath && !(platform === "win32" && (PROMPT || SHELL)) ? "powershell" : "sh";
+
+/** A line that places a call. The key is no argument of a process: those are public. */
+const lines: Readonly<Record<Shell, (url: string, apiKey: string, body: string) => string>> = {
+  sh: (url, apiKey, body) =>
+    `echo "X-API-Key: ${apiKey}" | curl ${url} -H @- ` +
+    `-H "Content-Type: application/json" -d '${body}'`,
+  powershell: (url, apiKey, body) =>
+    `Invoke-RestMethod ${url} -Method Post -Headers @{ "X-API-Key" = "${apiKey}" } ` +
+    `-ContentType "application/json" -Body '${body}'`,
+};
+
+/** The line that places a first call. */
+export const firstCall = (
+  shell: Shell,
+  baseUrl: string,
+  apiKey: string,
+  call: CallParams,
+): string => lines[shell](`${baseUrl}/api/v1/calls/initiate`, apiKey, JSON.stringify(call));

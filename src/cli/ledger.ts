@@ -1,0 +1,150 @@
+import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { type Ledger, LedgerException, openLedger } from "../campaigns/index.ts";
+import { exits, Failure } from "./command.ts";
+import { codeOf } from "./terminal.ts";
+
+/** @throws {Failure} if this runtime has no SQLite */
+const sqlite = async (): Promise<typeof DatabaseSync> => {
+  try {
+    return (await import("node:sqlite")).DatabaseSync;
+  } catch {
+    throw new Failure("a ledger needs Node 22.13 or later, Deno or Bun", exits.usage);
+  }
+};
+
+/** Messages of SQLite, which differ by runtime, and what they mean for a ledger. */
+const sqliteErrors = [
+  [/not a database/, "not a ledger: another kind of file"],
+  [/malformed/, "the ledger is damaged"],
+  [/locked/, "the ledger is busy: another program holds it"],
+  [/readonly/, "the ledger cannot be written"],
+  [/unable to open/, "the ledger cannot be opened"],
+  [/disk|full/, "the ledger cannot be written: is the disk full?"],
+] as const;
+
+/** The failure of a command for an error of its ledger; any other error is returned as it is. */
+export const ledgerFailure = (error: unknown): unknown => {
+  if (error instanceof LedgerException) {
+    const message = error.message.replace(/^The /, "the ");
+    return new Failure(message, exits.usage, { reason: error.reason });
+  }
+  if (!(error instanceof Error) || error instanceof Failure) return error;
+  if (!/SQLITE/.test(codeOf(error) ?? "") && error.name !== "SQLiteError") return error;
+  const [, message] = sqliteErrors.find(([pattern]) => pattern.test(error.message)) ?? [];
+  return message ? new Failure(message, exits.usage) : error;
+};
+
+/** @throws {Failure} if the file has a second name, or numbers are about to be added that others may read */
+const checkFile = (file: string, create: boolean): void => {
+  const { mode = 0, nlink = 1 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  if (create && mode & 0o077 && process.platform !== "win32") {
+    throw new Failure("other users may read the ledger: chmod 600 it", exits.usage);
+  }
+  // SQLite's lock and journal belong to a name, so two names are two ledgers that overwrite each other.
+  if (nlink > 1) {
+    throw new Failure(
+      "the ledger has a second name (a hard link): remove one of them",
+      exits.usage,
+    );
+  }
+};
+
+/**
+ * Opens the database of a ledger. Telephone numbers are in it, so only its user may read the file.
+ *
+ * @param create - whether it is made if there is none
+ * @throws {Failure} if it cannot be opened
+ */
+export const openDatabase = async (file: string, create: boolean): Promise<DatabaseSync> => {
+  const Database = await sqlite();
+  checkFile(file, create);
+  try {
+    closeSync(openSync(file, create ? "a" : "r+", 0o600));
+    return new Database(file);
+  } catch (error) {
+    throw new Failure(`the ledger cannot be opened (${codeOf(error)})`, exits.usage);
+  }
+};
+
+/**
+ * Opens the ledger in a file that exists, uses it, and closes it.
+ *
+ * @throws {Failure} if it cannot be opened, or is not a ledger
+ */
+export const withLedger = async <T>(
+  file: string,
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> => {
+  const database = await openDatabase(file, false);
+  try {
+    // A run commits now and then: this command can wait for it.
+    database.exec("pragma busy_timeout = 5000");
+    return await use(openLedger(database));
+  } catch (error) {
+    throw ledgerFailure(error);
+  } finally {
+    database.close();
+  }
+};
+
+/** Rows that a preview copies at once, so that it holds up no run. */
+const page = 500;
+
+/**
+ * A temporary copy of a ledger, on which changes can be tried out; an empty one if there is none. It is in
+ * memory while it is small.
+ *
+ * @throws {Failure} if it cannot be opened
+ */
+export const openPreview = async (file: string): Promise<DatabaseSync> => {
+  const Database = await sqlite();
+  const copy = new Database("");
+  if (!existsSync(file)) return copy;
+  const ledger = await openDatabase(file, false);
+  try {
+    ledger.exec("pragma busy_timeout = 5000");
+    const objects = ledger
+      .prepare(
+        "select type, name, sql from sqlite_master where name like 'outdial_%' and sql <> ''",
+      )
+      .all()
+      .map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }));
+    const tables = objects.filter(({ type }) => type === "table");
+    copy.exec("begin");
+    for (const { name, sql } of tables) {
+      copy.exec(sql);
+      copyRows(ledger, copy, name);
+    }
+    for (const { type, sql } of objects) if (type !== "table") copy.exec(sql);
+    copy.exec("commit");
+    return copy;
+  } finally {
+    ledger.close();
+  }
+};
+
+/** Copies a table in pages, by its primary key. */
+const copyRows = (from: DatabaseSync, to: DatabaseSync, table: string): void => {
+  const columns = from
+    .prepare(`select name, pk from pragma_table_info('${table}') order by pk`)
+    .all();
+  const keys = columns.filter(({ pk }) => Number(pk) > 0).map(({ name }) => String(name));
+  const names = columns.map(({ name }) => String(name));
+  const marks = (count: number): string => Array.from({ length: count }, () => "?").join(", ");
+  const insert = to.prepare(
+    `insert into ${table} (${names.join(", ")}) values (${marks(names.length)})`,
+  );
+  const order = `order by ${keys.join(", ")} limit ${page}`;
+  const first = from.prepare(`select ${names.join(", ")} from ${table} ${order}`);
+  const next = from.prepare(
+    `select ${names.join(", ")} from ${table} where (${keys.join(", ")}) > (${marks(keys.length)}) ${order}`,
+  );
+  let rows = first.all();
+  while (rows.length > 0) {
+    for (const row of rows) insert.run(...Object.values(row));
+    const last = rows.at(-1);
+    if (rows.length < page || !last) return;
+    rows = next.all(...keys.map((key) => last[key] ?? null));
+  }
+};

@@ -1,0 +1,133 @@
+import { version } from "../../package.json";
+import {
+  type Command,
+  type Exit,
+  exits,
+  Failure,
+  type Host,
+  helpOf,
+  overview,
+  type Stage,
+  suggestion,
+  UsageError,
+} from "./command.ts";
+import { jsonLine, plain } from "./terminal.ts";
+
+interface Entry {
+  /** One line in the list of commands. */
+  readonly summary: string;
+  /** Loaded on use: `call` starts without the emulator. */
+  readonly load: () => Promise<{ readonly command: Command }>;
+}
+
+/** Every command, in the order of the help. */
+export const commands: Readonly<Record<string, Entry>> = {
+  call: { summary: "Places one call.", load: () => import("./commands/call.ts") },
+  dial: {
+    summary: "Calls every contact of a list, each at most once per attempt.",
+    load: () => import("./commands/dial.ts"),
+  },
+  results: {
+    summary: "Prints the outcome of each contact of a ledger, as CSV or JSON.",
+    load: () => import("./commands/results.ts"),
+  },
+  block: {
+    summary: "Adds numbers to the do-not-call list of a ledger, also during a run.",
+    load: () => import("./commands/block.ts"),
+  },
+  emulator: {
+    summary: "Runs the whole service on this machine, with a dashboard, until ctrl-C.",
+    load: () => import("./commands/emulator.ts"),
+  },
+  trigger: {
+    summary: "Places a call of a chosen scenario on an emulator on this machine only.",
+    load: () => import("./commands/trigger.ts"),
+  },
+};
+
+const find = (name: string): Entry | undefined =>
+  Object.entries(commands).find(([each]) => each === name)?.[1];
+
+const unknownCommand = (name: string): UsageError =>
+  name
+    ? new UsageError(
+        `there is no such command${suggestion(name, [...Object.keys(commands), "help"])}`,
+      )
+    : new UsageError("which command?");
+
+const isHelp = (arg: string): boolean => arg === "--help" || arg === "-h";
+
+/** The text to print instead of running a command, if one was asked for. */
+const information = async (name: string, args: readonly string[]): Promise<string | undefined> => {
+  const topic = name === "help" ? args[0] : args.some(isHelp) ? name : undefined;
+  if (isHelp(name) || (name === "help" && !topic)) {
+    return overview(Object.entries(commands).map(([each, { summary }]) => [each, summary]));
+  }
+  if (name === "--version" || name === "-v") return version;
+  if (!topic) return;
+  const entry = find(topic);
+  if (!entry) throw unknownCommand(topic);
+  return helpOf(topic, entry.summary, (await entry.load()).command);
+};
+
+/** What is known about a call when a command ends early, by the stage it reached. */
+const early = {
+  nothing: { exit: exits.refused, placed: "no", known: "no call was placed" },
+  sent: {
+    exit: exits.maybe,
+    placed: "maybe",
+    known: "a call may have been placed, so find out before you call again",
+  },
+  placed: { exit: exits.done, placed: "yes", known: "the call was placed" },
+} as const satisfies Record<Stage, object>;
+
+/** The end of a command that was interrupted, or failed unexpectedly. */
+export const endedEarly = (what: string, stage: Stage): Failure => {
+  const { exit, placed, known } = early[stage];
+  return new Failure(`${what} (${known})`, exit, { placed });
+};
+
+/** Of an unexpected error only the name is printed: its message may contain anything. */
+const failureOf = (error: unknown, stage: Stage): Failure =>
+  error instanceof Failure
+    ? error
+    : endedEarly(`unexpected ${error instanceof Error ? error.name : "error"}`, stage);
+
+/** Prints a failure on stderr, and returns its exit code. */
+export const reportFailure = async (
+  error: unknown,
+  stage: Stage,
+  [name = "", ...args]: readonly string[],
+  { terminal }: Pick<Host, "terminal">,
+): Promise<Exit> => {
+  const failure = failureOf(error, stage);
+  const { exit, facts } = failure;
+  const message = plain(failure.message);
+  const line = args.includes("--json")
+    ? (jsonLine({ error: { name: failure.name, message, exit, ...facts } }) ??
+      jsonLine({ error: { message, exit } }))
+    : undefined;
+  const topic = find(name) ? `help ${name}` : "help";
+  const hint = exit === exits.usage ? `; see \`outdial ${topic}\`` : "";
+  await terminal.report(line ?? `outdial: ${message}${hint}`);
+  return exit;
+};
+
+/**
+ * Runs `outdial` with its arguments.
+ *
+ * @returns the exit code
+ * @throws {Failure} if the command fails
+ */
+export const run = async (argv: readonly string[], host: Host): Promise<Exit> => {
+  const [name = "", ...args] = argv;
+  const text = await information(name, args);
+  if (text !== undefined) {
+    await host.terminal.print(text);
+    return exits.done;
+  }
+  const entry = find(name);
+  if (!entry) throw unknownCommand(name);
+  const { command } = await entry.load();
+  return command.run(args, host);
+};

@@ -1,0 +1,156 @@
+/** Answers one request. If it rejects, the connection is closed without an answer. */
+export type Handler = (request: Request) => Promise<Response>;
+
+interface Address {
+  readonly hostname: string;
+  /** 0 for any free port. */
+  readonly port: number;
+}
+
+export interface Server {
+  readonly port: number;
+  /** Closes the port and every connection. */
+  readonly stop: () => Promise<void>;
+  /** Closes the port, waits for the answers under way for a second at most, then closes every connection. */
+  readonly finish: () => Promise<void>;
+}
+
+type Serve = (handler: Handler, address: Address) => Promise<Server>;
+
+/** How long `finish` waits, in milliseconds. */
+const finishTimeout = 1_000;
+
+interface BunServer {
+  readonly port: number;
+  readonly stop: (closeActiveConnections: boolean) => Promise<void>;
+}
+
+/** The part of Bun's API that is used. */
+declare const Bun: {
+  serve(options: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly idleTimeout: number;
+    readonly fetch: (request: Request) => Promise<Response>;
+  }): BunServer;
+};
+
+interface DenoServer {
+  readonly addr: { readonly port: number };
+  readonly finished: Promise<void>;
+  readonly shutdown: () => Promise<void>;
+}
+
+/** The part of Deno's API that is used. */
+declare const Deno: {
+  serve(
+    options: {
+      readonly hostname: string;
+      readonly port: number;
+      readonly signal: AbortSignal;
+      readonly onListen: () => void;
+    },
+    handler: (request: Request) => Promise<Response>,
+  ): DenoServer;
+};
+
+export const serveNode: Serve = async (handler, { hostname, port }) => {
+  const { createServer } = await import("node:http");
+  const { getRequestListener } = await import("@hono/node-server");
+  const server = createServer(
+    getRequestListener(
+      async (request, { outgoing }) => {
+        try {
+          return await handler(request);
+        } catch {
+          outgoing.destroy();
+          // The adapter ignores such a response.
+          return new Response(null, { headers: { "x-hono-already-sent": "true" } });
+        }
+      },
+      { overrideGlobalObjects: false },
+    ),
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, hostname, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : port,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+    finish: () =>
+      new Promise((resolve) => {
+        const limit = setTimeout(() => server.closeAllConnections(), finishTimeout);
+        const sweep = setInterval(() => server.closeIdleConnections(), 10);
+        server.close(() => {
+          clearTimeout(limit);
+          clearInterval(sweep);
+          resolve();
+        });
+      }),
+  };
+};
+
+const serveBun: Serve = async (handler, { hostname, port }) => {
+  // Bun gives no access to the connection, but closes one whose body fails.
+  const dropped = (): Response =>
+    new Response(
+      new ReadableStream({
+        pull: async (controller) => {
+          await null;
+          controller.error();
+        },
+      }),
+      { status: 202 },
+    );
+  const answer = (request: Request) => handler(request).catch(dropped);
+  // No idle timeout: the page keeps a stream of events open, and some answers never come.
+  const server = Bun.serve({ hostname, port, idleTimeout: 0, fetch: answer });
+  const stop = () => server.stop(true);
+  const finish = async (): Promise<void> => {
+    const limit = setTimeout(stop, finishTimeout);
+    await server.stop(false);
+    clearTimeout(limit);
+    await stop();
+  };
+  return { port: server.port, stop, finish };
+};
+
+const serveDeno: Serve = async (handler, { hostname, port }) => {
+  // Deno gives no access to the connection, but closes one whose body is shorter than its length.
+  const dropped = (): Response =>
+    new Response(new ReadableStream({ start: (controller) => controller.close() }), {
+      status: 202,
+      headers: { "Content-Length": "1" },
+    });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  // Not the request's own signal: it aborts after every answer too, and Deno warns whoever uses it.
+  const answer = ({ url, method, headers, body }: Request) =>
+    handler(new Request(url, { method, headers, body, signal })).catch(dropped);
+  const server = Deno.serve({ hostname, port, signal, onListen: () => {} }, answer);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await server.finished;
+  };
+  const finish = async (): Promise<void> => {
+    const limit = setTimeout(stop, finishTimeout);
+    await server.shutdown();
+    clearTimeout(limit);
+  };
+  return { port: server.addr.port, stop, finish };
+};
+
+/**
+ * Listens with the server of the runtime.
+ *
+ * @throws the runtime's error if the port cannot be opened; its `code` is the reason
+ */
+export const serve: Serve = (handler, address) => {
+  if ("Deno" in globalThis) return serveDeno(handler, address);
+  if ("Bun" in globalThis) return serveBun(handler, address);
+  return serveNode(handler, address);
+};

@@ -1,0 +1,259 @@
+import type { PlayedPiece, Recording } from "./recording/recording.ts";
+import { resample, sampleAt } from "./recording/track.ts";
+import { readWav } from "./recording/wav.ts";
+
+/** One act of the callee, discriminated by `type`. Times are in milliseconds. */
+export type CalleeAct =
+  /** Speaks: samples at the stream's rate, or a WAV of 16-bit PCM at any rate. */
+  | { readonly type: "say"; readonly audio: Int16Array | Uint8Array }
+  /** Plays a tone of moderate loudness. */
+  | { readonly type: "tone"; readonly hertz: number; readonly ms: number }
+  /** Is silent for `ms`. */
+  | { readonly type: "silence"; readonly ms: number }
+  /** Is silent until `ms` after the answer. */
+  | { readonly type: "until"; readonly ms: number }
+  /** Is silent until `ms` of the application's audio were played, counted from this act. */
+  | { readonly type: "listen"; readonly ms: number }
+  /** Hangs up. */
+  | { readonly type: "hangup" };
+
+/** The call, as the callee's script receives it. */
+export interface CalleeCall {
+  /** The id that `calls.create` returned. */
+  readonly id: string;
+  /** The caller, in E.164. */
+  readonly from_number: string;
+  /** The callee, in E.164. */
+  readonly to_number: string;
+  /** Milliseconds from the answer to the end of the script's latest act. */
+  readonly ms: number;
+  /** What the application has played to the callee so far. */
+  readonly played: readonly PlayedPiece[];
+}
+
+/**
+ * Yields the acts of one call. Each act is requested after the previous one has ended. A script with more
+ * than 1,000 acts in 20 ms is stopped, and the error is added to the call's history.
+ */
+export type CalleeScript = (call: CalleeCall) => AsyncIterable<CalleeAct> | Iterable<CalleeAct>;
+
+/**
+ * What the callee does after the answer: a script, or a list of acts for every call.
+ *
+ * @example A callee who speaks, and hangs up two seconds after the answer
+ * ```ts
+ * import { Client } from "outdial";
+ * import { createEmulator } from "outdial/emulator";
+ *
+ * const app = (request: Request): Response =>
+ *   new URL(request.url).pathname === "/flow"
+ *     ? Response.json({ action: "play", media_url: "https://app.test/long.wav" })
+ *     : new Response();
+ *
+ * await using emulator = createEmulator({
+ *   fetch: app,
+ *   clock: "instant",
+ *   callee: async function* () {
+ *     yield { type: "tone", hertz: 300, ms: 500 };
+ *     yield { type: "until", ms: 2_000 };
+ *     yield { type: "hangup" };
+ *   },
+ * });
+ * const { apiKey, fetch } = emulator;
+ * const client = new Client(apiKey, { baseUrl: "https://emulator.test", fetch });
+ * const call = await client.calls.create({
+ *   from_number: "+12025550199",
+ *   to_number: "+12025550100",
+ *   flow_url: "https://app.test/flow",
+ *   status_callback_url: "https://app.test/status",
+ * });
+ * const { duration } = await emulator.ended(call.id);
+ * const peaks = emulator.audio(call.id)?.peaks("callee", 500);
+ * console.log(duration, peaks?.map((peak) => peak > 0)); // 2 [ true, false, false, false ]
+ * ```
+ */
+export type Callee = CalleeScript | readonly CalleeAct[];
+
+type Acts = AsyncIterator<CalleeAct> | Iterator<CalleeAct>;
+
+/** Starts a script. */
+export type StartScript = () => AsyncIterable<CalleeAct> | Iterable<CalleeAct>;
+
+const iteratorOf = (start: StartScript): Acts => {
+  const acts = start();
+  return Symbol.asyncIterator in acts ? acts[Symbol.asyncIterator]() : acts[Symbol.iterator]();
+};
+
+/** What a callee needs apart from the script. */
+export interface CalleeParts {
+  readonly recording: Recording;
+  readonly hangUp: () => void;
+  /** Called with an error of the script. The script has then ended. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** How often the callee is checked while it listens or its script is not ready, in milliseconds. */
+const checkInterval = 20;
+
+/** The maximum number of acts in one such interval: a script of zero-length acts would never yield. */
+const maxActsPerInterval = 1_000;
+
+/** Whether a WAV may have this sample rate. */
+const isSpeechRate = (rate: number): boolean => rate >= 4_000 && rate <= 192_000;
+
+const isDuration = (ms: number): boolean => Number.isFinite(ms) && ms >= 0;
+
+/** The value of a promise, if it resolves before the next turn of the event loop. */
+const valueByNextTurn = async <T>(
+  promise: Promise<T>,
+): Promise<{ readonly value: T } | undefined> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const nextTurn = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, 0);
+  });
+  const first = await Promise.race([promise.then((value) => ({ value })), nextTurn]);
+  clearTimeout(timer);
+  return first || undefined;
+};
+
+/** The callee's samples, at a sample rate. */
+const speechOf = (audio: Int16Array | Uint8Array, sampleRate: number): Int16Array => {
+  if (audio instanceof Int16Array) return audio;
+  if (!(audio instanceof Uint8Array)) throw new TypeError("audio must be Int16Array or Uint8Array");
+  const wav = readWav(audio);
+  if (!isSpeechRate(wav.sampleRate)) throw new TypeError("must be a WAV of 4 to 192 kHz");
+  return resample(wav.samples, wav.sampleRate, sampleRate);
+};
+
+/**
+ * The callee after the answer. It performs the acts of a script. The audio of an act is created together
+ * with the frames that contain it, so every act starts at the exact sample, even on a busy machine. The
+ * call never waits for a script: while the script is not ready, the callee is silent.
+ */
+export class ScriptedCallee {
+  readonly #start: StartScript;
+  readonly #parts: CalleeParts;
+  #acts: Acts | undefined;
+  #requested: Promise<CalleeAct | undefined> | undefined;
+  /** The current `listen` act: its start and its length, in milliseconds. */
+  #listening: { readonly since: number; readonly ms: number } | undefined;
+  #isReady = true;
+  #over = false;
+  /** Milliseconds from the answer to the end of the current act. */
+  #end = 0;
+  /** The number of acts since a time. */
+  #pace = { acts: 0, since: 0 };
+
+  constructor(start: StartScript, parts: CalleeParts) {
+    this.#start = start;
+    this.#parts = parts;
+  }
+
+  /** Milliseconds from the answer to the end of the latest act. */
+  get ms(): number {
+    return this.#end;
+  }
+
+  /** When the next act is due, in milliseconds since the answer; not before `now`. */
+  dueAfter(now: number): number {
+    if (this.#over) return Number.POSITIVE_INFINITY;
+    return this.#listening || !this.#isReady ? now + checkInterval : Math.max(now, this.#end);
+  }
+
+  /** Performs the acts that are due at `ms` or before. */
+  async advance(ms: number): Promise<void> {
+    while (!this.#over && this.#end <= ms) {
+      if (this.#listening && !this.#hasListened(this.#listening, ms)) return;
+      const act = await this.#next();
+      // An act that is not ready starts when it becomes ready.
+      if (act) this.#perform(act);
+      else this.#end = Math.max(this.#end, ms);
+      if (!act) return;
+    }
+  }
+
+  /** Ends the script, and lets it clean up. */
+  stop(): void {
+    this.#over = true;
+    (async () => this.#acts?.return?.())().catch(() => {});
+  }
+
+  #hasListened(
+    { since, ms }: { readonly since: number; readonly ms: number },
+    now: number,
+  ): boolean {
+    for (const playout of this.#parts.recording.playouts) {
+      const at = (time: number) => sampleAt(time, playout.sampleRate);
+      const reached = playout.reached(at(since), at(ms), at(now));
+      if (reached === undefined) continue;
+      this.#end = (reached * 1000) / playout.sampleRate;
+      this.#listening = undefined;
+      return true;
+    }
+    return false;
+  }
+
+  /** The next act; `undefined` while the script is not ready, and when it is over. */
+  async #next(): Promise<CalleeAct | undefined> {
+    this.#requested ??= (async () => {
+      this.#acts ??= iteratorOf(this.#start);
+      const { done, value } = await this.#acts.next();
+      if (done) this.#over = true;
+      return done ? undefined : value;
+    })().catch((error) => {
+      this.#fail(error);
+      return undefined;
+    });
+    const ready = await valueByNextTurn(this.#requested);
+    this.#isReady = ready !== undefined;
+    if (ready) this.#requested = undefined;
+    return ready?.value;
+  }
+
+  #perform(act: CalleeAct): void {
+    try {
+      this.#end += this.#durationOf(act);
+      if (this.#end - this.#pace.since >= checkInterval) this.#pace = { acts: 0, since: this.#end };
+      if (++this.#pace.acts > maxActsPerInterval)
+        throw new TypeError(`has ${maxActsPerInterval} acts in ${checkInterval} ms`);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Performs an act, and returns its length in milliseconds. */
+  #durationOf(act: CalleeAct): number {
+    const { recording, hangUp } = this.#parts;
+    const from = this.#end;
+    if ("ms" in act && !isDuration(act.ms)) throw new TypeError("ms must be 0 or more");
+    switch (act.type) {
+      case "say": {
+        const { sampleRate } = recording.playouts.at(-1) ?? recording;
+        const samples = speechOf(act.audio, sampleRate);
+        recording.callee.add({ from: sampleAt(from, sampleRate), samples, sampleRate });
+        return (samples.length * 1000) / sampleRate;
+      }
+      case "tone":
+        recording.callee.addTone(act.hertz, from, from + act.ms);
+        return act.ms;
+      case "silence":
+        return act.ms;
+      case "until":
+        return Math.max(0, act.ms - from);
+      case "listen":
+        this.#listening = { since: from, ms: act.ms };
+        return 0;
+      case "hangup":
+        this.stop();
+        hangUp();
+        return 0;
+      default:
+        throw new TypeError("type must be say, tone, silence, until, listen or hangup");
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.stop();
+    this.#parts.onError(error);
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The time of one activity of a call: its line, or its notifications. All activities of one call have
+ * the same time.
+ */
+export interface Timeline {
+  /** Milliseconds since 1970, by the call's clock. */
+  now(): number;
+  /** Runs an activity. The instant clock advances only while the activity waits. */
+  run(work: () => Promise<void>): Promise<void>;
+  /** Waits some milliseconds, or until `skip` or `stop`. Only within `run`. */
+  wait(milliseconds: number): Promise<void>;
+  /** Calls a function after some milliseconds, unless `stop` comes first. */
+  after(milliseconds: number, action: () => void): void;
+  /** Ends the current waits. */
+  skip(): void;
+  /** Ends all waits, those that start later too, and drops what `after` has planned. */
+  stop(): void;
+  /** The timeline of another activity of the same call. */
+  fork(): Timeline;
+}
+
+/** Starts the time of a call. */
+export type Clock = () => Timeline;
+
+/** Something that is due at a time. */
+interface Due {
+  readonly time: number;
+  readonly owner: InstantTimeline;
+  readonly action: () => void;
+  /** Whether an activity waits for it: only then does time advance to it. */
+  readonly isWait: boolean;
+}
+
+/** The time that the activities of one call share: it jumps to what is due next once all of them wait. */
+class Agenda {
+  now: number = Date.now();
+  /** How many activities run and do not wait. */
+  running = 0;
+  #due: readonly Due[] = [];
+
+  add(due: Due): void {
+    this.#due = [...this.#due, due].sort((one, other) => one.time - other.time);
+  }
+
+  /** Removes and returns what an activity has planned. */
+  take(owner: InstantTimeline, isTaken: (due: Due) => boolean): readonly Due[] {
+    const taken = this.#due.filter((due) => due.owner === owner && isTaken(due));
+    this.#due = this.#due.filter((due) => !taken.includes(due));
+    return taken;
+  }
+
+  advance(): void {
+    while (this.running === 0 && this.#due.some(({ isWait }) => isWait)) {
+      const [next, ...others] = this.#due;
+      if (!next) return;
+      this.#due = others;
+      this.now = Math.max(this.now, next.time);
+      next.action();
+    }
+  }
+}
+
+class InstantTimeline implements Timeline {
+  readonly #agenda: Agenda;
+  #stopped = false;
+
+  constructor(agenda: Agenda) {
+    this.#agenda = agenda;
+  }
+
+  now(): number {
+    return this.#agenda.now;
+  }
+
+  async run(work: () => Promise<void>): Promise<void> {
+    this.#agenda.running++;
+    try {
+      await work();
+    } finally {
+      this.#agenda.running--;
+      this.#agenda.advance();
+    }
+  }
+
+  wait(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#stopped || milliseconds <= 0) return resolve();
+      const agenda = this.#agenda;
+      const action = () => {
+        agenda.running++;
+        resolve();
+      };
+      agenda.add({ time: agenda.now + milliseconds, owner: this, action, isWait: true });
+      agenda.running--;
+      agenda.advance();
+    });
+  }
+
+  after(milliseconds: number, action: () => void): void {
+    if (this.#stopped) return;
+    const time = this.#agenda.now + milliseconds;
+    this.#agenda.add({ time, owner: this, action, isWait: false });
+  }
+
+  skip(): void {
+    for (const { action } of this.#agenda.take(this, ({ isWait }) => isWait)) action();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const { isWait, action } of this.#agenda.take(this, () => true)) if (isWait) action();
+  }
+
+  fork(): Timeline {
+    return new InstantTimeline(this.#agenda);
+  }
+}
+
+/** A clock on which nobody waits: time jumps, and durations add up as if it had passed. */
+export const instantClock: Clock = () => new InstantTimeline(new Agenda());
+
+type Timer = ReturnType<typeof setTimeout>;
+
+/** The longest delay of a timer, in milliseconds. */
+const maxDelay = 2 ** 31 - 1;
+
+class RealTimeline implements Timeline {
+  readonly now: () => number;
+  readonly #speed: number;
+  readonly #plans = new Set<Timer>();
+  readonly #waits = new Map<Timer, () => void>();
+  #stopped = false;
+
+  constructor(now: () => number, speed: number) {
+    this.now = now;
+    this.#speed = speed;
+  }
+
+  run(work: () => Promise<void>): Promise<void> {
+    return work();
+  }
+
+  wait(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#stopped || milliseconds <= 0) return resolve();
+      const timer = this.#start(milliseconds, () => {
+        this.#waits.delete(timer);
+        resolve();
+      });
+      this.#waits.set(timer, resolve);
+    });
+  }
+
+  after(milliseconds: number, action: () => void): void {
+    if (this.#stopped) return;
+    const timer = this.#start(milliseconds, () => {
+      this.#plans.delete(timer);
+      action();
+    });
+    this.#plans.add(timer);
+  }
+
+  skip(): void {
+    for (const [timer, resolve] of this.#waits) {
+      clearTimeout(timer);
+      resolve();
+    }
+    this.#waits.clear();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.skip();
+    for (const timer of this.#plans) clearTimeout(timer);
+    this.#plans.clear();
+  }
+
+  fork(): Timeline {
+    return new RealTimeline(this.now, this.#speed);
+  }
+
+  #start(milliseconds: number, action: () => void): Timer {
+    return setTimeout(action, Math.min(milliseconds / this.#speed, maxDelay));
+  }
+}
+
+/** A clock that runs `speed` times as fast as real time. */
+export const realClock = (speed: number): Clock => {
+  const epoch = Date.now();
+  const now = () => Math.round(epoch + (Date.now() - epoch) * speed);
+  return () => new RealTimeline(now, speed);
+};

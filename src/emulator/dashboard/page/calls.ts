@@ -1,0 +1,253 @@
+import type { CallRow, Undelivered } from "../updates.ts";
+import {
+  box,
+  formatDuration,
+  formatTime,
+  input,
+  make,
+  messageOf,
+  select,
+  setText,
+} from "./elements.ts";
+import { canPlace } from "./place-call.ts";
+import { server } from "./server.ts";
+import { timelineItem } from "./timeline.ts";
+import { VoicesPlot } from "./voices.ts";
+
+export const isOver = ({ state }: CallRow): boolean => state === "completed" || state === "failed";
+
+/** The filters of the list, by the value of the field "State". */
+const stateFilters: Readonly<Record<string, (call: CallRow) => boolean>> = {
+  "": () => true,
+  active: (call) => !isOver(call),
+  completed: ({ state }) => state === "completed",
+  failed: ({ state }) => state === "failed",
+  undelivered: ({ undelivered }) => undelivered !== undefined,
+};
+
+const matchesFilters = (call: CallRow): boolean => {
+  const number = input("filter-number").value.replace(/[^+0-9]/g, "");
+  const matchesState = stateFilters[select("filter-state").value]?.(call) ?? true;
+  return matchesState && (call.to_number.includes(number) || call.from_number.includes(number));
+};
+
+const undeliveredText = ({ givenUp, retrying }: Undelivered): string => {
+  const texts: string[] = [];
+  if (givenUp > 0) texts.push(`${givenUp} notification${givenUp === 1 ? "" : "s"} given up`);
+  if (retrying) {
+    const { event, error, tries, nextAt } = retrying;
+    texts.push(`${event} not delivered (${error}), try ${tries + 1} at ${formatTime(nextAt)}`);
+  }
+  return texts.join(" · ");
+};
+
+const stateText = ({ state, reason }: CallRow): string =>
+  reason && reason !== "normal" ? `${state} · ${reason.replace("_", " ")}` : state;
+
+const factsOf = (call: CallRow): HTMLElement => {
+  const facts = {
+    Call: call.id,
+    Flow: call.flow_url,
+    Callback: call.status_callback_url,
+    Recorded: call.record ? "yes" : "no",
+  };
+  const items = Object.entries(facts).flatMap(([name, value]) => [
+    make("dt", {}, name),
+    make("dd", {}, make("bdi", {}, value)),
+  ]);
+  return make("dl", { class: "facts" }, ...items);
+};
+
+/** The row of one call: its head, and its timeline while it is open. */
+class Row {
+  readonly item: HTMLLIElement;
+  readonly head: HTMLButtonElement;
+  call: CallRow;
+  readonly #state = make("span", { class: "state" });
+  readonly #duration = make("span", { class: "long mono" });
+  readonly #undelivered = make("span", { class: "undelivered", hidden: true });
+  readonly #panel: HTMLElement;
+  #timeline: HTMLOListElement | undefined;
+  #voices: VoicesPlot | undefined;
+  #entries = 0;
+  #isLoading = false;
+  #loadAgain = false;
+
+  constructor(call: CallRow) {
+    this.call = call;
+    this.#panel = make("div", { class: "open", id: `open-${call.id}`, hidden: true });
+    const arrow = make("i", { "aria-label": "to", role: "img" }, "→");
+    this.head = make(
+      "button",
+      { type: "button", "aria-expanded": "false", "aria-controls": this.#panel.id },
+      make("span", { class: "when soft mono" }, formatTime(call.initiated_at)),
+      make(
+        "span",
+        { class: "numbers mono" },
+        make("bdi", {}, call.from_number),
+        " ",
+        arrow,
+        " ",
+        make("bdi", {}, call.to_number),
+      ),
+      this.#state,
+      this.#duration,
+      this.#undelivered,
+    );
+    this.item = make("li", {}, make("h3", {}, this.head), this.#panel);
+  }
+
+  get isOpen(): boolean {
+    return !this.#panel.hidden;
+  }
+
+  set isOpen(isOpen: boolean) {
+    this.#panel.hidden = !isOpen;
+    this.head.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) this.load();
+  }
+
+  update(call: CallRow, now: number): void {
+    this.call = call;
+    const { state, reason, undelivered } = call;
+    this.#undelivered.hidden = undelivered === undefined;
+    if (undelivered) setText(this.#undelivered, undeliveredText(undelivered));
+    setText(this.#state, stateText(call));
+    this.#state.className = `state ${reason === "flow_error" ? "bad" : state}`;
+    this.showDuration(now);
+    if (this.isOpen) this.load();
+  }
+
+  showDuration(now: number): void {
+    const { answered_at, ended_at = now } = this.call;
+    const text = answered_at === undefined ? "" : formatDuration(ended_at - answered_at);
+    setText(this.#duration, text);
+  }
+
+  /** Draws the voices again, once a second at most. */
+  refreshVoices(): void {
+    if (this.isOpen && this.#voices && this.#voices.age > 1_000) this.#voices.refresh(this.call.id);
+  }
+
+  /** Adds new entries to the timeline. A request while one is running follows it. */
+  async load(): Promise<void> {
+    this.#loadAgain = true;
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    try {
+      while (this.#loadAgain) {
+        this.#loadAgain = false;
+        await this.#loadOnce();
+      }
+    } catch (error) {
+      if (!this.#timeline) {
+        this.#panel.replaceChildren(make("p", { class: "soft" }, messageOf(error)));
+      }
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  async #loadOnce(): Promise<void> {
+    const { id } = this.call;
+    const call = await server.call(id);
+    if (!this.#timeline) {
+      this.#timeline = make("ol", { class: "timeline", "aria-label": "Timeline" });
+      this.#panel.replaceChildren(factsOf(call), this.#timeline);
+    }
+    const added = call.history.slice(this.#entries);
+    this.#timeline.append(...added.map((entry) => timelineItem(entry, call.initiated_at)));
+    this.#entries = call.history.length;
+    if (!this.#voices && call.history.some(({ type }) => type === "stream")) {
+      this.#voices = new VoicesPlot();
+      this.#timeline.before(this.#voices.figure);
+    }
+    await this.#voices?.refresh(id);
+  }
+}
+
+/** How many rows are kept: as many ended calls as the emulator keeps. */
+const maxRows = 1_000;
+
+/** The section "Calls": a row for each call, and the timeline of the one that is open. */
+export class CallList {
+  readonly #rows = new Map<string, Row>();
+  /** The ids of all calls, those whose row was removed too. */
+  readonly #known = new Set<string>();
+  #opened: string | undefined;
+
+  constructor() {
+    const filter = () => {
+      for (const { item, call } of this.#rows.values()) item.hidden = !matchesFilters(call);
+      this.count();
+    };
+    select("filter-state").addEventListener("change", filter);
+    input("filter-number").addEventListener("input", filter);
+  }
+
+  /** The calls that have a row. */
+  get calls(): readonly CallRow[] {
+    return [...this.#rows.values()].map(({ call }) => call);
+  }
+
+  /** The id of the call whose timeline is shown. */
+  get opened(): string | undefined {
+    return this.#opened;
+  }
+
+  row(id: string): Row | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** Opens the timeline of a call, or closes it. */
+  toggle(id: string): void {
+    const before = this.#opened === undefined ? undefined : this.#rows.get(this.#opened);
+    if (before) before.isOpen = false;
+    this.#opened = this.#opened === id ? undefined : id;
+    const row = this.#opened === undefined ? undefined : this.#rows.get(id);
+    if (row) row.isOpen = true;
+  }
+
+  show(call: CallRow, now: number): void {
+    const row = this.#rows.get(call.id) ?? this.#add(call);
+    if (!row) return;
+    row.update(call, now);
+    row.item.hidden = !matchesFilters(call);
+  }
+
+  /** Shows how many calls there are, and how many match the filters. */
+  count(): void {
+    const all = this.#known.size;
+    const shown = [...this.#rows.values()].filter(({ item }) => !item.hidden).length;
+    setText(box("count"), all === 0 ? "" : shown === all ? String(all) : `${shown} of ${all}`);
+    box("overview").hidden = all === 0;
+    box("none").hidden = shown > 0;
+    const hint = canPlace()
+      ? "None yet. Place one here, or with the curl line."
+      : "None yet. Place one with the curl line that the emulator printed.";
+    setText(box("none"), all > 0 ? "No call matches the filters." : hint);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#known.clear();
+    this.#opened = undefined;
+    box("calls").replaceChildren();
+  }
+
+  #add(call: CallRow): Row | undefined {
+    // An older call, whose row was removed for later ones.
+    if (this.#known.has(call.id)) return;
+    this.#known.add(call.id);
+    const row = new Row(call);
+    row.head.addEventListener("click", () => this.toggle(call.id));
+    this.#rows.set(call.id, row);
+    box("calls").prepend(row.item);
+    const [oldest] = this.#rows;
+    if (oldest && this.#rows.size > maxRows) {
+      oldest[1].item.remove();
+      this.#rows.delete(oldest[0]);
+    }
+    return row;
+  }
+}

@@ -1,0 +1,186 @@
+/// <reference path="./bundle.d.ts" />
+
+import { scenarios } from "../../scenarios.ts";
+import type { SampleCall } from "../routes.ts";
+import style from "./main.css?bundle";
+import script from "./main.ts?bundle";
+
+/** A telephone in the page's blue. Without an icon, browsers request one from the emulator. */
+const icon =
+  "data:image/svg+xml," +
+  encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" ' +
+      'rx="8" fill="#1858c4"/><path d="M11 7l3 6-3 2a14 14 0 0 0 6 6l2-3 6 3c0 3-2 4-4 4C13 25 7 ' +
+      '18 7 11c0-2 1-4 4-4z" fill="#fff"/></svg>',
+  );
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** A text as HTML. */
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+
+/** @param head - more of the head, in HTML */
+const htmlDocument = (nonce: string, body: string, head = ""): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>outdial emulator</title>
+<link rel="icon" href="${icon}">
+<style nonce="${nonce}">${style}</style>${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+
+const wrongToken = `
+<p class="bad" role="alert">That link is of another run of the emulator.</p>`;
+
+/** The page for a browser that is not signed in. */
+export const signInPage = (nonce: string, wasRefused: boolean): string =>
+  htmlDocument(
+    nonce,
+    `<main class="alone">
+<section>
+<h1>outdial <span>emulator</span></h1>${wasRefused ? wrongToken : ""}
+<p>Open the link that <code>outdial emulator</code> printed when it started, or paste the token at
+the end of it here.</p>
+<form action="/" method="get">
+<label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="off" required>
+<button class="primary">Sign in</button>
+</form>
+</section>
+</main>`,
+  );
+
+/** The page of the link: it sets the cookie, and leads to the dashboard at once. */
+export const welcomePage = (nonce: string): string =>
+  htmlDocument(
+    nonce,
+    `<main class="alone"><section><h1>outdial <span>emulator</span></h1>
+<p>Signed in. <a href="/">Go to the dashboard</a></p></section></main>`,
+    '\n<meta http-equiv="refresh" content="0;url=/">',
+  );
+
+/** What the dashboard shows from the start. */
+export interface DashboardFacts {
+  readonly accountId: string;
+  /** The emulator's own. */
+  readonly origin: string;
+  readonly speed: number;
+  /** How long a telephone rings that nobody answers, in milliseconds by the emulator's clock. */
+  readonly answerTimeout: number;
+  /** Whether the page has a switch for the attendant's presence. */
+  readonly hasAttendant: boolean;
+  /** The initial fields of the form that places a call; absent when there is no form. */
+  readonly sample?: SampleCall | undefined;
+}
+
+const attendantSwitch = `
+<label class="switch"><input type="checkbox" role="switch" id="attendant" class="acts">
+<span>Ring until I answer or reject</span></label>`;
+
+const scenarioOptions = scenarios
+  .map(
+    ({ to_number, description }) =>
+      `<option value="${to_number}">…${to_number.slice(-3)} ${description}</option>`,
+  )
+  .join("");
+
+const field = (name: string, label: string, value: string, type = "url"): string =>
+  `<label>${label} <input id="${name.replaceAll("_", "-")}" name="${name}" type="${type}" value="${escaped(value)}" autocomplete="off" spellcheck="false" required></label>`;
+
+const callForm = ({ from_number, flow_url, status_callback_url }: SampleCall): string => `
+<section aria-labelledby="place-title">
+<h2 id="place-title">Place a call</h2>
+<form id="place">
+<label>Scenario <select id="scenario">${scenarioOptions}</select></label>
+<details>
+<summary>Numbers, flow and callback</summary>
+${field("to_number", "To", "+12025550100", "tel")}
+${field("from_number", "From", from_number, "tel")}
+${field("flow_url", "Flow", flow_url)}
+${field("status_callback_url", "Status callback", status_callback_url)}
+</details>
+<div class="buttons">
+<button class="primary acts">Call</button>
+<button type="button" id="copy-curl" class="acts">Copy as curl</button>
+</div>
+<p id="place-status" class="soft" role="status"></p>
+</form>
+</section>`;
+
+const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`;
+
+/** The dashboard. */
+export const dashboardPage = (
+  nonce: string,
+  { accountId, origin, speed, answerTimeout, hasAttendant, sample }: DashboardFacts,
+): string =>
+  htmlDocument(
+    nonce,
+    `<header>
+<h1>outdial <span>emulator</span></h1>
+<p class="soft"><code>${escaped(origin)}</code> · <span id="live" role="status">connecting …</span></p>
+<p id="lost" role="alert" hidden></p>
+</header>
+<main id="dashboard" data-speed="${speed}">
+<section id="key-section" aria-labelledby="key-title">
+<h2 id="key-title">API key</h2>
+<div class="key">
+<code id="key">ak_••••••••••••••••</code>
+<button type="button" id="reveal" class="acts" aria-pressed="false">Reveal</button>
+<button type="button" id="copy" class="acts">Copy</button>
+<button type="button" id="regenerate" class="acts">Regenerate …</button>
+</div>
+<p id="key-status" class="soft" role="status">The only key of account <bdi>${escaped(accountId)}</bdi>.</p>
+</section>
+<div id="aside">
+<section aria-labelledby="phone-title">
+<h2 id="phone-title">Callee's phone</h2>${hasAttendant ? attendantSwitch : ""}
+<ul id="phones"></ul>
+<p id="more-phones" class="soft" hidden></p>
+<p id="quiet" class="soft">No telephone rings. <bdi class="mono">+12025550102</bdi> rings for
+${seconds(answerTimeout / speed)} unless you answer or reject it here.</p>
+</section>${sample ? callForm(sample) : ""}
+</div>
+<section id="calls-section" aria-labelledby="calls-title">
+<h2 id="calls-title">Calls <span id="count"></span></h2>
+<div id="overview" hidden>
+<figure id="plot"></figure>
+<div class="filters">
+<label>State <select id="filter-state">
+<option value="">all</option><option value="active">active</option>
+<option value="completed">completed</option><option value="failed">failed</option>
+<option value="undelivered">not notified</option>
+</select></label>
+<label>Number <input id="filter-number" type="search" inputmode="tel" autocomplete="off" spellcheck="false"></label>
+</div>
+</div>
+<ol id="calls"></ol>
+<p id="none" class="soft"></p>
+</section>
+<dialog id="confirm" aria-labelledby="confirm-title" aria-describedby="confirm-text">
+<h2 id="confirm-title">Regenerate the API key?</h2>
+<p id="confirm-text">The old key stops working at this moment, and there is no time when both work:
+all callers must switch to the new key together.</p>
+<form method="dialog">
+<button value="no" autofocus>Keep the key</button>
+<button value="yes" class="refuse acts">Regenerate</button>
+</form>
+</dialog>
+<p id="announce" class="unseen" role="status"></p>
+</main>
+<noscript><p>The dashboard needs JavaScript.</p></noscript>
+<script type="module" nonce="${nonce}">${script}</script>`,
+  );

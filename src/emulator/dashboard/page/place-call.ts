@@ -1,0 +1,49 @@
+import { box, button, findById, input, messageOf, select, setText } from "./elements.ts";
+import { server } from "./server.ts";
+
+const setStatus = (text: string): void => setText(box("place-status"), text);
+
+const paramsIn = (form: HTMLFormElement): object => Object.fromEntries(new FormData(form));
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A command that places the call. The key is passed on stdin, as arguments are public. */
+const curlOf = (key: string, params: object): string =>
+  `echo ${quote(`X-API-Key: ${key}`)} | curl ${quote(`${location.origin}/api/v1/calls/initiate`)}` +
+  ` -H @- -H 'Content-Type: application/json' -d ${quote(JSON.stringify(params))}`;
+
+/** Whether calls can be placed on this page. */
+export const canPlace = (): boolean => findById("place", HTMLFormElement) !== undefined;
+
+/** Connects the controls of the section "Place a call", if the page has it. */
+export const startPlacing = (): void => {
+  const form = findById("place", HTMLFormElement);
+  if (!form) return;
+  select("scenario").addEventListener("change", () => {
+    input("to-number").value = select("scenario").value;
+  });
+  // An invalid field must be visible to be corrected.
+  const showFields = (): void => {
+    for (const details of form.querySelectorAll("details")) details.open = true;
+  };
+  form.addEventListener("invalid", showFields, true);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    setStatus("");
+    try {
+      const { status, message } = await server.place(paramsIn(form));
+      setStatus(status === undefined ? `No answer: ${message}` : `HTTP ${status}: ${message}`);
+    } catch (error) {
+      setStatus(`That did not work: ${messageOf(error)}`);
+    }
+  });
+  button("copy-curl").addEventListener("click", async () => {
+    try {
+      const { key } = await server.key();
+      await navigator.clipboard.writeText(curlOf(key, paramsIn(form)));
+      setStatus("Copied, with the key in it.");
+    } catch (error) {
+      setStatus(`That did not work: ${messageOf(error)}`);
+    }
+  });
+};

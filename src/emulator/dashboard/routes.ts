@@ -1,0 +1,266 @@
+import { Hono } from "hono/tiny";
+import type { CallParams } from "../../calls/params.ts";
+import { isRecord } from "../../lib/check.ts";
+import { realClock } from "../clock.ts";
+import type { Emulator } from "../emulator.ts";
+import { emulatorDefaults } from "../options.ts";
+import { messageOf } from "../outgoing.ts";
+import type { Attendant } from "./attendant.ts";
+import { dashboardPage, signInPage, welcomePage } from "./page/html.ts";
+import { Session } from "./session.ts";
+import { updates, voicesOf } from "./updates.ts";
+
+/** The parameters of a sample call, without the number that is called. */
+export type SampleCall = Omit<CallParams, "to_number">;
+
+/** Options of a dashboard. */
+export interface DashboardOptions {
+  /**
+   * Whether a `Host` header is one that the emulator is bound to. Any other is refused, for the API too:
+   * otherwise a page whose own name resolves to this machine could read everything here.
+   */
+  readonly isHost: (host: string) => boolean;
+  /** Answers what is not the emulator's, such as a sample application; the same `Host` rule applies. */
+  readonly beside?: ((request: Request) => Response | undefined) | undefined;
+  /**
+   * Signs a browser in.
+   *
+   * @defaultValue a new one: 43 base64url characters
+   */
+  readonly token?: string | undefined;
+  /**
+   * The emulator's option, for the durations of current calls.
+   *
+   * @defaultValue 1
+   */
+  readonly speed?: number | undefined;
+  /**
+   * The emulator's option, in milliseconds.
+   *
+   * @defaultValue 30 000
+   */
+  readonly answerTimeout?: number | undefined;
+  /**
+   * The attendant whose `onCall` is the emulator's option: the page has a switch for their presence.
+   *
+   * @defaultValue the page has no such switch
+   */
+  readonly attendant?: Attendant | undefined;
+  /**
+   * The initial fields of the form that places a call.
+   *
+   * @param origin - the emulator's own
+   * @defaultValue the page has no such form
+   */
+  readonly sample?: ((origin: string) => SampleCall) | undefined;
+}
+
+/** An emulator with its dashboard. */
+export interface Dashboard {
+  /** The emulator's `fetch`, with the dashboard at `/`. */
+  readonly fetch: Emulator["fetch"];
+  /** Signs a browser in, at `/?token=…`. */
+  readonly token: string;
+}
+
+const commonHeaders = {
+  "Cache-Control": "no-store",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  Server: "outdial-emulator",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/** Allows only what is in the page itself: no other script, style, frame or origin. */
+const contentSecurityPolicy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src data:",
+    "media-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join("; ");
+
+/** @param render - makes the page, with the nonce for its script and its style */
+const html = (
+  status: number,
+  render: (nonce: string) => string,
+  headers?: Readonly<Record<string, string>>,
+): Response => {
+  const nonce = crypto.randomUUID();
+  return new Response(render(nonce), {
+    status,
+    headers: {
+      ...commonHeaders,
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": contentSecurityPolicy(nonce),
+      ...headers,
+    },
+  });
+};
+
+/** A response to the page's script. Unlike those of the API, other origins can't read it. */
+const json = (status: number, body: unknown): Response =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { ...commonHeaders, "Content-Type": "application/json" },
+  });
+
+const refusal = (status: number, detail: string): Response =>
+  json(status, { detail, message: detail });
+
+const eventStream = (body: ReadableStream<Uint8Array>): Response =>
+  new Response(body, { headers: { ...commonHeaders, "Content-Type": "text/event-stream" } });
+
+/** The API's response to a call that was placed on the page. */
+export interface PlacedCall {
+  /** Absent when no response came. */
+  readonly status?: number;
+  /** The message of the response, or why there is none. */
+  readonly message: string;
+}
+
+/** How long the API may take, in milliseconds: in some scenarios it never responds. */
+const placeTimeout = 2_000;
+
+const fieldMessage = (error: unknown): string =>
+  isRecord(error) && Array.isArray(error.loc) ? `${error.loc.at(-1)}: ${error.msg}` : "";
+
+const responseMessage = (text: string): string => {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (!isRecord(body)) return text;
+    const { detail, message } = body;
+    return Array.isArray(detail) ? detail.map(fieldMessage).join(", ") : String(detail ?? message);
+  } catch {
+    return text;
+  }
+};
+
+/** Places a call through the API, with the key that the page does not have. It never throws. */
+const placeCall = async (
+  { apiKey, fetch }: Emulator,
+  origin: string,
+  body: string,
+): Promise<PlacedCall> => {
+  try {
+    const response = await fetch(`${origin}/api/v1/calls/initiate`, {
+      method: "POST",
+      headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
+      body,
+      signal: AbortSignal.timeout(placeTimeout),
+    });
+    return { status: response.status, message: responseMessage(await response.text()) };
+  } catch (error) {
+    return { message: messageOf(error) };
+  }
+};
+
+/** What the callee can do, by the last part of the path. */
+const calleeActions = ["answer", "reject", "hangup"] as const;
+
+const routes = (emulator: Emulator, session: Session, options: DashboardOptions): Hono => {
+  const { speed = emulatorDefaults.speed, answerTimeout = emulatorDefaults.answerTimeout } =
+    options;
+  const { attendant, sample } = options;
+  const app = new Hono();
+  const { now } = realClock(speed)();
+
+  app.get("/", ({ req }) => {
+    const token = req.query("token");
+    if (token !== undefined && session.accepts(token)) {
+      // A page instead of a redirect: browsers don't send a strict cookie after a redirect that started
+      // with a link on another site.
+      return html(200, welcomePage, { "Set-Cookie": session.cookie(new URL(req.url)) });
+    }
+    if (!session.isSignedIn(req.raw)) {
+      const wasRefused = token !== undefined;
+      return html(wasRefused ? 403 : 200, (nonce) => signInPage(nonce, wasRefused));
+    }
+    const { origin } = new URL(req.url);
+    return html(200, (nonce) =>
+      dashboardPage(nonce, {
+        accountId: emulator.accountId,
+        origin,
+        speed,
+        answerTimeout,
+        hasAttendant: attendant !== undefined,
+        sample: sample?.(origin),
+      }),
+    );
+  });
+
+  app.use("/dashboard/*", async ({ req }, next) => {
+    if (!session.isSignedIn(req.raw)) return refusal(401, "Sign in by the emulator's link.");
+    // To a browser another port of this machine is the same site, so the cookie is not enough.
+    if (req.method !== "GET" && req.header("Origin") !== new URL(req.url).origin) {
+      return refusal(403, "Only the dashboard's own page may do this.");
+    }
+    await next();
+    return;
+  });
+  app.get("/dashboard/events", () => eventStream(updates(emulator, attendant, now)));
+  app.get("/dashboard/key", () => json(200, { key: emulator.apiKey }));
+  app.post("/dashboard/key", () => json(200, { key: emulator.regenerateKey() }));
+  app.get("/dashboard/calls/:id", ({ req }) => {
+    const call = emulator.call(req.param("id"));
+    return call ? json(200, call) : refusal(404, "No such call is known.");
+  });
+  app.get("/dashboard/calls/:id/voices", ({ req }) => {
+    const voices = voicesOf(emulator, req.param("id"));
+    return voices ? json(200, voices) : refusal(404, "No such call is known.");
+  });
+  app.post("/dashboard/calls", async ({ req }) => {
+    const { origin } = new URL(req.url);
+    return json(200, await placeCall(emulator, origin, await req.text()));
+  });
+  for (const isPresent of [true, false]) {
+    app.post(`/dashboard/attendant/${isPresent ? "present" : "absent"}`, () => {
+      if (!attendant) return refusal(404, "This dashboard has no attendant.");
+      attendant.isPresent = isPresent;
+      return json(200, { isPresent });
+    });
+  }
+  for (const action of calleeActions) {
+    app.post(`/dashboard/calls/:id/${action}`, ({ req }) =>
+      emulator[action](req.param("id"))
+        ? json(200, { done: action })
+        : refusal(409, "The call is not in a state for that."),
+    );
+  }
+  app.notFound(() => refusal(404, "Not Found"));
+  return app;
+};
+
+/**
+ * Adds the dashboard to an emulator: one page at `/` with the key, the current calls, and the callee's
+ * telephone. It is for an emulator on a port; all other requests go to the emulator. The key is shown and
+ * regenerated only here, as no API manages keys.
+ */
+export const dashboard = (emulator: Emulator, options: DashboardOptions): Dashboard => {
+  const { isHost, beside, token } = options;
+  const session = new Session(token);
+  const app = routes(emulator, session, options);
+  return {
+    token: session.token,
+    fetch: async (input, init) => {
+      const url = new URL(input instanceof Request ? input.url : input);
+      const isRequest = input instanceof Request && !init;
+      const isOwn = url.pathname === "/" || url.pathname.startsWith("/dashboard/");
+      const headers = input instanceof Request ? input.headers : new Headers(init?.headers);
+      if (!isHost(headers.get("Host") ?? url.host)) {
+        return refusal(403, "Not this host's emulator.");
+      }
+      const response = isRequest && beside?.(input);
+      if (response) return response;
+      if (!isOwn) return emulator.fetch(input, init);
+      return app.fetch(isRequest ? input : new Request(input, init));
+    },
+  };
+};

@@ -1,0 +1,325 @@
+import type { Action } from "../flows/actions.ts";
+import type { Cut } from "./recording/recording.ts";
+
+/** The state of a call, or of the second leg that a flow dials. */
+export type CallState = "initiated" | "ringing" | "answered" | "completed" | "failed";
+
+/** Why a call failed before anyone answered. */
+export type FailureReason = "busy" | "no_answer" | "rejected" | "unreachable" | "canceled";
+
+/** Why an answered call ended. */
+export type EndReason = "normal" | "flow_error" | "max_duration";
+
+/** Why a call is over. */
+export type Reason = FailureReason | EndReason;
+
+/** A call at one moment, without its history. */
+export interface CallFacts {
+  /** The id that `calls.create` returned. */
+  readonly id: string;
+  /** The current state. */
+  readonly state: CallState;
+  /** Why it is over. */
+  readonly reason?: Reason;
+  /** The caller, in E.164. */
+  readonly from_number: string;
+  /** The callee, in E.164. */
+  readonly to_number: string;
+  /** Where the flow is requested once the call is answered. */
+  readonly flow_url: string;
+  /** Where notifications are sent. */
+  readonly status_callback_url: string;
+  /** Whether it is recorded. */
+  readonly record: boolean;
+  /** Milliseconds since 1970, by the emulator's clock. */
+  readonly initiated_at: number;
+  /** Absent until the call is answered. */
+  readonly answered_at?: number;
+  /** Absent until the call is over. */
+  readonly ended_at?: number;
+  /** Whole seconds from the answer to the end. */
+  readonly duration?: number;
+  /** The URL of the recording, once there is one. */
+  readonly recording_url?: string;
+  /** Why the flow could not be followed, if that ended the call. */
+  readonly flow_error?: string;
+}
+
+/** A call at one moment, with its history. */
+export interface CallRecord extends CallFacts {
+  /** In order, each attempt to deliver a notification included. */
+  readonly history: readonly HistoryEntry[];
+}
+
+/** What every entry of a history has. */
+export interface Stamp {
+  /** When, in ISO 8601 UTC, by the emulator's clock. */
+  readonly at: string;
+  /** The call. */
+  readonly call_id: string;
+}
+
+/** The call changed its state. */
+export interface StateEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "state";
+  /** The new state. */
+  readonly state: CallState;
+  /** Why, when the call is over. */
+  readonly reason?: Reason;
+}
+
+/** The flow was asked for the next action. */
+export interface FlowEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "flow";
+  /** Counts the requests of this call from 1. */
+  readonly step: number;
+  /** The URL of the request. */
+  readonly url: string;
+  /** Milliseconds of real time, up to the end of the response body. */
+  readonly ms: number;
+  /** Absent when no response came. */
+  readonly status?: number;
+  /** Absent when the response was not a valid action. */
+  readonly action?: Action;
+  /** Fields that the action does not know, such as `ringback` or `on_busy.volume`; the first 20. */
+  readonly unknown_fields?: readonly string[];
+}
+
+/** The flow could not be followed, so the call ends. */
+export interface FlowErrorEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "flow_error";
+  /** Which action of the flow, counted from 1. */
+  readonly step: number;
+  /** The field of the action, such as `media_url` or `on_busy.media_url`. */
+  readonly field: string;
+  /** The step, the field and the rule, in one sentence. */
+  readonly message: string;
+}
+
+/** An action begins. */
+export interface ActionEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "action";
+  /** Which action of the flow, counted from 1. */
+  readonly step: number;
+  /** The action, as the flow sent it. */
+  readonly action: Action;
+  /** How long a `play` lasts, in milliseconds. */
+  readonly duration?: number;
+}
+
+/** The second leg of a `dial` changed its state. */
+export interface LegEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "leg";
+  /** Which action of the flow, counted from 1. */
+  readonly step: number;
+  /** Who is dialled: E.164 or a `sip:` URI. */
+  readonly to: string;
+  /** The new state. */
+  readonly state: CallState;
+  /** Why, when it is over. */
+  readonly reason?: Reason;
+}
+
+/** The WebSocket of a `stream` opened or closed. */
+export interface StreamEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "stream";
+  /** Which action of the flow, counted from 1. */
+  readonly step: number;
+  /** The same in every message of the stream. */
+  readonly stream_id: string;
+  /** The new state of the WebSocket. */
+  readonly state: "open" | "closed";
+  /** When the stream began, in milliseconds since the answer. */
+  readonly from_ms: number;
+  /** Messages sent so far. */
+  readonly sent: number;
+  /** Messages received so far. */
+  readonly received: number;
+  /** Why messages were malformed; the first five. */
+  readonly malformed: readonly string[];
+  /** How many messages were malformed. */
+  readonly malformed_count: number;
+  /** Message types that the emulator does not know, and that may mean something to a service. */
+  readonly ignored: readonly string[];
+}
+
+/** An application dropped audio that was queued for the callee. The first 100 of a stream are listed. */
+export interface CutEntry extends Stamp, Omit<Cut, "type"> {
+  /** The kind of entry. */
+  readonly type: "cut";
+  /** Which action of the flow, counted from 1. */
+  readonly step: number;
+  /** The type of the application's message. */
+  readonly by: "clear" | "interrupt";
+}
+
+/** One attempt to deliver a notification. */
+export interface NotificationEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "notification";
+  /** The notification's id, the same on every attempt. */
+  readonly id: string;
+  /** The notification's type, such as `call.ringing`. */
+  readonly event: string;
+  /** Counts the attempts of this notification from 1. */
+  readonly try: number;
+  /** Whether it was delivered, will be retried, or is given up. */
+  readonly outcome: "delivered" | "retrying" | "given_up";
+  /** When the next attempt is, in ISO 8601 UTC. */
+  readonly next_at?: string;
+  /** Milliseconds of real time. */
+  readonly ms: number;
+  /** Absent when no response came. */
+  readonly status?: number;
+  /** Why it was not delivered. */
+  readonly error?: string;
+  /** The request as it was sent. */
+  readonly request: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  };
+  /** The beginning of the receiver's response. */
+  readonly response?: { readonly body: string };
+}
+
+/** The recording can be fetched. */
+export interface RecordingEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "recording";
+  /** The URL of the WAV file. */
+  readonly url: string;
+  /** Its length in seconds. */
+  readonly seconds: number;
+}
+
+/** A function of yours threw, and the call continued without it. */
+export interface ErrorEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "error";
+  /** Which option. */
+  readonly source: "onCall" | "callee";
+  /** The message of what it threw. */
+  readonly message: string;
+}
+
+/** One thing that happened in a call, discriminated by `type`. */
+export type HistoryEntry =
+  | StateEntry
+  | FlowEntry
+  | FlowErrorEntry
+  | ActionEntry
+  | LegEntry
+  | StreamEntry
+  | CutEntry
+  | NotificationEntry
+  | RecordingEntry
+  | ErrorEntry;
+
+/** One thing that happened to the service as a whole, discriminated by `type`. */
+export type ServiceEvent =
+  /** A request was refused. */
+  | {
+      readonly type: "refused";
+      readonly at: string;
+      readonly method: string;
+      readonly path: string;
+      readonly status: number;
+    }
+  /** The API key was regenerated. */
+  | { readonly type: "key"; readonly at: string }
+  /** All calls were removed. */
+  | { readonly type: "reset"; readonly at: string };
+
+/** Everything that happens in an emulator, discriminated by `type`. */
+export type EmulatorEvent = HistoryEntry | ServiceEvent;
+
+/** An entry as its producer writes it; the call adds time and id. */
+export type NewEntry = HistoryEntry extends infer Entry
+  ? Entry extends HistoryEntry
+    ? Omit<Entry, keyof Stamp>
+    : never
+  : never;
+
+let latestTime = 0;
+let latestText = "1970-01-01T00:00:00.000Z";
+
+/**
+ * A time in ISO 8601 UTC. The latest text is kept, as many entries have the same millisecond.
+ *
+ * @param time - milliseconds since 1970
+ */
+export const iso = (time: number): string => {
+  if (time !== latestTime) {
+    latestText = new Date(time).toISOString();
+    latestTime = time;
+  }
+  return latestText;
+};
+
+interface Link<T> {
+  next?: Logged<T>;
+}
+
+interface Logged<T> extends Link<T> {
+  readonly value: T;
+}
+
+/**
+ * Delivers every event to every loop over it, in order, from the moment the loop starts. A linked list
+ * rather than a queue for each loop: events that every loop has read can be collected as garbage.
+ */
+export class EventLog<T> implements AsyncIterable<T> {
+  #last: Link<T> = {};
+  #closed = false;
+  #waiting: (() => void)[] = [];
+
+  append(value: T): void {
+    const logged: Logged<T> = { value };
+    this.#last.next = logged;
+    this.#last = logged;
+    this.#wake();
+  }
+
+  /** Ends every loop after the events that it has not read yet. */
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    let read = this.#last;
+    let returned = false;
+    return {
+      next: async () => {
+        while (!returned) {
+          const { next } = read;
+          if (next) {
+            read = next;
+            return { value: next.value };
+          }
+          if (this.#closed) break;
+          await new Promise<void>((wake) => this.#waiting.push(wake));
+        }
+        return { done: true, value: undefined };
+      },
+      return: async () => {
+        returned = true;
+        this.#wake();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+}

@@ -1,0 +1,92 @@
+import { type Mixing, type Recording, telephoneRate } from "./recording.ts";
+import { bytesOf, sampleAt } from "./track.ts";
+import { wavHead, wavHeadSize } from "./wav.ts";
+
+/** Samples in one chunk of the body: two seconds at 8 kHz. */
+const chunkSamples = 16_000;
+
+/** Bytes of a file: the first, and the one after the last. */
+interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The range of a `Range` header; the whole file when it has none, or several. */
+const rangeOf = (header: string | null, size: number): ByteRange => {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
+  if (first) return { from: Number(first), to: last ? Math.min(size, Number(last) + 1) : size };
+  return { from: last ? Math.max(0, size - Number(last)) : 0, to: size };
+};
+
+/** A WAV that is mixed while it is read. */
+interface WavSource {
+  readonly head: Uint8Array<ArrayBuffer>;
+  /** Samples of each channel. */
+  readonly samples: number;
+  /** Bytes of one sample of all channels. */
+  readonly frame: number;
+  readonly mix: (first: number, count: number) => Int16Array;
+}
+
+const wavSource = (recording: Recording, now: number, channels: 1 | 2): WavSource => {
+  // One channel has the telephone's rate, two have that of the stream.
+  const sampleRate = channels === 1 ? telephoneRate : recording.sampleRate;
+  const samples = sampleAt(now, sampleRate);
+  const mixing: Mixing = { sampleRate, now, all: false };
+  const mix = channels === 1 ? "mono" : "stereo";
+  return {
+    head: wavHead(samples, sampleRate, channels),
+    samples,
+    frame: 2 * channels,
+    mix: (first, count) => recording[mix](first, count, mixing),
+  };
+};
+
+function* chunksOf({ head, samples, frame, mix }: WavSource, { from, to }: ByteRange) {
+  yield head.subarray(from, to);
+  const skipped = Math.max(0, Math.floor((from - wavHeadSize) / frame));
+  for (let first = skipped; wavHeadSize + first * frame < to; first += chunkSamples) {
+    const start = wavHeadSize + first * frame;
+    const bytes = bytesOf(mix(first, Math.min(chunkSamples, samples - first)));
+    yield bytes.subarray(Math.max(0, from - start), to - start);
+  }
+}
+
+/**
+ * A response with the recording of a call as a WAV, or with the part that a player requests.
+ *
+ * @param now - the end of the recording, in milliseconds since the answer
+ * @param range - the `Range` header
+ * @param channels - 1: both sides in one; 2: callee left, application right
+ */
+export const downloadOf = (
+  recording: Recording,
+  now: number,
+  range: string | null,
+  channels: 1 | 2 = 1,
+): Response => {
+  const source = wavSource(recording, now, channels);
+  const size = wavHeadSize + source.samples * source.frame;
+  const { from, to } = rangeOf(range, size);
+  const headers = { "Content-Type": "audio/wav", "Accept-Ranges": "bytes" };
+  if (from >= to) {
+    const outside = { ...headers, "Content-Range": `bytes */${size}` };
+    return new Response(null, { status: 416, headers: outside });
+  }
+  // Made while it is read: an hour would be 57 MB.
+  const chunks = chunksOf(source, { from, to });
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { value } = chunks.next();
+      if (value) controller.enqueue(value);
+      else controller.close();
+    },
+  });
+  const length = { "Content-Length": String(to - from) };
+  return range && to - from < size
+    ? new Response(body, {
+        status: 206,
+        headers: { ...headers, ...length, "Content-Range": `bytes ${from}-${to - 1}/${size}` },
+      })
+    : new Response(body, { headers: { ...headers, ...length } });
+};

@@ -1,0 +1,21 @@
+/** What `outdial` and `outdial/fetch` export beside `calls` and `Client`. */
+export { Call } from "./calls/call.ts";
+export { CallParams } from "./calls/params.ts";
+export type { Calls, CallsClient, ClientOptions } from "./client.ts";
+export {
+  BadParametersException,
+  type Exception,
+  type ExceptionFacts,
+  type ExceptionName,
+  type FieldError,
+  ForbiddenException,
+  isException,
+  NetworkException,
+  type ParameterIssue,
+  type Placed,
+  ServiceException,
+  TimeoutException,
+  UnauthorizedException,
+} from "./errors.ts";
+export type { Attempt, Fetch, OnAttempt } from "./http/post.ts";
+export type { ApiKey, Options } from "./options.ts";

@@ -1,0 +1,295 @@
+import {
+  type CustomSchema,
+  custom,
+  type GenericSchema,
+  is,
+  literal,
+  optional,
+  strictObject,
+  variant,
+} from "valibot";
+import { CallParams } from "../calls/params.ts";
+import { check, presence, ruled } from "../lib/check.ts";
+import { urlRule } from "../lib/url.ts";
+
+/** Plays a recording to the person on the line. */
+export interface Play {
+  /** Which action it is. */
+  readonly action: "play";
+  /** What is played: an https URL; http on loopback, for work on one machine. */
+  readonly media_url: string;
+  /** The URL of the next action; without one the call ends with this one. */
+  readonly flow_url?: string | undefined;
+}
+
+/** Connects the audio of the call, both ways, to a WebSocket of yours. */
+export interface Stream {
+  /** Which action it is. */
+  readonly action: "stream";
+  /** Where the service connects to: a wss URL; ws on loopback, for work on one machine. */
+  readonly ws_url: string;
+  /**
+   * Samples a second.
+   *
+   * @defaultValue `"8k"`, filled in by the service
+   */
+  readonly sample_rate?: "8k" | "16k" | undefined;
+  /**
+   * Milliseconds of audio in one message: 20 to 2 000, in steps of 20.
+   *
+   * @defaultValue 400, filled in by the service
+   */
+  readonly chunk_size?: number | undefined;
+  /**
+   * Whether this part of the call is recorded.
+   *
+   * @defaultValue `true`, filled in by the service
+   */
+  readonly record?: boolean | undefined;
+  /** The URL of the next action; without one the call ends with this one. */
+  readonly flow_url?: string | undefined;
+}
+
+/** Connects the call to somebody else. */
+export interface Dial {
+  /** Which action it is. */
+  readonly action: "dial";
+  /** Who: an E.164 number, or a `sip:` URI. */
+  readonly to: string;
+  /**
+   * Whole seconds of ringing: 1 to 600.
+   *
+   * @defaultValue 30, filled in by the service
+   */
+  readonly timeout?: number | undefined;
+  /**
+   * Whether the conversation is recorded.
+   *
+   * @defaultValue `false`, filled in by the service
+   */
+  readonly record?: boolean | undefined;
+  /** The URL of the next action; without one the call ends with this one. */
+  readonly flow_url?: string | undefined;
+  /** What follows when nobody answers. */
+  readonly on_no_answer?: Play | Hangup | undefined;
+  /** What follows when the line is busy. */
+  readonly on_busy?: Play | Hangup | undefined;
+  /** What follows when the connection can't be made. */
+  readonly on_failure?: Play | Hangup | undefined;
+}
+
+/** Ends the call. */
+export interface Hangup {
+  /** Which action it is. */
+  readonly action: "hangup";
+}
+
+/** The response of a call flow: what the service does next, discriminated by `action`. */
+export type Action = Play | Stream | Dial | Hangup;
+
+const httpUrl = ruled<string>((value) => urlRule(value));
+
+const socketUrl = ruled<string>((value) => urlRule(value, "ws"));
+
+const isSipUri = (value: unknown): boolean =>
+  typeof value === "string" &&
+  value.length <= 2083 &&
+  /^sip:[^\s<>"@]+(@[^\s<>"@]+)?$/i.test(value);
+
+const flag: CustomSchema<boolean, string> = custom(
+  (value) => typeof value === "boolean",
+  "must be true or false",
+);
+
+const isWhole = (value: unknown, from: number, to: number): value is number =>
+  Number.isInteger(value) && Number(value) >= from && Number(value) <= to;
+
+const playSchema = strictObject(
+  {
+    action: literal("play"),
+    media_url: httpUrl,
+    flow_url: optional(httpUrl),
+  },
+  presence,
+);
+
+const hangupSchema = strictObject({ action: literal("hangup") }, presence);
+
+const fallback = optional(
+  variant("action", [playSchema, hangupSchema], "must be a play or a hangup"),
+);
+
+const streamSchema = strictObject(
+  {
+    action: literal("stream"),
+    ws_url: socketUrl,
+    sample_rate: optional(
+      custom<"8k" | "16k">((value) => value === "8k" || value === "16k", 'must be "8k" or "16k"'),
+    ),
+    chunk_size: optional(
+      custom<number>(
+        (value) => isWhole(value, 20, 2000) && value % 20 === 0,
+        "must be 20 to 2000 ms, in steps of 20",
+      ),
+    ),
+    record: optional(flag),
+    flow_url: optional(httpUrl),
+  },
+  presence,
+);
+
+const dialSchema = strictObject(
+  {
+    action: literal("dial"),
+    to: custom<string>(
+      (value) => is(CallParams.entries.to_number, value) || isSipUri(value),
+      'must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI',
+    ),
+    timeout: optional(
+      custom<number>(
+        (value) => isWhole(value, 1, 600),
+        "must be a whole number of seconds from 1 to 600",
+      ),
+    ),
+    record: optional(flag),
+    flow_url: optional(httpUrl),
+    on_no_answer: fallback,
+    on_busy: fallback,
+    on_failure: fallback,
+  },
+  presence,
+);
+
+const schemas = {
+  play: playSchema,
+  stream: streamSchema,
+  dial: dialSchema,
+  hangup: hangupSchema,
+} as const;
+
+/** The schema of each action. */
+export const actions: {
+  readonly [Name in Action["action"]]: GenericSchema<unknown, Extract<Action, { action: Name }>>;
+} = schemas;
+
+/** The fields that an action has. */
+export const fieldsOf = (name: Action["action"]): readonly string[] =>
+  Object.keys(schemas[name].entries);
+
+/**
+ * The schema of an action, for both ends of the wire. Unknown fields are refused: a typo must not
+ * record with a default. A message names the rule, never the value.
+ *
+ * | action | fields |
+ * |---|---|
+ * | `play` | `media_url` (https); `flow_url`? |
+ * | `stream` | `ws_url` (wss); `sample_rate`? `"8k"` or `"16k"`; `chunk_size`? 20 to 2 000 ms in steps of 20; `record`?; `flow_url`? |
+ * | `dial` | `to` (E.164 or `sip:`); `timeout`? 1 to 600 s; `record`?; `flow_url`?; `on_no_answer`?, `on_busy`?, `on_failure`? each a `play` or a `hangup` |
+ * | `hangup` | none |
+ *
+ * URLs may be plain `http:` and `ws:` on loopback; whether a service takes those is its own rule.
+ *
+ * @example Check an action from a store
+ * ```ts
+ * import { Action } from "outdial/flows";
+ * import { is } from "valibot";
+ *
+ * console.log(is(Action, { action: "play", media_url: "https://app.test/hello.wav" })); // true
+ * console.log(is(Action, { action: "play", media_url: "http://app.test/hello.wav" })); // false
+ * ```
+ * @see docs/flows.md
+ */
+export const Action: GenericSchema<unknown, Action> = variant(
+  "action",
+  [playSchema, streamSchema, dialSchema, hangupSchema],
+  "must be play, stream, dial or hangup",
+);
+
+/** The JSON of an action, without fields that are left to the service's default. */
+const build = <Name extends Action["action"]>(
+  action: Name,
+  fields: () => object,
+): Extract<Action, { action: Name }> =>
+  check(actions[action], () =>
+    Object.fromEntries(
+      Object.entries({ action, ...fields() }).filter(([, value]) => value !== undefined),
+    ),
+  );
+
+/**
+ * Plays a recording.
+ *
+ * @param media_url - what is played: an https URL
+ * @param options - `flow_url`: the URL of the next action
+ * @returns the action, as the wire has it
+ * @throws {BadParametersException} when a field breaks its rule
+ *
+ * @example Play a greeting, then ask for the next action
+ * ```ts
+ * import { play } from "outdial/flows";
+ *
+ * const action = play("https://app.test/hello.wav", { flow_url: "https://app.test/flow/2" });
+ * console.log(action.action); // play
+ * ```
+ * @see docs/flows.md
+ */
+export const play = (media_url: string, options?: Omit<Play, "action" | "media_url">): Play =>
+  build("play", () => ({ media_url, ...options }));
+
+/**
+ * Connects the audio of the call to a WebSocket of yours; `streamSession` handles its messages.
+ *
+ * @param ws_url - where the service connects to: a wss URL, signed with `signUrl`
+ * @param options - `sample_rate` (`"8k"`), `chunk_size` in ms (400), `record` (`true`), `flow_url`
+ * @returns the action, as the wire has it; defaults are the service's, and not written
+ * @throws {BadParametersException} when a field breaks its rule
+ *
+ * @example Hand the call to a voice agent
+ * ```ts
+ * import { stream } from "outdial/flows";
+ *
+ * const action = stream("wss://app.test/media", { sample_rate: "16k", chunk_size: 20, record: false });
+ * console.log(JSON.stringify(action.record)); // false
+ * ```
+ * @see docs/flows.md
+ */
+export const stream = (ws_url: string, options?: Omit<Stream, "action" | "ws_url">): Stream =>
+  build("stream", () => ({ ws_url, ...options }));
+
+/**
+ * Connects the call to somebody else.
+ *
+ * @param to - an E.164 number, or a `sip:` URI
+ * @param options - `timeout` in seconds (30), `record` (`false`), `flow_url`, and what follows when
+ * nobody is reached: `on_no_answer`, `on_busy`, `on_failure`, each a `play` or a `hangup`
+ * @returns the action, as the wire has it; defaults are the service's, and not written
+ * @throws {BadParametersException} when a field breaks its rule
+ *
+ * @example Put somebody through
+ * ```ts
+ * import { dial, hangup, play } from "outdial/flows";
+ *
+ * const action = dial("+12025550100", {
+ *   timeout: 20,
+ *   on_busy: play("https://app.test/busy.wav"),
+ *   on_failure: hangup(),
+ * });
+ * console.log(action.timeout); // 20
+ * ```
+ * @see docs/flows.md
+ */
+export const dial = (to: string, options?: Omit<Dial, "action" | "to">): Dial =>
+  build("dial", () => ({ to, ...options }));
+
+/**
+ * Ends the call.
+ *
+ * @example End the call
+ * ```ts
+ * import { hangup } from "outdial/flows";
+ *
+ * console.log(JSON.stringify(hangup())); // {"action":"hangup"}
+ * ```
+ * @see docs/flows.md
+ */
+export const hangup = (): Hangup => ({ action: "hangup" });

@@ -1,0 +1,446 @@
+import { keepNewest } from "../../lib/newest.ts";
+
+/** A part of the queued audio. */
+export interface Part<Tag> {
+  readonly tag: Tag;
+  readonly bytes: Uint8Array;
+}
+
+interface Block<Tag> {
+  readonly tag: Tag;
+  /** Queued bytes are `[from, to)`; the rest is free capacity. */
+  bytes: Uint8Array;
+  from: number;
+  to: number;
+}
+
+/** The size up to which pieces with the same tag are merged, in bytes: a block has a large fixed cost. */
+const maxBlock = 65_536;
+
+/** A queue of audio, with a tag on each byte. Pieces with the same tag are merged. */
+export class AudioQueue<Tag> {
+  readonly #blocks: Block<Tag>[] = [];
+  #length = 0;
+
+  /** Queued bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Queued blocks: one per tag, and one more for each 64 KiB. */
+  get blocks(): number {
+    return this.#blocks.length;
+  }
+
+  /** The tag of the next byte. */
+  get next(): Tag | undefined {
+    return this.#blocks[0]?.tag;
+  }
+
+  push(bytes: Uint8Array, tag: Tag): void {
+    const last = this.#blocks.at(-1);
+    this.#length += bytes.length;
+    const size = last ? last.to - last.from + bytes.length : 0;
+    if (!last || last.tag !== tag || size > maxBlock) {
+      this.#blocks.push({ tag, bytes, from: 0, to: bytes.length });
+      return;
+    }
+    if (last.to + bytes.length > last.bytes.length) {
+      const larger = new Uint8Array(Math.min(2 * size, maxBlock));
+      larger.set(last.bytes.subarray(last.from, last.to));
+      Object.assign(last, { bytes: larger, from: 0, to: size - bytes.length });
+    }
+    last.bytes.set(bytes, last.to);
+    last.to += bytes.length;
+  }
+
+  /** Removes and returns the next bytes of one tag, at most `most` bytes. */
+  take(most: number): Part<Tag> | undefined {
+    const [block] = this.#blocks;
+    if (!block) return;
+    const bytes = block.bytes.subarray(block.from, Math.min(block.to, block.from + most));
+    block.from += bytes.length;
+    if (block.from === block.to) this.#blocks.shift();
+    this.#length -= bytes.length;
+    return { tag: block.tag, bytes };
+  }
+
+  /** Drops the bytes whose tag matches; all of them by default. */
+  drop(matches: (tag: Tag) => boolean = () => true): void {
+    for (const block of this.#blocks.splice(0)) {
+      if (matches(block.tag)) this.#length -= block.to - block.from;
+      else this.#blocks.push(block);
+    }
+  }
+}
+
+/** How often a full socket is checked, in ms: a WebSocket has no event for an empty buffer. */
+const pollInterval = 20;
+
+/** The bytes that a socket may buffer before the queue waits. */
+export const maxBuffered = 65_536;
+
+/** Sends the queued messages, each when it is due and the socket has capacity. */
+export interface Sender {
+  /** Sends what is due, and sets a timer for the rest. */
+  readonly run: () => void;
+  /** Runs again after some milliseconds. */
+  readonly runAfter: (milliseconds: number) => void;
+  /** Clears the timer. */
+  readonly stop: () => void;
+}
+
+/**
+ * Drains a queue.
+ *
+ * @param queue - what is to be sent
+ * @param wait - milliseconds until the next message is due
+ * @param isFull - whether the socket's buffer is full
+ * @param send - sends the next message from the queue
+ * @param onEmpty - called whenever the queue is empty
+ */
+export const createSender = (
+  queue: { readonly length: number },
+  wait: () => number,
+  isFull: () => boolean,
+  send: () => void,
+  onEmpty: () => void = () => {},
+): Sender => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => clearTimeout(timer);
+  const runAfter = (milliseconds: number) => {
+    stop();
+    timer = setTimeout(run, milliseconds);
+  };
+  const run = () => {
+    stop();
+    while (queue.length > 0) {
+      const due = wait();
+      if (due > 0 || isFull()) {
+        runAfter(due > 0 ? due : pollInterval);
+        return;
+      }
+      send();
+    }
+    onEmpty();
+  };
+  return { run, runAfter, stop };
+};
+
+/** The line that a playback sends to. */
+export interface PlaybackLine {
+  readonly audio: (samples: Uint8Array<ArrayBuffer>) => unknown;
+  readonly clear: () => unknown;
+  /** Bytes that the socket buffers for the network. */
+  readonly buffered: () => number;
+}
+
+/** How a playback is set up. */
+export interface PlaybackOptions {
+  /** Samples per second. */
+  readonly sampleRate: number;
+  /** The maximum length of the audio in a message, in ms. */
+  readonly chunkSize: number;
+  /** Whether the agent sends audio all the time, silence included. Then it is sent as late as possible. */
+  readonly isContinuous: boolean;
+  /** Called for each message with its delay in ms: 0 unless the audio had run out within a response. */
+  readonly onSent: (late: number) => void;
+}
+
+/** How much of an item had been played when it was interrupted. */
+export interface PlayedItem {
+  /** The name of the item. */
+  readonly item: string;
+  /** Milliseconds that were played: at most those that were sent. */
+  readonly played: number;
+  /** Milliseconds that had been received from the agent. */
+  readonly duration: number;
+}
+
+interface Item {
+  readonly name: string;
+  readonly response: string | undefined;
+  /** Milliseconds that were received from the agent. */
+  duration: number;
+  /** Milliseconds of the spans that were played to their end and removed. */
+  over: number;
+  /** Spans that were sent: when each starts to play, and its length. */
+  spans: { readonly from: number; readonly ms: number }[];
+  /** Whether audio of two items alternates: then more audio of this item may come. */
+  isInterleaved: boolean;
+}
+
+/** How far ahead of the playback audio is sent, in ms. The rest waits in the queue. */
+const ahead = 500;
+
+/** When less than this is left to play, a short message is sent too, in ms. */
+const low = 100;
+
+/** How long a short piece waits for more of its response, in ms: fewer messages cost less. */
+const patience = 60;
+
+/** A short piece waits only while this much is left to play, in ms. So the first piece never waits. */
+const reserve = 40;
+
+/** The maximum length of the queue, in ms and in blocks. Audio that exceeds it is dropped. */
+const maxQueued = 300_000;
+const maxBlocks = 1000;
+
+/** For an agent that does not name its responses: after a gap of this length a new response begins, in ms. */
+const pause = 500;
+
+/** How much later than our clock the callee may hear the audio, because of the network, in ms. */
+const margin = 250;
+
+/** The maximum number of open responses, of cancelled responses, and of items that are kept. */
+const maxResponses = 64;
+const maxItems = 1000;
+
+/** Differences below this are rounding errors, in ms. */
+const epsilon = 0.001;
+
+const remember = (names: Set<string>, name: string): void => {
+  names.delete(name);
+  names.add(name);
+  keepNewest(names, maxResponses);
+};
+
+/**
+ * Plays an agent's audio. It sends at most a second ahead of what the callee hears, and computes how much of each
+ * item was played. It uses its own clock, because no service reports what it has played. `clear` silences it in the
+ * same turn of the event loop.
+ */
+export class Playback {
+  readonly #line: PlaybackLine;
+  readonly #options: PlaybackOptions;
+  readonly #bytesPerMs: number;
+  readonly #queue = new AudioQueue<Item>();
+  readonly #sender: Sender;
+  #items: Item[] = [];
+  /** Responses that may continue, and those that were interrupted. */
+  readonly #open = new Set<string>();
+  readonly #cancelled = new Set<string>();
+  #queuedAt = 0;
+  /** When the playback of all sent audio ends. */
+  #sentUntil = Number.NEGATIVE_INFINITY;
+  /** The response that was sent last, and whether audio was sent since the last `clear`. */
+  #lastResponse: string | undefined;
+  #hasSent = false;
+  /** Whether the queued audio is complete: no response is open. */
+  #isComplete = false;
+  #onPlayed: (() => void)[] = [];
+
+  constructor(line: PlaybackLine, options: PlaybackOptions) {
+    this.#line = line;
+    this.#options = options;
+    this.#bytesPerMs = (options.sampleRate * 2) / 1000;
+    this.#sender = createSender(
+      this.#queue,
+      () => this.#due() - performance.now(),
+      () => line.buffered() > maxBuffered,
+      () => this.#send(),
+      () => this.#checkPlayed(),
+    );
+  }
+
+  /** A response begins. An earlier, cancelled response may have had the same name. */
+  begin(response: string): void {
+    this.#cancelled.delete(response);
+    remember(this.#open, response);
+  }
+
+  /** Whether a response was interrupted: the rest of its audio is dropped. */
+  isCancelled(response: string | undefined): boolean {
+    return response !== undefined && this.#cancelled.has(response);
+  }
+
+  /** Queues audio. Returns the milliseconds that were dropped: the response is cancelled, or the queue is full. */
+  play(bytes: Uint8Array, name = "", response?: string): number {
+    const ms = bytes.length / this.#bytesPerMs;
+    const queue = this.#queue;
+    const isTooMuch = queue.length / this.#bytesPerMs > maxQueued || queue.blocks >= maxBlocks;
+    if (isTooMuch || this.isCancelled(response)) return ms;
+    if (bytes.length === 0) return 0;
+    if (queue.length === 0) this.#queuedAt = performance.now();
+    if (response !== undefined) this.begin(response);
+    this.#isComplete = false;
+    queue.push(bytes, this.#itemOf(name, response, ms));
+    this.#sender.run();
+    return 0;
+  }
+
+  #itemOf(name: string, response: string | undefined, ms: number): Item {
+    const at = this.#items.findLastIndex(
+      (item) => item.name === name && item.response === response,
+    );
+    const found = this.#items[at];
+    if (found) {
+      found.duration += ms;
+      const isLast = at === this.#items.length - 1;
+      if (!isLast) for (const item of this.#items.slice(at)) item.isInterleaved = true;
+      return found;
+    }
+    const item = { name, response, duration: ms, over: 0, spans: [], isInterleaved: false };
+    this.#items.push(item);
+    return item;
+  }
+
+  /** A response is complete, also if it was interrupted. Later audio with its name is another response. */
+  end(response: string | undefined): void {
+    if (response !== undefined) {
+      this.#open.delete(response);
+      this.#cancelled.delete(response);
+    }
+    this.#isComplete = !this.isOpen;
+    this.#sender.run();
+  }
+
+  /** All responses are complete. */
+  endAll(): void {
+    this.#open.clear();
+    this.#isComplete = true;
+    this.#sender.run();
+  }
+
+  /** Silences the line at once. Returns the interrupted items, in the order in which they began. */
+  clear(): readonly PlayedItem[] {
+    const now = performance.now();
+    const unsent = this.#unsent();
+    const wasPlaying = unsent > 0 || this.#sentUntil > now - 1000; // The service may be behind our clock.
+    this.#sender.stop();
+    const cuts = this.#cut(this.#playedAt(now));
+    for (const response of this.#open) remember(this.#cancelled, response);
+    this.#open.clear();
+    this.#queue.drop();
+    this.#sentUntil = Number.NEGATIVE_INFINITY;
+    this.#hasSent = false;
+    if (wasPlaying) this.#line.clear();
+    this.#checkPlayed();
+    return cuts;
+  }
+
+  /** Resolves after all audio was played and no response is open. */
+  played(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onPlayed.push(resolve);
+      this.#sender.run();
+    });
+  }
+
+  /** Drops the queue and clears the timer. Nothing more is sent. */
+  stop(): void {
+    this.#sender.stop();
+    this.#queue.drop();
+    this.#open.clear();
+    this.#sentUntil = Number.NEGATIVE_INFINITY;
+    for (const resolve of this.#onPlayed.splice(0)) resolve();
+  }
+
+  /** When the playback of all received audio ends or ended, by `performance.now()`. */
+  get until(): number {
+    const { length } = this.#queue;
+    if (length === 0) return this.#sentUntil;
+    return Math.max(this.#sentUntil, performance.now()) + length / this.#bytesPerMs;
+  }
+
+  /** Whether more of a response may come. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Whether a promise of `played` is pending. */
+  get isEnding(): boolean {
+    return this.#onPlayed.length > 0;
+  }
+
+  /** Milliseconds of sent audio that the socket still buffers, in base64. */
+  #unsent(): number {
+    return (this.#line.buffered() * 0.75) / this.#bytesPerMs;
+  }
+
+  /** The time up to which audio was played. Audio in the socket's buffer was not played. */
+  #playedAt(now: number): number {
+    const unsent = this.#unsent();
+    return unsent > 0 ? Math.min(now, this.#sentUntil - unsent) : now;
+  }
+
+  /** When the next message is due: a whole message early, a partial one as late as possible. */
+  #due(): number {
+    const { chunkSize, isContinuous } = this.#options;
+    const isWhole = this.#isComplete || this.#queue.length >= chunkSize * this.#bytesPerMs;
+    if (isWhole && !isContinuous) return this.#sentUntil - ahead;
+    const due = Math.max(this.#queuedAt + (isWhole ? 0 : patience), this.#sentUntil - low);
+    return isContinuous ? due : Math.min(due, Math.max(this.#queuedAt, this.#sentUntil - reserve));
+  }
+
+  #send(): void {
+    const size = Math.min(this.#queue.length, this.#options.chunkSize * this.#bytesPerMs);
+    const message = new Uint8Array(size);
+    const now = performance.now();
+    let from = Math.max(now, this.#sentUntil);
+    const gap = this.#hasSent ? from - this.#sentUntil : 0;
+    const response = this.#queue.next?.response;
+    const isSame = response === undefined ? gap < pause : response === this.#lastResponse;
+    this.#forgetPlayed(this.#playedAt(now));
+    for (let at = 0; at < size; ) {
+      const part = this.#queue.take(size - at);
+      if (!part) break;
+      const ms = part.bytes.length / this.#bytesPerMs;
+      message.set(part.bytes, at);
+      part.tag.spans.push({ from, ms });
+      this.#lastResponse = part.tag.response;
+      at += part.bytes.length;
+      from += ms;
+    }
+    this.#queuedAt = now;
+    this.#sentUntil = from;
+    this.#hasSent = true;
+    this.#options.onSent(isSame ? gap : 0);
+    this.#line.audio(message);
+  }
+
+  /** Resolves the promises of `played` if everything was played. */
+  #checkPlayed(): void {
+    if (this.#onPlayed.length === 0 || this.#queue.length > 0 || this.isOpen) return;
+    const now = performance.now();
+    const unsent = this.#unsent();
+    if (unsent > 0) this.#sentUntil = Math.max(this.#sentUntil, now + unsent);
+    const wait = this.#sentUntil + margin - now;
+    if (wait > 0) this.#sender.runAfter(wait);
+    else for (const resolve of this.#onPlayed.splice(0)) resolve();
+  }
+
+  #mayContinue({ response }: Item): boolean {
+    return response !== undefined && this.#open.has(response);
+  }
+
+  /** Forgets items that were played to their end, except those that may be continued. */
+  #forgetPlayed(now: number): void {
+    for (const item of this.#items) {
+      const next = item.spans.findIndex(({ from, ms }) => from + ms > now);
+      for (const { ms } of item.spans.splice(0, next < 0 ? item.spans.length : next)) {
+        item.over += ms;
+      }
+    }
+    const { length } = this.#items;
+    this.#items = this.#items.filter(
+      (item, at) =>
+        at === length - 1 ||
+        item.over < item.duration - epsilon ||
+        (at >= length - maxItems && this.#mayContinue(item)),
+    );
+  }
+
+  #cut(now: number): readonly PlayedItem[] {
+    const items = this.#items;
+    this.#items = [];
+    return items.flatMap((item, at) => {
+      const spans = item.spans.map(({ from, ms }) => Math.min(ms, Math.max(0, now - from)));
+      const played = spans.reduce((sum, ms) => sum + ms, item.over);
+      const isOver = played >= item.duration - epsilon;
+      const isLast = at === items.length - 1;
+      if (isOver && !((isLast || item.isInterleaved) && this.#mayContinue(item))) return [];
+      return [{ item: item.name, played: Math.floor(played), duration: item.duration }];
+    });
+  }
+}

@@ -1,0 +1,151 @@
+import {
+  type ExceptionFacts,
+  type FieldError,
+  ForbiddenException,
+  NetworkException,
+  ServiceException,
+  UnauthorizedException,
+} from "../errors.ts";
+import { fieldsOf, quietly } from "../lib/check.ts";
+import type { Redaction } from "./redact.ts";
+import type { Head } from "./response.ts";
+
+const classes: Readonly<Record<number, typeof ServiceException>> = {
+  401: UnauthorizedException,
+  403: ForbiddenException,
+};
+
+/** The upper limit of `retryAfter`, in seconds: about 68 years. */
+const longestWait = 2 ** 31;
+
+/**
+ * `Retry-After`: a number of seconds, or the seconds until an HTTP date. Anything else counts as
+ * absent. `Date.parse` also accepts texts that are not dates, so the text must contain a time.
+ */
+const secondsOf = (retryAfter: string, { holds }: Redaction): number | undefined => {
+  if (!/^\d+$|:/.test(retryAfter) || retryAfter.length > 999 || holds(retryAfter)) return;
+  const date = /\D/.test(retryAfter);
+  const seconds = date ? (Date.parse(retryAfter) - Date.now()) / 1000 : Number(retryAfter);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, Math.ceil(seconds)), longestWait);
+};
+
+/** The maximum number of field errors, and of parts of a path. */
+const most = 32;
+
+const fieldErrors = (list: unknown, { redact }: Redaction): readonly FieldError[] | undefined =>
+  Array.isArray(list)
+    ? list.slice(0, most).map((each) => {
+        const { loc = [], msg, type } = fieldsOf(each);
+        const path = [loc].flat().slice(0, most);
+        return {
+          loc: path.map((part) => redact(part) ?? ""),
+          msg: redact(msg) ?? "",
+          type: redact(type) ?? "",
+        };
+      })
+    : undefined;
+
+/** A constant of the service, such as `from_number_not_provisioned`, for programs to compare. */
+const constant = (value: unknown, { redact }: Redaction): string | undefined => {
+  const text = redact(value);
+  return text && text === String(value) && /^[\w.:/#-]{1,100}$/.test(text) ? text : undefined;
+};
+
+/** The facts in the body of an error response: limited in size, without secrets. */
+const explanation = (
+  text: string,
+  requestId: string | undefined,
+  redaction: Redaction,
+): Partial<ExceptionFacts> => {
+  const body = fieldsOf(quietly(() => JSON.parse(text)));
+  const reason = constant(body.code, redaction);
+  const type = constant(body.type, redaction);
+  const own = redaction.redact(
+    [body.detail, body.message].find((each) => typeof each === "string"),
+  );
+  const errors = fieldErrors(body.errors, redaction) ?? fieldErrors(body.detail, redaction);
+  const lines = errors?.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
+  const fields = errors?.flatMap((each) => [...each.loc, each.msg, each.type]) ?? [];
+  // Several pieces may form a secret when they are joined.
+  const pieces = [own, reason, type, requestId, ...fields];
+  if (redaction.holds(pieces.join(" ").trim())) return {};
+  return { reason, type, errors, detail: own ?? redaction.redact(lines) };
+};
+
+/** The service's id of the request. Absent if it contains a secret. */
+export const requestIdOf = ({ header }: Head, { holds }: Redaction): string | undefined => {
+  const id = header("x-request-id") || header("request-id");
+  return id && id.length <= 200 && !holds(id) ? id : undefined;
+};
+
+/**
+ * The exception for a response that is not a 2xx. A body has one of two forms: `detail`, which is a
+ * text or a list, or `message` with `errors`. For any other body the exception has no detail.
+ *
+ * @param facts - what is known from the head
+ */
+export const responseException = (
+  facts: ExceptionFacts,
+  { status, header }: Head,
+  text: string,
+  redaction: Redaction,
+): ServiceException => {
+  const explained = explanation(text, facts.requestId, redaction);
+  return new (classes[status] ?? ServiceException)(
+    `HTTP ${status} ${explained.detail?.slice(0, 300) ?? ""}`.trim(),
+    { ...facts, ...explained, retryAfter: secondsOf(header("retry-after"), redaction) },
+  );
+};
+
+/**
+ * Error codes that mean that no connection was made, so nothing was sent: the name has no address, no
+ * process listens on the port, the connect timed out, or the handshake refused the certificate. TLS
+ * alerts are not included: with TLS 1.3 an alert may arrive after the request was sent.
+ */
+const unconnected =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
+
+/** Codes that mean the same only if the syscall is `connect`: a read may fail with them too. */
+const unreachable = /^E((NET|HOST)UNREACH|TIMEDOUT)$/;
+
+/** Messages of errors without a code: Deno's connect and permission errors, and ports that fetch blocks. */
+const unsent =
+  /^(error sending request for url \(\S+\): client error \(Connect\): |Requires net access to |Fetch failed: Requests to port \d+ are blocked$|bad port$)/;
+
+/** The fields that distinguish the platform's errors. */
+type PlatformError = Readonly<Record<"code" | "syscall" | "message", string>>;
+
+/** The innermost error: ky and fetch wrap it in errors that hold the request. */
+const innermost = (error: unknown, depth = 5): PlatformError => {
+  const { cause, code = "", syscall = "", message = "" } = fieldsOf(error);
+  return cause && depth
+    ? innermost(cause, depth - 1)
+    : { code: String(code), syscall: String(syscall), message: String(message) };
+};
+
+const neverConnected = ({ code, syscall, message }: PlatformError): boolean =>
+  code
+    ? (unconnected.test(code) && !/read|write/.test(syscall)) ||
+      (unreachable.test(code) && syscall === "connect")
+    : unsent.test(message);
+
+/**
+ * The exception for a request without a response.
+ *
+ * @param isSingle - whether `fetch` sends at most once and no head had arrived. Otherwise an earlier try
+ * may have sent the request before this one failed to connect
+ */
+export const networkException = (
+  error: unknown,
+  { redact }: Redaction,
+  isSingle: boolean,
+): NetworkException => {
+  const inner = quietly(() => innermost(error)); // Its getters may throw.
+  const { code = "", message = "" } = inner ?? {};
+  // Bun's message begins with its code.
+  const reasons = message.startsWith(code) ? [message] : [code, message];
+  const text = ["The connection failed", ...reasons].filter(Boolean).join(": ");
+  return new NetworkException(redact(text) ?? "The connection failed", {
+    placed: isSingle && inner && neverConnected(inner) ? "no" : "maybe",
+  });
+};

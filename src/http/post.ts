@@ -1,0 +1,155 @@
+import type { ExceptionFacts, Placed } from "../errors.ts";
+import { fieldsOf, quietly } from "../lib/check.ts";
+import { type Head, headOf } from "./response.ts";
+
+/** What sends a request: the platform's `fetch`, or anything that answers as it does. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * Calls `fetch`, through ky or directly. It gets no key, header or body: those are in the function that
+ * it calls, so that nothing that ky throws or logs can contain them.
+ */
+export type Send = (url: string, fetch: () => Promise<Response>) => Promise<Response>;
+
+/** Sends straight on `fetch`. */
+export const straight: Send = (_, fetch) => fetch();
+
+/** The version of this package: that of package.json, as a test compares. */
+const version = "0.1.0";
+
+const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent);
+
+/** The `User-Agent`; none in a page, where another origin may not allow the header (CORS). */
+const userAgent = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  isBrowser() || Object.keys(headers).some((name) => /^user-agent$/i.test(name))
+    ? {}
+    : { "User-Agent": `outdial/${version}` };
+
+/**
+ * The body of a request, and what a platform's `fetch` needs beside it.
+ *
+ * Deno's fetch sends a POST again, when a kept connection dies under it, if it can copy the body: it
+ * can't copy a Blob. Elsewhere a Blob only costs, a sixth of the call on Node. Bun sends a plain http
+ * request, which only loopback gets, to the proxy of the environment, unless `proxy` is false.
+ */
+const bodyOf = (json: string, url: string): RequestInit => ({
+  body: "Deno" in globalThis ? new Blob([json]) : json,
+  ...("Bun" in globalThis && /^http:/i.test(url) && { proxy: false }),
+});
+
+/** The platform's `fetch`, before an application could replace it. */
+const platformFetch = (() => globalThis.fetch)();
+
+/** The dispatchers of undici, which is Node's `fetch`, that send a request once. */
+const singleDispatcher = /^(Agent|ProxyAgent|EnvHttpProxyAgent|Dispatcher1Wrapper)$/;
+
+/** Whether the global dispatcher of undici, if there is one, sends a request once. */
+const isSingleDispatcher = (version: 1 | 2): boolean => {
+  const dispatcher = fieldsOf(
+    Reflect.get(globalThis, Symbol.for(`undici.globalDispatcher.${version}`)),
+  );
+  if (!("dispatch" in dispatcher)) return true;
+  const prototype = Object.getPrototypeOf(dispatcher);
+  // A composed dispatcher has the name of the one that it wraps, and another `dispatch`.
+  return (
+    singleDispatcher.test(prototype.constructor.name) && dispatcher.dispatch === prototype.dispatch
+  );
+};
+
+/**
+ * Whether a request is sent once, so that its error shows what became of it. A `fetch` of the
+ * caller's, one that replaced the platform's, or a dispatcher such as undici's `RetryAgent` may send
+ * again, or fail for something else.
+ */
+const sendsOnce = (own: Fetch | undefined): boolean =>
+  !own &&
+  globalThis.fetch === platformFetch &&
+  !!quietly(() => isSingleDispatcher(1) && isSingleDispatcher(2));
+
+/** What one POST needs. */
+export interface PostRequest {
+  readonly send: Send;
+  /** The caller's `fetch`; without one, the platform's. */
+  readonly fetch: Fetch | undefined;
+  readonly url: string;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly json: string;
+  readonly signal: AbortSignal;
+  /**
+   * Called right before the request is sent; when it throws, nothing is.
+   *
+   * @param isSingle - whether the request is sent once at most
+   */
+  readonly begin: (isSingle: boolean) => void;
+}
+
+/** One POST, up to the head of its response; rejects with what the platform, ky or a `fetch` throws. */
+export const post = async (request: PostRequest): Promise<Head> => {
+  const { url, json, signal } = request;
+  const headers = {
+    ...userAgent(request.headers),
+    ...request.headers,
+    "X-API-Key": request.key,
+    "Content-Type": "application/json",
+  };
+  const init: RequestInit = {
+    method: "POST",
+    redirect: "manual",
+    headers,
+    signal,
+    ...bodyOf(json, url),
+  };
+  const response = await request.send(url, async () => {
+    request.begin(sendsOnce(request.fetch));
+    const fetch = request.fetch ?? globalThis.fetch;
+    return fetch(url, init);
+  });
+  return headOf(response, url);
+};
+
+/** One POST, as `onAttempt` gets it: it may be logged as it is. */
+export interface Attempt {
+  /** The HTTP method. */
+  readonly method: "POST";
+  /** The URL, without a query. */
+  readonly url: string;
+  /** Which of the call's POSTs it was: `1` is the first. */
+  readonly attempt: number;
+  /** How long it took, from sending to the end of the response, or of the call. */
+  readonly milliseconds: number;
+  /** The HTTP status; absent when no head came. */
+  readonly status?: number | undefined;
+  /** The request's id at the service, when `x-request-id` or `request-id` has one. */
+  readonly requestId?: string | undefined;
+  /** `"yes"`: the call's id came. Otherwise as in the exceptions. */
+  readonly placed: Placed | "yes";
+}
+
+/** Called with every POST once it is over. */
+export type OnAttempt = (attempt: Attempt) => unknown;
+
+/**
+ * Measures a POST from now on.
+ *
+ * @param facts - what is known of the call when the POST ends
+ * @returns ends the measurement: the first time that it is called, it calls `onAttempt`, which can
+ * neither fail a call nor delay it
+ */
+export const measured = (
+  onAttempt: OnAttempt,
+  url: string,
+  attempt: number,
+  facts: () => ExceptionFacts,
+): ((placed?: "yes") => void) => {
+  const began = performance.now();
+  let isOver = false;
+  return (yes) => {
+    if (isOver) return;
+    isOver = true;
+    const { code: status, requestId, placed } = facts();
+    const milliseconds = Math.round(performance.now() - began);
+    const report = { method: "POST", url, attempt, milliseconds, status, requestId } as const;
+    (async () => onAttempt({ ...report, placed: yes ?? placed }))().catch(() => {});
+  };
+};

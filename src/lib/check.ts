@@ -1,0 +1,124 @@
+import {
+  type CustomIssue,
+  type CustomSchema,
+  custom,
+  type ErrorMessage,
+  type GenericSchema,
+  safeParse,
+} from "valibot";
+import { BadParametersException, type ParameterIssue } from "../errors.ts";
+
+/** What a function returns, or `undefined` when it throws. */
+export const quietly = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch {
+    return;
+  }
+};
+
+/** Whether a value can be called. */
+export const isFunction = (value: unknown): boolean => typeof value === "function";
+
+/** Whether a value is a string. */
+export const isText = (value: unknown): value is string => typeof value === "string";
+
+/** Whether a value is an object with named fields: neither null, nor a list, nor a function. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A test of a value, and the rule as the end of a sentence that begins with the value's name. */
+export type Rule = readonly [isKept: (value: unknown) => boolean, rule: string];
+
+export const textRule: Rule = [isText, "must be a string"];
+
+/** The fields of an object; none of anything else. */
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  isRecord(value) ? value : {};
+
+/** The kind of a value, for a message that must not repeat the value. */
+export const kindOf = (value: unknown): string => {
+  if (value == null) return String(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+};
+
+/** Printable ASCII without a space at either end: what every runtime sends unchanged. */
+const headerValue = /^[!-~]([ -~]*[!-~])?$/;
+
+/** Whether fetch accepts a key as a header value; its error for any other value repeats the value. */
+export const isKey = (key: unknown): key is string => isText(key) && headerValue.test(key);
+
+/** Whether this is a web page, where every visitor can read a key. */
+export const isPage = (): boolean => "window" in globalThis && "document" in globalThis;
+
+/** @throws {BadParametersException} that names a parameter and the rule that it breaks */
+export const fail: (param: string, message: string) => never = (param, message) => {
+  throw new BadParametersException([{ param, message }]);
+};
+
+/** A schema made of a function that returns the rule that a value breaks, if any. */
+export const ruled = <T>(
+  rule: (value: unknown) => string | undefined,
+): CustomSchema<T, ErrorMessage<CustomIssue> | undefined> =>
+  custom<T>(
+    (value) => !rule(value),
+    ({ input }) => rule(input) ?? "",
+  );
+
+/** The message of an object's schema: the value is no object, or a field is absent or unknown. */
+export const presence = ({
+  expected,
+  input,
+}: {
+  readonly expected: string | null;
+  readonly input?: unknown;
+}): string => {
+  if (expected === "Object") return `must be an object, not ${kindOf(input)}`;
+  return expected === "never" ? "is unknown" : "is missing";
+};
+
+/**
+ * The path of an issue, such as `on_busy.media_url`. Only names without digits and of at most 26
+ * letters (`dangerouslyAllowUnverified`) are repeated: any text can be a key of an object, a secret too.
+ */
+const nameOf = (path: readonly { readonly key: unknown }[]): string =>
+  path.map(({ key }) => /^[a-z][a-z_]{0,25}$/i.exec(String(key))?.[0] ?? "a field").join(".");
+
+/** The known name that is most like an unknown one, if any. */
+const nearest = (schema: object, unknown: string): string | undefined => {
+  const known = Object.keys("entries" in schema ? fieldsOf(schema.entries) : {});
+  const given = unknown.toLowerCase();
+  return known.find((name) => {
+    const lower = name.toLowerCase();
+    return lower.includes(given.slice(0, 3)) || given.includes(lower);
+  });
+};
+
+/**
+ * A checked copy of a value, with its defaults filled in.
+ *
+ * @param read - returns the value; a getter or a proxy of the caller's may throw in it
+ * @param name - what the value is called, for the message about one that is no object
+ * @throws {BadParametersException} that names each field and its rule; valibot's own issues are
+ * dropped, because they hold the values
+ */
+export const check = <T>(
+  schema: GenericSchema<unknown, T>,
+  read: () => unknown,
+  name = "a field",
+): T => {
+  let found: ParameterIssue[] = [{ param: "a field", message: "can't be read" }];
+  try {
+    const { success, output, issues } = safeParse(schema, read());
+    if (success) return output;
+    found = issues.map(({ path, message, expected }) => {
+      const param = path ? nameOf(path) : name;
+      const meant = expected === "never" && nearest(schema, param);
+      return { param, message: meant ? `${message}: did you mean ${meant}?` : message };
+    });
+  } catch {
+    // What was thrown may hold a value.
+  }
+  throw new BadParametersException(found);
+};

@@ -1,0 +1,54 @@
+import { utf8 } from "./encoding.ts";
+import { keepNewest } from "./newest.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Gives the key of a secret. */
+export type Keys = (secret: string) => Promise<CryptoKey>;
+
+/** How many keys are kept: those in use, and not every secret that has ever been seen. */
+const most = 32;
+
+/**
+ * Keys of HMAC-SHA256. To import one costs as much as to sign with it, so the latest are kept: as keys,
+ * and not as promises of them, which a Worker must not await from one request in another.
+ *
+ * @param bytes - what a secret's text stands for
+ */
+export const hmacKeys = (bytes: (secret: string) => Bytes): Keys => {
+  const kept = new Map<string, CryptoKey>();
+  return async (secret) => {
+    const known = kept.get(secret);
+    if (known) return known;
+    const key = await crypto.subtle.importKey(
+      "raw",
+      bytes(secret),
+      { name: "HMAC", hash: "SHA-256" },
+      false,
+      ["sign", "verify"],
+    );
+    kept.set(secret, key);
+    keepNewest(kept, most);
+    return key;
+  };
+};
+
+/** The keys of secrets that are texts, taken as their UTF-8. */
+const textKeys: Keys = hmacKeys(utf8);
+
+/** The MAC that a secret makes of some bytes. */
+export const macOf = async (secret: string, data: Bytes): Promise<Bytes> =>
+  new Uint8Array(await crypto.subtle.sign("HMAC", await textKeys(secret), data));
+
+/** Whether one of the secrets made a MAC; Web Crypto compares in constant time. */
+export const isMacOf = async (
+  secrets: readonly string[],
+  mac: Bytes,
+  data: Bytes,
+  keys: Keys = textKeys,
+): Promise<boolean> => {
+  for (const secret of secrets) {
+    if (await crypto.subtle.verify("HMAC", await keys(secret), mac, data)) return true;
+  }
+  return false;
+};

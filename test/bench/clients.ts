@@ -1,0 +1,199 @@
+// Everyone who places the call: outdial, the floors and the peers, each as its manual says. A build takes one
+// export, and esbuild drops the rest with its packages, so no statement outside a function
+// has side effects.
+import { Client as TelerClient } from "@frejun/teler";
+import { VapiClient } from "@vapi-ai/server-sdk";
+import { Auth } from "@vonage/auth";
+import { Voice } from "@vonage/voice";
+import kyDefault from "ky";
+import OpenAI from "openai";
+import { Client, calls } from "outdial";
+import { Client as FetchClient, calls as fetchCalls } from "outdial/fetch";
+import { Client as PlivoClient } from "plivo";
+import Retell from "retell-sdk";
+import Telnyx from "telnyx";
+import twilioDefault from "twilio";
+import type { RequestOptions } from "twilio/lib/base/RequestClient.js";
+
+/** Does once what is measured, and resolves with the id in the answer. */
+export type Place = () => Promise<string>;
+
+/** Makes a client that calls a server of the bench. The signal is for the clients that are measured with one. */
+export type Connect = (baseUrl: string, signal?: AbortSignal) => Place;
+
+const apiKey = "ak_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
+
+const from_number = "+12025550199";
+const to_number = "+12025550100";
+const flow_url = "https://app.test/flow";
+const status_callback_url = "https://app.test/status";
+
+/** The call that everyone places, or as much of it as the peer's own POST takes. */
+export const params = { from_number, to_number, flow_url, status_callback_url } as const;
+
+const id = "cs_01HZX3V5J8Q2T4W6Y8A0C2E4G6";
+
+/** What the server and the stubs answer: an id under every name that a client reads. */
+export const answer: string = /* @__PURE__ */ JSON.stringify({
+  message: "Call accepted.",
+  data: { id, call_control_id: id, from_number, to_number },
+  id,
+  call_id: id,
+  sid: id,
+  uuid: id,
+  message_uuid: id,
+});
+
+export const outdial: Connect = (baseUrl, signal) => {
+  const client = new Client(apiKey, { baseUrl, signal });
+  return async () => (await client.calls.create(params)).id;
+};
+
+export const outdialCalls: Connect = (baseUrl, signal) => async () =>
+  (await calls.create(params, { apiKey, baseUrl, signal })).id;
+
+export const outdialFetch: Connect = (baseUrl, signal) => {
+  const client = new FetchClient(apiKey, { baseUrl, signal });
+  return async () => (await client.calls.create(params)).id;
+};
+
+export const outdialFetchCalls: Connect = (baseUrl, signal) => async () =>
+  (await fetchCalls.create(params, { apiKey, baseUrl, signal })).id;
+
+const fields = ["from_number", "to_number", "flow_url", "status_callback_url", "record"];
+const number = /^\+[1-9]\d{6,14}$/;
+
+const isUrl = (value: unknown): boolean => {
+  if (typeof value !== "string" || value.length > 2083 || /\s/.test(value)) return false;
+  const { protocol, hostname, username, password } = new URL(value);
+  const local = hostname === "localhost" || hostname.startsWith("127.");
+  return (protocol === "https:" || (protocol === "http:" && local)) && !username && !password;
+};
+
+interface FloorOptions {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly timeout?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly send?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+/** The least that a careful call costs: bare `fetch`, the same checks, one timer, by hand. */
+const placeByHand = async (
+  call: Readonly<Record<string, unknown>>,
+  options: FloorOptions,
+): Promise<{ readonly id: string }> => {
+  const { apiKey, baseUrl, timeout = 10_000, signal, send = fetch } = options;
+  if (!/^[!-~]+$/.test(apiKey)) throw new TypeError("apiKey");
+  if (!isUrl(baseUrl)) throw new TypeError("baseUrl");
+  for (const name in call) if (!fields.includes(name)) throw new TypeError(name);
+  if (!number.test(String(call.from_number))) throw new TypeError("from_number");
+  if (!number.test(String(call.to_number))) throw new TypeError("to_number");
+  if (!isUrl(call.flow_url) || !isUrl(call.status_callback_url)) throw new TypeError("url");
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  const timer = setTimeout(abort, timeout);
+  signal?.addEventListener("abort", abort);
+  try {
+    const response = await send(`${baseUrl}/api/v1/calls/initiate`, {
+      method: "POST",
+      headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
+      body: JSON.stringify(call),
+      redirect: "manual",
+      signal: controller.signal,
+    });
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    const { data } = await response.json();
+    if (typeof data?.id !== "string" || data.id === "") throw new Error("no id");
+    return data;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
+};
+
+export const floor: Connect = (baseUrl, signal) => async () =>
+  (await placeByHand(params, { apiKey, baseUrl, signal })).id;
+
+/** The floor through ky, with the options that outdial gives it: how much of outdial's figure is ky's. */
+export const ky: Connect = (baseUrl) => async () => {
+  const send = (url: string, init: RequestInit) =>
+    kyDefault.post(url, {
+      retry: 0,
+      timeout: false,
+      throwHttpErrors: false,
+      fetch: () => fetch(url, init),
+    });
+  return (await placeByHand(params, { apiKey, baseUrl, send })).id;
+};
+
+export const teler: Connect = (baseUrl) => {
+  const client = new TelerClient(apiKey);
+  // Its host is a constant; its axios instance takes another.
+  Reflect.get(client, "httpClient").defaults.baseURL = `${baseUrl}/api/v1`;
+  // It resolves with the whole answer, which its types don't say.
+  return async () => Reflect.get(await client.calls.create({ ...params, record: true }), "data").id;
+};
+
+export const twilio: Connect = (baseUrl) => {
+  /** Its own HTTP client, sent to another host as its manual does for proxies. */
+  class Loopback extends twilioDefault.RequestClient {
+    override request<T>(options: RequestOptions<T>) {
+      return super.request<T>({ ...options, uri: baseUrl + new URL(options.uri).pathname });
+    }
+  }
+  const client = twilioDefault("AC0123456789", "token", { httpClient: new Loopback() });
+  return async () =>
+    (await client.calls.create({ from: from_number, to: to_number, url: flow_url })).sid;
+};
+
+export const telnyx: Connect = (baseURL) => {
+  const client = new Telnyx({ apiKey, baseURL });
+  const call = { connection_id: "1", from: from_number, to: to_number };
+  return async () => (await client.calls.dial(call)).data?.call_control_id ?? "";
+};
+
+/** The host of its calls is fixed, so another POST stands in: the same client, the same axios. */
+export const plivo: Connect = (baseUrl) => {
+  const url = `${baseUrl}/v1/Account/MA0123456789`;
+  const client = new PlivoClient("MA0123456789", "token", { url });
+  return async () => {
+    const sent = await client.messages.create(from_number, to_number, "text");
+    return String(Reflect.get(sent, "messageUuid"));
+  };
+};
+
+/** It signs a JWT with RSA for each call. */
+export const vonage: Connect = (baseUrl) => {
+  const privateKey = globalThis.process?.env.BENCH_RSA_KEY ?? "";
+  const auth = new Auth({ applicationId: "00000000-0000-4000-8000-000000000000", privateKey });
+  const voice = new Voice(auth, { apiHost: baseUrl });
+  return async () => {
+    const { uuid } = await voice.createOutboundCall({
+      to: [{ type: "phone", number: to_number.slice(1) }],
+      from: { type: "phone", number: from_number.slice(1) },
+      answerUrl: [flow_url],
+    });
+    return uuid;
+  };
+};
+
+export const vapi: Connect = (baseUrl) => {
+  const client = new VapiClient({ token: apiKey, baseUrl });
+  const customer = { number: to_number };
+  return async () => {
+    const call = await client.calls.create({ assistantId: "1", phoneNumberId: "1", customer });
+    return "id" in call ? call.id : "";
+  };
+};
+
+export const retell: Connect = (baseURL) => {
+  const client = new Retell({ apiKey, baseURL });
+  return async () => (await client.call.createPhoneCall({ from_number, to_number })).call_id;
+};
+
+/** No telephone calls: a plain POST of the same body, as an example of an SDK for many runtimes. */
+export const openai: Connect = (baseURL) => {
+  const client = new OpenAI({ apiKey, baseURL });
+  return async () => (await client.post<{ id: string }>("/calls/initiate", { body: params })).id;
+};

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { execute, path } from "../examples/execute.ts";
+
+test.each(["node", "deno", "bun", "workerd"])(
+  "1,200 calls of every kind keep every promise in %s",
+  async (runtime) => {
+    const node = path("test/node_modules/node/bin/node");
+    const { code, stdout, stderr } = await execute(
+      node,
+      ["test/fuzz/run.ts", "--seed", "1", "--runs", "1200", "--runtime", runtime],
+      {},
+      { patience: 280_000 },
+    );
+    expect(code, stdout + stderr).toBe(0);
+  },
+);

@@ -1,0 +1,20 @@
+import { DatabaseSync } from "node:sqlite";
+import { inspect } from "node:util";
+import { afterAll, test } from "vitest";
+import { cases } from "../conformance/index.ts";
+import { startPeer } from "../peer/start.ts";
+
+const peer = await startPeer();
+afterAll(peer.stop);
+
+// Each case is a test of its own, so that Stryker runs only the cases that reach a mutant.
+for (const { name, run } of cases) {
+  test(name, () =>
+    run({
+      runtime: "node24",
+      peer: peer.url,
+      inspect: (value) => inspect(value, { depth: 9, showHidden: true }),
+      storage: () => new DatabaseSync(":memory:"),
+    }),
+  );
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const { exports }: { exports: Readonly<Record<string, { readonly default: string }>> } = JSON.parse(
+  readFileSync(file("package.json"), "utf8"),
+);
+
+/** For coverage and for Stryker: the unit tests and the conformance list in one process, `outdial` taken from src. */
+export default defineConfig({
+  root: file(""),
+  resolve: {
+    alias: Object.entries(exports).map(([entry, { default: built }]) => ({
+      find: new RegExp(`^${entry.replace(".", "outdial")}$`),
+      replacement: file(built.replace("./dist/", "src/").replace(/\.js$/, ".ts")),
+    })),
+  },
+  test: {
+    include: ["test/unit/**/*.test.ts", "test/source/*.test.ts"],
+    exclude: ["test/unit/bench/**"],
+    globalSetup: file("test/temporary.ts"),
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    maxWorkers: 2,
+    coverage: {
+      provider: "istanbul",
+      include: ["src/**/*.ts"],
+      // The command runs in processes of its own, the page in a browser and shards in workerd: tests of those
+      // leave no counts here.
+      exclude: ["src/cli/**", "src/emulator/dashboard/**", "src/campaigns/workers/**"],
+      thresholds: { statements: 95, branches: 90, functions: 95, lines: 95 },
+      reporter: ["text", "html"],
+      reportsDirectory: file("test/artefacts/coverage"),
+    },
+  },
+});

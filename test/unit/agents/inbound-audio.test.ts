@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
+import { talking } from "./talking.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A talk whose callee speaks, and whose line then sends nothing more. */
+const speaking = async (level = 5_000) => {
+  const talk = await talking(openaiRealtime({ apiKey: "sk" }));
+  talk.mind.receive({ type: "session.updated" });
+  for (let at = 0; at < 10; at++) {
+    talk.line.hear(level, 20);
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  const { length } = talk.mind.sent;
+  /** Milliseconds of silence that the agent was sent since. */
+  const silence = () =>
+    talk.mind.messages.slice(length).reduce((sum, { type, audio }) => {
+      if (type !== "input_audio_buffer.append") return sum;
+      const bytes = Buffer.from(String(audio), "base64");
+      expect(new Set(bytes)).toEqual(new Set([0xff]));
+      return sum + bytes.length / 8;
+    }, 0);
+  return { ...talk, silence };
+};
+
+test("a line that stops in the middle of speech is continued with silence after half a second, for 2 s", async () => {
+  const { silence } = await speaking();
+  await vi.advanceTimersByTimeAsync(470);
+  expect(silence()).toBe(0);
+  await vi.advanceTimersByTimeAsync(1_050);
+  expect(silence()).toBe(1_100);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(silence()).toBe(2_000);
+});
+
+test("the silence ends with speech_stopped", async () => {
+  const { mind, silence } = await speaking();
+  mind.receive({ type: "input_audio_buffer.speech_started" });
+  await vi.advanceTimersByTimeAsync(1_000);
+  const before = silence();
+  expect(before).toBeGreaterThan(0);
+  mind.receive({ type: "input_audio_buffer.speech_stopped" });
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(silence()).toBe(before);
+});
+
+test("the silence ends with real audio, and may begin anew after it", async () => {
+  const { mind, line, silence } = await speaking();
+  await vi.advanceTimersByTimeAsync(1_000);
+  const before = silence();
+  line.hear(5_000, 20);
+  const { length } = mind.sent;
+  await vi.advanceTimersByTimeAsync(450);
+  expect(mind.sent).toHaveLength(length);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(mind.sent.length).toBeGreaterThan(length);
+  expect(before).toBeGreaterThan(0);
+});
+
+test("a line that stops while nobody speaks is left alone", async () => {
+  const { silence } = await speaking(10);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(silence()).toBe(0);
+});
+
+test("frames that are far apart because they are long are no gap", async () => {
+  const { mind, line } = await speaking();
+  for (let at = 0; at < 5; at++) {
+    line.hear(5_000, 1_000);
+    const { length } = mind.sent;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(mind.sent).toHaveLength(length);
+  }
+});

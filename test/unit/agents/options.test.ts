@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
+import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
+import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
+import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
+import { connectAgent } from "../../../src/agents/connect.ts";
+import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { plain, Socket, settled, talking } from "./talking.ts";
+
+const apiKey = "sk-MARKED";
+const run = () => "";
+
+const adapters: Readonly<Record<string, (options: object) => unknown>> = {
+  openaiRealtime: (more) => openaiRealtime({ apiKey, ...more }),
+  gptLive: (more) => gptLive({ apiKey, ...more }),
+  elevenlabs: (more) => elevenlabs({ apiKey, agentId: "a", ...more }),
+  deepgram: (more) => deepgram({ apiKey, ...more }),
+};
+
+describe.each(Object.entries(adapters))("%s", (_, adapter) => {
+  test.each([
+    [{ instruction: "x" }, "instruction", "is unknown: did you mean instructions?"],
+    [{ MARKED9: 1 }, "a field", "is unknown"],
+    [{ instructions: 7 }, "instructions", "must be a string"],
+    [{ voice: {} }, "voice", "must be a string"],
+    [{ greeting: 7 }, "greeting", "must be a string"],
+    [{ apiKey: undefined }, "apiKey", "is missing"],
+    [{ apiKey: "MARKED\n" }, "apiKey", "must be a legal header value"],
+    [{ dangerouslyAllowBrowser: "yes" }, "dangerouslyAllowBrowser", "must be a boolean"],
+    [{ tools: [] }, "tools", "must be an object"],
+    [{ tools: { "look up": { description: "", run } } }, "tools", "must have names of 1 to 64"],
+    [{ tools: { look_up: { description: "" } } }, "tools.look_up.run", "must be a function"],
+    [{ tools: { look_up: { run } } }, "tools.look_up.description", "must be a string"],
+    [
+      { tools: { look_up: { description: "", run, parameters: "x" } } },
+      "tools.look_up.parameters",
+      "must be an object",
+    ],
+  ])("%j is refused", (more, param, rule) => {
+    const refused = expect.objectContaining({ name: "BadParametersException", param });
+    expect(() => adapter(more)).toThrow(refused);
+    expect(() => adapter(more)).toThrow(rule);
+    expect(() => adapter(more)).not.toThrow(/MARKED/);
+  });
+});
+
+test.each([
+  [{ silnceTimeout: 3 }, "silnceTimeout", "is unknown: did you mean silenceTimeout?"],
+  [{ silenceTimeout: "3s" }, "silenceTimeout", "must be"],
+  [{ silenceTimeout: 0 }, "silenceTimeout", "must be"],
+  [{ onEnd: "x" }, "onEnd", "must be a function"],
+  [{ form: "round" }, "form", 'must be "flat" or "nested"'],
+  [{ chunkSize: 10 }, "chunkSize", "must be a whole number of ms"],
+  [[], "options", "must be an object"],
+])("connectAgent refuses %j, and listens to nothing", (options, param, rule) => {
+  const socket = new Socket();
+  const connect = () => connectAgent(socket, plain(), Object(options));
+  expect(connect).toThrow(expect.objectContaining({ name: "BadParametersException", param }));
+  expect(connect).toThrow(rule);
+  expect(socket.listeners.size).toBe(0);
+});
+
+test.each([
+  [{}, "sampleRate"],
+  [{ sampleRate: 24_000 }, "sampleRate"],
+  [{ sampleRate: 8000, timout: 3 }, "timout"],
+  [{ sampleRate: 8000, timeout: -1 }, "timeout"],
+])("warmAgent refuses %j", (options, param) => {
+  const refused = expect.objectContaining({ name: "BadParametersException", param });
+  expect(() => warmAgent(plain(), Object(options))).toThrow(refused);
+});
+
+test("an agent of one's own whose tool can't run is refused as well", () => {
+  const tools = { look_up: { description: "" } } as never;
+  expect(() => connectAgent(new Socket(), plain({}, { tools }))).toThrow("must be a function");
+});
+
+describe("what a function of the application throws", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+  const bug = new Error("a bug");
+  const boom = () => {
+    throw bug;
+  };
+  const throwing = async (onError?: (error: unknown) => void) => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    const tools = { t: { description: "", run: boom } };
+    const { mind, talk } = await talking(plain({}, { tools }), { onTranscript: boom, onError });
+    mind.receive({ type: "ready" });
+    mind.receive({ type: "transcript", who: "agent", text: "Hi", final: true });
+    mind.receive({ type: "tool", id: "1", name: "t" });
+    mind.receive({ type: "tool", id: "2", name: "none" });
+    mind.receive({ type: "error", code: "oops" });
+    await settled();
+    expect(mind.messages).toHaveLength(2);
+    talk.close();
+    const { calls } = printed.mock;
+    printed.mockRestore();
+    return calls;
+  };
+  test("is printed, unless onError is given; nothing else is", async () => {
+    expect(await throwing(undefined)).toEqual([[bug], [bug]]);
+    const onError = vi.fn();
+    expect(await throwing(onError)).toEqual([]);
+    expect(onError.mock.calls.filter(([error]) => error === bug)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,26 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { afterAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import type { AgentSocket } from "../../../src/agents/open-socket.ts";
+import { release } from "../../../src/agents/open-socket.ts";
+
+/** A server that takes connections, and never answers. */
+const deaf = createServer((stream) => void stream.resume()).listen(0, "127.0.0.1");
+await once(deaf, "listening");
+const { port } = deaf.address() as AddressInfo;
+
+afterAll(() => void deaf.close());
+
+test("a socket of ws that is let go while it connects fails unheard, and keeps no listener", async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/`);
+  const connected = once(deaf, "connection");
+  const [stream] = await connected;
+  const closed = new Promise((resolve) => socket.on("close", resolve));
+  release(socket as unknown as AgentSocket); // Else: Unhandled 'error' event.
+  await closed;
+  await new Promise(setImmediate);
+  expect(socket.listenerCount("error")).toBe(0);
+  stream.destroy();
+});

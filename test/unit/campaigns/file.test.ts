@@ -1,0 +1,182 @@
+import { execFile } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LedgerException, openLedger } from "../../../src/campaigns/index.ts";
+import { numberOf, people, stageOf } from "./stage.ts";
+
+let folder: string;
+let file: string;
+let other: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "file-"));
+  file = join(folder, "people.outdial");
+  other = join(folder, "other.outdial");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Opens a ledger for dialling, and gives its stage or why it is refused. */
+const opened = async (path: string) => {
+  try {
+    return await stageOf({ attempts: 2, concurrency: 5 }, new DatabaseSync(path));
+  } catch (error) {
+    if (!(error instanceof LedgerException)) throw error;
+    return error.reason;
+  }
+};
+
+describe("the file alone", () => {
+  it("has every claim while it is dialled from: a copy calls nobody again", async () => {
+    const stage = await stageOf({}, new DatabaseSync(file));
+    await stage.campaign.add(people(3));
+    await stage.play();
+    copyFileSync(file, other);
+    const again = await opened(other);
+    if (typeof again === "string") throw new Error(again);
+    await again.play();
+    expect(again.posts).toEqual([]);
+    expect(again.campaign.progress()).toMatchObject({ calling: 3 });
+  });
+
+  it("has what was blocked after a run", async () => {
+    const database = new DatabaseSync(file);
+    const stage = await stageOf({}, database);
+    await stage.campaign.add(people(2));
+    await stage.campaign.close();
+    database.close();
+    openLedger(new DatabaseSync(file)).block(numberOf(0)); // and is never closed
+    copyFileSync(file, other);
+    const again = await opened(other);
+    if (typeof again === "string") throw new Error(again);
+    await again.play();
+    expect(again.posts.map(({ to_number }) => to_number)).toEqual([numberOf(1)]);
+  });
+
+  it("is what close leaves: no journal, no log", async () => {
+    const database = new DatabaseSync(file);
+    const stage = await stageOf({}, database);
+    await stage.campaign.add(people(3));
+    await stage.play();
+    expect(existsSync(`${file}-wal`)).toBe(false);
+    await stage.campaign.close();
+    expect(existsSync(`${file}-journal`)).toBe(false);
+  });
+
+  it("has what is written after another program has switched it to a write-ahead log", async () => {
+    const stage = await stageOf({}, new DatabaseSync(file));
+    await stage.campaign.add(people(2));
+    const browser = new DatabaseSync(file);
+    expect(browser.prepare("pragma journal_mode = wal").get()).toEqual({ journal_mode: "wal" });
+    await stage.campaign.step();
+    await stage.campaign.idle();
+    await stage.play();
+    expect(stage.posts).toHaveLength(2);
+    browser.close();
+    copyFileSync(file, other);
+    const again = await opened(other);
+    if (typeof again === "string") throw new Error(again);
+    await again.play();
+    expect(again.posts).toEqual([]);
+  });
+});
+
+const script = `
+  const { stageOf, people } = await import(process.argv[1]);
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(process.argv[2]);
+  const stage = await stageOf({}, database);
+  await stage.campaign.add(people(2_000));
+  database.exec("pragma cache_size = 1; begin");
+  database.exec("update outdial_contact set to_number = to_number || '0'");
+  process.kill(process.pid, "SIGKILL");
+`;
+
+describe("a process that is killed in the middle of a transaction", () => {
+  /** Leaves a file whose pages are partly written, and the journal that undoes that. */
+  const killed = async (): Promise<void> => {
+    const stage = new URL("./stage.ts", import.meta.url).href;
+    const args = ["--no-warnings", "--input-type=module", "-e", script, stage, file];
+    await promisify(execFile)(process.execPath, args).catch(() => {});
+    expect(readFileSync(`${file}-journal`).length).toBeGreaterThan(512);
+  };
+
+  it("is rolled back by whoever opens it, also to look at it first", async () => {
+    await killed();
+    expect(openLedger(new DatabaseSync(file)).progress()).toMatchObject({ waiting: 2_000 });
+    const stage = await opened(file);
+    if (typeof stage === "string") throw new Error(stage);
+    await stage.campaign.step();
+    expect(stage.posts[0]?.to_number).toBe(numberOf(0));
+  });
+
+  it("takes its journal along under another name", async () => {
+    await killed();
+    for (const end of ["", "-journal"]) copyFileSync(file + end, other + end);
+    const stage = await opened(other);
+    if (typeof stage === "string") throw new Error(stage);
+    expect(stage.campaign.progress()).toMatchObject({ waiting: 2_000 });
+  });
+
+  it("is refused as damaged without its journal", async () => {
+    await killed();
+    copyFileSync(file, other);
+    expect(await opened(other)).toBe("damaged");
+  });
+});
+
+describe("a copy that was made while the file was written", () => {
+  it("is refused, or calls nobody again, whichever page of a commit it lacks", async () => {
+    const size = 4_096;
+    const stage = await stageOf(
+      { attempts: 2, retryDelay: 0, concurrency: 2 },
+      new DatabaseSync(file),
+    );
+    await stage.campaign.add(people(60));
+    const fileNow = () => readFileSync(file);
+    let refused = 0;
+    for (const step of ["claim", "end", "claim"]) {
+      const before = fileNow();
+      if (step === "claim") await stage.play(100);
+      else await stage.tell(0, "call.failed", "busy");
+      const after = fileNow();
+      const called = new Set(
+        await Promise.all(stage.posts.map(async (_, post) => keyOf(stage, post))),
+      );
+      for (let at = 0; at < after.length; at += size) {
+        const old = before.subarray(at, at + size);
+        if (old.equals(after.subarray(at, at + size))) continue;
+        const mixed = Buffer.from(after);
+        old.copy(mixed, at);
+        writeFileSync(other, mixed);
+        const again = await opened(other);
+        if (typeof again === "string") {
+          expect(again).toBe("damaged");
+          refused++;
+          continue;
+        }
+        again.now = stage.now;
+        await again.play(1_000);
+        const twice = await Promise.all(again.posts.map(async (_, post) => keyOf(again, post)));
+        expect(twice.filter((key) => called.has(key))).toEqual([]);
+        await again.campaign.close();
+      }
+    }
+    expect(refused).toBeGreaterThan(3);
+  });
+
+  const keyOf = async (stage: Awaited<ReturnType<typeof stageOf>>, post: number) => {
+    const { context } = await stage.received(post, "call.ringing");
+    return `${context.contact}/${context.attempt}`;
+  };
+});

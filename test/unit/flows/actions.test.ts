@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { getDotPath, is, safeParse } from "valibot";
+import { describe, expect, test } from "vitest";
+import { BadParametersException } from "../../../src/errors.ts";
+import { Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
+
+const told = (action: unknown): readonly string[] =>
+  (safeParse(Action, action).issues ?? []).map((issue) => `${getDotPath(issue)} ${issue.message}`);
+
+describe("the schema of an action", () => {
+  test.each([
+    [{ action: "sing" }, ["action must be play, stream, dial or hangup"]],
+    [{}, ["action must be play, stream, dial or hangup"]],
+    [null, ["null must be play, stream, dial or hangup"]],
+    [{ action: "play" }, ["media_url is missing"]],
+    [
+      { action: "play", media_url: "MARKED" },
+      ['media_url must be an absolute URL: add "https://"'],
+    ],
+    [{ action: "hangup", reason: "MARKED" }, ["reason is unknown"]],
+    [
+      { action: "stream", ws_url: "MARKED", sample_rate: "MARKED", chunk_size: 30, record: "no" },
+      [
+        'ws_url must be an absolute URL: add "wss://"',
+        'sample_rate must be "8k" or "16k"',
+        "chunk_size must be 20 to 2000 ms, in steps of 20",
+        "record must be true or false",
+      ],
+    ],
+    [
+      { action: "dial", to: "MARKED", timeout: 0, on_busy: { action: "dial" } },
+      [
+        'to must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI',
+        "timeout must be a whole number of seconds from 1 to 600",
+        "on_busy.action must be a play or a hangup",
+      ],
+    ],
+    [
+      { action: "dial", to: "+12025550100", on_failure: { action: "play" }, on_no_answer: 7 },
+      ["on_no_answer must be a play or a hangup", "on_failure.media_url is missing"],
+    ],
+  ])("names the fields and rules of %j, and no value", (action, rules) => {
+    expect(told(action)).toEqual(rules);
+  });
+
+  test.each([
+    "https://app.test/a.wav",
+    "http://localhost:8787/a.wav",
+    "http://127.0.0.1/a.wav",
+    "http://[::1]:1/a.wav",
+  ])("takes media from %s: https, or this machine", (media_url) => {
+    expect(is(Action, { action: "play", media_url })).toBe(true);
+    const ws_url = media_url.replace("http", "ws");
+    expect(is(Action, { action: "stream", ws_url })).toBe(true);
+  });
+
+  test.each(["8k", "16k"])("takes a stream at %s", (sample_rate) => {
+    expect(is(Action, { action: "stream", ws_url: "wss://app.test/", sample_rate })).toBe(true);
+  });
+
+  test.each([
+    ["sip:a@app.test", true],
+    ["SIP:a", true],
+    [`sip:${"a".repeat(2_079)}`, true],
+    [`sip:${"a".repeat(2_080)}`, false],
+    ["xsip:a@app.test", false],
+    ["sip:a@app.test@b", false],
+  ])("dials %s: %s (%#)", (to, taken) => expect(is(Action, { action: "dial", to })).toBe(taken));
+
+  test("takes no socket whose scheme only ends like one", () => {
+    expect(is(Action, { action: "stream", ws_url: "aws://app.test/" })).toBe(false);
+  });
+
+  test.each([
+    "http://app.test/",
+    "ftp://app.test/",
+    "https://u:p@app.test/",
+    "//app.test",
+    "http://localhost.evil.test/",
+  ])("takes no media from %s", (media_url) => {
+    expect(is(Action, { action: "play", media_url })).toBe(false);
+    const ws_url = media_url.replace("http", "ws");
+    expect(is(Action, { action: "stream", ws_url })).toBe(false);
+  });
+
+  test.each([
+    ["sip:ann@pbx.test", true],
+    ["SIP:ann@pbx.test:5061;transport=tls", true],
+    ["sip:pbx.test", true],
+    ["sip:+12025550100@pbx.test", true],
+    ["sip:", false],
+    ["sips:ann@pbx.test", false],
+    ["sip:ann@pbx.test\r\nX: 1", false],
+    ["<sip:ann@pbx.test>", false],
+    [`sip:${"a".repeat(2083)}`, false],
+  ])("dials %j: %s", (to, takes) => expect(is(Action, { action: "dial", to })).toBe(takes));
+
+  test("throws nothing, whatever it gets", () => {
+    fc.assert(fc.property(fc.anything(), (value) => void safeParse(Action, value)));
+  });
+});
+
+describe("a builder", () => {
+  const some = fc.option(fc.anything(), { nil: undefined });
+  const options = fc.oneof(
+    fc.dictionary(
+      fc.constantFrom("flow_url", "record", "timeout", "sample_rate", "chunk_size", "on_busy", "x"),
+      fc.oneof(
+        some,
+        fc.constantFrom<unknown>(true, false, 20, 400, "8k", "https://a.test/", {
+          action: "hangup",
+        }),
+      ),
+    ),
+    some,
+  );
+  const first = fc.oneof(
+    some,
+    fc.constantFrom<unknown>("https://a.test/", "wss://a.test/", "+12025550100", "sip:a@b.test"),
+  );
+
+  test("gives what the schema takes, or says which field it doesn't: nothing else", () => {
+    let actions = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(play, stream, dial), first, options, (build, first, options) => {
+        try {
+          const action = build(first as never, options as never);
+          expect(is(Action, action)).toBe(true);
+          expect(JSON.parse(JSON.stringify(action))).toEqual(action);
+          actions++;
+        } catch (error) {
+          if (!(error instanceof BadParametersException)) throw error;
+          expect(error.issues.length).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    expect(actions).toBeGreaterThan(50);
+  });
+
+  test("reads options that throw as wrong ones", () => {
+    const options = {
+      get flow_url(): string {
+        throw new Error("MARKED");
+      },
+    };
+    expect(() => play("https://a.test/", options)).toThrow(BadParametersException);
+  });
+
+  test("gives a new object each time", () => {
+    expect(hangup()).not.toBe(hangup());
+    const record = { record: false };
+    const action = stream("wss://a.test/", record);
+    record.record = true;
+    expect(action).toEqual({ action: "stream", ws_url: "wss://a.test/", record: false });
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test, vi } from "vitest";
+import { measured } from "../../../src/http/post.ts";
+
+const url = "https://voice.test/api/v1/calls/initiate";
+
+test("an attempt is told once, with what is known at that time", () => {
+  vi.useFakeTimers();
+  const onAttempt = vi.fn();
+  const tell = measured(onAttempt, url, 2, () => ({
+    placed: "maybe",
+    code: 202,
+    requestId: "req_1",
+  }));
+  vi.advanceTimersByTime(40);
+  tell("yes");
+  tell();
+  expect(onAttempt.mock.calls).toEqual([
+    [
+      {
+        ...{ method: "POST", url, attempt: 2, milliseconds: 40 },
+        ...{ status: 202, requestId: "req_1", placed: "yes" },
+      },
+    ],
+  ]);
+  vi.useRealTimers();
+});
+
+test("a listener that throws or rejects is nobody's business", async () => {
+  for (const onAttempt of [
+    () => {
+      throw new Error("no");
+    },
+    () => Promise.reject(new Error("no")),
+  ]) {
+    measured(onAttempt, url, 1, () => ({ placed: "no" }))();
+  }
+  await new Promise((resolve) => setTimeout(resolve));
+});

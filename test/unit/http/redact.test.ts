@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import { holdsKey, redactor } from "../../../src/http/redact.ts";
+
+const key = "ak_1+Z/.*=9q8w7e?~";
+const fresh = () => redactor([key], ["+12025550177", "+4930123456"]);
+const redact = (text: unknown) => fresh().redact(text);
+const { holds } = fresh();
+
+const base64url = (text: string) => btoa(text).replaceAll("+", "-").replaceAll("/", "_");
+
+describe("a text is shown without the key and the call's numbers", () => {
+  test.each([
+    [`key ${key} here and ${key} there`, "key *** here and *** there"],
+    ["ak_1xx is another", "ak_1xx is another"],
+    ["+12025550177, %2B12025550177, 0012025550177, 12025550177", "***, ***, ***, ***"],
+    ["nothing", "nothing"],
+    [12025550177, "***"],
+    [true, "true"],
+    ["", ""],
+  ])("%s becomes %s", (text, shown) => expect(redact(text)).toBe(shown));
+
+  test.each([
+    "+1 (202) 555-0177",
+    "202.555.0177",
+    "202 / 555 01 77",
+    "202-5550177",
+    "+1\u00a0202\u2011555\u20110177",
+    "+49 30 123456",
+    "30/123456",
+  ])("the number %s", (number) => expect(redact(`for ${number}, please`)).toBe("for ***, please"));
+
+  test.each([
+    ["percent-encoded", encodeURIComponent(key)],
+    ["percent-encoded in lower case", encodeURIComponent(key).toLowerCase()],
+    ["percent-encoded as in a form", `${new URLSearchParams([["", key]])}`.slice(1)],
+    ["percent-encoded in part", encodeURI(key)],
+    [
+      "percent-encoded throughout",
+      [...key].map((c) => `%${c.charCodeAt(0).toString(16)}`).join(""),
+    ],
+    ["in JSON", JSON.stringify(`"${key}`).slice(3, -1)],
+    ["in base64", btoa(key).replace(/=+$/, "")],
+    ["in base64url", base64url(key).replace(/=+$/, "")],
+    ["in percent-encoded base64", encodeURIComponent(btoa(key))],
+  ])("the key %s", (_, spelling) => expect(redact(`the key ${spelling}.`)).toBe("the key ***."));
+
+  test.each([
+    ["behind one character", btoa(`:${key}!`)],
+    ["behind two characters", btoa(`u:${key}!`)],
+    ["behind a user", btoa(`user:${key}`)],
+    ["in base64url", base64url(`u:${key}!`)],
+  ])("the key in base64, %s", (_, spelling) => {
+    expect(holds(`Basic ${spelling}`)).toBe(true);
+    expect(holds(redact(`${spelling}`) ?? "")).toBe(false);
+  });
+});
+
+test("a key with a space and quotes is found as in a form", () => {
+  const spaced = `it's (a) "key"!~`;
+  expect(holdsKey(spaced, `${new URLSearchParams({ spaced })}`)).toBe(true);
+});
+
+describe("what holds no secret stays readable", () => {
+  test.each([
+    "2026-11-21",
+    "between 2026-11-21T09:30:00Z and 2026-11-22 10:00",
+    "order 20261121-000017",
+    "+1 303 555 0147 is another number",
+    "HTTP 1.1 502",
+    "127.0.0.1:4010",
+    "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+    "req_01JD8Q2Z9X4V5T6B7N8M",
+    "from_number does not belong to this account.",
+    "YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXo=",
+    "header.x-api-key: Field required",
+    "x-api-key: is not authorised",
+    "Authorization: Bearer is missing",
+    "the wire said %41%42",
+  ])("%s", (text) => {
+    expect(holds(text)).toBe(false);
+    expect(redact(text)).toBe(text);
+  });
+});
+
+describe("a text is left out", () => {
+  test.each([
+    ["that holds most of the key", `${key.slice(0, -4)}…`],
+    ["that holds the key in pieces", `${key.slice(0, 6)}", "${key.slice(6)}`],
+    ["that holds the key with spaces in it", [...key].join(" ")],
+    ["that repeats a header of credentials", "x-api-key: 616b5f312b5a2f2e2a3d397138773765"],
+    ["that repeats a bearer", '{"authorization":"Bearer e7w8q9=*./Z+1_ka"}'],
+  ])("%s", (_, text) => expect(redact(text)).toBeUndefined());
+
+  test("that is no text, or too long", () => {
+    const own = { toString: () => "own" };
+    const long = "x".repeat(4_097);
+    for (const value of [undefined, null, {}, [], ["a"], own, Object.create(null), long])
+      expect(redact(value)).toBeUndefined();
+    expect(redact("x".repeat(4_096))).toHaveLength(4_096);
+  });
+
+  test("once those of the response before it have 4 096 characters", () => {
+    const { redact } = fresh();
+    for (const text of ["x".repeat(4_000), "y".repeat(96)]) expect(redact(text)).toBe(text);
+    expect(redact("z")).toBeUndefined();
+  });
+});
+
+test("a key that was cut short is found, and what begins like it isn't", () => {
+  const long = redactor(["ak_live_9aXqZ7bWcD4eF8gH"], []);
+  for (const cut of ["ak_live_9aXqZ7bWcD4eF…", "ak_live_9aXqZ7bWcD4eF8g"])
+    expect(long.holds(cut)).toBe(true);
+  expect(long.holds("ak_live_9a…")).toBe(false);
+});
+
+test("a short key is found as it is, and not in every word", () => {
+  const short = redactor(["k-1"], []);
+  expect(short.redact("k-1 is not valid, k1 is another")).toBe("*** is not valid, k1 is another");
+});
+
+test("a key of less than 8 characters may stand in a URL by chance", () => {
+  expect(holdsKey("voice12", "https://voice12.test")).toBe(false);
+  expect(holdsKey("voice123", "https://voice123.test")).toBe(true);
+});
