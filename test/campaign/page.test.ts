@@ -125,17 +125,19 @@ test("by keyboard alone: a campaign is made, paused and canceled for good after 
     await button.focus();
     await page.keyboard.press("Enter");
   }
+  const state = page.locator("#state");
+  await expect.poll(() => state.textContent()).toBe("running");
   const cancel = page.getByRole("button", { name: "Cancel for good" }).first();
   await cancel.focus();
   await page.keyboard.press("Enter");
   expect(await page.getByRole("dialog").isVisible()).toBe(true);
   await page.keyboard.press("Escape");
   expect(await page.getByRole("dialog").isVisible()).toBe(false);
-  expect(await page.locator("#state").textContent()).toBe("running");
+  expect(await state.textContent()).toBe("running");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await expect.poll(() => page.locator("#state").textContent()).toMatch(/canceled|done/);
+  await expect.poll(() => state.textContent()).toMatch(/canceled|done/);
   await expect.poll(async () => Number(await count("canceled"))).toBeGreaterThan(0);
   expect(complaints).toEqual([]);
 });
