@@ -1,0 +1,138 @@
+import type { CallParams } from "./calls/params.ts";
+import type { ParameterIssue } from "./errors.ts";
+import type { Action } from "./flows/actions.ts";
+
+/** A request that places a call, as a carrier takes it. */
+export interface EncodedCall {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Every form of the key in the request, such as the text of a Basic header: all of them are redacted. */
+  readonly secrets: readonly string[];
+}
+
+/** What a carrier says of a call that it refused, before redaction. */
+export interface Refused {
+  readonly code?: unknown;
+  readonly type?: unknown;
+  readonly detail?: unknown;
+  readonly errors?: unknown;
+}
+
+/** How calls are placed with a carrier. */
+export interface ClientSide {
+  /** The default of `Options.baseUrl`. */
+  readonly baseUrl: string;
+  /** The rule that a key breaks, as the end of a sentence. */
+  readonly keyRule: (key: unknown) => string | undefined;
+  /** What the carrier can't do, by the field: found before anything is sent. */
+  readonly refuse: (params: CallParams) => ParameterIssue | undefined;
+  /**
+   * Called once for each POST, before it is sent: what it throws means that no call was placed.
+   *
+   * @param base - `baseUrl`, without a slash at its end
+   */
+  readonly encodeCall: (
+    params: CallParams,
+    base: string,
+    key: string,
+  ) => EncodedCall | Promise<EncodedCall>;
+  /** The call in the body of a 2xx response: it has `id` if it was placed. */
+  readonly decodeCall: (text: string) => unknown;
+  readonly decodeRefusal: (text: string) => Refused;
+  /** The headers that may have the request's id, in order. */
+  readonly requestIdHeaders: readonly string[];
+  /** The statuses after which `apiKey` is called again, as the carrier refused the key. */
+  readonly keyRefused: readonly number[];
+  /** The statuses by which a carrier says that it placed no call. Every other one leaves it open. */
+  readonly placedNothing: (status: number, text: string) => boolean;
+}
+
+/** The answer to a flow request, as a carrier takes it. */
+export interface EncodedAction {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** How a carrier's requests to the application are verified and read, and answered. */
+export interface ApplicationSide {
+  /**
+   * Verifies the carrier's own signature; absent without the secret that it needs.
+   *
+   * @returns why the request is refused
+   */
+  readonly verify?: (
+    request: Request,
+    body: Uint8Array,
+    publicUrl: string | undefined,
+  ) => Promise<"no_signature" | "wrong_signature" | "expired_signature" | undefined>;
+  /** A notification in the form that the schema `CallEvent` takes; `undefined` if it is none. */
+  readonly decodeEvent: (body: Uint8Array) => unknown;
+  /** A flow request in the form that the schema `FlowRequest` takes; `undefined` if it is none. */
+  readonly decodeFlow: (body: Uint8Array) => unknown;
+  /**
+   * An action as the carrier takes it.
+   *
+   * @param branches - the signed URL at which `flowHandler` itself answers how a `dial` ended
+   * @throws {BadParametersException} for what the carrier can't do, by the field
+   */
+  readonly encodeAction: (action: Action, branches: string | undefined) => EncodedAction;
+  /** Milliseconds from a flow request to its answer: less than the carrier waits. */
+  readonly flowTimeout: number;
+  /** The status that makes the carrier deliver a notification again. */
+  readonly redeliverStatus: number;
+}
+
+/** What a carrier's message on a media socket means. Audio is 16-bit PCM at the stream's rate. */
+export type MediaInput =
+  | {
+      readonly type: "start";
+      readonly account_id: string;
+      readonly call_id: string;
+      readonly stream_id: string;
+      readonly sampleRate: 8000 | 16000;
+      /** The query that `signUrl` added to the `ws_url`, where the carrier drops queries and sends it apart. */
+      readonly token?: string | undefined;
+    }
+  | { readonly type: "audio"; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** All audio before this mark was played, or cleared. */
+  | { readonly type: "played"; readonly mark: string }
+  | { readonly type: "other"; readonly message: unknown };
+
+/** The messages on one media socket, in the carrier's form. */
+export interface MediaCodec {
+  /** @throws {FrameException} for a message that breaks the protocol */
+  readonly decode: (data: unknown) => MediaInput;
+  /** Audio in whole frames; the codec keeps what is less. */
+  readonly audio: (pcm: Uint8Array) => readonly (string | Uint8Array<ArrayBuffer>)[];
+  /** What it kept, padded to a frame. */
+  readonly flush: () => readonly (string | Uint8Array<ArrayBuffer>)[];
+  /** Drops what the carrier has queued. */
+  readonly clear: () => readonly (string | Uint8Array<ArrayBuffer>)[];
+  /** Asks to be told when all audio so far was played; absent where a carrier doesn't tell. */
+  readonly mark?: (name: string) => readonly (string | Uint8Array<ArrayBuffer>)[];
+}
+
+/** How a carrier sends the audio of a call. */
+export interface MediaSide {
+  /** A codec for one socket. */
+  readonly codec: () => MediaCodec;
+  /** Whether the signed query of a `ws_url` comes with `start`, not with the socket's URL. */
+  readonly tokenInStart: boolean;
+}
+
+/**
+ * A carrier, made by a function of its own entry: `twilio({ … })` of `outdial/twilio`. Without one, everything speaks
+ * outdial's own interface.
+ */
+export interface Service {
+  /** Its name, as errors, the command line and the dashboard show it: `"twilio"`. */
+  readonly name: string;
+  /** The account at the carrier, which is no secret: a ledger belongs to service and account. */
+  readonly account: string;
+  /** Calls per second that the account may begin: above it a carrier queues or refuses. */
+  readonly callsPerSecond: number;
+  readonly client: ClientSide;
+  readonly application: ApplicationSide;
+  readonly media: MediaSide;
+}

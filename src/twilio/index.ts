@@ -1,0 +1,14 @@
+/**
+ * Twilio as the service of outdial: the same calls, notifications, call flows, media and lists.
+ *
+ * @module
+ */
+import type { Service } from "../service.ts";
+
+export type { Service } from "../service.ts";
+
+/** The account at Twilio, and what its calls do beyond the fields of `calls.create`. */
+export interface TwilioOptions {
+  /** The account's SID: `AC` and 32 hexadecimal digits. */
+  readonly accountSid: string;
+}
