@@ -3,9 +3,17 @@
  *
  * @module
  */
-import type { Service } from "../service.ts";
-
-export type { Service } from "../service.ts";
+export type {
+  ApplicationSide,
+  ClientSide,
+  EncodedAction,
+  EncodedCall,
+  MediaCodec,
+  MediaInput,
+  MediaSide,
+  Refused,
+  Service,
+} from "../service.ts";
 
 /** The account at Twilio, and what its calls do beyond the fields of `calls.create`. */
 export interface TwilioOptions {
