@@ -109,9 +109,17 @@ describe("the switch", () => {
   it("is off at first, and leaves it to the number again once it is off", async () => {
     const page = await show.signIn();
     const control = page.getByRole("switch", { name: words, checked: false });
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(/\/attendant\/present$/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    const off = page.waitForResponse(/\/attendant\/absent$/);
     await control.click();
     await page.getByRole("switch", { name: words, checked: true }).click();
     await control.waitFor();
+    release(); // The request to switch it on is on its way for long: the other waits for it.
+    await off;
     await show.stage.place({});
     await show.stage.running.says(/ answered\n/);
   });

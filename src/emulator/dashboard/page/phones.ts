@@ -61,14 +61,16 @@ export class Phones {
   constructor(onFocusLost: (id: string) => void) {
     this.#onFocusLost = onFocusLost;
     const attendant = findById("attendant", HTMLInputElement);
-    attendant?.addEventListener("change", async () => {
+    // One request after the other: two at once may arrive in the other order.
+    let last: Promise<unknown> = Promise.resolve();
+    attendant?.addEventListener("change", () => {
       const isPresent = attendant.checked;
-      try {
-        await server.setAttendant(isPresent);
-      } catch (error) {
-        attendant.checked = !isPresent;
-        announce(messageOf(error));
-      }
+      last = last
+        .then(() => server.setAttendant(isPresent))
+        .catch((error) => {
+          attendant.checked = !isPresent;
+          announce(messageOf(error));
+        });
     });
   }
 
