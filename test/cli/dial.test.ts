@@ -566,7 +566,13 @@ describe("outdial dial", () => {
     [["--callback", "https://x.test/s", "--yes", "--window", "mon 9-5"], /--window/],
     [["--listen", "127.0.0.1:1", "--public-url", "https://x.test/a?b", "--yes"], /--public-url is/],
     [["--callback", "https://x.test/s", "--yes", "--timezone", "Europe/Berln"], /--timezone must/],
-    [["--callback", "https://x.test/s", "--yes", "--timezone", "Etc/GMT-2"], /--timezone must/],
+    [
+      [
+        ...["--callback", "https://x.test/s", "--yes"],
+        ...["--window", "mon 09:00-10:00", "--timezone", "Etc/GMT-2"],
+      ],
+      /--timezone must be an IANA time zone with its area/,
+    ],
     [
       ["--callback", "https://x.test/s", "--yes", "--until", "2026-12-24"],
       /--until must be a date/,

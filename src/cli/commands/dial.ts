@@ -50,6 +50,7 @@ const names = {
   baseUrl: "--base-url or OUTDIAL_BASE_URL:",
   secret: "OUTDIAL_SECRET",
   status_callback_url: "--callback or --public-url",
+  "window.a field.timezone": "--timezone", // Of one of several windows.
 };
 
 /** The failure for options that break a rule, by their flags. */

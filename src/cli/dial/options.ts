@@ -1,4 +1,3 @@
-import { isTimezone, timezoneRule } from "../../campaigns/calling-hours.ts";
 import type { CampaignOptions, Window } from "../../campaigns/index.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { variableName } from "./csv.ts";
@@ -168,9 +167,17 @@ const windowOf = (text: string, timezone: string | undefined): Window => {
   return { days, from, to, timezone };
 };
 
+const isTimezone = (timezone: string): boolean => {
+  try {
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone: timezone }));
+  } catch {
+    return false;
+  }
+};
+
 const windowsOf = ({ window = [], timezone }: DialValues): DialOptions["window"] => {
   if (timezone !== undefined && !isTimezone(timezone)) {
-    throw new UsageError(`--timezone ${timezoneRule}`);
+    throw new UsageError('--timezone must be an IANA time zone such as "Europe/Berlin"');
   }
   if (!window.includes("always")) return window.map((each) => windowOf(each, timezone));
   if (window.length > 1) throw new UsageError('--window is "always", or hours, and not both');
