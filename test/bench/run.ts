@@ -126,6 +126,7 @@ const bench: Bench = {
   smoke,
   subjects,
   runtimes: smoke ? [node] : runtimes,
+  node,
   server: server.firstLine,
   files,
 };

@@ -9,6 +9,8 @@ export interface Bench {
   /** The clients that are installed. */
   readonly subjects: readonly Subject[];
   readonly runtimes: readonly Runtime[];
+  /** The one of them on which some things are measured alone. */
+  readonly node: Runtime;
   /** The URL of the loopback server. */
   readonly server: string;
   /** The built file of a client, an operation or a piece of work, by its name. */

@@ -1,5 +1,5 @@
 // The time of a call: without the network, and over HTTP.
-import { node, type Runtime } from "../processes.ts";
+import type { Runtime } from "../processes.ts";
 import { interleave, number, ratio, spread, summary } from "../rounds.ts";
 import {
   type Bench,
@@ -141,7 +141,7 @@ const steps = [
 
 /** Calls over HTTP to a server in a process of its own. */
 export const loopback = async (bench: Bench): Promise<Section> => {
-  const { smoke, subjects, server, files } = bench;
+  const { smoke, subjects, node, server, files } = bench;
   const tables: Table[] = [];
   const targets: Target[] = [];
   const standings: Standing[] = [];

@@ -1,5 +1,5 @@
 // The heap after many calls, and the resident memory after an import.
-import { node, runToFirstLine } from "../processes.ts";
+import { runToFirstLine } from "../processes.ts";
 import { kB, number, reasonOf, spread, summary } from "../rounds.ts";
 import { type Bench, kindOf, type Section, type Target } from "../section.ts";
 import { goals } from "../subjects.ts";
@@ -16,7 +16,8 @@ const ways = [
 ] as const;
 
 /** What stays after many calls, and what an import takes. */
-export const memory = async ({ smoke, subjects, runtimes, files }: Bench): Promise<Section> => {
+export const memory = async (bench: Bench): Promise<Section> => {
+  const { smoke, subjects, runtimes, node, files } = bench;
   const targets: Target[] = [];
   const remarks: string[] = [];
   const rows: string[][] = [];

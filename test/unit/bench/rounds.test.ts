@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { interleave, kB, number, ratio, reasonOf, spread, summary } from "../../bench/rounds.ts";
-import { benchOf } from "./bench.ts";
+import { benchOf, command } from "./bench.ts";
 
 const ask = { calls: 1, inFlight: 1, warmUp: 0 };
 
@@ -9,7 +9,7 @@ const entriesOf = (figures: Readonly<Record<string, unknown>>) => {
   const { files } = benchOf(figures);
   return Object.keys(figures).map((name) => ({
     name,
-    command: [process.execPath, files.calls ?? "", "rounds", files[name] ?? ""],
+    command: [...command, files.calls ?? "", "rounds", files[name] ?? ""],
   }));
 };
 
