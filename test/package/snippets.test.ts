@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
@@ -25,6 +25,10 @@ const project = installConsumer();
 beforeAll(async () => {
   // The consumer's own, and strict: here, each runtime judges by its own rules.
   rmSync(join(project, "tsconfig.json"));
+  // The media socket of an application on Node.
+  cpSync(path("test/node_modules/ws"), join(project, "node_modules/ws"), { recursive: true });
+  const manifest = { private: true, type: "module", dependencies: { outdial: "*", ws: "*" } };
+  writeFileSync(join(project, "package.json"), JSON.stringify(manifest));
   mkdirSync(join(project, "snippets"));
   for (const snippet of snippets) {
     writeFileSync(join(project, "snippets", nameOf(snippet)), snippet.code);
