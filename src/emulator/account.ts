@@ -7,8 +7,6 @@ const randomBytes = (): Uint8Array => crypto.getRandomValues(new Uint8Array(32))
 /** 32 random bytes as 43 base64url characters. */
 export const randomText = (): string => base64url(randomBytes());
 
-const randomKey = (): string => `ak_${randomText()}`;
-
 /** Compares two texts in constant time. */
 export const isSame = (given: string, expected: string): boolean => {
   let difference = given.length ^ expected.length;
@@ -18,14 +16,24 @@ export const isSame = (given: string, expected: string): boolean => {
   return difference === 0;
 };
 
+/** What an account is made of. */
+interface AccountParts {
+  readonly key: string | undefined;
+  readonly numbers: readonly string[] | undefined;
+  /** Makes a random key. */
+  readonly newKey: () => string;
+}
+
 /** The one account of an emulator: its key and its numbers. */
 export class Account {
   #key: string;
   readonly #numbers: ReadonlySet<string> | undefined;
+  readonly #newKey: () => string;
 
-  constructor(key: string = randomKey(), numbers?: readonly string[]) {
-    this.#key = key;
+  constructor({ key, numbers, newKey }: AccountParts) {
+    this.#key = key ?? newKey();
     this.#numbers = numbers && new Set(numbers);
+    this.#newKey = newKey;
   }
 
   get key(): string {
@@ -34,7 +42,7 @@ export class Account {
 
   /** Issues a new key; the old one is invalid at once. */
   regenerateKey(): string {
-    this.#key = randomKey();
+    this.#key = this.#newKey();
     return this.#key;
   }
 

@@ -1,20 +1,17 @@
-import { Hono } from "hono/tiny";
-import { safeParse } from "valibot";
-import { CallParams } from "../calls/params.ts";
+import type { Hono } from "hono/tiny";
+import type { CallParams } from "../calls/params.ts";
 import { withDeadline } from "../http/deadline.ts";
-import { type Body, parseJson, readBody } from "../lib/body.ts";
-import { isRecord } from "../lib/check.ts";
-import { routeOf } from "../lib/url.ts";
-import type { Account, RecordingUrls } from "./account.ts";
-import type { Call } from "./call.ts";
+import { type Body, readBody } from "../lib/body.ts";
+import type { RecordingUrls } from "./account.ts";
+import type { Call, CallLimits } from "./call.ts";
 import { downloadOf } from "./recording/download.ts";
-import { type ApiResponse, scenarioOf } from "./scenarios.ts";
+import type { ApiResponse } from "./scenarios.ts";
 
 /** The largest body of a request, in bytes. */
 const maxBody = 64 * 1024;
 
 /** What is passed beside a request. */
-interface RequestExtras {
+export interface RequestExtras {
   readonly signal?: AbortSignal | undefined;
   /** The body, when it is a text. */
   readonly text?: string | undefined;
@@ -25,6 +22,9 @@ interface Env {
   readonly Bindings: RequestExtras;
 }
 
+/** The routes of an API. */
+export type ApiRoutes = Hono<Env>;
+
 /** A refused request; without its key and query, which might hold one. */
 interface Refusal {
   readonly method: string;
@@ -32,9 +32,18 @@ interface Refusal {
   readonly status: number;
 }
 
+/** A request for a call, as the emulator takes it. */
+interface NewCall {
+  readonly params: CallParams;
+  readonly limits?: CallLimits | undefined;
+  /** The URL of the request. */
+  readonly url: string;
+  /** Called with the call before anything happens in it. */
+  readonly onCall?: ((call: Call) => void) | undefined;
+}
+
 /** What the routes need of the emulator. */
 export interface ApiParts {
-  readonly account: Account;
   readonly recordingUrls: RecordingUrls;
   /** Whether plain http on loopback is allowed for a request to this URL. */
   readonly isLocal: (url: string) => boolean;
@@ -43,94 +52,14 @@ export interface ApiParts {
   /** Whether no more calls are accepted. */
   readonly isClosed: () => boolean;
   readonly findCall: (id: string) => Call | undefined;
+  /** All known calls, the oldest first. */
+  readonly allCalls: () => readonly Call[];
   /** Called for each request whose key and fields are valid. */
   readonly onPost: (to_number: string) => void;
   readonly onRefused: (refusal: Refusal) => void;
-  /** Starts a call whose request is valid, and returns its id. */
-  readonly accept: (params: CallParams, url: string) => string;
+  /** Starts a call whose request is valid. */
+  readonly accept: (call: NewCall) => Call;
 }
-
-/** Lets a page on another origin call the service and read `Retry-After`. */
-const cors = {
-  "Access-Control-Allow-Origin": "*",
-  "Access-Control-Expose-Headers": "Retry-After",
-};
-
-type Headers = Readonly<Record<string, string>>;
-
-const jsonHeaders = { "Content-Type": "application/json", ...cors };
-
-const respond = (status: number, body: unknown, headers?: Headers): Response =>
-  new Response(JSON.stringify(body), { status, headers: { ...jsonHeaders, ...headers } });
-
-/** One error of one field. */
-interface FieldError {
-  readonly loc: readonly string[];
-  readonly msg: string;
-  readonly type: string;
-}
-
-/** Refuses a request. The reason is in two fields, as clients differ in which one they read. */
-const refusal = (
-  status: number,
-  detail: string | readonly FieldError[],
-  headers?: Headers,
-): Response => {
-  const message =
-    typeof detail === "string"
-      ? detail
-      : detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  return respond(status, { detail, message }, headers);
-};
-
-const preflight = (): Response =>
-  new Response(null, {
-    status: 204,
-    headers: {
-      ...cors,
-      "Access-Control-Allow-Methods": "POST",
-      "Access-Control-Allow-Headers": "X-API-Key, Content-Type",
-      "Access-Control-Max-Age": "600",
-    },
-  });
-
-const missing = (loc: readonly string[]): FieldError => ({
-  loc,
-  msg: "Field required",
-  type: "missing",
-});
-
-const missingKey = missing(["header", "x-api-key"]);
-
-const wrong = (name: string, msg: string, type = "value_error"): FieldError => ({
-  loc: ["body", name],
-  msg,
-  type,
-});
-
-/**
- * The fields of a call, or all errors in them.
- *
- * @param local - whether plain http on loopback is allowed
- */
-const parseFields = (body: unknown, local: boolean): CallParams | readonly FieldError[] => {
-  if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
-  const known: Record<string, unknown> = {};
-  const errors: FieldError[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    if (Object.hasOwn(CallParams.entries, name)) known[name] = value;
-    else errors.push(wrong(name, "is unknown", "extra_forbidden"));
-  }
-  const { success, output, issues } = safeParse(CallParams, known);
-  for (const { path, message } of issues ?? []) {
-    const name = String(path?.[0].key);
-    errors.push(name in known ? wrong(name, message) : missing(["body", name]));
-  }
-  for (const name of ["flow_url", "status_callback_url"]) {
-    if (routeOf(known[name]) === "loopback" && !local) errors.push(wrong(name, "must be https"));
-  }
-  return success && errors.length === 0 ? output : errors;
-};
 
 /** Resolves with the signal's reason once it aborts. */
 const aborted = (signal: AbortSignal | undefined): Promise<unknown> =>
@@ -153,24 +82,32 @@ const stalledBody = (text: string, signal: AbortSignal | undefined): ReadableStr
   });
 };
 
-type Responder = (body: unknown, signal: AbortSignal | undefined) => Response | Promise<Response>;
+/** The response to an accepted call. */
+interface AcceptedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
 
-/** How the response to an accepted call is sent, by scenario. */
-const responders: Readonly<Record<ApiResponse, Responder>> = {
-  whole: (body) => respond(202, body),
-  silent: async (_, signal) => {
-    throw await aborted(signal);
-  },
-  stalled: (body, signal) =>
-    new Response(stalledBody(JSON.stringify(body), signal), { status: 202, headers: jsonHeaders }),
-  dropped: () => {
-    throw new TypeError("The connection was dropped");
-  },
-  garbled: () =>
-    new Response("accepted, but this is not JSON", { status: 202, headers: jsonHeaders }),
+/** Sends the response to an accepted call as the scenario wants it. */
+export const respondAs = async (
+  scenario: ApiResponse,
+  { status, headers, text }: AcceptedResponse,
+  signal: AbortSignal | undefined,
+): Promise<Response> => {
+  switch (scenario) {
+    case "whole":
+      return new Response(text, { status, headers });
+    case "silent":
+      throw await aborted(signal);
+    case "stalled":
+      return new Response(stalledBody(text, signal), { status, headers });
+    case "dropped":
+      throw new TypeError("The connection was dropped");
+    case "garbled":
+      return new Response("accepted, but this is not JSON", { status, headers });
+  }
 };
-
-const isJson = /^application\/json *(;|$)/i;
 
 const encoder = new TextEncoder();
 
@@ -180,11 +117,12 @@ const bodyOfText = (text: string): Body => {
 };
 
 /** Reads the body; `undefined` when it does not come in time. */
-const receiveBody = async (
+export const receiveBody = async (
   request: Request,
+  { signal, text }: RequestExtras,
   timeout: number,
-  signal: AbortSignal | undefined,
 ): Promise<Body | undefined> => {
+  if (text !== undefined) return bodyOfText(text);
   const late = new Error("The body stalls");
   try {
     return await withDeadline(
@@ -199,89 +137,9 @@ const receiveBody = async (
   }
 };
 
-const initiate = async (
-  request: Request,
-  { signal, text }: RequestExtras,
-  { account, responseTimeout, isLocal, isClosed, onPost, accept }: ApiParts,
-): Promise<Response> => {
-  const { method, headers, url } = request;
-  if (method === "OPTIONS" && headers.has("Access-Control-Request-Method")) return preflight();
-  if (method !== "POST") return refusal(405, "Method Not Allowed", { Allow: "POST" });
-  const key = headers.get("X-API-Key");
-  if (key === null) return refusal(422, [missingKey]);
-  if (!account.accepts(key)) return refusal(403, "Invalid API Key.");
-  if (!isJson.test(headers.get("Content-Type") ?? "")) {
-    return refusal(415, "Content-Type must be application/json.");
-  }
-  const received =
-    text === undefined ? await receiveBody(request, responseTimeout, signal) : bodyOfText(text);
-  if (!received) return refusal(400, "The body did not come in time.");
-  // The key may have been regenerated meanwhile.
-  if (!account.accepts(key)) return refusal(403, "Invalid API Key.");
-  const { bytes, isWhole } = received;
-  if (!isWhole) return refusal(413, "The body must be at most 64 KiB.");
-  const body = parseJson(bytes);
-  if (body === undefined) return refusal(400, "The body must be JSON in UTF-8.");
-  const params = parseFields(body, isLocal(url));
-  if (!("to_number" in params)) return refusal(422, params);
-  if (!account.owns(params.from_number)) {
-    return refusal(403, "from_number does not belong to this account.");
-  }
-  onPost(params.to_number);
-  const { outage, response } = scenarioOf(params.to_number);
-  if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
-  if (isClosed()) return refusal(503, "The emulator is closed.");
-  const id = accept(params, url);
-  const { from_number, to_number, status_callback_url, record = true } = params;
-  const data = { id, from_number, to_number, status_callback_url, record };
-  return responders[response]({ message: "Call accepted.", data }, signal);
-};
-
-/** Why a recording is refused, if it is: its URL must be a signed one, or the request have the key. */
-const recordingRefusal = (
-  { method, headers, url }: Request,
-  id: string,
-  { account, recordingUrls }: ApiParts,
-): Response | undefined => {
-  if (method !== "GET" && method !== "HEAD") {
-    return refusal(405, "Method Not Allowed", { Allow: "GET, HEAD" });
-  }
-  const query = new URL(url).searchParams;
-  if (recordingUrls.accepts(id, query)) return;
-  const key = headers.get("X-API-Key");
-  if (key === null) {
-    return query.has("signature")
-      ? refusal(403, "The address is none that was told, or is too old.")
-      : refusal(422, [missingKey]);
-  }
-  return account.accepts(key) ? undefined : refusal(403, "Invalid API Key.");
-};
-
-/** The routes of the API. */
-export const apiRoutes = (parts: ApiParts): Hono<Env> => {
-  const app = new Hono<Env>();
-  for (const path of ["/api/v1/calls/initiate", "/api/v1/voice/calls/initiate"]) {
-    app.all(path, async ({ req, env, notFound }) => {
-      // The router ignores a trailing slash; the service does not.
-      if (req.path !== path) return notFound();
-      const response = await initiate(req.raw, env, parts);
-      const { status } = response;
-      if (status >= 400) parts.onRefused({ method: req.method, path, status });
-      return response;
-    });
-  }
-  app.all("/recordings/:file{.+\\.wav}", ({ req, notFound }) => {
-    const id = req.param("file").slice(0, -4);
-    const refused = recordingRefusal(req.raw, id, parts);
-    if (refused) return refused;
-    const call = parts.findCall(id);
-    if (!call?.facts.recording_url) return notFound();
-    const channels = req.query("channels") === "2" ? 2 : 1;
-    return downloadOf(call.recording, call.talkTime, req.header("Range") ?? null, channels);
-  });
-  app.notFound(() => refusal(404, "Not Found"));
-  app.onError((error) => {
-    throw error;
-  });
-  return app;
+/** The recording of a call that is over, if there is one. */
+export const recordingOf = (call: Call | undefined, request: Request): Response | undefined => {
+  if (!call?.facts.recording_url) return;
+  const channels = new URL(request.url).searchParams.get("channels") === "2" ? 2 : 1;
+  return downloadOf(call.recording, call.talkTime, request.headers.get("Range"), channels);
 };

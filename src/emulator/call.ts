@@ -84,6 +84,24 @@ export interface AcceptedRequest {
   readonly recordingUrl: () => string;
   /** Whether plain http on loopback is allowed. */
   readonly local: boolean;
+  /** The request's own limits, instead of the emulator's options. */
+  readonly limits?: CallLimits | undefined;
+}
+
+/** How long a call may ring and last, in milliseconds. */
+export interface CallLimits {
+  readonly answerTimeout?: number;
+  readonly maxDuration?: number;
+}
+
+/** How an attempt to deliver a notification ended. */
+interface Delivery {
+  /** Absent when no response came. */
+  readonly status?: number | undefined;
+  /** Why it was not delivered. */
+  readonly error?: string | undefined;
+  /** Whether it took too long. */
+  readonly timedOut?: boolean | undefined;
 }
 
 /** A notification, ready to be sent. */
@@ -91,7 +109,18 @@ export interface Message {
   readonly id: string;
   /** Its type. */
   readonly event: string;
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  /** Empty when the URL has everything. */
   readonly body: string;
+  /** The headers of an attempt: a signature may depend on the time. */
+  readonly headers: () => Readonly<Record<string, string>>;
+  /**
+   * Milliseconds until the next attempt, after so many; `undefined` when there is none.
+   *
+   * @param delivery - how the latest attempt ended
+   */
+  readonly retryDelay: (attempts: number, delivery: Delivery) => number | undefined;
 }
 
 /** What a call reports to the rest of the emulator. */
@@ -110,6 +139,7 @@ export class Call {
   readonly id: string;
   readonly params: CallParams;
   readonly local: boolean;
+  readonly limits: CallLimits;
   /** The time of its line. */
   readonly timeline: Timeline;
   /** The time of its notifications. */
@@ -126,6 +156,8 @@ export class Call {
   callee: ScriptedCallee | undefined;
   /** Whether the callee hangs up in the middle of the next action. */
   hangsUpMidway = false;
+  /** Called with each key that the callee presses. */
+  readonly keyListeners: Set<(digit: string) => void> = new Set();
   readonly #recordingUrl: () => string;
   readonly #listeners: CallListeners;
   readonly #facts: Writable<CallFacts>;
@@ -133,7 +165,7 @@ export class Call {
   #recording: Recording | undefined;
 
   constructor(
-    { id, params, recordingUrl, local }: AcceptedRequest,
+    { id, params, recordingUrl, local, limits = {} }: AcceptedRequest,
     clock: Clock,
     listeners: CallListeners,
   ) {
@@ -141,6 +173,7 @@ export class Call {
     this.id = id;
     this.params = params;
     this.local = local;
+    this.limits = limits;
     this.timeline = clock();
     this.notificationTimeline = this.timeline.fork();
     this.#recordingUrl = recordingUrl;
@@ -202,6 +235,11 @@ export class Call {
     if (state === "completed") this.#complete();
     this.#enter();
     return true;
+  }
+
+  /** Reports a key that the callee pressed. */
+  press(digit: string): void {
+    for (const listener of this.keyListeners) listener(digit);
   }
 
   /** Ends the call because its flow can't be followed. */

@@ -14,6 +14,8 @@ export type CalleeAct =
   | { readonly type: "until"; readonly ms: number }
   /** Is silent until `ms` of the application's audio were played, counted from this act. */
   | { readonly type: "listen"; readonly ms: number }
+  /** Presses keys, one after the other: digits, `*` and `#`. Each is a tone of 100 ms and a pause of 100 ms. */
+  | { readonly type: "press"; readonly digits: string }
   /** Hangs up. */
   | { readonly type: "hangup" };
 
@@ -88,6 +90,8 @@ const iteratorOf = (start: StartScript): Acts => {
 export interface CalleeParts {
   readonly recording: Recording;
   readonly hangUp: () => void;
+  /** Called with each key that the callee presses. */
+  readonly onDigit: (digit: string) => void;
   /** Called with an error of the script. The script has then ended. */
   readonly onError: (error: unknown) => void;
 }
@@ -97,6 +101,18 @@ const checkInterval = 20;
 
 /** The maximum number of acts in one such interval: a script of zero-length acts would never yield. */
 const maxActsPerInterval = 1_000;
+
+/** How long a pressed key sounds, and how long the pause after it is, in milliseconds. */
+const keyDuration = 100;
+
+const rows = ["123", "456", "789", "*0#"];
+
+/** The two frequencies of a key, as every telephone has them. */
+const keyHertz = (digit: string): readonly number[] => {
+  const row = rows.findIndex((keys) => keys.includes(digit));
+  const column = rows[row]?.indexOf(digit) ?? 0;
+  return [[697, 770, 852, 941][row] ?? 0, [1209, 1336, 1477][column] ?? 0];
+};
 
 /** Whether a WAV may have this sample rate. */
 const isSpeechRate = (rate: number): boolean => rate >= 4_000 && rate <= 192_000;
@@ -137,6 +153,10 @@ export class ScriptedCallee {
   #requested: Promise<CalleeAct | undefined> | undefined;
   /** The current `listen` act: its start and its length, in milliseconds. */
   #listening: { readonly since: number; readonly ms: number } | undefined;
+  /** The acts that are being performed. */
+  #advancing: Promise<void> | undefined;
+  /** The digits that the current `press` has left. */
+  #digits = "";
   #isReady = true;
   #over = false;
   /** Milliseconds from the answer to the end of the current act. */
@@ -162,6 +182,23 @@ export class ScriptedCallee {
 
   /** Performs the acts that are due at `ms` or before. */
   async advance(ms: number): Promise<void> {
+    // A stream beside the line waits for its own moments, and an act must be performed once.
+    while (this.#advancing) await this.#advancing;
+    this.#advancing = this.#advanceTo(ms);
+    try {
+      await this.#advancing;
+    } finally {
+      this.#advancing = undefined;
+    }
+  }
+
+  /** Ends the script, and lets it clean up. */
+  stop(): void {
+    this.#over = true;
+    (async () => this.#acts?.return?.())().catch(() => {});
+  }
+
+  async #advanceTo(ms: number): Promise<void> {
     while (!this.#over && this.#end <= ms) {
       if (this.#listening && !this.#hasListened(this.#listening, ms)) return;
       const act = await this.#next();
@@ -170,12 +207,6 @@ export class ScriptedCallee {
       else this.#end = Math.max(this.#end, ms);
       if (!act) return;
     }
-  }
-
-  /** Ends the script, and lets it clean up. */
-  stop(): void {
-    this.#over = true;
-    (async () => this.#acts?.return?.())().catch(() => {});
   }
 
   #hasListened(
@@ -195,6 +226,7 @@ export class ScriptedCallee {
 
   /** The next act; `undefined` while the script is not ready, and when it is over. */
   async #next(): Promise<CalleeAct | undefined> {
+    if (this.#digits) return { type: "press", digits: this.#digits };
     this.#requested ??= (async () => {
       this.#acts ??= iteratorOf(this.#start);
       const { done, value } = await this.#acts.next();
@@ -223,7 +255,7 @@ export class ScriptedCallee {
 
   /** Performs an act, and returns its length in milliseconds. */
   #durationOf(act: CalleeAct): number {
-    const { recording, hangUp } = this.#parts;
+    const { recording, hangUp, onDigit } = this.#parts;
     const from = this.#end;
     if ("ms" in act && !isDuration(act.ms)) throw new TypeError("ms must be 0 or more");
     switch (act.type) {
@@ -243,12 +275,22 @@ export class ScriptedCallee {
       case "listen":
         this.#listening = { since: from, ms: act.ms };
         return 0;
+      case "press": {
+        if (!/^[\d*#]+$/.test(act.digits)) throw new TypeError("digits must be 0 to 9, * and #");
+        const digit = act.digits.charAt(0);
+        this.#digits = act.digits.slice(1);
+        for (const hertz of keyHertz(digit)) {
+          recording.callee.addTone(hertz, from, from + keyDuration);
+        }
+        onDigit(digit);
+        return 2 * keyDuration;
+      }
       case "hangup":
         this.stop();
         hangUp();
         return 0;
       default:
-        throw new TypeError("type must be say, tone, silence, until, listen or hangup");
+        throw new TypeError("type must be say, tone, silence, until, listen, press or hangup");
     }
   }
 

@@ -1,7 +1,6 @@
 import { check } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
-import { Account, RecordingUrls, randomSecret, webhookSigner } from "./account.ts";
-import { apiRoutes } from "./api.ts";
+import { RecordingUrls } from "./account.ts";
 import { Call, CallRegistry } from "./call.ts";
 import { instantClock, realClock } from "./clock.ts";
 import { runCall } from "./flow.ts";
@@ -9,6 +8,7 @@ import { type CallRecord, type EmulatorEvent, EventLog } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
 import { Notifier } from "./notifications.ts";
 import { type EmulatorOptions, EmulatorSettingsSchema, urlOf } from "./options.ts";
+import { outdialSide } from "./outdial/side.ts";
 import { requester } from "./outgoing.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
 
@@ -114,21 +114,20 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     );
   }
   const settings = check(EmulatorSettingsSchema, () => options);
-  const { webhookSecret = randomSecret(), responseTimeout, host, seed } = settings;
+  const { host, seed } = settings;
   const { WebSocket = globalThis.WebSocket } = settings;
-  const account = new Account(settings.apiKey, settings.numbers);
   const recordingUrls = new RecordingUrls();
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
   const random = randomSource(seed);
   const newId = idSource(random, seed !== undefined);
   const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const accountId = `ac_${newId(Date.now())}`;
+  const side = outdialSide({ settings, service: undefined, random, newId });
+  const { account, accountId, follow } = side;
+  const { responseTimeout = side.responseTimeout } = settings;
   const request = requester(settings.fetch, responseTimeout);
-  const shared = { accountId, request, newId };
-  const sign = webhookSigner(webhookSecret);
-  const notifier = new Notifier({ ...shared, random, sign, faults: settings.notifications });
-  const parts = { ...settings, ...shared, WebSocket };
+  const notifier = new Notifier({ request, random, faults: settings.notifications });
+  const parts = { ...settings, accountId, request, newId, responseTimeout, WebSocket, follow };
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
   const posts = new Map<string, number>();
@@ -137,31 +136,35 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const logService = (type: "key" | "reset"): void =>
     eventLog.append({ type, at: new Date().toISOString() });
 
-  const app = apiRoutes({
-    account,
+  const app = side.routes({
     recordingUrls,
     isLocal,
     responseTimeout,
     isClosed: () => closing !== undefined,
     findCall: (id) => calls.get(id),
+    allCalls: () => calls.all(),
     onPost: (to_number) => void posts.set(to_number, (posts.get(to_number) ?? 0) + 1),
     onRefused: (refusal) =>
       eventLog.append({ type: "refused", at: new Date().toISOString(), ...refusal }),
-    accept: (params, url) => {
-      const id = `cs_${newId(Date.now())}`;
+    accept: ({ params, limits, url, onCall }) => {
+      const id = side.newCallId(Date.now());
       const recordingUrl = () => recordingUrls.urlOf(new URL(url).origin, id);
-      const call = new Call({ id, params, recordingUrl, local: isLocal(url) }, clock, {
+      const call = new Call({ id, params, limits, recordingUrl, local: isLocal(url) }, clock, {
         onEntry: (entry) => eventLog.append(entry),
-        onState: (changed) => notifier.notify(changed),
+        onState: (changed) => notifier.notify(changed, side.messagesOf(changed)),
       });
+      onCall?.(call);
       const line = call.timeline.run(async () => {
         call.begin();
         await runCall(call, parts);
       });
       const done = line.then(() => call.delivered);
       calls.add(call, done);
-      return call.id;
+      return call;
     },
+  });
+  app.onError((error) => {
+    throw error;
   });
 
   const hangup = (id: string): boolean => {
@@ -182,7 +185,9 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
       return account.key;
     },
     accountId,
-    webhookSecret,
+    get webhookSecret() {
+      return side.webhookSecret();
+    },
     fetch: async (input, init) => {
       const given = input instanceof Request ? input : undefined;
       const signal = init?.signal ?? given?.signal;

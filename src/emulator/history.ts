@@ -97,6 +97,8 @@ export interface FlowErrorEntry extends Stamp {
   readonly field: string;
   /** The step, the field and the rule, in one sentence. */
   readonly message: string;
+  /** The carrier's own code for it, such as Twilio's 11200. */
+  readonly code?: number;
 }
 
 /** An action begins. */
@@ -179,9 +181,10 @@ export interface NotificationEntry extends Stamp {
   readonly status?: number;
   /** Why it was not delivered. */
   readonly error?: string;
-  /** The request as it was sent. */
+  /** The request as it was sent; a POST unless it has another method. */
   readonly request: {
     readonly url: string;
+    readonly method?: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
   };

@@ -38,6 +38,9 @@ export interface Faults {
   readonly duplicateDelay?: number | undefined;
 }
 
+/** Makes a WebSocket. */
+export type SocketConstructor = new (url: string) => WebSocket;
+
 /**
  * Options of an emulator. All durations are in milliseconds, by the emulator's clock, except
  * `responseTimeout`, which is in real time.
@@ -80,11 +83,12 @@ export interface EmulatorOptions {
    */
   readonly fetch?: Send | undefined;
   /**
-   * Opens the sockets of `stream` actions.
+   * Opens the sockets of `stream` actions. With a service that signs its handshakes it is called with `{ headers }` too,
+   * as Node, Deno, Bun and the package ws take it.
    *
    * @defaultValue the platform's `WebSocket`
    */
-  readonly WebSocket?: (new (url: string) => WebSocket) | undefined;
+  readonly WebSocket?: SocketConstructor | undefined;
   /**
    * `"real"`: time passes. `"instant"`: nothing waits, everything happens in the same order, and
    * durations read as if time had passed. A call's time stands still while an application responds.
@@ -119,7 +123,7 @@ export interface EmulatorOptions {
   /**
    * How long an application may take to respond, in real time.
    *
-   * @defaultValue 10 000
+   * @defaultValue 10 000; with Twilio 15 000
    */
   readonly responseTimeout?: number | undefined;
   /** Decides the outcome of each call, instead of the number that is called. */
@@ -161,7 +165,6 @@ export const emulatorDefaults = {
   ringDuration: 2_000,
   answerTimeout: 30_000,
   maxDuration: 3_600_000,
-  responseTimeout: 10_000,
   keep: 1_000,
 } as const;
 
@@ -210,9 +213,7 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = 
       custom<Send>(isFunction, "must be a function"),
       () => (request: Request, init: RequestInit) => globalThis.fetch(request, init),
     ),
-    WebSocket: optional(
-      custom<new (url: string) => WebSocket>(isFunction, "must be a constructor"),
-    ),
+    WebSocket: optional(custom<SocketConstructor>(isFunction, "must be a constructor")),
     clock: optional(
       custom<"real" | "instant">(
         (value) => value === "real" || value === "instant",
@@ -230,7 +231,7 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = 
     ringDuration: optional(milliseconds, emulatorDefaults.ringDuration),
     answerTimeout: optional(milliseconds, emulatorDefaults.answerTimeout),
     maxDuration: optional(milliseconds, emulatorDefaults.maxDuration),
-    responseTimeout: optional(milliseconds, emulatorDefaults.responseTimeout),
+    responseTimeout: optional(milliseconds),
     onCall: optional(custom<OnCall>(isFunction, "must be a function")),
     callee: optional(
       custom<Callee>(

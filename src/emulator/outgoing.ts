@@ -49,6 +49,8 @@ export interface RequestResult {
   readonly body?: Body | undefined;
   /** Why there is no body. */
   readonly error?: string;
+  /** Whether it took too long. */
+  readonly timedOut?: boolean;
 }
 
 /** Sends a request of the emulator's own. It never throws. */
@@ -121,7 +123,11 @@ export const requester =
   async (url, init, rules) => {
     const start = performance.now();
     const ms = () => Math.round(performance.now() - start);
-    const late = () => new Error(`no answer within ${timeout} ms`);
+    let lateError: Error | undefined;
+    const late = () => {
+      lateError = new Error(`no answer within ${timeout} ms`);
+      return lateError;
+    };
     let response: Response | undefined;
     try {
       const body = await withDeadline(timeout, rules.signal, late, async (signal) => {
@@ -130,6 +136,7 @@ export const requester =
       });
       return { ms: ms(), response, body };
     } catch (error) {
-      return { ms: ms(), response, error: rootMessageOf(error) };
+      const timedOut = error === lateError && { timedOut: true };
+      return { ms: ms(), response, error: rootMessageOf(error), ...timedOut };
     }
   };

@@ -1,19 +1,47 @@
-import { safeParse } from "valibot";
-import type { Stream } from "../flows/actions.ts";
-import type { MediaAudio, MediaStart } from "../flows/media/messages.ts";
-import { FromApplication } from "../flows/media/messages.ts";
 import { withDeadline } from "../http/deadline.ts";
-import { isRecord } from "../lib/check.ts";
-import { base64, decoded } from "../lib/encoding.ts";
-import { begin, FlowError, type FlowParts, type Perform, waitUntil } from "./actions.ts";
 import type { Call } from "./call.ts";
+import type { Timeline } from "./clock.ts";
 import type { StreamEntry } from "./history.ts";
+import { FlowError, type FlowParts, waitUntil } from "./line.ts";
+import type { SocketConstructor } from "./options.ts";
 import { messageOf } from "./outgoing.ts";
 import type { ChunkId, Playout } from "./recording/playout.ts";
-import type { Cut, Recording } from "./recording/recording.ts";
-import { bytesOf, sampleAt, tone } from "./recording/track.ts";
+import type { Cut, Recording, Side } from "./recording/recording.ts";
+import { sampleAt, tone } from "./recording/track.ts";
 
-const sampleRates = { "8k": 8_000, "16k": 16_000 } as const;
+/** What is sent over a socket. */
+type SocketData = string | Uint8Array<ArrayBuffer>;
+
+/** The messages on one media socket, in the form of a service. */
+export interface LineCodec<Encoded = SocketData> {
+  /** The stream's id, the same in all messages. */
+  readonly stream_id: string;
+  /** Whose audio is sent. */
+  readonly sides: readonly Side[];
+  /** Samples per second. */
+  readonly sampleRate: number;
+  /** Milliseconds of audio in each message. */
+  readonly frameDuration: number;
+  /** What is sent once the socket is open. */
+  readonly opening: () => readonly SocketData[];
+  /** Encodes the samples of a message; the result may be sent more than once. */
+  readonly encode: (samples: Int16Array) => Encoded;
+  /** A message with encoded audio; `ms` is its beginning, since the stream began. */
+  readonly audio: (encoded: Encoded, ms: number, side: Side) => SocketData;
+  /** What is sent before the socket is closed. */
+  readonly closing: () => readonly SocketData[];
+  /**
+   * Applies a message of the application.
+   *
+   * @param now - the current sample
+   * @throws {TypeError} when the message is malformed
+   */
+  readonly apply: (data: unknown, playout: Playout, now: number) => Effect;
+  /** Answers that are due at this sample, such as that audio was played. */
+  readonly due?: (now: number) => readonly SocketData[];
+  /** The sample at which the next such answer is due. */
+  readonly nextDue?: () => number | undefined;
+}
 
 /** How many bytes may be buffered in the socket before sending pauses. */
 const maxBuffered = 2 ** 20;
@@ -21,18 +49,31 @@ const maxBuffered = 2 ** 20;
 /** Lets the application respond to what was sent, whatever the clock. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
+/** A socket with headers in its handshake; without them on platforms that can't send any, as browsers. */
+const openSocket = (
+  WebSocket: SocketConstructor,
+  url: string,
+  headers: Readonly<Record<string, string>> | undefined,
+): WebSocket => {
+  if (!headers) return new WebSocket(url);
+  try {
+    return Reflect.construct(WebSocket, [url, { headers }]);
+  } catch {
+    return new WebSocket(url);
+  }
+};
+
 /** Opens a WebSocket, or throws why it can't be opened. */
 const connect = async (
-  url: string,
+  { url, headers, signal }: Pick<Streaming<unknown>, "url" | "headers" | "signal">,
   { WebSocket, responseTimeout }: FlowParts,
-  signal: AbortSignal,
 ): Promise<WebSocket> => {
   if (!WebSocket) {
     throw new TypeError(
       "needs a WebSocket client: use Node 22 or newer, or pass the one of the package ws as the option WebSocket",
     );
   }
-  const socket = new WebSocket(url);
+  const socket = openSocket(WebSocket, url, headers);
   const opened = new Promise<void>((resolve, reject) => {
     const fail = () => reject(new TypeError("could not be opened"));
     socket.addEventListener("open", () => resolve());
@@ -66,72 +107,46 @@ const drained = async (socket: WebSocket, responseTimeout: number): Promise<bool
 /** The tone that stands for a callee without a script. It repeats every 100 ms. */
 const calleeHertz = 440;
 
-/** Returns the audio of the nth message, in base64. */
-type Frames = (index: number) => string;
+/** Returns the audio of the nth message. */
+type Frames<Encoded> = (index: number) => Encoded;
 
 /** The tone in messages. Messages with the same phase are the same, so each is made once. */
-const toneFrames = (sampleRate: number, length: number): Frames => {
-  const count = (sampleRate * length) / 1000;
-  const made = new Map<number, string>();
+const toneFrames = <Encoded>(codec: LineCodec<Encoded>): Frames<Encoded> => {
+  const { sampleRate, frameDuration, encode } = codec;
+  const count = (sampleRate * frameDuration) / 1000;
+  const made = new Map<number, Encoded>();
   return (index) => {
     const phase = (index * count) % (sampleRate / 10);
     const known = made.get(phase);
-    if (known) return known;
-    const frame = base64(bytesOf(tone(calleeHertz, sampleRate, phase, count)));
+    if (known !== undefined) return known;
+    const frame = encode(tone(calleeHertz, sampleRate, phase, count));
     made.set(phase, frame);
     return frame;
   };
 };
 
-/** The callee's audio: what the script says, or a tone. */
-const calleeFrames = (call: Call, sampleRate: number, length: number): Frames => {
+/** The audio of one side of the call: what was said, or a tone for a callee without a script. */
+const framesOf = <Encoded>(call: Call, side: Side, codec: LineCodec<Encoded>): Frames<Encoded> => {
   const { callee, recording, talkTime: from } = call;
-  const count = (sampleRate * length) / 1000;
-  if (callee) {
+  const { sampleRate, frameDuration, encode } = codec;
+  if (callee || side === "application") {
+    const count = (sampleRate * frameDuration) / 1000;
     const start = sampleAt(from, sampleRate);
     return (index) => {
       const mixing = { sampleRate, now: call.talkTime, all: true };
-      return base64(bytesOf(recording.side("callee", start + index * count, count, mixing)));
+      return encode(recording.side(side, start + index * count, count, mixing));
     };
   }
-  const frame = toneFrames(sampleRate, length);
+  const frame = toneFrames(codec);
   const recorded = recording.callee.openTone(calleeHertz, from, from);
   return (index) => {
-    recorded.to = from + (index + 1) * length;
+    recorded.to = from + (index + 1) * frameDuration;
     return frame(index);
   };
 };
 
-/**
- * The samples in base64.
- *
- * @throws {TypeError} when it is not base64, or not whole samples
- */
-export const samplesOf = (base64: string): Int16Array => {
-  let bytes: Uint8Array<ArrayBuffer>;
-  try {
-    if (/[-_]/.test(base64)) throw new TypeError("base64url");
-    bytes = decoded(base64);
-  } catch {
-    throw new TypeError("audio_b64 must be base64");
-  }
-  if (bytes.length % 2) throw new TypeError("audio_b64 must be whole 16-bit samples");
-  return new Int16Array(bytes.buffer);
-};
-
-const knownTypes: ReadonlySet<unknown> = new Set(["audio", "interrupt", "clear"]);
-
-const parse = (data: unknown): unknown => {
-  if (typeof data !== "string") throw new TypeError("must be text");
-  try {
-    return JSON.parse(data);
-  } catch {
-    throw new TypeError("must be JSON");
-  }
-};
-
 /** The effect of an application's message. */
-type Effect =
+export type Effect =
   | { readonly type: "queued" }
   | { readonly type: "clear"; readonly samples: number }
   | { readonly type: "interrupt"; readonly samples: number; readonly chunk_id: ChunkId }
@@ -139,27 +154,17 @@ type Effect =
   | { readonly type: "ignored"; readonly name: string };
 
 /**
- * Applies a message of an application to the playout.
+ * Queues audio for the callee.
  *
- * @param now - the current sample
- * @throws {TypeError} when the message is malformed
+ * @throws {TypeError} when more is queued than is kept of a call
  */
-const applyMessage = (playout: Playout, data: unknown, now: number): Effect => {
-  const message = parse(data);
-  const name = isRecord(message) ? message.type : undefined;
-  if (typeof name === "string" && !knownTypes.has(name)) return { type: "ignored", name };
-  const { success, output, issues } = safeParse(FromApplication, message);
-  if (!success) {
-    const { path, message: rule } = issues[0];
-    throw new TypeError([path?.map(({ key }) => key).join("."), rule].filter(Boolean).join(" "));
-  }
-  if (output.type === "clear") return { type: "clear", samples: playout.clear(now) };
-  if (output.type === "interrupt") {
-    const { chunk_id } = output;
-    return { type: "interrupt", chunk_id, samples: playout.interrupt(chunk_id, now) };
-  }
-  const { audio_b64, chunk_id } = output;
-  if (playout.enqueue(samplesOf(audio_b64), chunk_id, now)) return { type: "queued" };
+export const enqueue = (
+  playout: Playout,
+  samples: Int16Array,
+  chunk_id: ChunkId | undefined,
+  now: number,
+): Effect => {
+  if (playout.enqueue(samples, chunk_id, now)) return { type: "queued" };
   throw new TypeError("is more than the ten minutes of speech that are kept of a call");
 };
 
@@ -176,6 +181,7 @@ const maxLoggedCuts = 100;
 class MessageReceiver {
   readonly #recording: Recording;
   readonly #playout: Playout;
+  readonly #apply: LineCodec["apply"];
   readonly #onCut: (cut: Cut) => void;
   readonly #malformed: string[] = [];
   readonly #ignored = new Set<string>();
@@ -184,9 +190,14 @@ class MessageReceiver {
   #cuts = 0;
 
   /** @param onCut - called for the first 100 cuts */
-  constructor(recording: Recording, sampleRate: number, onCut: (cut: Cut) => void) {
+  constructor(
+    recording: Recording,
+    { sampleRate, apply }: Pick<LineCodec, "sampleRate" | "apply">,
+    onCut: (cut: Cut) => void,
+  ) {
     this.#recording = recording;
     this.#playout = recording.open(sampleRate);
+    this.#apply = apply;
     this.#onCut = onCut;
   }
 
@@ -203,7 +214,7 @@ class MessageReceiver {
   receive(data: unknown, now: number): void {
     this.#received++;
     try {
-      const effect = applyMessage(this.#playout, data, sampleAt(now, this.#playout.sampleRate));
+      const effect = this.#apply(data, this.#playout, sampleAt(now, this.#playout.sampleRate));
       if (effect.type === "ignored") {
         if (this.#ignored.size < maxDescribed) {
           this.#ignored.add(effect.name.slice(0, maxTypeLength));
@@ -229,44 +240,89 @@ class MessageReceiver {
   }
 }
 
-/** Connects the call's audio to an application, until either side ends it. */
-export const stream: Perform<Stream> = async (streaming, parts) => {
-  const { call, action, step, place } = streaming;
-  const { ws_url, sample_rate = "8k", chunk_size = 400, record = true, flow_url } = action;
-  const { accountId: account_id, responseTimeout } = parts;
-  const sampleRate = sampleRates[sample_rate];
-  const field = `${place}ws_url`;
-  const socket = await connect(ws_url, parts, call.over.signal).catch((error) => {
+/** A stream of one call. */
+export interface Streaming<Encoded> {
+  readonly step: number;
+  /** The field that has the URL. */
+  readonly field: string;
+  readonly url: string;
+  /** Headers of the handshake, where the platform can send them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Whether this part of the call is recorded. */
+  readonly record: boolean;
+  /** Ends the stream. */
+  readonly signal: AbortSignal;
+  /** The time of a stream beside other steps; that of the line by default. */
+  readonly timeline?: Timeline | undefined;
+  /** Called once the socket is open: returns the codec of the stream. */
+  readonly onOpen: () => LineCodec<Encoded>;
+}
+
+/**
+ * Connects the call's audio to an application, until either side ends it.
+ *
+ * @throws {FlowError} when the socket can't be opened, or the application reads nothing
+ */
+export const runStream = async <Encoded>(
+  call: Call,
+  streaming: Streaming<Encoded>,
+  parts: FlowParts,
+): Promise<void> => {
+  const { step, field, record, signal, timeline = call.timeline, onOpen } = streaming;
+  const { responseTimeout } = parts;
+  const socket = await connect(streaming, parts).catch((error) => {
     throw new FlowError(step, field, messageOf(error));
   });
-  const stream_id = `st_${parts.newId(call.timeline.now())}`;
+  const codec = onOpen();
+  const { stream_id, sides, sampleRate, frameDuration, due, nextDue } = codec;
   const from = call.talkTime;
-  const receiver = new MessageReceiver(call.recording, sampleRate, ({ type: by, ...cut }) =>
+  const receiver = new MessageReceiver(call.recording, codec, ({ type: by, ...cut }) =>
     call.log({ type: "cut", step, by, ...cut }),
   );
   let sent = 0;
   const log = (state: "open" | "closed") =>
     call.log({ type: "stream", step, stream_id, state, from_ms: from, sent, ...receiver.counts });
-  const send = (message: Omit<MediaStart, "message_id"> | Omit<MediaAudio, "message_id">) =>
-    socket.send(JSON.stringify({ ...message, message_id: ++sent }));
   const isOpen = () => socket.readyState === 1;
+  const send = (...messages: readonly SocketData[]): void => {
+    for (const message of messages) {
+      if (!isOpen()) return;
+      socket.send(message);
+      sent++;
+    }
+  };
+  const sendDue = () => due && send(...due(sampleAt(call.talkTime, sampleRate)));
 
-  begin(streaming);
   log("open");
   if (!record) call.recording.pause(from);
-  socket.addEventListener("message", ({ data }) => receiver.receive(data, call.talkTime));
-  socket.addEventListener("close", () => call.timeline.skip());
-  call.over.signal.addEventListener("abort", () => socket.close(1000));
-  const data = { encoding: "audio/l16", sample_rate: sampleRate, channels: 1 } as const;
-  send({ type: "start", account_id, call_id: call.id, stream_id, data });
+  socket.addEventListener("message", ({ data }) => {
+    receiver.receive(data, call.talkTime);
+    sendDue();
+  });
+  socket.addEventListener("close", () => timeline.skip());
+  signal.addEventListener("abort", () => {
+    send(...codec.closing());
+    socket.close(1000);
+  });
+  send(...codec.opening());
   await nextTurn();
-  const frame = calleeFrames(call, sampleRate, chunk_size);
+  const frames = sides.map((side) => ({ side, frame: framesOf(call, side, codec) }));
+  /** Waits until a moment of the call, and sends what is due before. */
+  const waitFor = async (end: number): Promise<void> => {
+    for (let isDue = true; isDue && isOpen(); ) {
+      const next = Math.ceil(((nextDue?.() ?? Number.POSITIVE_INFINITY) * 1000) / sampleRate);
+      isDue = next < end;
+      await waitUntil(call, Math.min(next, end), isOpen, timeline);
+      sendDue();
+    }
+  };
   let isRead = true;
   for (let index = 0; isRead && isOpen(); index++) {
-    await waitUntil(call, from + (index + 1) * chunk_size, isOpen);
+    await waitFor(from + (index + 1) * frameDuration);
     isRead = await drained(socket, responseTimeout);
     if (isRead && isOpen()) {
-      send({ type: "audio", stream_id, data: { audio_b64: frame(index) } });
+      for (const { side, frame } of frames) {
+        send(codec.audio(frame(index), index * frameDuration, side));
+      }
       await nextTurn();
     }
   }
@@ -275,5 +331,4 @@ export const stream: Perform<Stream> = async (streaming, parts) => {
   if (!record) call.recording.resume(call.talkTime);
   log("closed");
   if (!isRead) throw new FlowError(step, field, "took nothing that was sent");
-  return flow_url;
 };

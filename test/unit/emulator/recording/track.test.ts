@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { samplesOf } from "../../../../src/emulator/outdial/messages.ts";
 import { bytesOf, resample, SpanList, tone } from "../../../../src/emulator/recording/track.ts";
-import { samplesOf } from "../../../../src/emulator/stream.ts";
 import { base64 } from "../../../../src/lib/encoding.ts";
 
 describe("sound", () => {

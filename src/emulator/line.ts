@@ -1,4 +1,3 @@
-import type { Action, Dial, Hangup, Play } from "../flows/actions.ts";
 import {
   type Call,
   dialLeg,
@@ -11,36 +10,21 @@ import {
 import type { Timeline } from "./clock.ts";
 import type { CallState, Reason } from "./history.ts";
 import type { NewId } from "./ids.ts";
+import type { SocketConstructor } from "./options.ts";
 import type { Requester } from "./outgoing.ts";
 import { wavSeconds } from "./recording/wav.ts";
 import { scenarioOf } from "./scenarios.ts";
 
-/** What actions need of the emulator. */
+/** What the steps of a flow need of the emulator. */
 export interface FlowParts extends Ringing {
   readonly accountId: string;
   readonly request: Requester;
   readonly newId: NewId;
   /** `undefined` where the platform has none. */
-  readonly WebSocket: (new (url: string) => WebSocket) | undefined;
+  readonly WebSocket: SocketConstructor | undefined;
   /** Milliseconds of real time for each response of an application. */
   readonly responseTimeout: number;
 }
-
-/** One action of one call. */
-export interface Step<A extends Action = Action> {
-  readonly call: Call;
-  readonly action: A;
-  /** Counts the requests to the flow from 1. */
-  readonly step: number;
-  /** Where the action is in the flow's response: empty, or such as `on_busy.`. */
-  readonly place: string;
-}
-
-/** Performs an action, and returns the URL of the next one, if there is one. */
-export type Perform<A extends Action> = (
-  step: Step<A>,
-  parts: FlowParts,
-) => Promise<string | undefined>;
 
 /** A flow can't be followed: the step, its field, and why. */
 export class FlowError extends Error {
@@ -48,12 +32,15 @@ export class FlowError extends Error {
   readonly step: number;
   /** The field, such as `flow_url` or `on_busy.media_url`. */
   readonly field: string;
+  /** The carrier's code for it, if it has one. */
+  readonly code: number | undefined;
 
   /** @param rule - the end of a sentence that starts with the field */
-  constructor(step: number, field: string, rule: string) {
+  constructor(step: number, field: string, rule: string, code?: number) {
     super(`step ${step}: ${field} ${rule}`);
     this.step = step;
     this.field = field;
+    this.code = code;
   }
 }
 
@@ -61,42 +48,37 @@ export class FlowError extends Error {
 const assumedDuration = 2_000;
 
 /**
- * Logs the beginning of an action. A callee who hangs up midway does so in the middle of the first one.
+ * Lets a callee who hangs up midway do so in the middle of the first step of the flow.
  *
  * @param duration - milliseconds, if known
  */
-export const begin = ({ call, action, step }: Step, duration?: number): void => {
-  call.log({ type: "action", step, action, ...(duration !== undefined && { duration }) });
+export const planHangup = (call: Call, duration: number = assumedDuration): void => {
   if (!call.hangsUpMidway) return;
   call.hangsUpMidway = false;
-  call.timeline.after((duration ?? assumedDuration) / 2, () => call.transition("normal"));
+  call.timeline.after(duration / 2, () => call.transition("normal"));
 };
 
 /**
  * Waits until a moment of the call, in milliseconds since the answer, while the callee performs the script.
  *
  * @param goesOn - whether to continue waiting
+ * @param timeline - the time of what goes on beside the line
  */
 export const waitUntil = async (
   call: Call,
   until: number,
   goesOn: () => boolean = () => !call.isOver,
+  timeline: Timeline = call.timeline,
 ): Promise<void> => {
-  const { callee, timeline } = call;
+  const { callee } = call;
   if (!callee) return timeline.wait(until - call.talkTime);
   for (let now = Math.min(until, call.talkTime); ; ) {
     now = Math.min(until, callee.dueAfter(now));
     await timeline.wait(now - call.talkTime);
     if (!goesOn()) return;
     await callee.advance(now);
-    if (now >= until) return;
+    if (now >= until || !goesOn()) return;
   }
-};
-
-/** Ends the call. */
-export const hangup: Perform<Hangup> = async (step) => {
-  begin(step);
-  return undefined;
 };
 
 /** How many bytes of the media are read to find its length. */
@@ -105,31 +87,56 @@ const mediaLimit = 4_096;
 /** The assumed length of media, in seconds. */
 const assumedMediaSeconds = 5;
 
+/** Where the media of a step is. */
+export interface MediaSource {
+  readonly step: number;
+  /** The field that has the URL. */
+  readonly field: string;
+  readonly url: string;
+  readonly signal: AbortSignal;
+}
+
 /** The tone that stands for media in the recording. */
 const mediaHertz = 350;
 
-/** Plays for as long as the head of the media says; the media is not decoded. */
-export const play: Perform<Play> = async (playing, { request }) => {
-  const { call, step, place } = playing;
-  const { media_url, flow_url } = playing.action;
-  const { signal } = call.over;
+/**
+ * Requests the head of some media, and returns its length in milliseconds: the media is not decoded.
+ *
+ * @param signal - aborts the request
+ * @throws {FlowError} when there is no such media
+ */
+export const mediaDuration = async (
+  call: Call,
+  { step, field, url, signal }: MediaSource,
+  { request }: FlowParts,
+): Promise<number> => {
   const init = { headers: { Range: `bytes=0-${mediaLimit - 1}` } };
   const rules = { limit: mediaLimit, redirects: "any", local: call.local, signal } as const;
-  const { response, body, error } = await request(media_url, init, rules);
-  if (signal.aborted) return;
-  const field = `${place}media_url`;
+  const { response, body, error } = await request(url, init, rules);
+  if (signal.aborted) return 0;
   if (!response || !body) throw new FlowError(step, field, `gave no answer: ${error}`);
   if (!response.ok) throw new FlowError(step, field, `answered HTTP ${response.status}`);
   const range = /\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
   const total = range ?? response.headers.get("Content-Length");
   const seconds = wavSeconds(body.bytes, total ? Number(total) : undefined) ?? assumedMediaSeconds;
-  const duration = Math.round(seconds * 1000);
-  begin(playing, duration);
+  return Math.round(seconds * 1000);
+};
+
+/**
+ * Plays a tone to the callee, which stands for media or for spoken text.
+ *
+ * @param duration - milliseconds
+ * @param goesOn - whether to continue
+ */
+export const playTone = async (
+  call: Call,
+  duration: number,
+  goesOn?: () => boolean,
+): Promise<void> => {
   const from = call.talkTime;
   const tone = call.recording.media.openTone(mediaHertz, from, from + duration);
-  await waitUntil(call, from + duration);
+  await waitUntil(call, from + duration, goesOn);
   tone.to = call.talkTime;
-  return flow_url;
 };
 
 /** The second leg of a call, with the same transitions. It ends with the call at the latest. */
@@ -139,11 +146,12 @@ class SecondLeg implements Leg {
   #state: CallState = "initiated";
   #reason: Reason | undefined;
 
-  constructor(call: Call, onState: (leg: SecondLeg) => void) {
-    this.timeline = call.timeline;
+  /** @param signal - ends the leg */
+  constructor(timeline: Timeline, signal: AbortSignal, onState: (leg: SecondLeg) => void) {
+    this.timeline = timeline;
     this.#onState = onState;
     onState(this);
-    call.over.signal.addEventListener("abort", () => {
+    signal.addEventListener("abort", () => {
       if (!this.transition("normal")) this.transition("canceled");
     });
   }
@@ -172,38 +180,44 @@ const conversation = 5_000;
 /** The tone that stands for the second leg in the recording. */
 const secondLegHertz = 520;
 
-/** The branch of a `dial` for each reason why its second leg failed. */
-const branches: Readonly<Partial<Record<Reason, "on_busy" | "on_no_answer" | "on_failure">>> = {
-  busy: "on_busy",
-  no_answer: "on_no_answer",
-  rejected: "on_failure",
-  unreachable: "on_failure",
-};
+/** Whom a flow dials, and for how long. */
+export interface Dialling extends Ringing {
+  readonly step: number;
+  /** E.164 or a `sip:` URI. */
+  readonly to: string;
+  /** Whether the conversation is recorded. */
+  readonly record: boolean;
+  /** The longest conversation, in milliseconds. */
+  readonly maxDuration?: number | undefined;
+  /** Ends the second leg. */
+  readonly signal: AbortSignal;
+}
+
+/** How a second leg ended. */
+export interface Dialled {
+  readonly reason: Reason | undefined;
+  /** Milliseconds of conversation; absent when nobody answered. */
+  readonly talkTime?: number;
+}
 
 /** Calls another number, by the same scenarios as a call, and connects the two for a while. */
-export const dial: Perform<Dial> = async (dialling, parts) => {
-  const { call, action, step } = dialling;
-  const { to, timeout = 30, record = false, flow_url } = action;
-  begin(dialling);
-  const leg = new SecondLeg(call, ({ state, reason }) =>
+export const dialSecondLeg = async (call: Call, dialling: Dialling): Promise<Dialled> => {
+  const { step, to, record, signal, maxDuration = Number.POSITIVE_INFINITY } = dialling;
+  const leg = new SecondLeg(call.timeline, signal, ({ state, reason }) =>
     call.log({ type: "leg", step, to, state, ...(reason && { reason }) }),
   );
   const { outcome } = scenarioOf(to);
-  await dialLeg(leg, outcome, { ringDuration: parts.ringDuration, answerTimeout: timeout * 1000 });
-  if (leg.state === "answered") {
-    const from = call.talkTime;
-    const { hangUpAfter = conversation } = outcome.outcome === "answer" ? outcome : {};
-    if (!record) call.recording.pause(from);
-    const until = from + (hangUpAfter === "midway" ? conversation / 2 : hangUpAfter);
-    const tone = call.recording.media.openTone(secondLegHertz, from, until);
-    await waitUntil(call, until);
-    leg.transition("normal");
-    tone.to = call.talkTime;
-    if (!record) call.recording.resume(call.talkTime);
-  }
-  const branch = leg.reason && branches[leg.reason];
-  const next = branch && action[branch];
-  if (!next || call.isOver) return flow_url;
-  if (next.action === "hangup") return;
-  return play({ call, action: next, step, place: `${branch}.` }, parts);
+  await dialLeg(leg, outcome, dialling);
+  if (leg.state !== "answered") return { reason: leg.reason };
+  const from = call.talkTime;
+  const { hangUpAfter = conversation } = outcome.outcome === "answer" ? outcome : {};
+  if (!record) call.recording.pause(from);
+  const length = hangUpAfter === "midway" ? conversation / 2 : hangUpAfter;
+  const until = from + Math.min(length, maxDuration);
+  const tone = call.recording.media.openTone(secondLegHertz, from, until);
+  await waitUntil(call, until, () => !signal.aborted);
+  leg.transition("normal");
+  tone.to = call.talkTime;
+  if (!record) call.recording.resume(call.talkTime);
+  return { reason: leg.reason, talkTime: call.talkTime - from };
 };
