@@ -92,9 +92,16 @@ const run = (
   env: Readonly<Record<string, string>>,
   stdin: "ignore" | "pipe" = "ignore",
 ): RunningProcess => {
-  const { PATH = "", HOME = "" } = process.env;
+  const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env;
   const child = spawn(command, args, {
-    env: { PATH, HOME, XDG_STATE_HOME: state, DENO_NO_UPDATE_CHECK: "1", ...env },
+    env: {
+      PATH,
+      HOME,
+      NODE_COMPILE_CACHE,
+      XDG_STATE_HOME: state,
+      DENO_NO_UPDATE_CHECK: "1",
+      ...env,
+    },
     stdio: [stdin, "pipe", "pipe"],
   });
   const { text, printed, add, saysUntil } = collect();

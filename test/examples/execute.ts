@@ -13,7 +13,7 @@ export interface Ended {
 }
 
 /**
- * Runs a command to its end, with nothing in its environment but HOME, PATH and what is given. A
+ * Runs a command to its end, with nothing in its environment but HOME, PATH, Node's cache and what is given. A
  * command that goes on for longer than `patience`, in milliseconds, is stopped: its `code` is null.
  */
 export const execute = (
@@ -27,6 +27,7 @@ export const execute = (
       cwd,
       env: {
         HOME: process.env.HOME,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         NO_COLOR: "1",
         ...env,
         PATH: [PATH, process.env.PATH].filter(Boolean).join(delimiter),

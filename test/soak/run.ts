@@ -18,8 +18,8 @@ const { values } = parseArgs({ options: { calls: { type: "string", default: "200
 const total = Number(values.calls);
 const workers = 50;
 
-/** How often the key changes, and the heaps are measured. */
-const samples = 40;
+/** How often the key changes, and the heaps are measured: where the calls are many, often enough for a line. */
+const samples = Math.min(40, Math.ceil(total / 100));
 
 /** A deadline that ends only what hangs, in milliseconds. */
 const patience = 120_000;

@@ -15,7 +15,7 @@ const app = (request: Request) =>
     ? Response.json({ action: "hangup" })
     : new Response(null, { status: 204 });
 
-it("10 000 calls at once end with every history complete, in memory that does not grow", async () => {
+it("2 000 calls at once end with every history complete, in memory that does not grow", async () => {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
   const heap = () => {
@@ -39,12 +39,13 @@ it("10 000 calls at once end with every history complete, in memory that does no
     );
   };
   const round = async () => {
-    const ends = await Promise.all(Array.from({ length: 10_000 }, call));
-    expect(ends.filter(Boolean)).toHaveLength(10_000);
+    const ends = await Promise.all(Array.from({ length: 2_000 }, call));
+    expect(ends.filter(Boolean)).toHaveLength(2_000);
     expect(emulator.calls).toHaveLength(100);
     return heap();
   };
+  await round(); // V8 compiles what runs.
   const first = await round();
   const second = await round();
-  expect(second - first).toBeLessThan(5);
+  expect(second - first).toBeLessThan(1);
 });

@@ -78,6 +78,7 @@ test("a service that doesn't read makes audio wait, with little buffered, and cl
   expect(await said).toBe(false);
   expect(stream.waiting).toBe(0);
   stream.close();
+  service.terminate(); // It reads no close frame.
 });
 
 test("a frame that breaks the protocol ends a stream that the application has closed already, and nothing else", async () => {
