@@ -81,6 +81,8 @@ export const chaos = async ({ contacts, kills, seed, shards }: Chaos) => {
     }
     const faults: string[] = [];
     if (!(await finished(worker, id, 240_000 + contacts * 50))) faults.push("it has not ended");
+    // The service may not have read yet how its last notifications were answered.
+    await Promise.all(emulator.calls.map((call) => emulator.ended(call.id)));
     const results = await worker.ask("GET", `/campaigns/${id}/results`);
     const rows = rowsOf(await results.text());
     if (rows.length !== contacts) faults.push(`${rows.length} rows`);
