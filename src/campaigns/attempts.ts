@@ -325,6 +325,22 @@ export const giveUp = (sql: Sql, at: number): void => {
   }
 };
 
+/** Brings forward the further attempts that wait for longer than the delay that holds now. */
+export const adjustToDelay = (sql: Sql, at: number, retryDelay: number): void =>
+  sql.transaction(() => {
+    // Only those that wait since their last attempt: the service has asked the others to wait.
+    sql.all(
+      `update outdial_contact set due = due - wait + ?, wait = ?
+       where state = 'waiting' and due > ? and wait > ? and exists (
+         select 1 from outdial_attempt a
+         where a.contact = outdial_contact.contact and attempt = attempts and ended = due - wait)`,
+      retryDelay,
+      retryDelay,
+      at,
+      retryDelay,
+    );
+  });
+
 /**
  * Brings near what lies further ahead than it can by the clock as it is now: a clock that was set back
  * must hold nobody up.

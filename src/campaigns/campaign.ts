@@ -2,17 +2,17 @@ import type { Received } from "../callbacks/handler.ts";
 import { BadParametersException } from "../errors.ts";
 import { check } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
-import { adjustToClock } from "./attempts.ts";
+import { adjustToClock, adjustToDelay } from "./attempts.ts";
 import { checkedClock } from "./calling-hours.ts";
 import { type Added, addContacts, type Contact } from "./contacts.ts";
 import { Dialer } from "./dialer.ts";
-import { erase, numbersIn } from "./do-not-call.ts";
+import { blockAll, erase, numbersIn } from "./do-not-call.ts";
 import { LedgerException } from "./errors.ts";
-import { type Ledger, ledgerOf } from "./ledger.ts";
+import { type Ledger, readResults } from "./ledger.ts";
 import { recordNotification } from "./notifications.ts";
 import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
-import { isBusyError, type Sql, type Storage, sqlOf } from "./sqlite.ts";
+import { isBusyError, patience, type Sql, type Storage, sqlOf, whileBusy } from "./sqlite.ts";
 import { type Synced, type SyncOptions, syncContacts } from "./sync.ts";
 import {
   audit,
@@ -51,7 +51,7 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * name one number and two time zones, both are refused.
    *
    * @throws what the iterable throws; what came before that is added
-   * @throws {LedgerException} `busy`, after 10 s
+   * @throws {LedgerException} `busy`, after 10 s; `closed`
    */
   readonly add: (contacts: Iterable<Contact> | AsyncIterable<Contact>) => Promise<Added>;
   /**
@@ -64,7 +64,7 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * @throws what the iterable or `confirm` throws; nothing is changed then
    * @throws {BadParametersException} (`placed: "no"`) when an option is unknown or breaks its rule, such as
    * a number in `doNotCall` that isn't E.164; nothing is changed then
-   * @throws {LedgerException} `busy`, after 10 s
+   * @throws {LedgerException} `busy`, after 10 s; `closed`
    *
    * @example Show the plan before it is applied
    * ```ts
@@ -122,14 +122,15 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * again after a 204.
    *
    * @returns whether it was about an attempt of this campaign, once that is durable
-   * @throws {LedgerException} `busy`: answer 500, so that the service delivers it again
+   * @throws {LedgerException} `busy` or `closed`: answer 500, so that the service delivers it again
    */
   readonly note: (received: Received) => Promise<boolean>;
   /**
    * No further call begins, from now on until `resume`; live calls go on. The promise resolves once that is
    * in the ledger, at once unless the file is busy.
    *
-   * @throws what the database throws; `busy` only when the campaign closes meanwhile
+   * @throws what the database throws
+   * @throws {LedgerException} `closed`; `busy` only when the campaign closes meanwhile
    */
   readonly pause: (reason?: string) => Promise<void>;
   /**
@@ -145,18 +146,30 @@ export interface Campaign extends Ledger, AsyncDisposable {
    */
   readonly cancel: () => Promise<void>;
   /**
+   * Puts numbers on the do-not-call list, at any time: contacts that wait are blocked at once. While the
+   * file is busy it waits, and no call begins. An erased number is on the list by its HMAC already, and is
+   * not written.
+   *
+   * @returns how many are new on it
+   * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is added then
+   * @throws as `pause` does
+   */
+  readonly block: (numbers: string | Iterable<string>) => Promise<number>;
+  /**
    * Deletes the data of contacts: no byte of number, id and variables stays in the file. Their numbers
-   * are refused from then on, by an HMAC alone. Take them off your own do-not-call list too: `block` writes
-   * what it is given.
+   * are refused from then on, by an HMAC alone.
    *
    * @returns how many of them were in it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is erased then
-   * @throws {LedgerException} `erase_incomplete`: they are erased, but bytes may be left; try again
+   * @throws {LedgerException} `erase_incomplete`: they are erased, but bytes may be left; try again. `busy`,
+   * after 10 s; `closed`
    */
   readonly erase: (numbers: string | Iterable<string>) => Promise<number>;
   /**
    * Begins no further call (a `run` ends, and `step` does nothing), waits as `idle` does, and lets
-   * another process dial. The database stays the caller's to close. A second `close` does nothing more.
+   * another process dial. From then on whatever would change the campaign rejects with a `LedgerException`,
+   * `closed`; it can be read until the database is closed, which stays the caller's to do. A second `close`
+   * does nothing more.
    *
    * @throws {LedgerException} `busy`, after 5 s: the campaign is closed, and the next process checks the file
    */
@@ -219,29 +232,47 @@ const loop = async (
   await dialer.idle();
 };
 
-/** Reads from the ledger; while another program writes to the file, returns what was read last. */
-const lastKnown = <Args extends readonly unknown[], T>(
-  read: (...args: Args) => T,
-  first: T,
-): ((...args: Args) => T) => {
-  let known = first;
-  return (...args) => {
+/** Something that is read from the ledger, and what it was the last time. */
+class Reading<Args extends readonly unknown[], T> {
+  readonly #read: (...args: Args) => T;
+  #known: T;
+
+  constructor(read: (...args: Args) => T, first: T) {
+    this.#read = read;
+    this.#known = first;
+  }
+
+  /** @throws {LedgerException} `busy` */
+  now(...args: Args): T {
+    this.#known = this.#read(...args);
+    return this.#known;
+  }
+
+  /** What it is, or was the last time while another program holds the file. */
+  lastKnown(...args: Args): T {
     try {
-      known = read(...args);
+      return this.now(...args);
     } catch (error) {
       if (!isBusyError(error)) throw error;
+      return this.#known;
     }
-    return known;
-  };
-};
+  }
+}
 
 /** What a shard needs of a campaign: its alarm takes the place of the loops. */
-type Core = Omit<Ledger, "audit"> &
-  Pick<Campaign, "id" | "add" | "step" | "idle" | "note" | "pause" | "resume" | "cancel" | "erase">;
+type Core = Pick<
+  Campaign,
+  | ("id" | "add" | "step" | "idle" | "note" | "pause" | "resume" | "cancel" | "block" | "erase")
+  | ("progress" | "results")
+>;
 
-const coreOf = (sql: Sql, dialer: Dialer, settings: CampaignSettings): Core => {
+const coreOf = (
+  sql: Sql,
+  dialer: Dialer,
+  settings: CampaignSettings,
+  progress: Reading<[], Progress>,
+): Core => {
   const { clock, secret } = settings;
-  const { block, progress, ...ledger } = ledgerOf(sql, clock);
   const changed = <T>(result: T): T => {
     dialer.wakeUp.announce();
     return result;
@@ -265,18 +296,27 @@ const coreOf = (sql: Sql, dialer: Dialer, settings: CampaignSettings): Core => {
     }
   };
   return {
-    ...ledger,
-    progress: lastKnown(progress, progress()),
+    progress: () => progress.lastKnown(),
+    results: () => readResults(sql),
     id: String(factOf(sql, "id")),
-    block: (numbers) => changed(block(numbers)),
+    block: async (numbers) => {
+      const all = [...numbersIn(numbers)];
+      return changed(await dialer.holdWhile(() => blockAll(sql, all, secret, clock())));
+    },
     add: async (contacts) => changed(await addContacts(sql, contacts, settings)),
     step: () => dialer.step(),
     idle: () => dialer.idle(),
-    note: async (received) => changed(await recordNotification(sql, received, settings)),
+    note: async (received) => {
+      sql.requireOpen();
+      return changed(await recordNotification(sql, received, settings));
+    },
     pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
     resume: () => mark("running", "resumed"),
     cancel: () => mark("canceled", "canceled"),
-    erase: (numbers) => erase(sql, numbersIn(numbers), secret, clock()),
+    erase: async (numbers) => {
+      sql.requireOpen();
+      return erase(sql, numbersIn(numbers), secret, clock());
+    },
   };
 };
 
@@ -285,7 +325,7 @@ const loopsOf = (
   sql: Sql,
   dialer: Dialer,
   clock: () => number,
-  progress: () => Progress,
+  progress: Reading<[], Progress>,
 ): Pick<Campaign, "run" | "drain" | "close"> => {
   const loops = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
@@ -295,7 +335,7 @@ const loopsOf = (
     try {
       await dialer.whileBusy(() => markClosed(sql));
     } finally {
-      sql.unlock();
+      sql.close();
     }
   };
   const looping = async (
@@ -307,7 +347,7 @@ const loopsOf = (
     loops.add(run);
     try {
       await run;
-      return progress();
+      return progress.lastKnown();
     } finally {
       loops.delete(run);
     }
@@ -316,7 +356,7 @@ const loopsOf = (
     run: ({ signal } = {}) => {
       const isOver = (): boolean => {
         // What was known last may be a pause that is over.
-        const { done, state } = progressOf(sql);
+        const { done, state } = progress.now();
         return done || state === "paused";
       };
       return looping(() => dialer.step(), isOver, signal);
@@ -324,7 +364,7 @@ const loopsOf = (
     drain: ({ signal } = {}) =>
       looping(
         () => dialer.giveUp(),
-        () => progressOf(sql).calling === 0,
+        () => progress.now().calling === 0,
         signal,
       ),
     close: () => {
@@ -342,7 +382,10 @@ const syncOf = (sql: Sql, dialer: Dialer, settings: CampaignSettings): Campaign[
   let last: Promise<unknown> = Promise.resolve();
   return (contacts, options = {}) => {
     const synced = last
-      .then(() => syncContacts(sql, contacts, options, settings))
+      .then(() => {
+        sql.requireOpen();
+        return syncContacts(sql, contacts, options, settings);
+      })
       .finally(() => dialer.wakeUp.announce());
     last = synced.catch(() => {});
     return synced;
@@ -354,6 +397,7 @@ export interface Opened {
   readonly campaign: Core;
   readonly dialer: Dialer;
   readonly settings: CampaignSettings;
+  readonly progress: Reading<[], Progress>;
 }
 
 /**
@@ -371,17 +415,21 @@ export const open = async (
   requireNotified(options);
   const clock = checkedClock(checked.clock);
   const settings = { ...checked, clock };
-  sql.lock();
-  try {
+  sql.limitWaits();
+  const begin = async (): Promise<Opened> => {
+    sql.lock();
     prepare(sql);
     await identify(sql, settings);
     adjustToClock(sql, clock(), settings.settleTimeout);
+    adjustToDelay(sql, clock(), settings.retryDelay);
     const dialer = new Dialer(sql, settings);
-    const campaign = coreOf(sql, dialer, settings);
-    sql.limitWaits();
-    return { campaign, dialer, settings };
+    const progress = new Reading(() => progressOf(sql), progressOf(sql));
+    return { campaign: coreOf(sql, dialer, settings, progress), dialer, settings, progress };
+  };
+  try {
+    return await whileBusy(begin, (triedFor) => triedFor > patience);
   } catch (error) {
-    sql.unlock();
+    sql.close();
     throw error;
   }
 };
@@ -396,8 +444,8 @@ export const open = async (
  * beside it (`-journal`), synced at every commit, and a lock (`-lock`): the numbers are in it, so keep it private
  * @param options - who calls, how fast, when and how often
  * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule, or the storage is no open database
- * @throws {LedgerException} when another process dials from it, it is another campaign's, or it
- * is damaged
+ * @throws {LedgerException} when another process dials from it, it is another campaign's, it is damaged,
+ * or another program holds the file for 10 s
  *
  * @example Call a list
  * ```ts
@@ -439,12 +487,13 @@ export const openCampaign = async (
   options: CampaignOptions,
 ): Promise<Campaign> => {
   const sql = sqlOf(storage);
-  const { campaign, dialer, settings } = await open(sql, options, () => {
+  const { campaign, dialer, settings, progress } = await open(sql, options, () => {
     prepareTables(sql);
     markOpen(sql);
   });
-  const nextCall = lastKnown(() => finite(dialer.nextCall), undefined);
-  const { run, drain, close } = loopsOf(sql, dialer, settings.clock, campaign.progress);
+  const nextCall = new Reading(() => finite(dialer.nextCall), undefined);
+  const lastCall = new Reading((rate: number) => finite(dialer.lastCall(rate)), undefined);
+  const { run, drain, close } = loopsOf(sql, dialer, settings.clock, progress);
   return {
     ...campaign,
     audit: () => readAudit(sql),
@@ -452,12 +501,9 @@ export const openCampaign = async (
       return dialer.rate;
     },
     get nextCall() {
-      return nextCall();
+      return nextCall.lastKnown();
     },
-    lastCall: lastKnown(
-      (callsPerSecond = dialer.rate) => finite(dialer.lastCall(callsPerSecond)),
-      undefined,
-    ),
+    lastCall: (callsPerSecond = dialer.rate) => lastCall.lastKnown(callsPerSecond),
     get busy() {
       return sql.isBusy;
     },

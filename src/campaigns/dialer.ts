@@ -160,7 +160,7 @@ export class Dialer {
   #failure: { readonly error: unknown } | undefined;
   /** When it was closed, by `performance.now()`. */
   #closed = Number.POSITIVE_INFINITY;
-  /** How many changes of the campaign's state wait for the file. */
+  /** How many changes wait for the file before which no call may begin. */
   #holds = 0;
   /** Announces whatever may give a sleeping loop something to do. */
   readonly wakeUp: WakeUp = new WakeUp();
@@ -195,10 +195,10 @@ export class Dialer {
   }
 
   /** The same, and begins no call until the work is done. */
-  async holdWhile(work: () => void): Promise<void> {
+  async holdWhile<T>(work: () => Promise<T> | T): Promise<T> {
     this.#holds++;
     try {
-      await this.whileBusy(work);
+      return await this.whileBusy(work);
     } finally {
       this.#holds--;
     }

@@ -34,15 +34,17 @@ export const isBlocked = (sql: Sql, to_number: string): boolean =>
 export const hasBlocked = (sql: Sql): boolean =>
   sql.all("select 1 from outdial_blocked limit 1").length > 0;
 
-/**
- * Puts numbers on the do-not-call list, in a transaction of the caller's. Contacts that wait are
- * blocked at once.
- *
- * @returns how many are new on it
- */
-export const block = (sql: Sql, numbers: Iterable<string>, at: number): number => {
+/** Puts numbers on the do-not-call list; nothing, when numbers were erased and there are no marks to compare. */
+const block = (
+  sql: Sql,
+  numbers: readonly string[],
+  marks: readonly (readonly string[])[] | undefined,
+  at: number,
+): number | undefined => {
+  if (!marks && hasErased(sql)) return;
   let added = 0;
-  for (const number of numbers) {
+  for (const [index, number] of numbers.entries()) {
+    if (marks?.[index]?.some((mark) => isBlocked(sql, mark))) continue;
     const isNew = sql.all(
       "insert into outdial_blocked values (?) on conflict do nothing returning 1 as one",
       number,
@@ -73,6 +75,30 @@ export const erasedMarksOf = (secret: Secret, to_number: string): Promise<readon
 export const hasErased = (sql: Sql): boolean =>
   sql.all("select 1 from outdial_blocked where to_number >= '#' and to_number < '$' limit 1")
     .length > 0;
+
+/**
+ * Puts numbers on the do-not-call list. Contacts that wait are blocked at once. A number that was erased
+ * is on it already, and is not written again.
+ *
+ * @param secret - recognizes erased numbers; without it they are written as they are given
+ * @returns how many are new on it
+ */
+export const blockAll = async (
+  sql: Sql,
+  numbers: readonly string[],
+  secret: Secret | undefined,
+  at: number,
+): Promise<number> => {
+  // In the transaction of the insert: somebody may have been erased a moment ago.
+  const write = (marks?: readonly (readonly string[])[]) =>
+    sql.transaction(() => block(sql, numbers, marks, at));
+  if (secret === undefined) return write([]) ?? 0;
+  const added = write();
+  if (added !== undefined) return added;
+  const marks: (readonly string[])[] = [];
+  for (const number of numbers) marks.push(await erasedMarksOf(secret, number));
+  return write(marks) ?? 0;
+};
 
 /** Whether the contact with a number was erased. */
 export const wasErased = async (sql: Sql, secret: Secret, to_number: string): Promise<boolean> => {

@@ -1,5 +1,8 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
+import { check, presence } from "../lib/check.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
-import { block, numbersIn } from "./do-not-call.ts";
+import { blockAll, numbersIn } from "./do-not-call.ts";
 import { type Progress, progressOf } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import { type AuditEntry, isErased, numberIn, readAudit, requireTables, textIn } from "./tables.ts";
@@ -53,20 +56,21 @@ export interface Ledger {
    */
   readonly audit: () => Iterable<AuditEntry>;
   /**
-   * Puts numbers on the do-not-call list, at any time: contacts that wait are blocked at once.
+   * Puts numbers on the do-not-call list, at any time: contacts that wait are blocked at once. An erased
+   * number is on it already, by its HMAC, and is not written again.
    *
    * @returns how many are new on it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is added then
    * @throws {LedgerException} `busy`; none is added then
    */
-  readonly block: (numbers: string | Iterable<string>) => number;
+  readonly block: (numbers: string | Iterable<string>) => Promise<number>;
 }
 
 /** Few: a reader holds the file for a moment only, and the heap stays small. */
 const page = 100;
 
 /** A result for each contact, in the order of the list. */
-function* readResults(sql: Sql): Generator<Result, void> {
+export function* readResults(sql: Sql): Generator<Result, void> {
   for (let last = 0; ; ) {
     const rows = sql.all(
       `select c.contact, to_number, id, c.state, reason, attempts, call_id, claimed, ended, duration
@@ -96,20 +100,29 @@ function* readResults(sql: Sql): Generator<Result, void> {
   }
 }
 
-/** A ledger without its audit log, which a shard has no use for. */
-export const ledgerOf = (sql: Sql, clock: () => number): Omit<Ledger, "audit"> => ({
-  progress: () => progressOf(sql),
-  results: () => readResults(sql),
-  block: (numbers) => sql.transaction(() => block(sql, numbersIn(numbers), clock())),
-});
+/** How a ledger is opened. */
+export interface LedgerOptions {
+  /**
+   * The campaign's secret, by which `block` recognizes erased numbers.
+   *
+   * @defaultValue none: `block` writes the numbers as they are given, erased ones too
+   */
+  readonly secret?: Secret | undefined;
+}
+
+const LedgerOptionsSchema: GenericSchema<unknown, LedgerOptions> = strictObject(
+  { secret: optional(custom<Secret>((value) => secretsOf(value).length > 0, secretRule)) },
+  presence,
+);
 
 /**
  * Opens the ledger of a campaign to look at it, or to block a number, also while another process dials
  * from it.
  *
  * @param storage - the database that a campaign lives in
+ * @param options - the campaign's secret, where numbers were erased and others are to be blocked
  * @throws {LedgerException} `not_a_ledger`, `newer`, `busy` or `damaged`
- * @throws {BadParametersException} (`placed: "no"`) when it is no database
+ * @throws {BadParametersException} (`placed: "no"`) when it is no database, or an option breaks its rule
  *
  * @example Export the results of a list
  * ```ts
@@ -128,15 +141,21 @@ export const ledgerOf = (sql: Sql, clock: () => number): Omit<Ledger, "audit"> =
  * await campaign.add([{ to_number: "+12025550100" }]);
  *
  * const ledger = openLedger(database);
- * console.log(ledger.block("+12025550100")); // 1
+ * console.log(await ledger.block("+12025550100")); // 1
  * for (const { to_number, disposition } of ledger.results()) {
  *   console.log(to_number, disposition); // +12025550100 blocked
  * }
  * ```
  * @see docs/campaigns.md
  */
-export const openLedger = (storage: Storage): Ledger => {
+export const openLedger = (storage: Storage, options: LedgerOptions = {}): Ledger => {
+  const { secret } = check(LedgerOptionsSchema, () => options, "options");
   const sql = sqlOf(storage);
   requireTables(sql);
-  return { ...ledgerOf(sql, Date.now), audit: () => readAudit(sql) };
+  return {
+    progress: () => progressOf(sql),
+    results: () => readResults(sql),
+    audit: () => readAudit(sql),
+    block: async (numbers) => blockAll(sql, [...numbersIn(numbers)], secret, Date.now()),
+  };
 };

@@ -60,7 +60,8 @@ export interface CampaignOptions {
    */
   readonly retryOn?: readonly RetryReason[] | undefined;
   /**
-   * Milliseconds between the end of an attempt and the next.
+   * Milliseconds between the end of an attempt and the next. When a ledger is opened again with another
+   * delay, it counts for the contacts that wait already.
    *
    * @defaultValue 900 000 (15 minutes)
    */

@@ -54,15 +54,18 @@ export interface Sql {
    */
   commit<T>(work: () => T): Promise<T>;
   /**
-   * Keeps every other process from dialling out of this ledger, until `unlock` or the end of the process.
+   * Keeps every other process from dialling out of this ledger, until `close` or the end of the process.
    *
-   * @throws {LedgerException} `in_use` or `not_durable`
+   * @throws {LedgerException} `in_use`, `not_durable` or `busy`
    */
   lock(): void;
-  unlock(): void;
+  /** Lets another process dial; from now on nothing is written here. The database stays open. */
+  close(): void;
+  /** @throws {LedgerException} `closed` */
+  requireOpen(): void;
   /** From now on a busy file blocks for 100 ms at most, instead of 10 s. */
   limitWaits(): void;
-  /** Whether the last transaction failed because another program held the file. */
+  /** Whether another program holds the file: the last transaction failed, or what was read last. */
   readonly isBusy: boolean;
   /** Whether this is a file, which may be copied, cut off and killed in the middle of a write. */
   readonly isFile: boolean;
@@ -76,6 +79,9 @@ export interface Sql {
   compact(): void;
 }
 
+/** How long SQLite waits for a busy file where nobody has asked it not to block, in milliseconds. */
+const longWait = 10_000;
+
 /**
  * A rollback journal that is truncated at each commit, and syncs at each commit: the file alone holds
  * everything that was committed. Deleted bytes are overwritten.
@@ -85,7 +91,7 @@ const settings = `
   pragma secure_delete = on;
   pragma cache_size = -8000;
   pragma foreign_keys = off;
-  pragma busy_timeout = 10000;`;
+  pragma busy_timeout = ${longWait};`;
 
 const journal = "truncate";
 
@@ -102,6 +108,8 @@ const translated = (error: unknown): unknown => {
   const message = messageOf(error);
   if (/database is locked/.test(message)) return new LedgerException("busy");
   if (/malformed/.test(message)) return new LedgerException("damaged");
+  if (/not open|closed database|has closed|been finalized/.test(message))
+    return new LedgerException("closed");
   return error;
 };
 
@@ -136,7 +144,10 @@ class FileSql implements Sql {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #committed = Number.NEGATIVE_INFINITY;
   #isStuck = false;
-  isBusy = false;
+  #isClosed = false;
+  /** Apart from each other: while another program only writes, this one can read. */
+  #isReadBusy = false;
+  #isWriteBusy = false;
 
   constructor(database: Database) {
     this.#database = database;
@@ -152,6 +163,10 @@ class FileSql implements Sql {
     return this.#path !== "";
   }
 
+  get isBusy(): boolean {
+    return this.#isReadBusy || this.#isWriteBusy;
+  }
+
   all(statement: string, ...values: Param[]): readonly Row[] {
     try {
       let prepared = this.#statements.get(statement);
@@ -159,13 +174,22 @@ class FileSql implements Sql {
         prepared = this.#database.prepare(statement);
         this.#statements.set(statement, prepared);
       }
-      return prepared.all(...values);
+      const rows = prepared.all(...values);
+      this.#isReadBusy = false;
+      return rows;
     } catch (error) {
-      throw translated(error);
+      const known = translated(error);
+      this.#isReadBusy = isBusyError(known);
+      throw known;
     }
   }
 
+  requireOpen(): void {
+    if (this.#isClosed) throw new LedgerException("closed");
+  }
+
   transaction<T>(work: () => T): T {
+    this.requireOpen();
     try {
       this.#begin();
       const result = this.#whole("rollback", () => {
@@ -173,10 +197,10 @@ class FileSql implements Sql {
         this.all("commit");
         return done;
       });
-      this.isBusy = false;
+      this.#isWriteBusy = false;
       return result;
     } catch (error) {
-      this.isBusy = isBusyError(error);
+      this.#isWriteBusy = isBusyError(error);
       throw error;
     }
   }
@@ -287,15 +311,18 @@ class FileSql implements Sql {
     this.#lock = lock;
   }
 
-  unlock(): void {
-    if (!this.#lock) return;
-    this.#flush();
+  close(): void {
+    if (this.#lock) this.#flush();
+    this.#isClosed = true;
     try {
-      this.#database.exec("pragma busy_timeout = 10000");
       // Removes the empty journal.
-      this.all("pragma journal_mode = delete");
+      if (this.#lock) this.all("pragma journal_mode = delete");
+      this.#database.exec(`pragma busy_timeout = ${longWait}`);
+    } catch (error) {
+      // An empty journal may stay, and the caller may have closed the database.
+      if (!(translated(error) instanceof LedgerException)) throw error;
     } finally {
-      this.#lock.close();
+      this.#lock?.close();
       this.#lock = undefined;
     }
   }
@@ -325,7 +352,8 @@ export const durableSql = (storage: DurableStorage): Sql => ({
   transaction: (work) => storage.transactionSync(work),
   commit: async (work) => storage.transactionSync(work),
   lock: () => {},
-  unlock: () => {},
+  close: () => {},
+  requireOpen: () => {},
   limitWaits: () => {},
   isBusy: false,
   isFile: false,

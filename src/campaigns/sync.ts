@@ -8,7 +8,7 @@ import {
   yieldToOthers,
   zoneConflict,
 } from "./contacts.ts";
-import { block, erasedReason, numbersIn, wasErased } from "./do-not-call.ts";
+import { blockAll, erasedReason, numbersIn, wasErased } from "./do-not-call.ts";
 import type { CampaignSettings } from "./options.ts";
 import { patience, type Sql, whileBusy } from "./sqlite.ts";
 import { contactIn, end, move } from "./tables.ts";
@@ -292,7 +292,7 @@ export const syncContacts = async (
     const plan = await patiently(() => planOf(sql, read));
     if (!(await confirm(plan))) return { ...plan, applied: false };
     const { clock } = settings;
-    await write(() => block(sql, blockedIn(sql), clock()));
+    await patiently(() => blockAll(sql, blockedIn(sql), settings.secret, clock()));
     await write(() => {
       sql.all(
         `insert into outdial_zone select distinct timezone from ${draft} where true

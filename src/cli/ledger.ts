@@ -1,6 +1,11 @@
 import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { type Ledger, LedgerException, openLedger } from "../campaigns/index.ts";
+import {
+  type Ledger,
+  LedgerException,
+  type LedgerOptions,
+  openLedger,
+} from "../campaigns/index.ts";
 import { exits, Failure } from "./command.ts";
 import { codeOf } from "./terminal.ts";
 
@@ -75,12 +80,13 @@ export const openDatabase = async (file: string, create: boolean): Promise<Datab
 export const withLedger = async <T>(
   file: string,
   use: (ledger: Ledger) => Promise<T>,
+  options?: LedgerOptions,
 ): Promise<T> => {
   const database = await openDatabase(file, false);
   try {
     // A run commits now and then: this command can wait for it.
     database.exec("pragma busy_timeout = 5000");
-    return await use(openLedger(database));
+    return await use(openLedger(database, options));
   } catch (error) {
     throw ledgerFailure(error);
   } finally {

@@ -46,7 +46,7 @@ const actions = {
   },
   /** Blocks the first number, and is killed without closing anything. */
   block: async () => {
-    openLedger(database).block(numberOf(0));
+    await openLedger(database).block(numberOf(0));
     process.kill(process.pid, "SIGKILL");
   },
   /** Reads results again and again, as a database browser does. */

@@ -168,7 +168,7 @@ export const cases: readonly Case[] = [
         if (count === 1_200) break;
       }
       assert.strictEqual(count, 1_200);
-      assert.strictEqual(campaign.block(people(1)[0]?.to_number ?? ""), 1);
+      assert.strictEqual(await campaign.block(people(1)[0]?.to_number ?? ""), 1);
       campaign.cancel();
       for (let round = 0; round < 5; round++) await campaign.step();
       const { canceled, blocked, done } = campaign.progress();

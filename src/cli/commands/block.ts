@@ -1,5 +1,6 @@
+import type { Ledger } from "../../campaigns/index.ts";
 import { BadParametersException } from "../../index.ts";
-import { type Command, defineCommand, exits, UsageError } from "../command.ts";
+import { type Command, defineCommand, type Exit, exits, UsageError } from "../command.ts";
 import { numberReader } from "../dial/numbers.ts";
 import { withLedger } from "../ledger.ts";
 
@@ -11,18 +12,26 @@ export const command: Command = defineCommand({
     0: "none of them will be called again",
     2: "the command line or the ledger is wrong",
   },
-  run: async ({ args: [file = "", ...numbers], terminal }) => {
+  notes: [
+    `With OUTDIAL_SECRET, which the campaign has signed its URLs with, a number that was erased from the
+ledger is not written into it again; it is blocked already.`,
+  ],
+  run: async ({ args: [file = "", ...numbers], env, terminal }) => {
     const read = await numberReader();
-    return withLedger(file, async (ledger) => {
+    const { OUTDIAL_SECRET: secret } = env;
+    const secretRule = "OUTDIAL_SECRET must be 16 characters or more, or not set";
+    if (secret && secret.length < 16) throw new UsageError(secretRule);
+    const block = async (ledger: Ledger): Promise<Exit> => {
       try {
         // In the spelling of `dial`; the ledger of another program may have any other E.164 number.
-        const added = ledger.block(numbers.map((each) => read(each).number ?? each));
+        const added = await ledger.block(numbers.map((each) => read(each).number ?? each));
         await terminal.print(`${added} blocked, ${numbers.length - added} already blocked`);
         return exits.done;
       } catch (error) {
         if (!(error instanceof BadParametersException)) throw error;
         throw new UsageError("each number must be E.164, and none was blocked");
       }
-    });
+    };
+    return withLedger(file, block, secret ? { secret } : {});
   },
 });

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { signUrl } from "../../callbacks/index.ts";
 import {
   type Campaign,
+  LedgerException,
   openCampaign,
   type Progress,
   type RefusedContact,
@@ -98,11 +99,21 @@ interface Opened {
   database?: DatabaseSync;
 }
 
-/** The receiver first: it still accepts the notifications of the last calls. */
-const closeAll = async ({ receiver, campaign, database }: Opened): Promise<void> => {
+/**
+ * Closes the receiver first: it still accepts the notifications of the last calls.
+ *
+ * @returns whether another program holds the ledger, so that it could not be marked as closed
+ */
+const closeAll = async (opened: Opened): Promise<boolean> => {
+  const { receiver, campaign, database } = opened;
+  for (const name of ["receiver", "campaign", "database"] as const) delete opened[name];
   try {
     await receiver?.stop();
     await campaign?.close();
+    return false;
+  } catch (error) {
+    if (error instanceof LedgerException && error.reason === "busy") return true;
+    throw error;
   } finally {
     database?.close();
   }
@@ -196,8 +207,9 @@ const callContacts = async (
   const { rate: fullRate } = campaign;
   const concurrency = Number(flags.concurrency ?? 10);
   const speed = new Speed();
-  let stopping = false;
-  const hide = showStatus(terminal, (width) => {
+  let isOver = false;
+  const line = (width: number): string => {
+    const stopping = isOver || signal.aborted;
     const now = Date.now();
     const progress = campaign.progress();
     const rate = campaign.rate || fullRate;
@@ -208,16 +220,17 @@ const callContacts = async (
     const end = campaign.lastCall(isLimited ? Math.min(rate, measured) : rate) ?? never;
     const trouble = campaign.busy ? "another program holds the ledger" : troubleNow();
     return statusLine(progress, { rate, nextCall, end, now, stopping, trouble }, width);
-  });
-  const unwatch = blockFile?.watch(campaign, (error) => {
-    campaign.pause("the do-not-call list cannot be read");
-    if (error instanceof Failure) terminal.report(`outdial: ${plain(error.message)}`);
+  };
+  const hide = showStatus(terminal, line);
+  const unwatch = blockFile?.watch(campaign, (message) => {
+    terminal.report(`outdial: ${plain(message)}`);
   });
   try {
+    await blockFile?.block(campaign);
     await campaign.resume();
-    await campaign.run({ signal });
-    const interrupted = signal.aborted && !campaign.progress().done;
-    stopping = interrupted || campaign.progress().state === "paused";
+    const { done, state } = await campaign.run({ signal });
+    const interrupted = signal.aborted && !done;
+    isOver = interrupted || state === "paused";
     if (interrupted) await campaign.pause("interrupted");
     return { progress: await campaign.drain(), interrupted };
   } finally {
@@ -255,6 +268,12 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
         if (!opened.campaign) throw new Error("The ledger is not open yet");
         return opened.campaign.note(received);
       },
+      onError: (error) => {
+        const failure = ledgerFailure(error);
+        // The status line says that the ledger is busy.
+        if (!(failure instanceof Failure) || failure.facts.reason === "busy") return;
+        terminal.report(`outdial: a notification was not recorded: ${plain(failure.message)}`);
+      },
     });
   }
   opened.database = dry ? await openPreview(file) : await openDatabase(file, true);
@@ -281,11 +300,14 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
     const after = progressAfter(campaign.progress(), plan.changes);
     return flags.json ? printSummary(terminal, jsonSummary(after, plan), exits.done) : exits.done;
   }
-  blockFile?.block(campaign);
   const { progress, interrupted } = await callContacts(campaign, blockFile, () => trouble, invoked);
-  await closeAll(opened);
-  for (const name of ["receiver", "campaign", "database"] as const) delete opened[name];
+  const isHeld = await closeAll(opened);
   reached("placed");
+  if (isHeld) {
+    await terminal.report(
+      "outdial: another program holds the ledger, so it was not marked as closed: the next run checks it",
+    );
+  }
   for (const line of summaryLines(progress, { ledger: file, interrupted })) {
     await terminal.report(plain(line));
   }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
-import type { Ledger } from "../../campaigns/index.ts";
-import { UsageError } from "../command.ts";
+import type { Campaign } from "../../campaigns/index.ts";
+import { Failure, UsageError } from "../command.ts";
 import { readError } from "./csv.ts";
 import type { ReadNumber } from "./numbers.ts";
 
@@ -64,32 +64,66 @@ export class DoNotCallFile {
   }
 
   /**
-   * Blocks its numbers in a ledger, if the file has changed.
+   * Blocks its numbers in a campaign, if the file has changed. While another program holds the ledger this
+   * waits, and no call begins.
    *
    * @throws {UsageError} as `numbers` does
+   * @throws what the `block` of the campaign throws; the next call tries again
    */
-  block(ledger: Pick<Ledger, "block">): void {
+  async block(campaign: Pick<Campaign, "block">): Promise<void> {
+    const version = this.#version();
+    if (version === this.#blocked) return;
+    this.#blocked = version;
     try {
-      // More than the time of its last change: a copy may keep that.
+      await campaign.block(this.numbers());
+    } catch (error) {
+      this.#blocked = "";
+      throw error;
+    }
+  }
+
+  /** What differs after each change of the file: more than the time of its last change, which a copy may keep. */
+  #version(): string {
+    try {
       const { ctimeNs, mtimeNs, size, ino } = statSync(this.#file, { bigint: true });
-      const version = [ctimeNs, mtimeNs, size, ino].join();
-      if (version === this.#blocked) return;
-      ledger.block(this.numbers());
-      this.#blocked = version;
+      return [ctimeNs, mtimeNs, size, ino].join();
     } catch (error) {
       throw readError("the do-not-call list", error);
     }
   }
 
-  /** Blocks its numbers whenever the file changes; returns what stops that. */
-  watch(ledger: Pick<Ledger, "block">, onError: (error: unknown) => void): () => void {
-    const timer = setInterval(() => {
+  /**
+   * Blocks its numbers whenever the file changes, and pauses the campaign if that fails: people on the list
+   * would be called.
+   *
+   * @param report - called once with each message for the user
+   * @returns stops that
+   */
+  watch(
+    campaign: Pick<Campaign, "block" | "pause">,
+    report: (message: string) => unknown,
+  ): () => void {
+    const reported = new Set<string>();
+    let isPausing = false;
+    const pause = async (error: unknown): Promise<void> => {
+      if (isPausing) return;
+      isPausing = true;
       try {
-        this.block(ledger);
-      } catch (error) {
-        onError(error);
+        await campaign.pause("the do-not-call list cannot be read");
+      } finally {
+        isPausing = false;
       }
-    }, interval);
+      if (!(error instanceof Failure) || reported.has(error.message)) return;
+      reported.add(error.message);
+      report(error.message);
+    };
+    const look = (): void => {
+      this.block(campaign)
+        .catch(pause)
+        // The ledger cannot be written: the run ends with that, or the campaign is closed already.
+        .catch(() => {});
+    };
+    const timer = setInterval(look, interval);
     return () => clearInterval(timer);
   }
 }

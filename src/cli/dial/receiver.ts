@@ -28,6 +28,8 @@ interface ReceiverOptions {
   readonly secret: string;
   /** Called with each verified notification; if it throws, the service sends that again. */
   readonly onEvent: (received: Received) => unknown;
+  /** Called with refused requests, and with what `onEvent` throws. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** @throws {UsageError} if it is not `host:port` */
@@ -49,6 +51,7 @@ export const startReceiver = async ({
   service,
   secret,
   onEvent,
+  onError,
 }: ReceiverOptions): Promise<Receiver> => {
   const address = addressOf(listen);
   const own = baseUrlOf(address.hostname, address.port);
@@ -58,7 +61,7 @@ export const startReceiver = async ({
   if (publicUrl && /[?#]/.test(publicUrl)) {
     throw new UsageError("--public-url is the start of URLs: drop its query or fragment");
   }
-  const status = callbackHandler({ secret, onEvent });
+  const status = callbackHandler({ secret, onEvent, onError });
   const handler = async (request: Request): Promise<Response> =>
     new URL(request.url).pathname.endsWith("/status")
       ? status(request)

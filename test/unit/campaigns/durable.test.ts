@@ -288,8 +288,8 @@ describe("a failing database", () => {
         throw new Error("disk I/O error");
       }
     };
-    expect(() => stage.campaign.block("+12025550000")).toThrow("disk I/O error");
-    expect(stage.campaign.block("+12025550000")).toBe(1);
+    await expect(stage.campaign.block("+12025550000")).rejects.toThrow("disk I/O error");
+    expect(await stage.campaign.block("+12025550000")).toBe(1);
   });
 
   it("a rollback that never works is told in words", async () => {
@@ -297,8 +297,8 @@ describe("a failing database", () => {
     database.before = (statement) => {
       if (/^(commit|rollback)$/.test(statement)) throw new Error("disk I/O error");
     };
-    expect(() => stage.campaign.block("+12025550000")).toThrow("disk I/O error");
-    expect(() => stage.campaign.block("+12025550000")).toThrow(
+    await expect(stage.campaign.block("+12025550000")).rejects.toThrow("disk I/O error");
+    await expect(stage.campaign.block("+12025550000")).rejects.toThrow(
       "can't be rolled back: close the database and open it again",
     );
   });

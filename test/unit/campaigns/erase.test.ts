@@ -1,7 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import { openLedger } from "../../../src/campaigns/index.ts";
 import { BadParametersException, ServiceException } from "../../../src/errors.ts";
-import { numberOf, people, stageOf } from "./stage.ts";
+import { numberOf, people, secret, stageOf } from "./stage.ts";
 
 const dialled = ({ posts }: { posts: readonly { to_number: string }[] }) =>
   posts.map(({ to_number }) => to_number);
@@ -91,6 +92,28 @@ describe("who is erased", () => {
       expect.stringMatching(/^#/),
       numberOf(5),
     ]);
+  });
+
+  it("is not written again by a block, of the campaign or of a ledger with its secret", async () => {
+    const database = new DatabaseSync(":memory:");
+    const stage = await stageOf({}, database);
+    await stage.campaign.add(people(1));
+    await stage.campaign.erase(numberOf(0));
+    expect(await stage.campaign.block([numberOf(0), numberOf(5)])).toBe(1);
+    expect(await openLedger(database, { secret }).block([numberOf(0), numberOf(6)])).toBe(1);
+    const listed = database.prepare("select to_number from outdial_blocked order by 1").all();
+    const mark = expect.stringMatching(/^#[0-9a-f]{64}$/);
+    expect(listed.map(({ to_number }) => to_number)).toEqual([mark, numberOf(5), numberOf(6)]);
+    expect(await openLedger(database).block(numberOf(0))).toBe(1);
+  });
+
+  it("is not written by a list whose plan was confirmed after they were erased", async () => {
+    const database = new DatabaseSync(":memory:");
+    const stage = await stageOf({}, database);
+    const confirm = async () => (await stage.campaign.erase(numberOf(5))) === 0;
+    await stage.campaign.sync(people(1), { doNotCall: numberOf(5), confirm });
+    const listed = database.prepare("select to_number from outdial_blocked").all();
+    expect(listed).toEqual([{ to_number: expect.stringMatching(/^#/) }]);
   });
 
   it("leaves no number in what the service said of them", async () => {

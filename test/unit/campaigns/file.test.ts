@@ -55,7 +55,7 @@ describe("the file alone", () => {
     await stage.campaign.add(people(2));
     await stage.campaign.close();
     database.close();
-    openLedger(new DatabaseSync(file)).block(numberOf(0)); // and is never closed
+    await openLedger(new DatabaseSync(file)).block(numberOf(0)); // and is never closed
     copyFileSync(file, other);
     const again = await opened(other);
     if (typeof again === "string") throw new Error(again);

@@ -48,12 +48,78 @@ describe("8: one process dials from a ledger", () => {
     expect(open.get()).toEqual({ value: 0 });
   });
 
+  describe.each(["a file", "memory"])("after close, in %s", (where) => {
+    const closed = async () => {
+      const file = where === "memory" ? ":memory:" : join(folder(), "people.outdial");
+      const database = new DatabaseSync(file);
+      const stage = await stageOf({}, database);
+      await stage.campaign.add(people(1));
+      await stage.play();
+      const received = await stage.received(0, "call.completed");
+      await stage.campaign.close();
+      return { ...stage, database, received };
+    };
+
+    it("whatever would change the campaign is refused, and it can be read", async () => {
+      const { campaign, received } = await closed();
+      for (const change of [
+        () => campaign.add([]),
+        () => campaign.sync(people(2)),
+        () => campaign.sync(people(2), { confirm: () => false }),
+        () => campaign.note(received),
+        () => campaign.pause(),
+        () => campaign.resume(),
+        () => campaign.cancel(),
+        () => campaign.block([]),
+        () => campaign.erase([]),
+      ]) {
+        expect([String(change), await reasonOf(change)]).toEqual([String(change), "closed"]);
+      }
+      expect(await campaign.step()).toBeUndefined();
+      expect(await campaign.run()).toMatchObject({ calling: 1 });
+      expect(await campaign.drain()).toMatchObject({ calling: 1 });
+      expect([...campaign.results()]).toHaveLength(1);
+      expect([...campaign.audit()]).toHaveLength(3);
+    });
+
+    it("it cannot be read any more once the database is closed", async () => {
+      const { campaign, database } = await closed();
+      database.close();
+      for (const read of [
+        () => campaign.progress(),
+        () => campaign.run(),
+        () => campaign.drain(),
+        () => [...campaign.results()],
+        () => [...campaign.audit()],
+        () => campaign.nextCall,
+        () => campaign.lastCall(),
+      ]) {
+        expect([String(read), await reasonOf(read)]).toEqual([String(read), "closed"]);
+      }
+      expect(await campaign.step()).toBeUndefined();
+    });
+
+    it("a list that is still being read is refused from its next page on", async () => {
+      const { campaign, reopen } = await stageOf(
+        {},
+        new DatabaseSync(where === "memory" ? ":memory:" : join(folder(), "people.outdial")),
+      );
+      const list = async function* () {
+        yield* people(5_000);
+        await campaign.close();
+        yield { to_number: "+491234567" };
+      };
+      expect(await reasonOf(() => campaign.add(list()))).toBe("closed");
+      expect((await reopen()).campaign.progress()).toMatchObject({ waiting: 5_000 });
+    });
+  });
+
   it("looking and blocking go on meanwhile", async () => {
     const file = join(folder(), "people.outdial");
     const { campaign, play, posts } = await stageOf({}, new DatabaseSync(file));
     await campaign.add(people(2));
     const ledger = openLedger(new DatabaseSync(file));
-    expect(ledger.block(people(1)[0]?.to_number ?? "")).toBe(1);
+    expect(await ledger.block(people(1)[0]?.to_number ?? "")).toBe(1);
     expect(ledger.progress()).toMatchObject({ contacts: 2, waiting: 1, blocked: 1 });
     await play();
     expect(posts).toHaveLength(1);
@@ -138,7 +204,7 @@ describe("what is in the file", () => {
     );
     const ada = { to_number: "+4915112345678", id: "ada-17", variables: { name: "Ada Lovelace" } };
     await campaign.add([...people(5), ada, ...people(1000).slice(5)]);
-    campaign.block("+4915112345679");
+    await campaign.block("+4915112345679");
     await play(100);
     const found = (text: string) =>
       readdirSync(home).filter((file) => readFileSync(join(home, file), "latin1").includes(text));

@@ -5,7 +5,7 @@ import { claim } from "../../../src/campaigns/attempts.ts";
 import { sqlOf } from "../../../src/campaigns/sqlite.ts";
 import { contactOf } from "../../../src/campaigns/tables.ts";
 import { ServiceException } from "../../../src/errors.ts";
-import { noon, people, stageOf } from "./stage.ts";
+import { noon, numberOf, people, stageOf } from "./stage.ts";
 
 const unavailable = () => {
   throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
@@ -302,6 +302,27 @@ describe("6: another attempt only follows a verified final notification with a r
     await other.play(600_000);
     expect(other.posts).toHaveLength(0);
     expect(other.campaign.progress()).toMatchObject({ busy: 1, done: true });
+  });
+
+  it("after the shorter retryDelay of the process that would call, and not before a Retry-After", async () => {
+    const stage = await stageOf({ ...options, concurrency: 2 });
+    await stage.campaign.add(people(2));
+    await stage.play();
+    await stage.tell(0, "call.failed", "busy");
+    await stage.tell(1, "call.failed", "busy");
+    const retryAfter = 600;
+    stage.answer = ({ to_number }) => {
+      if (to_number === numberOf(0)) return { id: "cs_2" };
+      throw new ServiceException("HTTP 429", { placed: "no", code: 429, retryAfter });
+    };
+    await stage.play(61_000);
+    const again = stage.posts.findLastIndex(({ to_number }) => to_number === numberOf(0));
+    await stage.tell(again, "call.failed", "busy");
+    const later = await stage.reopen({ retryDelay: 1_000 });
+    await later.play(2_000);
+    expect(later.posts.map(({ to_number }) => to_number)).toEqual([numberOf(0)]);
+    await later.play(retryAfter * 1_000);
+    expect(later.posts.map(({ to_number }) => to_number)).toEqual([numberOf(0), numberOf(1)]);
   });
 
   it("after the longer retryDelay of the process that would call", async () => {

@@ -168,7 +168,7 @@ describe("a plan", () => {
   it("counts what would change, and changes nothing when it isn't confirmed", async () => {
     const stage = await stageOf();
     await stage.campaign.sync(people(4));
-    stage.campaign.block(numberOf(7));
+    await stage.campaign.block(numberOf(7));
     const before = [...stage.campaign.results(), ...stage.campaign.audit()];
     let plan: SyncPlan | undefined;
     const list = [
