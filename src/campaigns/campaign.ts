@@ -12,7 +12,15 @@ import { type Ledger, readResults } from "./ledger.ts";
 import { recordNotification } from "./notifications.ts";
 import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
-import { isBusyError, patience, type Sql, type Storage, sqlOf, whileBusy } from "./sqlite.ts";
+import {
+  isBusyError,
+  patience,
+  type Sql,
+  type Storage,
+  shortWait,
+  sqlOf,
+  whileBusy,
+} from "./sqlite.ts";
 import { type Synced, type SyncOptions, syncContacts } from "./sync.ts";
 import {
   audit,
@@ -415,7 +423,6 @@ export const open = async (
   requireNotified(options);
   const clock = checkedClock(checked.clock);
   const settings = { ...checked, clock };
-  sql.limitWaits();
   const begin = async (): Promise<Opened> => {
     sql.lock();
     prepare(sql);
@@ -486,7 +493,8 @@ export const openCampaign = async (
   storage: Storage,
   options: CampaignOptions,
 ): Promise<Campaign> => {
-  const sql = sqlOf(storage);
+  const isTooLong = (triedFor: number): boolean => triedFor > patience;
+  const sql = await whileBusy(() => sqlOf(storage, shortWait), isTooLong);
   const { campaign, dialer, settings, progress } = await open(sql, options, () => {
     prepareTables(sql);
     markOpen(sql);

@@ -19,7 +19,7 @@ const messages: Readonly<Record<LedgerReason, string>> = {
   damaged:
     "The ledger is damaged: the file was copied while it was written, or without its -journal. Use the original file, with the -journal beside it",
   busy: "The ledger is busy: another program reads or writes the file",
-  closed: "The campaign is closed: open it again with openCampaign",
+  closed: "The campaign or its database is closed: open it again",
   erase_incomplete:
     "The contacts are erased, but bytes of them may be left in the file: another program reads it, or the runtime forbids VACUUM, as Deno does without --allow-read and --allow-write as a whole",
   not_durable:

@@ -1,4 +1,5 @@
 import { BadParametersException } from "../errors.ts";
+import { kindOf } from "../lib/check.ts";
 import { LedgerException } from "./errors.ts";
 
 /** What a ledger writes. */
@@ -63,8 +64,6 @@ export interface Sql {
   close(): void;
   /** @throws {LedgerException} `closed` */
   requireOpen(): void;
-  /** From now on a busy file blocks for 100 ms at most, instead of 10 s. */
-  limitWaits(): void;
   /** Whether another program holds the file: the last transaction failed, or what was read last. */
   readonly isBusy: boolean;
   /** Whether this is a file, which may be copied, cut off and killed in the middle of a write. */
@@ -79,9 +78,6 @@ export interface Sql {
   compact(): void;
 }
 
-/** How long SQLite waits for a busy file where nobody has asked it not to block, in milliseconds. */
-const longWait = 10_000;
-
 /**
  * A rollback journal that is truncated at each commit, and syncs at each commit: the file alone holds
  * everything that was committed. Deleted bytes are overwritten.
@@ -90,13 +86,18 @@ const settings = `
   pragma synchronous = full;
   pragma secure_delete = on;
   pragma cache_size = -8000;
-  pragma foreign_keys = off;
-  pragma busy_timeout = ${longWait};`;
+  pragma foreign_keys = off;`;
 
 const journal = "truncate";
 
-/** Two locks are waited for at most, one at the beginning of a transaction and one at its end. */
-const shortWait = 50;
+/** How long SQLite waits for a busy file where it may block, in milliseconds. */
+const longWait = 10_000;
+
+/**
+ * How long SQLite waits where it must not block, in milliseconds. Two locks are waited for at most, one at the
+ * beginning of a transaction and one at its end.
+ */
+export const shortWait = 50;
 
 /** How long a commit waits for others to share it, in milliseconds. */
 const groupingTime = 10;
@@ -149,9 +150,13 @@ class FileSql implements Sql {
   #isReadBusy = false;
   #isWriteBusy = false;
 
-  constructor(database: Database) {
+  constructor(database: Database, wait: number) {
     this.#database = database;
-    database.exec(settings);
+    try {
+      database.exec(`pragma busy_timeout = ${wait}; ${settings}`);
+    } catch (error) {
+      throw translated(error);
+    }
   }
 
   /** Empty for a database in memory. */
@@ -327,10 +332,6 @@ class FileSql implements Sql {
     }
   }
 
-  limitWaits(): void {
-    this.#database.exec(`pragma busy_timeout = ${shortWait}`);
-  }
-
   compact(): void {
     if (!this.#path) return;
     try {
@@ -354,19 +355,34 @@ export const durableSql = (storage: DurableStorage): Sql => ({
   lock: () => {},
   close: () => {},
   requireOpen: () => {},
-  limitWaits: () => {},
   isBusy: false,
   isFile: false,
   hasTemporaryTables: false,
   compact: () => {},
 });
 
-/** @throws {BadParametersException} when it is neither a database nor a Durable Object's storage */
-export const sqlOf = (storage: Storage): Sql => {
+/** The SQL of an open database; what it is, when it is none. */
+const fileSqlOf = (database: Database, wait: number): Sql | "a closed one" => {
+  try {
+    return new FileSql(database, wait);
+  } catch (error) {
+    if (error instanceof LedgerException && error.reason === "closed") return "a closed one";
+    throw error;
+  }
+};
+
+/**
+ * The SQL of a storage.
+ *
+ * @param wait - how long a busy file blocks, in milliseconds
+ * @throws {BadParametersException} when it is neither an open database nor a Durable Object's storage
+ * @throws {LedgerException} `busy`
+ */
+export const sqlOf = (storage: Storage, wait: number = longWait): Sql => {
   if (isDurable(storage)) return durableSql(storage);
-  if (isDatabase(storage)) return new FileSql(storage);
-  const given = storage === null ? "null" : typeof storage;
-  const message = `must be an open database, such as new DatabaseSync("people.outdial") of node:sqlite, not a ${given}`;
+  const given = isDatabase(storage) ? fileSqlOf(storage, wait) : kindOf(storage);
+  if (typeof given !== "string") return given;
+  const message = `must be an open database, such as new DatabaseSync("people.outdial") of node:sqlite, not ${given}`;
   throw new BadParametersException([{ param: "storage", message }]);
 };
 

@@ -14,7 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmulator, type Emulator } from "outdial/emulator";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { DoNotCallFile } from "../../src/cli/dial/do-not-call.ts";
 import { type Server, serveNode } from "../../src/cli/serve.ts";
 import {
   begin,
@@ -43,6 +44,8 @@ let server: Server;
 let receiver: string;
 /** While it is set, the service answers no call. */
 let held: Promise<void> | undefined;
+/** While it is set, another program holds the ledger. */
+let ledgerHeld: Promise<void> | undefined;
 let posts: number;
 /** How the notifications were answered; 0 for a connection that was cut off. */
 let answers: number[];
@@ -54,6 +57,19 @@ const posted = (count: number): Promise<void> =>
     watch = () => posts >= count && resolve();
     watch();
   });
+
+/** Another program holds the ledger until it is released. */
+const holdLedger = (): (() => void) => {
+  const other = new DatabaseSync(join(folder, "people.outdial"));
+  other.exec("begin exclusive");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  ledgerHeld = promise;
+  return () => {
+    other.close();
+    ledgerHeld = undefined;
+    resolve();
+  };
+};
 
 /** The service answers no call until it is released. */
 const holdAnswers = (): (() => void) => {
@@ -68,16 +84,22 @@ beforeEach(async () => {
   answers = [];
   receiver = "";
   held = undefined;
+  ledgerHeld = undefined;
   watch = () => {};
   emulator = createEmulator({
     speed: 100,
     fetch: async (request, init) => {
       if (request.url.includes("/flow")) return Response.json({ action: "hangup" });
-      const at = answers.push(0) - 1;
       const { pathname, search } = new URL(request.url);
-      const response = await fetch(new Request(receiver + pathname + search, request), init);
-      answers[at] = response.status;
-      return response;
+      for (;;) {
+        const at = answers.push(0) - 1;
+        const again = new Request(receiver + pathname + search, request.clone());
+        const response = await fetch(again, init);
+        answers[at] = response.status;
+        if (response.status !== 500 || !ledgerHeld) return response;
+        // The emulator is 100 times faster than a service, and would soon give up.
+        await ledgerHeld;
+      }
     },
   });
   const handler = async (request: Request): Promise<Response> => {
@@ -96,6 +118,7 @@ afterEach(async () => {
   emulator.reset();
   await emulator.close();
   rmSync(folder, { recursive: true });
+  vi.restoreAllMocks();
 });
 
 const file = (name: string, text: string): string => {
@@ -310,6 +333,130 @@ describe("outdial dial", () => {
     release();
     const { stdout } = await running.ended;
     expect(JSON.parse(stdout)).toMatchObject({ completed: 1, blocked: 2 });
+  });
+
+  describe("survives another program that holds the ledger", () => {
+    const numbers = ["+13035551000", "+13035551001", "+13035551002"];
+    const busy = /another program holds the ledger/;
+    const slowly = (...more: readonly string[]) =>
+      words(file("people.csv", `number\n${numbers.join("\n")}\n`), ...listening(), ...more).map(
+        (word) => (word === "50" ? "1" : word),
+      );
+    /** The errors that a handler prints. */
+    let printed: MockInstance;
+
+    beforeEach(() => {
+      printed = vi.spyOn(console, "error");
+    });
+
+    afterEach(() => {
+      expect(printed.mock.calls).toEqual([]);
+    });
+
+    /** No error of the code is shown to a user. */
+    const isPlain = ({ stderr }: Ended) => !/Exception|Error|\.[jt]s:\d/.test(stderr);
+
+    it("says so, and goes on once the file is free", async () => {
+      const running = begin(slowly("--json"), env(), { columns: 120 });
+      await posted(1);
+      const release = holdLedger();
+      await running.says(busy);
+      await expect.poll(() => answers).toContain(500);
+      release();
+      const ended = await running.ended;
+      expect(isPlain(ended), ended.stderr).toBe(true);
+      expect(ended.code).toBe(0);
+      expect(JSON.parse(ended.stdout)).toMatchObject({ completed: 3, unknown: 0 });
+      expect(posts).toBe(3);
+    });
+
+    it("calls nobody who was put on the do-not-call list meanwhile", async () => {
+      const dnc = file("dnc.txt", "");
+      const running = begin(slowly("--do-not-call", dnc, "--json"), env(), { columns: 120 });
+      await posted(1);
+      const release = holdLedger();
+      const called = Date.now();
+      const read = vi.spyOn(DoNotCallFile.prototype, "numbers");
+      file("dnc.txt", `${numbers.slice(1).join("\n")}\n`);
+      await expect.poll(() => read.mock.calls.length).toBe(1);
+      // From now on the rate allows the next call.
+      await expect.poll(() => Date.now() - called).toBeGreaterThan(1_000);
+      release();
+      const ended = await running.ended;
+      expect(isPlain(ended), ended.stderr).toBe(true);
+      expect(ended.code).toBe(0);
+      expect(JSON.parse(ended.stdout)).toMatchObject({ completed: 1, blocked: 2 });
+      expect(posts).toBe(1);
+    });
+
+    it("pauses for a do-not-call list that cannot be read meanwhile", async () => {
+      const dnc = file("dnc.txt", "");
+      const running = begin(slowly("--do-not-call", dnc), env(), { columns: 120 });
+      await posted(1);
+      const release = holdLedger();
+      const read = vi.spyOn(DoNotCallFile.prototype, "numbers");
+      file("dnc.txt", "nobody\n");
+      await expect.poll(() => read.mock.calls.length).toBeGreaterThan(1);
+      release();
+      const ended = await running.ended;
+      expect(isPlain(ended), ended.stderr).toBe(true);
+      expect(
+        ended.stderr.match(/outdial: the do-not-call list cannot be read: line 1/g),
+      ).toHaveLength(1);
+      expect(ended.stderr).toContain("Paused: the do-not-call list cannot be read");
+      expect(ended.code).toBe(1);
+      expect(posts).toBe(1);
+    });
+
+    it("ends after ctrl-C with the live calls in the ledger", async () => {
+      const answer = holdAnswers();
+      const running = begin(slowly("--json"), env(), { columns: 120 });
+      await posted(1);
+      const release = holdLedger();
+      running.kill("SIGINT");
+      await running.says(
+        /another program holds the ledger {2}stopping: waiting for the live calls/,
+      );
+      answer();
+      await expect.poll(() => answers).toContain(500);
+      release();
+      const ended = await running.ended;
+      expect(isPlain(ended), ended.stderr).toBe(true);
+      expect(ended.code).toBe(130);
+      expect(ended.stderr).toContain("Interrupted with 2 waiting");
+      expect(JSON.parse(ended.stdout)).toMatchObject({ completed: 1, calling: 0, waiting: 2 });
+      expect((await results()).slice(1).join()).toMatch(/completed,normal,1,cs_/);
+    });
+
+    it("prints its summary when the ledger is held at the end", async () => {
+      const running = begin(slowly(), env(), { columns: 120 });
+      // The line is cleared, and the receiver is being closed, before the campaign is.
+      await running.says(/\/3 done.*\[K$/s);
+      const release = holdLedger();
+      const ended = await running.ended;
+      release();
+      expect(isPlain(ended), ended.stderr).toBe(true);
+      expect(ended.stderr).toContain("not marked as closed: the next run checks it");
+      expect(ended.stderr).toContain("3 of 3 done: 3 completed");
+      expect(ended.code).toBe(0);
+      expect((await run(slowly())).code).toBe(0);
+      expect(posts).toBe(3);
+    });
+
+    it("exits 2 when it is held from the start: nobody is called", async () => {
+      const args = slowly();
+      new DatabaseSync(join(folder, "people.outdial")).close();
+      chmodSync(join(folder, "people.outdial"), 0o600);
+      const release = holdLedger();
+      const ended = await run(args);
+      release();
+      expect(isPlain(ended), ended.stderr).toBe(true);
+      expect(ended.stderr).toMatch(
+        /^outdial: the ledger is busy: another program reads or writes the file/,
+      );
+      expect(ended.code).toBe(2);
+      expect(posts).toBe(0);
+    });
   });
 
   it("refuses a do-not-call list that is no regular file: a pipe gives its numbers only once", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "vitest";
 import { LedgerException, openLedger } from "../../../src/campaigns/index.ts";
-import { people, secret, stageOf } from "./stage.ts";
+import { numberOf, people, secret, stageOf } from "./stage.ts";
 
 const folders: string[] = [];
 const folder = () => {
@@ -46,6 +46,35 @@ describe("8: one process dials from a ledger", () => {
     expect(open.get()).toEqual({ value: 1 });
     await second.campaign.close();
     expect(open.get()).toEqual({ value: 0 });
+  });
+
+  it("a block waits for another program, and no call begins before it is in the ledger", async () => {
+    const file = join(folder(), "people.outdial");
+    const { campaign, posts } = await stageOf({}, new DatabaseSync(file));
+    await campaign.add(people(2));
+    const other = new DatabaseSync(file);
+    other.exec("begin exclusive");
+    const blocked = campaign.block(numberOf(0));
+    expect(campaign.busy).toBe(true);
+    other.close();
+    await campaign.step();
+    expect(posts).toEqual([]);
+    expect(await blocked).toBe(1);
+    await campaign.step();
+    expect(posts.map(({ to_number }) => to_number)).toEqual([numberOf(1)]);
+  });
+
+  it("what is read says that another program holds the file, and that it does no more", async () => {
+    const file = join(folder(), "people.outdial");
+    const { campaign } = await stageOf({}, new DatabaseSync(file));
+    await campaign.add(people(2));
+    const other = new DatabaseSync(file);
+    other.exec("begin exclusive");
+    expect(campaign.progress()).toMatchObject({ waiting: 0 });
+    expect(campaign.busy).toBe(true);
+    other.close();
+    expect(campaign.progress()).toMatchObject({ waiting: 2 });
+    expect(campaign.busy).toBe(false);
   });
 
   describe.each(["a file", "memory"])("after close, in %s", (where) => {

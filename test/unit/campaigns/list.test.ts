@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { BadParametersException } from "../../../src/errors.ts";
 import { noon, numberOf, people, stageOf } from "./stage.ts";
@@ -310,6 +311,14 @@ describe("a campaign", () => {
       }
     },
   );
+
+  it("says what a storage must be that is a closed database", async () => {
+    const database = new DatabaseSync(":memory:");
+    database.close();
+    const opening = stageOf({}, database);
+    await expect(opening).rejects.toThrow(BadParametersException);
+    await expect(opening).rejects.toThrow(/storage must be an open database, .*not a closed one/);
+  });
 
   it("says what a storage must be that is the name of a file", async () => {
     const opening = stageOf({}, Object("people.db").valueOf());
