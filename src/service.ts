@@ -1,6 +1,15 @@
 import type { CallParams } from "./calls/params.ts";
 import type { ParameterIssue } from "./errors.ts";
 import type { Action } from "./flows/actions.ts";
+import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
+import type {
+  MediaSocket,
+  MediaStream,
+  OnOver,
+  StreamHandlers,
+  StreamOptions,
+} from "./flows/media/session.ts";
+import type { Rule } from "./lib/check.ts";
 
 /** A request that places a call, as a carrier takes it. */
 export interface EncodedCall {
@@ -83,42 +92,69 @@ export interface ApplicationSide {
   readonly redeliverStatus: number;
 }
 
+/** A message on a media socket: text or binary. */
+export type MediaMessage = string | Uint8Array<ArrayBuffer>;
+
 /** What a carrier's message on a media socket means. Audio is 16-bit PCM at the stream's rate. */
 export type MediaInput =
   | {
       readonly type: "start";
-      readonly account_id: string;
-      readonly call_id: string;
-      readonly stream_id: string;
-      readonly sampleRate: 8000 | 16000;
+      readonly start: MediaStart;
       /** The query that `signUrl` added to the `ws_url`, where the carrier drops queries and sends it apart. */
       readonly token?: string | undefined;
     }
   | { readonly type: "audio"; readonly bytes: Uint8Array<ArrayBuffer> }
   /** All audio before this mark was played, or cleared. */
   | { readonly type: "played"; readonly mark: string }
-  | { readonly type: "other"; readonly message: unknown };
+  /** The stream is over; the socket may stay open. */
+  | { readonly type: "stop" }
+  | { readonly type: "other"; readonly message: MediaOther };
 
-/** The messages on one media socket, in the carrier's form. */
+/** The messages on one media socket, in the carrier's form. Its functions return the messages to send, in order. */
 export interface MediaCodec {
-  /** @throws {FrameException} for a message that breaks the protocol */
+  /** Bytes of PCM in a byte that the socket sends: 0.75 for PCM in base64. */
+  readonly pcmPerByte: number;
+  /**
+   * Parses a message: text, or an `ArrayBuffer` (from some sockets a `Uint8Array`).
+   *
+   * @throws {FrameException} for a message that breaks the protocol
+   */
   readonly decode: (data: unknown) => MediaInput;
-  /** Audio in whole frames; the codec keeps what is less. */
-  readonly audio: (pcm: Uint8Array) => readonly (string | Uint8Array<ArrayBuffer>)[];
-  /** What it kept, padded to a frame. */
-  readonly flush: () => readonly (string | Uint8Array<ArrayBuffer>)[];
-  /** Drops what the carrier has queued. */
-  readonly clear: () => readonly (string | Uint8Array<ArrayBuffer>)[];
+  /**
+   * Audio in whole frames; the codec keeps what is less. Called only after `start` was decoded.
+   *
+   * @param pcm - whole samples
+   * @param id - unique in the stream
+   */
+  readonly audio: (pcm: Uint8Array, id: string) => readonly MediaMessage[];
+  /**
+   * What it kept, padded to a frame; absent where a message of audio may have any length. Called when no more audio
+   * has come by the time that the carrier has played what was sent.
+   */
+  readonly flush?: () => readonly MediaMessage[];
+  /** Drops what the carrier has queued, and what the codec kept. */
+  readonly clear: () => readonly MediaMessage[];
+  /** Stops the audio with this id; absent where a carrier can only clear. */
+  readonly interrupt?: (id: string) => readonly MediaMessage[];
   /** Asks to be told when all audio so far was played; absent where a carrier doesn't tell. */
-  readonly mark?: (name: string) => readonly (string | Uint8Array<ArrayBuffer>)[];
+  readonly mark?: (name: string) => readonly MediaMessage[];
 }
 
-/** How a carrier sends the audio of a call. */
+/** How a carrier sends the audio of a call: made of its codec by `carrierMedia`. */
 export interface MediaSide {
-  /** A codec for one socket. */
-  readonly codec: () => MediaCodec;
-  /** Whether the signed query of a `ws_url` comes with `start`, not with the socket's URL. */
-  readonly tokenInStart: boolean;
+  /**
+   * Opens a stream on a socket.
+   *
+   * @throws {BadParametersException} when an option breaks its rule
+   */
+  readonly openStream: (
+    socket: MediaSocket,
+    handlers: StreamHandlers,
+    options: StreamOptions,
+    onOver: OnOver,
+  ) => MediaStream;
+  /** The options of `openStream` that only this carrier has. */
+  readonly optionRules: Readonly<Record<string, Rule>>;
 }
 
 /**

@@ -1,5 +1,7 @@
+import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaOther, MediaStart } from "../flows/media/messages.ts";
 import { chunkSizeRule, type StreamOptions } from "../flows/media/session.ts";
+import type { StartChecks } from "../flows/media/signed-start.ts";
 import { fail, isFunction, isRecord, type Rule } from "../lib/check.ts";
 import type { Transcript } from "./agent.ts";
 import type { ConnectionEnd } from "./connection.ts";
@@ -16,6 +18,7 @@ import type { OpenSocket } from "./open-socket.ts";
  * | `agent_ended` | the agent closed its socket, and what it said was played |
  * | `closed` | the application called `close` |
  * | `no_start` | the service sent no `start` within `startTimeout` |
+ * | `unverified` | with `secret`: `start` has no valid token of `signUrl`; nothing was opened, called or sent |
  * | `agent_unreachable` | the agent's socket could not be opened |
  * | `agent_refused` | the agent refuses the key, the account or the model |
  * | `agent_slow` | the agent wasn't ready within `agentTimeout` |
@@ -31,6 +34,7 @@ export type EndReason =
   | "agent_hung_up"
   | "closed"
   | "no_start"
+  | "unverified"
   | "agent_slow"
   | "agent_silent"
   | "session_limit"
@@ -53,8 +57,11 @@ export interface Interruption {
 
 /** The options of `connectAgent`. What the functions throw goes to `onError`; the call continues. */
 export interface SessionOptions extends StreamOptions {
-  /** Called once, when the stream has started, with the call's ids. */
-  readonly onStart?: ((start: MediaStart) => unknown) | undefined;
+  /**
+   * Called once, when the stream has started, with the call's ids. The second argument is the context of `signUrl`,
+   * where a `service` such as Twilio sends it with `start` and it was verified; else it is `{}`.
+   */
+  readonly onStart?: ((start: MediaStart, context: Context) => unknown) | undefined;
   /** Called with the texts of what is said, where the agent sends them. */
   readonly onTranscript?: ((transcript: Transcript) => unknown) | undefined;
   /** Called when the callee has interrupted the agent, once the line is silent. */
@@ -158,7 +165,7 @@ export const checkOptions = <Options>(options: unknown, rules: OptionRules<Optio
   }
 };
 
-const sessionRules: OptionRules<SessionOptions> = {
+const sessionRules: OptionRules<Omit<SessionOptions, keyof StartChecks>> = {
   onStart: functionRule,
   onTranscript: functionRule,
   onInterrupted: functionRule,
@@ -173,6 +180,7 @@ const sessionRules: OptionRules<SessionOptions> = {
   toolTimeout: durationRule,
   open: functionRule,
   chunkSize: chunkSizeRule,
+  service: objectRule,
   form: [(value) => value === "flat" || value === "nested", 'must be "flat" or "nested"'],
 };
 
@@ -182,7 +190,7 @@ const sessionRules: OptionRules<SessionOptions> = {
  * @throws {BadParametersException} (`placed: "no"`) when an option is unknown or breaks its rule
  */
 export const limitsOf = (options: SessionOptions): Limits => {
-  checkOptions(options, sessionRules);
+  checkOptions(options, { ...sessionRules, ...options?.service?.media?.optionRules });
   const given = Object.entries(options).filter(
     ([name, value]) => name in defaults && value !== undefined,
   );

@@ -1,6 +1,7 @@
+import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
 import { Playback } from "../flows/media/playback.ts";
-import { type AudioFrame, type MediaSocket, openStream } from "../flows/media/session.ts";
+import { type AudioFrame, type MediaSocket, streamOf } from "../flows/media/session.ts";
 import { quietly } from "../lib/check.ts";
 import { reporterOf } from "../lib/report.ts";
 import { createTimers } from "../lib/timers.ts";
@@ -357,21 +358,17 @@ export const createSession = (
   };
 
   /** The callee is on the line. */
-  const onStart = (start: MediaStart): void => {
+  const onStart = (start: MediaStart, context: Context): void => {
     const { sample_rate: sampleRate } = start.data;
     const stream = { encoding: "pcm", sampleRate } as const;
     meter.started();
     timers.clear("start");
     timers.set("duration", limits.maxDuration, () => end("too_long"));
     timers.set("agent", limits.agentTimeout, () => end("agent_slow"));
+    taken ??= takeConnection(given);
     const connection = taken ?? new Connection(agent, { sampleRate }, options.open ?? openSocket);
-    const line = {
-      audio: media.sendAudio,
-      clear: () => media.send({ type: "clear" }),
-      buffered: () => quietly(() => media.buffered) ?? 0, // A socket of any make may throw.
-    };
     const isContinuous = connection.read((codec) => codec.continuous) ?? false;
-    const playback = new Playback(line, {
+    const playback = new Playback(media, {
       sampleRate,
       chunkSize: limits.chunkSize,
       isContinuous,
@@ -379,7 +376,7 @@ export const createSession = (
     });
     const input = createInboundAudio(stream, meter, timers);
     state = { stage: "connecting", connection, playback, input, stream, isContinuous };
-    call(options.onStart, start);
+    call((one: MediaStart) => options.onStart?.(one, context), start);
     connection.listen({
       onEvent,
       onMessage: () => state.stage === "talking" && state.watchdog.message(),
@@ -404,9 +401,13 @@ export const createSession = (
     onClose: () => end("hung_up"),
     onError: report,
   };
-  const media = openStream(socket, handlers, options);
+  const media = streamOf(socket, handlers, options, (isUnverified) => {
+    if (isUnverified) end("unverified");
+  });
   timers.set("start", limits.startTimeout, () => end("no_start"));
-  const taken = takeConnection(given); // Last: if an argument is refused above, the caller keeps it.
+  // Last: if an argument is refused above, the caller keeps it. With a service it is taken when the stream has started:
+  // whoever sends no signed `start` must not get it.
+  let taken = options.service ? undefined : takeConnection(given);
   return {
     ended,
     get metrics() {

@@ -10,6 +10,7 @@ export type {
   EncodedCall,
   MediaCodec,
   MediaInput,
+  MediaMessage,
   MediaSide,
   Refused,
   Service,

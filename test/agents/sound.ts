@@ -1,4 +1,4 @@
-import { decodeMulaw, encodeMulaw } from "../../src/agents/audio/mulaw.ts";
+import { decodeMulaw, encodeMulaw } from "../../src/lib/mulaw.ts";
 
 /** So many milliseconds of one level. */
 export const level = (value: number, ms: number, rate: number): Int16Array<ArrayBuffer> =>

@@ -1,4 +1,4 @@
-import { decodeMulaw } from "./mulaw.ts";
+import { decodeMulaw } from "../../lib/mulaw.ts";
 import type { AudioFormat } from "./resample.ts";
 
 /** The mean size of samples above which somebody speaks on a telephone line. */

@@ -1,4 +1,4 @@
-import { decodeMulaw, encodeMulaw } from "./mulaw.ts";
+import { decodeMulaw, encodeMulaw } from "../../lib/mulaw.ts";
 
 /** How audio is encoded: 16-bit samples, least significant byte first, or G.711 μ-law, a byte each. */
 export interface AudioFormat {

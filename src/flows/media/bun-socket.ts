@@ -7,7 +7,7 @@ export interface BunServerSocket {
   /** 1 while it is open. */
   readonly readyState: number;
   /** Sends a message. */
-  send(message: string): unknown;
+  send(message: string | Uint8Array<ArrayBuffer>): unknown;
   /** Closes the socket. */
   close(code?: number, reason?: string): void;
   /** Bytes that wait for the network. */
@@ -65,8 +65,8 @@ export class BunSocket implements MediaSocket {
     this.#socket = socket;
   }
 
-  /** Sends a text message. */
-  send(message: string): void {
+  /** Sends a message: text or bytes. */
+  send(message: string | Uint8Array<ArrayBuffer>): void {
     this.#socket?.send(message);
   }
 

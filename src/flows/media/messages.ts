@@ -102,7 +102,7 @@ const maxAudio = 1_048_576;
 const maxMessage = maxAudio + 4096;
 
 /** Fields that a message must have, each with its rule or with fields of its own. It may have more. */
-interface Fields {
+export interface Fields {
   readonly [name: string]: Rule | Fields;
 }
 
@@ -119,9 +119,9 @@ const isAudio = (value: unknown): boolean =>
   isText(value) && value.length <= maxAudio && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 
 const audioRule = "must be base64 of at most 1 MiB";
-const audioB64: Rule = [isAudio, audioRule];
+export const audioB64: Rule = [isAudio, audioRule];
 
-const oneOf = (...allowed: readonly unknown[]): Rule => [
+export const oneOf = (...allowed: readonly unknown[]): Rule => [
   (value) => allowed.includes(value),
   `must be ${allowed.join(" or ")}`,
 ];
@@ -148,7 +148,7 @@ const serviceFields: ReadonlyMap<unknown, Fields> = new Map<unknown, Fields>([
 ]);
 
 /** The first field that breaks its rule, by its path, and the rule. */
-const faultIn = (
+export const faultIn = (
   message: Readonly<Record<string, unknown>>,
   fields: Fields,
   path = "",
@@ -182,19 +182,27 @@ export const isOther = (message: unknown): message is MediaOther =>
   isRecord(message) && isText(message.type) && !serviceFields.has(message.type);
 
 /**
+ * Parses a message in JSON.
+ *
+ * @throws {FrameException} when it isn't text, too long or no JSON
+ */
+export const parseJson = (message: unknown): unknown => {
+  if (!isText(message)) throw new FrameException("The message isn't text");
+  if (message.length > maxMessage) throw new FrameException("The message is too long");
+  try {
+    return JSON.parse(message);
+  } catch {
+    throw new FrameException("The message isn't JSON"); // The parser's own error quotes it.
+  }
+};
+
+/**
  * Parses a message of the service.
  *
  * @throws {FrameException} with the rule that is broken, never a value
  */
 export const parseMessage = (message: unknown): MediaStart | MediaAudio | MediaOther => {
-  if (!isText(message)) throw new FrameException("The message isn't text");
-  if (message.length > maxMessage) throw new FrameException("The message is too long");
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(message);
-  } catch {
-    throw new FrameException("The message isn't JSON"); // The parser's own error quotes it.
-  }
+  const parsed = parseJson(message);
   if (isOther(parsed) || isServiceMessage(parsed)) return parsed;
   throw new FrameException(faultOf(parsed));
 };

@@ -1,4 +1,6 @@
+import { quietly } from "../../lib/check.ts";
 import { keepNewest } from "../../lib/newest.ts";
+import type { MediaClear } from "./messages.ts";
 
 /** A part of the queued audio. */
 export interface Part<Tag> {
@@ -127,12 +129,29 @@ export const createSender = (
   return { run, runAfter, stop };
 };
 
+/** What a service acknowledges to have played: times of a playback's own clock. */
+export interface Acknowledged {
+  /** A message was sent, whose audio plays from one time until another if the service is not behind. */
+  readonly sent: (id: string, from: number, until: number) => void;
+  /** The time of the playback's clock up to which audio was played. */
+  readonly playedAt: (now: number) => number;
+  /** Whether sent audio is not acknowledged. */
+  readonly isWaiting: () => boolean;
+  /** Called whenever some is. */
+  onPlayed: () => void;
+}
+
 /** The line that a playback sends to. */
 export interface PlaybackLine {
-  readonly audio: (samples: Uint8Array<ArrayBuffer>) => unknown;
-  readonly clear: () => unknown;
+  /** Sends one message of audio; returns its id, or nothing when it couldn't be sent. */
+  readonly sendAudio: (samples: Uint8Array) => string | undefined;
+  readonly send: (message: MediaClear) => unknown;
   /** Bytes that the socket buffers for the network. */
   readonly buffered: () => number;
+  /** Bytes of PCM in one of those bytes: 0.75 for base64, by default. */
+  readonly pcmPerByte?: number | undefined;
+  /** Absent where a service does not tell what it has played. */
+  readonly acknowledged?: Acknowledged | undefined;
 }
 
 /** How a playback is set up. */
@@ -207,7 +226,7 @@ const remember = (names: Set<string>, name: string): void => {
 
 /**
  * Plays an agent's audio. It sends at most a second ahead of what the callee hears, and computes how much of each
- * item was played. It uses its own clock, because no service reports what it has played. `clear` silences it in the
+ * item was played. It uses its own clock, and what the service acknowledges, if it does. `clear` silences it in the
  * same turn of the event loop.
  */
 export class Playback {
@@ -237,10 +256,11 @@ export class Playback {
     this.#sender = createSender(
       this.#queue,
       () => this.#due() - performance.now(),
-      () => line.buffered() > maxBuffered,
+      () => this.#buffered() > maxBuffered,
       () => this.#send(),
       () => this.#checkPlayed(),
     );
+    if (line.acknowledged) line.acknowledged.onPlayed = this.#sender.run;
   }
 
   /** A response begins. An earlier, cancelled response may have had the same name. */
@@ -306,7 +326,8 @@ export class Playback {
   clear(): readonly PlayedItem[] {
     const now = performance.now();
     const unsent = this.#unsent();
-    const wasPlaying = unsent > 0 || this.#sentUntil > now - 1000; // The service may be behind our clock.
+    // The service may be behind our clock.
+    const wasPlaying = unsent > 0 || this.#isWaiting() || this.#sentUntil > now - 1000;
     this.#sender.stop();
     const cuts = this.#cut(this.#playedAt(now));
     for (const response of this.#open) remember(this.#cancelled, response);
@@ -314,7 +335,7 @@ export class Playback {
     this.#queue.drop();
     this.#sentUntil = Number.NEGATIVE_INFINITY;
     this.#hasSent = false;
-    if (wasPlaying) this.#line.clear();
+    if (wasPlaying) this.#line.send({ type: "clear" });
     this.#checkPlayed();
     return cuts;
   }
@@ -353,15 +374,26 @@ export class Playback {
     return this.#onPlayed.length > 0;
   }
 
-  /** Milliseconds of sent audio that the socket still buffers, in base64. */
+  /** Bytes that the socket buffers: a socket of any make may throw. */
+  #buffered(): number {
+    return quietly(() => this.#line.buffered()) ?? 0;
+  }
+
+  /** Milliseconds of sent audio that the socket still buffers. */
   #unsent(): number {
-    return (this.#line.buffered() * 0.75) / this.#bytesPerMs;
+    return (this.#buffered() * (this.#line.pcmPerByte ?? 0.75)) / this.#bytesPerMs;
+  }
+
+  /** Whether the service has not acknowledged all that was sent. */
+  #isWaiting(): boolean {
+    return !!this.#line.acknowledged?.isWaiting();
   }
 
   /** The time up to which audio was played. Audio in the socket's buffer was not played. */
   #playedAt(now: number): number {
+    const played = this.#line.acknowledged?.playedAt(now) ?? now;
     const unsent = this.#unsent();
-    return unsent > 0 ? Math.min(now, this.#sentUntil - unsent) : now;
+    return unsent > 0 ? Math.min(played, this.#sentUntil - unsent) : played;
   }
 
   /** When the next message is due: a whole message early, a partial one as late as possible. */
@@ -377,7 +409,8 @@ export class Playback {
     const size = Math.min(this.#queue.length, this.#options.chunkSize * this.#bytesPerMs);
     const message = new Uint8Array(size);
     const now = performance.now();
-    let from = Math.max(now, this.#sentUntil);
+    const begin = Math.max(now, this.#sentUntil);
+    let from = begin;
     const gap = this.#hasSent ? from - this.#sentUntil : 0;
     const response = this.#queue.next?.response;
     const isSame = response === undefined ? gap < pause : response === this.#lastResponse;
@@ -396,12 +429,14 @@ export class Playback {
     this.#sentUntil = from;
     this.#hasSent = true;
     this.#options.onSent(isSame ? gap : 0);
-    this.#line.audio(message);
+    const id = this.#line.sendAudio(message);
+    if (id) this.#line.acknowledged?.sent(id, begin, from);
   }
 
   /** Resolves the promises of `played` if everything was played. */
   #checkPlayed(): void {
-    if (this.#onPlayed.length === 0 || this.#queue.length > 0 || this.isOpen) return;
+    const isPlaying = this.#queue.length > 0 || this.isOpen || this.#isWaiting();
+    if (this.#onPlayed.length === 0 || isPlaying) return;
     const now = performance.now();
     const unsent = this.#unsent();
     if (unsent > 0) this.#sentUntil = Math.max(this.#sentUntil, now + unsent);

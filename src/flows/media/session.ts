@@ -1,6 +1,8 @@
+import type { Context } from "../../callbacks/signed-url.ts";
 import { fail, type Rule } from "../../lib/check.ts";
 import { base64 } from "../../lib/encoding.ts";
-import { reporterOf } from "../../lib/report.ts";
+import { type Reporter, reporterOf } from "../../lib/report.ts";
+import type { MediaMessage, Service } from "../../service.ts";
 import {
   decodeAudio,
   FrameException,
@@ -13,7 +15,8 @@ import {
   type NestedMediaSpeech,
   parseMessage,
 } from "./messages.ts";
-import { AudioQueue, createSender, maxBuffered } from "./playback.ts";
+import { AudioQueue, createSender, maxBuffered, type PlaybackLine } from "./playback.ts";
+import type { StartChecks } from "./signed-start.ts";
 
 /** The part of a WebSocket's event that a session reads. */
 export interface MediaEvent {
@@ -33,8 +36,10 @@ export interface MediaSocket {
   readonly readyState: number;
   /** Bytes that it buffers for the network. Workers don't have it: there a full network can't be seen. */
   readonly bufferedAmount?: number;
-  /** Sends a text message. */
-  send(message: string): void;
+  /** How binary messages are delivered: set to `"arraybuffer"` with a `service`. */
+  binaryType?: string;
+  /** Sends a message: text, and bytes with a service that takes binary audio. */
+  send(message: string | Uint8Array<ArrayBuffer>): void;
   /** Closes the socket. */
   close(code?: number, reason?: string): void;
   /** Adds a listener, as on any `EventTarget`. */
@@ -67,8 +72,12 @@ export interface Closed {
 
 /** Functions that are called with what happens on a stream. What they throw goes to `onError`; the call continues. */
 export interface StreamHandlers {
-  /** Called once, with the call's ids and how its audio is encoded. */
-  readonly onStart?: ((start: MediaStart) => unknown) | undefined;
+  /**
+   * Called once, with the call's ids and how its audio is encoded. The second argument is the context of `signUrl`,
+   * where a `service` such as Twilio sends it with `start` and it was verified; else it is `{}`. It is no field of
+   * `start`, because anybody can write fields into a message.
+   */
+  readonly onStart?: ((start: MediaStart, context: Context) => unknown) | undefined;
   /** Called with the callee's audio, in order. A promise is not waited for. */
   readonly onAudio?: ((frame: AudioFrame) => unknown) | undefined;
   /** Called with any other message of the service, as it came. */
@@ -82,8 +91,14 @@ export interface StreamHandlers {
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
 
-/** How a session writes its messages. */
-export interface StreamOptions {
+/** How a session reads and writes its messages. */
+export interface StreamOptions extends StartChecks {
+  /**
+   * The carrier whose messages the socket carries, such as `twilio({ … })`.
+   *
+   * @defaultValue none: outdial's own interface
+   */
+  readonly service?: Pick<Service, "media"> | undefined;
   /**
    * The most audio in one message, in whole milliseconds from 20 to 10 000: services ask for 500 or more.
    *
@@ -91,7 +106,8 @@ export interface StreamOptions {
    */
   readonly chunkSize?: number | undefined;
   /**
-   * Where a message has its audio: at its top (`MediaSpeech`), or in `data` (`NestedMediaSpeech`).
+   * Where a message has its audio: at its top (`MediaSpeech`), or in `data` (`NestedMediaSpeech`). A `service` has a
+   * form of its own.
    *
    * @defaultValue `"flat"`
    */
@@ -111,70 +127,42 @@ export const chunkSizeRule: Rule = [
 const chunkSizeOf = ({ chunkSize = 500 }: StreamOptions): number =>
   chunkSizeRule[0](chunkSize) ? chunkSize : fail("chunkSize", chunkSizeRule[1]);
 
-/** The service's messages on one socket. */
-export interface MediaStream {
-  /** Sends one message of audio; returns its `chunk_id`, or nothing when it couldn't be sent. */
-  readonly sendAudio: (bytes: Uint8Array) => string | undefined;
-  /** Sends another message; returns whether it could be sent. */
-  readonly send: (message: MediaInterrupt | MediaClear) => boolean;
+/** A socket that is attached to its handlers. */
+interface AttachedSocket extends Reporter {
+  /** Sends messages; returns whether it could. */
+  readonly write: (encode: () => readonly MediaMessage[]) => boolean;
   /** Ends the stream and calls `onClose` at once. */
   readonly close: (code?: number, reason?: string) => void;
-  /** Passes an error to `onError`. */
-  readonly report: (error: unknown) => void;
-  readonly isOver: boolean;
-  /** Samples per second; 8000 until the stream has started. */
-  readonly sampleRate: number;
+  readonly isOver: () => boolean;
+  /** Whether audio must wait. */
+  readonly isFull: () => boolean;
   /** Bytes that the socket buffers for the network. */
-  readonly buffered: number;
+  readonly buffered: () => number;
 }
 
-/**
- * Sends and receives the media messages on a WebSocket.
- *
- * @param onOver - called once, when the stream has ended, before `onClose`
- */
-export const openStream = (
+/** The service's messages on one socket. */
+export interface MediaStream extends Omit<AttachedSocket, "write">, PlaybackLine {
+  /** Sends another message; returns whether it could be sent. */
+  readonly send: (message: MediaInterrupt | MediaClear) => boolean;
+  /** Samples per second; 8000 until the stream has started. */
+  readonly sampleRate: () => number;
+}
+
+/** Called once, when a stream has ended, before `onClose`. */
+export type OnOver = (isUnverified?: boolean) => void;
+
+/** Calls functions with what comes on a socket, until it has ended. */
+export const attach = (
   socket: MediaSocket,
   handlers: StreamHandlers,
-  { form = "flat" }: StreamOptions,
-  onOver: () => void = () => {},
-): MediaStream => {
-  let start: MediaStart | undefined;
-  let samples = 0;
-  let chunks = 0;
+  receive: (data: unknown) => void,
+  onOver: OnOver,
+): AttachedSocket => {
   let isOver = false;
   const { onError } = handlers;
-  const { report, call } = reporterOf(onError && ((error) => handlers.onError?.(error)));
+  const reporter = reporterOf(onError && ((error) => handlers.onError?.(error)));
+  const { report } = reporter;
 
-  const send = (
-    message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear,
-  ): boolean => {
-    try {
-      const isOpen = !(isOver || socket.readyState > 1);
-      if (isOpen) socket.send(JSON.stringify(message));
-      return isOpen;
-    } catch (error) {
-      report(error);
-      return false;
-    }
-  };
-
-  const receive = (data: unknown): void => {
-    const message = parseMessage(data);
-    if (isOther(message)) {
-      call(handlers.onMessage, message);
-    } else if (message.type === "start") {
-      if (start) throw new FrameException("The stream has started already");
-      start = message;
-      call(handlers.onStart, message);
-    } else {
-      if (message.stream_id !== start?.stream_id) throw new FrameException("stream_id is another");
-      const bytes = decodeAudio(message);
-      const time = (samples / start.data.sample_rate) * 1000;
-      samples += bytes.length / 2;
-      call(handlers.onAudio, { bytes, time });
-    }
-  };
   const onMessage = ({ data }: MediaEvent): void => {
     try {
       receive(data);
@@ -187,7 +175,7 @@ export const openStream = (
     isOver = true;
     socket.removeEventListener("message", onMessage);
     onOver();
-    call(handlers.onClose, closed);
+    reporter.call(handlers.onClose, closed);
   };
   const closeSocket = (...how: readonly [code?: number, reason?: string]): void => {
     try {
@@ -221,7 +209,63 @@ export const openStream = (
   socket.addEventListener("error", onSocketError);
   if (socket.readyState > 1) queueMicrotask(onSocketError);
 
+  const buffered = (): number => socket.bufferedAmount ?? 0;
   return {
+    ...reporter,
+    write: (encode) => {
+      try {
+        const isOpen = !(isOver || socket.readyState > 1);
+        if (isOpen) for (const message of encode()) socket.send(message);
+        return isOpen;
+      } catch (error) {
+        report(error);
+        return false;
+      }
+    },
+    close: (code = 1000, reason = "") => {
+      if (isOver) return;
+      end({ code, reason });
+      closeSocket(code, reason);
+    },
+    isOver: () => isOver,
+    isFull: () => socket.readyState === 0 || (socket.readyState === 1 && buffered() > maxBuffered),
+    buffered,
+  };
+};
+
+/** Sends and receives the media messages of outdial's own interface on a WebSocket. */
+const openStream = (
+  socket: MediaSocket,
+  handlers: StreamHandlers,
+  { form = "flat" }: StreamOptions,
+  onOver: OnOver,
+): MediaStream => {
+  let start: MediaStart | undefined;
+  let samples = 0;
+  let chunks = 0;
+
+  const receive = (data: unknown): void => {
+    const message = parseMessage(data);
+    if (isOther(message)) {
+      attached.call(handlers.onMessage, message);
+    } else if (message.type === "start") {
+      if (start) throw new FrameException("The stream has started already");
+      start = message;
+      attached.call((given: MediaStart) => handlers.onStart?.(given, {}), message);
+    } else {
+      if (message.stream_id !== start?.stream_id) throw new FrameException("stream_id is another");
+      const bytes = decodeAudio(message);
+      const time = (samples / start.data.sample_rate) * 1000;
+      samples += bytes.length / 2;
+      attached.call(handlers.onAudio, { bytes, time });
+    }
+  };
+  const attached = attach(socket, handlers, receive, onOver);
+  const send = (message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear): boolean =>
+    attached.write(() => [JSON.stringify(message)]);
+
+  return {
+    ...attached,
     sendAudio: (bytes) => {
       const chunk_id = String(++chunks);
       const speech = { audio_b64: base64(bytes), chunk_id };
@@ -229,23 +273,22 @@ export const openStream = (
       return send({ type: "audio", ...message }) ? chunk_id : undefined;
     },
     send,
-    close: (code = 1000, reason = "") => {
-      if (isOver) return;
-      end({ code, reason });
-      closeSocket(code, reason);
-    },
-    report,
-    get isOver() {
-      return isOver;
-    },
-    get sampleRate() {
-      return start?.data.sample_rate ?? 8000;
-    },
-    get buffered() {
-      return socket.bufferedAmount ?? 0;
-    },
+    sampleRate: () => start?.data.sample_rate ?? 8000,
   };
 };
+
+/**
+ * The stream on a socket, in the form of the service.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) when an option about `start` breaks its rule
+ */
+export const streamOf = (
+  socket: MediaSocket,
+  handlers: StreamHandlers,
+  options: StreamOptions,
+  onOver: OnOver,
+): MediaStream =>
+  (options.service?.media.openStream ?? openStream)(socket, handlers, options, onOver);
 
 /** The application's end of a media stream. */
 export interface StreamSession {
@@ -264,7 +307,10 @@ export interface StreamSession {
     samples: ArrayBuffer | ArrayBufferView,
     name?: string | number,
   ) => Promise<boolean>;
-  /** Stops all audio with this name, here and at the service. */
+  /**
+   * Stops all audio with this name, here and at the service. A `service` that can only clear, such as Twilio, drops
+   * all the audio that it has queued, whatever its name; what waits here under other names is still sent.
+   */
   readonly interrupt: (name: string | number) => void;
   /** Discards all audio that waits, here and at the service. */
   readonly clear: () => void;
@@ -296,6 +342,10 @@ interface Sent {
 /** The most that is queued, in bytes and in calls of `audio`: a service that doesn't read. */
 const maxQueued = 2 ** 22;
 const maxSpeeches = 10_000;
+
+/** The rule of `secret`, which verifies nothing where the query comes with the URL. */
+export const onlyWithService =
+  "is for a service that sends the query with start: here, verify the URL with verifyUrl";
 
 /** How much later than by our clock a message may be played, in ms. */
 const grace = 30_000;
@@ -389,7 +439,7 @@ export const streamSession = (
     if (name !== undefined) sent.push({ name, chunk_id, over: playedAt + grace });
   };
   const sendNext = (): void => {
-    const bytesPerMs = (stream.sampleRate * 2) / 1000;
+    const bytesPerMs = (stream.sampleRate() * 2) / 1000;
     const part = queue.take(Math.max(2, Math.floor((chunkSize * bytesPerMs) / 2) * 2));
     if (!part) return;
     const { tag: speech, bytes } = part;
@@ -403,17 +453,17 @@ export const streamSession = (
     speech.left -= bytes.length;
     if (speech.left === 0) settle(speech, true);
   };
-  const isFull = (): boolean =>
-    socket.readyState === 0 || (socket.readyState === 1 && stream.buffered > maxBuffered);
+  const isFull = (): boolean => stream.isFull();
 
   const sender = createSender(queue, () => 0, isFull, sendNext);
-  const stream = openStream(socket, handlers, options, () => drop(() => true));
+  if (!options.service && options.secret !== undefined) fail("secret", onlyWithService);
+  const stream = streamOf(socket, handlers, options, () => drop(() => true));
 
   return {
     audio: async (samples, name) => {
       try {
         const bytes = bytesOf(samples);
-        if (stream.isOver || speeches.size >= maxSpeeches || queue.length >= maxQueued)
+        if (stream.isOver() || speeches.size >= maxSpeeches || queue.length >= maxQueued)
           return false;
         if (bytes.length === 0) return true;
         return await new Promise<boolean>((resolve) => {
@@ -441,7 +491,7 @@ export const streamSession = (
       return queue.length;
     },
     get buffered() {
-      return stream.buffered;
+      return stream.buffered();
     },
   };
 };

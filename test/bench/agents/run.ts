@@ -1,6 +1,6 @@
 // A process that measures one contender, prints one line of JSON, and ends.
 import process from "node:process";
-import { decodeMulaw } from "../../../src/agents/audio/mulaw.ts";
+import { decodeMulaw } from "../../../src/lib/mulaw.ts";
 import {
   type Contender,
   created,

@@ -13,8 +13,8 @@ const silence = (ms: number) => new Uint8Array(ms * 16);
 const continuous = () => {
   const sent: number[] = [];
   const line = {
-    audio: ({ length }: Uint8Array) => sent.push(length / 16),
-    clear: () => {},
+    sendAudio: ({ length }: Uint8Array) => String(sent.push(length / 16)),
+    send: () => {},
     buffered: () => 0,
   };
   const options = { sampleRate: 8_000, chunkSize: 500, isContinuous: true, onSent: () => {} };
@@ -56,8 +56,8 @@ test("audio that never stops has been heard when it is silent", async () => {
 test("half a sample at the end of an item isn't the beginning of the next one", async () => {
   const sent: Uint8Array[] = [];
   const line = {
-    audio: (bytes: Uint8Array) => sent.push(bytes),
-    clear: () => {},
+    sendAudio: (bytes: Uint8Array) => String(sent.push(bytes)),
+    send: () => {},
     buffered: () => 0,
   };
   const options = { sampleRate: 8_000, chunkSize: 500, isContinuous: false, onSent: () => {} };

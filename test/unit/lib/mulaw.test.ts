@@ -1,6 +1,6 @@
 import alawmulaw from "alawmulaw";
 import { expect, test } from "vitest";
-import { decodeMulaw, encodeMulaw } from "../../../../src/agents/audio/mulaw.ts";
+import { decodeMulaw, encodeMulaw } from "../../../src/lib/mulaw.ts";
 
 const all = Int16Array.from({ length: 65_536 }, (_, at) => at - 32_768);
 

@@ -1,0 +1,174 @@
+import type { Context } from "../../callbacks/signed-url.ts";
+import { fail, fieldsOf, isText, quietly, type Rule } from "../../lib/check.ts";
+import type { MediaCodec, MediaInput, MediaMessage, MediaSide } from "../../service.ts";
+import { Marks } from "./marks.ts";
+import { FrameException, type MediaStart } from "./messages.ts";
+import { attach, type MediaSocket, onlyWithService, type StreamHandlers } from "./session.ts";
+import type { StartVerifier } from "./signed-start.ts";
+
+/** The most that is held until `start` is verified, in messages and in their length: that takes milliseconds. */
+const maxHeld = 1000;
+const maxHeldLength = 2 ** 20;
+
+/** How long before what was sent is over the rest of a frame is sent, in ms. */
+const reserve = 40;
+
+const lengthOf = (data: unknown): number =>
+  isText(data) ? data.length : Number(fieldsOf(data).byteLength);
+
+/** `startVerifier` checks these options. */
+const checkedLater: Rule = [() => true, ""];
+
+const optionRules = {
+  secret: checkedLater,
+  url: checkedLater,
+  publicUrl: checkedLater,
+  dangerouslyAllowUnverified: checkedLater,
+};
+
+/**
+ * Calls the handlers with what a codec decodes. Until `start` is verified, none of them is called but `onError`.
+ *
+ * @param verify - verifies the query that came with `start`
+ */
+const createReceiver = (
+  decode: MediaCodec["decode"],
+  verify: ReturnType<StartVerifier> | undefined,
+  {
+    onStart,
+    onInput,
+    onUnverified,
+  }: {
+    readonly onStart: (start: MediaStart, context: Context) => void;
+    readonly onInput: (input: Exclude<MediaInput, { readonly type: "start" }>) => void;
+    readonly onUnverified: (error: unknown) => void;
+  },
+): ((data: unknown) => void) => {
+  let stage: "waiting" | "verifying" | "started" = "waiting";
+  let held: Exclude<MediaInput, { readonly type: "start" }>[] = [];
+  let heldLength = 0;
+  const begin = (start: MediaStart, context: Context): void => {
+    stage = "started";
+    onStart(start, context);
+    for (const input of held.splice(0)) onInput(input);
+  };
+  return (data) => {
+    const input = decode(data);
+    if (input.type === "start") {
+      if (stage !== "waiting") throw new FrameException("The stream has started already");
+      if (!verify) return begin(input.start, {});
+      stage = "verifying";
+      verify(input.token).then(
+        (context) => begin(input.start, context),
+        (error) => {
+          held = [];
+          onUnverified(error);
+        },
+      );
+    } else if (!verify || stage === "started" || input.type === "stop") {
+      onInput(input);
+    } else if (held.length < maxHeld && heldLength + lengthOf(data) <= maxHeldLength) {
+      heldLength += lengthOf(data);
+      held.push(input);
+    } else throw new FrameException("Too much has come before start was verified");
+  };
+};
+
+/**
+ * The media of a carrier, by its codec.
+ *
+ * @param newCodec - a codec for one socket
+ * @param startVerifier - for a carrier that sends the query of the `ws_url` with `start`
+ */
+export const carrierMedia = (
+  newCodec: () => MediaCodec,
+  startVerifier?: StartVerifier,
+): MediaSide => ({
+  optionRules: startVerifier ? optionRules : {},
+  openStream: (socket: MediaSocket, handlers: StreamHandlers, options, onOver) => {
+    if (!startVerifier && options.secret !== undefined) fail("secret", onlyWithService);
+    const verify = startVerifier?.(options);
+    const codec = newCodec();
+    let started: MediaStart | undefined;
+    let isUnverified = false;
+    let samples = 0;
+    let ids = 0;
+    /** The last message that was cleared. */
+    let clearedId = 0;
+    /** When everything that was sent has been played, if nothing held it up. */
+    let playedAt = 0;
+    let flushTimer: ReturnType<typeof setTimeout> | undefined;
+
+    const receive = createReceiver(codec.decode, verify, {
+      onStart: (start, context) => {
+        if (attached.isOver()) return;
+        started = start;
+        attached.call((given: MediaStart) => handlers.onStart?.(given, context), start);
+      },
+      onInput: (input) => {
+        if (input.type === "stop") attached.close();
+        else if (attached.isOver()) return;
+        else if (input.type === "played") marks?.played(input.mark);
+        else if (input.type === "other") attached.call(handlers.onMessage, input.message);
+        else {
+          const { bytes } = input;
+          const time = (samples / sampleRate()) * 1000;
+          samples += bytes.length / 2;
+          attached.call(handlers.onAudio, { bytes, time });
+        }
+      },
+      onUnverified: (error) => {
+        if (attached.isOver()) return;
+        attached.report(error);
+        isUnverified = true;
+        attached.close(1008, "unverified");
+      },
+    });
+    const attached = attach(socket, handlers, receive, () => {
+      clearTimeout(flushTimer);
+      onOver(isUnverified);
+    });
+    quietly(() => Object.assign(socket, { binaryType: "arraybuffer" }));
+
+    const sampleRate = () => started?.data.sample_rate ?? 8000;
+    const write = (encode: () => readonly MediaMessage[]): boolean =>
+      !!started && attached.write(encode);
+    const { flush, mark, interrupt } = codec;
+    const marks = mark && new Marks((id) => void write(() => mark(id)));
+    const clear = (): boolean => {
+      clearedId = ids;
+      playedAt = 0;
+      clearTimeout(flushTimer);
+      marks?.clear();
+      return write(codec.clear);
+    };
+    /** Sends the rest of a frame when nothing has come after it for as long as that is possible. */
+    const flushInTime = (ms: number): void => {
+      if (!flush) return;
+      const now = performance.now();
+      playedAt = Math.max(now, playedAt) + ms;
+      clearTimeout(flushTimer);
+      flushTimer = setTimeout(() => write(flush), Math.max(reserve, playedAt - now - reserve));
+    };
+
+    return {
+      ...attached,
+      sendAudio: (pcm) => {
+        const id = String(++ids);
+        if (!write(() => codec.audio(pcm, id))) return;
+        flushInTime((pcm.length / 2 / sampleRate()) * 1000);
+        return id;
+      },
+      send: (message) => {
+        if (message.type === "clear") return clear();
+        const id = String(message.chunk_id);
+        if (interrupt) return write(() => interrupt(id));
+        return Number(id) > clearedId ? clear() : true;
+      },
+      isFull: () => (!started && !attached.isOver()) || attached.isFull(),
+      sampleRate,
+      pcmPerByte: codec.pcmPerByte,
+      acknowledged: marks,
+    };
+  },
+});

@@ -1,0 +1,64 @@
+import type { Acknowledged } from "./playback.ts";
+
+/** A message whose mark has not come back: when it plays, by the clock of the playback. */
+interface Unplayed {
+  readonly id: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The maximum number of marks that are waited for. Beyond it the service has lost them. */
+const maxUnplayed = 1000;
+
+/**
+ * What a service has played, where it sends each mark back once all audio before it was played. When a mark comes
+ * back, the next message begins; until its own comes back, no more than that message counts as played. So a service
+ * that is behind or stands still never makes a playback count what nobody has heard.
+ */
+export class Marks implements Acknowledged {
+  readonly #send: (id: string) => void;
+  #unplayed: Unplayed[] = [];
+  /** The first of them begins to play `from` then, by `performance.now()`. */
+  #beganAt = 0;
+  onPlayed: () => void = () => {};
+
+  /** @param send - sends a mark */
+  constructor(send: (id: string) => void) {
+    this.#send = send;
+  }
+
+  sent(id: string, from: number, until: number): void {
+    if (this.#unplayed.length === 0) this.#beganAt = performance.now();
+    this.#unplayed.push({ id, from, until });
+    if (this.#unplayed.length > maxUnplayed) this.#next(1);
+    this.#send(id);
+  }
+
+  /** A mark has come back. One of a message that was cleared, or that a later one has overtaken, says nothing. */
+  played(id: string): void {
+    const at = this.#unplayed.findIndex((message) => message.id === id);
+    if (at < 0) return;
+    this.#next(at + 1);
+    this.onPlayed();
+  }
+
+  /** The line was cleared: marks that come back now were not played. */
+  clear(): void {
+    this.#unplayed = [];
+  }
+
+  playedAt(now: number): number {
+    const [first] = this.#unplayed;
+    if (!first) return Number.POSITIVE_INFINITY;
+    return Math.min(first.until, first.from + now - this.#beganAt);
+  }
+
+  isWaiting(): boolean {
+    return this.#unplayed.length > 0;
+  }
+
+  #next(count: number): void {
+    this.#unplayed.splice(0, count);
+    this.#beganAt = performance.now();
+  }
+}

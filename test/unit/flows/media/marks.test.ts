@@ -1,0 +1,199 @@
+import { assert, integer, property, record } from "fast-check";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Marks } from "../../../../src/flows/media/marks.ts";
+import { Playback } from "../../../../src/flows/media/playback.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** So many milliseconds of speech. */
+const speech = (ms: number) => new Uint8Array(ms * 16).fill(77);
+
+/** A playback at 8 kHz to a service whose marks come back when the test says so. */
+const playing = () => {
+  const asked: string[] = [];
+  const sent: string[] = [];
+  const marks = new Marks((id) => asked.push(id));
+  const line = {
+    sendAudio: ({ length }: Uint8Array) => {
+      sent.push(`audio ${length / 16}`);
+      return String(sent.length);
+    },
+    send: () => {
+      sent.push("clear");
+      marks.clear();
+    },
+    buffered: () => 0,
+    acknowledged: marks,
+  };
+  const player = new Playback(line, {
+    sampleRate: 8_000,
+    chunkSize: 500,
+    isContinuous: false,
+    onSent: () => {},
+  });
+  /** The mark of the message with this number comes back, the first being 0. */
+  const back = (message: number) => marks.played(asked[message] ?? "");
+  return { player, marks, asked, sent, back };
+};
+
+test("each message is followed by a mark of its own", () => {
+  const { player, asked } = playing();
+  player.play(speech(1_000), "a", "t");
+  expect(asked).toEqual(["1", "2"]);
+});
+
+test("within a message the clock counts, from when it was sent to an idle line", () => {
+  const { player } = playing();
+  player.play(speech(1_000), "a", "t");
+  vi.advanceTimersByTime(320);
+  expect(player.clear()).toEqual([{ item: "a", played: 320, duration: 1_000 }]);
+});
+
+test("a mark that comes back late moves the clock: the next message began only then", () => {
+  const { player, back } = playing();
+  player.play(speech(1_000), "a", "t");
+  vi.advanceTimersByTime(700);
+  back(0);
+  vi.advanceTimersByTime(120);
+  expect(player.clear()).toEqual([{ item: "a", played: 620, duration: 1_000 }]);
+});
+
+test("a mark that comes back early moves it too", () => {
+  const { player, back } = playing();
+  player.play(speech(1_000), "a", "t");
+  vi.advanceTimersByTime(400);
+  back(0);
+  vi.advanceTimersByTime(30);
+  expect(player.clear()).toEqual([{ item: "a", played: 530, duration: 1_000 }]);
+});
+
+test("until its mark comes back, no more than a message counts as played", () => {
+  const { player } = playing();
+  player.play(speech(3_000), "a", "t");
+  vi.advanceTimersByTime(10_000);
+  expect(player.clear()).toEqual([{ item: "a", played: 500, duration: 3_000 }]);
+});
+
+test("a lost mark is made up for by a later one", () => {
+  const { player, back } = playing();
+  player.play(speech(3_000), "a", "t");
+  vi.advanceTimersByTime(1_100);
+  back(1);
+  vi.advanceTimersByTime(50);
+  expect(player.clear()).toEqual([{ item: "a", played: 1_050, duration: 3_000 }]);
+});
+
+test("marks out of order say what the last of them says", () => {
+  const { player, back } = playing();
+  player.play(speech(3_000), "a", "t");
+  vi.advanceTimersByTime(1_010);
+  back(1);
+  vi.advanceTimersByTime(20);
+  back(0);
+  back(0);
+  vi.advanceTimersByTime(20);
+  expect(player.clear()).toEqual([{ item: "a", played: 1_040, duration: 3_000 }]);
+});
+
+test("marks that come back after a clear were not played, whatever they say", () => {
+  const { player, sent, back } = playing();
+  player.play(speech(2_000), "a", "t");
+  vi.advanceTimersByTime(200);
+  expect(player.clear()).toEqual([{ item: "a", played: 200, duration: 2_000 }]);
+  player.play(speech(2_000), "b", "u");
+  for (const message of [0, 1]) back(message);
+  vi.advanceTimersByTime(100);
+  expect(player.clear()).toEqual([{ item: "b", played: 100, duration: 2_000 }]);
+  expect(sent.filter((each) => each === "clear")).toHaveLength(2);
+});
+
+test("a name that was never sent says nothing", () => {
+  const { player, marks } = playing();
+  player.play(speech(500), "a", "t");
+  for (const name of ["", "0", "2", "MARKED"]) marks.played(name);
+  vi.advanceTimersByTime(100);
+  expect(player.clear()).toEqual([{ item: "a", played: 100, duration: 500 }]);
+});
+
+test("an item is played to its end when its last mark says so, and then it isn't cut off", () => {
+  const { player, back } = playing();
+  player.play(speech(400), "a", "t");
+  player.end("t");
+  vi.advanceTimersByTime(390); // The service is ahead of our clock.
+  back(0);
+  expect(player.clear()).toEqual([]);
+});
+
+test("a line that stands still is cleared however long ago it should have been silent", () => {
+  const { player, sent } = playing();
+  player.play(speech(500), "a", "t");
+  player.end("t");
+  vi.advanceTimersByTime(60_000);
+  player.clear();
+  expect(sent).toEqual(["audio 500", "clear"]);
+});
+
+test("played resolves once the last mark is back, and never before", async () => {
+  const { player, back } = playing();
+  const played = vi.fn();
+  player.play(speech(500), "a", "t");
+  player.end("t");
+  player.played().then(played);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(played).not.toHaveBeenCalled();
+  back(0);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(played).toHaveBeenCalledOnce();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a service that never sends a mark back costs a bounded memory", () => {
+  const { player, marks } = playing();
+  for (let turn = 0; turn < 1_500; turn++) {
+    player.play(speech(500), `item ${turn}`, `turn ${turn}`);
+    player.end(`turn ${turn}`);
+    vi.advanceTimersByTime(500);
+  }
+  expect(player.clear()).toHaveLength(999);
+  expect(marks.isWaiting()).toBe(false);
+});
+
+/** A service that plays in real time, late by some ms each way, and stands still for a while. */
+const delayed = { latency: integer({ min: 0, max: 80 }), stall: integer({ min: 0, max: 2_000 }) };
+
+test("whatever the delays are, it never counts what wasn't sent, nor more than a delay beyond what was played", () => {
+  assert(
+    property(
+      record({
+        ...delayed,
+        stallAt: integer({ min: 0, max: 1_500 }),
+        at: integer({ min: 1, max: 4_000 }),
+      }),
+      ({ latency, stall, stallAt, at }) => {
+        vi.useFakeTimers();
+        const { player, marks, sent } = playing();
+        player.play(speech(3_000), "a", "t");
+        let [heard, back] = [0, 0];
+        for (let now = 1; now <= at; now++) {
+          vi.advanceTimersByTime(1);
+          const isStalled = now > stallAt && now <= stallAt + stall;
+          const has = sent.length * 500; // What was sent within the last delay isn't there yet: a second is ahead.
+          if (now > latency && !isStalled) heard = Math.min(has, heard + 1);
+          if (heard === (back + 1) * 500) {
+            const mark = String(++back);
+            setTimeout(() => marks.played(mark), latency);
+          }
+        }
+        const [cut] = player.clear();
+        const played = cut?.played ?? 3_000;
+        expect(played).toBeLessThanOrEqual(sent.filter((each) => each !== "clear").length * 500);
+        // Within a message that stands still nothing tells: then it is the rest of that message.
+        const stalled = stall > 0 && at > stallAt ? 500 : 0;
+        expect(played).toBeLessThanOrEqual(heard + 2 * latency + stalled);
+        expect(played).toBeGreaterThanOrEqual(heard - 2 * latency - 1);
+        vi.useRealTimers();
+      },
+    ),
+  );
+});
