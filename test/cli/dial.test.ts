@@ -671,9 +671,10 @@ describe("outdial dial", () => {
 
   it("says on a terminal when the next window opens, and calls nobody before", async () => {
     const list = file("people.csv", people);
-    const tomorrow = new Date(Date.now() + 86_400_000).toUTCString().slice(0, 3).toLowerCase();
+    // Not tomorrow, which is today once midnight has passed.
+    const later = new Date(Date.now() + 2 * 86_400_000).toUTCString().slice(0, 3).toLowerCase();
     const args = words(list, ...listening(), "--timezone", "UTC").map((word) =>
-      word === "always" ? `${tomorrow} 12:00-12:01` : word,
+      word === "always" ? `${later} 12:00-12:01` : word,
     );
     const running = begin(args, env(), { columns: 120 });
     await running.says(/0\/3 done {2}3 waiting, next call in \d+ [dh]/);

@@ -242,7 +242,6 @@ describe("outdial emulator", () => {
     const at = (state: string) => Date.parse(lines.find((line) => line.state === state)?.at);
     const rang = (at("answered") - at("ringing")) / 1000;
     expect(rang).toBeGreaterThanOrEqual(39.9);
-    expect(rang).toBeLessThan(80); // And not the two seconds of old, nor for ever.
     expect(lines.at(-1)).toEqual({
       type: "ended",
       summary: "1 call: 1 completed; 4 notifications delivered",

@@ -3,12 +3,16 @@ import { expect, test } from "vitest";
 import { RefusedException } from "../../../src/callbacks/errors.ts";
 import { canonical, signUrl, verifyUrl } from "../../../src/callbacks/signed-url.ts";
 import { BadParametersException } from "../../../src/errors.ts";
+import { processorTime } from "../processor.ts";
 
 const secret = "a secret that was made at random";
 const secrets = fc.string({ unit: "grapheme", minLength: 16, maxLength: 80 });
-const names = fc.string().filter((name) => name !== "__proto__");
-const contexts = fc.dictionary(names, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
-const small = contexts.filter((context) => JSON.stringify(context).length < 300);
+const contexts = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
+/** Without a field `__proto__`, which is dropped at every depth. */
+const small = contexts.filter((context) => {
+  const json = JSON.stringify(context);
+  return json.length < 300 && !json.includes('"__proto__"');
+});
 
 test("whatever is signed comes back, over whatever host", () =>
   fc.assert(
@@ -26,6 +30,14 @@ test("whatever is signed comes back, over whatever host", () =>
       },
     ),
   ));
+
+test("a field __proto__ of a context is dropped, at every depth", async () => {
+  const context = JSON.parse(
+    '{"a":{"__proto__":{"b":1},"c":[{"__proto__":2}]},"__proto__":{"d":3}}',
+  );
+  const url = await signUrl("https://app.test/status", { secret, context });
+  expect(JSON.stringify(await verifyUrl(url, { secret }))).toBe('{"a":{"c":[{}]}}');
+});
 
 test("the query that was there is the query that arrives", () =>
   fc.assert(
@@ -85,12 +97,12 @@ test.each(["x", "x:", "//x", " https://x"])(
 );
 
 test("a URL that takes long to search takes no long time", async () => {
-  const started = performance.now();
+  const started = processorTime();
   for (const piece of ["&outdial=1.a.", "/", "?outdial=", "&outdial=1.", "://"]) {
     const long = `https://app.test/${piece.repeat(2000)}`;
     await expect(verifyUrl(long, { secret })).rejects.toThrow(RefusedException);
   }
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(processorTime() - started).toBeLessThan(1000);
 });
 
 test.each(["", "too short", [], [secret, ""], undefined])("a secret like %j is refused", (wrong) =>

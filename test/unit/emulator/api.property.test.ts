@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createEmulator } from "../../../src/emulator/index.ts";
+import { processorTime } from "../processor.ts";
 
 const apiKey = "ak_0123456789";
 const own = "+12025550199";
@@ -119,7 +120,7 @@ describe("any request", () => {
             return; // No platform sends it.
           }
           const bodiless = /^(get|head)$/i.test(request.method);
-          const start = performance.now();
+          const start = processorTime();
           const response = await fetch(`https://emulator.test${request.path}${request.query}`, {
             method: request.method,
             headers,
@@ -127,7 +128,7 @@ describe("any request", () => {
           });
           const { status } = response;
           const text = await response.text();
-          expect(performance.now() - start).toBeLessThan(1_000);
+          expect(processorTime() - start).toBeLessThan(1_000);
           expect(statuses).toContain(status);
           if (status === 405) expect(response.headers.get("Allow")).toBe("POST");
           if (status === 429 || status === 503)

@@ -46,7 +46,7 @@ describe.each(clocks)("the %s clock", (_, clock) => {
 
   it("ends a wait by skip, and every wait by stop", async () => {
     const time = clock();
-    const start = Date.now();
+    // These waits are so long that the test would end by its time-out.
     await time.run(async () => {
       time.after(1_000, () => time.skip());
       await time.wait(600_000_000);
@@ -54,7 +54,6 @@ describe.each(clocks)("the %s clock", (_, clock) => {
       await time.wait(600_000_000);
       await time.wait(600_000_000);
     });
-    expect(Date.now() - start).toBeLessThan(1_000);
   });
 
   it("runs the activities of one call by the same time", async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Playout, quotaRate } from "../../../../src/emulator/recording/playout.ts";
+import { processorTime } from "../../processor.ts";
 
 /** @param left - seconds */
 const playing = (left = 600) => new Playout(8_000, { left: left * quotaRate });
@@ -173,9 +174,9 @@ describe("a flood of messages", () => {
 
   it.each(Object.entries(floods))("of %s costs each the same", (_, flood) => {
     const playout = playing(many);
-    const start = performance.now();
+    const start = processorTime();
     for (let index = 0; index < many; index++) flood(playout, index);
     // A quadratic one takes seconds, this a few hundredths of one.
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(processorTime() - start).toBeLessThan(1_000);
   });
 });
