@@ -26,7 +26,7 @@ const projects = names.map((name) => {
       name,
       include: [`test/${folder}/**/*.test.ts`],
       exclude: ["**/node_modules/**", "**/runtimes/**"],
-      isolate: name !== "unit",
+      ...(name === "unit" && { isolate: false, setupFiles: [file("unit/leftovers.ts")] }),
       ...(runtime && { provide: { runtime } }),
       ...(["conformance", "package"].includes(folder) && {
         globalSetup: file("package/project.ts"),
@@ -46,8 +46,8 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     slowTestThreshold: 20_000,
-    // Half of the work waits for a call, a clock or a network.
-    maxWorkers: 2 * Math.min(2, availableParallelism()),
+    // More than half of the work waits for a call, a clock or a network.
+    maxWorkers: 3 * Math.min(2, availableParallelism()),
     sequence: { sequencer: InOrder },
   },
 });
