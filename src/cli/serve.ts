@@ -17,6 +17,13 @@ export interface Server {
 
 type Serve = (handler: Handler, address: Address) => Promise<Server>;
 
+/**
+ * How long an idle connection stays open, in milliseconds: longer than proxies (600 s at most) and clients keep
+ * it. If this process stalls, Node would close one on which a request has arrived already, and whoever has
+ * sent a POST on it cannot know whether it placed a call.
+ */
+const idleTimeout = 620_000;
+
 /** How long `finish` waits, in milliseconds. */
 const finishTimeout = 1_000;
 
@@ -71,6 +78,7 @@ export const serveNode: Serve = async (handler, { hostname, port }) => {
       { overrideGlobalObjects: false },
     ),
   );
+  server.keepAliveTimeout = idleTimeout;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, hostname, resolve);
   });

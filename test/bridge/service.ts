@@ -42,6 +42,9 @@ export const startService = async (options: EmulatorOptions = {}): Promise<Servi
     fetch: (request) => emulator.fetch(request),
     port: 0,
     hostname: "127.0.0.1",
+    // A client closes an idle connection, never this server: where its process stalls, it would close one on
+    // which a request has arrived, and a POST that is lost so may have placed a call.
+    serverOptions: { keepAliveTimeout: 0 },
   });
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
