@@ -1,6 +1,8 @@
+import type { Context, Secret } from "./callbacks/signed-url.ts";
 import type { CallParams } from "./calls/params.ts";
 import type { ParameterIssue } from "./errors.ts";
 import type { Action } from "./flows/actions.ts";
+import type { FlowRequest } from "./flows/handler.ts";
 import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
 import type {
   MediaSocket,
@@ -57,10 +59,23 @@ export interface ClientSide {
   readonly placedNothing: (status: number, text: string) => boolean;
 }
 
-/** The answer to a flow request, as a carrier takes it. */
-export interface EncodedAction {
-  readonly contentType: string;
-  readonly body: string;
+/** Why a carrier's signature is refused: the reason, the status and the sentence that answer it. */
+export type SignatureRefusal = readonly [
+  reason: "no_signature" | "wrong_signature" | "expired_signature",
+  answer: readonly [status: number, sentence: string],
+];
+
+/** A verified flow request. */
+export interface FlowInput {
+  readonly request: Request;
+  readonly call: FlowRequest;
+  /** The context of the signed URL. */
+  readonly context: Context;
+  /** Options of `flowHandler`. */
+  readonly secret?: Secret | undefined;
+  readonly publicUrl?: string | undefined;
+  /** Path and query of a URL in the spelling that `signUrl` signs, with the path of `publicUrl`. */
+  readonly pathIn: (url: string, publicUrl: string | undefined) => string;
 }
 
 /** How a carrier's requests to the application are verified and read, and answered. */
@@ -70,26 +85,31 @@ export interface ApplicationSide {
    *
    * @returns why the request is refused
    */
-  readonly verify?: (
-    request: Request,
-    body: Uint8Array,
-    publicUrl: string | undefined,
-  ) => Promise<"no_signature" | "wrong_signature" | "expired_signature" | undefined>;
+  readonly verify?:
+    | ((
+        request: Request,
+        body: Uint8Array,
+        publicUrl: string | undefined,
+      ) => Promise<SignatureRefusal | undefined>)
+    | undefined;
   /** A notification in the form that the schema `CallEvent` takes; `undefined` if it is none. */
-  readonly decodeEvent: (body: Uint8Array) => unknown;
+  readonly decodeEvent: (body: string) => unknown;
   /** A flow request in the form that the schema `FlowRequest` takes; `undefined` if it is none. */
-  readonly decodeFlow: (body: Uint8Array) => unknown;
+  readonly decodeFlow: (body: string) => unknown;
   /**
-   * An action as the carrier takes it.
+   * The response to a flow request.
    *
-   * @param branches - the signed URL at which `flowHandler` itself answers how a `dial` ended
+   * @param decide - returns the action. Not called where an earlier action has decided already: what follows a `dial`
+   * whose callee is busy
+   * @param input - absent for the action after a failure
    * @throws {BadParametersException} for what the carrier can't do, by the field
    */
-  readonly encodeAction: (action: Action, branches: string | undefined) => EncodedAction;
+  readonly respond: (
+    decide: () => Action | Promise<Action>,
+    input?: FlowInput,
+  ) => Promise<Response>;
   /** Milliseconds from a flow request to its answer: less than the carrier waits. */
   readonly flowTimeout: number;
-  /** The status that makes the carrier deliver a notification again. */
-  readonly redeliverStatus: number;
 }
 
 /** A message on a media socket: text or binary. */

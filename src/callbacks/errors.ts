@@ -20,7 +20,7 @@ const refusals = {
   not_json: [400, "The body is not JSON."],
   too_deep: [400, "The body is nested more than 32 levels deep."],
   wrong_shape: [400, "The body is not a message of the service."],
-} as const satisfies Readonly<Record<string, readonly [status: number, sentence: string]>>;
+} as const satisfies Readonly<Record<string, RefusalAnswer>>;
 
 /**
  * Why a request was refused.
@@ -33,8 +33,8 @@ const refusals = {
  * | `no_token` | 401 | came to a URL without a token at its end |
  * | `wrong_token` | 401 | came to a URL with a token that none of the secrets made for this path and query |
  * | `expired_token` | 401 | came to a URL whose time has passed |
- * | `no_signature` | 401 | lacks headers of a signature (Standard Webhooks, or those of `timestampedHmac`) |
- * | `wrong_signature` | 401 | has a signature that none of the secrets made for this body |
+ * | `no_signature` | 401 | lacks headers of a signature (Standard Webhooks, or those of `timestampedHmac`); 503 for that of `service`, so that the carrier delivers again |
+ * | `wrong_signature` | 401 | has a signature that none of the secrets made for this body; or for this URL, if `service` signs it |
  * | `expired_signature` | 401 | was signed more than 5 minutes ago, or ahead |
  * | `not_verified` | 401 | did not get `true` from your `verify` |
  * | `not_utf8`, `not_json`, `too_deep` | 400 | has a body that is not UTF-8, not JSON, or nested more than 32 levels deep |
@@ -56,10 +56,13 @@ export type Refusal =
   | "too_deep"
   | "wrong_shape";
 
-/** The reason of each exception, which an application can't change. */
-const reasons = new WeakMap<WeakKey, Refusal>();
+/** The status and the sentence that answer a refusal. */
+type RefusalAnswer = readonly [status: number, sentence: string];
 
-const refusalFor = (reason: Refusal): readonly [status: number, sentence: string] =>
+/** The answer to each exception, which an application can't change. */
+const answers = new WeakMap<WeakKey, RefusalAnswer>();
+
+const answerFor = (reason: Refusal): RefusalAnswer =>
   Object.hasOwn(refusals, reason) ? refusals[reason] : refusals.not_verified;
 
 /**
@@ -68,9 +71,9 @@ const refusalFor = (reason: Refusal): readonly [status: number, sentence: string
  */
 export const responseTo = (thrown: unknown): Response | undefined => {
   const isKey = (typeof thrown === "object" && thrown !== null) || typeof thrown === "function";
-  const reason = isKey ? reasons.get(thrown) : undefined;
-  if (!reason) return;
-  const [status, sentence] = refusalFor(reason);
+  const answer = isKey ? answers.get(thrown) : undefined;
+  if (!answer) return;
+  const [status, sentence] = answer;
   return new Response(sentence, { status, headers: status === 405 ? { Allow: "POST" } : {} });
 };
 
@@ -103,12 +106,12 @@ export class RefusedException extends Error {
    * Refuses, with the status of the reason.
    *
    * @param reason - why
+   * @param answer - the status and the sentence that answer it, if not those of the reason
    */
-  constructor(reason: Refusal) {
-    const [status, sentence] = refusalFor(reason);
-    super(`${reason}: ${sentence}`);
+  constructor(reason: Refusal, answer: RefusalAnswer = answerFor(reason)) {
+    super(`${reason}: ${answer[1]}`);
     this.reason = reason;
-    this.status = status;
-    reasons.set(this, reason);
+    this.status = answer[0];
+    answers.set(this, answer);
   }
 }

@@ -33,6 +33,18 @@ export interface EventData {
     | undefined;
   /** Where the recording is, when there is one. */
   readonly recording_url?: string | undefined;
+  /** Who answered, if the carrier detects machines. */
+  readonly answered_by?:
+    | OpenUnion<
+        | "human"
+        | "machine_start"
+        | "machine_end_beep"
+        | "machine_end_silence"
+        | "machine_end_other"
+        | "fax"
+        | "unknown"
+      >
+    | undefined;
 }
 
 /** The fields that every notification may have; the older payload form has only `account_id`. */
@@ -70,12 +82,12 @@ export type InitiatedEvent = CallEventOf<"call.initiated", "start_time">;
 export type RingingEvent = CallEventOf<"call.ringing">;
 
 /** Somebody answered, and the call flow starts. */
-export type AnsweredEvent = CallEventOf<"call.answered", "answer_time">;
+export type AnsweredEvent = CallEventOf<"call.answered", "answer_time" | "answered_by">;
 
 /** The call was answered, and has ended. */
 export type CompletedEvent = CallEventOf<
   "call.completed",
-  "duration" | "hangup_time" | "reason" | "recording_url"
+  "duration" | "hangup_time" | "reason" | "recording_url" | "answered_by"
 >;
 
 /** The call was never answered, and has ended. */
@@ -136,6 +148,7 @@ const kindsOfData = {
   duration: "number",
   reason: "string",
   recording_url: "string",
+  answered_by: "string",
 } satisfies Record<keyof EventData, unknown>;
 
 /** The fields of an object, without those of the wrong type. */

@@ -28,7 +28,8 @@ export interface Received {
 const read = (request: Request, verification: Checks): Promise<Received> =>
   withinTime(readTimeout, async (waiting) => {
     const { body, context } = await verified(request, verification, waiting);
-    return { event: messageIn(body, eventIn), context };
+    const event = messageIn(body, eventIn, verification.service?.application.decodeEvent);
+    return { event, context };
   });
 
 const ReceiveOptions = withChecks({});
@@ -40,7 +41,7 @@ const ReceiveOptions = withChecks({});
  * sends again within its time looks like a retry of the service.
  *
  * @param request - as the platform gives it, its body not read yet
- * @param options - how to verify the sender: `secret`, `webhookSecret` or `verify`, or several
+ * @param options - how to verify the sender: `secret`, `webhookSecret`, `service` or `verify`, or several
  * @returns the event, and the context that its URL was signed with
  * @throws {RefusedException} with the `reason`, and the `status` to answer
  * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule, no check is given, or
@@ -80,8 +81,8 @@ export const receive = async (request: Request, options: Verification): Promise<
 /** The options of `callbackHandler`: the checks of `receive`, and what to do. */
 export type CallbackOptions = Verification & {
   /**
-   * Handles an event. When it throws, even a `RefusedException`, the response is 500 and the service
-   * delivers again. The response waits for it, however long it takes, because a platform may end the
+   * Handles an event. When it throws, even a `RefusedException`, the response is 500 (503 with
+   * `service`) and the service delivers again. The response waits for it, however long it takes, because a platform may end the
    * work with the response; the service waits 10 s, and then delivers again.
    */
   readonly onEvent: (received: Received) => unknown;
@@ -116,8 +117,8 @@ const HandlerOptions = withChecks({
  * | response | when |
  * |---|---|
  * | 204 | `onEvent` is done, or continues in `waitUntil` |
- * | 405, 413, 408, 400, 401 and a sentence | the request is refused; the reasons are `RefusedException`'s |
- * | 500 | `onEvent` threw, `verify` threw or took more than 10 s, or the body was read before: the service delivers again |
+ * | 405, 413, 408, 400, 401, with `service` 503 too, and a sentence | the request is refused; the reasons are `RefusedException`'s |
+ * | 500, with `service` 503 | `onEvent` threw, `verify` threw or took more than 10 s, or the body was read before: the service delivers again |
  *
  * @param options - how to verify the sender, and what to do
  * @returns a function from a request to its response; it never rejects, and waits for nothing but
@@ -178,7 +179,8 @@ export const callbackHandler = (
       if (!isBehind) await work;
       return new Response(null, { status: 204 });
     },
-    failed: () => new Response(null, { status: 500 }),
+    // Every carrier delivers again after 503; some do after no other status.
+    failed: () => new Response(null, { status: verification.service ? 503 : 500 }),
     onError,
   });
 };

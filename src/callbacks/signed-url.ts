@@ -141,7 +141,7 @@ export const isPublicUrl = (value: unknown): value is string =>
 export const publicUrlRule = "must be an absolute URL";
 
 /** The path and query of the signed URL, in the canonical spelling. */
-const pathIn = (url: string, publicUrl: string | undefined): string => {
+export const pathIn = (url: string, publicUrl: string | undefined): string => {
   const [, path] = afterHost.exec(url) ?? [];
   if (!path) return "";
   const came = new URL(`http://h${path}`);

@@ -11,8 +11,9 @@ import {
 } from "valibot";
 import { withDeadline } from "../http/deadline.ts";
 import { readBody } from "../lib/body.ts";
-import { fail, fieldsOf, isFunction, presence } from "../lib/check.ts";
+import { fail, fieldsOf, isFunction, isRecord, presence } from "../lib/check.ts";
 import { reporterOf } from "../lib/report.ts";
+import type { Service } from "../service.ts";
 import { RefusedException, responseTo } from "./errors.ts";
 import {
   type Context,
@@ -43,8 +44,16 @@ export interface Checks {
    */
   readonly verify?: (request: Request, body: Uint8Array<ArrayBuffer>) => boolean | Promise<boolean>;
   /**
-   * The URL that was signed, for a proxy that rewrites the path: its path replaces that of the request.
-   * Only `secret` uses it.
+   * The carrier whose requests these are, such as `twilio({ … })`: they are read in its form. If it has the secret that
+   * it needs, the carrier's own signature is verified, and counts as a check.
+   *
+   * @defaultValue none: requests have the form of outdial's own interface
+   */
+  readonly service?: Service;
+  /**
+   * The URL that the service calls, if a proxy changes it on the way: its origin replaces that of the request, and so
+   * does its path. A URL that ends with the host, such as `https://app.example`, replaces the origin only. The query
+   * is always that of the request. `secret` covers the path, and a carrier's signature the whole URL.
    *
    * @defaultValue the URL of the request
    */
@@ -66,6 +75,7 @@ export type Verification = Checks &
     | { readonly dangerouslyAllowUnverified: true }
     | Required<Pick<Checks, "verify">>
     | Required<Pick<Checks, "webhookSecret">>
+    | Required<Pick<Checks, "service">>
     | Required<Pick<Checks, "secret">>
   );
 
@@ -96,6 +106,7 @@ const rules: Rules = {
     ),
   ),
   verify: exactOptional(custom<NonNullable<Checks["verify"]>>(isFunction, functionRule)),
+  service: exactOptional(custom<Service>(isRecord, "must be an object")),
   publicUrl: exactOptional(custom<string>(isPublicUrl, publicUrlRule)),
   dangerouslyAllowUnverified: exactOptional(
     custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
@@ -109,8 +120,9 @@ export const withChecks = <Own extends ObjectEntries>(
 
 /** @throws {BadParametersException} when no check is given, without the permission to have none */
 export const requireCheck = (given: Checks): void => {
-  const { secret, webhookSecret, verify, dangerouslyAllowUnverified } = given;
-  if (secret || webhookSecret || verify || dangerouslyAllowUnverified) return;
+  const { secret, webhookSecret, verify, service, dangerouslyAllowUnverified } = given;
+  const isVerified = secret || webhookSecret || verify || service?.application.verify;
+  if (isVerified || dangerouslyAllowUnverified) return;
   fail("secret", "is missing, as are webhookSecret and verify");
 };
 
@@ -169,7 +181,7 @@ const readBytes = async (request: Request, signal: AbortSignal) => {
  */
 export const verified = async (
   request: Request,
-  { secret, webhookSecret, verify, publicUrl }: Checks,
+  { secret, webhookSecret, verify, service, publicUrl }: Checks,
   { signal, waitFor }: Waiting,
 ): Promise<{ readonly body: Uint8Array; readonly context: Context }> => {
   const { method, url, headers, bodyUsed } = fieldsOf(request);
@@ -179,10 +191,10 @@ export const verified = async (
   if (bodyUsed || request.body?.locked) fail("request", "has a body that was read before");
   const body = await readBytes(request, signal);
   if (webhookSecret) await verifyWebhook(request, body, webhookSecretsOf(webhookSecret));
-  if (verify) {
-    waitFor("verify");
-    if ((await verify(request, body)) !== true) throw new RefusedException("not_verified");
-  }
+  waitFor("verify");
+  const refused = await service?.application.verify?.(request, body, publicUrl);
+  if (refused) throw new RefusedException(...refused);
+  if (verify && (await verify(request, body)) !== true) throw new RefusedException("not_verified");
   return { body, context };
 };
 
@@ -194,19 +206,24 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 /**
  * The message in the raw body of a verified request.
  *
- * @param read - returns the message, or `undefined` if the JSON is not a message
+ * @param read - returns the message, or `undefined` if the value is not a message
+ * @param decode - of a service whose bodies are no JSON of outdial's
  * @throws {RefusedException} `not_utf8`, `not_json`, `too_deep` or `wrong_shape`
  */
-export const messageIn = <T>(body: Uint8Array, read: (json: unknown) => T | undefined): T => {
+export const messageIn = <T>(
+  body: Uint8Array,
+  read: (value: unknown) => T | undefined,
+  decode: (text: string) => unknown = JSON.parse,
+): T => {
   let step: "not_utf8" | "not_json" | "too_deep" | "wrong_shape" = "not_utf8";
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
     step = "not_json";
-    const json: unknown = JSON.parse(text);
+    const value = decode(text);
     step = "too_deep";
-    if (!isDeeper(json, 32)) {
+    if (!isDeeper(value, 32)) {
       step = "wrong_shape";
-      const message = read(json);
+      const message = read(value);
       if (message) return message;
     }
   } catch {
@@ -222,7 +239,7 @@ export type OnError = (error: unknown, request: Request) => unknown;
 interface Handling {
   readonly work: (request: Request, steps: HandlingSteps) => Promise<Response>;
   /** The response to a failure. */
-  readonly failed: () => Response;
+  readonly failed: () => Response | Promise<Response>;
   readonly onError: OnError | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { custom, type GenericSchema, looseObject, safeParse, string } from "valibot";
-import type { Context } from "../callbacks/signed-url.ts";
+import { type Context, pathIn } from "../callbacks/signed-url.ts";
 import {
   functionRule,
   handlerOf,
@@ -13,7 +13,8 @@ import {
   withinTime,
 } from "../callbacks/verify.ts";
 import { check, isFunction } from "../lib/check.ts";
-import { Action } from "./actions.ts";
+import type { ApplicationSide } from "../service.ts";
+import { Action, hangup } from "./actions.ts";
 
 const text = string("must be a string");
 
@@ -70,7 +71,10 @@ export interface Answered {
 
 /** The options of `flowHandler`: the checks of `receive`, and what to decide. */
 export type FlowOptions = Verification & {
-  /** Returns what the call does next, within 8 s of the request: the service waits 10 s. */
+  /**
+   * Returns what the call does next, within 8 s of the request: the service waits 10 s. With `service` it has that
+   * carrier's time: 12 s for Twilio.
+   */
   readonly onAnswer: (answered: Answered) => Action | Promise<Action>;
   /**
    * Called with every refusal (`RefusedException`), with what `onAnswer` throws, with an action that
@@ -87,11 +91,7 @@ const HandlerOptions = withChecks({
   onError: hook<OnError>(),
 });
 
-/** The time from the request to the response, in milliseconds: the way back takes time too. */
-const flowTimeout = 8000;
-
-const respond = (action: Action): Response =>
-  new Response(JSON.stringify(action), { headers: { "Content-Type": "application/json" } });
+const respondJson: ApplicationSide["respond"] = async (decide) => Response.json(await decide());
 
 /**
  * Makes a handler for `flow_url` from a function that decides. A request is verified as `receive` does
@@ -101,7 +101,7 @@ const respond = (action: Action): Response =>
  * | response | when |
  * |---|---|
  * | 200, the action | `onAnswer` returned one |
- * | 200, `hangup` | it threw, returned something else, or nothing within 8 s of the request; or your `verify` threw or took that long |
+ * | 200, `hangup` | it threw, returned something else, what `service` can't do, or nothing within 8 s of the request; or your `verify` threw or took that long |
  * | 405, 413, 408, 400, 401 and a sentence | the request is refused; the reasons are `RefusedException`'s |
  *
  * @param options - how to verify the sender, and what to decide
@@ -137,17 +137,26 @@ const respond = (action: Action): Response =>
 export const flowHandler = (options: FlowOptions): ((request: Request) => Promise<Response>) => {
   const { onAnswer, onError, ...verification } = check(HandlerOptions, () => options, "options");
   requireCheck(verification);
+  // Of the 10 s that the service waits, the way back takes some too.
+  const {
+    decodeFlow,
+    flowTimeout = 8000,
+    respond = respondJson,
+  }: Partial<ApplicationSide> = verification.service?.application ?? {};
   return handlerOf({
     work: (request, { accept }) =>
       withinTime(flowTimeout, async (waiting) => {
         const { body, context } = await verified(request, verification, waiting);
-        const call = messageIn(body, requestIn);
+        const call = messageIn(body, requestIn, decodeFlow);
         accept();
-        waiting.waitFor("onAnswer");
-        const action = await onAnswer({ call, context });
-        return respond(check(Action, () => action, "action"));
+        const decide = async () => {
+          waiting.waitFor("onAnswer");
+          const action = await onAnswer({ call, context });
+          return check(Action, () => action, "action");
+        };
+        return respond(decide, { ...verification, request, call, context, pathIn });
       }),
-    failed: () => respond({ action: "hangup" }),
+    failed: () => respond(hangup),
     onError,
   });
 };

@@ -10,23 +10,23 @@ export type Keys = (secret: string) => Promise<CryptoKey>;
 const most = 32;
 
 /**
- * Keys of HMAC-SHA256. To import one costs as much as to sign with it, so the latest are kept: as keys,
+ * Keys of HMAC. To import one costs as much as to sign with it, so the latest are kept: as keys,
  * and not as promises of them, which a Worker must not await from one request in another.
  *
  * @param bytes - what a secret's text stands for
  */
-export const hmacKeys = (bytes: (secret: string) => Bytes): Keys => {
+export const hmacKeys = (
+  bytes: (secret: string) => Bytes,
+  hash: "SHA-256" | "SHA-1" = "SHA-256",
+): Keys => {
   const kept = new Map<string, CryptoKey>();
   return async (secret) => {
     const known = kept.get(secret);
     if (known) return known;
-    const key = await crypto.subtle.importKey(
-      "raw",
-      bytes(secret),
-      { name: "HMAC", hash: "SHA-256" },
-      false,
-      ["sign", "verify"],
-    );
+    const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash }, false, [
+      "sign",
+      "verify",
+    ]);
     kept.set(secret, key);
     keepNewest(kept, most);
     return key;

@@ -6,14 +6,15 @@
 export type {
   ApplicationSide,
   ClientSide,
-  EncodedAction,
   EncodedCall,
+  FlowInput,
   MediaCodec,
   MediaInput,
   MediaMessage,
   MediaSide,
   Refused,
   Service,
+  SignatureRefusal,
 } from "../service.ts";
 
 /** The account at Twilio, and what its calls do beyond the fields of `calls.create`. */
