@@ -80,7 +80,8 @@ export const chaos = async ({ contacts, kills, seed, runtimes }: Chaos) => {
       }),
     );
     // Most are killed among their POSTs; some sooner or later, by the clock.
-    const many = service.posts.length + 1 + Math.floor(random() * killAfter);
+    const left = Math.max(0, contacts - service.posts.length) / (kills - kill);
+    const many = service.posts.length + 1 + Math.floor(random() * Math.min(killAfter, left));
     const moment = kill % 4 === 2 ? pause(200 + random() * 2_300) : service.posted(many);
     await Promise.race([moment, ended]);
     if (alive.size > 0) killed++;

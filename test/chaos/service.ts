@@ -45,7 +45,8 @@ export const startService = async (contacts: number, postman: Postman): Promise<
     arrivals.dispatchEvent(new Event("post"));
   };
   const deferred = new Set<string>();
-  const server = createServer(async (request, response) => {
+  // Only a client closes an idle connection: a POST may be on its way on it.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     const { to_number, status_callback_url } = JSON.parse(body);

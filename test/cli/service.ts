@@ -18,7 +18,8 @@ export interface Service {
 /** A service on loopback that answers every call in the same way. */
 export const serve = async (answer: (response: ServerResponse) => void): Promise<Service> => {
   const seen: Seen[] = [];
-  const server = createServer(async (request, response) => {
+  // Only a client closes an idle connection: a POST may be on its way on it.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
     const { method, url, headers } = request;

@@ -66,6 +66,7 @@ const handlersWith = (secret: string, webhookSecret: string): Handlers => ({
 let handlers: Handlers = {};
 
 const server = createServer(
+  { keepAliveTimeout: 0 }, // Only a client closes an idle connection: a POST may be on its way on it.
   getRequestListener(
     async (request) => {
       const handle = handlers[new URL(request.url).pathname];

@@ -16,6 +16,7 @@ const attemptOf = (url: string): number => Number(new URL(url).searchParams.get(
 const gone = (): Response => new Response(null, { headers: { "x-hono-already-sent": "true" } });
 
 const server = createServer(
+  { keepAliveTimeout: 0 }, // Only a client closes an idle connection: a POST may be on its way on it.
   getRequestListener(
     async (request, { outgoing }) => {
       const wire = request.headers.get("x-wire");
