@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { interrupting } from "../agents/callee.ts";
 import { answerAt } from "../agents/model.ts";
 import { serveOpenai } from "../agents/protocols/openai.ts";
 import type { AgentServer } from "../agents/server.ts";
@@ -15,13 +16,7 @@ beforeAll(async () => {
   service = await startService({
     speed: 1,
     answerTimeout: 3_000,
-    // Somebody who listens, interrupts, hears the answer and hangs up.
-    callee: [
-      { type: "listen", ms: 500 },
-      { type: "tone", hertz: 300, ms: 400 },
-      { type: "listen", ms: 500 },
-      { type: "hangup" },
-    ],
+    callee: interrupting(500, (id) => service.emulator.audio(id)),
   });
   const { emulator, baseUrl } = service;
   const { apiKey, webhookSecret } = emulator;
