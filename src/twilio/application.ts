@@ -1,9 +1,13 @@
 import type { Secret } from "../callbacks/signed-url.ts";
 import type { Dial, Hangup, Play } from "../flows/actions.ts";
-import { fail, isRecord, isText } from "../lib/check.ts";
-import { base64url, utf8 } from "../lib/encoding.ts";
-import { macOf } from "../lib/hmac.ts";
-import { urlRule } from "../lib/url.ts";
+import {
+  branchesOf,
+  continuationIn,
+  firstBranch,
+  isBranch,
+  signContinuation,
+} from "../flows/continuation.ts";
+import { fail, isText } from "../lib/check.ts";
 import type { ApplicationSide, FlowInput } from "../service.ts";
 import { verifySignature } from "./signature.ts";
 import { type Redirect, twimlOf } from "./twiml.ts";
@@ -89,50 +93,25 @@ const flowOf = (text: string): unknown => {
   };
 };
 
-/** Marks the URL at which `flowHandler` itself answers how a `dial` ended. The token covers it. */
-const marker = "outdial-dial=1";
-
-const branchesPath = new RegExp(`[?&]${marker}&outdial=[^&]*$`);
-
-/** How long that URL is valid, in seconds: no call is longer. */
-const validity = 86_400;
-
 /**
- * Signs the URL at which `flowHandler` itself answers how a `dial` ended. It carries the branches.
+ * The URL that decides what follows a `dial`.
  *
  * @throws {BadParametersException} that names a branch, without the option `secret`
  */
-const signBranches = async (
-  { on_busy, on_no_answer, on_failure, flow_url }: Dial,
-  input: FlowInput,
-): Promise<string | undefined> => {
-  const decided = { on_busy, on_no_answer, on_failure };
-  const branch = Object.entries(decided).find(([, action]) => action)?.[0];
-  if (!branch) return;
-  const { request, publicUrl, pathIn } = input;
-  const [secret] = [input.secret].flat();
-  if (!secret) return fail(branch, "needs the option secret of flowHandler");
-  const path = pathIn(request.url, publicUrl).replace(/[?&]outdial=[^&]*$/, "");
-  const context = base64url(utf8(JSON.stringify({ ...decided, flow_url })));
-  const expires = Math.ceil(Date.now() / 1000) + validity;
-  const covered = `${path}${path.includes("?") ? "&" : "?"}${marker}&outdial=${expires}.${context}.`;
-  const mac = base64url(await macOf(secret, utf8(covered)));
-  const url = new URL(publicUrl ?? request.url).origin + covered + mac;
-  const rule = urlRule(url);
-  return rule ? fail(branch, `is answered at a signed URL, which ${rule}`) : url;
+const branchesUrlOf = async (dial: Dial, input: FlowInput): Promise<string | undefined> => {
+  const branch = firstBranch(dial);
+  const { flow_url } = dial;
+  return branch && signContinuation({ ...branchesOf(dial), flow_url }, input, branch);
 };
-
-/** Whether a branch was given: the schema had checked it before it was signed. */
-const isBranch = (value: unknown): value is Play | Hangup => isRecord(value);
 
 /** What follows a `dial`, out of the signed URL that the request came to; `undefined` for any other request. */
 const followingDial = (input: FlowInput): Play | Hangup | Redirect | undefined => {
-  const { call, context, request, publicUrl, secret, pathIn } = input;
-  if (!secret || !branchesPath.test(pathIn(request.url, publicUrl))) return;
-  const branch = branches.get(call.DialCallStatus);
-  const action = branch && context[branch];
+  const decided = continuationIn(input);
+  if (!decided) return;
+  const branch = branches.get(input.call.DialCallStatus);
+  const action = branch && decided[branch];
   if (isBranch(action)) return action;
-  const { flow_url } = context;
+  const { flow_url } = decided;
   return isText(flow_url) ? { action: "redirect", flow_url } : { action: "hangup" };
 };
 
@@ -162,7 +141,7 @@ export const applicationSide = ({
   respond: async (decide, input) => {
     const action = (input && followingDial(input)) ?? (await decide());
     const branchesUrl =
-      action.action === "dial" && input ? await signBranches(action, input) : undefined;
+      action.action === "dial" && input ? await branchesUrlOf(action, input) : undefined;
     return new Response(twimlOf(action, branchesUrl), {
       headers: { "Content-Type": "text/xml" },
     });

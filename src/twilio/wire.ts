@@ -1,4 +1,5 @@
 import type { CallEvent, EventData, FailedEvent } from "../callbacks/event.ts";
+import type { Branch } from "../flows/continuation.ts";
 
 /** What a `CallStatus` means. */
 export interface Status {
@@ -34,7 +35,7 @@ export const statuses: ReadonlyMap<unknown, Status> = new Map([
 export const declined = "603";
 
 /** The branch of a `dial` for each `DialCallStatus`; after any other, the call continues at its `flow_url`. */
-export const branches: ReadonlyMap<unknown, "on_busy" | "on_no_answer" | "on_failure"> = new Map([
+export const branches: ReadonlyMap<unknown, Branch> = new Map([
   ["busy", "on_busy"],
   ["no-answer", "on_no_answer"],
   ["failed", "on_failure"],

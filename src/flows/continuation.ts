@@ -1,0 +1,62 @@
+import type { Context } from "../callbacks/signed-url.ts";
+import { fail, isRecord } from "../lib/check.ts";
+import { base64url, utf8 } from "../lib/encoding.ts";
+import { macOf } from "../lib/hmac.ts";
+import { urlRule } from "../lib/url.ts";
+import type { FlowInput } from "../service.ts";
+import type { Dial, Hangup, Play } from "./actions.ts";
+
+/** What follows a `dial` whose callee wasn't reached. */
+export type Branch = "on_busy" | "on_no_answer" | "on_failure";
+
+/** The branches of a `dial`, for the context of its continuation. */
+export const branchesOf = ({ on_busy, on_no_answer, on_failure }: Dial): Pick<Dial, Branch> => ({
+  on_busy,
+  on_no_answer,
+  on_failure,
+});
+
+/** The first branch that a `dial` has: what is wrong with its continuation is told by this name. */
+export const firstBranch = (dial: Dial): string | undefined =>
+  Object.entries(branchesOf(dial)).find(([, action]) => action)?.[0];
+
+/** Whether a context has an action there: the schema had checked it before it was signed. */
+export const isBranch = (value: unknown): value is Play | Hangup => isRecord(value);
+
+/** Marks the URL at which `flowHandler` itself answers what follows an action. The token covers it. */
+const marker = "outdial-dial=1";
+
+const signedPath = new RegExp(`[?&]${marker}&outdial=[^&]*$`);
+
+/** How long that URL is valid, in seconds: no call is longer. */
+const validity = 86_400;
+
+/**
+ * Signs the URL at which `flowHandler` itself answers what follows an action. Unlike the context of `signUrl`, its
+ * context may be as long as the URL can be.
+ *
+ * @param param - the field that needs it
+ * @throws {BadParametersException} that names the field, without the option `secret` or where the URL breaks its rule
+ */
+export const signContinuation = async (
+  context: Context,
+  { request, publicUrl, secret, pathIn }: FlowInput,
+  param: string,
+): Promise<string> => {
+  const [first] = [secret].flat();
+  if (!first) return fail(param, "needs the option secret of flowHandler");
+  const path = pathIn(request.url, publicUrl).replace(/[?&]outdial=[^&]*$/, "");
+  const encoded = base64url(utf8(JSON.stringify(context)));
+  const expires = Math.ceil(Date.now() / 1000) + validity;
+  const covered = `${path}${path.includes("?") ? "&" : "?"}${marker}&outdial=${expires}.${encoded}.`;
+  const mac = base64url(await macOf(first, utf8(covered)));
+  const url = new URL(publicUrl ?? request.url).origin + covered + mac;
+  const rule = urlRule(url);
+  return rule ? fail(param, `is answered at a signed URL, which ${rule}`) : url;
+};
+
+/** The context of a continuation, if the request came to one. */
+export const continuationIn = (input: FlowInput): Context | undefined =>
+  input.secret && signedPath.test(input.pathIn(input.request.url, input.publicUrl))
+    ? input.context
+    : undefined;
