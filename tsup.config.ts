@@ -92,7 +92,15 @@ const config: Options = {
   external: [/^node:/],
   // `node:sqlite` has no name without it.
   removeNodeProtocol: false,
-  noExternal: ["hono", "@hono/node-server", "@noble/hashes", "csv-parse", "libphonenumber-js"],
+  noExternal: [
+    "hono",
+    "@hono/node-server",
+    "@noble/hashes",
+    "csv-parse",
+    "libphonenumber-js",
+    "saxes",
+    "xmlchars",
+  ],
   clean: true,
   esbuildPlugins: [bundledPage],
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.

@@ -2,7 +2,6 @@ import type { Hono } from "hono/tiny";
 import type { CallParams } from "../calls/params.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
-import type { RecordingUrls } from "./account.ts";
 import type { Call, CallLimits } from "./call.ts";
 import { downloadOf } from "./recording/download.ts";
 import type { ApiResponse } from "./scenarios.ts";
@@ -33,18 +32,17 @@ interface Refusal {
 }
 
 /** A request for a call, as the emulator takes it. */
-interface NewCall {
+interface NewCall<T> {
   readonly params: CallParams;
   readonly limits?: CallLimits | undefined;
   /** The URL of the request. */
   readonly url: string;
   /** Called with the call before anything happens in it. */
-  readonly onCall?: ((call: Call) => void) | undefined;
+  readonly prepare: (call: Call) => T;
 }
 
 /** What the routes need of the emulator. */
 export interface ApiParts {
-  readonly recordingUrls: RecordingUrls;
   /** Whether plain http on loopback is allowed for a request to this URL. */
   readonly isLocal: (url: string) => boolean;
   /** Milliseconds of real time for a request's body. */
@@ -57,8 +55,8 @@ export interface ApiParts {
   /** Called for each request whose key and fields are valid. */
   readonly onPost: (to_number: string) => void;
   readonly onRefused: (refusal: Refusal) => void;
-  /** Starts a call whose request is valid. */
-  readonly accept: (call: NewCall) => Call;
+  /** Starts a call whose request is valid, and returns what `prepare` returned. */
+  readonly accept: <T>(call: NewCall<T>) => T;
 }
 
 /** Resolves with the signal's reason once it aborts. */

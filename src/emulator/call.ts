@@ -95,7 +95,7 @@ export interface CallLimits {
 }
 
 /** How an attempt to deliver a notification ended. */
-interface Delivery {
+export interface Delivery {
   /** Absent when no response came. */
   readonly status?: number | undefined;
   /** Why it was not delivered. */
@@ -156,6 +156,8 @@ export class Call {
   callee: ScriptedCallee | undefined;
   /** Whether the callee hangs up in the middle of the next action. */
   hangsUpMidway = false;
+  /** What answers, as the detection of machines finds it. */
+  answeredBy: "human" | "machine" = "human";
   /** Called with each key that the callee presses. */
   readonly keyListeners: Set<(digit: string) => void> = new Set();
   readonly #recordingUrl: () => string;

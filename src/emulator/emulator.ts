@@ -1,20 +1,37 @@
-import { check } from "../lib/check.ts";
+import { check, fail } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
-import { RecordingUrls } from "./account.ts";
-import { Call, CallRegistry } from "./call.ts";
+import { Call, CallRegistry, type Message } from "./call.ts";
 import { instantClock, realClock } from "./clock.ts";
 import { runCall } from "./flow.ts";
 import { type CallRecord, type EmulatorEvent, EventLog } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
 import { Notifier } from "./notifications.ts";
-import { type EmulatorOptions, EmulatorSettingsSchema, urlOf } from "./options.ts";
+import {
+  type EmulatedService,
+  type EmulatorOptions,
+  EmulatorSettingsSchema,
+  urlOf,
+} from "./options.ts";
 import { outdialSide } from "./outdial/side.ts";
 import { requester } from "./outgoing.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
+import type { MakeSide } from "./side.ts";
+import { twilioSide } from "./twilio/side.ts";
+
+/** What the emulator can stand for, by the name of the service. */
+const sides: Readonly<Record<string, MakeSide>> = { twilio: twilioSide };
+
+const sideOf = (service: EmulatedService | undefined): MakeSide => {
+  if (!service) return outdialSide;
+  const side = Object.hasOwn(sides, service.name) ? sides[service.name] : undefined;
+  return side ?? fail("service", `must be one that the emulator speaks: ${Object.keys(sides)}`);
+};
 
 /** A running emulator. It is iterable: `for await` yields every event from then on. */
 export interface Emulator extends AsyncIterable<EmulatorEvent> {
-  /** The account's current API key. */
+  /** The name of the carrier whose interface it speaks; absent for outdial's own. */
+  readonly service?: string;
+  /** The account's current API key; with Twilio its auth token. */
   readonly apiKey: string;
   /** The account's id. */
   readonly accountId: string;
@@ -116,18 +133,26 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const settings = check(EmulatorSettingsSchema, () => options);
   const { host, seed } = settings;
   const { WebSocket = globalThis.WebSocket } = settings;
-  const recordingUrls = new RecordingUrls();
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
   const random = randomSource(seed);
   const newId = idSource(random, seed !== undefined);
   const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const side = outdialSide({ settings, service: undefined, random, newId });
+  const side = sideOf(settings.service)({ settings, service: settings.service, random, newId });
   const { account, accountId, follow } = side;
   const { responseTimeout = side.responseTimeout } = settings;
   const request = requester(settings.fetch, responseTimeout);
   const notifier = new Notifier({ request, random, faults: settings.notifications });
-  const parts = { ...settings, accountId, request, newId, responseTimeout, WebSocket, follow };
+  const parts = {
+    ...settings,
+    accountId,
+    request,
+    newId,
+    responseTimeout,
+    WebSocket,
+    follow,
+    notify: (call: Call, messages: readonly Message[]) => notifier.notify(call, messages),
+  };
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
   const posts = new Map<string, number>();
@@ -137,7 +162,6 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     eventLog.append({ type, at: new Date().toISOString() });
 
   const app = side.routes({
-    recordingUrls,
     isLocal,
     responseTimeout,
     isClosed: () => closing !== undefined,
@@ -146,21 +170,21 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     onPost: (to_number) => void posts.set(to_number, (posts.get(to_number) ?? 0) + 1),
     onRefused: (refusal) =>
       eventLog.append({ type: "refused", at: new Date().toISOString(), ...refusal }),
-    accept: ({ params, limits, url, onCall }) => {
+    accept: ({ params, limits, url, prepare }) => {
       const id = side.newCallId(Date.now());
-      const recordingUrl = () => recordingUrls.urlOf(new URL(url).origin, id);
+      const recordingUrl = () => side.recordingUrl(new URL(url).origin, id);
       const call = new Call({ id, params, limits, recordingUrl, local: isLocal(url) }, clock, {
         onEntry: (entry) => eventLog.append(entry),
         onState: (changed) => notifier.notify(changed, side.messagesOf(changed)),
       });
-      onCall?.(call);
+      const prepared = prepare(call);
       const line = call.timeline.run(async () => {
         call.begin();
         await runCall(call, parts);
       });
       const done = line.then(() => call.delivered);
       calls.add(call, done);
-      return call;
+      return prepared;
     },
   });
   app.onError((error) => {
@@ -181,6 +205,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   };
 
   return {
+    ...(settings.service && { service: settings.service.name }),
     get apiKey() {
       return account.key;
     },

@@ -89,7 +89,8 @@ export const runCall = async (call: Call, parts: CallParts): Promise<void> => {
   if (parts.callee) call.callee = scriptedCallee(call, parts.callee);
   const { maxDuration = parts.maxDuration } = call.limits;
   call.timeline.after(maxDuration, () => call.transition("max_duration"));
-  const { hangUpAfter } = outcome.outcome === "answer" ? outcome : {};
+  const { hangUpAfter, answeredBy = "human" } = outcome.outcome === "answer" ? outcome : {};
+  call.answeredBy = answeredBy;
   if (hangUpAfter === "midway") call.hangsUpMidway = true;
   else if (hangUpAfter !== undefined) {
     call.timeline.after(hangUpAfter, () => call.transition("normal"));

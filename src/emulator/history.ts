@@ -69,7 +69,7 @@ export interface StateEntry extends Stamp {
   readonly reason?: Reason;
 }
 
-/** The flow was asked for the next action. */
+/** The flow was asked for the next action, or a carrier's document. */
 export interface FlowEntry extends Stamp {
   /** The kind of entry. */
   readonly type: "flow";
@@ -83,8 +83,15 @@ export interface FlowEntry extends Stamp {
   readonly status?: number;
   /** Absent when the response was not a valid action. */
   readonly action?: Action;
-  /** Fields that the action does not know, such as `ringback` or `on_busy.volume`; the first 20. */
+  /** Fields that the emulator does not follow, such as `ringback`, `on_busy.volume` or `Say.voice`; the first 20. */
   readonly unknown_fields?: readonly string[];
+  /** The form that a carrier sent. */
+  readonly request?: {
+    readonly method: string;
+    readonly fields: Readonly<Record<string, string>>;
+  };
+  /** The beginning of the document that a carrier's application answered, such as TwiML. */
+  readonly document?: string;
 }
 
 /** The flow could not be followed, so the call ends. */
@@ -110,6 +117,22 @@ export interface ActionEntry extends Stamp {
   /** The action, as the flow sent it. */
   readonly action: Action;
   /** How long a `play` lasts, in milliseconds. */
+  readonly duration?: number;
+}
+
+/** A step of a carrier's document begins, such as a verb of TwiML. */
+export interface VerbEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "verb";
+  /** Which document of the flow, counted from 1. */
+  readonly step: number;
+  /** Its name, such as `Say`. */
+  readonly verb: string;
+  /** Its attributes, as they came. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The text in it. */
+  readonly text?: string;
+  /** How long it lasts, in milliseconds, if that is known. */
   readonly duration?: number;
 }
 
@@ -218,6 +241,7 @@ export type HistoryEntry =
   | FlowEntry
   | FlowErrorEntry
   | ActionEntry
+  | VerbEntry
   | LegEntry
   | StreamEntry
   | CutEntry

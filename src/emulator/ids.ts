@@ -36,6 +36,15 @@ export const ulid = (time: number, random: Random): string => {
   return crockford(time, 10) + chance() + chance() + chance() + chance();
 };
 
+/** The same 128 bits as 32 hexadecimal digits. */
+export const hexUlid = (time: number, random: Random): string => {
+  const chance = () =>
+    Math.floor(random() * 2 ** 20)
+      .toString(16)
+      .padStart(5, "0");
+  return time.toString(16).padStart(12, "0") + chance() + chance() + chance() + chance();
+};
+
 /** Makes a new id, at a time in milliseconds since 1970. */
 export type NewId = (time: number) => string;
 
@@ -43,7 +52,7 @@ export type NewId = (time: number) => string;
  * Makes ids. With a seed they are the same on every run: a counter takes the place of the time, so that
  * they still sort.
  */
-export const idSource = (random: Random, isSeeded: boolean): NewId => {
+export const idSource = (random: Random, isSeeded: boolean, make: typeof ulid = ulid): NewId => {
   let count = 0;
-  return (time) => ulid(isSeeded ? count++ : time, random);
+  return (time) => make(isSeeded ? count++ : time, random);
 };

@@ -27,8 +27,9 @@ export type {
   Stamp,
   StateEntry,
   StreamEntry,
+  VerbEntry,
 } from "./history.ts";
-export type { EmulatorOptions, Faults, OnCall } from "./options.ts";
+export type { EmulatedService, EmulatorOptions, Faults, OnCall } from "./options.ts";
 export type { Send } from "./outgoing.ts";
 export type { CallAudio, Cut, PlayedPiece, Side } from "./recording/recording.ts";
 export { type ApiResponse, type Outcome, type Scenario, scenarios } from "./scenarios.ts";

@@ -2,6 +2,7 @@ import {
   type Call,
   dialLeg,
   type Leg,
+  type Message,
   type Ringing,
   reasonOf,
   type Trigger,
@@ -24,6 +25,8 @@ export interface FlowParts extends Ringing {
   readonly WebSocket: SocketConstructor | undefined;
   /** Milliseconds of real time for each response of an application. */
   readonly responseTimeout: number;
+  /** Sends notifications of a call, after those that are pending. */
+  readonly notify: (call: Call, messages: readonly Message[]) => void;
 }
 
 /** A flow can't be followed: the step, its field, and why. */
@@ -94,6 +97,10 @@ export interface MediaSource {
   readonly field: string;
   readonly url: string;
   readonly signal: AbortSignal;
+  /** Headers of a carrier's request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The carrier's code for media that can't be had. */
+  readonly code?: number;
 }
 
 /** The tone that stands for media in the recording. */
@@ -107,15 +114,15 @@ const mediaHertz = 350;
  */
 export const mediaDuration = async (
   call: Call,
-  { step, field, url, signal }: MediaSource,
+  { step, field, url, signal, headers, code }: MediaSource,
   { request }: FlowParts,
 ): Promise<number> => {
-  const init = { headers: { Range: `bytes=0-${mediaLimit - 1}` } };
+  const init = { headers: { ...headers, Range: `bytes=0-${mediaLimit - 1}` } };
   const rules = { limit: mediaLimit, redirects: "any", local: call.local, signal } as const;
   const { response, body, error } = await request(url, init, rules);
   if (signal.aborted) return 0;
-  if (!response || !body) throw new FlowError(step, field, `gave no answer: ${error}`);
-  if (!response.ok) throw new FlowError(step, field, `answered HTTP ${response.status}`);
+  if (!response || !body) throw new FlowError(step, field, `gave no answer: ${error}`, code);
+  if (!response.ok) throw new FlowError(step, field, `answered HTTP ${response.status}`, code);
   const range = /\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
   const total = range ?? response.headers.get("Content-Length");
   const seconds = wavSeconds(body.bytes, total ? Number(total) : undefined) ?? assumedMediaSeconds;

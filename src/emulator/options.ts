@@ -1,6 +1,6 @@
 import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { isFunction, isKey, isText, presence, quietly } from "../lib/check.ts";
+import { isFunction, isKey, isRecord, isText, presence, quietly } from "../lib/check.ts";
 import { isWebhookSecret } from "./account.ts";
 import type { Callee } from "./callee.ts";
 import type { CallRecord } from "./history.ts";
@@ -38,6 +38,14 @@ export interface Faults {
   readonly duplicateDelay?: number | undefined;
 }
 
+/** The carrier that an emulator stands for, and the account there. */
+export interface EmulatedService {
+  /** The name of the carrier: `"twilio"`. */
+  readonly name: string;
+  /** The account at the carrier: with Twilio its SID, `AC` and 32 hexadecimal digits. */
+  readonly account: string;
+}
+
 /** Makes a WebSocket. */
 export type SocketConstructor = new (url: string) => WebSocket;
 
@@ -49,9 +57,14 @@ export type SocketConstructor = new (url: string) => WebSocket;
  */
 export interface EmulatorOptions {
   /**
-   * The account's API key.
+   * The carrier whose interface the emulator speaks: the object that `twilio({ … })` of `outdial/twilio` makes, or
+   * `{ name: "twilio", account: "AC…" }`. It is outdial's own interface without one.
+   */
+  readonly service?: EmulatedService | undefined;
+  /**
+   * The account's API key; with Twilio its auth token, which signs as well.
    *
-   * @defaultValue a new one: `ak_` and 43 base64url characters
+   * @defaultValue a new one: `ak_` and 43 base64url characters, or a token of 32 hexadecimal digits
    */
   readonly apiKey?: string | undefined;
   /**
@@ -61,7 +74,7 @@ export interface EmulatorOptions {
    */
   readonly numbers?: readonly string[] | undefined;
   /**
-   * Signs the notifications: `whsec_` and base64 of 24 to 64 bytes.
+   * Signs the notifications of outdial's own interface: `whsec_` and base64 of 24 to 64 bytes.
    *
    * @defaultValue a new one, of 32 bytes
    */
@@ -198,6 +211,12 @@ const isE164 = (value: unknown): boolean => is(CallParams.entries.from_number, v
 /** The rule and the default of each option; errors are reported in this order. */
 export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = strictObject(
   {
+    service: optional(
+      custom<EmulatedService>(
+        (value) => isRecord(value) && isText(value.name) && isText(value.account),
+        "must be a service, such as the one that twilio() makes",
+      ),
+    ),
     apiKey: optional(custom<string>(isKey, "must be a string that is a legal header value")),
     numbers: optional(
       custom<readonly string[]>(

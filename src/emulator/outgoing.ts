@@ -74,7 +74,7 @@ const isResponse = (value: unknown): boolean =>
   typeof value.headers.get === "function";
 
 /** Whether the emulator may request a URL: any by https, and its own machine by http if it is local. */
-const isAllowed = (url: string, local: boolean): boolean => {
+export const isAllowed = (url: string, local: boolean): boolean => {
   const route = routeOf(url);
   return route === "https" || (local && route === "loopback");
 };

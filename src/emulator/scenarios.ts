@@ -3,6 +3,7 @@ import {
   type GenericSchema,
   literal,
   optional,
+  picklist,
   safeParse,
   strictObject,
   variant,
@@ -21,6 +22,12 @@ export type Outcome =
        * first action. Without it the callee stays until the flow ends.
        */
       readonly hangUpAfter?: number | "midway" | undefined;
+      /**
+       * What answers, for carriers that detect answering machines.
+       *
+       * @defaultValue `"human"`
+       */
+      readonly answeredBy?: "human" | "machine" | undefined;
     }
   /** It is busy, or can't be reached: it never rings. */
   | { readonly outcome: "busy" }
@@ -53,7 +60,12 @@ const OutcomeSchema: GenericSchema<unknown, Outcome> = variant(
   "outcome",
   [
     strictObject(
-      { outcome: literal("answer"), ...rings, hangUpAfter: optional(hangUpAfter) },
+      {
+        outcome: literal("answer"),
+        ...rings,
+        hangUpAfter: optional(hangUpAfter),
+        answeredBy: optional(picklist(["human", "machine"], "must be human or machine")),
+      },
       presence,
     ),
     strictObject({ outcome: literal("busy") }, presence),

@@ -1,16 +1,15 @@
-import type { Service } from "../service.ts";
 import type { Account } from "./account.ts";
 import type { ApiParts, ApiRoutes } from "./api.ts";
 import type { Call, Message } from "./call.ts";
 import type { NewId, Random } from "./ids.ts";
 import type { FlowParts } from "./line.ts";
-import type { EmulatorSettings } from "./options.ts";
+import type { EmulatedService, EmulatorSettings } from "./options.ts";
 
 /** What a side is made of. */
 interface SideParts {
   readonly settings: EmulatorSettings;
   /** The carrier; `undefined` for outdial's own interface. */
-  readonly service: Service | undefined;
+  readonly service: EmulatedService | undefined;
   readonly random: Random;
   /** Makes ULIDs. */
   readonly newId: NewId;
@@ -29,6 +28,8 @@ interface EmulatedSide {
   readonly newCallId: NewId;
   /** The default of the option `responseTimeout`, in milliseconds. */
   readonly responseTimeout: number;
+  /** The URL of a call's recording, at the origin of the request for the call. */
+  readonly recordingUrl: (origin: string, id: string) => string;
   readonly routes: (parts: ApiParts) => ApiRoutes;
   /** The notifications that are due when the state of a call has changed. */
   readonly messagesOf: (call: Call) => readonly Message[];

@@ -248,6 +248,8 @@ export interface Streaming<Encoded> {
   readonly url: string;
   /** Headers of the handshake, where the platform can send them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The carrier's code for a socket that can't be opened. */
+  readonly code?: number;
   /** Whether this part of the call is recorded. */
   readonly record: boolean;
   /** Ends the stream. */
@@ -268,10 +270,10 @@ export const runStream = async <Encoded>(
   streaming: Streaming<Encoded>,
   parts: FlowParts,
 ): Promise<void> => {
-  const { step, field, record, signal, timeline = call.timeline, onOpen } = streaming;
+  const { step, field, code, record, signal, timeline = call.timeline, onOpen } = streaming;
   const { responseTimeout } = parts;
   const socket = await connect(streaming, parts).catch((error) => {
-    throw new FlowError(step, field, messageOf(error));
+    throw new FlowError(step, field, messageOf(error), code);
   });
   const codec = onOpen();
   const { stream_id, sides, sampleRate, frameDuration, due, nextDue } = codec;

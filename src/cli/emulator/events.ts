@@ -45,6 +45,11 @@ const lines: {
     "bold",
     duration === undefined ? "" : `for ${duration / 1000} s`,
   ],
+  verb: ({ verb, text = "", duration }) => [
+    verb,
+    "bold",
+    [duration === undefined ? "" : `for ${duration / 1000} s`, text].filter(Boolean).join(", "),
+  ],
   leg: ({ to, state: now, reason }) => ["leg", "bold", `${to} ${now} ${reason ?? ""}`],
   stream: ({ state: now, sent, received, malformed: [first], malformed_count }) => [
     "stream",

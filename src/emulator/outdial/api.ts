@@ -4,7 +4,7 @@ import { CallParams } from "../../calls/params.ts";
 import { parseJson } from "../../lib/body.ts";
 import { isRecord } from "../../lib/check.ts";
 import { routeOf } from "../../lib/url.ts";
-import type { Account } from "../account.ts";
+import type { Account, RecordingUrls } from "../account.ts";
 import {
   type ApiParts,
   type ApiRoutes,
@@ -99,10 +99,16 @@ const parseFields = (body: unknown, local: boolean): CallParams | readonly Field
 
 const isJson = /^application\/json *(;|$)/i;
 
+/** Whose API it is. */
+interface OutdialAccount {
+  readonly account: Account;
+  readonly recordingUrls: RecordingUrls;
+}
+
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  account: Account,
+  { account }: OutdialAccount,
   { responseTimeout, isLocal, isClosed, onPost, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
@@ -131,7 +137,7 @@ const initiate = async (
   const { outage, response } = scenarioOf(params.to_number);
   if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
   if (isClosed()) return refusal(503, "The emulator is closed.");
-  const { id } = accept({ params, url });
+  const id = accept({ params, url, prepare: (call) => call.id });
   const { from_number, to_number, status_callback_url, record = true } = params;
   const data = { id, from_number, to_number, status_callback_url, record };
   const text = JSON.stringify({ message: "Call accepted.", data });
@@ -142,8 +148,7 @@ const initiate = async (
 const recordingRefusal = (
   { method, headers, url }: Request,
   id: string,
-  account: Account,
-  { recordingUrls }: ApiParts,
+  { account, recordingUrls }: OutdialAccount,
 ): Response | undefined => {
   if (method !== "GET" && method !== "HEAD") {
     return refusal(405, "Method Not Allowed", { Allow: "GET, HEAD" });
@@ -160,13 +165,13 @@ const recordingRefusal = (
 };
 
 /** The routes of outdial's own API. */
-export const outdialRoutes = (account: Account, parts: ApiParts): ApiRoutes => {
+export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes => {
   const app: ApiRoutes = new Hono();
   for (const path of ["/api/v1/calls/initiate", "/api/v1/voice/calls/initiate"]) {
     app.all(path, async ({ req, env, notFound }) => {
       // The router ignores a trailing slash; the service does not.
       if (req.path !== path) return notFound();
-      const response = await initiate(req.raw, env, account, parts);
+      const response = await initiate(req.raw, env, own, parts);
       const { status } = response;
       if (status >= 400) parts.onRefused({ method: req.method, path, status });
       return response;
@@ -174,7 +179,7 @@ export const outdialRoutes = (account: Account, parts: ApiParts): ApiRoutes => {
   }
   app.all("/recordings/:file{.+\\.wav}", ({ req, notFound }) => {
     const id = req.param("file").slice(0, -4);
-    const refused = recordingRefusal(req.raw, id, account, parts);
+    const refused = recordingRefusal(req.raw, id, own);
     if (refused) return refused;
     return recordingOf(parts.findCall(id), req.raw) ?? notFound();
   });

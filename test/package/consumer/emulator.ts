@@ -12,6 +12,7 @@ import {
   type Cut,
   type CutEntry,
   createEmulator,
+  type EmulatedService,
   type Emulator,
   type EmulatorEvent,
   type EmulatorOptions,
@@ -37,8 +38,11 @@ import {
   type StateEntry,
   type StreamEntry,
   scenarios,
+  type VerbEntry,
 } from "outdial/emulator";
 
+const service: EmulatedService = { name: "twilio", account: `AC${"0".repeat(32)}` };
+export const carrier: EmulatorOptions = { service };
 const busy: Outcome = { outcome: "busy" };
 const onCall: OnCall = ({ to_number }) => (to_number.endsWith("1") ? busy : undefined);
 const send: Send = (request) => new Response(request.url);
@@ -71,6 +75,10 @@ export const line = (entry: HistoryEntry): string => {
     case "action": {
       const { action }: ActionEntry = entry;
       return action.action;
+    }
+    case "verb": {
+      const { verb }: VerbEntry = entry;
+      return verb;
     }
     case "leg": {
       const { to, state }: LegEntry = entry;

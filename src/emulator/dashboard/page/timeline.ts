@@ -39,7 +39,7 @@ const notification = (entry: NotificationEntry): readonly Child[] => {
     error && make("div", { class: "soft" }, make("bdi", {}, error)),
     details(
       "Request and answer",
-      block(`POST ${request.url}`, headers.join("\n")),
+      block(`${request.method ?? "POST"} ${request.url}`, headers.join("\n")),
       block("Body", formatted(request.body)),
       block(`Answer · ${responseOf(entry)}`, response?.body ? formatted(response.body) : "(empty)"),
     ),
@@ -68,12 +68,25 @@ const describe: {
     ` step ${entry.step} · ${responseOf(entry)}`,
     line(entry.url),
     entry.action && details("Answer", block("Action", JSON.stringify(entry.action, null, 2))),
+    (entry.document || entry.request) &&
+      details(
+        "Request and answer",
+        entry.request
+          ? block(entry.request.method, `${new URLSearchParams(entry.request.fields)}`)
+          : [],
+        block("Answer", entry.document || "(empty)"),
+      ),
   ],
   flow_error: ({ message }) => [bold("flow error", "bad"), " · ", make("bdi", {}, message)],
   action: ({ action, duration }) => [
     bold(action.action),
     duration === undefined ? "" : ` for ${formatSeconds(duration)}`,
     line(targetOf(action)),
+  ],
+  verb: ({ verb, attributes, text = "", duration }) => [
+    bold(verb),
+    duration === undefined ? "" : ` for ${formatSeconds(duration)}`,
+    line(text || attributes.url || ""),
   ],
   leg: ({ state, reason, to }) => [
     bold("second leg"),
