@@ -104,6 +104,7 @@ export const carrierMedia = (
         if (attached.isOver()) return;
         started = start;
         attached.call((given: MediaStart) => handlers.onStart?.(given, context), start);
+        marks?.probe();
       },
       onInput: (input) => {
         if (input.type === "stop") attached.close();
@@ -139,8 +140,9 @@ export const carrierMedia = (
       clearedId = ids;
       playedAt = 0;
       clearTimeout(flushTimer);
+      const isWritten = write(codec.clear);
       marks?.clear();
-      return write(codec.clear);
+      return isWritten;
     };
     /** Sends the rest of a frame when nothing has come after it for as long as that is possible. */
     const flushInTime = (ms: number): void => {

@@ -10,21 +10,37 @@ interface Unplayed {
 /** The maximum number of marks that are waited for. Beyond it the service has lost them. */
 const maxUnplayed = 1000;
 
+/** The longest delay of the network that is believed, in ms: beyond it the service was busy. */
+const maxDelay = 1000;
+
 /**
  * What a service has played, where it sends each mark back once all audio before it was played. When a mark comes
  * back, the next message begins; until its own comes back, no more than that message counts as played. So a service
  * that is behind or stands still never makes a playback count what nobody has heard.
+ *
+ * A mark on an idle line comes back at once: that shows the delay of the network, both ways. By so much audio is
+ * further than its marks say at the moment at which a `clear` reaches the service.
  */
 export class Marks implements Acknowledged {
   readonly #send: (id: string) => void;
   #unplayed: Unplayed[] = [];
-  /** The first of them begins to play `from` then, by `performance.now()`. */
+  /** The first of them began to play `from` then, by `performance.now()`. */
   #beganAt = 0;
-  onPlayed: () => void = () => {};
+  #delay: number | undefined;
+  #probes = 0;
+  #probedAt = 0;
+  onPlayed: (() => void) | undefined;
 
   /** @param send - sends a mark */
   constructor(send: (id: string) => void) {
     this.#send = send;
+  }
+
+  /** The line is idle: measures the delay of the network, if there is somebody who wants to know. */
+  probe(): void {
+    if (!this.onPlayed) return;
+    this.#probedAt = performance.now();
+    this.#send(`probe ${++this.#probes}`);
   }
 
   sent(id: string, from: number, until: number): void {
@@ -36,21 +52,29 @@ export class Marks implements Acknowledged {
 
   /** A mark has come back. One of a message that was cleared, or that a later one has overtaken, says nothing. */
   played(id: string): void {
+    if (id === `probe ${this.#probes}`) {
+      const delay = performance.now() - this.#probedAt;
+      this.#delay = Math.min(this.#delay ?? maxDelay, delay);
+      return;
+    }
     const at = this.#unplayed.findIndex((message) => message.id === id);
     if (at < 0) return;
     this.#next(at + 1);
-    this.onPlayed();
+    if (this.#unplayed.length === 0) this.probe();
+    this.onPlayed?.();
   }
 
   /** The line was cleared: marks that come back now were not played. */
   clear(): void {
     this.#unplayed = [];
+    this.probe();
   }
 
   playedAt(now: number): number {
     const [first] = this.#unplayed;
     if (!first) return Number.POSITIVE_INFINITY;
-    return Math.min(first.until, first.from + now - this.#beganAt);
+    const { from, until } = first;
+    return Math.min(until + (this.#delay ?? 0), from + now - this.#beganAt);
   }
 
   isWaiting(): boolean {
@@ -59,6 +83,6 @@ export class Marks implements Acknowledged {
 
   #next(count: number): void {
     this.#unplayed.splice(0, count);
-    this.#beganAt = performance.now();
+    this.#beganAt = performance.now() - (this.#delay ?? 0);
   }
 }

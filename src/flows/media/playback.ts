@@ -137,8 +137,8 @@ export interface Acknowledged {
   readonly playedAt: (now: number) => number;
   /** Whether sent audio is not acknowledged. */
   readonly isWaiting: () => boolean;
-  /** Called whenever some is. */
-  onPlayed: () => void;
+  /** Called whenever some is; set by the playback that uses it. */
+  onPlayed: (() => void) | undefined;
 }
 
 /** The line that a playback sends to. */

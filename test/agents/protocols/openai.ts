@@ -5,22 +5,31 @@ import { base64, type Coding, decoded, level, pcm, ulaw } from "../sound.ts";
 
 /** An agent that speaks OpenAI's Realtime protocol. */
 export const serveOpenai = (behaviour: Behaviour = {}): Promise<AgentServer> => {
-  const sessions = new WeakMap<Peer, (event: RealtimeClientEvent) => void>();
+  const sessions = new WeakMap<Peer, Conversation>();
   return serveAgent({
     protocol: "realtime",
     accept: (peer: Peer, message?: Received) => {
-      const session = sessions.get(peer) ?? converse(peer, behaviour);
+      const session = sessions.get(peer) ?? converse(peer.send, behaviour);
+      if (!sessions.has(peer)) peer.socket.on("close", session.stop);
       sessions.set(peer, session);
-      if (message) session(message as unknown as RealtimeClientEvent);
+      if (message) session.receive(message as unknown as RealtimeClientEvent);
     },
   });
 };
 
-const converse = (peer: Peer, behaviour: Behaviour) => {
+/** A conversation, on a socket of any kind. */
+export interface Conversation {
+  readonly receive: (event: RealtimeClientEvent) => void;
+  readonly stop: () => void;
+}
+
+export const converse = (
+  send: (event: RealtimeServerEvent) => void,
+  behaviour: Behaviour,
+): Conversation => {
   let coding: Coding = pcm(24_000);
   let events = 0;
   const event_id = () => `event_${++events}`;
-  const send = (event: RealtimeServerEvent) => peer.send(event);
   const ids = (answer: number) => ({
     response_id: `resp_${answer}`,
     item_id: `item_${answer}`,
@@ -53,12 +62,14 @@ const converse = (peer: Peer, behaviour: Behaviour) => {
           name,
           arguments: JSON.stringify(args),
         }),
-      done: (answer, wasCut) =>
+      done: (answer, wasCut) => {
+        send({ type: "response.output_audio.done", event_id: event_id(), ...ids(answer) });
         send({
           type: "response.done",
           event_id: event_id(),
           response: { id: `resp_${answer}`, status: wasCut ? "cancelled" : "completed" },
-        }),
+        });
+      },
       heard: () =>
         send({
           type: "input_audio_buffer.speech_started",
@@ -69,13 +80,12 @@ const converse = (peer: Peer, behaviour: Behaviour) => {
     },
     behaviour,
   );
-  peer.socket.on("close", () => model.stop());
   send({ type: "session.created", event_id: event_id(), session: { type: "realtime" } });
-  return (event: RealtimeClientEvent): void => {
+  const receive = (event: RealtimeClientEvent): void => {
     if (event.type === "session.update") {
       const { session } = event;
-      const format = session.audio?.input?.format?.type;
-      coding = format === "audio/pcmu" ? ulaw : pcm(24_000);
+      const format = session.audio?.input?.format?.type; // What an update leaves out stays.
+      if (format) coding = format === "audio/pcmu" ? ulaw : pcm(24_000);
       send({ type: "session.updated", event_id: event_id(), session });
     }
     if (event.type === "response.create") model.answer();
@@ -84,4 +94,5 @@ const converse = (peer: Peer, behaviour: Behaviour) => {
       model.hear(samples, (samples.length / coding.rate) * 1000);
     }
   };
+  return { receive, stop: () => model.stop() };
 };

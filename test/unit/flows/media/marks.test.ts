@@ -10,10 +10,10 @@ afterEach(() => void vi.useRealTimers());
 const speech = (ms: number) => new Uint8Array(ms * 16).fill(77);
 
 /** A playback at 8 kHz to a service whose marks come back when the test says so. */
-const playing = () => {
+const playing = (onProbe: (id: string) => void = () => {}) => {
   const asked: string[] = [];
   const sent: string[] = [];
-  const marks = new Marks((id) => asked.push(id));
+  const marks = new Marks((id) => (id.startsWith("probe") ? onProbe(id) : asked.push(id)));
   const line = {
     sendAudio: ({ length }: Uint8Array) => {
       sent.push(`audio ${length / 16}`);
@@ -159,41 +159,72 @@ test("a service that never sends a mark back costs a bounded memory", () => {
   expect(marks.isWaiting()).toBe(false);
 });
 
-/** A service that plays in real time, late by some ms each way, and stands still for a while. */
-const delayed = { latency: integer({ min: 0, max: 80 }), stall: integer({ min: 0, max: 2_000 }) };
+test("a mark on an idle line measures the delay of the network, and the clock makes up for it", () => {
+  const { player, marks, back } = playing((id) => setTimeout(() => marks.played(id), 120));
+  marks.probe();
+  vi.advanceTimersByTime(1_000);
+  player.play(speech(3_000), "a", "t");
+  vi.advanceTimersByTime(500 + 120); // 500 ms were played 60 ms ago; by the time of a clear it is 620.
+  back(0);
+  vi.advanceTimersByTime(50);
+  expect(player.clear()).toEqual([{ item: "a", played: 670, duration: 3_000 }]);
+});
 
-test("whatever the delays are, it never counts what wasn't sent, nor more than a delay beyond what was played", () => {
+test.each([
+  ["the shortest counts", [300, 40, 90], 550],
+  ["none counts as more than a second", [5_000], 1_500], // All that was sent.
+])("of the delays that were measured %s", (_, delays, played) => {
+  const wait = [...delays];
+  const { player, marks, back } = playing((id) => setTimeout(() => marks.played(id), wait.shift()));
+  for (const _ of delays) {
+    marks.probe();
+    vi.advanceTimersByTime(6_000);
+  }
+  player.play(speech(3_000), "a", "t");
+  vi.advanceTimersByTime(500);
+  back(0);
+  vi.advanceTimersByTime(10);
+  expect(player.clear()[0]?.played).toBe(played);
+});
+
+test("whatever the delays and pauses are, what counts is what had been played when the clear came", () => {
+  const line = record({
+    /** One way. */
+    latency: integer({ min: 0, max: 80 }),
+    stall: integer({ min: 0, max: 2_000 }),
+    stallAt: integer({ min: 0, max: 1_500 }),
+    at: integer({ min: 1, max: 4_000 }),
+  });
   assert(
-    property(
-      record({
-        ...delayed,
-        stallAt: integer({ min: 0, max: 1_500 }),
-        at: integer({ min: 1, max: 4_000 }),
-      }),
-      ({ latency, stall, stallAt, at }) => {
-        vi.useFakeTimers();
-        const { player, marks, sent } = playing();
-        player.play(speech(3_000), "a", "t");
-        let [heard, back] = [0, 0];
-        for (let now = 1; now <= at; now++) {
-          vi.advanceTimersByTime(1);
-          const isStalled = now > stallAt && now <= stallAt + stall;
-          const has = sent.length * 500; // What was sent within the last delay isn't there yet: a second is ahead.
-          if (now > latency && !isStalled) heard = Math.min(has, heard + 1);
-          if (heard === (back + 1) * 500) {
-            const mark = String(++back);
-            setTimeout(() => marks.played(mark), latency);
-          }
-        }
-        const [cut] = player.clear();
-        const played = cut?.played ?? 3_000;
-        expect(played).toBeLessThanOrEqual(sent.filter((each) => each !== "clear").length * 500);
-        // Within a message that stands still nothing tells: then it is the rest of that message.
-        const stalled = stall > 0 && at > stallAt ? 500 : 0;
-        expect(played).toBeLessThanOrEqual(heard + 2 * latency + stalled);
-        expect(played).toBeGreaterThanOrEqual(heard - 2 * latency - 1);
-        vi.useRealTimers();
-      },
-    ),
+    property(line, ({ latency, stall, stallAt, at }) => {
+      vi.useFakeTimers();
+      const { player, marks, sent } = playing((id) => {
+        setTimeout(() => marks.played(id), 2 * latency);
+      });
+      marks.probe();
+      vi.advanceTimersByTime(200);
+      player.play(speech(3_000), "a", "t");
+      let [heard, back] = [0, 0];
+      const audible = () => sent.filter((each) => each !== "clear").length * 500;
+      const pass = (now: number) => {
+        const isStalled = now > stallAt && now <= stallAt + stall;
+        if (now > latency && !isStalled && heard < audible()) heard++;
+        if (heard !== (back + 1) * 500) return;
+        const mark = String(++back);
+        setTimeout(() => marks.played(mark), latency);
+      };
+      for (let now = 1; now <= at; now++) {
+        vi.advanceTimersByTime(1);
+        pass(now);
+      }
+      const played = player.clear()[0]?.played ?? 3_000;
+      for (let now = at + 1; now <= at + latency; now++) pass(now);
+      expect(played).toBeLessThanOrEqual(audible());
+      // While a message stands still nothing tells: then it is at most the rest of that message.
+      const hasStalled = stall > 0 && at + latency > stallAt;
+      expect(played - heard).toBeLessThanOrEqual(hasStalled ? 502 + 2 * latency : 2);
+      expect(played - heard).toBeGreaterThanOrEqual(hasStalled ? -2 * latency - 2 : -2);
+      vi.useRealTimers();
+    }),
   );
 });
