@@ -7,11 +7,9 @@ import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
 import type {
   MediaSocket,
   MediaStream,
-  OnOver,
   StreamHandlers,
   StreamOptions,
 } from "./flows/media/session.ts";
-import type { Rule } from "./lib/check.ts";
 
 /** A request that places a call, as a carrier takes it. */
 export interface EncodedCall {
@@ -165,16 +163,19 @@ export interface MediaSide {
   /**
    * Opens a stream on a socket.
    *
+   * @param onOver - called once, when the stream has ended, before `onClose`
    * @throws {BadParametersException} when an option breaks its rule
    */
   readonly openStream: (
     socket: MediaSocket,
     handlers: StreamHandlers,
     options: StreamOptions,
-    onOver: OnOver,
+    onOver: (isUnverified?: boolean) => void,
   ) => MediaStream;
-  /** The options of `openStream` that only this carrier has. */
-  readonly optionRules: Readonly<Record<string, Rule>>;
+  /** The options that only this carrier has, each with its test and the rule as the end of a sentence. */
+  readonly optionRules: Readonly<
+    Record<string, readonly [isKept: (value: unknown) => boolean, rule: string]>
+  >;
 }
 
 /**

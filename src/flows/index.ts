@@ -46,3 +46,4 @@ export {
   type StreamSession,
   streamSession,
 } from "./media/session.ts";
+export type { StartChecks } from "./media/signed-start.ts";

@@ -3,6 +3,9 @@
  *
  * @module
  */
+
+export type { Acknowledged, PlaybackLine } from "../flows/media/playback.ts";
+export type { MediaStream } from "../flows/media/session.ts";
 export type {
   ApplicationSide,
   ClientSide,

@@ -145,6 +145,7 @@ export interface Acknowledged {
 export interface PlaybackLine {
   /** Sends one message of audio; returns its id, or nothing when it couldn't be sent. */
   readonly sendAudio: (samples: Uint8Array) => string | undefined;
+  /** Drops the audio that the service has queued. */
   readonly send: (message: MediaClear) => unknown;
   /** Bytes that the socket buffers for the network. */
   readonly buffered: () => number;

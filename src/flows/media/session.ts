@@ -141,15 +141,23 @@ interface AttachedSocket extends Reporter {
 }
 
 /** The service's messages on one socket. */
-export interface MediaStream extends Omit<AttachedSocket, "write">, PlaybackLine {
+export interface MediaStream extends PlaybackLine {
   /** Sends another message; returns whether it could be sent. */
   readonly send: (message: MediaInterrupt | MediaClear) => boolean;
+  /** Ends the stream and calls `onClose` at once. */
+  readonly close: (code?: number, reason?: string) => void;
+  /** Passes an error to `onError`. */
+  readonly report: (error: unknown) => void;
+  /** Whether it has ended. */
+  readonly isOver: () => boolean;
+  /** Whether audio must wait. */
+  readonly isFull: () => boolean;
   /** Samples per second; 8000 until the stream has started. */
   readonly sampleRate: () => number;
 }
 
 /** Called once, when a stream has ended, before `onClose`. */
-export type OnOver = (isUnverified?: boolean) => void;
+type OnOver = (isUnverified?: boolean) => void;
 
 /** Calls functions with what comes on a socket, until it has ended. */
 export const attach = (
