@@ -1,3 +1,4 @@
+import { RefusedException } from "../../callbacks/errors.ts";
 import type { Context } from "../../callbacks/signed-url.ts";
 import { fail, fieldsOf, isText, quietly, type Rule } from "../../lib/check.ts";
 import type { MediaCodec, MediaInput, MediaMessage, MediaSide } from "../../service.ts";
@@ -9,6 +10,9 @@ import type { StartVerifier } from "./signed-start.ts";
 /** The most that is held until `start` is verified, in messages and in their length: that takes milliseconds. */
 const maxHeld = 1000;
 const maxHeldLength = 2 ** 20;
+
+/** How long a socket may stay open without a signed `start`, in ms: anybody can open one. */
+const startTimeout = 30_000;
 
 /** How long before what was sent is over the rest of a frame is sent, in ms. */
 const reserve = 40;
@@ -102,6 +106,7 @@ export const carrierMedia = (
     const receive = createReceiver(codec.decode, verify, {
       onStart: (start, context) => {
         if (attached.isOver()) return;
+        clearTimeout(startTimer);
         started = start;
         attached.call((given: MediaStart) => handlers.onStart?.(given, context), start);
         marks?.probe();
@@ -118,14 +123,18 @@ export const carrierMedia = (
           attached.call(handlers.onAudio, { bytes, time });
         }
       },
-      onUnverified: (error) => {
-        if (attached.isOver()) return;
-        attached.report(error);
-        isUnverified = true;
-        attached.close(1008, "unverified");
-      },
+      onUnverified: (error) => refuse(error),
     });
+    const refuse = (error: unknown): void => {
+      if (attached.isOver()) return;
+      attached.report(error);
+      isUnverified = true;
+      attached.close(1008, "unverified");
+    };
+    const startTimer =
+      verify && setTimeout(() => refuse(new RefusedException("no_token")), startTimeout);
     const attached = attach(socket, handlers, receive, () => {
+      clearTimeout(startTimer);
       clearTimeout(flushTimer);
       onOver(isUnverified);
     });

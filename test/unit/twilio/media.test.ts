@@ -58,6 +58,12 @@ describe("a message of Twilio's", () => {
     );
   });
 
+  test("another start leaves the stream as it was", () => {
+    const { decode } = started();
+    decode({ ...start, streamSid: "MZ1" });
+    expect(decode(media("//8="))).toMatchObject({ type: "audio" });
+  });
+
   test("mark says up to where audio was played, and stop that the stream is over", () => {
     const { decode } = started();
     expect(decode(mark("17"))).toEqual({ type: "played", mark: "17" });
@@ -155,6 +161,13 @@ describe("a malformed message is refused by its rule, never with its value", () 
 });
 
 describe("a message to Twilio", () => {
+  test("has so many samples for each byte of it", () => {
+    const { audio, pcmPerByte } = started();
+    const pcm = new Uint8Array(960_000);
+    const [message] = audio(pcm, "1");
+    expect(String(message).length * pcmPerByte).toBeCloseTo(pcm.length, -3);
+  });
+
   test("has its event, the stream's id, and what belongs to it", () => {
     const { audio, mark: ask, clear } = started();
     const { streamSid } = start;

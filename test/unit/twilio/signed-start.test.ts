@@ -3,9 +3,11 @@ import { connectAgent } from "../../../src/agents/connect.ts";
 import type { EndReason, SessionOptions } from "../../../src/agents/options.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { stream } from "../../../src/flows/actions.ts";
 import { FrameException } from "../../../src/flows/media/messages.ts";
 import { type StreamOptions, streamSession } from "../../../src/flows/media/session.ts";
 import { mediaSide } from "../../../src/twilio/media.ts";
+import { twimlOf } from "../../../src/twilio/twiml.ts";
 import { plain, Socket } from "../agents/talking.ts";
 import { connected, dtmf, media, signedStart, start, stop } from "./stream.ts";
 
@@ -26,7 +28,7 @@ const frame = (code: number, at = 1) => media(Buffer.alloc(160, code).toString("
 const session = (options: Partial<StreamOptions> = {}) => {
   const socket = new Socket();
   const called: unknown[] = [];
-  const stream = streamSession(
+  const opened = streamSession(
     socket,
     {
       onStart: ({ call_id }, given) => called.push({ call_id, given }),
@@ -39,7 +41,7 @@ const session = (options: Partial<StreamOptions> = {}) => {
   );
   const happened = (count = 1) => until(() => called.length >= count);
   const closed = () => until(() => socket.closed !== undefined);
-  return { socket, called, stream, happened, closed };
+  return { socket, called, stream: opened, happened, closed };
 };
 
 const begun = { call_id: start.start.callSid, given: context };
@@ -82,6 +84,23 @@ describe("a signed start", () => {
     socket.receive(signedStart(await sign()));
     await happened();
     expect(called).toEqual([begun]);
+  });
+
+  test("is what the TwiML of stream() makes of a ws_url, however long its context is", async () => {
+    const long = { ...context, note: '<é&">'.repeat(80) };
+    const xml = twimlOf(stream(await sign({ context: long }, `${url}?a=1&b=%22`)));
+    const texts: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"' };
+    const parameters = [...xml.matchAll(/<Parameter name="([^"]*)" value="([^"]*)"/g)].map(
+      ([, name = "", value = ""]) =>
+        [name, value.replace(/&(\w+);/g, (_, entity) => texts[entity] ?? "")] as const,
+    );
+    expect(parameters.length).toBeGreaterThan(1);
+    for (const pair of parameters) expect(pair.join("").length).toBeLessThan(500);
+    const { socket, called, happened } = session();
+    const customParameters = Object.fromEntries(parameters);
+    socket.receive({ ...start, start: { ...start.start, customParameters } });
+    await happened();
+    expect(called).toEqual([{ ...begun, given: long }]);
   });
 
   test("keeps what comes meanwhile, in its order", async () => {
@@ -251,12 +270,18 @@ describe("an agent", () => {
   });
 
   test("that is warm stays so for the call that proves itself", async () => {
-    const open = vi.fn(() => new Socket());
-    const warm = warmAgent(plain(), { sampleRate: 8000, open });
-    const started = vi.fn();
+    const opened: Socket[] = [];
+    const open = () => {
+      const mind = new Socket();
+      opened.push(mind);
+      return mind;
+    };
+    const agent = plain({ answered: () => ["answered"] });
+    const warm = warmAgent(agent, { sampleRate: 8000, open });
+    await until(() => opened.length > 0);
     const connect = () => {
       const socket = new Socket();
-      const call = connectAgent(socket, warm, { service, secret, url, open, onStart: started });
+      const call = connectAgent(socket, warm, { service, secret, url, open });
       return { socket, call };
     };
     const stranger = connect();
@@ -265,8 +290,8 @@ describe("an agent", () => {
     const silent = connect();
     const { socket, call } = connect();
     socket.receive(signedStart(await sign()));
-    await until(() => started.mock.calls.length > 0);
-    expect(open).toHaveBeenCalledTimes(1);
+    await until(() => opened.some(({ sent }) => sent.includes("answered")));
+    expect(opened).toHaveLength(1);
     call.close();
     silent.call.close();
   });
@@ -293,6 +318,16 @@ describe("an agent", () => {
       socket.receive(connected);
       await vi.advanceTimersByTimeAsync(10_000);
       expect([ends, vi.getTimerCount()]).toEqual([["no_start"], 0]);
+    });
+
+    test("a session is closed as well when none comes for half a minute", async () => {
+      const { socket, called } = session();
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect(called).toEqual([
+        { error: "no_token" },
+        { closed: { code: 1008, reason: "unverified" } },
+      ]);
+      expect([socket.closed, vi.getTimerCount()]).toEqual([[1008, "unverified"], 0]);
     });
   });
 });
