@@ -1,3 +1,5 @@
+import { quietly } from "../lib/check.ts";
+
 /**
  * The HTTP status and the body that answer each refusal. A body is one fixed sentence: it helps whoever
  * set the service up, and repeats nothing of the request.
@@ -74,7 +76,9 @@ export const responseTo = (thrown: unknown): Response | undefined => {
   const answer = isKey ? answers.get(thrown) : undefined;
   if (!answer) return;
   const [status, sentence] = answer;
-  return new Response(sentence, { status, headers: status === 405 ? { Allow: "POST" } : {} });
+  const headers = status === 405 ? { Allow: "POST" } : {};
+  // An answer of the application's own may have a status that a response can't have.
+  return quietly(() => new Response(sentence, { status, headers }));
 };
 
 /**
@@ -106,7 +110,8 @@ export class RefusedException extends Error {
    * Refuses, with the status of the reason.
    *
    * @param reason - why
-   * @param answer - the status and the sentence that answer it, if not those of the reason
+   * @param answer - the status and the sentence that answer it, if not those of the reason. With a status that no
+   * response can have, a handler answers as after a failure
    */
   constructor(reason: Refusal, answer: RefusalAnswer = answerFor(reason)) {
     super(`${reason}: ${answer[1]}`);

@@ -108,6 +108,7 @@ export const cases: readonly Case[] = [
         ],
         [Object.freeze(new RefusedException("expired_signature")), 401],
         [new RefusedException("toString" as never), 401],
+        [new RefusedException("no_signature", [503, "Sign it."]), 503],
         [Object.setPrototypeOf(new Error("made up"), RefusedException.prototype), 500],
         [new Proxy(new RefusedException("no_token"), {}), 500],
         [trap(), 500],

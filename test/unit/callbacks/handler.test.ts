@@ -66,6 +66,19 @@ describe("callbackHandler", () => {
     expect(onError).toHaveBeenCalledWith(why, request);
   });
 
+  test.each([42, 204, Number.NaN])(
+    "answers 500 to a refusal of verify's own with the status %j, which no such response can have",
+    async (status) => {
+      const refusal = new RefusedException("no_signature", [status, "Sign it."]);
+      const onError = vi.fn();
+      const verify = () => Promise.reject(refusal);
+      const handler = callbackHandler({ verify, onEvent: () => {}, onError });
+      const request = new Request(url, { method: "POST", body: ringing });
+      expect((await handler(request)).status).toBe(500);
+      expect(onError).toHaveBeenCalledWith(refusal, request);
+    },
+  );
+
   test("keeps its options: what is changed afterwards changes nothing", async () => {
     const options = { secret: [secret], onEvent: () => {} };
     const handler = callbackHandler(options);

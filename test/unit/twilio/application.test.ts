@@ -129,6 +129,10 @@ describe("a notification becomes an event", () => {
       to: call.To,
       reason: "busy",
     });
+    expect(eventOf({ ...fields, start_time: "x" }).data).not.toHaveProperty("start_time");
+    expect(application.decodeFlow(form({ answered_by: "human" }))).not.toHaveProperty(
+      "answered_by",
+    );
     const proto = eventOf({ CallStatus: "busy", ["__proto__"]: "x", constructor: "x" });
     expect(Object.getPrototypeOf(proto.data)).toBe(Object.prototype);
   });

@@ -368,6 +368,13 @@ describe("what follows a dial", () => {
     }
   });
 
+  test("a URL that only begins as that one is any other URL of the application", async () => {
+    const onAnswer = vi.fn(hangup);
+    const { ask } = flow({ onAnswer });
+    await ask(await signUrl("https://app.test/flow?outdial-dial=1&outdial=1&a=2", { secret }));
+    expect(onAnswer).toHaveBeenCalledTimes(1);
+  });
+
   test("behind a proxy it has the origin and path of publicUrl", async () => {
     const publicUrl = "https://app.test/voice/flow";
     const onAnswer = vi.fn(() => branching);
