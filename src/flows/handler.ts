@@ -91,7 +91,9 @@ const HandlerOptions = withChecks({
   onError: hook<OnError>(),
 });
 
-const respondJson: ApplicationSide["respond"] = async (decide) => Response.json(await decide());
+/** Not `Response.json`, to whose content type Bun adds a charset. */
+const respondJson: ApplicationSide["respond"] = async (decide) =>
+  new Response(JSON.stringify(await decide()), { headers: { "Content-Type": "application/json" } });
 
 /**
  * Makes a handler for `flow_url` from a function that decides. A request is verified as `receive` does

@@ -9,13 +9,15 @@ declare const process: { readonly argv: readonly string[] };
 
 /** A server that keeps its connections open. */
 const keeping = { ...accepted, keepAlive: true } as const;
+/** A deadline that keeps a process for longer than anything else here, in milliseconds. */
+const timeout = 600_000;
 const peer = (typeof Deno === "undefined" ? process.argv[2] : Deno.args[0]) ?? "";
 
 // Calls that end in every way; after the last line nothing may keep the process.
 for (const { calls, Client } of entries) {
   const create = (answer: Parameters<typeof answering>[1], more: object = {}) =>
     calls
-      .create(params, { apiKey, baseUrl: answering(peer, answer).baseUrl, ...more })
+      .create(params, { apiKey, baseUrl: answering(peer, answer).baseUrl, timeout, ...more })
       .catch(() => {});
   await create(keeping);
   await create({ status: 503 });
@@ -29,13 +31,13 @@ for (const { calls, Client } of entries) {
   );
   await create(keeping, { apiKey: () => new Promise(() => {}), timeout: 100 });
   await create(keeping, { signal: new AbortController().signal });
-  const client = new Client(apiKey, { baseUrl: answering(peer, keeping).baseUrl });
+  const client = new Client(apiKey, { baseUrl: answering(peer, keeping).baseUrl, timeout });
   await client.calls.create(params);
   await client[Symbol.asyncDispose]();
 }
 
-// This timer keeps no process. It fires only if something else does: sooner than a deadline that was left.
-const held: unknown = setTimeout(() => console.log("HELD"), 8_000);
+// This timer keeps no process. It fires only if something else does, such as the timer of a deadline.
+const held: unknown = setTimeout(() => console.log("HELD"), 60_000);
 if (typeof Deno === "undefined") Object(held).unref();
 else Deno.unrefTimer(held);
 console.log("LAST LINE");

@@ -134,9 +134,12 @@ describe("an editor completes a notification", () => {
   );
 
   test.each([
-    ["call.completed", ["duration", "from", "hangup_time", "reason", "recording_url", "to"]],
+    [
+      "call.completed",
+      ["answered_by", "duration", "from", "hangup_time", "reason", "recording_url", "to"],
+    ],
     ["call.failed", ["from", "hangup_time", "reason", "to"]],
-    ["call.answered", ["answer_time", "from", "to"]],
+    ["call.answered", ["answer_time", "answered_by", "from", "to"]],
     ["call.initiated", ["from", "start_time", "to"]],
     ["call.ringing", ["from", "to"]],
   ])("the data of %s", (type, fields) => {

@@ -196,6 +196,8 @@ const postTimes = async (rate: number, seconds: number, file: string): Promise<n
   });
   await campaign.add(waiting(Math.ceil(rate * (seconds + 2))));
   await campaign.run({ signal: AbortSignal.timeout(seconds * 1000 + 500) });
+  await campaign.pause("enough was measured");
+  await campaign.drain();
   await campaign.close();
   return times;
 };

@@ -1,8 +1,9 @@
 import { assert } from "chai";
-import { Client } from "outdial";
+import { Client, type Options } from "outdial";
 import { createEmulator } from "outdial/emulator";
 import type { Case } from "../case.ts";
 import { apiKey, exceptionOf, from_number, params } from "../fixtures.ts";
+import { settle, until, withHeldTimers } from "../timers.ts";
 
 const origin = "https://emulator.test";
 const url = `${origin}/api/v1/calls/initiate`;
@@ -365,12 +366,24 @@ export const cases: readonly Case[] = [
     name: "emulator: +12025550112 to 115 place the call and spoil the answer, each in its way",
     run: async () => {
       const service = emulator();
-      const attempt = (to_number: string) =>
-        exceptionOf(client(service).calls.create({ ...params, to_number }, { timeout: 100 }));
-      const silent = await attempt("+12025550112");
+      const attempt = (to_number: string, more: Partial<Options> = {}) =>
+        exceptionOf(client(service).calls.create({ ...params, to_number }, more));
+      const deadline = 10_009;
+      const late = (to_number: string) =>
+        withHeldTimers(
+          (delay) => delay === deadline,
+          async ({ fire }) => {
+            const call = attempt(to_number, { timeout: deadline });
+            await until(() => service.posts.has(to_number));
+            await settle();
+            await fire(deadline);
+            return call;
+          },
+        );
+      const silent = await late("+12025550112");
       assert.deepInclude(silent, { name: "TimeoutException", placed: "maybe" });
       assert.notProperty(silent, "code");
-      const stalled = await attempt("+12025550113");
+      const stalled = await late("+12025550113");
       assert.deepInclude(stalled, { name: "TimeoutException", placed: "maybe", code: 202 });
       const dropped = await attempt("+12025550114");
       assert.deepInclude(dropped, { name: "NetworkException", placed: "maybe" });

@@ -11,6 +11,7 @@ import {
   type DurableStorage,
   type Ledger,
   LedgerException,
+  type LedgerOptions,
   type LedgerReason,
   openCampaign,
   openLedger,
@@ -63,7 +64,8 @@ export const note = (campaign: Campaign, received: Received): Promise<boolean> =
   campaign.note(received);
 
 export const told = (storage: Database | DurableStorage): readonly string[] => {
-  const ledger: Ledger = openLedger(storage);
+  const options: LedgerOptions = { secret: "a secret that was made at random" };
+  const ledger: Ledger = openLedger(storage, options);
   const ends: (Disposition | undefined)[] = [...ledger.results()].map(
     ({ disposition }: Result) => disposition,
   );

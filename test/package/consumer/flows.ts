@@ -31,6 +31,7 @@ import {
   type Play,
   play,
   type Secret,
+  type StartChecks,
   type Stream,
   type StreamHandlers,
   type StreamOptions,
@@ -50,6 +51,7 @@ export const actions: readonly Action[] = [greeting, agent, end, person];
 const secret: Secret = "a secret that was made at random";
 const checks: Checks = { secret };
 const verification: Verification = { ...checks, secret };
+export const startChecks: StartChecks = { secret, url: "wss://app.test/media" };
 const onError: OnError = (error) => console.error(error);
 const decide = ({ call, context }: Answered): Action => {
   const { language }: Context = context;
