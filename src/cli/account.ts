@@ -6,6 +6,8 @@ import { type Environment, exits, Failure, UsageError } from "./command.ts";
 export interface Account {
   readonly apiKey?: string | undefined;
   readonly webhookSecret?: string | undefined;
+  /** The auth token of an account at Twilio. */
+  readonly authToken?: string | undefined;
 }
 
 /** The part of Deno's API that is used: Deno would ask its user for a missing permission. */
@@ -29,10 +31,12 @@ const textIn = (value: unknown, shape: RegExp): string | undefined =>
 
 const accountIn = (text: string): Account => {
   try {
-    const { apiKey, webhookSecret }: Readonly<Record<string, unknown>> = JSON.parse(text) ?? {};
+    const kept: Readonly<Record<string, unknown>> = JSON.parse(text) ?? {};
+    const { apiKey, webhookSecret, authToken } = kept;
     return {
       apiKey: textIn(apiKey, /^ak_[\w-]{43}$/),
       webhookSecret: textIn(webhookSecret, /^whsec_[\w+/]{43}=$/),
+      authToken: textIn(authToken, /^[\da-f]{32}$/),
     };
   } catch {
     return {};
@@ -59,13 +63,16 @@ export const readAccount = (env: Environment): Account => {
 };
 
 /** Writes the account to a file that only its user can read; without one there is a new account at each start. */
-export const writeAccount = (env: Environment, { apiKey, webhookSecret }: Account): void => {
+export const writeAccount = (
+  env: Environment,
+  { apiKey, webhookSecret, authToken }: Account,
+): void => {
   const file = accountFile(env);
   if (!file || !isAllowed("write", file)) return;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const beside = `${file}.${process.pid}`;
-    const text = `${JSON.stringify({ apiKey, webhookSecret })}\n`;
+    const text = `${JSON.stringify({ apiKey, webhookSecret, authToken })}\n`;
     writeFileSync(beside, text, { flag: "wx", mode: 0o600 });
     renameSync(beside, file);
   } catch {

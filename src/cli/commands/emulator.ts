@@ -18,6 +18,7 @@ import {
 } from "../command.ts";
 import {
   firstCall,
+  firstTwilioCall,
   forwarding,
   sampleApplication,
   sampleCall,
@@ -48,6 +49,18 @@ const flags = {
     value: "factor",
     help: "multiple of real time; default 1",
     sets: "speed",
+  },
+  service: {
+    type: "string",
+    value: "name",
+    help: "the carrier whose interface it speaks: twilio (or OUTDIAL_SERVICE)",
+    sets: "service",
+  },
+  account: {
+    type: "string",
+    value: "sid",
+    help: "the account there: AC… (or OUTDIAL_ACCOUNT)",
+    sets: "service.account",
   },
   json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
 } as const;
@@ -87,9 +100,22 @@ const ringing = (text: string) => {
   return { ringDuration, answerTimeout: Math.max(defaultAnswerTimeout, ringDuration + 1000) };
 };
 
+/** The carrier that is emulated, if there is one. */
+const serviceOf = (
+  { service, account }: Values<typeof flags>,
+  { OUTDIAL_SERVICE, OUTDIAL_ACCOUNT }: Environment,
+): EmulatorOptions["service"] => {
+  const name = service ?? OUTDIAL_SERVICE;
+  if (!name) return undefined;
+  const id = account ?? OUTDIAL_ACCOUNT;
+  if (id) return { name, account: id };
+  throw new UsageError("--account AC… is missing, which --service needs (or OUTDIAL_ACCOUNT)");
+};
+
 /** @throws {UsageError} which names the flag */
-const settingsOf = (given: Values<typeof flags>): Settings => {
+const settingsOf = (given: Values<typeof flags>, env: Environment): Settings => {
   const { port, host = "127.0.0.1", number: numbers, speed = "1", ring } = given;
+  const service = serviceOf(given, env);
   const forwardTo = given["forward-to"];
   return {
     host,
@@ -97,21 +123,34 @@ const settingsOf = (given: Values<typeof flags>): Settings => {
     forwardTo: forwardTo === undefined ? undefined : originOf(forwardTo),
     options: {
       speed: Number(speed),
+      ...(service && { service }),
       ...(numbers && { numbers }),
       ...(ring !== undefined && ringing(ring)),
     },
   };
 };
 
+/** Keeps key and secret for the next start: those that its user has not chosen. */
+const keepAccount = (env: Environment, emulator: Emulator): void => {
+  const kept = readAccount(env);
+  const { apiKey, webhookSecret, service } = emulator;
+  const isChosen = chosenKey(env) !== undefined;
+  const now = service
+    ? { ...kept, authToken: isChosen ? kept.authToken : apiKey }
+    : { ...kept, apiKey: isChosen ? kept.apiKey : apiKey, webhookSecret };
+  const names = ["apiKey", "webhookSecret", "authToken"] as const;
+  if (names.some((name) => now[name] !== kept[name])) writeAccount(env, now);
+};
+
 /** Starts an emulator with the account of the last start. */
 const startEmulator = (env: Environment, options: EmulatorOptions): Emulator => {
   const kept = readAccount(env);
   const chosen = chosenKey(env);
+  const { apiKey, webhookSecret, authToken } = kept;
+  const account = options.service ? { apiKey: authToken } : { apiKey, webhookSecret };
   try {
-    const emulator = createEmulator({ ...kept, ...(chosen && { apiKey: chosen }), ...options });
-    const { apiKey, webhookSecret } = emulator;
-    const now = { apiKey: chosen ? kept.apiKey : apiKey, webhookSecret };
-    if (now.apiKey !== kept.apiKey || webhookSecret !== kept.webhookSecret) writeAccount(env, now);
+    const emulator = createEmulator({ ...account, ...(chosen && { apiKey: chosen }), ...options });
+    keepAccount(env, emulator);
     return emulator;
   } catch (error) {
     if (!(error instanceof BadParametersException)) throw error;
@@ -171,19 +210,31 @@ const listen = async (handler: Handler, host: string, port: number): Promise<Ser
 /** What a user needs to know of an emulator that has started. */
 interface Started {
   readonly base_url: string;
+  /** The carrier, and the account there. */
+  readonly service?: string | undefined;
+  readonly account?: string | undefined;
+  /** With Twilio the auth token. */
   readonly api_key: string;
-  readonly webhook_secret: string;
+  /** Absent where the key signs. */
+  readonly webhook_secret?: string | undefined;
   /** The link that signs a browser in. */
   readonly dashboard: string;
   readonly forward_to?: string | undefined;
 }
 
+/** How an application of Node that has Twilio's client is pointed here. */
+const twilioHint = [
+  "\n  In your application: the SID and the token above, and the base URL of its client, such as",
+  "  client.api.baseUrl = process.env.TWILIO_BASE_URL",
+];
+
 /** The first lines on a terminal. */
 const greeting = (facts: Started, host: string, curl: string, paint: Paint): string => {
   const rows = {
     "base URL": facts.base_url,
-    "API key": facts.api_key,
-    "signs with": facts.webhook_secret,
+    ...(facts.account && { "account SID": facts.account }),
+    [facts.service ? "auth token" : "API key"]: facts.api_key,
+    ...(facts.webhook_secret && { "signs with": facts.webhook_secret }),
     dashboard: facts.dashboard,
     ...(facts.forward_to && { "forwards to": `${facts.forward_to}, path and query kept` }),
   };
@@ -194,6 +245,7 @@ const greeting = (facts: Started, host: string, curl: string, paint: Paint): str
   return [
     `${paint("bold", `outdial emulator ${version}`)} for development and tests\n`,
     ...Object.entries(rows).map(([name, value]) => `  ${paint("dim", name.padEnd(11))}  ${value}`),
+    ...(facts.service === "twilio" ? twilioHint : []),
     ...(isPrivate(host) ? [] : warning),
     `\n${curl}\n`,
   ].join("\n");
@@ -201,7 +253,7 @@ const greeting = (facts: Started, host: string, curl: string, paint: Paint): str
 
 const run = async (invocation: Invocation<typeof flags>) => {
   const { flags: given, env, terminal, signal } = invocation;
-  const { host, port, options, forwardTo } = settingsOf(given);
+  const { host, port, options, forwardTo } = settingsOf(given, env);
   const { speed, answerTimeout } = options;
   const { paint } = terminal;
   const attendant = new Attendant();
@@ -216,7 +268,7 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const sampleAt = (origin: string) => sampleCall(origin, from, application);
   const { fetch, token } = dashboard(emulator, {
     isHost: (name) => isHost(name),
-    beside: sampleApplication,
+    beside: sampleApplication(emulator.service),
     speed,
     answerTimeout,
     attendant,
@@ -234,7 +286,9 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const shell = shellOf(env, process.platform);
   const curl = (): string => {
     const call = { ...sampleAt(baseUrl), to_number: "+12025550100" };
-    return firstCall(shell, baseUrl, emulator.apiKey, call);
+    return emulator.service
+      ? firstTwilioCall(shell, baseUrl, emulator, call)
+      : firstCall(shell, baseUrl, emulator.apiKey, call);
   };
   const print = async (facts: object, text: string): Promise<void> => {
     if (!(await terminal.print((given.json && jsonLine(facts)) || text))) stop();
@@ -246,15 +300,16 @@ const run = async (invocation: Invocation<typeof flags>) => {
       if (event.type === "reset" && signal.aborted) continue; // From `closeEmulator`.
       summary.count(event);
       const line = eventLine(event, new Date(), emulator.call, paint);
-      if (event.type === "key" && chosenKey(env) === undefined) writeAccount(env, emulator);
+      if (event.type === "key" && chosenKey(env) === undefined) keepAccount(env, emulator);
       await print(event, event.type === "key" ? `${line}\n\n${curl()}\n` : line);
     }
   };
   const printed = printEvents();
   const facts = {
     base_url: baseUrl,
+    ...(emulator.service && { service: emulator.service, account: emulator.accountId }),
     api_key: emulator.apiKey,
-    webhook_secret: emulator.webhookSecret,
+    ...(!emulator.service && { webhook_secret: emulator.webhookSecret }),
     dashboard: `${baseUrl}/?token=${token}`,
     ...(forwardTo && { forward_to: forwardTo }),
   };
@@ -276,6 +331,8 @@ export const command: Command = defineCommand({
 the one of OUTDIAL_EMULATOR_KEY. OUTDIAL_API_KEY is not read: it may be a real one.`,
     `With --forward-to the URLs of a call may be your public ones: the emulator sends flow and status
 requests to that origin, path and query kept, so that signatures hold and no tunnel is needed.`,
+    `With --service twilio it speaks Twilio instead: REST, TwiML, status callbacks, Media Streams.
+The auth token stays the same from start to start, too.`,
   ],
   exits: {
     0: "ended by ctrl-C",

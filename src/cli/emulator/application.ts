@@ -20,14 +20,16 @@ const samplePath = /^\/sample\//;
  */
 export const forwarding = (to: string, isOwn: (origin: string) => boolean): Outward => {
   const origins = new Set<string>();
-  const isForwarded = ({ origin, pathname }: URL, method: string): boolean =>
-    (method === "POST" || origins.has(origin)) && !(isOwn(origin) && samplePath.test(pathname));
+  const isForwarded = ({ origin, pathname }: URL, isAsked: boolean): boolean =>
+    (isAsked || origins.has(origin)) && !(isOwn(origin) && samplePath.test(pathname));
   const forwarded = ({ pathname, search }: URL): string => `${to}${pathname}${search}`;
 
   const fetch: Outward["fetch"] = async (request, init) => {
     const { method, headers, redirect } = request;
     const url = new URL(request.url);
-    if (!isForwarded(url, method)) return globalThis.fetch(request, init);
+    // Twilio asks by GET too, where its application says so; media is asked for a range.
+    const isSigned = headers.has("X-Twilio-Signature") && !headers.has("Range");
+    if (!isForwarded(url, method === "POST" || isSigned)) return globalThis.fetch(request, init);
     origins.add(url.origin);
     const sent = new Headers(headers);
     sent.set("X-Forwarded-Host", url.host);
@@ -38,12 +40,12 @@ export const forwarding = (to: string, isOwn: (origin: string) => boolean): Outw
 
   const socketUrl = (address: string): string => {
     const url = new URL(address.replace(/^ws/, "http"));
-    return isForwarded(url, "GET") ? forwarded(url).replace(/^http/, "ws") : address;
+    return isForwarded(url, false) ? forwarded(url).replace(/^http/, "ws") : address;
   };
   const { WebSocket } = globalThis;
   const Forwarded = class extends WebSocket {
-    constructor(url: string) {
-      super(socketUrl(url));
+    constructor(url: string, options?: string[]) {
+      super(socketUrl(url), options);
     }
   };
   return { fetch, WebSocket: Forwarded };
@@ -74,19 +76,34 @@ const tone = (): Response => {
   return new Response(wav.buffer, { headers: { "Content-Type": "audio/wav" } });
 };
 
+/** The flow of the sample application, in the form of the service. */
+const sampleFlow = (service: string | undefined, media_url: string): Response =>
+  service === "twilio"
+    ? new Response(`<Response><Play>${media_url}</Play></Response>`, {
+        headers: { "Content-Type": "text/xml" },
+      })
+    : Response.json({ action: "play", media_url });
+
 /** Paths and answers of the sample application. */
-const sampleRoutes: Readonly<Record<string, (origin: string) => Response>> = {
-  "POST /sample/flow": (origin) =>
-    Response.json({ action: "play", media_url: `${origin}/sample/hello.wav` }),
+const sampleRoutes: Readonly<
+  Record<string, (origin: string, service: string | undefined) => Response>
+> = {
+  "POST /sample/flow": (origin, service) => sampleFlow(service, `${origin}/sample/hello.wav`),
   "GET /sample/hello.wav": tone,
   "POST /sample/status": () => new Response(null, { status: 204 }),
 };
 
-/** Answers for an application that does not exist yet; `undefined` for any other path. */
-export const sampleApplication = ({ method, url }: Request): Response | undefined => {
-  const { pathname, origin } = new URL(url);
-  return sampleRoutes[`${method} ${pathname}`]?.(origin);
-};
+/**
+ * Answers for an application that does not exist yet; `undefined` for any other path.
+ *
+ * @param service - the name of the carrier whose interface the emulator speaks
+ */
+export const sampleApplication =
+  (service: string | undefined) =>
+  ({ method, url }: Request): Response | undefined => {
+    const { pathname, origin } = new URL(url);
+    return sampleRoutes[`${method} ${pathname}`]?.(origin, service);
+  };
 
 /**
  * The parameters of a call to try, but for the number that it dials.
@@ -130,3 +147,38 @@ export const firstCall = (
   apiKey: string,
   call: CallParams,
 ): string => lines[shell](`${baseUrl}/api/v1/calls/initiate`, apiKey, JSON.stringify(call));
+
+/** The fields of a call in Twilio's form. */
+const twilioFields = (call: CallParams): Readonly<Record<string, string>> => ({
+  To: call.to_number,
+  From: call.from_number,
+  Url: call.flow_url,
+  StatusCallback: call.status_callback_url,
+});
+
+const twilioLines: Readonly<
+  Record<Shell, (url: string, user: string, fields: Readonly<Record<string, string>>) => string>
+> = {
+  sh: (url, user, fields) =>
+    `echo 'user = "${user}"' | curl ${url} -K -${Object.entries(fields)
+      .map(([name, value]) => ` --data-urlencode "${name}=${value}"`)
+      .join("")}`,
+  powershell: (url, user, fields) =>
+    `Invoke-RestMethod ${url} -Method Post -Headers @{ Authorization = "Basic ${btoa(user)}" } ` +
+    `-Body @{ ${Object.entries(fields)
+      .map(([name, value]) => `${name} = "${value}"`)
+      .join("; ")} }`,
+};
+
+/** The line that places a first call at an emulator that speaks Twilio. */
+export const firstTwilioCall = (
+  shell: Shell,
+  baseUrl: string,
+  { accountId, apiKey }: { readonly accountId: string; readonly apiKey: string },
+  call: CallParams,
+): string =>
+  twilioLines[shell](
+    `${baseUrl}/2010-04-01/Accounts/${accountId}/Calls.json`,
+    `${accountId}:${apiKey}`,
+    twilioFields(call),
+  );

@@ -136,23 +136,67 @@ const responseMessage = (text: string): string => {
   try {
     const body: unknown = JSON.parse(text);
     if (!isRecord(body)) return text;
-    const { detail, message } = body;
-    return Array.isArray(detail) ? detail.map(fieldMessage).join(", ") : String(detail ?? message);
+    const { detail, message, status } = body;
+    if (Array.isArray(detail)) return detail.map(fieldMessage).join(", ");
+    return String(detail ?? message ?? status);
   } catch {
     return text;
   }
 };
 
+/** A request for a call. */
+interface PlacingRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const ownRequest = ({ apiKey }: Emulator, body: string): PlacingRequest => ({
+  path: "/api/v1/calls/initiate",
+  headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
+  body,
+});
+
+const twilioRequest = ({ accountId, apiKey }: Emulator, body: string): PlacingRequest => {
+  const {
+    to_number = "",
+    from_number = "",
+    flow_url = "",
+    status_callback_url = "",
+  } = recordIn(body);
+  const form = new URLSearchParams({
+    To: to_number,
+    From: from_number,
+    Url: flow_url,
+    StatusCallback: status_callback_url,
+    StatusCallbackEvent: "initiated ringing answered completed",
+    Record: "true",
+  });
+  return {
+    path: `/2010-04-01/Accounts/${accountId}/Calls.json`,
+    headers: {
+      Authorization: `Basic ${btoa(`${accountId}:${apiKey}`)}`,
+      "Content-Type": "application/x-www-form-urlencoded",
+    },
+    body: `${form}`,
+  };
+};
+
+/** The texts in a JSON object. */
+const recordIn = (json: string): Readonly<Record<string, string>> => {
+  const value: unknown = JSON.parse(json);
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
+};
+
 /** Places a call through the API, with the key that the page does not have. It never throws. */
-const placeCall = async (
-  { apiKey, fetch }: Emulator,
-  origin: string,
-  body: string,
-): Promise<PlacedCall> => {
+const placeCall = async (emulator: Emulator, origin: string, json: string): Promise<PlacedCall> => {
   try {
-    const response = await fetch(`${origin}/api/v1/calls/initiate`, {
+    const request = emulator.service === "twilio" ? twilioRequest : ownRequest;
+    const { path, headers, body } = request(emulator, json);
+    const response = await emulator.fetch(`${origin}${path}`, {
       method: "POST",
-      headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
+      headers,
       body,
       signal: AbortSignal.timeout(placeTimeout),
     });
@@ -187,6 +231,7 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
     return html(200, (nonce) =>
       dashboardPage(nonce, {
         accountId: emulator.accountId,
+        service: emulator.service,
         origin,
         speed,
         answerTimeout,

@@ -26,13 +26,21 @@ const entities: Readonly<Record<string, string>> = {
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 
-/** @param head - more of the head, in HTML */
-const htmlDocument = (nonce: string, body: string, head = ""): string => `<!doctype html>
+/**
+ * @param head - more of the head, in HTML
+ * @param title - of the window
+ */
+const htmlDocument = (
+  nonce: string,
+  body: string,
+  head = "",
+  title = "outdial emulator",
+): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>outdial emulator</title>
+<title>${escaped(title)}</title>
 <link rel="icon" href="${icon}">
 <style nonce="${nonce}">${style}</style>${head}
 </head>
@@ -75,6 +83,8 @@ export const welcomePage = (nonce: string): string =>
 /** What the dashboard shows from the start. */
 export interface DashboardFacts {
   readonly accountId: string;
+  /** The name of the carrier whose interface the emulator speaks. */
+  readonly service?: string | undefined;
   /** The emulator's own. */
   readonly origin: string;
   readonly speed: number;
@@ -122,23 +132,26 @@ ${field("status_callback_url", "Status callback", status_callback_url)}
 
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`;
 
+const subtitle = (service: string | undefined): string =>
+  service ? `emulator · ${service}` : "emulator";
+
 /** The dashboard. */
 export const dashboardPage = (
   nonce: string,
-  { accountId, origin, speed, answerTimeout, hasAttendant, sample }: DashboardFacts,
+  { accountId, service, origin, speed, answerTimeout, hasAttendant, sample }: DashboardFacts,
 ): string =>
   htmlDocument(
     nonce,
     `<header>
-<h1>outdial <span>emulator</span></h1>
+<h1>outdial <span>${escaped(subtitle(service))}</span></h1>
 <p class="soft"><code>${escaped(origin)}</code> · <span id="live" role="status">connecting …</span></p>
 <p id="lost" role="alert" hidden></p>
 </header>
-<main id="dashboard" data-speed="${speed}">
+<main id="dashboard" data-speed="${speed}"${service ? ` data-service="${escaped(service)}" data-account="${escaped(accountId)}"` : ""}>
 <section id="key-section" aria-labelledby="key-title">
-<h2 id="key-title">API key</h2>
+<h2 id="key-title">${service ? "Auth token" : "API key"}</h2>
 <div class="key">
-<code id="key">ak_••••••••••••••••</code>
+<code id="key">${service ? "" : "ak_"}••••••••••••••••</code>
 <button type="button" id="reveal" class="acts" aria-pressed="false">Reveal</button>
 <button type="button" id="copy" class="acts">Copy</button>
 <button type="button" id="regenerate" class="acts">Regenerate …</button>
@@ -183,4 +196,6 @@ all callers must switch to the new key together.</p>
 </main>
 <noscript><p>The dashboard needs JavaScript.</p></noscript>
 <script type="module" nonce="${nonce}">${script}</script>`,
+    "",
+    `outdial ${subtitle(service)}`,
   );

@@ -12,6 +12,22 @@ const curlOf = (key: string, params: object): string =>
   `echo ${quote(`X-API-Key: ${key}`)} | curl ${quote(`${location.origin}/api/v1/calls/initiate`)}` +
   ` -H @- -H 'Content-Type: application/json' -d ${quote(JSON.stringify(params))}`;
 
+/** The names of the fields at Twilio. */
+const twilioNames: Readonly<Record<string, string>> = {
+  to_number: "To",
+  from_number: "From",
+  flow_url: "Url",
+  status_callback_url: "StatusCallback",
+};
+
+/** The same for an emulator that speaks Twilio. */
+const twilioCurlOf = (key: string, account: string, params: object): string =>
+  `echo ${quote(`user = "${account}:${key}"`)} | curl` +
+  ` ${quote(`${location.origin}/2010-04-01/Accounts/${account}/Calls.json`)} -K -` +
+  Object.entries(params)
+    .map(([name, value]) => ` --data-urlencode ${quote(`${twilioNames[name] ?? name}=${value}`)}`)
+    .join("");
+
 /** Whether calls can be placed on this page. */
 export const canPlace = (): boolean => findById("place", HTMLFormElement) !== undefined;
 
@@ -40,7 +56,10 @@ export const startPlacing = (): void => {
   button("copy-curl").addEventListener("click", async () => {
     try {
       const { key } = await server.key();
-      await navigator.clipboard.writeText(curlOf(key, paramsIn(form)));
+      const { service, account = "" } = box("dashboard").dataset;
+      const params = paramsIn(form);
+      const line = service ? twilioCurlOf(key, account, params) : curlOf(key, params);
+      await navigator.clipboard.writeText(line);
       setStatus("Copied, with the key in it.");
     } catch (error) {
       setStatus(`That did not work: ${messageOf(error)}`);
