@@ -60,8 +60,10 @@ export const call = async (
   const server = createServer();
   const sockets = new WebSocketServer({ server });
   const port = await listen(server);
+  let isConnected = false;
   const ended = new Promise<SessionEnd>((resolve) => {
     sockets.on("connection", (socket) => {
+      isConnected = true;
       const send: (message: string) => void = socket.send.bind(socket);
       socket.send = (message: string) => {
         const { type, audio_b64 = "" } = JSON.parse(message);
@@ -80,6 +82,7 @@ export const call = async (
   const flow = { action: "stream", ws_url: `ws://127.0.0.1:${port}/`, sample_rate, chunk_size };
   const emulator: Emulator = createEmulator({
     ringDuration: 0,
+    responseTimeout: 120_000, // Only ends what hangs: the machine may do much else.
     fetch: ({ url }) =>
       url.endsWith("/flow") ? Response.json(flow) : new Response(null, { status: 204 }),
     ...options,
@@ -99,8 +102,9 @@ export const call = async (
         fetch: (url, init) => emulator.fetch(new Request(url, init)),
       },
     );
+    const { history } = await emulator.ended(id);
+    if (!isConnected) throw new Error(`no media socket was opened: ${JSON.stringify(history)}`);
     const end = await ended;
-    await emulator.ended(id);
     const audio = emulator.audio(id);
     if (!audio) throw new Error("no audio is known of the call");
     return { id, end, audio, sent, errors };

@@ -287,7 +287,9 @@ describe("tools", () => {
       unknown: { calls: 1, failed: 1 },
     });
     const heard = audio.played.reduce((sum, { samples }) => sum + samples, 0) / 8;
-    expect(heard).toBe(600); // What it had to say about them, too.
+    // What it had to say about them, too: the callee hangs up in its last hundredth of a second.
+    expect(heard).toBeGreaterThanOrEqual(590);
+    expect(heard).toBeLessThanOrEqual(600);
   });
 
   test.each(names)("%s: hang_up waits until the goodbye was heard", async (name) => {
