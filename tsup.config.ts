@@ -83,6 +83,7 @@ const config: Options = {
     "callbacks/index": "src/callbacks/index.ts",
     "flows/index": "src/flows/index.ts",
     "agents/index": "src/agents/index.ts",
+    "twilio/index": "src/twilio/index.ts",
     "emulator/index": "src/emulator/index.ts",
     "cli/main": "src/cli/main.ts",
   },

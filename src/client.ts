@@ -3,16 +3,23 @@ import { type Memory, place } from "./calls/create.ts";
 import type { CallParams } from "./calls/params.ts";
 import type { Send } from "./http/post.ts";
 import { fail } from "./lib/check.ts";
-import { type ApiKey, type Options, type Settings, settingsOf } from "./options.ts";
+import {
+  type ApiKey,
+  type CallOptions,
+  type Endpoint,
+  type Options,
+  type Settings,
+  settingsOf,
+} from "./options.ts";
 
 /** The options of a client: those of a call, without the key. */
-export type ClientOptions = Omit<Options, "apiKey">;
+export type ClientOptions = Omit<CallOptions, "apiKey"> & Endpoint;
 
 /** The only resource manager of a client. */
 export interface Calls {
   /**
    * Places a call, as `calls.create` does, with the client's options. An option given here replaces
-   * the client's for this call.
+   * the client's for this call, but not `service`: another carrier needs a client of its own.
    *
    * @throws what `calls.create` throws, and {BadParametersException} (`placed: "no"`) once the client
    * was disposed of
@@ -43,6 +50,8 @@ export abstract class CallsClient {
     const create: Calls["create"] = async (params, own) => {
       const settingsOfCall = (): Settings => {
         if (this.#disposed) fail("client", "was disposed of");
+        // The client's key and URL are for its own carrier.
+        if (own?.service && own.service !== kept.service) fail("service", "must be the client's");
         return own ? settingsOf(() => ({ ...kept, ...withoutUndefined(own) })) : kept;
       };
       const call = place(params, settingsOfCall, memory, send);

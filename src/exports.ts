@@ -18,4 +18,5 @@ export {
   UnauthorizedException,
 } from "./errors.ts";
 export type { Attempt, Fetch, OnAttempt } from "./http/post.ts";
-export type { ApiKey, Options } from "./options.ts";
+export type { ApiKey, CallOptions, Endpoint, Options } from "./options.ts";
+export type { CallService, Service } from "./service.ts";

@@ -9,27 +9,55 @@ import {
   isRecord,
   kindOf,
   presence,
+  quietly,
   ruled,
 } from "./lib/check.ts";
 import { urlRule } from "./lib/url.ts";
+import type { CallService } from "./service.ts";
 
 /** The account's key, or a function that returns it. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/** The options of `calls.create`. */
-export interface Options {
+/** Where calls are placed: at a service with outdial's own interface, or with a carrier. */
+export type Endpoint =
+  | {
+      /** None: the service speaks outdial's own interface. */
+      readonly service?: undefined;
+      /**
+       * The service's https URL, with or without a path prefix or `/api/v1` at its end; http on loopback
+       * hosts only. Required: there is no default service.
+       */
+      readonly baseUrl: string;
+      /**
+       * Which of the interface's two paths is used. `"auto"` tries the second when the first is absent
+       * (404, 405 or 410, so nothing was dialled); a `Client` remembers which one answered.
+       *
+       * @defaultValue `"auto"`
+       */
+      readonly path?: "auto" | "calls" | "voice/calls" | undefined;
+    }
+  | {
+      /** A carrier, made by a function of its own entry: `twilio({ … })` of `outdial/twilio`. */
+      readonly service: CallService;
+      /**
+       * The https URL of the carrier's API, for a gateway or an emulator; http on loopback hosts only.
+       *
+       * @defaultValue the carrier's own, for the region of its options
+       */
+      readonly baseUrl?: string | undefined;
+      /** A carrier has a path of its own. */
+      readonly path?: undefined;
+    };
+
+/** The options of `calls.create` that do not depend on the service. */
+export interface CallOptions {
   /**
    * The account's key, or a function that returns it (from a secrets manager, after a rotation).
-   * The function is called once per call, and once more after a 403: only if it then returns another
-   * key is the call tried again. A key of 8 characters or more is refused in a URL, a parameter or
-   * another header.
+   * The function is called once per call, and once more after a 403 (with a carrier also after its 401): only
+   * if it then returns another key is the call tried again. A key of 8 characters or more is refused in a URL,
+   * a parameter or another header. With a carrier the key is the carrier's own secret.
    */
   readonly apiKey: ApiKey;
-  /**
-   * The service's https URL, with or without a path prefix or `/api/v1` at its end; http on loopback
-   * hosts only. Required: there is no default service.
-   */
-  readonly baseUrl: string;
   /**
    * Milliseconds for everything from the key to the checked response, or `false` for no deadline.
    *
@@ -49,13 +77,6 @@ export interface Options {
    * @defaultValue the platform's `fetch`, looked up at each call
    */
   readonly fetch?: Fetch | undefined;
-  /**
-   * Which of the interface's two paths is used. `"auto"` tries the second when the first is absent
-   * (404, 405 or 410, so nothing was dialled); a `Client` remembers which one answered.
-   *
-   * @defaultValue `"auto"`
-   */
-  readonly path?: "auto" | "calls" | "voice/calls" | undefined;
   /**
    * How often a 429 (so nothing was dialled) is tried again, after its `Retry-After` (1 s when it
    * has none) and within the deadline.
@@ -83,12 +104,22 @@ export interface Options {
   readonly dangerouslyAllowBrowser?: boolean | undefined;
 }
 
+/** The options of `calls.create`. */
+export type Options = CallOptions & Endpoint;
+
 /** The options of one call, checked and with their defaults. */
 export type Settings = Readonly<
-  Omit<Options, "dangerouslyAllowBrowser"> & {
-    [Name in "timeout" | "path" | "retries" | "headers"]: NonNullable<Options[Name]>;
+  Omit<CallOptions, "dangerouslyAllowBrowser"> & {
+    [Name in "timeout" | "retries" | "headers"]: NonNullable<CallOptions[Name]>;
+  } & {
+    baseUrl: string;
+    /** Undefined with a carrier. */
+    path?: "auto" | "calls" | "voice/calls" | undefined;
+    service?: CallService | undefined;
   }
 >;
+
+type Checked = Settings & { readonly dangerouslyAllowBrowser: boolean };
 
 const keyRule = (value: unknown): string | undefined =>
   isFunction(value) || isKey(value)
@@ -113,18 +144,17 @@ const timeoutRule = (value: unknown): string | undefined => {
     : "must be above 0 ms and below 2 ** 31 ms, or false";
 };
 
-const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+/** A header's name; not the client's own, nor one of the body or the connection. */
+const headerName =
+  /^(?!(x-api-key|content-.*|host|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer)$)[\w!#$%&'*+.^`|~-]+$/i;
 
-/** The client's own headers, and those of the body and the connection. */
-const reserved =
-  /^(x-api-key|content-.*|host|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer)$/i;
+/** Whether headers are an object of names and texts, not a `Headers`, a `Map` or a list. */
+const isPlain = (headers: unknown): headers is Readonly<Record<string, unknown>> =>
+  isRecord(headers) && !(Symbol.iterator in headers);
 
-const isHeaders = (value: unknown): boolean =>
-  isRecord(value) &&
-  !(Symbol.iterator in value) &&
-  Object.entries(value).every(
-    ([name, text]) => headerName.test(name) && !reserved.test(name) && isKey(text),
-  );
+export const isHeaders = (value: unknown): boolean =>
+  isPlain(value) &&
+  Object.entries(value).every(([name, text]) => headerName.test(name) && isKey(text));
 
 const isSignal = (value: unknown): boolean => {
   const { addEventListener, removeEventListener } = fieldsOf(value);
@@ -132,49 +162,47 @@ const isSignal = (value: unknown): boolean => {
 };
 
 /** The rule and the default of each option, in the order in which broken rules are listed. */
-const SettingsSchema: GenericSchema<unknown, Settings> = strictObject(
-  {
-    apiKey: ruled<ApiKey>(keyRule),
-    baseUrl: ruled<string>(baseUrlRule),
-    timeout: optional(ruled<number | false>(timeoutRule), 10_000),
-    signal: optional(custom<AbortSignal>(isSignal, "must be an AbortSignal")),
-    fetch: optional(custom<Fetch>(isFunction, "must be a function")),
-    path: optional(
-      custom<Settings["path"]>(
-        (value) => value === "auto" || value === "calls" || value === "voice/calls",
-        'must be "auto", "calls" or "voice/calls"',
-      ),
-      "auto",
+export const entries: {
+  readonly [Name in keyof Checked]-?: GenericSchema<unknown, Checked[Name]>;
+} = {
+  apiKey: ruled<ApiKey>(keyRule),
+  baseUrl: ruled<string>(baseUrlRule),
+  timeout: optional(ruled<number | false>(timeoutRule), 10_000),
+  signal: optional(custom<AbortSignal>(isSignal, "must be an AbortSignal")),
+  fetch: optional(custom<Fetch>(isFunction, "must be a function")),
+  path: optional(
+    custom<Settings["path"]>(
+      (value) => value === "auto" || value === "calls" || value === "voice/calls",
+      'must be "auto", "calls" or "voice/calls"',
     ),
-    retries: optional(
-      custom<number>(
-        (value) => Number.isInteger(value) && Number(value) >= 0,
-        "must be a whole number from 0",
-      ),
-      0,
+    "auto",
+  ),
+  retries: optional(
+    custom<number>(
+      (value) => Number.isInteger(value) && Number(value) >= 0,
+      "must be a whole number from 0",
     ),
-    headers: optional(
-      custom<Settings["headers"]>(
-        isHeaders,
-        "must be legal and not X-API-Key, nor one of the body or the connection",
-      ),
-      {},
+    0,
+  ),
+  headers: optional(
+    custom<Settings["headers"]>(
+      isHeaders,
+      "must be legal and not X-API-Key, nor one of the body or the connection",
     ),
-    onAttempt: optional(custom<OnAttempt>(isFunction, "must be a function")),
-    dangerouslyAllowBrowser: optional(
-      custom<boolean>(
-        (value) => value === true || (value === false && !isPage()),
-        "must be true in a web page, where everyone can read the key",
-      ),
-      false,
+    {},
+  ),
+  onAttempt: optional(custom<OnAttempt>(isFunction, "must be a function")),
+  dangerouslyAllowBrowser: optional(
+    custom<boolean>(
+      (value) => value === true || (value === false && !isPage()),
+      "must be true in a web page, where everyone can read the key",
     ),
-  },
-  presence,
-);
+    false,
+  ),
+  service: optional(ruled<undefined>(() => "is unknown")),
+};
 
-/** A copy of the headers, each read once: a getter may return something else the next time. */
-const copied = (headers: unknown): unknown =>
-  isRecord(headers) && !(Symbol.iterator in headers) ? { ...headers } : headers;
+const SettingsSchema: GenericSchema<unknown, Settings> = strictObject(entries, presence);
 
 /**
  * The checked options of a call: a copy, with defaults.
@@ -182,8 +210,10 @@ const copied = (headers: unknown): unknown =>
  * @param read - returns the options; a getter of the caller's may throw in it
  * @throws {BadParametersException} that names each option and its rule
  */
-export const settingsOf = (read: () => unknown): Settings =>
-  check(SettingsSchema, () => {
-    const { headers, ...options } = { ...fieldsOf(read()) };
-    return headers === undefined ? options : { ...options, headers: copied(headers) };
+export const settingsOf = (read: () => { readonly service?: CallService | undefined }): Settings =>
+  check(quietly(() => read().service?.client.settings) ?? SettingsSchema, () => {
+    const options: Record<string, unknown> = { ...fieldsOf(read()) };
+    // Each header is read once: a getter may return something else the next time.
+    if (isPlain(options.headers)) options.headers = { ...options.headers };
+    return options;
   });

@@ -1,6 +1,6 @@
+import type { GenericSchema } from "valibot";
 import type { Context, Secret } from "./callbacks/signed-url.ts";
 import type { CallParams } from "./calls/params.ts";
-import type { ParameterIssue } from "./errors.ts";
 import type { Action } from "./flows/actions.ts";
 import type { FlowRequest } from "./flows/handler.ts";
 import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
@@ -10,51 +10,39 @@ import type {
   StreamHandlers,
   StreamOptions,
 } from "./flows/media/session.ts";
+import type { Head } from "./http/response.ts";
+import type { Settings } from "./options.ts";
 
-/** A request that places a call, as a carrier takes it. */
+/** A request that places a call, as it is sent. */
 export interface EncodedCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Every form of the key in the request, such as the text of a Basic header: all of them are redacted. */
-  readonly secrets: readonly string[];
-}
-
-/** What a carrier says of a call that it refused, before redaction. */
-export interface Refused {
-  readonly code?: unknown;
-  readonly type?: unknown;
-  readonly detail?: unknown;
-  readonly errors?: unknown;
+  /** Every form of the key in the request, such as the text of a Basic header: they are redacted, as the key is. */
+  readonly secrets?: readonly string[];
+  /** Reads the head of the response, and its body in outdial's own form; outdial's own reader where it is absent. */
+  readonly headOf?: (response: Response, url: string, signal: AbortSignal) => Head;
 }
 
 /** How calls are placed with a carrier. */
 export interface ClientSide {
-  /** The default of `Options.baseUrl`. */
-  readonly baseUrl: string;
-  /** The rule that a key breaks, as the end of a sentence. */
-  readonly keyRule: (key: unknown) => string | undefined;
-  /** What the carrier can't do, by the field: found before anything is sent. */
-  readonly refuse: (params: CallParams) => ParameterIssue | undefined;
   /**
-   * Called once for each POST, before it is sent: what it throws means that no call was placed.
+   * The schema of the options of a call, with the carrier's own rules of `apiKey`, `baseUrl`, `path` and `headers`.
+   * It makes a key that is no legal header value into one.
+   */
+  readonly settings: GenericSchema<unknown, Settings>;
+  /**
+   * Called once for each POST, before it is sent.
    *
-   * @param base - `baseUrl`, without a slash at its end
+   * @param baseUrl - the option, or the carrier's default
+   * @throws {BadParametersException} for what the carrier can't do, by the field, and for a key that can't be
+   * used: no call was placed
    */
   readonly encodeCall: (
     params: CallParams,
-    base: string,
+    baseUrl: string,
     key: string,
   ) => EncodedCall | Promise<EncodedCall>;
-  /** The call in the body of a 2xx response: it has `id` if it was placed. */
-  readonly decodeCall: (text: string) => unknown;
-  readonly decodeRefusal: (text: string) => Refused;
-  /** The headers that may have the request's id, in order. */
-  readonly requestIdHeaders: readonly string[];
-  /** The statuses after which `apiKey` is called again, as the carrier refused the key. */
-  readonly keyRefused: readonly number[];
-  /** The statuses by which a carrier says that it placed no call. Every other one leaves it open. */
-  readonly placedNothing: (status: number, text: string) => boolean;
 }
 
 /** Why a carrier's signature is refused: the reason, the status and the sentence that answer it. */
@@ -193,3 +181,6 @@ export interface Service {
   readonly application: ApplicationSide;
   readonly media: MediaSide;
 }
+
+/** What places calls with a carrier, without what answers its requests. */
+export type CallService = Pick<Service, "name" | "account" | "callsPerSecond" | "client">;

@@ -13,13 +13,14 @@ import { readText } from "../http/response.ts";
 import { check, fail, fieldsOf, isKey, quietly } from "../lib/check.ts";
 import { apiOf, isLoopback } from "../lib/url.ts";
 import { type Options, type Settings, settingsOf } from "../options.ts";
+import type { EncodedCall } from "../service.ts";
 import { Call } from "./call.ts";
 import { CallParams } from "./params.ts";
 
 /** What a client remembers between calls. */
 export interface Memory {
   /** The path at which the service last responded. */
-  path?: string | undefined;
+  path?: Settings["path"];
 }
 
 /** What all attempts of a call share. */
@@ -46,7 +47,7 @@ interface Known {
 /** What the next attempt uses. */
 interface Plan {
   /** The paths to try, the next one first. */
-  readonly paths: readonly string[];
+  readonly paths: readonly Settings["path"][];
   /** The keys that were tried, the next one first. */
   readonly keys: readonly [string, ...string[]];
   readonly retries: number;
@@ -104,10 +105,19 @@ const callIn = (text: string): unknown => {
 /** Sends one POST. Returns the call that it placed, or the exception. */
 const attempt = async (placing: Placing, plan: Plan): Promise<Call | ServiceException> => {
   const { settings, params, json, send, signal, known } = placing;
-  const { fetch, headers, onAttempt } = settings;
+  const { fetch, headers, onAttempt, service } = settings;
   const [key] = plan.keys;
-  const url = `${placing.api}/${plan.paths[0]}/initiate`;
-  const redaction = () => redactor(plan.keys, [params.from_number, params.to_number]);
+  const encoded: EncodedCall = (await service?.client.encodeCall(
+    params,
+    settings.baseUrl,
+    key,
+  )) ?? {
+    url: `${placing.api}/${plan.paths[0]}/initiate`,
+    headers: { "X-API-Key": key, "Content-Type": "application/json" },
+    body: json,
+  };
+  const redaction = () =>
+    redactor([plan.keys, encoded.secrets ?? []].flat(), [params.from_number, params.to_number]);
   let end = (_?: "yes"): void => {};
   let isSingle = false;
   const begin = (sendsOnce: boolean): void => {
@@ -116,11 +126,11 @@ const attempt = async (placing: Placing, plan: Plan): Promise<Call | ServiceExce
     known.facts = { placed: "maybe" };
     known.posts++;
     if (!onAttempt) return;
-    end = measured(onAttempt, url, known.posts, () => known.facts);
+    end = measured(onAttempt, encoded.url, known.posts, () => known.facts);
     signal.addEventListener("abort", () => end());
   };
   try {
-    const head = await post({ send, fetch, url, key, headers, json, signal, begin });
+    const head = await post({ ...encoded, own: headers, send, fetch, signal, begin });
     const { status: code, placed, ok } = head;
     const requestId = !ok || onAttempt ? requestIdOf(head, redaction()) : undefined;
     known.facts = { code, placed, requestId };
@@ -173,14 +183,15 @@ const repeats: Readonly<Record<number, Repeat>> = {
 
 /** Repeats attempts until a call is placed, or until no repetition is safe. */
 const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
-  const { path, retries } = placing.settings;
-  const paths = path === "auto" ? ["calls", "voice/calls"] : [path];
+  const { path, retries, service } = placing.settings;
+  const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
   let plan: Plan = { paths, keys: [await keyFor(placing)], retries, isRenewed: false };
   for (;;) {
     const outcome = await attempt(placing, plan);
     const code = outcome instanceof ServiceException ? outcome.code : 202;
-    const repeat = code === undefined ? undefined : repeats[code];
+    // A carrier refuses a key with 401, too.
+    const repeat = repeats[code === 401 && service ? 403 : (code ?? 0)];
     if (code && repeat !== onOtherPath) memory.path = plan.paths[0];
     if (!(outcome instanceof ServiceException)) return outcome;
     const next = outcome.placed === "no" && (await repeat?.(plan, outcome, placing));

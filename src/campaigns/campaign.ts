@@ -1,6 +1,6 @@
 import type { Received } from "../callbacks/handler.ts";
 import { BadParametersException } from "../errors.ts";
-import { check } from "../lib/check.ts";
+import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { adjustToClock, adjustToDelay } from "./attempts.ts";
 import { checkedClock } from "./calling-hours.ts";
@@ -193,6 +193,21 @@ const requireNotified = ({ notified = true, attempts, concurrency }: CampaignOpt
 };
 
 /**
+ * A carrier queues calls above its pace, and a queued call may ring when the window is closed.
+ *
+ * @param wholeRate - calls a second of all shards
+ * @throws {BadParametersException} when the campaign is faster than its carrier
+ */
+const checkPace = ({ service, rate }: CampaignSettings, wholeRate = rate): void => {
+  if (typeof service === "string" || wholeRate <= service.callsPerSecond) return;
+  fail("rate", `must be at most ${service.callsPerSecond}, the callsPerSecond of ${service.name}`);
+};
+
+/** What a ledger belongs to: a service, or an account with a carrier. */
+const nameOf = (service: CampaignSettings["service"]): string =>
+  typeof service === "string" ? service : `${service.name}:${service.account}`;
+
+/**
  * Gives a new ledger its campaign, or makes sure that it has this one. What is kept is a digest: a
  * URL may hold a secret of the caller's.
  *
@@ -202,7 +217,7 @@ const identify = async (
   sql: Sql,
   { from_number, flow_url, service, clock }: CampaignSettings,
 ): Promise<void> => {
-  const text = JSON.stringify([from_number, flow_url, service]);
+  const text = JSON.stringify([from_number, flow_url, nameOf(service)]);
   const digest = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(text))));
   const known = factOf(sql, "identity");
   if (known === digest) return;
@@ -412,15 +427,18 @@ export interface Opened {
  * Opens a campaign for the code of this package.
  *
  * @param prepare - makes the ledger's tables, or checks those that are there
+ * @param wholeRate - calls a second of all shards, where this is one of several
  * @throws as `openCampaign` does
  */
 export const open = async (
   sql: Sql,
   options: CampaignOptions,
   prepare: (sql: Sql) => void,
+  wholeRate?: number,
 ): Promise<Opened> => {
   const checked = check(CampaignSettingsSchema, () => options);
   requireNotified(options);
+  checkPace(checked, wholeRate);
   const clock = checkedClock(checked.clock);
   const settings = { ...checked, clock };
   const begin = async (): Promise<Opened> => {

@@ -10,7 +10,7 @@ export type { Added, Contact, RefusedContact } from "./contacts.ts";
 export type { Disposition } from "./disposition.ts";
 export { LedgerException, type LedgerReason } from "./errors.ts";
 export { type Ledger, type LedgerOptions, openLedger, type Result } from "./ledger.ts";
-export type { CampaignOptions, RetryReason } from "./options.ts";
+export type { CampaignOptions, CampaignService, RetryReason } from "./options.ts";
 export type { Progress } from "./progress.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";
 export type { Synced, SyncOptions, SyncPlan } from "./sync.ts";

@@ -2,11 +2,15 @@ import { array, custom, type GenericSchema, is, lazy, optional, strictObject } f
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import { CallParams } from "../calls/params.ts";
-import { isFunction, presence } from "../lib/check.ts";
+import { fieldsOf, isFunction, isText, presence } from "../lib/check.ts";
+import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
 
 /** What a further attempt may follow on. */
 export type RetryReason = "busy" | "no_answer" | "rejected" | "unreachable";
+
+/** What a campaign knows of a carrier. */
+export type CampaignService = Pick<Service, "name" | "account" | "callsPerSecond">;
 
 /** The options of a campaign. Durations are in milliseconds. */
 export interface CampaignOptions {
@@ -30,11 +34,13 @@ export interface CampaignOptions {
    */
   readonly create: (params: CallParams) => Promise<Call>;
   /**
-   * The service's name, such as its base URL: a ledger is refused to another one.
+   * The carrier, such as `twilio({ … })`, or a name of the service, such as its base URL: a ledger is refused to another
+   * one, and with a carrier to another account. A `rate` above the carrier's `callsPerSecond` is refused: a call that
+   * the carrier queues may ring outside the window.
    *
    * @defaultValue `""`
    */
-  readonly service?: string | undefined;
+  readonly service?: string | CampaignService | undefined;
   /**
    * Calls that begin in a second, at most; it may be less than one.
    *
@@ -123,7 +129,7 @@ export interface CampaignSettings {
   readonly record?: boolean | undefined;
   readonly secret: Secret;
   readonly create: CampaignOptions["create"];
-  readonly service: string;
+  readonly service: string | CampaignService;
   readonly rate: number;
   readonly concurrency?: number | undefined;
   readonly attempts?: number | undefined;
@@ -180,6 +186,11 @@ const windowRules = (value: unknown): GenericSchema<unknown, CampaignOptions["wi
   );
 };
 
+const isService = (value: unknown): boolean => {
+  const { name, account, callsPerSecond } = fieldsOf(value);
+  return isText(value) || (isText(name) && isText(account) && Number(callsPerSecond) > 0);
+};
+
 const isTexts = (value: unknown, shape: RegExp): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === "string" && shape.test(each));
 
@@ -195,7 +206,7 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
     secret: custom<Secret>((value) => secretsOf(value).length > 0, secretRule),
     create: custom<CampaignOptions["create"]>(isFunction, "must be a function"),
     service: optional(
-      custom<string>((value) => typeof value === "string", "must be a string"),
+      custom<string | CampaignService>(isService, "must be a carrier, or a string"),
       "",
     ),
     rate: optional(

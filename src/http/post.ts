@@ -1,5 +1,6 @@
 import type { ExceptionFacts, Placed } from "../errors.ts";
 import { fieldsOf, quietly } from "../lib/check.ts";
+import type { EncodedCall } from "../service.ts";
 import { type Head, headOf } from "./response.ts";
 
 /** What sends a request: the platform's `fetch`, or anything that answers as it does. */
@@ -32,8 +33,8 @@ const userAgent = (headers: Readonly<Record<string, string>>): Record<string, st
  * can't copy a Blob. Elsewhere a Blob only costs, a sixth of the call on Node. Bun sends a plain http
  * request, which only loopback gets, to the proxy of the environment, unless `proxy` is false.
  */
-const bodyOf = (json: string, url: string): RequestInit => ({
-  body: "Deno" in globalThis ? new Blob([json]) : json,
+const bodyOf = ({ body, url }: EncodedCall): RequestInit => ({
+  body: "Deno" in globalThis ? new Blob([body]) : body,
   ...("Bun" in globalThis && /^http:/i.test(url) && { proxy: false }),
 });
 
@@ -67,14 +68,12 @@ const sendsOnce = (own: Fetch | undefined): boolean =>
   !!quietly(() => isSingleDispatcher(1) && isSingleDispatcher(2));
 
 /** What one POST needs. */
-export interface PostRequest {
+export interface PostRequest extends EncodedCall {
   readonly send: Send;
   /** The caller's `fetch`; without one, the platform's. */
   readonly fetch: Fetch | undefined;
-  readonly url: string;
-  readonly key: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly json: string;
+  /** The caller's headers. */
+  readonly own: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /**
    * Called right before the request is sent; when it throws, nothing is.
@@ -86,26 +85,20 @@ export interface PostRequest {
 
 /** One POST, up to the head of its response; rejects with what the platform, ky or a `fetch` throws. */
 export const post = async (request: PostRequest): Promise<Head> => {
-  const { url, json, signal } = request;
-  const headers = {
-    ...userAgent(request.headers),
-    ...request.headers,
-    "X-API-Key": request.key,
-    "Content-Type": "application/json",
-  };
+  const { url, signal, own } = request;
   const init: RequestInit = {
     method: "POST",
     redirect: "manual",
-    headers,
+    headers: { ...userAgent(own), ...own, ...request.headers },
     signal,
-    ...bodyOf(json, url),
+    ...bodyOf(request),
   };
   const response = await request.send(url, async () => {
     request.begin(sendsOnce(request.fetch));
     const fetch = request.fetch ?? globalThis.fetch;
     return fetch(url, init);
   });
-  return headOf(response, url);
+  return (request.headOf ?? headOf)(response, url, signal);
 };
 
 /** One POST, as `onAttempt` gets it: it may be logged as it is. */
@@ -148,8 +141,15 @@ export const measured = (
     if (isOver) return;
     isOver = true;
     const { code: status, requestId, placed } = facts();
-    const milliseconds = Math.round(performance.now() - began);
-    const report = { method: "POST", url, attempt, milliseconds, status, requestId } as const;
-    (async () => onAttempt({ ...report, placed: yes ?? placed }))().catch(() => {});
+    const report: Attempt = {
+      method: "POST",
+      url,
+      attempt,
+      milliseconds: Math.round(performance.now() - began),
+      status,
+      requestId,
+      placed: yes ?? placed,
+    };
+    (async () => onAttempt(report))().catch(() => {});
   };
 };

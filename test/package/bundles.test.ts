@@ -46,6 +46,13 @@ describe("a bundle of one name leaves the others out", () => {
     }
   });
 
+  test("nothing but its own entry brings a carrier", async () => {
+    expect(await bundle(`export { twilio } from "outdial/twilio"`)).toMatch(/twilio/i);
+    for (const entry of entries.filter((one) => !/twilio|emulator/.test(one))) {
+      expect(await bundle(`export * from "${entry}"`), entry).not.toMatch(/twilio|twiml/i);
+    }
+  });
+
   test("calls comes without any Node module", async () => {
     const alone = await bundle(`import { calls } from "outdial"; console.log(calls.create);`);
     expect(alone).not.toMatch(/["']node:|\bprocess\.|\bBuffer\b/);

@@ -42,6 +42,7 @@ export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readon
     ...rest,
     status_callback_url: statusUrlOf(status_callback_url, id, shard),
     rate: part(rate, shard, shards),
+    wholeRate: rate,
     concurrency: part(concurrency, shard, shards),
     ...(perDay !== undefined && { perDay: part(perDay, shard, shards) }),
     ...(until && { until: String(new Date(until).toJSON()) }),

@@ -15,6 +15,8 @@ export type CampaignPlan = Omit<
 
 /** A shard's part of a plan, as it is stored. */
 export type Share = Omit<CampaignPlan, "until"> & {
+  /** Calls a second of all shards together: a carrier counts them all. */
+  readonly wholeRate: number;
   /** ISO 8601. */
   readonly until?: string | undefined;
 };

@@ -276,7 +276,7 @@ export class CampaignShard {
 
   /** @throws {BadParametersException} when the share breaks a rule */
   async #open(share: Share): Promise<Opened["campaign"]> {
-    const { until, ...rest } = share;
+    const { until, wholeRate, ...rest } = share;
     const { create, ...own } = this.#options;
     const options: CampaignOptions = {
       ...rest,
@@ -287,7 +287,7 @@ export class CampaignShard {
         return create(params);
       },
     };
-    this.#opened = await open(this.#sql, options, prepareTables);
+    this.#opened = await open(this.#sql, options, prepareTables, wholeRate);
     prepareHistory(this.#sql);
     return this.#opened.campaign;
   }

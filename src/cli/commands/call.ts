@@ -1,5 +1,7 @@
 import { BadParametersException, type CallParams, calls, isException } from "../../index.ts";
+import type { Service } from "../../service.ts";
 import { baseUrlOf, defaultPort, isEmulator, reachDirectly } from "../address.ts";
+import { carrierFlags, carrierNames, carrierOf } from "../carrier.ts";
 import {
   type Command,
   defineCommand,
@@ -16,7 +18,7 @@ import { jsonLine, plain } from "../terminal.ts";
 
 /** The options that `call` and `trigger` have in common. */
 export const placingFlags = {
-  "no-record": { type: "boolean", help: "no recording; by default calls are recorded" },
+  "no-record": { type: "boolean", help: "no recording; without --service calls are recorded" },
   timeout: {
     type: "string",
     value: "ms",
@@ -58,12 +60,15 @@ const flags = {
     sets: "status_callback_url",
   },
   "base-url": { type: "string", value: "url", help: "the service (or OUTDIAL_BASE_URL)" },
+  ...carrierFlags,
   ...placingFlags,
 } as const;
 
 interface Placing {
   readonly apiKey: string;
-  readonly baseUrl: string;
+  /** Where to place calls; a carrier has a default. */
+  readonly baseUrl: string | undefined;
+  readonly service?: Service | undefined;
   readonly timeout: string | undefined;
   readonly json: boolean | undefined;
   readonly flags: Flags;
@@ -71,7 +76,10 @@ interface Placing {
   readonly names: Readonly<Record<string, string>>;
 }
 
-const failureOf = (error: unknown, { flags: known, names }: Placing): unknown => {
+const failureOf = (
+  error: unknown,
+  { flags: known, names }: Pick<Placing, "flags" | "names">,
+): unknown => {
   if (!isException(error)) return error;
   const { name, message, placed } = error;
   if (error instanceof BadParametersException) {
@@ -92,13 +100,14 @@ export const place = async (
   placing: Placing,
   { terminal, reached, signal }: Host,
 ): Promise<Exit> => {
-  const { apiKey, baseUrl, timeout, json } = placing;
+  const { apiKey, baseUrl, service, timeout, json } = placing;
   reachDirectly(baseUrl);
+  const endpoint = service ? { service, baseUrl } : { baseUrl: baseUrl ?? "" };
   reached("sent"); // From here on only an exception of `create` knows better.
   const call = await calls
     .create(params, {
       apiKey,
-      baseUrl,
+      ...endpoint,
       signal,
       ...(timeout !== undefined && { timeout: timeout === "false" ? false : Number(timeout) }),
     })
@@ -128,13 +137,24 @@ const withoutBaseUrl = async (): Promise<string> => {
 /** `outdial call`: places one call, and prints its id on stdout or the reason on stderr. */
 export const command: Command = defineCommand({
   flags,
-  notes: ["The key is read from OUTDIAL_API_KEY only."],
+  notes: [
+    `The key is read from OUTDIAL_API_KEY only. With --service twilio it is the auth token, or with
+--key-id the secret of that API key.`,
+  ],
   exits: placingExits,
   run: async ({ flags: given, env, ...host }) => {
     const { from = "", to = "", flow = "", callback = "", timeout, json } = given;
     const { OUTDIAL_API_KEY: apiKey, OUTDIAL_BASE_URL } = env;
+    const names = {
+      ...carrierNames,
+      apiKey: "OUTDIAL_API_KEY",
+      baseUrl: given["base-url"] ? "--base-url" : "OUTDIAL_BASE_URL",
+    };
+    const service = await carrierOf(given, env).catch((error: unknown) => {
+      throw failureOf(error, { flags, names });
+    });
     const baseUrl = given["base-url"] ?? OUTDIAL_BASE_URL;
-    if (!baseUrl) throw new UsageError(await withoutBaseUrl());
+    if (!baseUrl && !service) throw new UsageError(await withoutBaseUrl());
     if (!apiKey) throw new UsageError("OUTDIAL_API_KEY is not set");
     const params = {
       from_number: from,
@@ -143,10 +163,7 @@ export const command: Command = defineCommand({
       status_callback_url: callback,
       ...(given["no-record"] && { record: false }),
     };
-    const names = {
-      apiKey: "OUTDIAL_API_KEY",
-      baseUrl: given["base-url"] ? "--base-url" : "OUTDIAL_BASE_URL",
-    };
-    return place(params, { apiKey, baseUrl, timeout, json, flags, names }, { env, ...host });
+    const placing = { apiKey, baseUrl, service, timeout, json, flags, names };
+    return place(params, placing, { env, ...host });
   },
 });

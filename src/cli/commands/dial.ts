@@ -16,6 +16,7 @@ import {
   isException,
 } from "../../index.ts";
 import { reachDirectly } from "../address.ts";
+import { carrierNames, carrierOf } from "../carrier.ts";
 import {
   type Command,
   defineCommand,
@@ -35,6 +36,7 @@ import {
   campaignOptions,
   credentials,
   type DialOptions,
+  decimalOf,
   dialFlags,
   requireReceiver,
   windowRule,
@@ -47,6 +49,7 @@ import { jsonLine, plain, type Terminal } from "../terminal.ts";
 
 /** The names of options that no flag sets. */
 const names = {
+  ...carrierNames,
   apiKey: "OUTDIAL_API_KEY",
   baseUrl: "--base-url or OUTDIAL_BASE_URL:",
   secret: "OUTDIAL_SECRET",
@@ -243,11 +246,15 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
   const { flags, args, env, terminal, reached } = invoked;
   const [list = ""] = args;
   requireReceiver(flags);
-  const { apiKey, secret, baseUrl } = credentials(flags, env);
+  const callsPerSecond = flags["calls-per-second"];
+  const pace = callsPerSecond === undefined ? undefined : decimalOf(callsPerSecond);
+  const service = await carrierOf(flags, env, pace);
+  const { apiKey, secret, baseUrl = "" } = credentials(flags, env, service);
   reachDirectly(baseUrl);
-  const client = new Client(apiKey, { baseUrl });
+  const own = baseUrl ? { baseUrl } : {};
+  const client = new Client(apiKey, service ? { service, ...own } : { baseUrl });
   await signUrl("https://outdial.test/", { secret }); // Checks the secret before anything is opened.
-  const options = campaignOptions(flags, secret, new URL(baseUrl).href);
+  const options = campaignOptions(flags, secret, service ?? new URL(baseUrl).href);
   const file = flags.ledger ?? `${list.replace(/\.[a-z]+$/i, "")}.outdial`;
   // A mistyped name leaves no file behind.
   requireReadable("the list", list);
@@ -261,7 +268,8 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
     opened.receiver = await startReceiver({
       listen: flags.listen,
       publicUrl: flags["public-url"],
-      service: baseUrl,
+      baseUrl,
+      service,
       secret,
       onEvent: (received) => {
         // The service sends it again.
@@ -328,6 +336,8 @@ other column can be a variable. --number-column and --zone-column choose other c
 for the live calls. A contact that is no longer in the list is not called any more.`,
     `While the ledger is open it may have a file -journal beside it, which belongs to it. Copy or move it
 while nothing dials. It must have one name: a hard link is refused.`,
+    `With --service twilio the key is the auth token, or with --key-id the secret of that API key. The
+ledger belongs to its account. With the auth token Twilio's signatures are verified, too.`,
     `The key is read from OUTDIAL_API_KEY, and the secret that signs the URLs from OUTDIAL_SECRET (16
 characters or more, the same for the whole campaign).`,
     `Calling lists has legal duties: hours, consent, do-not-call lists, announcing that a call is

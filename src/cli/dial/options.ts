@@ -1,4 +1,6 @@
 import type { CampaignOptions, Window } from "../../campaigns/index.ts";
+import type { Service } from "../../service.ts";
+import { carrierFlags } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { variableName } from "./csv.ts";
 
@@ -79,7 +81,7 @@ export const dialFlags = {
     help: "no call begins after it: 2026-12-24T12:00Z, or …T12:00+01:00",
     sets: "until",
   },
-  "no-record": { type: "boolean", help: "no recording; by default calls are recorded" },
+  "no-record": { type: "boolean", help: "no recording; without --service calls are recorded" },
   "do-not-call": {
     type: "string",
     value: "file",
@@ -117,6 +119,12 @@ export const dialFlags = {
   },
   ledger: { type: "string", value: "file", help: "default: beside the list, as .outdial" },
   "base-url": { type: "string", value: "url", help: "the service (or OUTDIAL_BASE_URL)" },
+  ...carrierFlags,
+  "calls-per-second": {
+    type: "string",
+    value: "calls",
+    help: "what the carrier's account may begin; default 1; --rate is at most that",
+  },
   "dry-run": { type: "boolean", help: "prints the plan, and calls nobody" },
   yes: { type: "boolean", help: "does not ask; required without a terminal" },
   json: { type: "boolean", help: "one line of JSON at the end; errors too, on stderr" },
@@ -198,7 +206,8 @@ const dateOf = (text: string): Date => {
 };
 
 /** A number in decimal digits; `NaN` for anything else, which the campaign refuses. */
-const decimalOf = (text: string): number => (/^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN);
+export const decimalOf = (text: string): number =>
+  /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
 
 const retryOnOf = (text: string): NonNullable<CampaignOptions["retryOn"]> => {
   const known = ["busy", "no_answer", "rejected", "unreachable"] as const;
@@ -217,7 +226,7 @@ const retryOnOf = (text: string): NonNullable<CampaignOptions["retryOn"]> => {
 export const campaignOptions = (
   flags: DialValues,
   secret: string,
-  service: string,
+  service: string | Service,
 ): DialOptions => {
   const { from = "", flow = "", callback, rate, concurrency, attempts, until, prefix } = flags;
   const { "retry-on": retryOn, "retry-after": retryAfter, settle, "per-day": perDay } = flags;
@@ -243,14 +252,16 @@ export const campaignOptions = (
 };
 
 /**
- * Key, secret and service: key and secret come from the environment only.
+ * Key, secret and the service's URL: key and secret come from the environment only.
  *
+ * @param service - the carrier, which has a URL of its own
  * @throws {UsageError} if one is missing
  */
-export const credentials = (flags: DialValues, env: Environment) => {
+export const credentials = (flags: DialValues, env: Environment, service: Service | undefined) => {
   const { OUTDIAL_API_KEY: apiKey, OUTDIAL_SECRET: secret, OUTDIAL_BASE_URL } = env;
   const baseUrl = flags["base-url"] ?? OUTDIAL_BASE_URL;
-  if (!baseUrl) throw new UsageError("which service? Set OUTDIAL_BASE_URL, or pass --base-url");
+  if (!baseUrl && !service)
+    throw new UsageError("which service? Set OUTDIAL_BASE_URL, or pass --base-url");
   if (!apiKey) throw new UsageError("OUTDIAL_API_KEY is not set");
   if (!secret) {
     throw new UsageError("OUTDIAL_SECRET is not set: 16 or more random characters");

@@ -55,10 +55,17 @@ interface Plan {
   readonly options: DialOptions;
 }
 
+const recordingLine = ({ record, service }: DialOptions): string => {
+  if (record === false) return "not recorded";
+  return typeof service === "object"
+    ? `not recorded, unless ${service.name} does so by itself`
+    : "RECORDED: people must be told, in many places before the call goes on (--no-record)";
+};
+
 /** What a run is about to do, in a few lines. */
 export const planLines = (plan: Plan): readonly string[] => {
   const { columns, refused, changes, progress, options } = plan;
-  const { rate = 1, record, until, perDay } = options;
+  const { rate = 1, until, perDay, service } = options;
   const { listed, duplicate, added, blocked, restored, changed, removed } = changes;
   const after = progressAfter(progress, changes);
   const { waiting, contacts } = after;
@@ -81,9 +88,8 @@ export const planLines = (plan: Plan): readonly string[] => {
     ...(columns ? [describeColumns(columns)] : []),
     `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,
     `${hoursOf(options)}${until ? `, until ${until.toISOString()}` : ""}`,
-    record === false
-      ? "not recorded"
-      : "RECORDED: people must be told, in many places before the call goes on (--no-record)",
+    ...(typeof service === "object" ? [`by ${service.name}, account ${service.account}`] : []),
+    recordingLine(options),
   ];
   // The names of columns are text of the list, which a terminal must not obey.
   return [summary, ...details.map((line) => `  ${plain(line)}`)];

@@ -1,4 +1,5 @@
 import { callbackHandler, type Received } from "../../callbacks/index.ts";
+import type { Service } from "../../service.ts";
 import { baseUrlOf, isLoopback } from "../address.ts";
 import { exits, Failure, UsageError } from "../command.ts";
 import { serve } from "../serve.ts";
@@ -23,8 +24,10 @@ interface ReceiverOptions {
    * @defaultValue the address itself, if the service is on this machine too
    */
   readonly publicUrl: string | undefined;
-  /** The service's base URL. */
-  readonly service: string;
+  /** The service's base URL; a carrier's own is not on this machine. */
+  readonly baseUrl: string | undefined;
+  /** The carrier, which has notifications of its own form. */
+  readonly service: Service | undefined;
   readonly secret: string;
   /** Called with each verified notification; if it throws, the service sends that again. */
   readonly onEvent: (received: Received) => unknown;
@@ -48,6 +51,7 @@ const addressOf = (text: string): { readonly hostname: string; readonly port: nu
 export const startReceiver = async ({
   listen,
   publicUrl,
+  baseUrl,
   service,
   secret,
   onEvent,
@@ -55,13 +59,20 @@ export const startReceiver = async ({
 }: ReceiverOptions): Promise<Receiver> => {
   const address = addressOf(listen);
   const own = baseUrlOf(address.hostname, address.port);
-  if (!publicUrl && !(isLoopback(own) && isLoopback(service))) {
+  if (!publicUrl && !(isLoopback(own) && isLoopback(baseUrl ?? ""))) {
     throw new UsageError("--listen needs --public-url, where the service reaches it");
   }
   if (publicUrl && /[?#]/.test(publicUrl)) {
     throw new UsageError("--public-url is the start of URLs: drop its query or fragment");
   }
-  const status = callbackHandler({ secret, onEvent, onError });
+  const statusUrl = (base: string): string => `${base.replace(/\/+$/, "")}/status`;
+  const status = callbackHandler({
+    secret,
+    onEvent,
+    onError,
+    // A carrier signs the whole URL that it calls.
+    ...(service && { service, ...(publicUrl && { publicUrl: statusUrl(publicUrl) }) }),
+  });
   const handler = async (request: Request): Promise<Response> =>
     new URL(request.url).pathname.endsWith("/status")
       ? status(request)
@@ -70,6 +81,5 @@ export const startReceiver = async ({
     throw new Failure(`--listen: the port cannot be opened (${codeOf(error)})`, exits.usage);
   });
   const local = baseUrlOf(address.hostname, server.port);
-  const url = `${(publicUrl ?? local).replace(/\/+$/, "")}/status`;
-  return { url, localUrl: `${local}/status`, stop: server.finish };
+  return { url: statusUrl(publicUrl ?? local), localUrl: statusUrl(local), stop: server.finish };
 };
