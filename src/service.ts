@@ -15,8 +15,11 @@ import type { Settings } from "./options.ts";
 
 /** A request that places a call, as it is sent. */
 export interface EncodedCall {
+  /** Where it is sent. */
   readonly url: string;
+  /** All of its headers, with the key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Its body. */
   readonly body: string;
   /** Every form of the key in the request, such as the text of a Basic header: they are redacted, as the key is. */
   readonly secrets?: readonly string[];
@@ -53,12 +56,15 @@ export type SignatureRefusal = readonly [
 
 /** A verified flow request. */
 export interface FlowInput {
+  /** The request, whose body was read. */
   readonly request: Request;
+  /** The call in it. */
   readonly call: FlowRequest;
   /** The context of the signed URL. */
   readonly context: Context;
-  /** Options of `flowHandler`. */
+  /** An option of `flowHandler`. */
   readonly secret?: Secret | undefined;
+  /** An option of `flowHandler`. */
   readonly publicUrl?: string | undefined;
   /** Path and query of a URL in the spelling that `signUrl` signs, with the path of `publicUrl`. */
   readonly pathIn: (url: string, publicUrl: string | undefined) => string;
@@ -177,8 +183,11 @@ export interface Service {
   readonly account: string;
   /** Calls per second that the account may begin: above it a carrier queues or refuses. */
   readonly callsPerSecond: number;
+  /** How its calls are placed. */
   readonly client: ClientSide;
+  /** How its requests are verified, read and answered. */
   readonly application: ApplicationSide;
+  /** How it sends the audio of a call. */
   readonly media: MediaSide;
 }
 

@@ -8,13 +8,13 @@ import type { SessionEnd } from "../../src/agents/options.ts";
 import { type Context, signUrl } from "../../src/callbacks/signed-url.ts";
 import { stream } from "../../src/flows/actions.ts";
 import type { MediaStart } from "../../src/flows/media/messages.ts";
-import { mediaSide } from "../../src/twilio/media.ts";
+import { twilio } from "../../src/twilio/index.ts";
 import { twimlOf } from "../../src/twilio/twiml.ts";
 import { flat, interrupting } from "../agents/callee.ts";
 import { answerAt } from "../agents/model.ts";
 import { serveOpenai } from "../agents/protocols/openai.ts";
 import { type AgentServer, listen } from "../agents/server.ts";
-import { answering, from, startTwilio } from "./stage.ts";
+import { accountSid, answering, from, startTwilio } from "./stage.ts";
 
 const secret = "a secret of this test";
 const context = { order: 17 };
@@ -67,7 +67,7 @@ const call = async (application: Application, sign: typeof signUrl = signUrl) =>
   return { record, audio, answersFrom };
 };
 
-const service = { media: mediaSide() };
+const service = twilio({ accountSid });
 const options = { apiKey: "sk-key", model: "gpt-realtime" } as const;
 
 describe.each<[string, () => Application]>([
