@@ -1,6 +1,5 @@
 import { createServer } from "node:http";
-import { TwilioRealtimeTransportLayer } from "@openai/agents-extensions";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../src/agents/connect.ts";
@@ -68,71 +67,40 @@ const call = async (application: Application, sign: typeof signUrl = signUrl) =>
 };
 
 const service = twilio({ accountSid });
-const options = { apiKey: "sk-key", model: "gpt-realtime" } as const;
-
-describe.each<[string, () => Application]>([
-  [
-    "connectAgent",
-    () => (socket, url) => {
-      const agent = openaiRealtime({ ...options, url: server.url });
-      connectAgent(socket, agent, { service, secret, url });
-    },
-  ],
-  [
-    "TwilioRealtimeTransportLayer",
-    () => async (socket) => {
-      const transport = new TwilioRealtimeTransportLayer({ twilioWebSocket: socket });
-      const turnDetection = { type: "server_vad", interruptResponse: true } as const;
-      const initialSessionConfig = { audio: { input: { turnDetection } } };
-      await transport.connect({ ...options, url: server.url, initialSessionConfig });
-      transport.sendEvent({ type: "response.create" });
-    },
-  ],
-])("%s on the emulator", (_, application) => {
-  test("is interrupted: the callee hears nothing more of that answer, and the agent is told where it was", async () => {
-    const { record, audio, answersFrom } = await call(application());
-    expect([record.reason, record.flow_error]).toEqual(["normal", undefined]);
-    const [cut, ...others] = audio.cuts;
-    expect(others).toEqual([]);
-    expect(cut?.samples).toBeGreaterThan(0);
-    expect(answersFrom(0)).toEqual(new Set([0, 1]));
-    expect(answersFrom(cut?.at_ms ?? 0)).toEqual(new Set([1]));
-    const [truncation, ...more] = (server.peers[0]?.received ?? []).filter(
-      (message) => Object(message).type === "conversation.item.truncate",
-    );
-    expect(more).toEqual([]);
-    const { audio_end_ms } = Object(truncation);
-    const sent = audio.played
-      .filter(({ from_ms }) => from_ms <= (cut?.at_ms ?? 0))
-      .reduce((sum, { total }) => sum + total / 8, 0);
-    expect(audio_end_ms).toBeGreaterThan(0);
-    expect(audio_end_ms).toBeLessThanOrEqual(sent);
-  });
-});
-
 /** An application whose agent must be signed for, what it was started with, and how it ended. */
 const signedApplication = () => {
   const started: unknown[] = [];
   const { promise: ended, resolve } = Promise.withResolvers<SessionEnd>();
   const application: Application = (socket, url) => {
-    const agent = openaiRealtime({ ...options, url: server.url });
+    const agent = openaiRealtime({ apiKey: "sk-key", url: server.url });
     const onStart = ({ call_id }: MediaStart, given: Context) => started.push({ call_id, given });
     connectAgent(socket, agent, { service, secret, url, onStart, onEnd: resolve });
   };
   return { application, started, ended };
 };
 
-test("connectAgent gets the context of the signed ws_url, through TwiML and start", async () => {
-  const { application, started, ended } = signedApplication();
-  await call(application);
+test("an agent whose ws_url is signed is interrupted: nothing more of that answer is heard", async () => {
+  const { application, ended } = signedApplication();
+  const { record, audio, answersFrom } = await call(application);
+  expect([record.reason, record.flow_error]).toEqual(["normal", undefined]);
   expect(await ended).toMatchObject({
     reason: "hung_up",
     metrics: { interruptions: { count: 1 } },
   });
+  const [cut, ...others] = audio.cuts;
+  expect(others).toEqual([]);
+  expect(cut?.samples).toBeGreaterThan(0);
+  expect(answersFrom(0)).toEqual(new Set([0, 1]));
+  expect(answersFrom(cut?.at_ms ?? 0)).toEqual(new Set([1]));
+});
+
+test("it gets the context of the ws_url, through TwiML and start", async () => {
+  const { application, started } = signedApplication();
+  await call(application);
   expect(started).toEqual([{ call_id: expect.stringMatching(/^CA[\da-f]{32}$/), given: context }]);
 });
 
-test("connectAgent calls no agent for a stream that it has not signed", async () => {
+test("no agent is called for a stream whose ws_url isn't signed", async () => {
   const { application, started, ended } = signedApplication();
   await call(application, async (url) => url);
   expect(await ended).toMatchObject({ reason: "unverified" });
