@@ -84,6 +84,7 @@ const config: Options = {
     "flows/index": "src/flows/index.ts",
     "agents/index": "src/agents/index.ts",
     "twilio/index": "src/twilio/index.ts",
+    "vonage/index": "src/vonage/index.ts",
     "emulator/index": "src/emulator/index.ts",
     "cli/main": "src/cli/main.ts",
   },

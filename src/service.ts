@@ -23,6 +23,8 @@ export interface EncodedCall {
   readonly body: string;
   /** Every form of the key in the request, such as the text of a Basic header: they are redacted, as the key is. */
   readonly secrets?: readonly string[];
+  /** Pieces of what is too long to search for in every spelling, such as the lines of a PEM. */
+  readonly pieces?: readonly string[];
   /** Reads the head of the response, and its body in outdial's own form; outdial's own reader where it is absent. */
   readonly headOf?: (response: Response, url: string, signal: AbortSignal) => Head;
 }

@@ -117,7 +117,11 @@ const attempt = async (placing: Placing, plan: Plan): Promise<Call | ServiceExce
     body: json,
   };
   const redaction = () =>
-    redactor([plan.keys, encoded.secrets ?? []].flat(), [params.from_number, params.to_number]);
+    redactor(
+      [plan.keys, encoded.secrets ?? []].flat(),
+      [params.from_number, params.to_number],
+      encoded.pieces,
+    );
   let end = (_?: "yes"): void => {};
   let isSingle = false;
   const begin = (sendsOnce: boolean): void => {

@@ -101,7 +101,7 @@ export interface EmulatorOptions {
    *
    * @defaultValue the platform's `WebSocket`
    */
-  readonly WebSocket?: (new (url: string) => WebSocket) | undefined;
+  readonly WebSocket?: SocketConstructor | undefined;
   /**
    * `"real"`: time passes. `"instant"`: nothing waits, everything happens in the same order, and
    * durations read as if time had passed. A call's time stands still while an application responds.

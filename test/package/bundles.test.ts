@@ -47,9 +47,15 @@ describe("a bundle of one name leaves the others out", () => {
   });
 
   test("nothing but its own entry brings a carrier", async () => {
-    expect(await bundle(`export { twilio } from "outdial/twilio"`)).toMatch(/twilio/i);
-    for (const entry of entries.filter((one) => !/twilio|emulator/.test(one))) {
-      expect(await bundle(`export * from "${entry}"`), entry).not.toMatch(/twilio|twiml/i);
+    for (const [carrier, words] of [
+      ["twilio", /twilio|twiml/i],
+      ["vonage", /vonage|\bncco/i],
+    ] as const) {
+      expect(await bundle(`export * from "outdial/${carrier}"`)).toMatch(words);
+      const others = entries.filter((one) => !one.includes(carrier) && !one.includes("emulator"));
+      for (const entry of others) {
+        expect(await bundle(`export * from "${entry}"`), entry).not.toMatch(words);
+      }
     }
   });
 

@@ -44,6 +44,8 @@ const contents = [
   "dist/trigger-*.js",
   "dist/twilio/index.d.ts",
   "dist/twilio/index.js",
+  "dist/vonage/index.d.ts",
+  "dist/vonage/index.js",
   "package.json",
 ];
 

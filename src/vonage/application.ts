@@ -1,0 +1,216 @@
+import type { Secret } from "../callbacks/signed-url.ts";
+import type { Action } from "../flows/actions.ts";
+import {
+  type Branch,
+  branchesOf,
+  continuationIn,
+  firstBranch,
+  isBranch,
+  signContinuation,
+} from "../flows/continuation.ts";
+import { fail, fieldsOf, isText } from "../lib/check.ts";
+import { urlRule } from "../lib/url.ts";
+import type { ApplicationSide, FlowInput } from "../service.ts";
+import { type LegEvents, nccoOf, type Subject } from "./ncco.ts";
+import { verifySignature } from "./signature.ts";
+import { branches, numberOf, type Status, statuses } from "./wire.ts";
+
+/** The account's signature secret: several while one replaces another, or a function. */
+export type SignatureSecret = Secret | (() => Secret | undefined | Promise<Secret | undefined>);
+
+/** Whether it can be a secret: an empty one would accept what anybody signs. */
+const isSecret = (secret: string | undefined): secret is string => isText(secret) && secret !== "";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of a webhook of Vonage's: whatever it is about has a UUID. */
+const fieldsIn = (text: string): Fields | undefined => {
+  const fields = fieldsOf(JSON.parse(text));
+  const { uuid, call_uuid, recording_uuid, conversation_uuid } = fields;
+  return [uuid, call_uuid, recording_uuid, conversation_uuid].some(isText) ? fields : undefined;
+};
+
+/** ISO 8601 in UTC. */
+const isoOf = (time: unknown): string | undefined => {
+  const at = isText(time) ? Date.parse(time) : Number.NaN;
+  return at ? new Date(at).toISOString() : undefined;
+};
+
+/**
+ * Whether a `completed` call was never answered: Vonage sends that after `busy`, `timeout` and the like, too. It must
+ * not look like a conversation, and has no reason: the event before it has that.
+ */
+const isUnanswered = ({ status, start_time, duration }: Fields): boolean =>
+  status === "completed" && !start_time && Number(duration ?? Number.NaN) === 0;
+
+const unanswered: Status = { type: "call.failed", time: "hangup_time" };
+
+/** Whether it is about a leg that an action has added: a call of `calls.create` goes to a telephone. */
+const isOtherLeg = ({ to }: Fields): boolean => isText(to) && !/^\+?\d+$/.test(to);
+
+const statusOf = (fields: Fields): Status | undefined => {
+  if (isOtherLeg(fields)) return;
+  return isUnanswered(fields) ? unanswered : statuses.get(fields.status);
+};
+
+/** The type of a notification that is not about the state of the call. */
+const otherType = (fields: Fields): string => {
+  const { status, recording_url, type = "unknown" } = fields;
+  if (recording_url) return "recording.completed";
+  if (isAnsweredBy(status)) return "call.machine_detected";
+  return `${isOtherLeg(fields) ? "leg" : "call"}.${status ?? type}`;
+};
+
+const isAnsweredBy = (status: unknown): boolean => status === "human" || status === "machine";
+
+/** Who answered, in the words of `EventData`. */
+const answeredBy = ({ status, sub_state }: Fields): unknown => {
+  if (!isAnsweredBy(status)) return;
+  if (status === "human") return status;
+  return sub_state === "beep_start" ? "machine_end_beep" : "machine_start";
+};
+
+const reasonOf = ({ reason, details }: Status, { detail }: Fields) =>
+  (isText(detail) && details && Object.hasOwn(details, detail) && details[detail]) || reason;
+
+const eventOf = (text: string, account_id: string): unknown => {
+  const fields = fieldsIn(text);
+  if (!fields) return;
+  const { uuid, call_uuid, recording_uuid, duration, timestamp, end_time, sub_state } = fields;
+  const status = statusOf(fields);
+  const type = status?.type ?? otherType(fields);
+  const call_id = uuid ?? call_uuid;
+  const occurred_at = isoOf(timestamp);
+  const isCompleted = status?.type === "call.completed";
+  const subject = call_id ?? recording_uuid;
+  const stamp = [subject, fields.status ?? type, sub_state, timestamp].filter(isText).join(".");
+  return {
+    id: isText(subject) ? stamp : undefined,
+    type,
+    occurred_at,
+    account_id,
+    call_id,
+    // Those of the wrong type are left out: an absent field is no text.
+    data: {
+      ...fields,
+      from: numberOf(fields.from),
+      to: numberOf(fields.to),
+      reason: status && reasonOf(status, fields),
+      duration: isCompleted && /^\d+$/.test(String(duration)) ? Number(duration) : undefined,
+      recording_url: fields.recording_url,
+      answered_by: answeredBy(fields),
+      ...(status?.time && {
+        [status.time]: (status.time === "hangup_time" && isoOf(end_time)) || occurred_at,
+      }),
+    },
+  };
+};
+
+/** A flow request: the answer webhook, the body of a `notify`, or an event of a leg at its continuation. */
+const flowOf = (text: string, account_id: string): unknown => {
+  const body = fieldsOf(JSON.parse(text));
+  const fields = { ...body, ...fieldsOf(body.payload) };
+  const { uuid, from, to, direction = "outbound" } = fields;
+  if (!isText(uuid)) return;
+  return {
+    ...fields,
+    call_id: uuid,
+    account_id,
+    from_number: numberOf(from) ?? "",
+    to_number: numberOf(to) ?? "",
+    direction,
+  };
+};
+
+/** Marks the URL for the events of a leg that decide nothing, where there is no secret to sign it with. */
+const marker = "outdial-leg=1";
+
+const unsignedLeg = new RegExp(`[?&]${marker}$`);
+
+/**
+ * Where the events of a leg go that decide nothing. Without a URL of its own they would come to the
+ * `status_callback_url`, and the end of that leg would look like the end of the call.
+ */
+const silentUrl = async (input: FlowInput): Promise<string | undefined> => {
+  const { request, publicUrl, secret, pathIn } = input;
+  if (secret) {
+    try {
+      return await signContinuation({}, input, "secret");
+    } catch {
+      return; // Behind a proxy, without publicUrl: no URL that Vonage can reach.
+    }
+  }
+  const path = pathIn(request.url, publicUrl);
+  const { origin } = new URL(publicUrl ?? request.url);
+  const url = `${origin}${path}${path.includes("?") ? "&" : "?"}${marker}`;
+  return urlRule(url) ? undefined : url;
+};
+
+/** @throws {BadParametersException} that names a branch, without the option `secret` */
+const legEventsOf = async (action: Action, input: FlowInput): Promise<LegEvents | undefined> => {
+  if (action.action !== "dial" && action.action !== "stream") return;
+  const branch = action.action === "dial" ? firstBranch(action) : undefined;
+  if (action.action === "dial" && branch) {
+    const { call_id, from_number, to_number } = input.call;
+    const decided = branchesOf(action);
+    // The events are about another leg: what follows a branch must be about this one.
+    const isFollowed = Object.values(decided).some((each) => each && "flow_url" in each);
+    const call = isFollowed ? { call_id, from_number, to_number } : undefined;
+    return { url: await signContinuation({ ...decided, call }, input, branch), decides: true };
+  }
+  const url = await silentUrl(input);
+  return url ? { url, decides: false } : undefined;
+};
+
+/** The decision for an event of a leg, out of the URL that it came to: `"none"` leaves the NCCO as it is. */
+const followingLeg = (
+  input: FlowInput,
+): { readonly action: Action; readonly call: Subject } | "none" | undefined => {
+  const { call, request, publicUrl, secret, pathIn } = input;
+  if (!secret && unsignedLeg.test(pathIn(request.url, publicUrl))) return "none";
+  const decided = continuationIn(input);
+  if (!decided) return;
+  const branch: Branch | undefined = branches.get(call.status);
+  const action = branch && decided[branch];
+  if (!isBranch(action)) return "none";
+  return { action, call: { ...call, ...fieldsOf(decided.call) } };
+};
+
+/** Milliseconds until a flow request is answered: Vonage waits 5 s, if its settings say nothing else. */
+const flowTimeout = 4000;
+
+const nobody: Subject = { call_id: "", from_number: "", to_number: "" };
+
+/**
+ * How Vonage's requests to the application are verified, read and answered.
+ *
+ * @param signatureSecret - without it nothing of Vonage's own is verified
+ */
+export const applicationSide = ({
+  applicationId,
+  signatureSecret,
+}: {
+  readonly applicationId: string;
+  readonly signatureSecret?: SignatureSecret | undefined;
+}): ApplicationSide => ({
+  verify:
+    signatureSecret === undefined
+      ? undefined
+      : async (request, body) => {
+          const given = typeof signatureSecret === "function" ? signatureSecret() : signatureSecret;
+          const secrets = [await given].flat();
+          if (!secrets.every(isSecret))
+            return fail("signatureSecret", "must be a string, not empty");
+          return verifySignature(secrets, request, body);
+        },
+  decodeEvent: (text) => eventOf(text, applicationId),
+  decodeFlow: (text) => flowOf(text, applicationId),
+  respond: async (decide, input) => {
+    const decided = input && followingLeg(input);
+    if (decided === "none") return new Response(null, { status: 204 });
+    const action = decided?.action ?? (await decide());
+    const legs = input && (await legEventsOf(action, input));
+    return Response.json(nccoOf(action, decided?.call ?? input?.call ?? nobody, legs));
+  },
+  flowTimeout,
+});

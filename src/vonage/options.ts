@@ -1,0 +1,114 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { check, isFunction, isText, presence } from "../lib/check.ts";
+import type { SignatureSecret } from "./application.ts";
+
+/** The application at Vonage, and what its calls do beyond the fields of `calls.create`. */
+export interface VonageOptions {
+  /** The application's id, a UUID. Its private key is the client's key. */
+  readonly applicationId: string;
+  /**
+   * The account's signature secret, or a function that returns it; while it is changed, a list. It verifies Vonage's
+   * signatures of notifications and flow requests. Without it the signed URL alone proves where a request comes from.
+   *
+   * @defaultValue none
+   */
+  readonly signatureSecret?: SignatureSecret | undefined;
+  /**
+   * Whether Vonage finds out if a person or a machine answered, and then goes on with the call or ends it at a
+   * machine. A notification of its own tells what it found: `answered_by`.
+   *
+   * @defaultValue left out, so Vonage's own: no detection
+   */
+  readonly machineDetection?: "continue" | "hangup" | undefined;
+  /**
+   * Milliseconds that the callee's telephone rings, in whole seconds: 1 000 to 120 000.
+   *
+   * @defaultValue left out, so Vonage's own: 60 000
+   */
+  readonly ringTimeout?: number | undefined;
+  /**
+   * Milliseconds after which Vonage ends an answered call, in whole seconds: 1 000 to 86 400 000.
+   *
+   * @defaultValue left out, so Vonage's own: 7 200 000 (2 h)
+   */
+  readonly timeLimit?: number | undefined;
+  /**
+   * The data center that takes the calls, such as `"eu-3"`: that of the numbers, for the lowest latency.
+   *
+   * @defaultValue left out, so Vonage's own choice, at `api.nexmo.com`
+   */
+  readonly region?: "us-3" | "us-4" | "eu-3" | "eu-4" | "ap-3" | "ap-4" | undefined;
+  /**
+   * Calls that the account may begin in a second. Vonage refuses those above it (429): a campaign with a higher
+   * `rate` doesn't open.
+   *
+   * @defaultValue 3, as Vonage documents it
+   */
+  readonly callsPerSecond?: number | undefined;
+}
+
+/** The checked options of an application. */
+export type VonageSettings = Omit<VonageOptions, "callsPerSecond"> & {
+  readonly callsPerSecond: number;
+};
+
+const textLike = (pattern: RegExp, rule: string): GenericSchema<string> =>
+  custom<string>((value) => isText(value) && pattern.test(value), rule);
+
+/** Whether a text or a list has something in it. */
+const isSome = (value: unknown): boolean =>
+  (isText(value) || Array.isArray(value)) && value.length > 0;
+
+/** A duration that Vonage takes in seconds. */
+const wholeSeconds = (most: number) =>
+  custom<number>(
+    (value) =>
+      typeof value === "number" && Number.isInteger(value / 1000) && value > 0 && value <= most,
+    `must be milliseconds of whole seconds, from 1000 to ${most}`,
+  );
+
+const VonageSchema: GenericSchema<unknown, VonageSettings> = strictObject(
+  {
+    applicationId: textLike(
+      /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i,
+      "must be the application's id, a UUID",
+    ),
+    signatureSecret: optional(
+      custom<SignatureSecret>(
+        (value) => isFunction(value) || (isSome(value) && [value].flat().every(isSome)),
+        "must be a string, not empty, or a function that returns it: is the environment variable set?",
+      ),
+    ),
+    machineDetection: optional(
+      custom<NonNullable<VonageOptions["machineDetection"]>>(
+        (value) => value === "continue" || value === "hangup",
+        'must be "continue" or "hangup"',
+      ),
+    ),
+    ringTimeout: optional(wholeSeconds(120_000)),
+    timeLimit: optional(wholeSeconds(86_400_000)),
+    region: optional(
+      custom<NonNullable<VonageOptions["region"]>>(
+        (value) => isText(value) && /^(us|eu|ap)-[34]$/.test(value),
+        'must be "us-3", "us-4", "eu-3", "eu-4", "ap-3" or "ap-4"',
+      ),
+    ),
+    callsPerSecond: optional(
+      custom<number>(
+        (value) => typeof value === "number" && value > 0 && value < Infinity,
+        "must be a number above 0",
+      ),
+      3,
+    ),
+  },
+  presence,
+);
+
+/**
+ * The checked options of an application.
+ *
+ * @param read - returns the options; a getter of the caller's may throw in it
+ * @throws {BadParametersException} that names each option and its rule
+ */
+export const settingsOf = (read: () => unknown): VonageSettings =>
+  check(VonageSchema, read, "options");

@@ -1,0 +1,56 @@
+import { fieldsOf, quietly } from "../lib/check.ts";
+import { decoded, hex, utf8 } from "../lib/encoding.ts";
+import { isMacOf } from "../lib/hmac.ts";
+import type { SignatureRefusal } from "../service.ts";
+
+/** A JWT in the header of credentials: header and claims, and the signature. */
+const bearer = /^Bearer (([\w-]+)\.([\w-]+))\.([\w-]+)$/i;
+
+/** Vonage delivers again after 503: after an error of its own it may send a request unsigned. */
+const missing: SignatureRefusal = ["no_signature", [503, "The token of Vonage is missing."]];
+
+const wrong: SignatureRefusal = [
+  "wrong_signature",
+  [
+    401,
+    "The token of Vonage was made for another body, with another signature secret, or not by HS256.",
+  ],
+];
+
+const expired: SignatureRefusal = [
+  "expired_signature",
+  [401, "The time of Vonage's token is more than 5 minutes off."],
+];
+
+/** Seconds that a token's time may be off, to either side. It has no time at which it expires. */
+const tolerance = 300;
+
+const jsonIn = (part: string | undefined) =>
+  fieldsOf(quietly(() => JSON.parse(new TextDecoder().decode(decoded(part ?? "")))));
+
+const sha256 = async (body: Uint8Array): Promise<string> =>
+  hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(body))));
+
+/**
+ * Verifies the token of a signed webhook: HS256 by the account's signature secret, over the hash of the raw body.
+ *
+ * @param secrets - the signature secrets that may have signed
+ * @returns why the request is refused
+ * @see https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
+ */
+export const verifySignature = async (
+  secrets: readonly string[],
+  { headers }: Request,
+  body: Uint8Array,
+): Promise<SignatureRefusal | undefined> => {
+  const authorization = headers.get("authorization");
+  if (!authorization) return missing;
+  const [, signed, head, claims, signature] = bearer.exec(authorization) ?? [];
+  if (!signed || !signature || jsonIn(head).alg !== "HS256") return wrong;
+  const mac = quietly(() => decoded(signature));
+  if (!mac || !(await isMacOf(secrets, mac, utf8(signed)))) return wrong;
+  const { payload_hash, iat } = jsonIn(claims);
+  if (payload_hash !== (await sha256(body))) return wrong;
+  const isInTime = Math.abs(Date.now() / 1000 - Number(iat ?? Number.NaN)) <= tolerance;
+  return isInTime ? undefined : expired;
+};
