@@ -17,6 +17,22 @@ export {
   TimeoutException,
   UnauthorizedException,
 } from "./errors.ts";
+export type { Acknowledged, PlaybackLine } from "./flows/media/playback.ts";
+export type { MediaStream } from "./flows/media/session.ts";
 export type { Attempt, Fetch, OnAttempt } from "./http/post.ts";
-export type { ApiKey, CallOptions, Endpoint, Options } from "./options.ts";
-export type { CallService, Service } from "./service.ts";
+export type { Head } from "./http/response.ts";
+export type { BodySource } from "./lib/body.ts";
+export type { ApiKey, CallOptions, Endpoint, Options, Settings } from "./options.ts";
+export type {
+  ApplicationSide,
+  CallService,
+  ClientSide,
+  EncodedCall,
+  FlowInput,
+  MediaCodec,
+  MediaInput,
+  MediaMessage,
+  MediaSide,
+  Service,
+  SignatureRefusal,
+} from "./service.ts";

@@ -29,7 +29,13 @@ export type {
   StreamEntry,
   VerbEntry,
 } from "./history.ts";
-export type { EmulatedService, EmulatorOptions, Faults, OnCall } from "./options.ts";
+export type {
+  EmulatedService,
+  EmulatorOptions,
+  Faults,
+  OnCall,
+  SocketConstructor,
+} from "./options.ts";
 export type { Send } from "./outgoing.ts";
 export type { CallAudio, Cut, PlayedPiece, Side } from "./recording/recording.ts";
 export { type ApiResponse, type Outcome, type Scenario, scenarios } from "./scenarios.ts";

@@ -4,6 +4,7 @@ import { quietly } from "../lib/check.ts";
 
 /** The head of a response, read once: a `fetch` of the caller's may return anything. */
 export interface Head {
+  /** The HTTP status. */
   readonly status: number;
   /** Whether it is a 2xx from the URL that was requested. */
   readonly ok: boolean;

@@ -9,6 +9,7 @@ export const parseJson = (bytes: Uint8Array): unknown =>
 
 /** A request or a response, of the platform's or of another make. */
 export interface BodySource {
+  /** The body as a stream. */
   readonly body?: Request["body"] | undefined;
   /** Read where there is no stream: then somebody else has buffered the body. */
   readonly text?: (() => Promise<string>) | undefined;

@@ -9,21 +9,6 @@ import { clientSide } from "./client.ts";
 import { mediaSide } from "./media.ts";
 import { settingsOf, type TwilioOptions, type TwilioSettings } from "./options.ts";
 
-export type { Acknowledged, PlaybackLine } from "../flows/media/playback.ts";
-export type { MediaStream } from "../flows/media/session.ts";
-export type {
-  ApplicationSide,
-  CallService,
-  ClientSide,
-  EncodedCall,
-  FlowInput,
-  MediaCodec,
-  MediaInput,
-  MediaMessage,
-  MediaSide,
-  Service,
-  SignatureRefusal,
-} from "../service.ts";
 export type { AuthToken } from "./application.ts";
 export type { TwilioOptions } from "./options.ts";
 

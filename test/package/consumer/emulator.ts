@@ -34,6 +34,7 @@ import {
   type Send,
   type ServiceEvent,
   type Side,
+  type SocketConstructor,
   type Stamp,
   type StateEntry,
   type StreamEntry,
@@ -43,6 +44,8 @@ import {
 
 const service: EmulatedService = { name: "twilio", account: `AC${"0".repeat(32)}` };
 export const carrier: EmulatorOptions = { service };
+const socket: SocketConstructor = WebSocket;
+export const connected: EmulatorOptions = { WebSocket: socket };
 const busy: Outcome = { outcome: "busy" };
 const onCall: OnCall = ({ to_number }) => (to_number.endsWith("1") ? busy : undefined);
 const send: Send = (request) => new Response(request.url);

@@ -1,0 +1,65 @@
+import {
+  type Acknowledged,
+  type ApplicationSide,
+  type BodySource,
+  type CallOptions,
+  type CallService,
+  type ClientSide,
+  calls,
+  type EncodedCall,
+  type Endpoint,
+  type FlowInput,
+  type Head,
+  type MediaCodec,
+  type MediaInput,
+  type MediaMessage,
+  type MediaSide,
+  type MediaStream,
+  type PlaybackLine,
+  type Service,
+  type Settings,
+  type SignatureRefusal,
+} from "outdial";
+import type { CampaignService } from "outdial/campaigns";
+import { type AuthToken, type TwilioOptions, twilio, twilioCalls } from "outdial/twilio";
+import { type SignatureSecret, type VonageOptions, vonage, vonageCalls } from "outdial/vonage";
+import { params } from "./params.ts";
+
+const authToken: AuthToken = async () => "the auth token";
+const twilioOptions: TwilioOptions = { accountSid: `AC${"0".repeat(32)}`, authToken };
+const signatureSecret: SignatureSecret = "a secret that the dashboard of Vonage shows";
+const vonageOptions: VonageOptions = {
+  applicationId: "00000000-0000-0000-0000-000000000000",
+  signatureSecret,
+};
+
+export const services: readonly Service[] = [twilio(twilioOptions), vonage(vonageOptions)];
+const onlyCalls: readonly CallService[] = [twilioCalls(twilioOptions), vonageCalls(vonageOptions)];
+export const accounts: readonly CampaignService[] = onlyCalls;
+
+export const place = (service: CallService, more: CallOptions): Promise<unknown> => {
+  const endpoint: Endpoint = { service };
+  return calls.create(params, { ...more, ...endpoint, apiKey: "key" });
+};
+
+/** A carrier that counts what it sends: whoever needs another one makes it of the same parts. */
+export const counting = (service: Service, count: () => void): Service => {
+  const { client, application, media }: Service = service;
+  const encodeCall: ClientSide["encodeCall"] = async (...call) => {
+    count();
+    const encoded: EncodedCall = await client.encodeCall(...call);
+    return encoded;
+  };
+  const side: ApplicationSide = application;
+  const streams: MediaSide = media;
+  return { ...service, client: { ...client, encodeCall }, application: side, media: streams };
+};
+
+export const keyOf = ({ apiKey }: Settings): unknown => apiKey;
+export const bodyOf = ({ source }: Head): BodySource => source;
+export const calledFrom = ({ call }: FlowInput): string => call.from_number;
+export const reasonOf = ([reason]: SignatureRefusal): string => reason;
+export const encode: MediaCodec["audio"] = () => [new Uint8Array(320) satisfies MediaMessage];
+export const typeOf = ({ type }: MediaInput): string => type;
+export const rateOf = ({ sampleRate }: MediaStream): number => sampleRate();
+export const acknowledges = (line: PlaybackLine): Acknowledged | undefined => line.acknowledged;
