@@ -22,6 +22,8 @@ const server = createServer(async (request, response) => {
   const body = status === 201 ? { sid: "CA1" } : { code: 20003, message: `No ${key}` };
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 });
+// A server that closes an idle connection may lose the POST that is on its way.
+server.keepAliveTimeout = 0;
 let baseUrl = "";
 let folder = "";
 beforeAll(async () => {
