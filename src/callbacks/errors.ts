@@ -113,7 +113,10 @@ export class RefusedException extends Error {
    * @param answer - the status and the sentence that answer it, if not those of the reason. With a status that no
    * response can have, a handler answers as after a failure
    */
-  constructor(reason: Refusal, answer: RefusalAnswer = answerFor(reason)) {
+  constructor(
+    reason: Refusal,
+    answer: readonly [status: number, sentence: string] = answerFor(reason),
+  ) {
     super(`${reason}: ${answer[1]}`);
     this.reason = reason;
     this.status = answer[0];

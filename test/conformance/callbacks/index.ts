@@ -3,6 +3,7 @@ import { cases as handler } from "./handler.ts";
 import { cases as request } from "./request.ts";
 import { cases as signatures } from "./signatures.ts";
 import { cases as timestamped } from "./timestamped.ts";
+import { cases as twilio } from "./twilio.ts";
 import { cases as url } from "./url.ts";
 import { cases as verification } from "./verification.ts";
 
@@ -14,4 +15,5 @@ export const cases: readonly Case[] = [
   ...verification,
   ...request,
   ...handler,
+  ...twilio,
 ];
