@@ -208,6 +208,19 @@ describe("the request for TwiML", () => {
     expect(at("/fallback")).toMatchObject([{ ErrorCode: "11200", ErrorUrl: `${origin}/voice` }]);
   });
 
+  it("ends the call when FallbackUrl fails as well", async () => {
+    const { origin, received } = await startApplication({
+      "/voice": (_, response) => void response.status(500).send(""),
+      "/fallback": "<Response><Record/></Response>",
+    });
+    const { emulator, client } = await startTwilio();
+    const call = { from, to: answering, url: `${origin}/voice`, fallbackUrl: `${origin}/fallback` };
+    const { sid } = await client.calls.create(call);
+    const { flow_error } = await emulator.ended(sid);
+    expect(flow_error).toBe("step 2: Record is not emulated");
+    expect(received.map(({ path }) => path)).toEqual(["/voice", "/fallback"]);
+  });
+
   it.each([
     ["text/html", hangup, "Hangup"],
     ["application/xml", hangup, "Hangup"],
@@ -305,6 +318,14 @@ describe("Gather", () => {
     const { at, call } = await gathered({ numDigits: 1 }, presses([1_000, "2"]));
     expect(at("/chosen")).toMatchObject([{ Digits: "2", FinishedOnKey: "", msg: "Gather End" }]);
     expect(verbsOf(call)).toEqual(["Gather", "Say 2470", "Hangup"]);
+    expect(call.history.find(({ type }) => type === "verb")).toEqual({
+      type: "verb",
+      at: expect.any(String),
+      call_id: call.id,
+      step: 1,
+      verb: "Gather",
+      attributes: { numDigits: "1", action: "/chosen" },
+    });
     expect((call.ended_at ?? 0) - (call.answered_at ?? 0)).toBe(1_000);
   });
 

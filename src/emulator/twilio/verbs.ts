@@ -97,7 +97,9 @@ const fail = ({ step }: Line, field: string, rule: string, code?: number): never
 
 /** Logs the beginning of a verb. */
 const begin = ({ known: { call }, step }: Line, element: TwimlElement, duration?: number): void => {
-  const { name: verb, attributes, text } = element;
+  const { name: verb, attributes } = element;
+  // A Gather's text is that of the verbs in it.
+  const text = verb === "Gather" ? "" : element.text;
   call.log({
     type: "verb",
     step,
