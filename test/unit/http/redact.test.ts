@@ -122,3 +122,29 @@ test("a key of less than 8 characters may stand in a URL by chance", () => {
   expect(holdsKey("voice12", "https://voice12.test")).toBe(false);
   expect(holdsKey("voice123", "https://voice123.test")).toBe(true);
 });
+
+describe("a key that is too long for a pattern", () => {
+  const line = (at: number) =>
+    `${at}KfQ9vZ3LmX7cRt0YbN5hWd2GsJ8pUe4AoB1iVk6TgDwEqCnHxMlSyPzF/a+${at}`;
+  const pem = ["-----BEGIN PRIVATE KEY-----", line(1), line(2), line(3), line(4), line(5)].join(
+    " ",
+  );
+  const { redact: redactPem, holds: holdsPem } = redactor([pem], [], pem.split(" "));
+
+  test.each([
+    ["as it is", pem],
+    ["on several lines", pem.replaceAll(" ", "\n")],
+    ["escaped as in JSON", JSON.stringify(pem.replaceAll(" ", "\n"))],
+    ["one line of it", line(3)],
+    ["most of a line", line(4).slice(0, 52)],
+  ])("is left out %s", (_, text) => {
+    expect(holdsPem(text)).toBe(true);
+    expect(redactPem(`You sent ${text} to us`)).toBeUndefined();
+  });
+
+  test("hides nothing else, and may not stand in for any text", () => {
+    const text = "The PRIVATE KEY of this application is not known.";
+    expect(redactPem(text)).toBe(text);
+    expect(holdsKey(pem, "https://voice.test/api/v1")).toBe(false);
+  });
+});
