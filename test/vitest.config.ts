@@ -42,8 +42,8 @@ export default defineConfig({
     projects,
     globalSetup: file("temporary.ts"),
     // Time-outs only end what hangs: they leave room for a machine that does much else.
-    testTimeout: 300_000,
-    hookTimeout: 600_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     expect: { poll: { timeout: 60_000 } },
     slowTestThreshold: 20_000,
     // More than half of the work waits for a call, a clock or a network.

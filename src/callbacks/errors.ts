@@ -76,7 +76,7 @@ export const responseTo = (thrown: unknown): Response | undefined => {
   const answer = isKey ? answers.get(thrown) : undefined;
   if (!answer) return;
   const [status, sentence] = answer;
-  const headers = status === 405 ? { Allow: "POST" } : {};
+  const headers: HeadersInit = status === 405 ? { Allow: "POST" } : {};
   // An answer of the application's own may have a status that a response can't have.
   return quietly(() => new Response(sentence, { status, headers }));
 };

@@ -52,8 +52,8 @@ export interface Checks {
   readonly service?: Service;
   /**
    * The URL that the service calls, if a proxy changes it on the way: its origin replaces that of the request, and so
-   * does its path. A URL that ends with the host, such as `https://app.example`, replaces the origin only. The query
-   * is always that of the request. `secret` covers the path, and a carrier's signature the whole URL.
+   * does its path, so that the handler serves one path. The query is always that of the request. `secret` covers the
+   * path, and a carrier's signature the whole URL.
    *
    * @defaultValue the URL of the request
    */

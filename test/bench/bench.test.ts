@@ -8,7 +8,7 @@ test("clients of each kind are measured once, and so are memory, the emulator an
     node,
     ["test/bench/run.ts", "--smoke", "per-call", "memory", "emulator", "lists"],
     {},
-    { patience: 280_000 },
+    { patience: 850_000 },
   );
   expect(code, stdout + stderr).toBe(0);
 });

@@ -58,7 +58,7 @@ export interface Child {
 }
 
 /** The most that a child may take for one line, in milliseconds. */
-const timeout = 120_000;
+const timeout = 600_000;
 
 /** Starts a process, and waits for its first line. */
 export const start = async ([command = "", ...args]: readonly string[]): Promise<Child> => {

@@ -10,7 +10,7 @@ export interface Result {
 }
 
 /** The longest that a case may take, in milliseconds: a hang is a failure with a name. */
-const patience = 120_000;
+const patience = 600_000;
 
 const outcome = async (run: () => Promise<void> | void): Promise<string | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined;

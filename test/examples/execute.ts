@@ -20,7 +20,7 @@ export const execute = (
   command: string,
   args: readonly string[],
   { PATH = "", ...env }: Readonly<Record<string, string>> = {},
-  { cwd = path("."), patience = 280_000 } = {},
+  { cwd = path("."), patience = 850_000 } = {},
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {

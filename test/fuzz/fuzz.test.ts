@@ -9,7 +9,7 @@ test.each(["node", "deno", "bun", "workerd"])(
       node,
       ["test/fuzz/run.ts", "--seed", "1", "--runs", "400", "--runtime", runtime],
       {},
-      { patience: 280_000 },
+      { patience: 850_000 },
     );
     expect(code, stdout + stderr).toBe(0);
   },

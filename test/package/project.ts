@@ -25,7 +25,7 @@ for (const [name, value] of Object.entries(process.env)) {
 const npm = async (args: readonly string[], cwd: string): Promise<string> => {
   const { code, stdout, stderr } = await execute("npm", args, surroundings, {
     cwd,
-    patience: 280_000,
+    patience: 850_000,
   });
   if (code !== 0) throw new Error(`npm ${args.join(" ")}: ${stderr}`);
   return stdout;

@@ -52,7 +52,7 @@ test.each(Object.entries(runtimes))(
       command,
       [...args, "snippets.mjs"],
       { SIGNING_SECRET: randomUUID(), SERVICE_SECRET: randomUUID(), OPENAI_API_KEY: randomUUID() },
-      { cwd: project, patience: 120_000 },
+      { cwd: project, patience: 850_000 },
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const said = new Map(
@@ -99,7 +99,7 @@ test("Deno finds no fault in the types of any of them", async () => {
     {},
     {
       cwd: project,
-      patience: 120_000,
+      patience: 850_000,
     },
   );
   expect(code, stderr).toBe(0);

@@ -22,7 +22,7 @@ const workers = 50;
 const samples = Math.min(40, Math.ceil(total / 100));
 
 /** A deadline that ends only what hangs, in milliseconds. */
-const patience = 120_000;
+const patience = 600_000;
 
 /** Bytes that a call may leave behind beyond doubt: less than a timer, a listener or a response. */
 const noise = 64;

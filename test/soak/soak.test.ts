@@ -7,7 +7,7 @@ test("every one of 600 calls under load is accounted for", async () => {
     node,
     ["test/soak/run.ts", "--calls", "600"],
     {},
-    { patience: 280_000 },
+    { patience: 850_000 },
   );
   expect(code, stdout + stderr).toBe(0);
 });

@@ -123,7 +123,7 @@ export const dialFlags = {
   "calls-per-second": {
     type: "string",
     value: "calls",
-    help: "what the carrier's account may begin; default 1; --rate is at most that",
+    help: "of the carrier's account; default 1; --rate is at most that",
   },
   "dry-run": { type: "boolean", help: "prints the plan, and calls nobody" },
   yes: { type: "boolean", help: "does not ask; required without a terminal" },
