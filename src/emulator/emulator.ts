@@ -17,9 +17,13 @@ import { requester } from "./outgoing.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { MakeSide } from "./side.ts";
 import { twilioSide } from "./twilio/side.ts";
+import { vonageSide } from "./vonage/side.ts";
 
 /** What the emulator can stand for, by the name of the service. */
-const sides: Readonly<Record<string, MakeSide>> = { twilio: twilioSide };
+const sides: Readonly<Record<string, MakeSide>> = {
+  twilio: twilioSide,
+  vonage: vonageSide,
+};
 
 const sideOf = (service: EmulatedService | undefined): MakeSide => {
   if (!service) return outdialSide;
@@ -31,11 +35,11 @@ const sideOf = (service: EmulatedService | undefined): MakeSide => {
 export interface Emulator extends AsyncIterable<EmulatorEvent> {
   /** The name of the carrier whose interface it speaks; absent for outdial's own. */
   readonly service?: string;
-  /** The account's current API key; with Twilio its auth token. */
+  /** The account's current API key; with Twilio its auth token, with Vonage the application's private key. */
   readonly apiKey: string;
   /** The account's id. */
   readonly accountId: string;
-  /** The secret that signs notifications. */
+  /** The secret that signs notifications; with Vonage the signature secret. */
   readonly webhookSecret: string;
   /**
    * The service: answers a request as `fetch` does, on any origin. It needs no `this`.

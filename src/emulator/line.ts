@@ -198,6 +198,8 @@ export interface Dialling extends Ringing {
   readonly maxDuration?: number | undefined;
   /** Ends the second leg. */
   readonly signal: AbortSignal;
+  /** Called with each state of the second leg. */
+  readonly onState?: (leg: Pick<Leg, "state"> & { readonly reason: Reason | undefined }) => void;
 }
 
 /** How a second leg ended. */
@@ -209,10 +211,13 @@ export interface Dialled {
 
 /** Calls another number, by the same scenarios as a call, and connects the two for a while. */
 export const dialSecondLeg = async (call: Call, dialling: Dialling): Promise<Dialled> => {
-  const { step, to, record, signal, maxDuration = Number.POSITIVE_INFINITY } = dialling;
-  const leg = new SecondLeg(call.timeline, signal, ({ state, reason }) =>
-    call.log({ type: "leg", step, to, state, ...(reason && { reason }) }),
-  );
+  const { step, to, record, signal, onState } = dialling;
+  const { maxDuration = Number.POSITIVE_INFINITY } = dialling;
+  const leg = new SecondLeg(call.timeline, signal, (changed) => {
+    const { state, reason } = changed;
+    call.log({ type: "leg", step, to, state, ...(reason && { reason }) });
+    onState?.(changed);
+  });
   const { outcome } = scenarioOf(to);
   await dialLeg(leg, outcome, dialling);
   if (leg.state !== "answered") return { reason: leg.reason };

@@ -1,11 +1,11 @@
 import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
 import { isFunction, isKey, isRecord, isText, presence, quietly } from "../lib/check.ts";
-import { isWebhookSecret } from "./account.ts";
 import type { Callee } from "./callee.ts";
 import type { CallRecord } from "./history.ts";
 import type { Send } from "./outgoing.ts";
 import type { Outcome } from "./scenarios.ts";
+import { isPrivateKey } from "./vonage/keys.ts";
 
 /**
  * Decides what the callee's telephone does; `undefined` leaves it to the number. An exception, an invalid
@@ -40,9 +40,9 @@ export interface Faults {
 
 /** The carrier that an emulator stands for, and the account there. */
 export interface EmulatedService {
-  /** The name of the carrier: `"twilio"`. */
+  /** The name of the carrier: `"twilio"` or `"vonage"`. */
   readonly name: string;
-  /** The account at the carrier: with Twilio its SID, `AC` and 32 hexadecimal digits. */
+  /** The account at the carrier: with Twilio its SID, `AC` and 32 hexadecimal digits; with Vonage the application's id. */
   readonly account: string;
 }
 
@@ -58,13 +58,15 @@ export type SocketConstructor = new (url: string) => WebSocket;
 export interface EmulatorOptions {
   /**
    * The carrier whose interface the emulator speaks: the object that `twilio({ … })` of `outdial/twilio` makes, or
-   * `{ name: "twilio", account: "AC…" }`. It is outdial's own interface without one.
+   * `{ name: "twilio", account: "AC…" }`; or the same of Vonage. It is outdial's own interface without one.
    */
   readonly service?: EmulatedService | undefined;
   /**
-   * The account's API key; with Twilio its auth token, which signs as well.
+   * The account's API key; with Twilio its auth token, which signs as well; with Vonage the application's private key,
+   * a PEM.
    *
-   * @defaultValue a new one: `ak_` and 43 base64url characters, or a token of 32 hexadecimal digits
+   * @defaultValue a new one: `ak_` and 43 base64url characters, or a token of 32 hexadecimal digits; with Vonage a
+   * published key for tests
    */
   readonly apiKey?: string | undefined;
   /**
@@ -74,7 +76,8 @@ export interface EmulatorOptions {
    */
   readonly numbers?: readonly string[] | undefined;
   /**
-   * Signs the notifications of outdial's own interface: `whsec_` and base64 of 24 to 64 bytes.
+   * Signs the notifications of outdial's own interface: `whsec_` and base64 of 24 to 64 bytes. With Vonage it is the
+   * account's signature secret, any text.
    *
    * @defaultValue a new one, of 32 bytes
    */
@@ -136,7 +139,7 @@ export interface EmulatorOptions {
   /**
    * How long an application may take to respond, in real time.
    *
-   * @defaultValue 10 000; with Twilio 15 000
+   * @defaultValue 10 000; with Twilio 15 000, with Vonage 5 000
    */
   readonly responseTimeout?: number | undefined;
   /** Decides the outcome of each call, instead of the number that is called. */
@@ -217,7 +220,12 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = 
         "must be a service, such as the one that twilio() makes",
       ),
     ),
-    apiKey: optional(custom<string>(isKey, "must be a string that is a legal header value")),
+    apiKey: optional(
+      custom<string>(
+        (value) => isKey(value) || (isText(value) && isPrivateKey(value)),
+        "must be a string that is a legal header value",
+      ),
+    ),
     numbers: optional(
       custom<readonly string[]>(
         (value) => Array.isArray(value) && value.every(isE164),
@@ -225,7 +233,7 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = 
       ),
     ),
     webhookSecret: optional(
-      custom<string>(isWebhookSecret, 'must be "whsec_" and base64 of 24 to 64 bytes'),
+      custom<string>((value) => isText(value) && value !== "", "must be a string, not empty"),
     ),
     host: optional(custom<string>(isHost, "must be an address, or a host's name")),
     fetch: optional(

@@ -43,6 +43,9 @@ export interface LineCodec<Encoded = SocketData> {
   readonly nextDue?: () => number | undefined;
 }
 
+/** A message of the application after which a carrier ends the socket, as if it were lost. */
+export class ProtocolViolation extends TypeError {}
+
 /** How many bytes may be buffered in the socket before sending pauses. */
 const maxBuffered = 2 ** 20;
 
@@ -74,6 +77,7 @@ const connect = async (
     );
   }
   const socket = openSocket(WebSocket, url, headers);
+  socket.binaryType = "arraybuffer";
   const opened = new Promise<void>((resolve, reject) => {
     const fail = () => reject(new TypeError("could not be opened"));
     socket.addEventListener("open", () => resolve());
@@ -88,6 +92,12 @@ const connect = async (
     socket.close();
     throw error;
   }
+};
+
+/** Ends a socket as if its connection were lost, where the platform can do that; with a status of its own elsewhere. */
+const breakOff = (socket: WebSocket): void => {
+  if ("terminate" in socket && typeof socket.terminate === "function") socket.terminate();
+  else socket.close(3006);
 };
 
 /** Waits while the socket's buffer is full; `false` when it does not shrink in time. */
@@ -210,8 +220,11 @@ class MessageReceiver {
     };
   }
 
-  /** @param now - milliseconds since the answer */
-  receive(data: unknown, now: number): void {
+  /**
+   * @param now - milliseconds since the answer
+   * @returns whether the socket stays open
+   */
+  receive(data: unknown, now: number): boolean {
     this.#received++;
     try {
       const effect = this.#apply(data, this.#playout, sampleAt(now, this.#playout.sampleRate));
@@ -226,7 +239,9 @@ class MessageReceiver {
     } catch (error) {
       this.#malformedCount++;
       if (this.#malformed.length < maxDescribed) this.#malformed.push(messageOf(error));
+      return !(error instanceof ProtocolViolation);
     }
+    return true;
   }
 
   /** Drops what is still queued when the stream ends. */
@@ -294,11 +309,14 @@ export const runStream = async <Encoded>(
   };
   const sendDue = () => due && send(...due(sampleAt(call.talkTime, sampleRate)));
 
+  let isBroken = false;
   log("open");
   if (!record) call.recording.pause(from);
   socket.addEventListener("message", ({ data }) => {
-    receiver.receive(data, call.talkTime);
-    sendDue();
+    if (isBroken) return;
+    isBroken = !receiver.receive(data, call.talkTime);
+    if (isBroken) breakOff(socket);
+    else sendDue();
   });
   socket.addEventListener("close", () => timeline.skip());
   signal.addEventListener("abort", () => {

@@ -1,4 +1,12 @@
-import { Account, RecordingUrls, randomSecret, randomText, webhookSigner } from "../account.ts";
+import { fail } from "../../lib/check.ts";
+import {
+  Account,
+  isWebhookSecret,
+  RecordingUrls,
+  randomSecret,
+  randomText,
+  webhookSigner,
+} from "../account.ts";
 import type { MakeSide } from "../side.ts";
 import { outdialRoutes } from "./api.ts";
 import { followActions } from "./flow.ts";
@@ -7,6 +15,9 @@ import { notifications } from "./notifications.ts";
 /** outdial's own interface. */
 export const outdialSide: MakeSide = ({ settings, random, newId }) => {
   const { webhookSecret = randomSecret(), apiKey, numbers } = settings;
+  if (!isWebhookSecret(webhookSecret)) {
+    fail("webhookSecret", 'must be "whsec_" and base64 of 24 to 64 bytes');
+  }
   const account = new Account({ key: apiKey, numbers, newKey: () => `ak_${randomText()}` });
   const accountId = `ac_${newId(Date.now())}`;
   const recordingUrls = new RecordingUrls();
