@@ -3,7 +3,7 @@ import { type CallFacts, iso, type Reason } from "../history.ts";
 import type { CallFields, NccoAction, Target } from "./fields.ts";
 
 /** A recording that an action began. */
-export interface NccoRecording {
+interface NccoRecording {
   readonly id: string;
   /** Milliseconds since the answer. */
   readonly from: number;

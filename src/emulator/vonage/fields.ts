@@ -1,7 +1,7 @@
 import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
 
 /** How a URL is requested: `POST` with JSON, or `GET` with the same in the query. */
-export type Method = "GET" | "POST";
+type Method = "GET" | "POST";
 
 /** Where Vonage sends requests, and how. */
 export interface Target {
@@ -31,7 +31,7 @@ export interface CallFields {
 }
 
 /** What happens when a machine answers. */
-export interface MachineDetection {
+interface MachineDetection {
   readonly behavior: "continue" | "hangup";
   /** Whether its beep is waited for. */
   readonly awaitsBeep: boolean;
