@@ -107,6 +107,9 @@ const serviceOf = (
 ): EmulatorOptions["service"] => {
   const name = service ?? OUTDIAL_SERVICE;
   if (!name) return undefined;
+  if (name === "vonage") {
+    throw new UsageError("--service must be twilio: Vonage is emulated by createEmulator alone");
+  }
   const id = account ?? OUTDIAL_ACCOUNT;
   if (id) return { name, account: id };
   throw new UsageError("--account AC… is missing, which --service needs (or OUTDIAL_ACCOUNT)");
