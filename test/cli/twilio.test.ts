@@ -89,6 +89,19 @@ describe("outdial emulator --service twilio", () => {
     expect((await clientOf(emulator).calls(sid).fetch()).status).toBe("completed");
   });
 
+  it("is what outdial call calls with the same flags", async () => {
+    const { baseUrl, token, sid, says } = await emulate();
+    const args = ["--service", "twilio", "--account", sid, "--base-url", baseUrl];
+    const urls = ["--flow", `${baseUrl}/sample/flow`, "--callback", `${baseUrl}/sample/status`];
+    const call = ["call", "--from", numbers.from, "--to", numbers.to, ...urls, ...args];
+    const { code, stdout, stderr } = await invoke(call, { OUTDIAL_API_KEY: token });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^CA[\da-f]{32}\n$/);
+    const text = await says(/notified +completed, delivered.*\n/);
+    expect(text).toContain("notified    initiated, delivered");
+    expect(text).toMatch(/Play +for 3 s/);
+  });
+
   it("has the same token at each start, beside the key of outdial's own interface", async () => {
     const own = begin(["emulator", "--port", "0"], { XDG_STATE_HOME: folder });
     running.push(own);

@@ -17,8 +17,9 @@ export default defineConfig({
     })),
   },
   test: {
-    include: ["test/unit/**/*.test.ts", "test/source/*.test.ts"],
-    exclude: ["test/unit/bench/**"],
+    include: ["test/{unit,twilio,vonage}/**/*.test.ts", "test/source/*.test.ts"],
+    // The agents of test/twilio take seconds by the real clock.
+    exclude: ["test/unit/bench/**", "test/twilio/agents.test.ts"],
     globalSetup: file("test/temporary.ts"),
     testTimeout: 300_000,
     hookTimeout: 300_000,
