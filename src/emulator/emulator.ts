@@ -28,7 +28,10 @@ const sides: Readonly<Record<string, MakeSide>> = {
 const sideOf = (service: EmulatedService | undefined): MakeSide => {
   if (!service) return outdialSide;
   const side = Object.hasOwn(sides, service.name) ? sides[service.name] : undefined;
-  return side ?? fail("service", `must be one that the emulator speaks: ${Object.keys(sides)}`);
+  return (
+    side ??
+    fail("service", `must be one that the emulator speaks: ${Object.keys(sides).join(", ")}`)
+  );
 };
 
 /** A running emulator. It is iterable: `for await` yields every event from then on. */

@@ -172,8 +172,8 @@ describe("outdial emulator --service twilio", () => {
       "--account must be an account SID: AC and 32 hexadecimal digits",
     ],
     [
-      ["--service", "carrier", "--account", account],
-      "--service must be one that the emulator speaks: twilio",
+      ["--service", "vonage", "--account", account],
+      "--service must be twilio: createEmulator alone speaks other carriers",
     ],
   ])("%j: says what is wrong", async (args, words) => {
     const { code, stderr } = await invoke(["emulator", "--port", "0", ...args], {

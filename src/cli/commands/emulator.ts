@@ -107,8 +107,8 @@ const serviceOf = (
 ): EmulatorOptions["service"] => {
   const name = service ?? OUTDIAL_SERVICE;
   if (!name) return undefined;
-  if (name === "vonage") {
-    throw new UsageError("--service must be twilio: Vonage is emulated by createEmulator alone");
+  if (name !== "twilio") {
+    throw new UsageError("--service must be twilio: createEmulator alone speaks other carriers");
   }
   const id = account ?? OUTDIAL_ACCOUNT;
   if (id) return { name, account: id };
