@@ -1,6 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { type Head, headOf, readText } from "../http/response.ts";
-import { presence, quietly } from "../lib/check.ts";
+import { fieldsOf, presence, quietly } from "../lib/check.ts";
 import { type ApiKey, entries, isHeaders, type Settings } from "../options.ts";
 import type { CallService, EncodedCall } from "../service.ts";
 
@@ -25,7 +25,7 @@ export const carrierSettings = ({
       path: optional(custom<undefined>(() => false, "must be left out with a service")),
       headers: optional(
         custom<Settings["headers"]>(
-          (value) => isHeaders(value) && !Object.keys(Object(value)).some(isCredentials),
+          (value) => isHeaders(value) && !Object.keys(fieldsOf(value)).some(isCredentials),
           "must be legal and not Authorization, nor one of the body or the connection",
         ),
         {},
