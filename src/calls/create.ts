@@ -42,6 +42,9 @@ interface Placing {
 interface Known {
   facts: ExceptionFacts;
   posts: number;
+  /** The secrets, and the pieces of secrets, of all POSTs. */
+  readonly secrets: string[];
+  readonly pieces: string[];
 }
 
 /** What the next attempt uses. */
@@ -116,11 +119,14 @@ const attempt = async (placing: Placing, plan: Plan): Promise<Call | ServiceExce
     headers: { "X-API-Key": key, "Content-Type": "application/json" },
     body: json,
   };
+  // A token of an earlier POST is still valid.
+  known.secrets.push(...(encoded.secrets ?? []));
+  known.pieces.push(...(encoded.pieces ?? []));
   const redaction = () =>
     redactor(
-      [plan.keys, encoded.secrets ?? []].flat(),
+      [...plan.keys, ...known.secrets],
       [params.from_number, params.to_number],
-      encoded.pieces,
+      known.pieces,
     );
   let end = (_?: "yes"): void => {};
   let isSingle = false;
@@ -223,7 +229,7 @@ export const place = async (
   const { baseUrl, timeout, signal: caller } = settings;
   const json = JSON.stringify(params);
   const api = apiOf(baseUrl);
-  const known: Known = { facts: { placed: "no" }, posts: 0 };
+  const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
   const late = () => new TimeoutException(`No answer within ${timeout} ms`, known.facts);
   return withDeadline(timeout, caller, late, (signal, gate, ends) =>
     attempts({ settings, params, json, api, send, signal, gate, ends, known }, memory),

@@ -47,9 +47,22 @@ const keyPattern = (key: string): string =>
     ? "(?!)"
     : [inAnyEncoding(key), ...(key.length < shortestKey ? [] : inBase64(key))].join("|");
 
-/** Whether a text holds a key of 8 characters or more, in one of its spellings. */
+/** A run of letters and digits that is as good as the key: no encoding of a URL or of JSON changes it. */
+const shortestRun = 16;
+
+/** The longest run of letters and digits in a key, or the key itself where it has no long one. */
+const longestRun = (key: string): string => {
+  const [longest = ""] = (key.match(/[a-z\d]+/gi) ?? []).sort(
+    (one, two) => two.length - one.length,
+  );
+  return longest.length >= shortestRun ? longest : key;
+};
+
+/** Whether a text holds a key of 8 characters or more, in one of its spellings; of a long one, its longest run. */
 export const holdsKey = (key: string, text: string): boolean =>
-  key.length >= shortestKey && new RegExp(keyPattern(key), "i").test(text);
+  key.length > longestKey
+    ? text.includes(longestRun(key))
+    : key.length >= shortestKey && new RegExp(keyPattern(key), "i").test(text);
 
 /** What stands between the digits of a written telephone number. */
 const separator = "[\\s().\\/\\u2010-\\u2015-]{0,3}";

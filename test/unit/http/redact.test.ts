@@ -145,6 +145,9 @@ describe("a key that is too long for a pattern", () => {
   test("hides nothing else, and may not stand in for any text", () => {
     const text = "The PRIVATE KEY of this application is not known.";
     expect(redactPem(text)).toBe(text);
+    const query = encodeURIComponent(pem.replaceAll(/\s+/g, " "));
+    expect(holdsKey(pem, `https://voice.test/flow?k=${query}`)).toBe(true);
+    expect(holdsKey("a-".repeat(200), "https://voice.test/a-b")).toBe(false);
     expect(holdsKey(pem, "https://voice.test/api/v1")).toBe(false);
   });
 });

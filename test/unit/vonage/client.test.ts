@@ -442,3 +442,13 @@ test("onAttempt gets the URL, the request id and the placed of each POST", async
     ],
   ]);
 });
+
+test("a token of an earlier POST is in no exception either", async () => {
+  const { fetch, sent } = answering(
+    () => new Response("{}", { status: 429, headers: { "Retry-After": "0" } }),
+    () => Response.json({ detail: `${tokenIn(sent[0]?.headers)} was replayed` }, { status: 400 }),
+  );
+  const error = await refusal({ fetch, retries: 1 });
+  expect(sent).toHaveLength(2);
+  expect(inspect(error)).not.toContain(tokenIn(sent[0]?.headers).slice(-48));
+});
