@@ -105,17 +105,17 @@ class TwilioFlow {
     }
     this.#call.timeline.after(detectionDuration, () => {
       found();
-      if (asyncMachineDetection !== "nobody") this.#tell(asyncMachineDetection);
+      if (asyncMachineDetection !== "nobody") this.#notify(asyncMachineDetection);
     });
   }
 
-  #tell(target: Target): void {
+  #notify(target: Target): void {
     const { accountSid, token, notify } = this.#side;
     const parts = { accountSid, token };
     notify(detectionMessage(this.#known, target, detectionDuration, parts));
   }
 
-  /** Tells the fallback URL what failed. */
+  /** Notifies the fallback URL what failed. */
   #fallbackFrom(
     { step, field, message, code = 11_200 }: FlowError,
     fallback: Target,

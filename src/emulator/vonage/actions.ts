@@ -313,7 +313,7 @@ const dial = async (action: NccoAction, line: Line, to: string): Promise<Then> =
   const answerTimeout = numberOf(line, "connect.timeout", action.timeout, [1, 7_200], 60) * 1_000;
   const maxDuration = numberOf(line, "connect.limit", action.limit, [1, 86_400], 7_200) * 1_000;
   begin(line, action);
-  const tell = (fields: Fields) => line.notify(leg.message(fields, { target, sign }));
+  const notify = (fields: Fields) => line.notify(leg.message(fields, { target, sign }));
   const { reason, talkTime } = await dialSecondLeg(call, {
     step,
     to,
@@ -323,22 +323,22 @@ const dial = async (action: NccoAction, line: Line, to: string): Promise<Then> =
     answerTimeout,
     maxDuration,
     onState: ({ state, reason: why }) => {
-      if (state === "initiated") tell(leg.fields("started"));
-      if (state === "ringing") tell(leg.fields("ringing"));
+      if (state === "initiated") notify(leg.fields("started"));
+      if (state === "ringing") notify(leg.fields("ringing"));
       if (state === "answered") {
         leg.answered();
-        tell(leg.fields("answered"));
+        notify(leg.fields("answered"));
       }
-      if (state === "completed") tell(leg.completedFields());
+      if (state === "completed") notify(leg.completedFields());
       // A leg that ends with its call decides nothing.
       const failed = state === "failed" && call.isOver && leg.failedFields(why);
-      if (failed) tell(failed);
+      if (failed) notify(failed);
     },
   });
   if (talkTime !== undefined || call.isOver) return;
   const failed = leg.failedFields(reason);
   const then = failed && (await tellFailure(line, events, failed));
-  if (reason !== "rejected") tell(leg.completedFields());
+  if (reason !== "rejected") notify(leg.completedFields());
   return then;
 };
 
@@ -368,15 +368,15 @@ const connectSocket = async (action: NccoAction, line: Line, endpoint: Fields): 
   if (!isAllowed(uri.replace(/^ws/i, "http"), call.local)) return fail(line, field, "must be wss");
   const events = legOf(action, line, call.params.from_number, uri);
   const { leg, target } = events;
-  const tell = (fields: Fields) => line.notify(leg.message(fields, { target, sign }));
+  const notify = (fields: Fields) => line.notify(leg.message(fields, { target, sign }));
   const id = line.newUuid();
   const codec = webSocketCodec({ id, sampleRate: rate, headers: fieldsOf(headers) });
-  tell(leg.fields("started"));
+  notify(leg.fields("started"));
   const onOpen = () => {
     begin(line, action);
     call.keyListeners.add(codec.press);
     leg.answered();
-    tell(leg.fields("answered"));
+    notify(leg.fields("answered"));
     return codec;
   };
   const socket = { step, field, url: uri, headers: handshakeOf(line, authorization) };
@@ -394,7 +394,7 @@ const connectSocket = async (action: NccoAction, line: Line, endpoint: Fields): 
   } finally {
     call.keyListeners.delete(codec.press);
   }
-  tell(leg.completedFields());
+  notify(leg.completedFields());
   return then;
 };
 
