@@ -3,6 +3,7 @@ import type { CallParams } from "../calls/params.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
 import type { Call, CallLimits } from "./call.ts";
+import type { RefusedEvent } from "./history.ts";
 import { downloadOf } from "./recording/download.ts";
 import type { ApiResponse } from "./scenarios.ts";
 
@@ -24,12 +25,8 @@ interface Env {
 /** The routes of an API. */
 export type ApiRoutes = Hono<Env>;
 
-/** A refused request; without its key and query, which might hold one. */
-interface Refusal {
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-}
+/** A refused request, as the routes of an API tell of it. */
+type Refusal = Omit<RefusedEvent, "type" | "at">;
 
 /** A request for a call, as the emulator takes it. */
 interface NewCall<T> {

@@ -3,7 +3,7 @@ import { isLoopback } from "../lib/url.ts";
 import { Call, CallRegistry, type Message } from "./call.ts";
 import { instantClock, realClock } from "./clock.ts";
 import { runCall } from "./flow.ts";
-import { type CallRecord, type EmulatorEvent, EventLog } from "./history.ts";
+import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
 import { Notifier } from "./notifications.ts";
 import {
@@ -34,6 +34,9 @@ const sideOf = (service: EmulatedService | undefined): MakeSide => {
   );
 };
 
+/** How many refused requests are kept. */
+const maxRefused = 100;
+
 /** A running emulator. It is iterable: `for await` yields every event from then on. */
 export interface Emulator extends AsyncIterable<EmulatorEvent> {
   /** The name of the carrier whose interface it speaks; absent for outdial's own. */
@@ -58,6 +61,8 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
    * outage refused (`+12025550110`, `+12025550111`), but none with a wrong key or field.
    */
   readonly posts: ReadonlyMap<string, number>;
+  /** The latest 100 requests that were refused, the oldest first, until `reset`. */
+  readonly refused: readonly RefusedEvent[];
   /** A call at this moment, if it is known. */
   readonly call: (id: string) => CallRecord | undefined;
   /** The audio of a call so far, if the call is known. */
@@ -163,6 +168,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
   const posts = new Map<string, number>();
+  let refused: readonly RefusedEvent[] = [];
   let closing: Promise<void> | undefined;
 
   const logService = (type: "key" | "reset"): void =>
@@ -175,8 +181,11 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     findCall: (id) => calls.get(id),
     allCalls: () => calls.all(),
     onPost: (to_number) => void posts.set(to_number, (posts.get(to_number) ?? 0) + 1),
-    onRefused: (refusal) =>
-      eventLog.append({ type: "refused", at: new Date().toISOString(), ...refusal }),
+    onRefused: (refusal) => {
+      const event = { type: "refused", at: new Date().toISOString(), ...refusal } as const;
+      refused = [...refused, event].slice(-maxRefused);
+      eventLog.append(event);
+    },
     accept: ({ params, limits, url, prepare }) => {
       const id = side.newCallId(Date.now());
       const recordingUrl = () => side.recordingUrl(new URL(url).origin, id);
@@ -233,6 +242,9 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
       return calls.all().map((call) => call.toRecord());
     },
     posts,
+    get refused() {
+      return refused;
+    },
     call: (id) => calls.get(id)?.toRecord(),
     audio: (id) => {
       const call = calls.get(id);
@@ -250,6 +262,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
     reset: () => {
       calls.clear();
       posts.clear();
+      refused = [];
       logService("reset");
     },
     close,

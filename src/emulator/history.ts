@@ -249,16 +249,25 @@ export type HistoryEntry =
   | RecordingEntry
   | ErrorEntry;
 
+/** A request that the API refused. It has neither the key nor the query, which might hold one. */
+export interface RefusedEvent {
+  /** The kind of event. */
+  readonly type: "refused";
+  /** When, in ISO 8601 UTC. */
+  readonly at: string;
+  /** The method of the request, such as `POST`. */
+  readonly method: string;
+  /** The path of the request. */
+  readonly path: string;
+  /** The HTTP status of the response. */
+  readonly status: number;
+  /** Why, as the response says it; a field that breaks a rule is named. */
+  readonly detail: string;
+}
+
 /** One thing that happened to the service as a whole, discriminated by `type`. */
 export type ServiceEvent =
-  /** A request was refused. */
-  | {
-      readonly type: "refused";
-      readonly at: string;
-      readonly method: string;
-      readonly path: string;
-      readonly status: number;
-    }
+  | RefusedEvent
   /** The API key was regenerated. */
   | { readonly type: "key"; readonly at: string }
   /** All calls were removed. */

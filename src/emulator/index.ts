@@ -23,6 +23,7 @@ export type {
   NotificationEntry,
   Reason,
   RecordingEntry,
+  RefusedEvent,
   ServiceEvent,
   Stamp,
   StateEntry,

@@ -65,7 +65,11 @@ const lines: {
   ],
   recording: ({ seconds, url }) => ["recording", "bold", `${seconds.toFixed(1)} s, ${url}`],
   error: ({ source, message }) => ["error", "red", `in ${source}: ${message}`],
-  refused: ({ method, path, status }) => ["refused", "red", `${method} ${path}, HTTP ${status}`],
+  refused: ({ method, path, status, detail }) => [
+    "refused",
+    "red",
+    `${method} ${path}, HTTP ${status}: ${detail}`,
+  ],
   key: () => ["key", "yellow", "there is a new one; the old one is refused from now on"],
   reset: () => ["reset", "yellow", "all calls are forgotten"],
 };

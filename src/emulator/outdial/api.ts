@@ -173,7 +173,10 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
       if (req.path !== path) return notFound();
       const response = await initiate(req.raw, env, own, parts);
       const { status } = response;
-      if (status >= 400) parts.onRefused({ method: req.method, path, status });
+      if (status >= 400) {
+        const { message: detail } = await response.clone().json();
+        parts.onRefused({ method: req.method, path, status, detail });
+      }
       return response;
     });
   }

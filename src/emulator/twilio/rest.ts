@@ -208,8 +208,8 @@ const answer = async (
     return await route({ request, extras, url, form, isUrl }, parts);
   } catch (error) {
     if (!(error instanceof TwilioError)) throw error;
-    const { status, body } = error;
-    parts.onRefused({ method: request.method, path: url.pathname, status });
+    const { status, body, message } = error;
+    parts.onRefused({ method: request.method, path: url.pathname, status, detail: message });
     return respond(status, body, refusalHeaders[status]);
   }
 };
@@ -237,8 +237,8 @@ export const twilioRoutes = (parts: RestParts): ApiRoutes => {
     },
   );
   app.notFound(({ req }) => {
-    const { status, body } = notFound(req.path);
-    parts.onRefused({ method: req.method, path: req.path, status });
+    const { status, body, message } = notFound(req.path);
+    parts.onRefused({ method: req.method, path: req.path, status, detail: message });
     return respond(status, body);
   });
   return app;

@@ -66,6 +66,12 @@ export class VonageError extends Error {
     this.#invalid = invalid;
   }
 
+  /** The detail, and the fields that are wrong. */
+  get reason(): string {
+    const fields = this.#invalid.map(({ name, reason }) => `${name}: ${reason}`);
+    return [this.message, ...fields].join(" ");
+  }
+
   /** The body of the response: a problem of RFC 7807, with the fields that are wrong. */
   body(instance: string): object {
     const title = titles[this.status] ?? "Error";

@@ -210,8 +210,8 @@ const answer = async (
     return response;
   } catch (error) {
     if (!(error instanceof VonageError)) throw error;
-    const { status } = error;
-    parts.onRefused({ method: request.method, path: url.pathname, status });
+    const { status, reason } = error;
+    parts.onRefused({ method: request.method, path: url.pathname, status, detail: reason });
     const headers = { ...refusalHeaders[status], "x-nexmo-trace-id": trace };
     return respond(status, error.body(trace), headers);
   }

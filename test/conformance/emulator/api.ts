@@ -299,6 +299,33 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "emulator: lists the latest 100 requests that it refused, each with the reason, until it is reset",
+    run: async () => {
+      const service = emulator();
+      for (let count = 0; count < 100; count++) await post(service, "{");
+      await post(service, { ...params, from_number: "+12025550198" });
+      await post(service, params, { headers: { ...headers, "X-API-Key": "another" } });
+      await post(service, { ...params, to_number: "1" });
+      await post(service, { ...params, to_number: "+12025550110" });
+      await post(service, params);
+      const { refused } = service;
+      assert.lengthOf(refused, 100);
+      assert.deepEqual(
+        refused.slice(-4).map(({ method, path, status, detail }) => [method, path, status, detail]),
+        [
+          [403, "from_number does not belong to this account."],
+          [403, "Invalid API Key."],
+          [422, 'body.to_number: must be an E.164 number: "+" and 7 to 15 digits'],
+          [503, "The service is unavailable."],
+        ].map((reason) => ["POST", "/api/v1/calls/initiate", ...reason]),
+      );
+      assert.notInclude(JSON.stringify(refused), "another");
+      service.reset();
+      assert.deepEqual(service.refused, []);
+      await service.close();
+    },
+  },
+  {
     name: "emulator: a key that is regenerated while a body comes is refused",
     run: async () => {
       const service = emulator();

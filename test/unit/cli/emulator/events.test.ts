@@ -96,8 +96,15 @@ it.each<readonly [EmulatorEvent, string]>([
   ],
   [{ type: "reset", at: stamp.at }, "09:08:07.065          reset       all calls are forgotten"],
   [
-    { type: "refused", at: stamp.at, method: "POST", path: "/api/v1/calls/initiate", status: 403 },
-    "09:08:07.065          refused     POST /api/v1/calls/initiate, HTTP 403",
+    {
+      type: "refused",
+      at: stamp.at,
+      method: "POST",
+      path: "/api/v1/calls/initiate",
+      status: 403,
+      detail: "Invalid API Key.",
+    },
+    "09:08:07.065          refused     POST /api/v1/calls/initiate, HTTP 403: Invalid API Key.",
   ],
 ])("prints %j on one line", (event, line) => {
   expect(lineOf(event)).toBe(line);
@@ -109,7 +116,14 @@ const state = (to: CallState, reason?: Reason): EmulatorEvent => ({
   state: to,
   ...(reason && { reason }),
 });
-const refused = { type: "refused", at: stamp.at, method: "POST", path: "/", status: 403 } as const;
+const refused = {
+  type: "refused",
+  at: stamp.at,
+  method: "POST",
+  path: "/",
+  status: 403,
+  detail: "Invalid API Key.",
+} as const;
 
 const summaryOf = (events: readonly EmulatorEvent[]) => {
   const summary = new Summary();
