@@ -9,9 +9,10 @@ import {
 } from "../flows/continuation.ts";
 import { fail, isText } from "../lib/check.ts";
 import type { ApplicationSide, FlowInput } from "../service.ts";
+import { branches, statuses } from "../twiml/statuses.ts";
 import { verifySignature } from "./signature.ts";
 import { type Redirect, twimlOf } from "./twiml.ts";
-import { branches, declined, statuses } from "./wire.ts";
+import { declined } from "./wire.ts";
 
 /** The account's auth token, with which Twilio signs: several while one replaces another, or a function. */
 export type AuthToken = Secret | (() => Secret | undefined | Promise<Secret | undefined>);
