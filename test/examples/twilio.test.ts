@@ -1,0 +1,132 @@
+import { serve } from "@hono/node-server";
+import { Miniflare } from "miniflare";
+import { createEmulator, type EmulatorOptions } from "outdial/emulator";
+import { twilio } from "outdial/twilio";
+import { afterEach, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { serveOpenai } from "../agents/protocols/openai.ts";
+import { startFront } from "../bridge/front.ts";
+import { bundle } from "./bundle.ts";
+
+const accountSid = "AC0123456789abcdef0123456789abcdef";
+const answering = "+12025550100";
+const CALL_TOKEN = "a token that was made at random";
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** The Worker in workerd, the emulated Twilio, and an agent whose answer takes a minute. */
+const start = async (options: EmulatorOptions = {}) => {
+  const agent = await serveOpenai({ answers: [60_000] });
+  closing.push(agent.close);
+  const emulator = createEmulator({
+    service: twilio({ accountSid }),
+    host: "127.0.0.1",
+    ringDuration: 0,
+    ...options,
+  });
+  const server = serve({
+    fetch: (request) => emulator.fetch(request),
+    hostname: "127.0.0.1",
+    port: 0,
+  });
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  closing.push(
+    () => new Promise((resolve) => server.close(resolve)),
+    () => emulator.close(),
+  );
+  const front = await startFront();
+  const worker = new Miniflare({
+    modules: true,
+    script: await bundle("examples/twilio/worker.ts", "esm"),
+    compatibilityDate: "2026-08-01",
+    host: "127.0.0.1",
+    port: 0,
+    bindings: {
+      TWILIO_ACCOUNT_SID: accountSid,
+      TWILIO_AUTH_TOKEN: emulator.apiKey,
+      TWILIO_BASE_URL: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
+      FROM_NUMBER: "+12025550199",
+      PUBLIC_URL: front.url,
+      SIGNING_SECRET: crypto.randomUUID(),
+      CALL_TOKEN,
+      AGENT_KEY: "sk-key",
+      AGENT_URL: agent.url,
+    },
+  });
+  closing.push(front.close, () => worker.dispose());
+  front.forwardTo(Number((await worker.ready).port));
+  const place = (body: string, token = CALL_TOKEN) =>
+    fetch(`${front.url}/calls`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body,
+    });
+  return { emulator, place, agent, url: front.url };
+};
+
+test("a call: its events are accepted, and the agent is interrupted by the callee", async () => {
+  const truncations = () =>
+    (agent.peers[0]?.received ?? []).filter(
+      (message) => "type" in message && message.type === "conversation.item.truncate",
+    );
+  const { emulator, place, agent } = await start({
+    callee: async function* () {
+      yield { type: "listen", ms: 400 };
+      yield { type: "tone", hertz: 300, ms: 500 };
+      while (truncations().length === 0) yield { type: "silence", ms: 100 };
+      yield { type: "hangup" };
+    },
+  });
+  const response = await place(answering);
+  expect(response.status).toBe(201);
+  const { call_id } = await response.json();
+  const { state, reason, flow_error, history } = await emulator.ended(call_id);
+  expect({ state, reason, flow_error }).toEqual({ state: "completed", reason: "normal" });
+  const answers = history.flatMap((entry) =>
+    entry.type === "notification" ? [[entry.event, entry.status]] : [],
+  );
+  expect(answers).toEqual([
+    ["initiated", 204],
+    ["ringing", 204],
+    ["answered", 204],
+    ["completed", 204],
+  ]);
+  const { played = [], cuts = [] } = emulator.audio(call_id) ?? {};
+  expect(cuts).toMatchObject([{ type: "clear" }]);
+  const heard = played.reduce((sum, { samples }) => sum + samples / 8, 0);
+  expect(heard).toBeGreaterThanOrEqual(400);
+  expect(truncations()).toHaveLength(1);
+});
+
+test.each([
+  ["503, as nobody was called, for what is no number", "0170 123", CALL_TOKEN, 503],
+  ["401 without the token", answering, "another token", 401],
+])("answers %s", async (_, body, token, status) => {
+  const { emulator, place } = await start();
+  expect((await place(body, token)).status).toBe(status);
+  expect(emulator.calls).toEqual([]);
+});
+
+test("answers 401 to a forged notification and a forged flow request, and connects no agent with a stranger", async () => {
+  const { url, agent } = await start();
+  const body = new URLSearchParams({ CallSid: "CA1", CallStatus: "completed" });
+  for (const path of ["/status", "/flow"]) {
+    expect((await fetch(url + path, { method: "POST", body })).status).toBe(401);
+  }
+  const socket = new WebSocket(`${url.replace("http", "ws")}/media`);
+  const code = await new Promise((resolve) => {
+    socket.on("close", resolve);
+    socket.on("open", () => {
+      const mediaFormat = { encoding: "audio/x-mulaw", sampleRate: 8000, channels: 1 };
+      const ids = { streamSid: "MZ1", callSid: "CA1", accountSid };
+      const start = { ...ids, tracks: ["inbound"], mediaFormat, customParameters: {} };
+      socket.send(JSON.stringify({ event: "start", sequenceNumber: "1", start, streamSid: "MZ1" }));
+    });
+  });
+  expect(code).toBe(1008);
+  expect(agent.upgrades).toEqual([]);
+});
