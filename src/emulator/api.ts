@@ -78,7 +78,7 @@ const stalledBody = (text: string, signal: AbortSignal | undefined): ReadableStr
 };
 
 /** The response to an accepted call. */
-interface AcceptedResponse {
+export interface AcceptedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;

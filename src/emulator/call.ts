@@ -113,8 +113,10 @@ export interface Message {
   readonly method: "GET" | "POST";
   /** Empty when the URL has everything. */
   readonly body: string;
-  /** The headers of an attempt: a signature may depend on the time. */
-  readonly headers: () => Readonly<Record<string, string>>;
+  /** The headers of an attempt: a signature may depend on the time, and be made by Web Crypto. */
+  readonly headers: () =>
+    | Readonly<Record<string, string>>
+    | Promise<Readonly<Record<string, string>>>;
   /**
    * Milliseconds until the next attempt, after so many; `undefined` when there is none.
    *

@@ -100,7 +100,7 @@ export interface MediaSource {
   /** Headers of a carrier's request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The carrier's code for media that can't be had. */
-  readonly code?: number;
+  readonly code?: number | undefined;
 }
 
 /** The tone that stands for media in the recording. */

@@ -137,7 +137,7 @@ export class Notifier {
     message: Message,
   ): Promise<AttemptResult & Pick<NotificationEntry, "request">> {
     const { url, method, body } = message;
-    const headers = message.headers();
+    const headers = await message.headers();
     const { signal } = call.removed;
     const rules: RequestRules = {
       limit: maxResponse,

@@ -264,7 +264,7 @@ export interface Streaming<Encoded> {
   /** Headers of the handshake, where the platform can send them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The carrier's code for a socket that can't be opened. */
-  readonly code?: number;
+  readonly code?: number | undefined;
   /** Whether this part of the call is recorded. */
   readonly record: boolean;
   /** Ends the stream. */

@@ -1,9 +1,7 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha1 } from "@noble/hashes/legacy.js";
 import { base64, utf8 } from "../../lib/encoding.ts";
-
-/** Names and values of a form, in the order in which they are sent. */
-export type Fields = Readonly<Record<string, string>>;
+import type { Fields } from "../markup/requests.ts";
 
 /** The URL that is signed: without its fragment, and with https without its port too. */
 const signedUrl = (url: string): string => {

@@ -295,7 +295,7 @@ const legOf = (action: NccoAction, line: Line, from: string, to: string): LegEve
 });
 
 /** Sends the event by which a leg failed: the response to a synchronous one may replace the NCCO. */
-const tellFailure = async (line: Line, events: LegEvents, fields: Fields): Promise<Then> => {
+const sendFailure = async (line: Line, events: LegEvents, fields: Fields): Promise<Then> => {
   const { leg, target, isSynchronous } = events;
   if (isSynchronous) return ask(line, target, fields);
   line.notify(leg.message(fields, { target, sign: line.sign }));
@@ -337,7 +337,7 @@ const dial = async (action: NccoAction, line: Line, to: string): Promise<Then> =
   });
   if (talkTime !== undefined || call.isOver) return;
   const failed = leg.failedFields(reason);
-  const then = failed && (await tellFailure(line, events, failed));
+  const then = failed && (await sendFailure(line, events, failed));
   if (reason !== "rejected") notify(leg.completedFields());
   return then;
 };
@@ -385,10 +385,10 @@ const connectSocket = async (action: NccoAction, line: Line, endpoint: Fields): 
     await runStream(call, { ...socket, record: true, signal, onOpen }, parts);
     // The application has closed it, if the call goes on.
     const isDisconnected = !call.isOver && !signal.aborted;
-    if (isDisconnected) then = await tellFailure(line, events, leg.fields("disconnected"));
+    if (isDisconnected) then = await sendFailure(line, events, leg.fields("disconnected"));
   } catch (error) {
     if (!(error instanceof FlowError) || call.isOver) throw error;
-    then = await tellFailure(line, events, leg.fields("failed"));
+    then = await sendFailure(line, events, leg.fields("failed"));
     if (!then && line.isLast) throw error;
     call.log({ type: "flow_error", step, field, message: error.message });
   } finally {

@@ -61,7 +61,7 @@ const states = {
   completed: "completed",
 } as const;
 
-/** The status of a call: the latest that was told, or by which it ended. */
+/** The status of a call: the latest that was sent, or by which it ended. */
 export const statusOf = ({ state, reason }: Pick<CallFacts, "state" | "reason">): string =>
   state === "failed" ? (endingOf(reason)?.status ?? "failed") : states[state];
 
@@ -72,7 +72,7 @@ export const digitsOf = (number: string): string => number.replace(/^\+/, "");
 const endpointOf = (to: string): object =>
   /^sips?:/i.test(to) ? { type: "sip", uri: to } : { type: "phone", number: digitsOf(to) };
 
-/** The fields that tell of which call a request is. */
+/** The fields that name the call of a request. */
 export const subjectOf = ({ call, conversation }: VonageCall): Fields => ({
   from: digitsOf(call.params.from_number),
   to: digitsOf(call.params.to_number),

@@ -1,4 +1,5 @@
 import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
+import { type IsAllowed, RestError } from "../rest.ts";
 
 /** How a URL is requested: `POST` with JSON, or `GET` with the same in the query. */
 type Method = "GET" | "POST";
@@ -55,25 +56,23 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /** Why a request is refused, in Vonage's form. */
-export class VonageError extends Error {
+export class VonageError extends RestError {
   override readonly name = "VonageError" as const;
-  readonly status: number;
   readonly #invalid: readonly InvalidParameter[];
 
   constructor(status: number, detail: string, invalid: readonly InvalidParameter[] = []) {
-    super(detail);
-    this.status = status;
+    super(status, detail);
     this.#invalid = invalid;
   }
 
   /** The detail, and the fields that are wrong. */
-  get reason(): string {
+  override get reason(): string {
     const fields = this.#invalid.map(({ name, reason }) => `${name}: ${reason}`);
     return [this.message, ...fields].join(" ");
   }
 
-  /** The body of the response: a problem of RFC 7807, with the fields that are wrong. */
-  body(instance: string): object {
+  /** A problem of RFC 7807, with the fields that are wrong. */
+  override body(instance: string): object {
     const title = titles[this.status] ?? "Error";
     return {
       type: `https://developer.vonage.com/api-errors#${title.toLowerCase().replaceAll(" ", "-")}`,
@@ -84,9 +83,6 @@ export class VonageError extends Error {
     };
   }
 }
-
-/** Whether a URL may be requested. */
-export type IsAllowed = (url: string) => boolean;
 
 /** E.164 of digits. */
 export const e164 = (digits: string): string => `+${digits}`;

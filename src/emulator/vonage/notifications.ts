@@ -33,7 +33,7 @@ const stateEvents = (known: VonageCall, sign: SignWebhook): readonly Message[] =
   const { call, fields } = known;
   const { facts } = call;
   const now = call.timeline.now();
-  const tell = (status: string, more: Fields = {}) => {
+  const eventsFor = (status: string, more: Fields = {}) => {
     const body = {
       ...subjectOf(known),
       status,
@@ -49,16 +49,16 @@ const stateEvents = (known: VonageCall, sign: SignWebhook): readonly Message[] =
     const isOver = call.state === "completed";
     const isLimit = facts.reason === "max_duration";
     const disconnected_by = isLimit ? "platform" : known.endedBy;
-    return tell(statusOf(facts), isOver ? { ...ended, disconnected_by } : {});
+    return eventsFor(statusOf(facts), isOver ? { ...ended, disconnected_by } : {});
   }
   const { status, detail, isCompleted } = ending;
   return [
-    ...tell(status, detail === undefined ? {} : { detail }),
-    ...(isCompleted ? tell("completed", ended) : []),
+    ...eventsFor(status, detail === undefined ? {} : { detail }),
+    ...(isCompleted ? eventsFor("completed", ended) : []),
   ];
 };
 
-/** Ends the running recording, and tells that. */
+/** Ends the running recording. Returns the event of it. */
 export const endRecording = (known: VonageCall, sign: SignWebhook): readonly Message[] => {
   const { call, conversation, recording, origin } = known;
   if (!recording) return [];

@@ -93,7 +93,7 @@ export const webSocketCodec = ({ id, sampleRate, headers }: Socket): WebSocketCo
       if (!isText(action)) throw new TypeError("action must be a string");
       if (action === "clear") {
         end = now;
-        // What was to be told of the audio is dropped with it.
+        // The notifications of the audio are dropped with it.
         notifies = [];
         waiting = [...waiting, json("cleared")];
         return { type: "clear", samples: playout.clear(now) };

@@ -1,22 +1,48 @@
-import type { Call } from "../call.ts";
+import type { Call, Message } from "../call.ts";
 import type { FlowEntry } from "../history.ts";
 import { FlowError, type FlowParts, waitUntil } from "../line.ts";
 import { messageOf } from "../outgoing.ts";
-import { fieldsOf, type TwilioCall } from "./call.ts";
-import type { Next, Target } from "./fields.ts";
+import type { MarkupCall } from "./call.ts";
+import { type MarkupElement, parseMarkup } from "./document.ts";
+import type { MachineDetection, Next, Target } from "./fields.ts";
+import { type Line, type Request, unknownAttributes, type VerbCarrier } from "./line.ts";
 import { detectionMessage } from "./notifications.ts";
-import { fetchTwiml } from "./requests.ts";
-import { parseTwiml, type TwimlElement } from "./twiml.ts";
-import { BackgroundStreams, type Line, perform, type Request, unknownAttributes } from "./verbs.ts";
+import { type Fields, fetchDocument } from "./requests.ts";
+import { BackgroundStreams } from "./streams.ts";
+import { perform } from "./verbs.ts";
+
+/** What can't be had of a document, of which a carrier may have a code. */
+type DocumentTrouble = "request" | "length" | "type" | "syntax";
+
+/** A carrier whose applications answer markup. */
+export interface MarkupCarrier extends VerbCarrier {
+  /** The carrier's codes for documents. */
+  readonly documentCodes: Readonly<Partial<Record<DocumentTrouble, number>>>;
+  /** How a document of a type is read; `undefined` if it isn't. */
+  readonly readingOf: (type: string) => "markup" | "speech" | "audio" | undefined;
+  /** What is in a document that the emulator can't follow, as the end of a sentence. */
+  readonly unreadable?: (text: string) => string | undefined;
+  /** The fields of every request about a call. */
+  readonly callFields: (known: MarkupCall) => Fields;
+  /** The fields of a request to the fallback URL. */
+  readonly fallbackFields: (code: number | undefined, url: string) => Fields;
+  /** What has answered, by the detection. */
+  readonly detected: (isMachine: boolean, detection: MachineDetection) => string;
+  /** Whether the status callback is notified of what answered before the flow begins. */
+  readonly notifiesOfDetection: boolean;
+}
 
 /** What flows need beside what every flow needs. */
-export type FlowSide = Pick<Line, "accountSid" | "token" | "newSid" | "notify">;
+export interface FlowSide {
+  readonly carrier: MarkupCarrier;
+  readonly notify: (message: Message) => void;
+}
 
 /** A document that is performed. */
 interface Document {
   /** Empty for one that came with a request of the API. */
   readonly url: string;
-  readonly verbs: readonly TwimlElement[];
+  readonly verbs: readonly MarkupElement[];
 }
 
 /** How many documents in a row may do nothing but redirect. */
@@ -25,17 +51,12 @@ const maxRedirects = 50;
 /** The most characters of a document that the history keeps. */
 const maxShown = 4_096;
 
-const element = (name: string, text: string): TwimlElement => ({
+const element = (name: string, text: string): MarkupElement => ({
   name,
   attributes: {},
   children: [],
   text,
 });
-
-const isXml = (type: string): boolean => /^(text|application)\/(xml|html)\b|\+xml\b/i.test(type);
-
-/** Whether a document of this type is read: TwiML, or text that is spoken. */
-const isRead = (type: string): boolean => isXml(type) || /^text\/plain\b/i.test(type);
 
 /** What the history has of a document beside its text. */
 type Seen = Pick<FlowEntry, "url" | "ms" | "status" | "request">;
@@ -44,8 +65,8 @@ type Seen = Pick<FlowEntry, "url" | "ms" | "status" | "request">;
 const detectionDuration = 2_000;
 
 /** The flow of one call. */
-class TwilioFlow {
-  readonly #known: TwilioCall;
+class MarkupFlow {
+  readonly #known: MarkupCall;
   readonly #parts: FlowParts;
   readonly #side: FlowSide;
   readonly #streams: BackgroundStreams;
@@ -55,7 +76,7 @@ class TwilioFlow {
   /** How many documents in a row did nothing but redirect. */
   #redirects = 0;
 
-  constructor(known: TwilioCall, parts: FlowParts, side: FlowSide) {
+  constructor(known: MarkupCall, parts: FlowParts, side: FlowSide) {
     this.#known = known;
     this.#parts = parts;
     this.#side = side;
@@ -85,6 +106,7 @@ class TwilioFlow {
       }
     } finally {
       this.#known.redirect = undefined;
+      if (!this.#call.isOver) this.#known.endedBy = "caller";
       await this.#streams.stopAll();
     }
   }
@@ -95,13 +117,15 @@ class TwilioFlow {
     const { machineDetection, asyncMachineDetection } = fields;
     if (!machineDetection) return;
     const isMachine = this.#call.answeredBy === "machine";
-    const machine = machineDetection === "Enable" ? "machine_start" : "machine_end_beep";
+    const { detected, notifiesOfDetection } = this.#side.carrier;
     const found = () => {
-      this.#known.answeredBy = isMachine ? machine : "human";
+      this.#known.answeredBy = detected(isMachine, machineDetection);
     };
     if (!asyncMachineDetection) {
       await waitUntil(this.#call, this.#call.talkTime + detectionDuration);
-      return found();
+      found();
+      if (notifiesOfDetection && fields.status && !this.#call.isOver) this.#notify(fields.status);
+      return;
     }
     this.#call.timeline.after(detectionDuration, () => {
       found();
@@ -110,20 +134,22 @@ class TwilioFlow {
   }
 
   #notify(target: Target): void {
-    const { accountSid, token, notify } = this.#side;
-    const parts = { accountSid, token };
-    notify(detectionMessage(this.#known, target, detectionDuration, parts));
+    const { carrier, notify } = this.#side;
+    notify(detectionMessage(this.#known, target, detectionDuration, carrier));
   }
 
-  /** Notifies the fallback URL what failed. */
-  #fallbackFrom(
-    { step, field, message, code = 11_200 }: FlowError,
-    fallback: Target,
-    of: Request,
-  ): Request {
-    this.#call.log({ type: "flow_error", step, field, message, code });
-    const ErrorUrl = "url" in of ? of.url : "";
-    return { ...fallback, fields: { ErrorCode: String(code), ErrorUrl } };
+  /** The request to the fallback URL, after what failed. */
+  #fallbackFrom(error: FlowError, fallback: Target, of: Request): Request {
+    const { fallbackFields, documentCodes } = this.#side.carrier;
+    const { step, field, message, code = documentCodes.request } = error;
+    this.#call.log({
+      type: "flow_error",
+      step,
+      field,
+      message,
+      ...(code !== undefined && { code }),
+    });
+    return { ...fallback, fields: fallbackFields(code, "url" in of ? of.url : "") };
   }
 
   /** Performs a document, and returns the request for the next one. */
@@ -184,50 +210,59 @@ class TwilioFlow {
 
   async #documentOf(next: Request, signal: AbortSignal): Promise<Document> {
     const step = this.#step;
-    if ("twiml" in next) {
-      return { url: "", verbs: this.#read(next.twiml, "text/xml", { url: "", ms: 0 }) };
+    if ("document" in next) {
+      return { url: "", verbs: this.#read(next.document, { url: "", ms: 0 }) };
     }
-    const { accountSid, token } = this.#side;
-    const fields = { ...fieldsOf(this.#known, accountSid), ...next.fields };
+    const { carrier } = this.#side;
+    const fields = { ...carrier.callFields(this.#known), ...next.fields };
     const { request } = this.#parts;
     const { local } = this.#call;
-    const parts = { request, token: token(), local, signal };
-    const fetched = await fetchTwiml(next.url, next.method, fields, parts);
+    const parts = { request, carrier, local, signal };
+    const fetched = await fetchDocument(next.url, next.method, fields, parts);
     const { url, ms, response, body, error } = fetched;
     const status = response && { status: response.status };
     const seen = { url, ms, ...status, request: { method: next.method, fields } };
-    const fail = (rule: string, code: number): never => {
+    const fail = (rule: string, trouble: DocumentTrouble): never => {
       this.#call.log({ type: "flow", step, ...seen });
-      throw new FlowError(step, "Url", rule, code);
+      throw new FlowError(step, "Url", rule, carrier.documentCodes[trouble]);
     };
-    if (error !== undefined || !response || !body) return fail(`gave no answer: ${error}`, 11_200);
-    if (!response.ok) return fail(`answered HTTP ${response.status}`, 11_200);
+    if (error !== undefined || !response || !body)
+      return fail(`gave no answer: ${error}`, "request");
+    if (!response.ok) return fail(`answered HTTP ${response.status}`, "request");
     const type = response.headers.get("Content-Type") ?? "";
-    if (/^audio\//i.test(type)) {
+    const reading = carrier.readingOf(type);
+    if (reading === "audio") {
       this.#call.log({ type: "flow", step, ...seen });
       return { url, verbs: [element("Play", url)] };
     }
-    if (!body.isWhole) return fail("answered more than 64 kB", 11_750);
-    if (!isRead(type)) return fail(`answered the type ${type || "none"}, not text/xml`, 12_300);
-    return { url, verbs: this.#read(new TextDecoder().decode(body.bytes), type, seen) };
+    if (!body.isWhole) return fail("answered more than 64 kB", "length");
+    if (!reading) return fail(`answered the type ${type || "none"}, not text/xml`, "type");
+    return { url, verbs: this.#read(new TextDecoder().decode(body.bytes), seen, reading) };
   }
 
   /** Reads a document, and logs it as it came. */
-  #read(text: string, type: string, seen: Seen): readonly TwimlElement[] {
+  #read(
+    text: string,
+    seen: Seen,
+    reading: "markup" | "speech" = "markup",
+  ): readonly MarkupElement[] {
     const step = this.#step;
+    const { markup, attributes, documentCodes, unreadable } = this.#side.carrier;
     const entry = { type: "flow", step, ...seen, document: text.slice(0, maxShown) } as const;
     try {
-      const verbs = isXml(type) ? parseTwiml(text) : [element("Say", text.trim())];
-      const unknown_fields = unknownAttributes(verbs);
+      const rule = unreadable?.(text);
+      if (rule !== undefined) throw new TypeError(rule);
+      const verbs = reading === "markup" ? parseMarkup(text) : [element("Say", text.trim())];
+      const unknown_fields = unknownAttributes(verbs, attributes);
       this.#call.log({ ...entry, ...(unknown_fields.length > 0 && { unknown_fields }) });
       return verbs;
     } catch (error) {
       this.#call.log(entry);
-      throw new FlowError(step, "The TwiML", messageOf(error), 12_100);
+      throw new FlowError(step, `The ${markup}`, messageOf(error), documentCodes.syntax);
     }
   }
 }
 
 /** Follows the flow of an answered call. */
-export const followTwiml = (known: TwilioCall, parts: FlowParts, side: FlowSide): Promise<void> =>
-  new TwilioFlow(known, parts, side).follow();
+export const followMarkup = (known: MarkupCall, parts: FlowParts, side: FlowSide): Promise<void> =>
+  new MarkupFlow(known, parts, side).follow();

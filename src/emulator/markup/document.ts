@@ -1,10 +1,10 @@
 import { SaxesParser } from "saxes";
 
-/** An element of a TwiML document. */
-export interface TwimlElement {
+/** An element of a document in TwiML or TeXML. */
+export interface MarkupElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly children: readonly TwimlElement[];
+  readonly children: readonly MarkupElement[];
   /** The text in it and in the elements in it, without the white space around it. */
   readonly text: string;
 }
@@ -12,21 +12,21 @@ export interface TwimlElement {
 interface OpenElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly children: TwimlElement[];
+  readonly children: MarkupElement[];
   text: string;
 }
 
 /**
- * Parses a TwiML document, which must be well-formed. A document type is refused: only the five entities of XML itself
+ * Parses a document in TwiML or TeXML, which must be well-formed. A document type is refused: only the five entities of XML itself
  * are known, so nothing can expand.
  *
  * @returns the elements in `Response`
  * @throws {TypeError} with the reason, as the end of a sentence
  */
-export const parseTwiml = (document: string): readonly TwimlElement[] => {
+export const parseMarkup = (document: string): readonly MarkupElement[] => {
   const parser = new SaxesParser();
   const open: OpenElement[] = [];
-  let root: TwimlElement | undefined;
+  let root: MarkupElement | undefined;
   const addText = (text: string): void => {
     const element = open.at(-1);
     if (element) element.text += text;

@@ -1,0 +1,204 @@
+import type { Message } from "../call.ts";
+import type { Timeline } from "../clock.ts";
+import { FlowError, type FlowParts, planHangup } from "../line.ts";
+import { isAllowed } from "../outgoing.ts";
+import type { Side } from "../recording/recording.ts";
+import type { Failures, MarkupCall } from "./call.ts";
+import type { MarkupElement } from "./document.ts";
+import type { Next } from "./fields.ts";
+import type { MediaCodec } from "./media.ts";
+import type { NotificationCarrier } from "./notifications.ts";
+import type { Fields, Method } from "./requests.ts";
+
+/** What can't be done in a flow, of which a carrier may have a code. */
+type Trouble = "url" | "media" | "nobody" | "track" | "socket url" | "socket";
+
+/** What a carrier makes of the attributes of a `Stream`. */
+export interface StreamPlan {
+  /** Whose audio the application receives. */
+  readonly sides: readonly Side[];
+  /** Whether the application may send audio. */
+  readonly isBidirectional: boolean;
+  /** Why its audio can't be played, as the end of a sentence. */
+  readonly unplayable?: string | undefined;
+}
+
+/** A stream that is opened. */
+export interface OpenedStream extends StreamPlan {
+  readonly streamSid: string;
+  /** The `Parameter`s of the stream. */
+  readonly parameters: Fields;
+}
+
+/** An attribute whose value can't be followed. */
+export interface AttributeProblem {
+  readonly attribute: string;
+  /** The end of a sentence. */
+  readonly rule: string;
+  readonly trouble?: Trouble;
+}
+
+/** The markup of a carrier. */
+export interface VerbCarrier extends NotificationCarrier {
+  /** Its name. */
+  readonly markup: "TwiML" | "TeXML";
+  /** The attributes of each verb that the emulator follows; others are listed in the history. */
+  readonly attributes: Readonly<Record<string, readonly string[]>>;
+  /** The carrier's codes for what can't be done. */
+  readonly codes: Readonly<Partial<Record<Trouble, number>>>;
+  /** What is signed besides requests for documents and notifications. */
+  readonly alsoSigns: ReadonlySet<"media" | "socket">;
+  /** Makes an id of this carrier. */
+  readonly newSid: (of: "call" | "stream", time: number) => string;
+  /** The status of a call that nobody answered, by the reason. */
+  readonly failures: Failures;
+  /** Whether a `Gather` without an `action` requests the URL of its document. */
+  readonly gathersAtOwnUrl: boolean;
+  /** The fields of a `Gather` that has ended. */
+  readonly gatherFields: (digits: string, finishedBy: string) => Fields;
+  /**
+   * The fields of a `Dial` that has ended.
+   *
+   * @param seconds - of conversation; absent when nobody answered
+   */
+  readonly dialFields: (sid: string, status: string, seconds: number | undefined) => Fields;
+  /** Whether the query of a `Stream`'s URL is dropped. */
+  readonly dropsQuery: boolean;
+  /** Reads the attributes of a `Stream`, by the verb around it. */
+  readonly planStream: (
+    attributes: MarkupElement["attributes"],
+    verb: "Connect" | "Start",
+  ) => StreamPlan | AttributeProblem;
+  readonly openStream: (known: MarkupCall, stream: OpenedStream) => MediaCodec;
+}
+
+/** Streams that run beside the flow of a call. */
+interface Streams {
+  /** Runs a stream until it is stopped, the application ends it, or the call is over. */
+  readonly start: (
+    name: string | undefined,
+    run: (signal: AbortSignal, timeline: Timeline) => Promise<void>,
+  ) => void;
+  /** Ends the stream with a name; all streams without one. */
+  readonly stop: (name: string | undefined) => void;
+}
+
+/** What the verbs of one document need. */
+export interface Line {
+  readonly known: MarkupCall;
+  readonly carrier: VerbCarrier;
+  /** Counts the documents of the call from 1. */
+  readonly step: number;
+  /** The URL of the document: relative ones start there. */
+  readonly url: string;
+  /** Aborts when the call is over or continues elsewhere. */
+  readonly signal: AbortSignal;
+  readonly parts: FlowParts;
+  readonly notify: (message: Message) => void;
+  readonly streams: Streams;
+}
+
+/** A request for the next document. */
+export type Request = Next & { readonly fields?: Fields };
+
+/** What follows a verb: the next verb, a request, or the end of the call. */
+type Then = "next" | "end" | Request;
+
+export type Verb = (element: MarkupElement, line: Line) => Promise<Then>;
+
+/** The attributes in a document that the emulator does not follow, such as `Say.voice`; the first 20. */
+export const unknownAttributes = (
+  elements: readonly MarkupElement[],
+  followed: VerbCarrier["attributes"],
+): readonly string[] => {
+  const unknown = elements.flatMap(({ name, attributes, children }) => {
+    const known = followed[name];
+    const own = known ? Object.keys(attributes).filter((each) => !known.includes(each)) : [];
+    // What is in a Say is SSML.
+    return [
+      ...own.map((each) => `${name}.${each}`),
+      ...(name === "Say" ? [] : unknownAttributes(children, followed)),
+    ];
+  });
+  return [...new Set(unknown)].slice(0, 20);
+};
+
+/** @throws {FlowError} always */
+export const fail = (
+  { step, carrier }: Line,
+  field: string,
+  rule: string,
+  trouble?: Trouble,
+): never => {
+  throw new FlowError(step, field, rule, trouble && carrier.codes[trouble]);
+};
+
+/** Logs the beginning of a verb. */
+export const begin = (
+  { known: { call }, step }: Line,
+  element: MarkupElement,
+  duration?: number,
+): void => {
+  const { name: verb, attributes } = element;
+  // A Gather's text is that of the verbs in it.
+  const text = verb === "Gather" ? "" : element.text;
+  call.log({
+    type: "verb",
+    step,
+    verb,
+    attributes,
+    ...(text && { text }),
+    ...(duration !== undefined && { duration }),
+  });
+  planHangup(call, duration);
+};
+
+/** An attribute, where the carrier has it. */
+export const attributeOf = (
+  { name, attributes }: MarkupElement,
+  attribute: string,
+  { carrier }: Line,
+): string | undefined =>
+  carrier.attributes[name]?.includes(attribute) ? attributes[attribute] : undefined;
+
+/** A whole number of an attribute; the default where it is missing or something else. */
+export const numberOf = (
+  element: MarkupElement,
+  attribute: string,
+  line: Line,
+  missing: number,
+): number => {
+  const text = attributeOf(element, attribute, line) ?? "";
+  return /^\d+$/.test(text) ? Number(text) : missing;
+};
+
+export const methodOf = (text: string | undefined): Method =>
+  text?.toUpperCase() === "GET" ? "GET" : "POST";
+
+/** A URL of a document, which may be relative. */
+export const resolve = (line: Line, field: string, given: string): string => {
+  const { url, known } = line;
+  let resolved: URL;
+  try {
+    resolved = new URL(given, url || undefined);
+  } catch {
+    return fail(line, field, "is not a URL", "url");
+  }
+  const bare = new URL(resolved);
+  bare.username = bare.password = bare.hash = "";
+  if (isAllowed(bare.href, known.call.local)) return resolved.href;
+  return fail(line, field, "must be https, as the service is remote", "url");
+};
+
+/** The request to a URL of a verb, by default its `action`. */
+export const actionOf = (
+  element: MarkupElement,
+  line: Line,
+  fields: Fields,
+  attribute = "action",
+): Request | undefined => {
+  const action = attributeOf(element, attribute, line);
+  if (!action) return;
+  const url = resolve(line, `${element.name}.${attribute}`, action);
+  return { url, method: methodOf(attributeOf(element, "method", line)), fields };
+};

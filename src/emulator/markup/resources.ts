@@ -1,0 +1,86 @@
+import type { RestError } from "../rest.ts";
+import { type MarkupCall, statusOf } from "./call.ts";
+import type { Next } from "./fields.ts";
+import type { MarkupCarrier } from "./flow.ts";
+import type { MarkupRestParts } from "./side.ts";
+
+/** The size of a page of the list. */
+const pageSizeIn = (query: URLSearchParams): number => {
+  const size = Number(query.get("PageSize") ?? 50);
+  return Number.isInteger(size) && size > 0 ? Math.min(size, 1_000) : 50;
+};
+
+/** A page of the calls that the query asks for, the newest first. */
+export const pageOf = (
+  url: URL,
+  { allCalls, find }: MarkupRestParts,
+  { failures }: Pick<MarkupCarrier, "failures">,
+  resourceOf: (known: MarkupCall) => object,
+): object => {
+  const query = url.searchParams;
+  const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
+  const found = allCalls()
+    .filter(
+      ({ params, facts }) =>
+        wanted("To", params.to_number) &&
+        wanted("From", params.from_number) &&
+        wanted("Status", statusOf(facts, failures)),
+    )
+    .reverse();
+  const size = pageSizeIn(query);
+  const page = Math.max(0, Math.trunc(Number(query.get("Page") ?? 0)) || 0);
+  const start = page * size;
+  const shown = found.slice(start, start + size);
+  const uriOf = (at: number) => {
+    const others = new URLSearchParams(query);
+    others.set("PageSize", String(size));
+    others.set("Page", String(at));
+    return `${url.pathname}?${others}`;
+  };
+  return {
+    calls: shown.flatMap(({ id }) => {
+      const known = find(id);
+      return known ? [resourceOf(known)] : [];
+    }),
+    end: start + Math.max(shown.length - 1, 0),
+    first_page_uri: uriOf(0),
+    next_page_uri: start + size < found.length ? uriOf(page + 1) : null,
+    page,
+    page_size: size,
+    previous_page_uri: page > 0 ? uriOf(page - 1) : null,
+    start,
+    uri: uriOf(page),
+  };
+};
+
+/** What a request changes of a call. */
+interface Update {
+  readonly status: string;
+  readonly next: Next | undefined;
+}
+
+/** Refuses an update. */
+interface UpdateRefusals {
+  readonly status: () => RestError;
+  readonly notAnswered: () => RestError;
+}
+
+/**
+ * Ends a call, or makes it continue elsewhere.
+ *
+ * @throws {RestError} when it is refused
+ */
+export const updateCall = (
+  known: MarkupCall,
+  { status, next }: Update,
+  refusals: UpdateRefusals,
+): void => {
+  const { call } = known;
+  if (status && status !== "completed" && status !== "canceled") throw refusals.status();
+  if (next && !known.redirect) throw refusals.notAnswered();
+  if (next) known.redirect?.(next);
+  if (status) known.endedBy = "caller";
+  // An answered call can't be canceled, and a completed one stays as it is.
+  if (status === "completed" && !call.transition("normal")) call.transition("canceled");
+  if (status === "canceled") call.transition("canceled");
+};

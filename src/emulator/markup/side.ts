@@ -1,0 +1,72 @@
+import type { Account } from "../account.ts";
+import type { ApiParts } from "../api.ts";
+import type { Call, Message } from "../call.ts";
+import type { FlowParts } from "../line.ts";
+import type { MarkupCall } from "./call.ts";
+import { type CallFields, limitsOf, paramsOf } from "./fields.ts";
+import { followMarkup, type MarkupCarrier } from "./flow.ts";
+import { messagesOf } from "./notifications.ts";
+
+/** What the routes need beside what every API needs. */
+export interface MarkupRestParts extends ApiParts {
+  readonly account: Account;
+  readonly find: (callSid: string) => MarkupCall | undefined;
+  /** Starts a call. */
+  readonly start: (fields: CallFields, url: string, accountSid: string) => MarkupCall;
+}
+
+/** The calls of an emulator whose carrier has markup. */
+export class MarkupCalls {
+  readonly #carrier: MarkupCarrier;
+  readonly #known = new WeakMap<Call, MarkupCall>();
+
+  constructor(carrier: MarkupCarrier) {
+    this.#carrier = carrier;
+  }
+
+  /** What the routes need. */
+  restParts(parts: ApiParts, account: Account): MarkupRestParts {
+    return {
+      ...parts,
+      account,
+      find: (callSid) => {
+        const call = parts.findCall(callSid);
+        return call && this.#known.get(call);
+      },
+      start: (fields, url, accountSid) =>
+        parts.accept({
+          params: paramsOf(fields),
+          limits: limitsOf(fields),
+          url,
+          prepare: (call) => {
+            const known: MarkupCall = {
+              call,
+              accountSid,
+              fields,
+              eventCount: 0,
+              hasRung: false,
+              endedBy: "callee",
+              answeredBy: undefined,
+              redirect: undefined,
+            };
+            this.#known.set(call, known);
+            return known;
+          },
+        }),
+    };
+  }
+
+  /** The notifications that are due when the state of a call has changed. */
+  messagesOf(call: Call): readonly Message[] {
+    const known = this.#known.get(call);
+    return known ? messagesOf(known, this.#carrier) : [];
+  }
+
+  /** Follows the flow of an answered call. */
+  async follow(call: Call, parts: FlowParts): Promise<void> {
+    const known = this.#known.get(call);
+    if (!known) return;
+    const notify = (message: Message) => parts.notify(call, [message]);
+    await followMarkup(known, parts, { carrier: this.#carrier, notify });
+  }
+}
