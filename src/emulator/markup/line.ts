@@ -31,7 +31,7 @@ export interface OpenedStream extends StreamPlan {
 }
 
 /** An attribute whose value can't be followed. */
-export interface AttributeProblem {
+interface AttributeProblem {
   readonly attribute: string;
   /** The end of a sentence. */
   readonly rule: string;
