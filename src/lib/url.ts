@@ -16,8 +16,8 @@ export const routeOfUrl = ({ protocol, hostname, username, password }: URL): Rou
 /** The most characters that every client and server takes. */
 const maxUrl = 2083;
 
-/** An absolute URL without user and password, white space and backslashes: a parser mends or drops those. */
-const strictUrl = /^(\w+):\/\/[^/?#@\s\\]*([/?#][^\s\\]*)?$/;
+/** An absolute URL with a host, without user and password, white space and backslashes: a parser mends or drops those. */
+const strictUrl = /^(\w+):\/\/[^/?#@\s\\]+([/?#][^\s\\]*)?$/;
 
 /** A URL with this scheme or its secure one, parsed. */
 const parsed = (value: string, scheme: "http" | "ws"): URL | undefined => {

@@ -46,6 +46,8 @@ const contents = [
   "dist/twilio/index.js",
   "dist/vonage/index.d.ts",
   "dist/vonage/index.js",
+  "docs/asyncapi.json",
+  "docs/openapi.json",
   "package.json",
 ];
 

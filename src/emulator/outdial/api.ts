@@ -14,6 +14,7 @@ import {
   respondAs,
 } from "../api.ts";
 import { scenarioOf } from "../scenarios.ts";
+import { documents } from "./documents.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
 const cors = {
@@ -186,6 +187,14 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
     if (refused) return refused;
     return recordingOf(parts.findCall(id), req.raw) ?? notFound();
   });
+  for (const [path, document] of Object.entries(documents)) {
+    app.all(path, ({ req, notFound }) => {
+      if (req.path !== path) return notFound();
+      const { method } = req;
+      if (method === "GET" || method === "HEAD") return respond(200, document);
+      return refusal(405, "Method Not Allowed", { Allow: "GET, HEAD" });
+    });
+  }
   app.notFound(() => refusal(404, "Not Found"));
   return app;
 };

@@ -194,7 +194,13 @@ export const cases: readonly Case[] = [
       const wrong = {
         from_number: ["12025550177", "+02025550177", "+120255", "+1202555017712345", 1, null],
         to_number: ["+1 202 555 0188", "", "+1202555018x"],
-        flow_url: ["http://app.test/flow", "app.test", "https://u:p@app.test/", "ftp://app.test/"],
+        flow_url: [
+          "http://app.test/flow",
+          "app.test",
+          "https://u:p@app.test/",
+          "https:///app.test",
+          "ftp://app.test/",
+        ],
         status_callback_url: [`https://app.test/${"x".repeat(2083)}`, "http://127.0.0.1/", {}],
         record: [null, 1, "true"],
       };

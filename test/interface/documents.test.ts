@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { calls, type Exception, isException } from "outdial";
+import { describe, expect, test } from "vitest";
+import { path } from "../examples/execute.ts";
+import { documents } from "./documents.ts";
+import { errorsOf } from "./values.ts";
+
+const read = (file: string) => readFileSync(path(file), "utf8");
+
+test.each(Object.entries(documents()))("%s is current (npm run interface:write)", (file, text) => {
+  expect(read(file)).toBe(text);
+});
+
+const openapi = JSON.parse(read("docs/openapi.json"));
+const asyncapi = JSON.parse(read("docs/asyncapi.json"));
+
+/** Every content of a request or a response in a part of the file, with its schema. */
+const contents = (part: unknown): { schema: { $ref: string }; examples: object }[] => {
+  if (typeof part !== "object" || part === null) return [];
+  const own = "application/json" in part ? [Object(part["application/json"])] : [];
+  return [...own, ...Object.values(part).flatMap(contents)];
+};
+
+describe("openapi.json", () => {
+  test("every example is valid by its schema", () => {
+    const found = contents(openapi).flatMap(({ schema, examples }) =>
+      Object.values(examples).map(({ value }) => ({ ref: `openapi.json${schema.$ref}`, value })),
+    );
+    expect(found.length).toBeGreaterThan(20);
+    for (const { ref, value } of found) expect(errorsOf(ref, value), ref).toBe("");
+  });
+
+  const { responses } = openapi.components;
+  const statuses = Object.keys(responses).map((name) => Number(name.replace("Refused", "")));
+
+  test.each(statuses)(
+    "after %i the client knows whether a call was placed, as x-placed says",
+    async (status) => {
+      const { "x-placed": placed, content } = responses[`Refused${status}`];
+      const { value } = content["application/json"].examples.refused;
+      const error: Exception = await calls
+        .create(
+          openapi.paths["/api/v1/calls/initiate"].post.requestBody.content["application/json"]
+            .examples.call.value,
+          {
+            apiKey: "ak_example",
+            baseUrl: "https://voice.example",
+            fetch: async () => Response.json(value, { status }),
+          },
+        )
+        .then(
+          () => expect.fail("the call was placed"),
+          (reason: unknown) => (isException(reason) ? reason : Promise.reject(reason)),
+        );
+      expect(error).toMatchObject({ code: status, placed, detail: value.message });
+      if (Array.isArray(value.detail)) expect(error).toMatchObject({ errors: value.detail });
+    },
+  );
+});
+
+test("asyncapi.json: every example is valid by its schema", () => {
+  const messages: { payload: { $ref: string }; examples: { payload: unknown }[] }[] = Object.values(
+    asyncapi.components.messages,
+  );
+  expect(messages).toHaveLength(6);
+  for (const { payload: schema, examples } of messages) {
+    for (const { payload } of examples) {
+      expect(errorsOf(`asyncapi.json${schema.$ref}`, payload), schema.$ref).toBe("");
+    }
+  }
+});

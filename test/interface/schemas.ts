@@ -1,0 +1,481 @@
+import { type JsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
+import type { GenericSchema } from "valibot";
+import type { CallEvent, EventData } from "../../src/callbacks/event.ts";
+import { Call } from "../../src/calls/call.ts";
+import { CallParams } from "../../src/calls/params.ts";
+import { Action, actions } from "../../src/flows/actions.ts";
+import { FlowRequest } from "../../src/flows/handler.ts";
+import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
+
+export type { JsonSchema };
+
+/** Schemas by their names, which refer to each other. */
+export type Schemas = Readonly<Record<string, JsonSchema>>;
+
+const refTo = (name: string): string => `#/components/schemas/${name}`;
+
+/** An authority, and what may follow it: no user and password, no white space and no backslash. */
+const afterAuthority = "([/?#][^\\s\\\\]*)?$";
+
+const urlSchema = (scheme: "http" | "ws"): JsonSchema => {
+  const loopback = "(([^/?#@:\\s\\\\]+\\.)?localhost|127(\\.\\d{1,3}){3}|\\[::1\\])(:\\d*)?";
+  return {
+    type: "string",
+    pattern: `^(${scheme}s://[^/?#@\\s\\\\]+|${scheme}://${loopback})${afterAuthority}`,
+    maxLength: 2083,
+    description: `An absolute ${scheme}s URL without user and password. Plain ${scheme} is for loopback: only a service that is itself on loopback accepts it.`,
+  };
+};
+
+/** Schemas of single values that several objects use. */
+const values = {
+  PhoneNumber: {
+    type: "string",
+    pattern: "^\\+[1-9]\\d{6,14}$",
+    description: 'A telephone number in E.164: "+" and 7 to 15 digits.',
+    examples: ["+12025550100"],
+  },
+  HttpUrl: { ...urlSchema("http"), examples: ["https://app.example/flow"] },
+  WebSocketUrl: { ...urlSchema("ws"), examples: ["wss://app.example/media"] },
+} satisfies Schemas;
+
+const audio: JsonSchema = {
+  type: "string",
+  pattern: "^[A-Za-z0-9+/]*={0,2}$",
+  maxLength: 1_048_576,
+  description: "16-bit little-endian PCM samples in base64.",
+};
+
+const text: JsonSchema = { type: "string" };
+
+/**
+ * What each rule of a valibot `custom` schema means, by the message of the rule. A function that returns the message is
+ * called with an empty text. `schemas.test.ts` compares every row with its rule.
+ */
+const meanings: Readonly<Record<string, JsonSchema>> = {
+  'must be an E.164 number: "+" and 7 to 15 digits': { $ref: refTo("PhoneNumber") },
+  'must be an absolute URL: add "https://"': { $ref: refTo("HttpUrl") },
+  'must be an absolute URL: add "wss://"': { $ref: refTo("WebSocketUrl") },
+  "must be true or false": { type: "boolean" },
+  'must be "8k" or "16k"': { enum: ["8k", "16k"] },
+  "must be 20 to 2000 ms, in steps of 20": {
+    type: "integer",
+    minimum: 20,
+    maximum: 2000,
+    multipleOf: 20,
+  },
+  'must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI': {
+    anyOf: [
+      { $ref: refTo("PhoneNumber") },
+      {
+        type: "string",
+        pattern: '^[Ss][Ii][Pp]:[^\\s<>"@]+(@[^\\s<>"@]+)?$',
+        maxLength: 2083,
+        examples: ["sip:desk@pbx.example"],
+      },
+    ],
+  },
+  "must be a whole number of seconds from 1 to 600": { type: "integer", minimum: 1, maximum: 600 },
+  "has no id": {
+    type: "object",
+    properties: { id: { type: "string", minLength: 1 } },
+    required: ["id"],
+  },
+  "must be a string": text,
+  "must be a whole number from 0": { type: "integer", minimum: 0 },
+  "must be audio/l16": { const: "audio/l16" },
+  "must be 8000 or 16000": { enum: [8000, 16_000] },
+  "must be 1": { const: 1 },
+  "must be base64 of at most 1 MiB": audio,
+  "must be a string of at most 128 characters, or a number": {
+    anyOf: [{ type: "string", maxLength: 128 }, { type: "number" }],
+  },
+};
+
+/** The message of a rule. */
+const ruleOf = (schema: object): string => {
+  const message: unknown = "message" in schema ? schema.message : undefined;
+  return String(typeof message === "function" ? message({ input: "" }) : message);
+};
+
+/** Descriptions and defaults of fields, by schema and field. */
+const notes: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
+  CallParams: {
+    from_number: { description: "The calling number, which belongs to the account." },
+    to_number: { description: "The called number." },
+    flow_url: {
+      description: "Where the service requests the first action, once the call is answered.",
+    },
+    status_callback_url: { description: "Where the service sends the notifications of the call." },
+    record: { description: "Whether the call is recorded.", default: true },
+  },
+  Play: {
+    media_url: { description: "The audio file." },
+    flow_url: {
+      description: "Where the service requests the next action. Without it the call ends.",
+    },
+  },
+  Stream: {
+    ws_url: { description: "The WebSocket to connect to: see asyncapi.json." },
+    sample_rate: { description: "Samples per second.", default: "8k" },
+    chunk_size: { description: "Milliseconds of audio in one message.", default: 400 },
+    record: { description: "Whether this part of the call is recorded.", default: true },
+    flow_url: {
+      description: "Where the service requests the next action. Without it the call ends.",
+    },
+  },
+  Dial: {
+    to: { description: "Who is called: a telephone number or a `sip:` URI." },
+    timeout: { description: "Seconds of ringing.", default: 30 },
+    record: { description: "Whether the conversation is recorded.", default: false },
+    flow_url: {
+      description: "Where the service requests the next action. Without it the call ends.",
+    },
+    on_no_answer: { description: "The next action if nobody answers." },
+    on_busy: { description: "The next action if the line is busy." },
+    on_failure: { description: "The next action if the connection can't be made." },
+  },
+  FlowRequest: {
+    call_id: { description: "The id of the call." },
+    account_id: { description: "The account of the call." },
+    from_number: { description: "The calling number." },
+    to_number: { description: "The called number." },
+    direction: { description: "`outbound`.", examples: ["outbound"] },
+  },
+};
+
+const titles: Readonly<Record<string, string>> = {
+  CallParams: "The request for a call. Unknown fields are refused.",
+  Action: "The response of a flow URL: what the service does next.",
+  Play: "Plays an audio file to the callee.",
+  Stream: "Connects the audio of the call to a WebSocket.",
+  Dial: "Calls another number, and connects the two.",
+  Hangup: "Ends the call.",
+  FlowRequest: "The request of the service at a flow URL. It may have more fields.",
+};
+
+/** A rule of a valibot `custom` schema, and what it means in JSON Schema. */
+export interface Meaning {
+  readonly rule: string;
+  readonly schema: GenericSchema;
+  readonly meaning: JsonSchema;
+}
+
+const met: Meaning[] = [];
+
+/** Every rule that the files contain. */
+export const rules = (): readonly Meaning[] => {
+  httpSchemas();
+  mediaSchemas();
+  const named = new Map(met.map((one) => [one.rule, one]));
+  return Object.entries(meanings).map(([rule, meaning]) => {
+    const { schema } = named.get(rule) ?? {};
+    if (!schema) throw new TypeError(`test/interface/schemas.ts: no schema has the rule "${rule}"`);
+    return { rule, schema, meaning };
+  });
+};
+
+/** Valibot schemas as JSON Schema, one for each name. */
+const converted = (definitions: Readonly<Record<string, GenericSchema>>): Schemas => {
+  const schemas = toJsonSchemaDefs(definitions, {
+    typeMode: "input",
+    target: "draft-2020-12",
+    overrideRef: ({ referenceId }) => refTo(referenceId),
+    overrideSchema: ({ valibotSchema }) => {
+      if (valibotSchema.type !== "custom") return;
+      const rule = ruleOf(valibotSchema);
+      const meaning = meanings[rule];
+      if (!meaning) throw new TypeError(`test/interface/schemas.ts: what does "${rule}" mean?`);
+      met.push({ rule, schema: valibotSchema as GenericSchema, meaning });
+      return meaning;
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      {
+        ...(titles[name] && { description: titles[name] }),
+        ...schema,
+        ...(schema.properties && {
+          properties: Object.fromEntries(
+            Object.entries(schema.properties).map(([field, value]) => [
+              field,
+              { ...(typeof value === "object" && value), ...notes[name]?.[field] },
+            ]),
+          ),
+        }),
+      },
+    ]),
+  );
+};
+
+/** The schema of one type of message, out of a schema that selects it by the message. */
+const selected = (schema: GenericSchema, message: object): GenericSchema => {
+  const [lazy] = "pipe" in schema && Array.isArray(schema.pipe) ? schema.pipe : [];
+  return lazy.getter(message);
+};
+
+/** The variants of an application's message, which are flattened before. */
+const variants = (schema: GenericSchema): readonly GenericSchema[] => {
+  const steps = "pipe" in schema && Array.isArray(schema.pipe) ? schema.pipe : [];
+  return steps.at(-1).options;
+};
+
+/** The fields of `data` that each notification has besides the numbers: the required ones, and the others. */
+type DataFields = {
+  readonly [Type in CallEvent["type"]]: {
+    readonly required: readonly Exclude<
+      keyof Extract<CallEvent, { type: Type }>["data"],
+      "from" | "to"
+    >[];
+    readonly optional?: readonly Exclude<
+      keyof Extract<CallEvent, { type: Type }>["data"],
+      "from" | "to"
+    >[];
+    readonly reasons?: readonly string[];
+  };
+};
+
+const dataFields: DataFields = {
+  "call.initiated": { required: ["start_time"] },
+  "call.ringing": { required: [] },
+  "call.answered": { required: ["answer_time"], optional: ["answered_by"] },
+  "call.completed": {
+    required: ["duration", "hangup_time", "reason"],
+    optional: ["recording_url", "answered_by"],
+    reasons: ["normal", "flow_error", "max_duration"],
+  },
+  "call.failed": {
+    required: ["reason", "hangup_time"],
+    reasons: ["busy", "no_answer", "rejected", "unreachable", "canceled"],
+  },
+};
+
+const time = (description: string): JsonSchema => ({
+  type: "string",
+  format: "date-time",
+  description: `${description}: ISO 8601, UTC.`,
+});
+
+const eventData: Readonly<Record<keyof EventData, JsonSchema>> = {
+  from: { type: "string", description: "The calling number, in E.164." },
+  to: { type: "string", description: "The called number, in E.164." },
+  start_time: time("When the service began to dial"),
+  answer_time: time("When the call was answered"),
+  hangup_time: time("When the call ended"),
+  duration: { type: "integer", minimum: 0, description: "Whole seconds since the answer." },
+  reason: { type: "string", description: "Why the call ended, or was not answered." },
+  recording_url: { type: "string", description: "Where the recording is, if there is one." },
+  answered_by: {
+    type: "string",
+    description: "Who answered, if the service detects machines.",
+    examples: ["human", "machine_start"],
+  },
+};
+
+const notificationName = (type: string): string =>
+  type.replace(/(^|\.)(\w)/g, (_, __, letter: string) => letter.toUpperCase());
+
+/** The data of a notification. */
+const dataSchema = (type: CallEvent["type"]): JsonSchema => {
+  const { required, optional = [], reasons } = dataFields[type];
+  const fields = ["from", "to", ...required, ...optional] as const;
+  return {
+    type: "object",
+    properties: {
+      call_id: { type: "string", minLength: 1 },
+      ...Object.fromEntries(fields.map((name) => [name, eventData[name]])),
+      ...(reasons && { reason: { ...eventData.reason, enum: [...reasons] } }),
+      ...(type === "call.completed" && {
+        flow_error: { type: "string", description: "With the reason `flow_error`: what failed." },
+      }),
+    },
+    required: ["call_id", "from", "to", ...required],
+  };
+};
+
+const notificationSchema = (type: CallEvent["type"]): JsonSchema => ({
+  type: "object",
+  properties: {
+    id: { type: "string", minLength: 1, description: "The same on every delivery of one event." },
+    type: { const: type },
+    api_version: {
+      type: "string",
+      description: "The form of the notification.",
+      examples: ["2026-06-01"],
+    },
+    occurred_at: time("When it happened"),
+    account_id: { type: "string", description: "The account of the call." },
+    call_id: { type: "string", minLength: 1, description: "The id of the call." },
+    data: dataSchema(type),
+  },
+  required: ["id", "type", "api_version", "occurred_at", "account_id", "call_id", "data"],
+});
+
+const knownTypes = Object.keys(dataFields) as CallEvent["type"][];
+
+/** What `CallEvent` accepts, as a service sends it. */
+const notifications = (): Schemas => ({
+  Notification: {
+    description:
+      "A status notification in the current form, in the older form, or of another type. A receiver responds with 2xx to each.",
+    anyOf: [...knownTypes.map(notificationName), "OlderNotification", "OtherNotification"].map(
+      (name) => ({ $ref: refTo(name) }),
+    ),
+  },
+  ...Object.fromEntries(
+    knownTypes.map((type) => [notificationName(type), notificationSchema(type)]),
+  ),
+  OlderNotification: {
+    description:
+      "The older form: `event` instead of `type`, and the id of the call only in `data`.",
+    type: "object",
+    properties: {
+      event: { enum: knownTypes },
+      account_id: { type: "string" },
+      call_app_id: { type: "string", description: "The application of the account." },
+      data: {
+        type: "object",
+        properties: { call_id: { type: "string", minLength: 1 }, ...eventData },
+        required: ["call_id"],
+      },
+    },
+    required: ["event", "data"],
+  },
+  OtherNotification: {
+    description:
+      "Another type, such as `stream.started`, `recording.completed` or `leg.answered`. It may be about no single call.",
+    type: "object",
+    properties: {
+      id: { type: "string", minLength: 1 },
+      type: { type: "string", minLength: 1, not: { enum: knownTypes } },
+      api_version: { type: "string" },
+      occurred_at: { type: "string", format: "date-time" },
+      account_id: { type: "string" },
+      call_id: { anyOf: [text, { type: "null" }] },
+      data: { anyOf: [{ type: "object" }, { type: "null" }] },
+    },
+    required: ["type"],
+  },
+});
+
+const fieldError: JsonSchema = {
+  description: "One error of one field.",
+  type: "object",
+  properties: {
+    loc: {
+      description: "Where: `body` or `header`, and the name.",
+      type: "array",
+      items: text,
+      minItems: 1,
+    },
+    msg: { type: "string", description: "The rule, in words." },
+    type: {
+      type: "string",
+      description: "A constant: `missing`, `extra_forbidden`, `value_error`.",
+    },
+  },
+  required: ["loc", "msg", "type"],
+};
+
+/** What the response to a request has besides `Call`: the fields of the request. */
+const answers = (params: JsonSchema, call: JsonSchema): Schemas => {
+  const { from_number, to_number, status_callback_url, record } = params.properties ?? {};
+  return {
+    Accepted: {
+      description: "The call is accepted: the service dials.",
+      type: "object",
+      properties: {
+        message: text,
+        data: {
+          description: "The call. It may have more fields.",
+          type: "object",
+          properties: {
+            ...call.properties,
+            from_number,
+            to_number,
+            status_callback_url,
+            record,
+          } as NonNullable<JsonSchema["properties"]>,
+          required: ["id", "from_number", "to_number", "status_callback_url", "record"],
+        },
+      },
+      required: ["message", "data"],
+    },
+    Refusal: {
+      description:
+        "The request is refused. `message` repeats `detail`, for clients that read that.",
+      type: "object",
+      properties: {
+        detail: text,
+        message: text,
+        code: { type: "string", description: "A constant of the service, for programs." },
+        type: { type: "string", description: "A constant of the service, for programs." },
+      },
+      required: ["detail"],
+    },
+    FieldRefusal: {
+      description: "Fields are missing, unknown or break a rule.",
+      type: "object",
+      properties: {
+        detail: { type: "array", items: { $ref: refTo("FieldError") }, minItems: 1 },
+        message: text,
+      },
+      required: ["detail"],
+    },
+    FieldError: fieldError,
+  };
+};
+
+/** The schemas of what goes over HTTP. */
+export const httpSchemas = (): Schemas => {
+  const { play: Play, stream: Stream, dial: Dial, hangup: Hangup } = actions;
+  const {
+    CallParams: params = {},
+    Call: call = {},
+    ...others
+  } = converted({
+    CallParams,
+    Call,
+    FlowRequest,
+    Action,
+    Play,
+    Stream,
+    Dial,
+    Hangup,
+  });
+  return { CallParams: params, ...answers(params, call), ...notifications(), ...others, ...values };
+};
+
+/** The schemas of the messages on a media socket. */
+export const mediaSchemas = (): Schemas => {
+  const [speech, interrupt, clear] = variants(FromApplication);
+  if (!speech || !interrupt || !clear) throw new TypeError("FromApplication has three variants");
+  const typed = (type: string, { properties, ...schema }: JsonSchema = {}): JsonSchema => ({
+    ...schema,
+    properties: { type: { const: type }, ...properties },
+    required: ["type", ...(schema.required ?? [])],
+  });
+  const { start, heard, flat, ...others } = converted({
+    start: selected(FromService, { type: "start" }),
+    heard: selected(FromService, { type: "audio" }),
+    flat: speech,
+    Interrupt: interrupt,
+    Clear: clear,
+  });
+  const { type: _, ...fields } = flat?.properties ?? {};
+  return {
+    Start: typed("start", start),
+    ServiceAudio: typed("audio", heard),
+    ApplicationAudio: flat ?? {},
+    NestedApplicationAudio: {
+      type: "object",
+      properties: {
+        type: { const: "audio" },
+        data: { type: "object", properties: fields, required: ["audio_b64"] },
+      },
+      required: ["type", "data"],
+    },
+    ...others,
+  };
+};
