@@ -49,6 +49,31 @@ describe("the list", () => {
     expect(await shown(page)).toBe(1);
   });
 
+  it("has the requests that were refused among its calls, with the reason", async () => {
+    const page = await show.signIn();
+    await show.stage.statusWith("another");
+    await page.getByText("Invalid API Key.", { exact: true }).waitFor();
+    await show.stage.place({ to_number: "+12025550101" });
+    await row(page, "failed · busy").waitFor();
+    await page.getByLabel("Scenario").selectOption("+12025550110");
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByText("refused · HTTP 503", { exact: true }).waitFor();
+    const states = page.locator("#calls > li:not([hidden]) .state");
+    const all = ["refused · HTTP 503", "failed · busy", "refused · HTTP 403"];
+    expect(await states.allTextContents()).toEqual(all);
+    await page.getByRole("heading", { name: "Calls 1 · 2 refused" }).waitFor();
+    await page.reload();
+    await isLive(page);
+    await page.getByText("refused · HTTP 503", { exact: true }).waitFor();
+    expect(await states.allTextContents()).toEqual(all);
+    await page.getByLabel("State").selectOption("refused");
+    expect(await shown(page)).toBe(2);
+    await page.getByLabel("State").selectOption("failed");
+    expect(await shown(page)).toBe(1);
+    expect(await page.content()).not.toContain("another");
+    expect(await violations(page)).toEqual([]);
+  });
+
   it("is drawn over time, in words too", async () => {
     const page = await show.signIn();
     expect(await page.getByRole("img", { name: /^Calls that came in/ }).count()).toBe(0);

@@ -98,7 +98,7 @@ describe("a call", () => {
     expect(await hangUp.evaluate((button) => button === document.activeElement)).toBe(true);
     await page.keyboard.press("Enter");
     await show.stage.running.says(/completed +normal/);
-    await page.getByText("No telephone rings").waitFor();
+    await hangUp.waitFor({ state: "detached" });
     await row(page, "+12025550102")
       .filter({ hasText: /completed/ })
       .waitFor();
@@ -196,7 +196,7 @@ describe("a call", () => {
       // It comes back twice once the row is open; the last connection gets no answer, so that the page rests.
       if (connections === 2) await opened;
       if (connections === 4) return;
-      const news = { now: Date.now(), whole: true, key: false, calls: [facts] };
+      const news = { now: Date.now(), whole: true, key: false, calls: [facts], refused: [] };
       const body = `retry: 100\n\ndata: ${JSON.stringify(news)}\n\n`;
       await route.fulfill({ contentType: "text/event-stream", body });
     });

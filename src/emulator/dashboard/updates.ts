@@ -1,5 +1,11 @@
 import type { Emulator } from "../emulator.ts";
-import type { CallFacts, CallRecord, EmulatorEvent, HistoryEntry } from "../history.ts";
+import type {
+  CallFacts,
+  CallRecord,
+  EmulatorEvent,
+  HistoryEntry,
+  RefusedEvent,
+} from "../history.ts";
 import type { Attendant } from "./attendant.ts";
 
 /** The undelivered notifications of a call. */
@@ -35,6 +41,8 @@ export interface Update {
   readonly attendant: boolean;
   /** New and changed calls, without their histories. */
   readonly calls: readonly CallRow[];
+  /** New requests that were refused; if `whole`, all that the emulator keeps. */
+  readonly refused: readonly RefusedEvent[];
 }
 
 /** Both sides of a call on one time line, for a plot. */
@@ -85,6 +93,7 @@ export const updates = (
 ): ReadableStream<Uint8Array> => {
   const events = emulator[Symbol.asyncIterator]();
   const changed = new Set<string>();
+  let lastRefused: RefusedEvent | undefined;
   let whole = true;
   let key = false;
   let sentPresence = false;
@@ -117,7 +126,10 @@ export const updates = (
           return call ? [rowOf(call)] : [];
         });
     sentPresence = isPresent();
-    const update = { now: now(), whole, key, attendant: sentPresence, calls };
+    const kept = emulator.refused;
+    const refused = whole ? kept : kept.slice(lastRefused ? kept.indexOf(lastRefused) + 1 : 0);
+    lastRefused = kept.at(-1);
+    const update = { now: now(), whole, key, attendant: sentPresence, calls, refused };
     whole = false;
     key = false;
     changed.clear();
@@ -127,7 +139,9 @@ export const updates = (
   return new ReadableStream(
     {
       async pull(controller) {
-        const hasNews = whole || key || changed.size > 0 || sentPresence !== isPresent();
+        const isRefused = emulator.refused.at(-1) !== lastRefused;
+        const hasNews =
+          whole || key || isRefused || changed.size > 0 || sentPresence !== isPresent();
         if (!ended && !hasNews) {
           await new Promise<void>((resolve) => {
             const timer = setTimeout(resolve, heartbeat);

@@ -1,3 +1,4 @@
+import type { RefusedEvent } from "../../history.ts";
 import type { CallRow, Undelivered } from "../updates.ts";
 import {
   box,
@@ -23,13 +24,20 @@ const stateFilters: Readonly<Record<string, (call: CallRow) => boolean>> = {
   completed: ({ state }) => state === "completed",
   failed: ({ state }) => state === "failed",
   undelivered: ({ undelivered }) => undelivered !== undefined,
+  refused: () => false,
 };
 
+const filterNumber = (): string => input("filter-number").value.replace(/[^+0-9]/g, "");
+
 const matchesFilters = (call: CallRow): boolean => {
-  const number = input("filter-number").value.replace(/[^+0-9]/g, "");
+  const number = filterNumber();
   const matchesState = stateFilters[select("filter-state").value]?.(call) ?? true;
   return matchesState && (call.to_number.includes(number) || call.from_number.includes(number));
 };
+
+/** Whether refused requests are shown: they have no call, and so no number. */
+const showsRefused = (): boolean =>
+  ["", "refused"].includes(select("filter-state").value) && filterNumber() === "";
 
 const undeliveredText = ({ givenUp, retrying }: Undelivered): string => {
   const texts: string[] = [];
@@ -79,7 +87,7 @@ class Row {
     const arrow = make("i", { "aria-label": "to", role: "img" }, "→");
     this.head = make(
       "button",
-      { type: "button", "aria-expanded": "false", "aria-controls": this.#panel.id },
+      { type: "button", class: "head", "aria-expanded": "false", "aria-controls": this.#panel.id },
       make("span", { class: "when soft mono" }, formatTime(call.initiated_at)),
       make(
         "span",
@@ -94,7 +102,8 @@ class Row {
       this.#duration,
       this.#undelivered,
     );
-    this.item = make("li", {}, make("h3", {}, this.head), this.#panel);
+    const at = String(call.initiated_at);
+    this.item = make("li", { "data-at": at }, make("h3", {}, this.head), this.#panel);
   }
 
   get isOpen(): boolean {
@@ -166,6 +175,25 @@ class Row {
   }
 }
 
+const refusedRow = ({ at, method, path, status, detail }: RefusedEvent): HTMLLIElement => {
+  const time = Date.parse(at);
+  return make(
+    "li",
+    { "data-at": String(time) },
+    make(
+      "div",
+      { class: "head" },
+      make("span", { class: "when soft mono" }, formatTime(time)),
+      make("span", { class: "numbers mono" }, `${method} ${path}`),
+      make("span", { class: "state failed" }, `refused · HTTP ${status}`),
+      make("span", { class: "reason" }, make("bdi", {}, detail)),
+    ),
+  );
+};
+
+/** How many refused requests are listed. */
+const maxRefused = 100;
+
 /** How many rows are kept: as many ended calls as the emulator keeps. */
 const maxRows = 1_000;
 
@@ -174,11 +202,14 @@ export class CallList {
   readonly #rows = new Map<string, Row>();
   /** The ids of all calls, those whose row was removed too. */
   readonly #known = new Set<string>();
+  /** The rows of refused requests, the oldest first. */
+  #refused: readonly HTMLLIElement[] = [];
   #opened: string | undefined;
 
   constructor() {
     const filter = () => {
       for (const { item, call } of this.#rows.values()) item.hidden = !matchesFilters(call);
+      for (const item of this.#refused) item.hidden = !showsRefused();
       this.count();
     };
     select("filter-state").addEventListener("change", filter);
@@ -215,13 +246,28 @@ export class CallList {
     row.item.hidden = !matchesFilters(call);
   }
 
-  /** Shows how many calls there are, and how many match the filters. */
+  showRefused(refused: RefusedEvent): void {
+    const item = refusedRow(refused);
+    item.hidden = !showsRefused();
+    this.#insert(item);
+    this.#refused = [...this.#refused, item];
+    for (const old of this.#refused.slice(0, -maxRefused)) old.remove();
+    this.#refused = this.#refused.slice(-maxRefused);
+  }
+
+  /** Shows how many calls and refused requests there are, and how many calls match the filters. */
   count(): void {
-    const all = this.#known.size;
+    const refused = this.#refused.length;
+    const calls = this.#known.size;
+    const all = calls + refused;
     const shown = [...this.#rows.values()].filter(({ item }) => !item.hidden).length;
-    setText(box("count"), all === 0 ? "" : shown === all ? String(all) : `${shown} of ${all}`);
+    const counts = [
+      calls === 0 ? "" : shown === calls ? String(calls) : `${shown} of ${calls}`,
+      refused === 0 ? "" : `${refused} refused`,
+    ];
+    setText(box("count"), counts.filter(Boolean).join(" · "));
     box("overview").hidden = all === 0;
-    box("none").hidden = shown > 0;
+    box("none").hidden = shown > 0 || (refused > 0 && showsRefused());
     const hint = canPlace()
       ? "None yet. Place one here, or with the curl line."
       : "None yet. Place one with the curl line that the emulator printed.";
@@ -231,8 +277,17 @@ export class CallList {
   clear(): void {
     this.#rows.clear();
     this.#known.clear();
+    this.#refused = [];
     this.#opened = undefined;
     box("calls").replaceChildren();
+  }
+
+  /** The latest is the first. */
+  #insert(item: HTMLLIElement): void {
+    const timeOf = (row: Element): number => Number(row.getAttribute("data-at"));
+    let next = box("calls").firstElementChild;
+    while (next && timeOf(next) > timeOf(item)) next = next.nextElementSibling;
+    box("calls").insertBefore(item, next);
   }
 
   #add(call: CallRow): Row | undefined {
@@ -242,7 +297,7 @@ export class CallList {
     const row = new Row(call);
     row.head.addEventListener("click", () => this.toggle(call.id));
     this.#rows.set(call.id, row);
-    box("calls").prepend(row.item);
+    this.#insert(row.item);
     const [oldest] = this.#rows;
     if (oldest && this.#rows.size > maxRows) {
       oldest[1].item.remove();

@@ -148,8 +148,22 @@ export const dashboardPage = (
 <p id="lost" role="alert" hidden></p>
 </header>
 <main id="dashboard" data-speed="${speed}"${service ? ` data-service="${escaped(service)}" data-account="${escaped(accountId)}"` : ""}>
+<div id="aside">${sample ? callForm(sample) : ""}
+<section id="phone-section" aria-labelledby="phone-title">
+<details class="fold">
+<summary><h2 id="phone-title">Callee's phone</h2></summary>${hasAttendant ? attendantSwitch : ""}
+<p class="soft"><bdi class="mono">+12025550102</bdi> rings for ${seconds(answerTimeout / speed)}
+unless you answer or reject it here.</p>
+</details>
+<div id="ringing">
+<ul id="phones"></ul>
+<p id="more-phones" class="soft" hidden></p>
+</div>
+</section>
+</div>
 <section id="key-section" aria-labelledby="key-title">
-<h2 id="key-title">${service ? "Auth token" : "API key"}</h2>
+<details class="fold">
+<summary><h2 id="key-title">${service ? "Auth token" : "API key"}</h2></summary>
 <div class="key">
 <code id="key">${service ? "" : "ak_"}••••••••••••••••</code>
 <button type="button" id="reveal" class="acts" aria-pressed="false">Reveal</button>
@@ -157,16 +171,8 @@ export const dashboardPage = (
 <button type="button" id="regenerate" class="acts">Regenerate …</button>
 </div>
 <p id="key-status" class="soft" role="status">The only key of account <bdi>${escaped(accountId)}</bdi>.</p>
+</details>
 </section>
-<div id="aside">
-<section aria-labelledby="phone-title">
-<h2 id="phone-title">Callee's phone</h2>${hasAttendant ? attendantSwitch : ""}
-<ul id="phones"></ul>
-<p id="more-phones" class="soft" hidden></p>
-<p id="quiet" class="soft">No telephone rings. <bdi class="mono">+12025550102</bdi> rings for
-${seconds(answerTimeout / speed)} unless you answer or reject it here.</p>
-</section>${sample ? callForm(sample) : ""}
-</div>
 <section id="calls-section" aria-labelledby="calls-title">
 <h2 id="calls-title">Calls <span id="count"></span></h2>
 <div id="overview" hidden>
@@ -176,6 +182,7 @@ ${seconds(answerTimeout / speed)} unless you answer or reject it here.</p>
 <option value="">all</option><option value="active">active</option>
 <option value="completed">completed</option><option value="failed">failed</option>
 <option value="undelivered">not notified</option>
+<option value="refused">refused</option>
 </select></label>
 <label>Number <input id="filter-number" type="search" inputmode="tel" autocomplete="off" spellcheck="false"></label>
 </div>

@@ -1,6 +1,6 @@
 import type { CallRow, Update } from "../updates.ts";
 import { CallList, isOver } from "./calls.ts";
-import { announce, box, button, findById } from "./elements.ts";
+import { announce, box, button } from "./elements.ts";
 import { hideKey, startKey } from "./key.ts";
 import { Phones } from "./phones.ts";
 import { startPlacing } from "./place-call.ts";
@@ -8,7 +8,6 @@ import { CallPlot } from "./plot.ts";
 import { connect, connected, disconnect } from "./server.ts";
 
 const speed = Number(box("dashboard").dataset.speed);
-const attendant = findById("attendant", HTMLInputElement);
 const list = new CallList();
 const phones = new Phones((id) => (list.row(id)?.head ?? button("reveal")).focus());
 const plot = new CallPlot();
@@ -54,7 +53,7 @@ const showUpdate = (update: Update): void => {
   updateTime = update.now;
   updatedAt = performance.now();
   connect();
-  if (attendant) attendant.checked = update.attendant;
+  phones.showAttendant(update.attendant);
   const { opened } = list;
   if (update.whole) {
     active.clear();
@@ -62,6 +61,10 @@ const showUpdate = (update: Update): void => {
     phones.clear();
   }
   for (const call of update.calls) showCall(call);
+  for (const refused of update.refused) {
+    list.showRefused(refused);
+    if (!isFirst) announce(`refused: HTTP ${refused.status}: ${refused.detail}`);
+  }
   // A new connection starts with all calls: what was open stays open.
   if (update.whole && opened !== undefined && list.row(opened)) list.toggle(opened);
   if (update.key) hideKey();
@@ -89,6 +92,9 @@ const tick = (): void => {
   }
 };
 
+// Where there is little room, placing a call comes first, and the rest unfolds.
+const isWide = matchMedia("(min-width: 60rem)").matches;
+for (const fold of document.querySelectorAll<HTMLDetailsElement>(".fold")) fold.open = isWide;
 startKey();
 startPlacing();
 setInterval(tick, 250);

@@ -56,22 +56,32 @@ const phoneOf = ({ to_number, from_number }: CallRow): Phone => {
 export class Phones {
   readonly #phones = new Map<string, Phone>();
   readonly #onFocusLost: (id: string) => void;
+  readonly #attendant = findById("attendant", HTMLInputElement);
+  /** How many requests of the switch are not answered yet. */
+  #switching = 0;
 
   /** @param onFocusLost - called when a telephone that has the focus is removed */
   constructor(onFocusLost: (id: string) => void) {
     this.#onFocusLost = onFocusLost;
-    const attendant = findById("attendant", HTMLInputElement);
+    const attendant = this.#attendant;
     // One request after the other: two at once may arrive in the other order.
     let last: Promise<unknown> = Promise.resolve();
     attendant?.addEventListener("change", () => {
       const isPresent = attendant.checked;
+      this.#switching++;
       last = last
         .then(() => server.setAttendant(isPresent))
         .catch((error) => {
           attendant.checked = !isPresent;
           announce(messageOf(error));
-        });
+        })
+        .finally(() => this.#switching--);
     });
+  }
+
+  /** Shows whether the attendant is present, unless the switch is on its way to another state. */
+  showAttendant(isPresent: boolean): void {
+    if (this.#attendant && this.#switching === 0) this.#attendant.checked = isPresent;
   }
 
   /** @param isOver - whether the call is over, so that it has no telephone */
@@ -115,7 +125,6 @@ export class Phones {
   }
 
   #count(): void {
-    box("quiet").hidden = this.#phones.size > 0;
     box("more-phones").hidden = this.#phones.size <= maxShown;
     setText(box("more-phones"), `and ${this.#phones.size - maxShown} more`);
   }
