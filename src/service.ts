@@ -41,7 +41,7 @@ export interface ClientSide {
    *
    * @param baseUrl - the option, or the carrier's default
    * @throws {BadParametersException} for what the carrier can't do, by the field, and for a key that can't be
-   * used: no call was placed
+   * used: no call was placed. What else it throws becomes one that names `service`, without that error's text
    */
   readonly encodeCall: (
     params: CallParams,
@@ -88,8 +88,12 @@ export interface ApplicationSide {
     | undefined;
   /** A notification in the form that the schema `CallEvent` takes; `undefined` if it is none. */
   readonly decodeEvent: (body: string) => unknown;
-  /** A flow request in the form that the schema `FlowRequest` takes; `undefined` if it is none. */
-  readonly decodeFlow: (body: string) => unknown;
+  /**
+   * A flow request in the form that the schema `FlowRequest` takes; `undefined` if it is none.
+   *
+   * @param url - that it came to
+   */
+  readonly decodeFlow: (body: string, url: string) => unknown;
   /**
    * The response to a flow request.
    *

@@ -54,18 +54,24 @@ interface Plan {
   /** The keys that were tried, the next one first. */
   readonly keys: readonly [string, ...string[]];
   readonly retries: number;
-  /** Whether `apiKey` was called again after a 403. */
-  readonly isRenewed: boolean;
 }
 
-/** Runs a check of `create`'s input. Its exception also says that no call was placed. */
+/** An error before a POST, as the exception that also says that no call was placed. */
+const refusalOf = (error: unknown): BadParametersException => {
+  // The text of an error of the caller's own service may hold the key.
+  const issues = [{ param: "service", message: "could not encode the call" }];
+  return new BadParametersException(
+    error instanceof BadParametersException ? error.issues : issues,
+    true,
+  );
+};
+
+/** Runs a check of `create`'s input. */
 const inCall = <T>(check: () => T): T => {
   try {
     return check();
   } catch (error) {
-    throw error instanceof BadParametersException
-      ? new BadParametersException(error.issues, true)
-      : error;
+    throw refusalOf(error);
   }
 };
 
@@ -98,30 +104,37 @@ const keyFor = async (placing: Placing): Promise<string> => {
   return inCall(() => checkKey(key, placing));
 };
 
-/** The call in a response body: the object in `data`, or the body itself. */
-const callIn = (text: string): unknown => {
-  const body: unknown = quietly(() => JSON.parse(text));
+/** The call in outdial's own response: the object in `data`, or the body itself. */
+const callIn = (body: unknown): unknown => {
   const { data, ...rest } = fieldsOf(body);
   return fieldsOf(data).id ? { ...rest, ...fieldsOf(data) } : body;
 };
 
-/** Sends one POST. Returns the call that it placed, or the exception. */
-const attempt = async (placing: Placing, plan: Plan): Promise<Call | ServiceException> => {
-  const { settings, params, json, send, signal, known } = placing;
-  const { fetch, headers, onAttempt, service } = settings;
-  const [key] = plan.keys;
-  const encoded: EncodedCall = (await service?.client.encodeCall(
-    params,
-    settings.baseUrl,
-    key,
-  )) ?? {
-    url: `${placing.api}/${plan.paths[0]}/initiate`,
-    headers: { "X-API-Key": key, "Content-Type": "application/json" },
-    body: json,
-  };
+/** The request of the next attempt. */
+const encode = async (
+  { settings, params, json, api, known }: Placing,
+  { keys: [key], paths: [path] }: Plan,
+): Promise<EncodedCall> => {
+  const { baseUrl, service } = settings;
+  if (!service) {
+    const headers = { "X-API-Key": key, "Content-Type": "application/json" };
+    return { url: `${api}/${path}/initiate`, headers, body: json };
+  }
+  const encoded = await service.client.encodeCall(params, baseUrl, key);
   // A token of an earlier POST is still valid.
   known.secrets.push(...(encoded.secrets ?? []));
   known.pieces.push(...(encoded.pieces ?? []));
+  return encoded;
+};
+
+/** Sends one POST. Returns the call that it placed, or the exception. */
+const attempt = async (
+  placing: Placing,
+  plan: Plan,
+  encoded: EncodedCall,
+): Promise<Call | ServiceException> => {
+  const { settings, params, send, signal, known } = placing;
+  const { fetch, headers, onAttempt, service } = settings;
   const redaction = () =>
     redactor(
       [...plan.keys, ...known.secrets],
@@ -144,9 +157,11 @@ const attempt = async (placing: Placing, plan: Plan): Promise<Call | ServiceExce
     const { status: code, placed, ok } = head;
     const requestId = !ok || onAttempt ? requestIdOf(head, redaction()) : undefined;
     known.facts = { code, placed, requestId };
-    const text = readText(head, signal);
-    if (!ok) return responseException(known.facts, head, await text.catch(() => ""), redaction());
-    const call = safeParse(Call, callIn(await text));
+    const read = readText(head, signal);
+    if (!ok) return responseException(known.facts, head, await read.catch(() => ""), redaction());
+    const text = await read;
+    const body: unknown = quietly(() => JSON.parse(text));
+    const call = safeParse(Call, service ? body : callIn(body));
     if (!call.success)
       return new ServiceException(`HTTP ${code} without the id of a call`, known.facts);
     end("yes");
@@ -168,11 +183,11 @@ const onOtherPath: Repeat = async ({ paths, ...plan }) =>
   paths.length > 1 ? { ...plan, paths: paths.slice(1) } : undefined;
 
 const withOtherKey: Repeat = async (plan, _, placing) => {
-  if (plan.isRenewed) return;
+  const [old, older] = plan.keys;
+  if (older) return;
   placing.gate();
-  const [old] = plan.keys;
   const key = await keyFor(placing).catch(() => old);
-  return key === old ? undefined : { ...plan, keys: [key, ...plan.keys], isRenewed: true };
+  return key === old ? undefined : { ...plan, keys: [key, old] };
 };
 
 const afterPause: Repeat = async ({ retries, ...plan }, { retryAfter = 1 }, { ends, signal }) => {
@@ -196,9 +211,14 @@ const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
   const { path, retries, service } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
-  let plan: Plan = { paths, keys: [await keyFor(placing)], retries, isRenewed: false };
+  let plan: Plan = { paths, keys: [await keyFor(placing)], retries };
+  let refused: ServiceException | undefined;
   for (;;) {
-    const outcome = await attempt(placing, plan);
+    const encoded = await encode(placing, plan).catch((error) => {
+      // Another key that can't be used: what tells more is that the first was refused.
+      throw refused ?? refusalOf(error);
+    });
+    const outcome = await attempt(placing, plan, encoded);
     const code = outcome instanceof ServiceException ? outcome.code : 202;
     // A carrier refuses a key with 401, too.
     const repeat = repeats[code === 401 && service ? 403 : (code ?? 0)];
@@ -206,6 +226,7 @@ const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
     if (!(outcome instanceof ServiceException)) return outcome;
     const next = outcome.placed === "no" && (await repeat?.(plan, outcome, placing));
     if (!next) throw outcome;
+    refused = outcome;
     plan = next;
   }
 };

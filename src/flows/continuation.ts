@@ -26,7 +26,10 @@ export const isBranch = (value: unknown): value is Play | Hangup => isRecord(val
 /** Marks the URL at which `flowHandler` itself answers what follows an action. The token covers it. */
 const marker = "outdial-dial=1";
 
-const signedPath = new RegExp(`[?&]${marker}&outdial=[^&]*$`);
+const signedPath = /[?&]outdial-dial=1&outdial=[^&]*$/;
+
+/** Whether a URL is one that `signContinuation` made: `secret` verifies that. */
+export const isContinuation = (url: string): boolean => signedPath.test(url);
 
 /** How long that URL is valid, in seconds: no call is longer. */
 const validity = 86_400;
@@ -57,6 +60,6 @@ export const signContinuation = async (
 
 /** The context of a continuation, if the request came to one. */
 export const continuationIn = (input: FlowInput): Context | undefined =>
-  input.secret && signedPath.test(input.pathIn(input.request.url, input.publicUrl))
+  input.secret && isContinuation(input.pathIn(input.request.url, input.publicUrl))
     ? input.context
     : undefined;

@@ -149,7 +149,8 @@ export const flowHandler = (options: FlowOptions): ((request: Request) => Promis
     work: (request, { accept }) =>
       withinTime(flowTimeout, async (waiting) => {
         const { body, context } = await verified(request, verification, waiting);
-        const call = messageIn(body, requestIn, decodeFlow);
+        const decode = decodeFlow && ((text: string) => decodeFlow(text, request.url));
+        const call = messageIn(body, requestIn, decode);
         accept();
         const decide = async () => {
           waiting.waitFor("onAnswer");

@@ -17,12 +17,16 @@ const shortestKey = 8;
 
 const escaped = (text: string): string => text.replace(/\W/g, "\\$&");
 
-/** A text in which each character is as it is, percent-encoded, or escaped as in JSON. */
+/**
+ * A text in which each character is as it is, percent-encoded, or escaped as in JSON, HTML or XML, which leave letters
+ * and digits as they are.
+ */
 const inAnyEncoding = (text: string): string =>
   [...text]
     .map((character) => {
-      const percent = `%${character.charCodeAt(0).toString(16)}`;
-      return `(?:\\\\?${escaped(character)}|${percent}${character === " " ? "|\\+" : ""})`;
+      const hex = character.charCodeAt(0).toString(16);
+      const more = /[a-z\d]/i.test(character) ? "" : `|\\\\u00${hex}|&#?\\w+;`;
+      return `(?:\\\\?${escaped(character)}|%${hex}${more}${character === " " ? "|\\+" : ""})`;
     })
     .join("");
 
@@ -38,40 +42,29 @@ const inBase64 = (key: string): readonly string[] =>
     return `${either}[\\w+/-]?(?:=|%3D)*`;
   });
 
-/** Keys that are longer, such as a PEM, have no pattern, which takes a tenth of a second to compile. */
+/** Longer keys, such as a PEM, have no pattern, which takes a tenth of a second to compile. */
 const longestKey = 256;
 
-/** The spellings of a key: as it is, percent-encoded, JSON-escaped, in base64 and base64url. */
+/** The spellings of a key: as it is, percent-encoded, escaped, in base64 and base64url. */
 const keyPattern = (key: string): string =>
-  key.length > longestKey
-    ? "(?!)"
-    : [inAnyEncoding(key), ...(key.length < shortestKey ? [] : inBase64(key))].join("|");
+  [inAnyEncoding(key), ...(key.length < shortestKey ? [] : inBase64(key))].join("|");
 
-/** A run of letters and digits that is as good as the key: no encoding of a URL or of JSON changes it. */
-const shortestRun = 16;
-
-/** The longest run of letters and digits in a key, or the key itself where it has no long one. */
-const longestRun = (key: string): string => {
-  const [longest = ""] = (key.match(/[a-z\d]+/gi) ?? []).sort(
-    (one, two) => two.length - one.length,
-  );
-  return longest.length >= shortestRun ? longest : key;
+/** Whether a text holds a key of 8 characters or more, in one of its spellings; of a PEM, most of its second line. */
+export const holdsKey = (key: string, text: string): boolean => {
+  const searched = key.length > longestKey ? key.slice(100, 148) : key;
+  return key.length >= shortestKey && new RegExp(keyPattern(searched), "i").test(text);
 };
 
-/** Whether a text holds a key of 8 characters or more, in one of its spellings; of a long one, its longest run. */
-export const holdsKey = (key: string, text: string): boolean =>
-  key.length > longestKey
-    ? text.includes(longestRun(key))
-    : key.length >= shortestKey && new RegExp(keyPattern(key), "i").test(text);
-
 /** What stands between the digits of a written telephone number. */
-const separator = "[\\s().\\/\\u2010-\\u2015-]{0,3}";
+const separator = "[\\s().,_\\/\\u2010-\\u2015-]{0,3}";
 
 /** The spellings of an E.164 number: with or without its country code, with separators or without. */
 const numberPattern = (number: string): string => {
   const digits = number.slice(1);
   const spellings = [0, 1, 2, 3].map((code) =>
-    [...digits.slice(Math.min(code, digits.length - 7))].join(separator),
+    [...digits.slice(Math.min(code, digits.length - 7))]
+      .map((digit) => `(?:${digit}|%3${digit})`)
+      .join(separator),
   );
   return `(?:\\+|%2B|00)?(?:${spellings.join("|")})`;
 };
@@ -101,7 +94,11 @@ export const redactor = (
   pieces: readonly string[] = [],
 ): Redaction => {
   const secrets = new RegExp(
-    [...keys.map(keyPattern), ...numbers.map(numberPattern)].join("|"),
+    [
+      "(?!)", // Without any key and number nothing matches.
+      ...keys.filter(({ length }) => length <= longestKey).map(keyPattern),
+      ...numbers.map(numberPattern),
+    ].join("|"),
     "gi",
   );
   const parts = [...keys, ...pieces].map(mostOf).filter(({ length }) => length >= shortestKey);

@@ -1,4 +1,5 @@
-import { utf8 } from "./encoding.ts";
+import { fail, isText } from "./check.ts";
+import { hex, utf8 } from "./encoding.ts";
 import { keepNewest } from "./newest.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -51,4 +52,34 @@ export const isMacOf = async (
     if (await crypto.subtle.verify("HMAC", await keys(secret), mac, data)) return true;
   }
   return false;
+};
+
+/** The SHA-256 of some bytes, in hexadecimal. */
+export const sha256 = async (data: Uint8Array): Promise<string> =>
+  hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(data))));
+
+/** A secret, several while one replaces another, or a function that returns either. */
+type GivenSecret =
+  | string
+  | readonly string[]
+  | (() =>
+      | string
+      | readonly string[]
+      | undefined
+      | Promise<string | readonly string[] | undefined>);
+
+/**
+ * The secrets that an option has now.
+ *
+ * @param param - the option
+ * @throws {BadParametersException} without a secret, and for an empty one, which would accept what anybody signs: the
+ * request is not at fault
+ */
+export const currentSecrets = async (
+  param: string,
+  given: GivenSecret,
+): Promise<readonly string[]> => {
+  const secrets: readonly unknown[] = [typeof given === "function" ? await given() : given].flat();
+  const isUsable = secrets.every((secret): secret is string => isText(secret) && secret !== "");
+  return isUsable && secrets.length ? secrets : fail(param, "must be a string, not empty");
 };

@@ -7,7 +7,8 @@ import {
   isBranch,
   signContinuation,
 } from "../flows/continuation.ts";
-import { fail, isText } from "../lib/check.ts";
+import { isText } from "../lib/check.ts";
+import { currentSecrets } from "../lib/hmac.ts";
 import type { ApplicationSide, FlowInput } from "../service.ts";
 import { branches, statuses } from "../twiml/statuses.ts";
 import { verifySignature } from "./signature.ts";
@@ -17,15 +18,14 @@ import { declined } from "./wire.ts";
 /** The account's auth token, with which Twilio signs: several while one replaces another, or a function. */
 export type AuthToken = Secret | (() => Secret | undefined | Promise<Secret | undefined>);
 
-/** Whether it can be a token: an empty one would accept what anybody signs. */
-const isToken = (token: string | undefined): token is string => isText(token) && token !== "";
-
-/** The fields of a form of Twilio's, whose names all begin with a capital. */
+/**
+ * The fields of a form of Twilio's, whose names all begin with a capital. Twilio has each of them once; of two
+ * values its signature doesn't tell which is meant.
+ */
 const formOf = (text: string): Readonly<Record<string, string>> | undefined => {
-  const fields = Object.fromEntries(
-    [...new URLSearchParams(text)].filter(([name]) => /^[A-Z]/.test(name)),
-  );
-  return fields.AccountSid ? fields : undefined;
+  const given = [...new URLSearchParams(text)].filter(([name]) => /^[A-Z]/.test(name));
+  const fields = Object.fromEntries(given);
+  return fields.AccountSid && Object.keys(fields).length === given.length ? fields : undefined;
 };
 
 /** ISO 8601 of a time in RFC 2822. */
@@ -133,8 +133,7 @@ export const applicationSide = ({
     authToken === undefined
       ? undefined
       : async (request, body, publicUrl) => {
-          const tokens = [typeof authToken === "function" ? await authToken() : authToken].flat();
-          if (!tokens.every(isToken)) return fail("authToken", "must be a string, not empty");
+          const tokens = await currentSecrets("authToken", authToken);
           return verifySignature(tokens, request, body, publicUrl);
         },
   decodeEvent: eventOf,

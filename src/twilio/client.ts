@@ -1,8 +1,7 @@
 import { custom } from "valibot";
 import { carrierHead, carrierSettings } from "../calls/carrier.ts";
 import type { CallParams } from "../calls/params.ts";
-import { BadParametersException } from "../errors.ts";
-import { fieldsOf, isFunction, isKey } from "../lib/check.ts";
+import { fail, fieldsOf, isFunction, isKey } from "../lib/check.ts";
 import type { ApiKey } from "../options.ts";
 import type { ClientSide, EncodedCall } from "../service.ts";
 import type { TwilioSettings } from "./options.ts";
@@ -50,10 +49,6 @@ const isSecret = (key: unknown): boolean => isKey(key) && !/^(AC|SK)[\da-f]{32}$
 
 const apiKey = custom<ApiKey>((key) => isFunction(key) || isSecret(key), keyRule);
 
-const refuse = (param: string, message: string): never => {
-  throw new BadParametersException([{ param, message }], true);
-};
-
 const seconds = (milliseconds: number | undefined): string | undefined =>
   milliseconds === undefined ? undefined : String(milliseconds / 1000);
 
@@ -61,7 +56,7 @@ const seconds = (milliseconds: number | undefined): string | undefined =>
 const fieldsFor = (params: CallParams, options: TwilioSettings): string => {
   const { status_callback_url: status, record } = params;
   if (/^[^/]*\/\/[^/?#]*_/.test(status)) {
-    refuse("status_callback_url", "must be without an underscore in its host");
+    fail("status_callback_url", "must be without an underscore in its host");
   }
   const fields: readonly (readonly [name: string, value: string | undefined])[] = [
     ["To", params.to_number],
@@ -91,7 +86,7 @@ export const clientSide = (options: TwilioSettings): ClientSide => {
   return {
     settings: carrierSettings({ apiKey, baseUrl: `https://${hostOf(options)}` }),
     encodeCall: (params, baseUrl, key): EncodedCall => {
-      if (!isSecret(key)) refuse("apiKey", keyRule);
+      if (!isSecret(key)) fail("apiKey", keyRule);
       const basic = btoa(`${apiKeySid}:${key}`);
       return {
         url: `${baseUrl.replace(/\/+$/, "")}/2010-04-01/Accounts/${accountSid}/Calls.json`,

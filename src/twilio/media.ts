@@ -18,7 +18,7 @@ const maxName = 1000;
 
 const nameRule: Rule = [
   (value) => isText(value) && value.length <= maxName,
-  `must be a string of at most ${maxName} characters`,
+  "must be a string of at most 1000 characters",
 ];
 
 /** The longest query that `signUrl` makes, in characters, and the parameters that hold it. */
@@ -52,19 +52,17 @@ const textAt = (message: unknown, ...path: readonly string[]): string =>
   String(path.reduce<unknown>((value, name) => fieldsOf(value)[name], message));
 
 /**
- * The query of the signed `ws_url`: the values of `outdial.0`, `outdial.1` and so on, one after the other.
- *
- * @throws {FrameException} when one is no text, or they are too long
+ * The query of the signed `ws_url`: the values of `outdial.0`, `outdial.1` and so on, one after the other. Empty, so
+ * that it is refused, when one is no text or they are longer than any that was signed.
  */
 const tokenIn = (parameters: unknown): string | undefined => {
   const given = fieldsOf(parameters);
   let token: string | undefined;
   for (let at = 0; at < maxParameters && Object.hasOwn(given, `outdial.${at}`); at++) {
     const part = given[`outdial.${at}`];
-    if (!isText(part))
-      throw new FrameException(`start.customParameters.outdial.${at} must be a string`);
+    if (!isText(part)) return "";
     token = (token ?? "") + part;
-    if (token.length > maxToken) throw new FrameException("start.customParameters are too long");
+    if (token.length > maxToken) return "";
   }
   return token;
 };

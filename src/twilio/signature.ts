@@ -1,5 +1,5 @@
-import { decoded, hex, utf8 } from "../lib/encoding.ts";
-import { hmacKeys, isMacOf } from "../lib/hmac.ts";
+import { decoded, utf8 } from "../lib/encoding.ts";
+import { hmacKeys, isMacOf, sha256 } from "../lib/hmac.ts";
 import type { SignatureRefusal } from "../service.ts";
 
 /** The fields of a form, as they are signed: sorted by name; of a field's values each one once, sorted. */
@@ -54,9 +54,6 @@ const wrong: SignatureRefusal = [
     "X-Twilio-Signature was made for another URL or body, or with another auth token. Behind a proxy, set publicUrl.",
   ],
 ];
-
-const sha256 = async (body: Uint8Array): Promise<string> =>
-  hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(body))));
 
 /**
  * Verifies `X-Twilio-Signature`.

@@ -6,9 +6,11 @@ import {
   continuationIn,
   firstBranch,
   isBranch,
+  isContinuation,
   signContinuation,
 } from "../flows/continuation.ts";
-import { fail, fieldsOf, isText } from "../lib/check.ts";
+import { fieldsOf, isText } from "../lib/check.ts";
+import { currentSecrets } from "../lib/hmac.ts";
 import { urlRule } from "../lib/url.ts";
 import type { ApplicationSide, FlowInput } from "../service.ts";
 import { type LegEvents, nccoOf, type Subject } from "./ncco.ts";
@@ -17,9 +19,6 @@ import { branches, numberOf, type Status, statuses } from "./wire.ts";
 
 /** The account's signature secret: several while one replaces another, or a function. */
 export type SignatureSecret = Secret | (() => Secret | undefined | Promise<Secret | undefined>);
-
-/** Whether it can be a secret: an empty one would accept what anybody signs. */
-const isSecret = (secret: string | undefined): secret is string => isText(secret) && secret !== "";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -106,12 +105,23 @@ const eventOf = (text: string, account_id: string): unknown => {
   };
 };
 
-/** A flow request: the answer webhook, the body of a `notify`, or an event of a leg at its continuation. */
-const flowOf = (text: string, account_id: string): unknown => {
+/** Marks the URL for the events of a leg that decide nothing, where there is no secret to sign it with. */
+const marker = "outdial-leg=1";
+
+const unsignedLeg = /[?&]outdial-leg=1$/;
+
+/** Whether a URL is for the events of a leg that an action has added. */
+const isLegUrl = (url: string): boolean => unsignedLeg.test(url) || isContinuation(url);
+
+/**
+ * A flow request: the answer webhook, the body of a `notify`, or an event of a leg at the URL of its own. At any other
+ * URL an event asks for no action: Vonage's signature covers no URL, so it may be one that was sent elsewhere.
+ */
+const flowOf = (text: string, url: string, account_id: string): unknown => {
   const body = fieldsOf(JSON.parse(text));
   const fields = { ...body, ...fieldsOf(body.payload) };
   const { uuid, from, to, direction = "outbound" } = fields;
-  if (!isText(uuid)) return;
+  if (!isText(uuid) || (body.status !== undefined && !isLegUrl(url))) return;
   return {
     ...fields,
     call_id: uuid,
@@ -121,11 +131,6 @@ const flowOf = (text: string, account_id: string): unknown => {
     direction,
   };
 };
-
-/** Marks the URL for the events of a leg that decide nothing, where there is no secret to sign it with. */
-const marker = "outdial-leg=1";
-
-const unsignedLeg = new RegExp(`[?&]${marker}$`);
 
 /**
  * Where the events of a leg go that decide nothing. Without a URL of its own they would come to the
@@ -197,14 +202,11 @@ export const applicationSide = ({
     signatureSecret === undefined
       ? undefined
       : async (request, body) => {
-          const given = typeof signatureSecret === "function" ? signatureSecret() : signatureSecret;
-          const secrets = [await given].flat();
-          if (!secrets.every(isSecret))
-            return fail("signatureSecret", "must be a string, not empty");
+          const secrets = await currentSecrets("signatureSecret", signatureSecret);
           return verifySignature(secrets, request, body);
         },
   decodeEvent: (text) => eventOf(text, applicationId),
-  decodeFlow: (text) => flowOf(text, applicationId),
+  decodeFlow: (text, url) => flowOf(text, url, applicationId),
   respond: async (decide, input) => {
     const decided = input && followingLeg(input);
     if (decided === "none") return new Response(null, { status: 204 });

@@ -1,8 +1,7 @@
 import { custom, pipe, transform } from "valibot";
 import { carrierHead, carrierSettings } from "../calls/carrier.ts";
 import type { CallParams } from "../calls/params.ts";
-import { BadParametersException } from "../errors.ts";
-import { fieldsOf, isFunction } from "../lib/check.ts";
+import { fail, fieldsOf, isFunction } from "../lib/check.ts";
 import type { ApiKey } from "../options.ts";
 import type { ClientSide, EncodedCall } from "../service.ts";
 import { onOneLine, tokenMaker } from "./jwt.ts";
@@ -61,20 +60,13 @@ const apiKey = pipe(
   }),
 );
 
-const refuse = (param: string, message: string): never => {
-  throw new BadParametersException([{ param, message }], true);
-};
-
 const seconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000;
 
 /** The body of Vonage's request, in the order of its own client. JSON leaves out what is undefined. */
 const bodyFor = (params: CallParams, options: VonageSettings): string => {
   if (params.record) {
-    refuse(
-      "record",
-      "must be left out: Vonage records by an action, stream(url, { record: true })",
-    );
+    fail("record", "must be left out: Vonage records by an action, stream(url, { record: true })");
   }
   const phone = (number: string) => ({ type: "phone", number: digitsOf(number) });
   return JSON.stringify({
@@ -103,7 +95,7 @@ export const clientSide = (options: VonageSettings): ClientSide => {
     encodeCall: async (params, baseUrl, key): Promise<EncodedCall> => {
       const body = bodyFor(params, options);
       // Web Crypto's own error may quote the key.
-      const token = await makeToken(key).catch(() => refuse("apiKey", keyRule));
+      const token = await makeToken(key).catch(() => fail("apiKey", keyRule));
       return {
         url: `${baseUrl.replace(/\/+$/, "")}/v1/calls`,
         headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },

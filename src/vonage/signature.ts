@@ -1,6 +1,6 @@
 import { fieldsOf, quietly } from "../lib/check.ts";
-import { decoded, hex, utf8 } from "../lib/encoding.ts";
-import { isMacOf } from "../lib/hmac.ts";
+import { decoded, utf8 } from "../lib/encoding.ts";
+import { isMacOf, sha256 } from "../lib/hmac.ts";
 import type { SignatureRefusal } from "../service.ts";
 
 /** A JWT in the header of credentials: header and claims, and the signature. */
@@ -19,17 +19,14 @@ const wrong: SignatureRefusal = [
 
 const expired: SignatureRefusal = [
   "expired_signature",
-  [401, "The time of Vonage's token is more than 5 minutes off."],
+  [401, "The time of Vonage's token is more than 5 minutes off, or it has expired."],
 ];
 
-/** Seconds that a token's time may be off, to either side. It has no time at which it expires. */
+/** Seconds that a token's time may be off, to either side. Vonage's own have no time at which they expire. */
 const tolerance = 300;
 
 const jsonIn = (part: string | undefined) =>
   fieldsOf(quietly(() => JSON.parse(new TextDecoder().decode(decoded(part ?? "")))));
-
-const sha256 = async (body: Uint8Array): Promise<string> =>
-  hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(body))));
 
 /**
  * Verifies the token of a signed webhook: HS256 by the account's signature secret, over the hash of the raw body.
@@ -49,8 +46,9 @@ export const verifySignature = async (
   if (!signed || !signature || jsonIn(head).alg !== "HS256") return wrong;
   const mac = quietly(() => decoded(signature));
   if (!mac || !(await isMacOf(secrets, mac, utf8(signed)))) return wrong;
-  const { payload_hash, iat } = jsonIn(claims);
+  const { payload_hash, iat, exp = Infinity } = jsonIn(claims);
   if (payload_hash !== (await sha256(body))) return wrong;
-  const isInTime = Math.abs(Date.now() / 1000 - Number(iat ?? Number.NaN)) <= tolerance;
+  const now = Date.now() / 1000;
+  const isInTime = Math.abs(now - Number(iat ?? Number.NaN)) <= tolerance && now < Number(exp);
   return isInTime ? undefined : expired;
 };

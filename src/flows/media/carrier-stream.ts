@@ -9,7 +9,7 @@ import type { StartVerifier } from "./signed-start.ts";
 
 /** The most that is held until `start` is verified, in messages and in their length: that takes milliseconds. */
 const maxHeld = 1000;
-const maxHeldLength = 2 ** 20;
+const maxHeldLength = 1_048_576;
 
 /** How long a socket may stay open without a signed `start`, in ms: anybody can open one. */
 const startTimeout = 30_000;

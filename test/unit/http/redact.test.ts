@@ -6,6 +6,10 @@ const fresh = () => redactor([key], ["+12025550177", "+4930123456"]);
 const redact = (text: unknown) => fresh().redact(text);
 const { holds } = fresh();
 
+/** The key with another spelling of each character that is no letter or digit. */
+const escapedFor = (spell: (code: number) => string) =>
+  key.replace(/[^a-z\d]/gi, (character) => spell(character.charCodeAt(0)));
+
 const base64url = (text: string) => btoa(text).replaceAll("+", "-").replaceAll("/", "_");
 
 describe("a text is shown without the key and the call's numbers", () => {
@@ -27,6 +31,10 @@ describe("a text is shown without the key and the call's numbers", () => {
     "+1\u00a0202\u2011555\u20110177",
     "+49 30 123456",
     "30/123456",
+    "202_555_0177",
+    "202,555,0177",
+    "+%31%32%30%32%35%35%35%30%31%37%37",
+    "%2B1%3202555017%37",
   ])("the number %s", (number) => expect(redact(`for ${number}, please`)).toBe("for ***, please"));
 
   test.each([
@@ -39,6 +47,9 @@ describe("a text is shown without the key and the call's numbers", () => {
       [...key].map((c) => `%${c.charCodeAt(0).toString(16)}`).join(""),
     ],
     ["in JSON", JSON.stringify(`"${key}`).slice(3, -1)],
+    ["in JSON for a page", escapedFor((code) => `\\u${code.toString(16).padStart(4, "0")}`)],
+    ["in HTML", escapedFor((code) => `&#${code};`)],
+    ["in XML", escapedFor((code) => `&#x${code.toString(16).toUpperCase()};`)],
     ["in base64", btoa(key).replace(/=+$/, "")],
     ["in base64url", base64url(key).replace(/=+$/, "")],
     ["in percent-encoded base64", encodeURIComponent(btoa(key))],
@@ -55,9 +66,10 @@ describe("a text is shown without the key and the call's numbers", () => {
   });
 });
 
-test("a key with a space and quotes is found as in a form", () => {
-  const spaced = `it's (a) "key"!~`;
+test("a key with a space and quotes is found as in a form, and in HTML", () => {
+  const spaced = `it's (a) "key"!~<&>`;
   expect(holdsKey(spaced, `${new URLSearchParams({ spaced })}`)).toBe(true);
+  expect(holdsKey(spaced, "it&apos;s (a) &quot;key&quot;!~&lt;&amp;&gt;")).toBe(true);
 });
 
 describe("what holds no secret stays readable", () => {

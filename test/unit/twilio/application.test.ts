@@ -10,6 +10,7 @@ import { FlowRequest } from "../../../src/flows/handler.ts";
 import { applicationSide } from "../../../src/twilio/application.ts";
 
 const application = applicationSide({});
+const decodeFlow = (body: string) => application.decodeFlow(body, "https://app.test/flow");
 
 const call = {
   AccountSid: "AC00000000000000000000000000000001",
@@ -130,9 +131,7 @@ describe("a notification becomes an event", () => {
       reason: "busy",
     });
     expect(eventOf({ ...fields, start_time: "x" }).data).not.toHaveProperty("start_time");
-    expect(application.decodeFlow(form({ answered_by: "human" }))).not.toHaveProperty(
-      "answered_by",
-    );
+    expect(decodeFlow(form({ answered_by: "human" }))).not.toHaveProperty("answered_by");
     const proto = eventOf({ CallStatus: "busy", ["__proto__"]: "x", constructor: "x" });
     expect(Object.getPrototypeOf(proto.data)).toBe(Object.prototype);
   });
@@ -169,7 +168,7 @@ test.each(["", "{}", '{"type":"call.ringing"}', "CallStatus=busy", "accountSid=A
   "%j is neither a notification nor a flow request",
   (body) => {
     expect(application.decodeEvent(body)).toBeUndefined();
-    expect(application.decodeFlow(body)).toBeUndefined();
+    expect(decodeFlow(body)).toBeUndefined();
   },
 );
 
@@ -182,17 +181,17 @@ test("a flow request has the call, and the fields as they came", () => {
     to_number: call.To,
     direction: "outbound",
   };
-  expect(parse(FlowRequest, application.decodeFlow(form(fields)))).toEqual({
+  expect(parse(FlowRequest, decodeFlow(form(fields)))).toEqual({
     ...call,
     ...fields,
     ...request,
   });
-  expect(application.decodeFlow(form({ AnsweredBy: "human" }))).toMatchObject({
+  expect(decodeFlow(form({ AnsweredBy: "human" }))).toMatchObject({
     ...request,
     answered_by: "human",
   });
   for (const direction of ["outbound-dial", "inbound"]) {
-    expect(application.decodeFlow(form({ Direction: direction }))).toMatchObject({
+    expect(decodeFlow(form({ Direction: direction }))).toMatchObject({
       direction: direction.replace("-dial", ""),
     });
   }

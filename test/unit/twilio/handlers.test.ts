@@ -86,21 +86,23 @@ describe("receive", () => {
   });
 
   test("asks a function for the token at each request, and fails without one", async () => {
-    const token = vi.fn<() => Promise<string | undefined>>(async () => authToken);
+    const token = vi.fn<() => Promise<string | readonly string[] | undefined>>(
+      async () => authToken,
+    );
     const changing = serviceWith(token);
     await receive(signed(statusUrl, busy), { service: changing });
     token.mockResolvedValue("another");
     expect(await refusalOf(receive(signed(statusUrl, busy), { service: changing }))).toBe(
       "wrong_signature",
     );
-    for (const wrong of [undefined, ""]) {
+    for (const wrong of [undefined, "", [], [authToken, ""]]) {
       token.mockResolvedValue(wrong);
       const request = signed(statusUrl, busy);
       await expect(receive(request, { service: changing })).rejects.toMatchObject({
         param: "authToken",
       });
     }
-    expect(token).toHaveBeenCalledTimes(4);
+    expect(token).toHaveBeenCalledTimes(6);
   });
 
   test("a list of tokens is accepted, while one replaces another", async () => {
@@ -108,15 +110,16 @@ describe("receive", () => {
     expect((await receive(signed(statusUrl, busy), { service: both })).event.type).toBe(
       "call.failed",
     );
-    expect(await refusalOf(receive(signed(statusUrl, busy), { service: serviceWith([]) }))).toBe(
-      "wrong_signature",
-    );
   });
 
   test("what Twilio signed, but is no notification of its, is refused", async () => {
     expect(await refusalOf(receive(signed(statusUrl, { A: "1" }), { service }))).toBe(
       "wrong_shape",
     );
+    for (const twice of ["CallStatus", "Digits"]) {
+      const fields: [string, string][] = [...Object.entries(busy), [twice, "1"], [twice, "2"]];
+      expect(await refusalOf(receive(signed(statusUrl, fields), { service }))).toBe("wrong_shape");
+    }
     const request = new Request(await signUrl(statusUrl, { secret }), {
       method: "POST",
       body: new Uint8Array([0xff]),
@@ -148,6 +151,8 @@ describe("receive", () => {
     }
   });
 });
+
+const lost = new Error("the vault is away");
 
 describe("callbackHandler", () => {
   const handle = async (request: Request, onEvent: (received: Received) => unknown = () => {}) => {
@@ -184,16 +189,14 @@ describe("callbackHandler", () => {
     expect(onError).toHaveBeenCalledWith(lost, expect.any(Request));
   });
 
-  test("answers 503 when the token can't be had", async () => {
-    const lost = new Error("the vault is away");
+  test.each<[string, () => Promise<string[]>, unknown]>([
+    ["fails", () => Promise.reject(lost), lost],
+    ["gives no token", async () => [], expect.objectContaining({ param: "authToken" })],
+  ])("answers 503 when a function that %s is asked for the token", async (_, token, error) => {
     const onError = vi.fn();
-    const handler = callbackHandler({
-      service: serviceWith(() => Promise.reject(lost)),
-      onEvent: () => {},
-      onError,
-    });
+    const handler = callbackHandler({ service: serviceWith(token), onEvent: () => {}, onError });
     expect((await handler(signed(statusUrl, busy))).status).toBe(503);
-    expect(onError).toHaveBeenCalledWith(lost, expect.any(Request));
+    expect(onError).toHaveBeenCalledWith(error, expect.any(Request));
   });
 });
 

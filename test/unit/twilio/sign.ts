@@ -11,7 +11,7 @@ export const signatureOf = (url: string, form = "", token: string = authToken): 
 /** A request of Twilio's to a URL, signed for that URL or another. */
 export const signed = (
   url: string,
-  fields: Readonly<Record<string, string>> = {},
+  fields: Record<string, string> | string[][] = {},
   signedUrl: string = url,
   token: string = authToken,
 ): Request => {

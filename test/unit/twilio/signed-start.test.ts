@@ -160,6 +160,11 @@ describe("a signed start", () => {
   });
 });
 
+const withParameters = (customParameters: object) => ({
+  ...start,
+  start: { ...start.start, customParameters },
+});
+
 /** A `start` that isn't signed as it must be, and why it is refused. */
 const hostile: readonly (readonly [what: string, reason: string, make: () => Promise<object>])[] = [
   ["without parameters", "no_token", async () => start],
@@ -167,6 +172,12 @@ const hostile: readonly (readonly [what: string, reason: string, make: () => Pro
     "whose parameters are no object",
     "no_token",
     async () => ({ ...start, start: { ...start.start, customParameters: "outdial.0" } }),
+  ],
+  ["whose parameter is no text", "no_token", async () => withParameters({ "outdial.0": { a: 1 } })],
+  [
+    "whose parameters are longer than any that was signed",
+    "no_token",
+    async () => withParameters({ "outdial.0": "M".repeat(2000), "outdial.1": "M".repeat(84) }),
   ],
   [
     "signed with another secret",
@@ -193,8 +204,7 @@ const hostile: readonly (readonly [what: string, reason: string, make: () => Pro
     "wrong_token",
     async () => {
       const signed = await sign({}, "/other");
-      const customParameters = { "outdial.0": `/..${signed.slice("wss://app.test".length)}` };
-      return { ...start, start: { ...start.start, customParameters } };
+      return withParameters({ "outdial.0": `/..${signed.slice("wss://app.test".length)}` });
     },
   ],
 ];

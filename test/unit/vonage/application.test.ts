@@ -11,6 +11,7 @@ import { applicationSide } from "../../../src/vonage/application.ts";
 import { applicationId } from "./service.ts";
 
 const application = applicationSide({ applicationId });
+const decodeFlow = (body: string) => application.decodeFlow(body, "https://app.test/flow");
 
 const at = "2026-11-22T04:00:07.000Z";
 const call = {
@@ -193,13 +194,13 @@ test.each(["{}", "[]", '"x"', "null", '{"type":"call.ringing","call_id":"cs_1"}'
   "%s is neither a notification nor a flow request",
   (body) => {
     expect(application.decodeEvent(body)).toBeUndefined();
-    expect(application.decodeFlow(body)).toBeUndefined();
+    expect(decodeFlow(body)).toBeUndefined();
   },
 );
 
 test("a body that is no JSON is thrown out by the parser", () => {
   expect(() => application.decodeEvent("uuid=1")).toThrow(SyntaxError);
-  expect(() => application.decodeFlow("uuid=1")).toThrow(SyntaxError);
+  expect(() => decodeFlow("uuid=1")).toThrow(SyntaxError);
 });
 
 describe("a flow request has the call", () => {
@@ -210,7 +211,7 @@ describe("a flow request has the call", () => {
     to_number: numbers.to,
     direction: "outbound",
   };
-  const flowOf = (body: object) => parse(FlowRequest, application.decodeFlow(JSON.stringify(body)));
+  const flowOf = (body: object) => parse(FlowRequest, decodeFlow(JSON.stringify(body)));
 
   test("from an answer webhook, whose fields stay as they came", () => {
     const { direction, ...asked } = call;

@@ -92,6 +92,10 @@ describe("receive", () => {
     ["null for a time", { claims: { iat: null } }, ["expired_signature", 401]],
     ["a text for a time", { claims: { iat: "now" } }, ["expired_signature", 401]],
     ["a time within 5 minutes", { claims: { iat: now - 270 } }, "accepted"],
+    ["an end that is past", { claims: { exp: now - 1 } }, ["expired_signature", 401]],
+    ["a text for an end", { claims: { exp: "soon" } }, ["expired_signature", 401]],
+    ["null for an end", { claims: { exp: null } }, ["expired_signature", 401]],
+    ["an end to come", { claims: { exp: now + 90 } }, "accepted"],
   ])("%s: %j gives %j", async (_, parts, refusal) => {
     const work = receive(signed(statusUrl, busy, parts), { service });
     expect(await refusalOf(work)).toEqual(refusal);
@@ -124,7 +128,7 @@ describe("receive", () => {
     }
   });
 
-  test.each([() => undefined, () => "", () => ["a secret", ""]])(
+  test.each([() => undefined, () => "", () => [], () => ["a secret", ""]])(
     "a function that gives no secret is a failure, and no check that always passes",
     async (given) => {
       const request = signed(statusUrl, busy, { secret: "made up" });
@@ -145,7 +149,10 @@ describe("callbackHandler", () => {
     });
     expect((await failing(signed(statusUrl, busy))).status).toBe(503);
     expect((await failing(withAuthorization(signed(statusUrl, busy)))).status).toBe(503);
-    expect(onError).toHaveBeenCalledTimes(2);
+    const secretless = serviceWith(() => []);
+    const without = callbackHandler({ service: secretless, onEvent: () => {}, onError });
+    expect((await without(signed(statusUrl, busy))).status).toBe(503);
+    expect(onError).toHaveBeenCalledTimes(3);
   });
 
   test("an event is answered 204", async () => {
@@ -373,6 +380,20 @@ describe("what follows a dial is decided by flowHandler itself", () => {
     expect(onError.mock.calls[0]?.[0]).toMatchObject({
       message: "on_busy needs the option secret of flowHandler",
     });
+  });
+
+  test("an event at a flow URL asks for no action, though Vonage has signed it", async () => {
+    const onAnswer = vi.fn(hangup);
+    const onError = vi.fn();
+    const alone = flowHandler({ service, onAnswer, onError });
+    expect((await alone(signed(flowUrl, busy))).status).toBe(400);
+    const both = flowHandler({ service, secret, onAnswer, onError });
+    expect((await both(signed(await signUrl(flowUrl, { secret }), busy))).status).toBe(400);
+    expect(onError.mock.calls.map(([{ reason }]) => reason)).toEqual([
+      "wrong_shape",
+      "wrong_shape",
+    ]);
+    expect(onAnswer).not.toHaveBeenCalled();
   });
 
   test("with secret an unsigned one is refused", async () => {
