@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { calls, type Exception, isException } from "outdial";
+import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { path } from "../examples/execute.ts";
 import { documents } from "./documents.ts";
@@ -68,4 +69,60 @@ test("asyncapi.json: every example is valid by its schema", () => {
       expect(errorsOf(`asyncapi.json${schema.$ref}`, payload), schema.$ref).toBe("");
     }
   }
+});
+
+describe("docs/service.md", () => {
+  const page = read("docs/service.md");
+
+  test("its signature is what the npm package standardwebhooks makes of the vector", () => {
+    const value = (name: string): string => {
+      const start = `| ${name} | `;
+      const row = page.split("\n").findLast((line) => line.startsWith(start)) ?? expect.fail(name);
+      return row
+        .slice(start.length)
+        .replace(/^.| \|$/g, "")
+        .slice(0, -1);
+    };
+    const id = value("`webhook-id`");
+    const body = value("body");
+    const at = new Date(Number(value("`webhook-timestamp`")) * 1000);
+    const signature = new Webhook(value("secret")).sign(id, at, body);
+    expect(signature).toBe(value("`webhook-signature`"));
+    expect(errorsOf("openapi.json#/components/schemas/CallRinging", JSON.parse(body))).toBe("");
+  });
+
+  /** The schemas of the page's blocks, in their order. */
+  const blocks = [
+    ...["openapi CallParams", "openapi Accepted", "openapi Refusal", "openapi FieldRefusal"],
+    ...["openapi CallCompleted", "openapi OlderNotification", "openapi FlowRequest"],
+    ...["openapi Play", "openapi Stream", "openapi Dial", "openapi Hangup"],
+    ...["asyncapi Start", "asyncapi ServiceAudio", "asyncapi ApplicationAudio"],
+    ...["asyncapi NestedApplicationAudio", "asyncapi Interrupt", "asyncapi Clear"],
+  ];
+
+  test("every block of JSON is valid by the files, and there is one of each kind", () => {
+    const found = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = ""]) =>
+      JSON.parse(text),
+    );
+    expect(found).toHaveLength(blocks.length);
+    for (const [index, block] of blocks.entries()) {
+      const [file, name] = block.split(" ");
+      expect(errorsOf(`${file}.json#/components/schemas/${name}`, found[index]), block).toBe("");
+    }
+  });
+
+  test("names every status, every field and every reason of the files", () => {
+    const { schemas } = openapi.components;
+    const names = [
+      ...Object.keys(openapi.components.responses).map((name) => name.replace("Refused", "")),
+      ...["CallParams", "Play", "Stream", "Dial", "FlowRequest", "CallCompleted"].flatMap((name) =>
+        Object.keys(schemas[name].properties),
+      ),
+      ...["Initiated", "Answered", "Completed", "Failed"].flatMap((name) => [
+        ...Object.keys(schemas[`Call${name}`].properties.data.properties),
+        ...(schemas[`Call${name}`].properties.data.properties.reason?.enum ?? []),
+      ]),
+    ];
+    expect(names.filter((name) => !page.includes(name))).toEqual([]);
+  });
 });
