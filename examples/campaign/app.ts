@@ -103,9 +103,13 @@ const aliases: ReadonlyMap<string, string> = new Map([["POST resume", "POST star
 /** 4xx for errors of the caller, 500 for others. */
 const refusalOf = (error: unknown): Response => {
   if (error instanceof BadParametersException) {
-    return json(400, { error: "bad_parameters", issues: error.issues });
+    const { message, issues } = error;
+    return json(400, { error: "bad_parameters", message, issues });
   }
-  if (error instanceof PlanError) return json(400, { error: "bad_plan", message: error.message });
+  if (error instanceof PlanError) {
+    const { message, issues } = error;
+    return json(400, { error: "bad_plan", message, issues });
+  }
   if (error instanceof ListError) return json(400, { error: "bad_list", message: error.message });
   if (error instanceof LedgerException) return refuse(409, error.reason);
   report(error);

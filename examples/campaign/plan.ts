@@ -14,17 +14,29 @@ const fields = [
   "variables",
 ] as const;
 
+/** A field that breaks a rule. */
+interface PlanIssue {
+  readonly param: string;
+  readonly message: string;
+}
+
 /** A plan that is refused. */
-export class PlanError extends Error {}
+export class PlanError extends Error {
+  readonly issues: readonly PlanIssue[];
+
+  constructor(message: string, issues: readonly PlanIssue[] = []) {
+    super(message);
+    this.issues = issues;
+  }
+}
 
 /** Only numbers: other types could be converted later, or pass every comparison. */
-const atMost = (value: unknown, most: number, name: string): void => {
-  if (typeof value !== "number" || Number.isNaN(value)) {
-    throw new PlanError(`${name} must be a number`);
-  }
-  if (value > most) {
-    throw new PlanError(`${name} must be at most ${most} for this token`);
-  }
+const atMost = (value: unknown, most: number, param: string): void => {
+  const refuse = (message: string): never => {
+    throw new PlanError(`${param} ${message}`, [{ param, message }]);
+  };
+  if (typeof value !== "number" || Number.isNaN(value)) refuse("must be a number");
+  else if (value > most) refuse(`must be at most ${most} for this token`);
 };
 
 /**

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Service, startService } from "../bridge/service.ts";
 import { overflow, violations } from "../dashboard/visit.ts";
@@ -66,8 +66,8 @@ const file = (list: string) => ({
 const begin = async (name: string, rate = "30"): Promise<void> => {
   const summary = page.getByText("New campaign");
   await summary.waitFor();
-  if (!(await page.getByLabel("Name").isVisible())) await summary.click();
-  await page.getByLabel("Name").fill(name);
+  if (!(await page.getByLabel("Name", { exact: true }).isVisible())) await summary.click();
+  await page.getByLabel("Name", { exact: true }).fill(name);
   await page.getByLabel("Calls a second").fill(rate);
   await page.getByLabel("Live at once").fill("60");
   await page.getByLabel("At any hour of any day").check();
@@ -81,21 +81,38 @@ const upload = async (list: string): Promise<void> => {
   await page.getByText(/\d+ added/).waitFor();
 };
 
+/** What a screen reader says of a field beside its name. */
+const descriptionOf = (field: Locator): Promise<string> =>
+  field.evaluate((element) =>
+    (element.getAttribute("aria-describedby") ?? "")
+      .split(" ")
+      .map((id) => document.getElementById(id)?.textContent ?? "")
+      .join(" "),
+  );
+
+/** The texts of the primary buttons in view. */
+const nextSteps = (): Promise<readonly string[]> =>
+  page.locator(".primary:visible").allTextContents();
+
 const count = (name: string) =>
   page.locator("#counts div", { hasText: name }).locator("dd").textContent();
 
 test("a list is uploaded, started, watched to its end and downloaded", async () => {
   await visit();
   await signIn();
+  expect(await nextSteps()).toEqual(["Make it"]);
   await begin("Spring");
+  expect(await nextSteps()).toEqual(["Add the list"]);
   await upload(`${listOf(numbers)}nobody\n`);
   expect(await page.getByText(/\d+ added/).textContent()).toBe(
     "63 added, 0 already known, 1 refused.",
   );
-  await page.getByText(/^line 65: to_number must be/).waitFor();
-  await page.getByText(/63 waiting, about 3 seconds left/).waitFor();
+  await page.getByText(/^to_number must be .*: line 65$/).waitFor();
+  await page.getByText("63 waiting, about 3 s left.").waitFor();
+  expect(await nextSteps()).toEqual(["Start calling 63"]);
   await page.getByRole("button", { name: "Start calling 63" }).click();
   await page.getByText("running", { exact: true }).waitFor();
+  expect(await nextSteps()).toEqual([]);
   await page.getByRole("img", { name: /ended, \d+ completed/ }).waitFor();
   await expect.poll(() => count("busy")).toBe("1");
   await expect.poll(() => page.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
@@ -139,25 +156,41 @@ test("by keyboard alone: a campaign is made, paused and canceled for good after 
   await page.keyboard.press("Enter");
   await expect.poll(() => state.textContent()).toMatch(/canceled|done/);
   await expect.poll(async () => Number(await count("canceled"))).toBeGreaterThan(0);
+  await expect.poll(nextSteps).toEqual(["Download results"]);
   expect(complaints).toEqual([]);
 });
 
 test("what goes wrong is told in words, and can be done again", async () => {
   await visit();
   await signIn(token.toUpperCase());
-  const announced = page.locator("#announce");
-  await expect.poll(() => announced.textContent()).toBe("This token is unknown.");
+  const field = page.getByLabel("Token");
+  await expect.poll(() => descriptionOf(field)).toBe("This token is unknown.");
   await signIn(stranger);
   await page.getByText("New campaign").waitFor();
-  expect(await announced.textContent()).toBe("");
-  await page.getByLabel("Name").fill("Fast");
-  await page.getByLabel("Calls a second").fill("6");
-  await page.getByRole("button", { name: "Make it" }).click();
-  const told = "rate must be at most 5 for this token";
-  await expect.poll(() => announced.textContent()).toBe(told);
-  await page.getByLabel("Calls a second").fill("5");
-  await page.getByRole("button", { name: "Make it" }).click();
-  await page.getByText("5 calls a second, mon-fri, 09:00 to 20:00, Europe/Berlin").waitFor();
+  expect(await page.locator(".error").count()).toBe(0);
+  await page.getByLabel("Name", { exact: true }).fill("Fast");
+  const rate = page.getByLabel("Calls a second");
+  await rate.fill("6");
+  const make = page.getByRole("button", { name: "Make it" });
+  await make.click();
+  await expect.poll(() => descriptionOf(rate)).toBe("must be at most 5 for this token");
+  expect(await rate.evaluate((field) => field === document.activeElement)).toBe(true);
+  expect(await violations(page)).toEqual([]);
+  await rate.fill("5");
+  for (const day of ["Mon", "Tue", "Wed", "Thu", "Fri"])
+    await page.getByLabel(day, { exact: true }).uncheck();
+  await make.click();
+  const days = page.getByRole("group", { name: "Days" });
+  await expect.poll(() => descriptionOf(days)).toMatch(/^must be days such as/);
+  for (const day of ["Mon", "Tue", "Wed", "Sat"])
+    await page.getByLabel(day, { exact: true }).check();
+  await page.getByLabel("Time zone").selectOption("America/New_York");
+  await make.click();
+  await page.getByText("5 calls a second, mon-wed,sat, 09:00 to 20:00, America/New_York").waitFor();
+  await page.getByLabel("List, as CSV").setInputFiles(file('to_number\n"+12025550100\n'));
+  await page.getByRole("button", { name: "Add the list" }).click();
+  const list = page.getByLabel("List, as CSV");
+  await expect.poll(() => descriptionOf(list)).toMatch(/^The list is no CSV at line/);
 });
 
 test("no key, no secret and no token is in what the browser is given, or stays with it", async () => {
@@ -185,7 +218,8 @@ const scenes: Readonly<Record<string, () => Promise<void>>> = {
   plan: async () => {
     await signIn();
     await page.getByText("New campaign").waitFor();
-    if (!(await page.getByLabel("Name").isVisible())) await page.getByText("New campaign").click();
+    if (!(await page.getByLabel("Name", { exact: true }).isVisible()))
+      await page.getByText("New campaign").click();
   },
   ready: async () => {
     await signIn();

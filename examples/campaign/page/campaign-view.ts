@@ -6,14 +6,14 @@ const number = (value: number): string => value.toLocaleString("en");
 
 const units: readonly (readonly [seconds: number, unit: string])[] = [
   [86_400, "days"],
-  [3_600, "hours"],
-  [60, "minutes"],
-  [1, "seconds"],
+  [3_600, "h"],
+  [60, "min"],
+  [1, "s"],
 ];
 
-const spanOf = (seconds: number): string => {
-  const [size = 1, unit = ""] = units.find(([least]) => seconds >= 2 * least) ?? [];
-  return unit ? `about ${Math.ceil(seconds / size)} ${unit}` : "a moment";
+const durationText = (seconds: number): string => {
+  const [size, unit] = units.find(([least]) => seconds >= 2 * least) ?? [1, "s"];
+  return `${Math.ceil(seconds / size)} ${unit}`;
 };
 
 const hoursOf = ({ window }: View["plan"]): string =>
@@ -25,11 +25,31 @@ const hoursOf = ({ window }: View["plan"]): string =>
         .join("; ");
 
 /** The plan in a sentence. */
-const planned = ({ plan, recorded }: View, { waiting }: Progress): string => {
-  const { rate = 1 } = plan;
-  const whom = waiting > 0 ? `${number(waiting)} waiting, ${spanOf(waiting / rate)} left` : "";
-  const how = [`${rate} calls a second`, hoursOf(plan), recorded ? "recorded" : "not recorded"];
-  return `${[how.join(", "), whom].filter(Boolean).join(". ")}.`;
+const planned = ({ plan, recorded }: View): string => {
+  const how = [
+    `${plan.rate ?? 1} calls a second`,
+    hoursOf(plan),
+    recorded ? "recorded" : "not recorded",
+  ];
+  return `${how.join(", ")}.`;
+};
+
+/** How far the campaign is, in a sentence. */
+const progressText = ({ plan }: View, { contacts, waiting, calling }: Progress): string => {
+  if (waiting + calling === 0) return `All ${number(contacts)} have ended.`;
+  const parts = [
+    `${number(waiting)} waiting`,
+    calling > 0 ? `${number(calling)} calling` : "",
+    waiting > 0 ? `about ${durationText(waiting / (plan.rate ?? 1))} left` : "",
+  ];
+  return `${parts.filter(Boolean).join(", ")}.`;
+};
+
+/** The button of the next step; while calls are made there is none. */
+const nextStep = ({ contacts, state, done }: Progress): string | undefined => {
+  if (contacts === 0) return "add";
+  if (done || state === "canceled") return "download";
+  return state === "paused" ? "start" : undefined;
 };
 
 const shown = [
@@ -61,7 +81,12 @@ export const showProgress = (view: View, progress: Progress): void => {
   setText("title", view.name);
   setText("state", stateOf(progress));
   box("state").className = `state ${done && contacts > 0 ? "done" : state}`;
-  setText("summary", planned(view, progress));
+  setText("summary", planned(view));
+  setText("left", progressText(view, progress));
+  const next = nextStep(progress);
+  for (const id of ["add", "start", "download"]) {
+    button(id).classList.toggle("primary", id === next);
+  }
   const isOver = state === "canceled";
   setText("start", waiting > 0 ? `Start calling ${number(waiting)}` : "Start");
   button("start").disabled = state === "running" || isOver || contacts === 0;
@@ -83,9 +108,26 @@ export const showProgress = (view: View, progress: Progress): void => {
   setText("unknown-count", number(unknown));
 };
 
+/** How many refused lines are listed for each reason. */
+const mostLines = 20;
+
+/** The refused lines, by reason. */
+const refusals = (lines: Uploaded["lines"]): readonly string[] => {
+  const byReason = new Map<string, number[]>();
+  for (const { line, reason } of lines) {
+    byReason.set(reason, [...(byReason.get(reason) ?? []), line]);
+  }
+  return [...byReason].map(([reason, all]) => {
+    const more = all.length > mostLines ? ` and ${number(all.length - mostLines)} more` : "";
+    return `${reason}: line ${all.slice(0, mostLines).join(", ")}${more}`;
+  });
+};
+
 /** Shows the result of an upload. */
 export const showUploaded = ({ added, duplicate, refused, lines }: Uploaded): void => {
   const summary = `${number(added)} added, ${number(duplicate)} already known, ${number(refused)} refused.`;
-  const items = lines.map(({ line, reason }) => make("li", `line ${line}: ${reason}`));
+  const rest = refused - lines.length;
+  const texts = [...refusals(lines), ...(rest > 0 ? [`${number(rest)} more are not listed`] : [])];
+  const items = texts.map((text) => make("li", text));
   box("added").replaceChildren(make("p", summary), ...(items.length ? [make("ul", ...items)] : []));
 };

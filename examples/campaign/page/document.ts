@@ -39,10 +39,12 @@ export const document = `<!doctype html>
 <label><input id="hours" type="radio" name="when" checked> In calling hours</label>
 <label><input id="always" type="radio" name="when"> At any hour of any day</label>
 <div id="window">
-<label>Days <input id="days" value="mon-fri" required></label>
+<fieldset id="days" class="wide">
+<legend>Days</legend>
+</fieldset>
 <label>From <input id="from" type="time" value="09:00" required></label>
 <label>To <input id="to" type="time" value="20:00" required></label>
-<label>Time zone <input id="timezone" required></label>
+<label class="wide">Time zone <select id="timezone"></select></label>
 </div>
 </fieldset>
 <button class="primary">Make it</button>
@@ -56,11 +58,11 @@ export const document = `<!doctype html>
 <p id="summary"></p>
 <form id="upload">
 <label>List, as CSV with a column to_number <input id="file" type="file" accept=".csv,text/csv" required></label>
-<button>Add the list</button>
+<button id="add">Add the list</button>
 </form>
 <div id="added" role="status"></div>
 <div class="buttons">
-<button id="start" class="primary">Start</button>
+<button id="start">Start</button>
 <button id="pause">Pause</button>
 <button id="cancel" class="danger">Cancel for good</button>
 <button id="download">Download results</button>
@@ -69,6 +71,7 @@ export const document = `<!doctype html>
 
 <section id="so-far" hidden>
 <h2>So far</h2>
+<p id="left"></p>
 <label id="bar">Ended <progress id="ended" max="1" value="0"></progress></label>
 <dl id="counts"></dl>
 <figure>

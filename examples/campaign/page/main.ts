@@ -1,6 +1,7 @@
 import type { Sample } from "outdial/campaigns/workers";
 import { showProgress, showUploaded } from "./campaign-view.ts";
 import { box, button, by, input, make, setText } from "./elements.ts";
+import { clearFieldErrors, showAtFields } from "./field-errors.ts";
 import { planIn, preparePlan } from "./plan-form.ts";
 import { Plot } from "./plot.ts";
 import { Refusal, server, type View } from "./server.ts";
@@ -20,16 +21,21 @@ let open: View | undefined;
 /** Counts the campaigns that were opened, so that responses for a previous one are dropped. */
 let turn = 0;
 
-/** Runs `work` and shows why it was refused. */
-const trying = async (work: () => Promise<void>): Promise<boolean> => {
+/**
+ * Runs `work` and shows why it was refused.
+ *
+ * @param showError - shows it elsewhere than at the top of the page, if it returns true
+ */
+const trying = async (
+  work: () => Promise<void>,
+  showError: (refusal: Refusal) => boolean = () => false,
+): Promise<void> => {
   try {
     await work();
     setText("announce", "");
-    return true;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    setText("announce", error.message);
-    return false;
+    setText("announce", showError(error) ? "" : error.message);
   }
 };
 
@@ -82,13 +88,18 @@ const list = async (): Promise<void> => {
   by("new", HTMLDetailsElement).open ||= views.length === 0;
 };
 
-/** Runs `work` instead of sending the form. */
-const onSubmit = (form: HTMLFormElement, work: () => Promise<void>): void =>
+/**
+ * Runs `work` instead of sending the form.
+ *
+ * @param field - the id of the field that a refusal is about which names none
+ */
+const onSubmit = (form: HTMLFormElement, work: () => Promise<void>, field?: string): void =>
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    clearFieldErrors();
     const sender = form.querySelector("button");
     if (sender) sender.disabled = true;
-    await trying(work);
+    await trying(work, (refusal) => showAtFields(refusal, field));
     if (sender) sender.disabled = false;
   });
 
@@ -100,17 +111,18 @@ const save = (blob: Blob, name: string): void => {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 };
 
-const change = (what: "start" | "pause" | "cancel"): Promise<boolean> =>
+const change = (what: "start" | "pause" | "cancel"): Promise<void> =>
   trying(async () => {
     if (open) showProgress(open, await server.change(open.id, what));
   });
 
 preparePlan();
-onSubmit(by("sign-in", HTMLElement).querySelector("form") ?? make("form"), async () => {
+const signIn = async (): Promise<void> => {
   await list();
   const first = box("list").querySelector("button") ?? box("new").querySelector("summary");
   first?.focus();
-});
+};
+onSubmit(by("sign-in", HTMLElement).querySelector("form") ?? make("form"), signIn, "token");
 onSubmit(by("plan", HTMLFormElement), async () => {
   const { id } = await server.begin(planIn());
   await list();
@@ -119,7 +131,7 @@ onSubmit(by("plan", HTMLFormElement), async () => {
   if (view) await show(view);
   input("file").focus();
 });
-onSubmit(by("upload", HTMLFormElement), async () => {
+const upload = async (): Promise<void> => {
   const [file] = input("file").files ?? [];
   if (!file || !open) return;
   box("added").replaceChildren(make("p", "Adding\u2026"));
@@ -130,7 +142,8 @@ onSubmit(by("upload", HTMLFormElement), async () => {
     throw error;
   }
   await look(turn);
-});
+};
+onSubmit(by("upload", HTMLFormElement), upload, "file");
 button("start").addEventListener("click", () => change("start"));
 button("pause").addEventListener("click", () => change("pause"));
 button("cancel").addEventListener("click", () => by("sure", HTMLDialogElement).showModal());

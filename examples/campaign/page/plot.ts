@@ -48,6 +48,9 @@ const clock = (_: uPlot, ticks: readonly number[]): string[] =>
 /** Seconds between ticks. */
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400];
 
+/** Calls between ticks: whole ones. */
+const counts = [1, 10, 100, 1_000, 10_000, 100_000].flatMap((size) => [size, 2 * size, 5 * size]);
+
 const create = (place: HTMLElement, data: uPlot.AlignedData): uPlot => {
   const axis = {
     stroke: colourOf("--soft"),
@@ -63,7 +66,7 @@ const create = (place: HTMLElement, data: uPlot.AlignedData): uPlot => {
       cursor: { show: false },
       axes: [
         { ...axis, values: clock, space: 80, incrs: steps },
-        { ...axis, size: 56 },
+        { ...axis, size: 56, incrs: counts },
       ],
       scales: { y: { range: (_, __, most) => [0, Math.max(10, most * 1.05)] } },
       series: [

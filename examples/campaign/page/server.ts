@@ -23,8 +23,22 @@ export interface Uploaded {
   readonly lines: readonly { readonly line: number; readonly reason: string }[];
 }
 
+/** A field of a request that the Worker refused. */
+interface Issue {
+  readonly param: string;
+  readonly message: string;
+}
+
 /** A request that the Worker refused, with a message for the user. */
-export class Refusal extends Error {}
+export class Refusal extends Error {
+  /** The fields that break a rule, if it is for those. */
+  readonly issues: readonly Issue[];
+
+  constructor(message: string, issues: readonly Issue[] = []) {
+    super(message);
+    this.issues = issues;
+  }
+}
 
 const messages: Readonly<Record<string, string>> = {
   unauthorized: "This token is unknown.",
@@ -44,8 +58,7 @@ const ask = async (method: string, path: string, body?: BodyInit): Promise<Respo
   }
   if (response.ok) return response;
   const { error, message, issues } = await response.json().catch(() => ({}));
-  const rules = issues?.map((issue: Record<string, string>) => `${issue.param} ${issue.message}`);
-  throw new Refusal(rules?.join("; ") ?? message ?? messages[error] ?? `Refused: ${error}`);
+  throw new Refusal(message ?? messages[error] ?? `Refused: ${error}`, issues);
 };
 
 /** The requests of the page. */

@@ -93,8 +93,14 @@ const tick = (): void => {
 };
 
 // Where there is little room, placing a call comes first, and the rest unfolds.
-const isWide = matchMedia("(min-width: 60rem)").matches;
-for (const fold of document.querySelectorAll<HTMLDetailsElement>(".fold")) fold.open = isWide;
+const wide = matchMedia("(min-width: 60rem)");
+const unfold = (): void => {
+  for (const fold of document.querySelectorAll<HTMLDetailsElement>(".fold")) {
+    fold.open = wide.matches;
+  }
+};
+wide.addEventListener("change", unfold);
+unfold();
 startKey();
 startPlacing();
 setInterval(tick, 250);
