@@ -85,6 +85,7 @@ const config: Options = {
     "agents/index": "src/agents/index.ts",
     "twilio/index": "src/twilio/index.ts",
     "vonage/index": "src/vonage/index.ts",
+    "telnyx/index": "src/telnyx/index.ts",
     "emulator/index": "src/emulator/index.ts",
     "cli/main": "src/cli/main.ts",
   },

@@ -1,3 +1,27 @@
+import type { EventData } from "../callbacks/event.ts";
+
+/** The path of a request that places a call, with the id of the TeXML application. */
+export const callPath = (applicationId: string): string => `/v2/texml/calls/${applicationId}`;
+
+/** The longest URL that Telnyx takes, in characters (its error 10003). */
+export const maxUrl = 2000;
+
+/** The notifications that are asked for: without a list Telnyx sends the last one alone. */
+export const statusEvents = "initiated ringing answered completed";
+
+/** The reason of an end by its `CallStatus` and `HangupCause`. What isn't here has that of its `CallStatus`. */
+export const reasons: ReadonlyMap<unknown, EventData["reason"]> = new Map([
+  ["completed normal_clearing", "normal"],
+  ["completed time_limit", "max_duration"],
+  ["failed call_rejected", "rejected"],
+]);
+
+/** Who answered, where Telnyx has another word than `EventData`. */
+export const answeredBy: ReadonlyMap<unknown, EventData["answered_by"]> = new Map([
+  ["machine", "machine_start"],
+  ["not_sure", "unknown"],
+]);
+
 /** The headers of a signed request, in lower case. */
 export const signatureHeaders = {
   /** Ed25519 of `signedBytes`, in base64. */

@@ -1,7 +1,7 @@
 import { carrierMedia } from "../flows/media/carrier-stream.ts";
 import { FrameException, parseJson } from "../flows/media/messages.ts";
+import { WholeFrames } from "../flows/media/whole-frames.ts";
 import { fieldsOf, isRecord, isText } from "../lib/check.ts";
-import { joined } from "../lib/encoding.ts";
 import type { MediaCodec, MediaInput, MediaMessage, MediaSide } from "../service.ts";
 import { callIdHeader } from "./wire.ts";
 
@@ -36,8 +36,7 @@ const bytesIn = (data: unknown): Uint8Array<ArrayBuffer> | undefined => {
 /** The messages of one WebSocket of Vonage's. */
 export const mediaCodec = (applicationId: string): MediaCodec => {
   let frameBytes: number | undefined;
-  /** Less than a frame. */
-  let rest: Uint8Array = new Uint8Array();
+  const frames = new WholeFrames();
 
   const started = (given: Readonly<Record<string, unknown>>): MediaInput => {
     const sample_rate = rateIn(given["content-type"]);
@@ -81,22 +80,17 @@ export const mediaCodec = (applicationId: string): MediaCodec => {
     },
     audio: (pcm) => {
       const size = frameBytes ?? pcm.length;
-      const bytes = joined([rest, pcm]);
-      const whole = bytes.length - (bytes.length % size);
-      rest = bytes.slice(whole);
-      return Array.from({ length: whole / size }, (_, at) =>
+      const bytes = frames.take(pcm, size);
+      return Array.from({ length: bytes.length / size }, (_, at) =>
         bytes.slice(at * size, (at + 1) * size),
       );
     },
     flush: () => {
-      if (!frameBytes || rest.length === 0) return [];
-      const frame = new Uint8Array(frameBytes);
-      frame.set(rest);
-      rest = new Uint8Array();
-      return [frame];
+      const frame = frames.flush(frameBytes ?? 0);
+      return frame.length ? [frame] : [];
     },
     clear: () => {
-      rest = new Uint8Array();
+      frames.clear();
       return message("clear");
     },
     // What is kept, less than 20 ms, is played after it.

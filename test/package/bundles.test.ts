@@ -50,6 +50,7 @@ describe("a bundle of one name leaves the others out", () => {
     for (const [carrier, words] of [
       ["twilio", /twilio|twiml/i],
       ["vonage", /vonage|\bncco/i],
+      ["telnyx", /telnyx|texml/i],
     ] as const) {
       expect(await bundle(`export * from "outdial/${carrier}"`)).toMatch(words);
       const others = entries.filter((one) => !one.includes(carrier) && !one.includes("emulator"));

@@ -42,6 +42,8 @@ const contents = [
   "dist/results-*.js",
   "dist/start-*.js",
   "dist/trigger-*.js",
+  "dist/telnyx/index.d.ts",
+  "dist/telnyx/index.js",
   "dist/twilio/index.d.ts",
   "dist/twilio/index.js",
   "dist/vonage/index.d.ts",

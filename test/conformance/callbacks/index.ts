@@ -2,6 +2,7 @@ import type { Case } from "../case.ts";
 import { cases as handler } from "./handler.ts";
 import { cases as request } from "./request.ts";
 import { cases as signatures } from "./signatures.ts";
+import { cases as telnyx } from "./telnyx.ts";
 import { cases as timestamped } from "./timestamped.ts";
 import { cases as twilio } from "./twilio.ts";
 import { cases as url } from "./url.ts";
@@ -16,4 +17,5 @@ export const cases: readonly Case[] = [
   ...request,
   ...handler,
   ...twilio,
+  ...telnyx,
 ];

@@ -21,6 +21,7 @@ import {
   type SignatureRefusal,
 } from "outdial";
 import type { CampaignService } from "outdial/campaigns";
+import { type PublicKey, type TelnyxOptions, telnyx, telnyxCalls } from "outdial/telnyx";
 import { type AuthToken, type TwilioOptions, twilio, twilioCalls } from "outdial/twilio";
 import { type SignatureSecret, type VonageOptions, vonage, vonageCalls } from "outdial/vonage";
 import { params } from "./params.ts";
@@ -33,8 +34,19 @@ const vonageOptions: VonageOptions = {
   signatureSecret,
 };
 
-export const services: readonly Service[] = [twilio(twilioOptions), vonage(vonageOptions)];
-const onlyCalls: readonly CallService[] = [twilioCalls(twilioOptions), vonageCalls(vonageOptions)];
+const publicKey: PublicKey = async () => ["11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="];
+const telnyxOptions: TelnyxOptions = { applicationId: "1494404757140276705", publicKey };
+
+export const services: readonly Service[] = [
+  twilio(twilioOptions),
+  vonage(vonageOptions),
+  telnyx(telnyxOptions),
+];
+const onlyCalls: readonly CallService[] = [
+  twilioCalls(twilioOptions),
+  vonageCalls(vonageOptions),
+  telnyxCalls(telnyxOptions),
+];
 export const accounts: readonly CampaignService[] = onlyCalls;
 
 export const place = (service: CallService, more: CallOptions): Promise<unknown> => {

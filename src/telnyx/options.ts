@@ -1,0 +1,110 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { check, isFunction, isText, presence } from "../lib/check.ts";
+import type { PublicKey } from "./application.ts";
+import { isPublicKey } from "./signature.ts";
+
+/** The TeXML application at Telnyx, and what its calls do beyond the fields of `calls.create`. */
+export interface TelnyxOptions {
+  /** The id of the TeXML application, digits. It is in the URL of every request. */
+  readonly applicationId: string;
+  /**
+   * The account's public key, 32 bytes in base64, or a function that returns it; while it is rotated, a list. It
+   * verifies Telnyx's signatures of notifications and flow requests. Without it the signed URL alone proves where a
+   * request comes from.
+   *
+   * @defaultValue none
+   */
+  readonly publicKey?: PublicKey | undefined;
+  /**
+   * Whether Telnyx finds out if a person or a machine answered: `"Enable"` decides at once, `"DetectMessageEnd"` waits
+   * for the end of a machine's greeting. `flow_url` is requested only once that is decided.
+   *
+   * @defaultValue left out, so Telnyx's own: no detection
+   */
+  readonly machineDetection?: "Enable" | "DetectMessageEnd" | undefined;
+  /**
+   * How it finds out: `"Premium"` is more exact and costs more. Needs `machineDetection`.
+   *
+   * @defaultValue left out, so Telnyx's own: `"Regular"`
+   */
+  readonly detectionMode?: "Premium" | "Regular" | undefined;
+  /**
+   * Milliseconds that the callee's telephone rings, in whole seconds: 5 000 to 120 000.
+   *
+   * @defaultValue left out, so Telnyx's own: 30 000
+   */
+  readonly ringTimeout?: number | undefined;
+  /**
+   * Milliseconds after which Telnyx ends a call, in whole seconds: 30 000 to 14 400 000.
+   *
+   * @defaultValue left out, so Telnyx's own: 14 400 000 (4 h)
+   */
+  readonly timeLimit?: number | undefined;
+  /**
+   * Calls that the account may begin in a second. Telnyx documents no rate, and refuses what is above the account's: a
+   * campaign with a higher `rate` doesn't open.
+   *
+   * @defaultValue 1
+   */
+  readonly callsPerSecond?: number | undefined;
+}
+
+/** The checked options of an application. */
+export type TelnyxSettings = Omit<TelnyxOptions, "callsPerSecond"> & {
+  readonly callsPerSecond: number;
+};
+
+/** A duration that Telnyx takes in seconds. */
+const wholeSeconds = (least: number, most: number): GenericSchema<number> =>
+  custom(
+    (value) => typeof value === "number" && value >= least && value <= most && value % 1000 === 0,
+    `must be milliseconds, whole seconds from ${least} to ${most}`,
+  );
+
+const TelnyxSchema: GenericSchema<unknown, TelnyxSettings> = strictObject(
+  {
+    applicationId: custom<string>(
+      (value) => isText(value) && /^\d{1,30}$/.test(value),
+      "must be the id of a TeXML application: digits, as a string",
+    ),
+    publicKey: optional(
+      custom<PublicKey>(
+        (value) =>
+          isFunction(value) ||
+          (!!value && [value].flat().length > 0 && [value].flat().every(isPublicKey)),
+        "must be 32 bytes in base64, or a function: is the environment variable set?",
+      ),
+    ),
+    machineDetection: optional(
+      custom<NonNullable<TelnyxOptions["machineDetection"]>>(
+        (value) => value === "Enable" || value === "DetectMessageEnd",
+        'must be "Enable" or "DetectMessageEnd"',
+      ),
+    ),
+    detectionMode: optional(
+      custom<NonNullable<TelnyxOptions["detectionMode"]>>(
+        (value) => value === "Premium" || value === "Regular",
+        'must be "Premium" or "Regular"',
+      ),
+    ),
+    ringTimeout: optional(wholeSeconds(5000, 120_000)),
+    timeLimit: optional(wholeSeconds(30_000, 14_400_000)),
+    callsPerSecond: optional(
+      custom<number>(
+        (value) => typeof value === "number" && value > 0 && value < 2 ** 31,
+        "must be a number above 0",
+      ),
+      1,
+    ),
+  },
+  presence,
+);
+
+/**
+ * The checked options of an application.
+ *
+ * @param read - returns the options; a getter of the caller's may throw in it
+ * @throws {BadParametersException} that names each option and its rule
+ */
+export const settingsOf = (read: () => unknown): TelnyxSettings =>
+  check(TelnyxSchema, read, "options");

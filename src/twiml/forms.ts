@@ -1,0 +1,96 @@
+import type { EventData } from "../callbacks/event.ts";
+import { statuses } from "./statuses.ts";
+
+/** The fields of a form. */
+export type Form = Readonly<Record<string, string>>;
+
+/**
+ * The fields of a form of the carrier's, whose names all begin with a capital. Each is there once; of two values
+ * Twilio's signature doesn't tell which is meant.
+ */
+const formOf = (text: string): Form | undefined => {
+  const given = [...new URLSearchParams(text)].filter(([name]) => /^[A-Z]/.test(name));
+  const fields = Object.fromEntries(given);
+  return fields.AccountSid && Object.keys(fields).length === given.length ? fields : undefined;
+};
+
+/** ISO 8601 in UTC of a time in RFC 2822 or ISO 8601. */
+const isoOf = (time = ""): string | undefined => {
+  const at = Date.parse(time);
+  return at ? new Date(at).toISOString() : undefined;
+};
+
+/** The type of a notification that is not about the state of a call. */
+const otherType = ({ CallStatus, RecordingStatus, AnsweredBy }: Form) => {
+  if (RecordingStatus) return `recording.${RecordingStatus}`;
+  if (CallStatus) return `call.${CallStatus}`;
+  return AnsweredBy ? "call.machine_detected" : "unknown";
+};
+
+/** What a carrier's forms have otherwise than another's. */
+export interface Forms {
+  /** The reason of an end, where the form says more than its `CallStatus`. */
+  readonly reasonIn: (form: Form) => EventData["reason"];
+  /** Who answered, in the words of `EventData`; `AnsweredBy` where it is absent. */
+  readonly answeredBy?: (form: Form) => string | undefined;
+  /** The direction of a call whose flow request has none. */
+  readonly direction?: string;
+  /** Whether a form at a flow URL is a notification that was sent elsewhere, where the signature covers no URL. */
+  readonly isElsewhere?: (form: Form) => boolean;
+}
+
+const whoAnswered = ({ AnsweredBy }: Form) => AnsweredBy;
+
+/** A notification of TwiML's form in the form that the schema `CallEvent` takes; `undefined` if it is none. */
+export const eventOf = (text: string, { reasonIn, answeredBy = whoAnswered }: Forms): unknown => {
+  const fields = formOf(text);
+  if (!fields) return;
+  const { CallSid, CallStatus = "", RecordingSid, RecordingStatus, SequenceNumber } = fields;
+  const { CallDuration = "" } = fields;
+  const status = RecordingStatus ? undefined : statuses.get(CallStatus);
+  const type = status?.type ?? otherType(fields);
+  const subject = RecordingStatus ? RecordingSid : CallSid;
+  const occurred_at = isoOf(fields.Timestamp);
+  return {
+    id: subject && `${subject}.${SequenceNumber ?? type}`,
+    type,
+    api_version: fields.ApiVersion,
+    occurred_at,
+    account_id: fields.AccountSid,
+    call_id: CallSid,
+    // Those of the wrong type are left out: an absent field is no text.
+    data: {
+      ...fields,
+      from: fields.From,
+      to: fields.To,
+      reason: status && (reasonIn(fields) ?? status.reason),
+      duration:
+        status?.type === "call.completed" && /^\d+$/.test(CallDuration)
+          ? Number(CallDuration)
+          : undefined,
+      recording_url: fields.RecordingUrl,
+      answered_by: answeredBy(fields),
+      ...(status?.time && { [status.time]: occurred_at }),
+    },
+  };
+};
+
+/** A flow request of TwiML's form in the form that the schema `FlowRequest` takes; `undefined` if it is none. */
+export const flowOf = (
+  text: string,
+  { answeredBy = whoAnswered, direction = "", isElsewhere }: Forms,
+): unknown => {
+  const fields = formOf(text);
+  if (!fields || isElsewhere?.(fields)) return;
+  const { CallSid, AccountSid, From, To, Direction = direction } = fields;
+  const answered_by = answeredBy(fields);
+  return {
+    ...fields,
+    call_id: CallSid,
+    account_id: AccountSid,
+    from_number: From,
+    to_number: To,
+    direction: Direction.replace(/^outbound.*/, "outbound"),
+    ...(answered_by && { answered_by }),
+  };
+};

@@ -1,0 +1,56 @@
+import type { Action, Dial, Hangup, Play } from "../flows/actions.ts";
+import {
+  branchesOf,
+  continuationIn,
+  firstBranch,
+  isBranch,
+  signContinuation,
+} from "../flows/continuation.ts";
+import { isText } from "../lib/check.ts";
+import type { ApplicationSide, FlowInput } from "../service.ts";
+import { branches } from "./statuses.ts";
+import type { Redirect } from "./verbs.ts";
+
+/**
+ * The URL that decides what follows a `dial`.
+ *
+ * @throws {BadParametersException} that names a branch, without the option `secret`
+ */
+const branchesUrlOf = async (dial: Dial, input: FlowInput): Promise<string | undefined> => {
+  const branch = firstBranch(dial);
+  const { flow_url } = dial;
+  return branch && signContinuation({ ...branchesOf(dial), flow_url }, input, branch);
+};
+
+/** What follows a `dial`, out of the signed URL that the request came to; `undefined` for any other request. */
+const followingDial = (input: FlowInput): Play | Hangup | Redirect | undefined => {
+  const decided = continuationIn(input);
+  if (!decided) return;
+  const branch = branches.get(input.call.DialCallStatus);
+  const action = branch && decided[branch];
+  if (isBranch(action)) return action;
+  const { flow_url } = decided;
+  return isText(flow_url) ? { action: "redirect", flow_url } : { action: "hangup" };
+};
+
+/**
+ * Answers flow requests with a document of verbs.
+ *
+ * @param documentFor - the document of an action; `branchesUrl` decides what follows a `dial`
+ */
+export const responder =
+  (
+    documentFor: (
+      action: Action | Redirect,
+      branchesUrl: string | undefined,
+      input: FlowInput | undefined,
+    ) => string,
+  ): ApplicationSide["respond"] =>
+  async (decide, input) => {
+    const action = (input && followingDial(input)) ?? (await decide());
+    const branchesUrl =
+      action.action === "dial" && input ? await branchesUrlOf(action, input) : undefined;
+    return new Response(documentFor(action, branchesUrl, input), {
+      headers: { "Content-Type": "text/xml" },
+    });
+  };

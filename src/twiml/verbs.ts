@@ -1,0 +1,146 @@
+import type { Action, Dial, Play, Stream } from "../flows/actions.ts";
+import { startParameters } from "../flows/media/start-parameters.ts";
+import { fail } from "../lib/check.ts";
+
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** An element of XML. A text in it is never markup: `print` escapes it. */
+interface Element {
+  readonly name: string;
+  readonly attributes: Attributes;
+  readonly children: readonly (Element | string)[];
+}
+
+const element = (
+  name: string,
+  attributes: Attributes = {},
+  ...children: Element["children"]
+): Element => ({ name, attributes, children });
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => entities[character] ?? "");
+
+const print = (node: Element | string): string => {
+  if (typeof node === "string") return escaped(node);
+  const { name, attributes, children } = node;
+  const written = Object.entries(attributes)
+    .map(([key, value]) => (value === undefined ? "" : ` ${key}="${escaped(value)}"`))
+    .join("");
+  const content = children.map(print).join("");
+  return `<${name}${written}${content ? `>${content}</${name}>` : "/>"}`;
+};
+
+/** What a carrier's dialect has otherwise than another's. */
+export interface Dialect {
+  /** The carrier, as its messages name it. */
+  readonly carrier: string;
+  /** Whether `<Connect>` has `action`: without it the verb after it is followed. */
+  readonly connectHasAction: boolean;
+  /** Attributes that each `<Stream>` has. */
+  readonly streamAttributes?: Attributes;
+  /** Attributes that each `<Dial>` has. */
+  readonly dialAttributes?: Attributes;
+  /** Why a `<Dial>` can't ring for so many seconds, as the end of a sentence. */
+  readonly ringRule: (seconds: number) => string | undefined;
+}
+
+/** A URL as it is requested: ASCII without spaces, which any XML can hold. */
+const urlOf = (url: string): string => new URL(url).href;
+
+const hangup = element("Hangup");
+
+const redirect = (flow_url: string): Element =>
+  element("Redirect", { method: "POST" }, urlOf(flow_url));
+
+const next = (flow_url: string | undefined): Element => (flow_url ? redirect(flow_url) : hangup);
+
+/** The attributes of a verb after which the carrier requests a URL. */
+const actionAt = (url: string | undefined) =>
+  url === undefined ? {} : { action: urlOf(url), method: "POST" };
+
+const play = ({ media_url, flow_url }: Play): readonly Element[] => [
+  element("Play", {}, urlOf(media_url)),
+  next(flow_url),
+];
+
+const stream = (
+  { ws_url, sample_rate, chunk_size, record, flow_url }: Stream,
+  { carrier, connectHasAction, streamAttributes }: Dialect,
+): readonly Element[] => {
+  if (sample_rate === "16k") fail("sample_rate", `must be "8k": ${carrier} has no other`);
+  if (chunk_size !== undefined && chunk_size !== 20)
+    fail("chunk_size", `must be 20: ${carrier} has no other`);
+  if (record)
+    fail("record", `must be false: ${carrier} records whole calls, by record of calls.create`);
+  const { origin, pathname, search } = new URL(ws_url);
+  const parameters = startParameters(search).map(([name, value]) =>
+    element("Parameter", { name, value }),
+  );
+  const url = origin + pathname;
+  const streamed = element("Stream", { url, ...streamAttributes }, ...parameters);
+  return connectHasAction
+    ? [element("Connect", actionAt(flow_url), streamed)]
+    : [element("Connect", {}, streamed), next(flow_url)];
+};
+
+const dial = (
+  { to, timeout, record, flow_url }: Dial,
+  branchesUrl: string | undefined,
+  { ringRule, dialAttributes }: Dialect,
+): Element => {
+  const rule = timeout === undefined ? undefined : ringRule(timeout);
+  if (rule) fail("timeout", rule);
+  if (/\p{C}/u.test(to)) fail("to", "must be without control characters");
+  const attributes = {
+    timeout: timeout?.toString(),
+    ...dialAttributes,
+    record: record ? "record-from-answer" : undefined,
+    ...actionAt(branchesUrl ?? flow_url),
+  };
+  return element("Dial", attributes, element(to.startsWith("+") ? "Number" : "Sip", {}, to));
+};
+
+/** The action that only continues at another flow URL. */
+export interface Redirect {
+  readonly action: "redirect";
+  readonly flow_url: string;
+}
+
+const verbs = (
+  action: Action | Redirect,
+  branchesUrl: string | undefined,
+  dialect: Dialect,
+): readonly Element[] => {
+  switch (action.action) {
+    case "play":
+      return play(action);
+    case "stream":
+      return stream(action, dialect);
+    case "dial":
+      return [dial(action, branchesUrl, dialect)];
+    case "redirect":
+      return [redirect(action.flow_url)];
+    case "hangup":
+      return [hangup];
+  }
+};
+
+/**
+ * An action as the verbs of TwiML, or of TeXML, which has the same.
+ *
+ * @param branchesUrl - the URL that decides what follows a `dial`
+ * @throws {BadParametersException} for what the carrier can't do, by the field
+ */
+export const documentOf = (
+  action: Action | Redirect,
+  branchesUrl: string | undefined,
+  dialect: Dialect,
+): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>${print(element("Response", {}, ...verbs(action, branchesUrl, dialect)))}`;
