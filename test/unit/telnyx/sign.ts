@@ -1,4 +1,5 @@
 import { createPrivateKey, sign } from "node:crypto";
+import { signedBytes } from "../../../src/telnyx/signature.ts";
 
 /** Test 1 of RFC 8032: its secret key as PKCS#8, and its public key as Telnyx's portal shows one. */
 export const publicKey = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
@@ -14,7 +15,7 @@ const privateKey = createPrivateKey({
 
 /** The signature of a body, by Node's own Ed25519. */
 export const signatureOf = (body: string, timestamp: string): string =>
-  sign(null, Buffer.from(`${timestamp}|${body}`), privateKey).toString("base64");
+  sign(null, signedBytes(timestamp, Buffer.from(body)), privateKey).toString("base64");
 
 /** The present, in Unix seconds. */
 export const now = (): number => Math.floor(Date.now() / 1000);
