@@ -2,7 +2,7 @@ import type { EventData } from "../callbacks/event.ts";
 import { statuses } from "./statuses.ts";
 
 /** The fields of a form. */
-export type Form = Readonly<Record<string, string>>;
+type Form = Readonly<Record<string, string>>;
 
 /**
  * The fields of a form of the carrier's, whose names all begin with a capital. Each is there once; of two values
