@@ -1,5 +1,6 @@
 import type { Storage } from "outdial/campaigns";
 import type { Entry } from "./entries.ts";
+import type { ServiceName } from "./services/index.ts";
 
 /** The runtimes that run the list, by the names that the report uses. */
 export const runtimes = [
@@ -24,6 +25,8 @@ export interface Env {
    * `test/peer/server.ts`.
    */
   readonly peer: string;
+  /** The carrier that the list is run with; without one, outdial's own interface. */
+  readonly service?: ServiceName | undefined;
   /** How this runtime prints a value: `util.inspect`, `Deno.inspect`, or its console's nearest. */
   readonly inspect: (value: unknown) => string;
   /** A new database of this runtime's own, where it has SQLite. */
@@ -37,6 +40,8 @@ export interface ClientEnv extends Env, Entry {}
 export interface Case<E = Env> {
   /** The rule, in one sentence, unique in the list. */
   readonly name: string;
+  /** Why it is not run, in any runtime. */
+  readonly exempt?: string;
   readonly run: (env: E) => Promise<void> | void;
 }
 

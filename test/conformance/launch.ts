@@ -4,6 +4,7 @@ import { type Ended, execute, path } from "../examples/execute.ts";
 import { install } from "../package/project.ts";
 import { programs } from "../runtimes/programs.ts";
 import type { Runtime } from "./case.ts";
+import type { ServiceName } from "./services/index.ts";
 
 const { node22, node24, node26, deno, bun } = programs;
 
@@ -42,9 +43,22 @@ const makeProject = (): string => {
   return project;
 };
 
-/** Runs the list in a runtime, on the packed package, and returns all that the runtime printed. */
-export const launch = async (runtime: Runtime, peer: string): Promise<Ended> => {
+/**
+ * Runs the list in a runtime, on the packed package, and returns all that the runtime printed.
+ *
+ * @param service - the carrier that it is run with; without one, outdial's own interface
+ */
+export const launch = async (
+  runtime: Runtime,
+  peer: string,
+  service?: ServiceName,
+): Promise<Ended> => {
   const [command = "", ...args] = commandFor(peer)[runtime];
-  const env = { PEER: peer, CHROMIUM_PATH: process.env.CHROMIUM_PATH ?? "" };
+  const env = {
+    PEER: peer,
+    SERVICE: service ?? "",
+    CHROMIUM_PATH: process.env.CHROMIUM_PATH ?? "",
+  };
+  if (service && runtime !== "happy-dom") args.push(service);
   return execute(command, args, env, { cwd: makeProject(), patience: 590_000 });
 };

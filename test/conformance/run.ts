@@ -1,6 +1,7 @@
 import type { Case, Env } from "./case.ts";
 import { exempt } from "./exempt.ts";
 import { cases } from "./index.ts";
+import { casesWith, isService, type ServiceName } from "./services/index.ts";
 
 /** What became of one case: passed, failed with an error, or not run for a reason on the list. */
 export interface Result {
@@ -27,11 +28,18 @@ const outcome = async (run: () => Promise<void> | void): Promise<string | undefi
   }
 };
 
+/** The service that a launcher names; `undefined` where it names none. */
+export const serviceIn = (name: string | null | undefined): ServiceName | undefined =>
+  name && isService(name) ? name : undefined;
+
 /** Runs every case that this runtime can run, one after the other. */
-export const run = async (env: Env, list: readonly Case[] = cases): Promise<readonly Result[]> => {
+export const run = async (
+  env: Env,
+  list: readonly Case[] = env.service ? casesWith(env.service) : cases,
+): Promise<readonly Result[]> => {
   const results: Result[] = [];
-  for (const { name, run } of list) {
-    const reason = exempt[env.runtime]?.[name];
+  for (const { name, run, exempt: everywhere } of list) {
+    const reason = everywhere ?? exempt[env.runtime]?.[name];
     if (reason) results.push({ name, exempt: reason });
     else {
       const error = await outcome(() => run(env));

@@ -4,6 +4,7 @@ export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
+  /** `{token}` becomes the credentials of the request's `Authorization`, as in headers. */
   readonly body?: string;
   /** How often the body is written. */
   readonly times?: number;
@@ -33,16 +34,29 @@ export interface Part {
 
 const fetch = globalThis.fetch;
 
-/** Gives a part of the peer of its own, which answers its first request by the first answer, and so on. */
-export const answering = (peer: string, ...answers: readonly Answer[]): Part => {
-  const id = Math.random().toString(36).slice(2);
-  // Backwards, as an answer may repeat the key: the client refuses a base URL with the key in base64.
-  const encoded = [...btoa(JSON.stringify(answers))]
-    .reverse()
-    .join("")
+const backwards = (text: string): string => [...text].reverse().join("");
+
+/** Backwards, as an answer may repeat the key: the client refuses a base URL with the key in base64. */
+const encode = (answers: readonly Answer[]): string =>
+  backwards(btoa(JSON.stringify(answers)))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
     .replaceAll("=", "");
+
+const decode = (encoded: string): readonly Answer[] =>
+  JSON.parse(atob(backwards(encoded).replaceAll("-", "+").replaceAll("_", "/")));
+
+/** The base URL of a part of the peer, with other answers; another URL as it is. */
+export const inAnswers = (baseUrl: string, change: (answer: Answer) => Answer): string =>
+  baseUrl.replace(
+    /(\/p\/\w+\/)([\w-]+)/,
+    (_, start: string, encoded: string) => start + encode(decode(encoded).map(change)),
+  );
+
+/** Gives a part of the peer of its own, which answers its first request by the first answer, and so on. */
+export const answering = (peer: string, ...answers: readonly Answer[]): Part => {
+  const id = Math.random().toString(36).slice(2);
+  const encoded = encode(answers);
   return {
     baseUrl: `${peer}/p/${id}/${encoded}`,
     seen: async () => (await fetch(`${peer}/journal/${id}`)).json(),

@@ -10,8 +10,9 @@ const journal = new Map<string, Seen[]>();
 
 const cors = {
   "access-control-allow-origin": "*",
-  "access-control-allow-headers": "*, content-type, x-api-key, x-extra",
-  "access-control-expose-headers": "retry-after, x-request-id",
+  "access-control-allow-headers": "*, authorization, content-type, x-api-key, x-extra",
+  "access-control-expose-headers":
+    "retry-after, x-request-id, twilio-request-id, x-nexmo-trace-id, x-ratelimit-reset",
 };
 
 const fromBackwards = (text: string): string =>
@@ -35,6 +36,10 @@ const answerWith = (response: ServerResponse, answer: Answer): void => {
   if (answer.after === "drop") return void setTimeout(() => response.socket?.destroy(), 50);
   response.end();
 };
+
+/** An answer that repeats the credentials of its request. */
+const withToken = (answer: Answer, authorization = ""): Answer =>
+  JSON.parse(JSON.stringify(answer).replaceAll("{token}", authorization.split(" ").at(-1) ?? ""));
 
 const server = createServer(async (request, response) => {
   const { method = "", url = "", headers } = request;
@@ -64,7 +69,7 @@ const server = createServer(async (request, response) => {
     body,
   });
   const answer = answers[Math.min(seen.length, answers.length) - 1];
-  if (answer) answerWith(response, answer);
+  if (answer) answerWith(response, withToken(answer, headers.authorization));
 });
 
 // The launcher holds the other end of stdin: when it goes, this goes.

@@ -1,7 +1,7 @@
 import type { DurableStorage } from "outdial/campaigns";
 import { cases as campaigns } from "../conformance/campaigns.ts";
 import { cases } from "../conformance/index.ts";
-import { report, run } from "../conformance/run.ts";
+import { report, run, serviceIn } from "../conformance/run.ts";
 import { inspect } from "./inspect.ts";
 
 /** What is used of a Durable Object's state. */
@@ -35,13 +35,16 @@ export class Room {
 /** The list as a Cloudflare Worker. */
 export default {
   async fetch(request: Request, { ROOMS }: { readonly ROOMS: Rooms }): Promise<Response> {
-    const peer = new URL(request.url).searchParams.get("peer") ?? "";
+    const { searchParams } = new URL(request.url);
+    const peer = searchParams.get("peer") ?? "";
+    const service = serviceIn(searchParams.get("service"));
     const unhandled: string[] = [];
     addEventListener("unhandledrejection", ({ reason }) => unhandled.push(String(reason)));
+    const inRoom = async () => (await ROOMS.get(ROOMS.idFromName("room")).fetch(request)).json();
     const others = cases.filter((one) => !campaigns.includes(one));
-    const here = await run({ runtime: "workerd", peer, inspect }, others);
-    const room = await ROOMS.get(ROOMS.idFromName("room")).fetch(request);
-    const results = [...here, ...(await room.json())];
+    const results = service
+      ? await run({ runtime: "workerd", peer, service, inspect })
+      : [...(await run({ runtime: "workerd", peer, inspect }, others)), ...(await inRoom())];
     return new Response(
       [...unhandled.map((each) => `UNHANDLED ${each}`), report(results)].join("\n"),
     );

@@ -1,7 +1,7 @@
 import { Miniflare } from "miniflare";
 import { bundle } from "./bundle.ts";
 
-const [, , peer = ""] = process.argv;
+const [, , peer = "", service = ""] = process.argv;
 const worker = new Miniflare({
   modules: true,
   script: await bundle("./worker.ts", "esm"),
@@ -9,9 +9,8 @@ const worker = new Miniflare({
   durableObjects: { ROOMS: { className: "Room", useSQLite: true } },
 });
 try {
-  const response = await worker.dispatchFetch(
-    `https://worker.test/?peer=${encodeURIComponent(peer)}`,
-  );
+  const query = new URLSearchParams({ peer, service });
+  const response = await worker.dispatchFetch(`https://worker.test/?${query}`);
   console.log(await response.text());
 } finally {
   await worker.dispose();

@@ -34,8 +34,7 @@ export const cases: readonly ClientCase[] = [
           { 401: "UnauthorizedException", 403: "ForbiddenException" }[status] ?? "ServiceException";
         assert.equal(error.name, name);
         assert.equal(error.code, status);
-        const isUnclear = [408, 409, 425, 499].includes(status) || status >= 500;
-        assert.equal(error.placed, isUnclear ? "maybe" : "no");
+        assert.equal(error.placed, env.refuses(status) ? "no" : "maybe");
         assert.equal(error.detail, "no");
         assert.equal(posts, 1);
       }
@@ -243,7 +242,7 @@ export const cases: readonly ClientCase[] = [
           const isHidden = env.runtime === "chromium" && ![300, 305, 306].includes(status);
           assert.equal(error.code, isHidden ? 0 : status);
           // 307 and 308 ask for the same POST elsewhere; others often answer one that was processed.
-          assert.equal(error.placed, !isHidden && status > 306 ? "no" : "maybe");
+          assert.equal(error.placed, !isHidden && env.refuses(status) ? "no" : "maybe");
         }
       }
     },

@@ -14,8 +14,9 @@ const waiting: (() => void)[] = [];
 /** When the network is gone, the next time. */
 export const gone = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
 
-/** When the network was gone, and when it was given back, by the clock of the machine. */
+/** When the network began to go, when it was gone, and when it was given back, by the clock of the machine. */
 export interface Outage {
+  readonly going: number;
   readonly gone: number;
   readonly back: number;
 }
@@ -28,6 +29,7 @@ export interface Outage {
  */
 export const cut = async (way: Cut, slowness: number, machine: string): Promise<Outage> => {
   if (!machine || ownNetwork() === machine) throw new Error("this is the machine's own network");
+  const going = Date.now();
   if (way === "unaddressed") ip("address", "delete", "127.0.0.1/8", "dev", "lo");
   ip("link", "set", "lo", "down");
   const gone = Date.now();
@@ -36,5 +38,5 @@ export const cut = async (way: Cut, slowness: number, machine: string): Promise<
   const back = Date.now();
   ip("link", "set", "lo", "up");
   if (way === "unaddressed") ip("address", "replace", "127.0.0.1/8", "dev", "lo");
-  return { gone, back };
+  return { going, gone, back };
 };
