@@ -156,12 +156,14 @@ const responseWith = (carrier: Carrier, response: Response, token: string): Resp
         ),
     }),
   );
-  const { status } = response;
+  const { status, url } = response;
   const headers = Object.entries(headersWith(carrier, Object.fromEntries(response.headers)));
-  return new Response(body, {
+  const translated = new Response(body, {
     status,
     headers: headers.map(([name, value]): [string, string] => [name, inPlace(value)]),
   });
+  // The Edge VM shows by the URL alone that a redirect was followed.
+  return Object.defineProperty(translated, "url", { value: url });
 };
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
