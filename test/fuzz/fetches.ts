@@ -1,3 +1,4 @@
+import type { Entry } from "../conformance/entries.ts";
 import { mayPlace, type Step } from "./service.ts";
 
 /** A service in the place of a network, one step a POST, and what it saw. */
@@ -21,14 +22,20 @@ const bodyOf = ({ body, status, stall }: Step): BodyInit | null => {
 /**
  * @param heeds - whether it ends with the signal that it is given, or is deaf to it
  * @param wait - milliseconds that it takes before it answers
+ * @param refuses - whether a status says that no call was placed
  */
-export const line = (steps: readonly Step[], heeds: boolean, wait: number): Line => {
+export const line = (
+  steps: readonly Step[],
+  heeds: boolean,
+  wait: number,
+  refuses: Entry["refuses"],
+): Line => {
   let posts = 0;
   let accepted = 0;
   const fetch = async (_: string, { signal }: RequestInit): Promise<Response> => {
     const step = steps[Math.min(posts++, steps.length - 1)];
     if (!step) throw new Error("no step");
-    if (mayPlace(step)) accepted++;
+    if (mayPlace(step, refuses)) accepted++;
     if (wait) await new Promise((resolve) => setTimeout(resolve, wait));
     if (heeds && signal?.aborted) throw signal.reason;
     if (step.instead === "nothing") {

@@ -1,3 +1,12 @@
+import type { Entry } from "../conformance/entries.ts";
+import type { Carrier } from "../conformance/services/carrier.ts";
+
+/** What is fuzzed: the entries, with a carrier or with outdial's own interface. */
+export interface Subject {
+  readonly entries: readonly Entry[];
+  readonly carrier?: Carrier;
+}
+
 /** What a run of the fuzz came to. */
 export interface Fuzzed {
   readonly runs: number;

@@ -1,10 +1,9 @@
 import { assert } from "chai";
 import fc from "fast-check";
 import { type Attempt, isException } from "outdial";
-import { entries } from "../conformance/entries.ts";
 import { line } from "./fetches.ts";
-import type { Fuzzed } from "./fuzzed.ts";
-import { key, telling } from "./secrets.ts";
+import type { Fuzzed, Subject } from "./fuzzed.ts";
+import { keyOf, telling } from "./secrets.ts";
 import { mayPlace, step } from "./service.ts";
 
 /** The deadline of a call, in milliseconds. */
@@ -26,22 +25,23 @@ const params = {
 };
 
 /** One call: its keys, what becomes of each POST, and the odd ways of who makes it. */
-const call = key.chain((apiKey) =>
-  fc.record({
-    entry: fc.constantFrom(...entries),
-    apiKey: fc.constant(apiKey),
-    steps: fc.array(step(telling({ key: apiKey, numbers: [from_number, to_number] })), {
-      minLength: 1,
-      maxLength: 4,
+const callOf = ({ entries, carrier }: Subject) =>
+  keyOf(carrier).chain((apiKey) =>
+    fc.record({
+      entry: fc.constantFrom(...entries),
+      apiKey: fc.constant(apiKey),
+      steps: fc.array(step(telling({ key: apiKey, numbers: [from_number, to_number] }, carrier)), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      heeds: fc.boolean(),
+      wait: fc.constantFrom(0, 0, 0, 1, deadline - 10, deadline + 20),
+      retries: fc.nat(2),
+      path: fc.constantFrom("auto" as const, "calls" as const),
+      keys: fc.constantFrom("text", "function", "another", "late", "fails later"),
+      abort: fc.constantFrom(undefined, undefined, 1, deadline - 20),
     }),
-    heeds: fc.boolean(),
-    wait: fc.constantFrom(0, 0, 0, 1, deadline - 10, deadline + 20),
-    retries: fc.nat(2),
-    path: fc.constantFrom("auto" as const, "calls" as const),
-    keys: fc.constantFrom("text", "function", "another", "late", "fails later"),
-    abort: fc.constantFrom(undefined, undefined, 1, deadline - 20),
-  }),
-);
+  );
 
 type Keys = (apiKey: string) => string | (() => string | Promise<string>);
 
@@ -73,6 +73,7 @@ const keysBy: Readonly<Record<string, Keys>> = {
  * later; at most one POST may have been; and no secret is shown, in any of the spellings that redaction knows.
  */
 export const fuzz = async (
+  subject: Subject,
   inspect: (value: unknown) => string,
   seed: number,
   numRuns: number,
@@ -81,9 +82,9 @@ export const fuzz = async (
   const later: (() => void)[] = [];
   await fc.assert(
     fc.asyncProperty(
-      call,
+      callOf(subject),
       async ({ entry, apiKey, steps, heeds, wait, abort, keys, ...options }) => {
-        const { fetch, seen } = line(steps, heeds, wait);
+        const { fetch, seen } = line(steps, heeds, wait, entry.refuses);
         const attempts: Attempt[] = [];
         const controller = new AbortController();
         const reason = new Error("enough");
@@ -122,7 +123,7 @@ export const fuzz = async (
           if (settled.placed === "no") assert.equal(accepted, 0, `"no", but: ${settled.message}`);
           if (posts > 0) assert.notEqual(settled.name, "BadParametersException");
           const last = steps[Math.min(posts, steps.length) - 1];
-          if (last && !mayPlace(last) && settled.name !== "TimeoutException")
+          if (last && !mayPlace(last, entry.refuses) && settled.name !== "TimeoutException")
             assert.equal(settled.placed, "no", `refused, but: ${settled.message}`);
         } else {
           assert.isString(Object(settled).id, `not documented: ${String(settled)}`);

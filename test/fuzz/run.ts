@@ -1,16 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
+import { isService } from "../conformance/services/index.ts";
 
 /**
  * The fuzz, `npm run fuzz`: in each runtime one after the other, from a seed that is printed; `--seed`
- * and `--runs` choose, `--runtime` takes a part.
+ * and `--runs` choose, `--runtime` takes a part, and `--service` a carrier.
  */
 const { values } = parseArgs({
   options: {
     seed: { type: "string", default: `${Date.now() % 2 ** 31}` },
     runs: { type: "string", default: "20000" },
     runtime: { type: "string", multiple: true },
+    service: { type: "string" },
   },
 });
 process.chdir(new URL("../..", import.meta.url).pathname);
@@ -32,13 +34,15 @@ const [control, wire] = String((await once(server.stdout, "data"))[0])
   .trim()
   .split(" ")
   .map(Number);
-const { seed, runs } = values;
-console.log(`seed ${seed}, ${runs} runs in each runtime`);
+const { seed, runs, service } = values;
+if (service !== undefined && !isService(service)) throw new Error(`there is no ${service}`);
+const subject = service ? `, with ${service}` : "";
+console.log(`seed ${seed}, ${runs} runs in each runtime${subject}`);
 
 const fuzzIn = async (runtime: string): Promise<boolean> => {
   const [command = "", ...args] = commands[runtime] ?? [];
   const began = Date.now();
-  const told = JSON.stringify({ seed: Number(seed), runs: Number(runs), control, wire });
+  const told = JSON.stringify({ seed: Number(seed), runs: Number(runs), service, control, wire });
   const child = spawn(command, [...args, told], { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += part));

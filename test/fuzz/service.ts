@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { Entry } from "../conformance/entries.ts";
 import type { Telling } from "./secrets.ts";
 
 /** What a service, or what stands before it, does with one POST. */
@@ -16,11 +17,10 @@ export interface Step {
 }
 
 /** Whether a POST that is answered so may have placed a call, by the contract. */
-export const mayPlace = ({ status, redirected, instead }: Step): boolean => {
-  if (instead || redirected) return true;
-  const unclear = [408, 409, 425, 499].includes(status);
-  return !([307, 308].includes(status) || (status >= 400 && status < 500 && !unclear));
-};
+export const mayPlace = (
+  { status, redirected, instead }: Step,
+  refuses: Entry["refuses"],
+): boolean => Boolean(instead || redirected) || !refuses(status);
 
 const statuses = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(200, 202, 202, 202, 403, 404, 405, 422, 429, 500, 503) },
@@ -172,6 +172,6 @@ export const step = (telling: fc.Arbitrary<Telling>): fc.Arbitrary<Step & { toke
       .map(({ rejection, junk, ...rest }) => ({
         ...rest,
         thrown: rest.instead === "junk" ? junk : rejection,
-        tokens: [token],
+        tokens: token === undefined ? [] : [token],
       })),
   );

@@ -35,6 +35,8 @@ export interface Carrier {
   readonly requestIdHeader: string;
   /** A key that it takes, for each key of the cases; others as they are. */
   readonly keyFor: (key: string) => string;
+  /** Whether a key is of a kind that the cases don't have, such as a PEM: it never leaves, a token does. */
+  readonly hasOwnKeys: boolean;
   /** How an answer repeats `apiKey`; `{token}` becomes the credentials of the request. */
   readonly echoedKey: string;
   /** Whether a text shows a key, or what was sent in its place. */

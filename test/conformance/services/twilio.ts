@@ -31,6 +31,7 @@ export const carrier = (): Carrier => ({
   assertToken: (token, key) => assert.equal(token, basicOf(key)),
   requestIdHeader: "twilio-request-id",
   keyFor: (key) => key,
+  hasOwnKeys: false,
   echoedKey: apiKey,
   showsKey: (text) => [apiKey, basicOf(apiKey)].some((each) => text.includes(each)),
   bodyFor: ({ data, id, detail, ...rest }) => {

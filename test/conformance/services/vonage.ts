@@ -74,6 +74,7 @@ export const carrier = (): Carrier => {
     },
     requestIdHeader: "x-nexmo-trace-id",
     keyFor,
+    hasOwnKeys: true,
     // The key itself never leaves: what a service can repeat is the token.
     echoedKey: "{token}",
     showsKey: (text) => token.test(text) || lines.some((line) => text.includes(line)),
@@ -88,7 +89,9 @@ export const carrier = (): Carrier => {
         ...(typeof detail === "string" ? { detail } : message !== undefined && { title: message }),
         ...(fields && {
           invalid_parameters: fields.map((each) =>
-            isRecord(each) ? { name: String(each.loc), reason: each.msg, type: each.type } : each,
+            isRecord(each)
+              ? { name: JSON.stringify(each.loc), reason: each.msg, type: each.type }
+              : each,
           ),
         }),
       };

@@ -1,4 +1,6 @@
 import fc from "fast-check";
+import type { Entry } from "../../conformance/entries.ts";
+import { bodyWith, type Carrier } from "../../conformance/services/carrier.ts";
 import { mayPlace } from "../service.ts";
 
 /** What a server writes for each POST, as it is on the wire, and how it ends. */
@@ -15,7 +17,8 @@ export interface Seen {
 }
 
 /** Whether a POST that arrived may have placed a call. */
-export const accepts = ({ status }: Plan): boolean => mayPlace({ status, headers: {}, body: "" });
+export const accepts = ({ status }: Plan, refuses: Entry["refuses"]): boolean =>
+  mayPlace({ status, headers: {}, body: "" }, refuses);
 
 const statuses = fc.constantFrom(
   ...[
@@ -25,12 +28,15 @@ const statuses = fc.constantFrom(
   ...[429, 499, 500, 502, 503, 599],
 );
 
-const bodies = fc.oneof(
-  { weight: 4, arbitrary: fc.constant('{"data":{"id":"cs_1"}}') },
-  { weight: 2, arbitrary: fc.json() },
-  { weight: 1, arbitrary: fc.constantFrom("", "<h1>no</h1>", "\0\0\0", " ".repeat(70_000)) },
-  { weight: 1, arbitrary: fc.nat(5_000).map((levels) => "[".repeat(levels)) },
-);
+const goodBody = '{"data":{"id":"cs_1"}}';
+
+const bodiesWith = (carrier?: Carrier) =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant(carrier ? bodyWith(carrier, goodBody) : goodBody) },
+    { weight: 2, arbitrary: fc.json() },
+    { weight: 1, arbitrary: fc.constantFrom("", "<h1>no</h1>", "\0\0\0", " ".repeat(70_000)) },
+    { weight: 1, arbitrary: fc.nat(5_000).map((levels) => "[".repeat(levels)) },
+  );
 
 /** How a body is framed: rightly most of the time, otherwise with lengths that lie. */
 const framed = (body: string, lie: number): fc.Arbitrary<string> => {
@@ -67,20 +73,21 @@ const headers = fc.subarray([
 ]);
 
 /** Answers in the shape of HTTP/1.1, some of them wrong somewhere, some cut anywhere. */
-export const plan: fc.Arbitrary<Plan> = fc
-  .record({
-    status: statuses,
-    headers,
-    framing: fc.tuple(bodies, fc.nat(80)).chain(([body, lie]) => framed(body, lie)),
-    interim: fc.oneof({ weight: 9, arbitrary: fc.constant("") }, fc.constantFrom("100", "103")),
-    cut: fc.oneof(
-      { weight: 5, arbitrary: fc.constant(1) },
-      fc.double({ min: 0, max: 1, noNaN: true }),
-    ),
-    end: fc.constantFrom("close" as const, "close" as const, "reset" as const, "stall" as const),
-  })
-  .map(({ status, headers, framing, interim, cut, end }) => {
-    const before = interim && `HTTP/1.1 ${interim} Wait\r\n\r\n`;
-    const whole = `${before}HTTP/1.1 ${status} Whatever\r\nconnection: close\r\n${headers.join("")}${framing}`;
-    return { status, raw: whole.slice(0, Math.ceil(whole.length * cut)), end };
-  });
+export const planWith = (carrier?: Carrier): fc.Arbitrary<Plan> =>
+  fc
+    .record({
+      status: statuses,
+      headers,
+      framing: fc.tuple(bodiesWith(carrier), fc.nat(80)).chain(([body, lie]) => framed(body, lie)),
+      interim: fc.oneof({ weight: 9, arbitrary: fc.constant("") }, fc.constantFrom("100", "103")),
+      cut: fc.oneof(
+        { weight: 5, arbitrary: fc.constant(1) },
+        fc.double({ min: 0, max: 1, noNaN: true }),
+      ),
+      end: fc.constantFrom("close" as const, "close" as const, "reset" as const, "stall" as const),
+    })
+    .map(({ status, headers, framing, interim, cut, end }) => {
+      const before = interim && `HTTP/1.1 ${interim} Wait\r\n\r\n`;
+      const whole = `${before}HTTP/1.1 ${status} Whatever\r\nconnection: close\r\n${headers.join("")}${framing}`;
+      return { status, raw: whole.slice(0, Math.ceil(whole.length * cut)), end };
+    });

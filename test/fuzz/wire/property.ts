@@ -1,11 +1,10 @@
 import { assert } from "chai";
 import fc from "fast-check";
 import { isException } from "outdial";
-import { entries } from "../../conformance/entries.ts";
 import { apiKey, from_number, options, params, to_number } from "../../conformance/fixtures.ts";
-import type { Fuzzed } from "../fuzzed.ts";
+import type { Fuzzed, Subject } from "../fuzzed.ts";
 import { platformFetch, sent } from "./fetch.ts";
-import { accepts, plan, type Seen } from "./plan.ts";
+import { accepts, planWith, type Seen } from "./plan.ts";
 
 /** Where the server is told what to do, and where it does it. */
 export interface Ports {
@@ -21,6 +20,7 @@ const tooLate = 60_000;
 
 /** Holds calls to the same promises over real connections, whatever bytes come back. */
 export const fuzzWire = async (
+  { entries, carrier }: Subject,
   { control, wire }: Ports,
   inspect: (value: unknown) => string,
   seed: number,
@@ -30,42 +30,51 @@ export const fuzzWire = async (
   const ask = `http://127.0.0.1:${control}`;
   const later: (() => Promise<void>)[] = [];
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...entries), plan, fc.nat(2), async (entry, told, retries) => {
-      const id = await (
-        await platformFetch(`${ask}/plan`, { method: "POST", body: JSON.stringify(told) })
-      ).text();
-      const seen = async (): Promise<Seen> => (await platformFetch(`${ask}/seen/${id}`)).json();
-      let isLate = false;
-      const late = setTimeout(() => {
-        isLate = true;
-      }, tooLate);
-      const settled: unknown = await entry.calls
-        .create(params, {
-          ...{ ...options, retries, baseUrl: `http://127.0.0.1:${wire}/${id}` },
-          timeout: deadlines[told.end],
-        })
-        .catch((error: unknown) => error);
-      clearTimeout(late);
-      assert.isFalse(isLate, "it ended late");
-      const sentAtEnd = sent.get(id);
-      count.runs++;
-      later.push(async () => {
-        assert.equal(sent.get(id), sentAtEnd, "a POST left after the end");
-        const { posts } = await seen();
-        if (accepts(told)) assert.isAtMost(posts, 1, "more than one POST may have placed a call");
-        if (isException(settled) && settled.placed === "no")
-          assert.isFalse(accepts(told) && posts > 0, `"no", but: ${settled.message}`);
-      });
-      if (!isException(settled)) {
-        assert.isString(Object(settled).id, `not documented: ${String(settled)}`);
-        count.placed++;
-        return;
-      }
-      count[settled.placed]++;
-      const shown = inspect(settled);
-      for (const secret of [apiKey, from_number.slice(1), to_number.slice(1)])
-        assert.isFalse(shown.includes(secret), "shown");
-    }),
+    fc.asyncProperty(
+      fc.constantFrom(...entries),
+      planWith(carrier),
+      fc.nat(2),
+      async (entry, told, retries) => {
+        const id = await (
+          await platformFetch(`${ask}/plan`, { method: "POST", body: JSON.stringify(told) })
+        ).text();
+        const seen = async (): Promise<Seen> => (await platformFetch(`${ask}/seen/${id}`)).json();
+        let isLate = false;
+        const late = setTimeout(() => {
+          isLate = true;
+        }, tooLate);
+        const settled: unknown = await entry.calls
+          .create(params, {
+            ...{ ...options, retries, baseUrl: `http://127.0.0.1:${wire}/${id}` },
+            timeout: deadlines[told.end],
+          })
+          .catch((error: unknown) => error);
+        clearTimeout(late);
+        assert.isFalse(isLate, "it ended late");
+        const sentAtEnd = sent.get(id);
+        count.runs++;
+        later.push(async () => {
+          assert.equal(sent.get(id), sentAtEnd, "a POST left after the end");
+          const { posts } = await seen();
+          if (accepts(told, entry.refuses))
+            assert.isAtMost(posts, 1, "more than one POST may have placed a call");
+          if (isException(settled) && settled.placed === "no")
+            assert.isFalse(
+              accepts(told, entry.refuses) && posts > 0,
+              `"no", but: ${settled.message}`,
+            );
+        });
+        if (!isException(settled)) {
+          assert.isString(Object(settled).id, `not documented: ${String(settled)}`);
+          count.placed++;
+          return;
+        }
+        count[settled.placed]++;
+        const shown = inspect(settled);
+        for (const secret of [apiKey, from_number.slice(1), to_number.slice(1)])
+          assert.isFalse(shown.includes(secret), "shown");
+      },
+    ),
     { seed, numRuns },
   );
   await new Promise((resolve) => setTimeout(resolve, 300));
