@@ -2,6 +2,7 @@ import { type FieldError, isException } from "outdial";
 import type { Runtime } from "../conformance/case.ts";
 import { type Entry, entries } from "../conformance/entries.ts";
 import { apiKey, from_number, params, to_number } from "../conformance/fixtures.ts";
+import { type Carrier, carrierOf, entriesWith, isService } from "../conformance/services/index.ts";
 import { inspect } from "../runtimes/inspect.ts";
 import {
   differenceOf,
@@ -13,7 +14,7 @@ import {
 } from "./fault.ts";
 import { type Ask, type Outage, outages } from "./outage.ts";
 import type { Seen } from "./server/seen.ts";
-import { faults } from "./table/index.ts";
+import { faultsOf } from "./table/index.ts";
 import {
   fire,
   heldDeadline,
@@ -55,6 +56,7 @@ export interface Attempt {
 /** One fault, by one protocol, met by one entry. */
 interface Meeting {
   readonly entry: Entry;
+  readonly carrier: Carrier | undefined;
   readonly fault: Fault;
   readonly protocol: Protocol;
 }
@@ -65,7 +67,7 @@ const limit = 60_000;
 const attempt = async (
   ask: Ask,
   runtime: Runtime,
-  { entry: { entry, calls }, fault, protocol }: Meeting,
+  { entry: { entry, calls }, carrier, fault, protocol }: Meeting,
   outage?: Outage,
 ): Promise<Attempt> => {
   const { name, server } = fault;
@@ -78,6 +80,7 @@ const attempt = async (
   const sent = watchRequests(baseUrl, () => heads.push(ask(`head/${id}`).catch(() => {})));
   const timeout = heldDeadline();
   const { signal, listeners } = watchedSignal();
+  const wantedId = carrier ? JSON.parse(`{${carrier.idField("1")}}`) : { id: "cs_1" };
   const options = { apiKey, baseUrl, timeout, dangerouslyAllowBrowser: true };
   if (server?.kept) {
     // It only opens the connection.
@@ -106,7 +109,8 @@ const attempt = async (
   const passing = ends === "deadline" ? passDeadline() : undefined;
   const guard = setTimeout(() => end("limit"), limit);
   const error: unknown = await calls.create(params, { ...options, signal }).then(
-    (call) => (call.id === "cs_1" ? undefined : new Error(`another id: ${call.id}`)),
+    (call) =>
+      call.id === Object.values(wantedId)[0] ? undefined : new Error(`another id: ${call.id}`),
     (reason: unknown) => reason ?? new Error("rejected with nothing"),
   );
   const at = Date.now();
@@ -150,11 +154,15 @@ export const attemptAll = async (
   runtime: Runtime,
 ): Promise<readonly Attempt[]> => {
   const ask: Ask = async (path) => (await platformFetch(`${control}/${path}`)).json();
+  const name = await ask<string>("service");
+  const service = isService(name) ? name : undefined;
+  const carrier = service && carrierOf(service);
+  const withService = service ? entriesWith(service) : entries;
   const listed = await ask<readonly string[]>(`faults/${runtime}`);
-  const wanted = faults
+  const wanted = faultsOf(service)
     .filter(({ name }) => listed.includes(name))
     .flatMap((fault) => protocolsOf(fault, runtime).map((protocol) => ({ fault, protocol })))
-    .flatMap((each): Meeting[] => entries.map((entry) => ({ entry, ...each })));
+    .flatMap((each): Meeting[] => withService.map((entry) => ({ entry, carrier, ...each })));
   const attempts: Attempt[] = [];
   const lane = async (entry: Entry) => {
     for (const meeting of wanted) {
@@ -162,7 +170,7 @@ export const attemptAll = async (
       attempts.push(await attempt(ask, runtime, meeting));
     }
   };
-  await Promise.all(entries.map(lane));
+  await Promise.all(withService.map(lane));
   for (const way of ["down", "unaddressed"] as const) {
     const together = wanted.filter(({ fault: { cut } }) => cut === way);
     let met: readonly Attempt[] = [];

@@ -1,5 +1,6 @@
 import type { ExceptionName, FieldError } from "outdial";
 import type { Runtime } from "../conformance/case.ts";
+import type { ServiceName } from "../conformance/services/index.ts";
 
 /** A server without a fault. */
 export const good: Behaviour = {};
@@ -28,6 +29,8 @@ export interface Frame {
 
 /** What the server does with a POST. Left out, each field is what a good server does. */
 export interface Behaviour {
+  /** The carrier that it answers as. */
+  readonly service?: ServiceName;
   /** What listens: nobody, one who never accepts, one with a certificate that is wrong, and so on. */
   readonly listens?: "nowhere" | "deaf" | "expired" | "misnamed" | "unknown";
   /** What happens to a connection before any byte of it is read. */

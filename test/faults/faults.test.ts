@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { serviceNames } from "../conformance/services/index.ts";
 import { execute, path } from "../examples/execute.ts";
 
 // One test, as all runtimes share the server. `npm run faults` meets every fault in every runtime.
@@ -14,4 +15,15 @@ test("every fault ends as test/faults/README.md says, in a runtime that a seed c
   );
   expect(code, stdout + stderr).toBe(0);
   for (const [line] of stdout.matchAll(/^not run: .+$/gm)) console.log(line);
+});
+
+// What differs with a carrier is what its statuses mean: `npm run faults -- --service twilio` has all faults.
+test.each(serviceNames)("every status means what %s documents", async (service) => {
+  const { code, stdout, stderr } = await execute(
+    path("test/node_modules/node/bin/node"),
+    ["test/faults/run.ts", "--runtime", "node24", "--only", "^[345]\\d\\d", "--service", service],
+    {},
+    { patience: 890_000 },
+  );
+  expect(code, stdout + stderr).toBe(0);
 });

@@ -1,18 +1,20 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Runtime } from "../conformance/case.ts";
+import { isService } from "../conformance/services/index.ts";
 import { launchApart, whyNotApart } from "./apart.ts";
 import { makeCertificates } from "./certificates.ts";
 import { judge, type Verdict } from "./judge.ts";
 import { type Ended, launch, runtimes } from "./launch.ts";
 import { markdown } from "./markdown.ts";
 import { serve } from "./serve.ts";
-import { faults, type Wanted, wantedOf } from "./table/index.ts";
+import { faultsOf, type Wanted, wantedOf } from "./table/index.ts";
 
 /**
  * Every fault in every runtime. Writes `test/faults/README.md`, or with `--check` compares it;
- * `--runtime` and `--only` (a part of a fault's name) run a part and write nothing; `--seed` meets each fault in
- * one runtime, which it chooses, by each entry and protocol, and compares the table as well.
+ * `--runtime` and `--only` (a regular expression for the names of faults) run a part and write nothing; `--seed` meets each fault in
+ * one runtime, which it chooses, by each entry and protocol, and compares the table as well. `--service` places the
+ * calls with a carrier, on a server that answers as the carrier does: the statuses mean what that carrier documents.
  */
 const { values } = parseArgs({
   options: {
@@ -20,12 +22,15 @@ const { values } = parseArgs({
     runtime: { type: "string", multiple: true },
     only: { type: "string", default: "" },
     seed: { type: "string" },
+    service: { type: "string" },
     verbose: { type: "boolean", default: false },
   },
 });
-const { only, verbose } = values;
+const { only, verbose, service } = values;
+if (service !== undefined && !isService(service)) throw new Error(`there is no ${service}`);
 const part: Wanted = {
   only,
+  service,
   ...(values.seed !== undefined && { seed: Number(values.seed) }),
 };
 const check = values.check || part.seed !== undefined;
@@ -48,7 +53,7 @@ const lane = async (
     const faults = wantedOf(part, runtime, apart);
     if (faults.length === 0) continue;
     const start = Date.now();
-    const verdict = judge(runtime, await meet(runtime), faults);
+    const verdict = judge(runtime, await meet(runtime), faults, service);
     verdicts.push(verdict);
     const { attempts, failures } = verdict;
     const seconds = ((Date.now() - start) / 1000).toFixed(1);
@@ -72,10 +77,10 @@ rmSync(certificates.folder, { recursive: true });
 
 let failed = verdicts.some(({ failures }) => failures.length > 0);
 if (whyNot !== undefined) {
-  for (const { name } of faults.filter(({ cut }) => cut))
+  for (const { name } of faultsOf().filter(({ cut }) => cut))
     console.log(`not run: ${name}: ${whyNot}`);
 }
-if (!failed && only === "" && wanted.length === runtimes.length) {
+if (!failed && only === "" && service === undefined && wanted.length === runtimes.length) {
   const table = markdown(check ? undefined : whyNot);
   if (!check) writeFileSync(readme, table);
   else if (readFileSync(readme, "utf8") !== table) {

@@ -31,6 +31,8 @@ export interface Carrier {
   readonly readCall: (body: string) => CallParams;
   /** Fails unless the credentials of a request, without their scheme, are those of a key. */
   readonly assertToken: (token: string, key: string) => void | Promise<void>;
+  /** The id `cs_1` as a field of its answer, in 11 characters as `"id":"cs_1"`. */
+  readonly idField: (digit: string) => string;
   /** The header of a request's id. */
   readonly requestIdHeader: string;
   /** A key that it takes, for each key of the cases; others as they are. */

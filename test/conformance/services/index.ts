@@ -6,6 +6,8 @@ import { ownCases } from "./own.ts";
 import { carrier as twilio } from "./twilio.ts";
 import { carrier as vonage } from "./vonage.ts";
 
+export type { Carrier } from "./carrier.ts";
+
 /** Every carrier of the package, made when it is asked for: a Worker makes no random numbers before that. */
 const carriers = { twilio, vonage } as const;
 

@@ -29,6 +29,7 @@ export const carrier = (): Carrier => ({
     };
   },
   assertToken: (token, key) => assert.equal(token, basicOf(key)),
+  idField: (digit) => `"sid":"c_${digit}"`,
   requestIdHeader: "twilio-request-id",
   keyFor: (key) => key,
   hasOwnKeys: false,

@@ -72,6 +72,7 @@ export const carrier = (): Carrier => {
         "the token is not the key's",
       );
     },
+    idField: (digit) => `"uuid":"c${digit}"`,
     requestIdHeader: "x-nexmo-trace-id",
     keyFor,
     hasOwnKeys: true,

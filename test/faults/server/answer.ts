@@ -1,18 +1,26 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { apiKey, to_number } from "../../conformance/fixtures.ts";
-import { type Behaviour, good } from "../fault.ts";
-import { faults } from "../table/index.ts";
+import { carrierOf } from "../../conformance/services/index.ts";
+import { type Behaviour, type Fault, good } from "../fault.ts";
 import type { Seen } from "./seen.ts";
 
 /** What a page of another origin needs to read an answer. */
 export const cors = {
   "access-control-allow-origin": "*",
-  "access-control-allow-headers": "*, content-type, x-api-key",
+  "access-control-allow-headers": "*, authorization, content-type, x-api-key",
   "access-control-expose-headers": "retry-after",
 };
 
-export const goodBody = '{"message":"Call accepted.","data":{"id":"cs_1"}}';
+/** The body of an answer that gives a call its id. */
+export const goodBodyOf = ({ service }: Behaviour): string =>
+  service
+    ? `{"message":"Call accepted.",${carrierOf(service).idField("1")}}`
+    : '{"message":"Call accepted.","data":{"id":"cs_1"}}';
+
+/** Whether a text shows the key, or what was sent in its place. */
+export const showsKey = ({ service }: Behaviour, text: string): boolean =>
+  text.includes(apiKey) || (service !== undefined && carrierOf(service).showsKey(text));
 
 /** Whether a client that takes the answer gets a whole head of it. */
 const hasHead = ({ raw, frames }: Behaviour): boolean =>
@@ -31,8 +39,10 @@ export const arrives = async (behaviour: Behaviour, seen: Seen): Promise<void> =
   for (let waited = 0; seen.heads < wanted && waited < 20_000; waited += 10) await wait(10);
 };
 
-const plainBody = ({ body = goodBody, spaces = 0, encode }: Behaviour): Buffer => {
-  const text = body.replaceAll("{key}", apiKey).replaceAll("{number}", to_number);
+const plainBody = (behaviour: Behaviour): Buffer => {
+  const { body = goodBodyOf(behaviour), spaces = 0, encode, service } = behaviour;
+  const key = service ? carrierOf(service).echoedKey : apiKey;
+  const text = body.replaceAll("{key}", key).replaceAll("{number}", to_number);
   if (encode === "utf-16") return Buffer.from(text, "utf16le");
   return Buffer.concat([Buffer.from(text), Buffer.alloc(spaces, " ")]);
 };
@@ -44,8 +54,12 @@ const encoded = (behaviour: Behaviour): Buffer => {
   return behaviour.encode === "gzip" ? zipped : zipped.subarray(0, zipped.length / 2);
 };
 
-// At the start, because a bomb takes seconds to make.
-const bodies = new Map(faults.map(({ server = good }) => [server, encoded(server)]));
+const bodies = new Map<Behaviour, Buffer>();
+
+/** Makes the bodies of all faults: at the start, because a bomb takes seconds to make. */
+export const makeBodies = (faults: readonly Fault[]): void => {
+  for (const { server = good } of faults) bodies.set(server, encoded(server));
+};
 
 /** The bytes of the body. */
 export const bodyOf = (behaviour: Behaviour): Buffer => bodies.get(behaviour) ?? Buffer.alloc(0);
@@ -76,14 +90,20 @@ const refusedStream = 7;
 /** The 4xx that a proxy may send for a POST that went through. */
 const unclear: readonly number[] = [408, 409, 425, 499];
 
-const refuses = (status: number): boolean =>
-  [307, 308].includes(status) || (status >= 400 && status < 500 && !unclear.includes(status));
+const refuses = ({ status = 202, service }: Behaviour): boolean =>
+  service
+    ? carrierOf(service).placedNothing.includes(status)
+    : [307, 308].includes(status) || (status >= 400 && status < 500 && !unclear.includes(status));
 
 /** Whether a POST that arrived whole is one that may have dialled. */
-export const dials = ({ status = 202, end }: Behaviour): boolean =>
-  !refuses(status) &&
-  end !== "goaway" &&
-  !(typeof end === "object" && end.stream === refusedStream);
+export const dials = (behaviour: Behaviour): boolean => {
+  const { end } = behaviour;
+  return (
+    !refuses(behaviour) &&
+    end !== "goaway" &&
+    !(typeof end === "object" && end.stream === refusedStream)
+  );
+};
 
 /** Writes in pieces, and stops when nobody listens any more. */
 export const paced = async (

@@ -1,7 +1,16 @@
 import type { Socket } from "node:net";
-import { apiKey } from "../../conformance/fixtures.ts";
 import type { Behaviour } from "../fault.ts";
-import { arrives, bodyOf, cors, dials, goodBody, headersOf, paced, sendBody } from "./answer.ts";
+import {
+  arrives,
+  bodyOf,
+  cors,
+  dials,
+  goodBodyOf,
+  headersOf,
+  paced,
+  sendBody,
+  showsKey,
+} from "./answer.ts";
 import { gone } from "./network.ts";
 import type { Seen } from "./seen.ts";
 
@@ -88,12 +97,13 @@ export const serveHttp1 = (
       onPost();
     }
     if (body === undefined && !behaviour.unread) return;
-    const elsewhereInIt = `${head.replace(/^x-api-key: .*$/im, "")}${body}`;
-    if (elsewhereInIt.includes(apiKey)) seen.strayKey = true;
+    const elsewhereInIt = `${head.replace(/^(x-api-key|authorization): .*$/im, "")}${body}`;
+    if (showsKey(behaviour, elsewhereInIt)) seen.strayKey = true;
     if (behaviour.kept && seen.posts === 1) {
       buffer = "";
       noted = false;
-      socket.write(answer(202, { "content-length": goodBody.length }, goodBody));
+      const body = goodBodyOf(behaviour);
+      socket.write(answer(202, { "content-length": body.length }, body));
       return;
     }
     acted = true;

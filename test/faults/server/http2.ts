@@ -1,10 +1,18 @@
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server } from "node:tls";
-import { apiKey } from "../../conformance/fixtures.ts";
 import type { Identity } from "../certificates.ts";
 import type { Behaviour } from "../fault.ts";
-import { arrives, cors, dials, goodBody, headersOf, paced, sendBody } from "./answer.ts";
+import {
+  arrives,
+  cors,
+  dials,
+  goodBodyOf,
+  headersOf,
+  paced,
+  sendBody,
+  showsKey,
+} from "./answer.ts";
 import { bytesOf } from "./frames.ts";
 import { gone } from "./network.ts";
 import type { Seen } from "./seen.ts";
@@ -80,13 +88,13 @@ export const http2Server = (
     seen.posts++;
     seen.protocols.push("HTTP/2");
     const release = onPost(stream);
-    const { "x-api-key": _, ...others } = headers;
-    if (JSON.stringify(others).includes(apiKey)) seen.strayKey = true;
+    const { "x-api-key": _, authorization: __, ...others } = headers;
+    if (showsKey(behaviour, JSON.stringify(others))) seen.strayKey = true;
     const link = stream.session && links.get(stream.session);
     const act = () => {
       if (behaviour.kept && seen.posts === 1) {
         stream.respond({ ":status": 202, ...cors });
-        stream.end(goodBody);
+        stream.end(goodBodyOf(behaviour));
       } else misbehave(stream, link, behaviour, seen, elsewhere, release).catch(() => {});
     };
     if (behaviour.unread) return act();
@@ -95,7 +103,7 @@ export const http2Server = (
       body += chunk;
     });
     stream.on("end", () => {
-      if (body.includes(apiKey)) seen.strayKey = true;
+      if (showsKey(behaviour, body)) seen.strayKey = true;
       if (dials(behaviour) && !(behaviour.kept && seen.posts === 1)) seen.dialled++;
       act();
     });

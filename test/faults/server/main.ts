@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Runtime } from "../../conformance/case.ts";
 import { type Cut, good, type Protocol } from "../fault.ts";
-import { faults, wantedOf } from "../table/index.ts";
-import { cors } from "./answer.ts";
+import { faultsOf, type Wanted, wantedOf } from "../table/index.ts";
+import { cors, makeBodies } from "./answer.ts";
 import { type Cell, openCell } from "./cell.ts";
 import { cut, type Outage } from "./network.ts";
 
@@ -15,9 +15,13 @@ import { cut, type Outage } from "./network.ts";
  * arrived, and `GET /close/<id>/<connections>` closes it once the client holds no more than these.
  * `GET /faults/<runtime>` names those that are wanted of a runtime: those that leave the
  * network alone, or where the machine's own network is named and this is another, those that don't.
+ * `GET /service` names the carrier that it answers as.
  * `GET /cut/<way>/<slowness>` then takes it away, and `GET /outage` gives when. All else is the page in which a browser runs.
  */
-const [, , folder = "", wanted = "", machine = ""] = process.argv;
+const [, , folder = "", given = "", machine = ""] = process.argv;
+const wanted: Wanted = JSON.parse(given);
+const faults = faultsOf(wanted.service);
+makeBodies(faults.filter(({ name }) => new RegExp(wanted.only).test(name)));
 const cells = new Map<string, Cell>();
 
 const open = async (protocol: Protocol, name: string) => {
@@ -49,8 +53,8 @@ const server = createServer(async ({ method, url = "" }, response) => {
   const [, verb, first = "", second = ""] = url.split("/").map(decodeURIComponent);
   const json = { ...cors, "content-type": "application/json" };
   const verbs: Readonly<Record<string, () => unknown>> = {
-    faults: () =>
-      wantedOf(JSON.parse(wanted), first as Runtime, Boolean(machine)).map(({ name }) => name),
+    faults: () => wantedOf(wanted, first as Runtime, Boolean(machine)).map(({ name }) => name),
+    service: () => wanted.service ?? "",
     open: () => open(first as Protocol, second),
     seen: () => cells.get(first)?.seen,
     head: () => head(first),

@@ -1,4 +1,5 @@
 import { type Runtime, runtimes } from "../../conformance/case.ts";
+import type { ServiceName } from "../../conformance/services/index.ts";
 import { type Fault, protocolsOf } from "../fault.ts";
 import { body } from "./body.ts";
 import { connection } from "./connection.ts";
@@ -7,6 +8,7 @@ import { http2Faults } from "./http2.ts";
 import { network } from "./network.ts";
 import { status } from "./status.ts";
 import { tlsFaults } from "./tls.ts";
+import { faultWith } from "./with-service.ts";
 
 /** Every fault, in groups, with what is expected of it. */
 export const groups: Readonly<Record<string, readonly Fault[]>> = {
@@ -19,15 +21,20 @@ export const groups: Readonly<Record<string, readonly Fault[]>> = {
   "The network goes away": network,
 };
 
-/** Every fault, in the order in which it is run. */
-export const faults: readonly Fault[] = Object.values(groups).flat();
+/** Every fault, in the order in which it is run, done to a call by outdial's own interface or with a carrier. */
+export const faultsOf = (service?: ServiceName): readonly Fault[] => {
+  const faults = Object.values(groups).flat();
+  return service ? faults.map((fault) => faultWith(service, fault)) : faults;
+};
 
 /** Which faults are wanted. */
 export interface Wanted {
-  /** A part of their name. */
+  /** A regular expression for their names. */
   readonly only: string;
   /** Each fault in one runtime only, which this seed chooses among those that can meet it. */
   readonly seed?: number | undefined;
+  /** The carrier that calls are placed with; without one, outdial's own interface. */
+  readonly service?: ServiceName | undefined;
 }
 
 /** The place in a list that a seed chooses for a fault. */
@@ -39,12 +46,12 @@ const placeOf = (name: string, seed: number, length: number): number => {
 
 /** Those that a runtime meets; either those that take the network away, or the rest. */
 export const wantedOf = (
-  { only, seed }: Wanted,
+  { only, seed, service }: Wanted,
   runtime: Runtime,
   isApart: boolean,
 ): readonly Fault[] =>
-  faults.filter((fault) => {
-    if (!fault.name.includes(only) || Boolean(fault.cut) !== isApart) return false;
+  faultsOf(service).filter((fault) => {
+    if (!new RegExp(only).test(fault.name) || Boolean(fault.cut) !== isApart) return false;
     if (seed === undefined) return true;
     const able = runtimes.filter((each) => protocolsOf(fault, each).length > 0);
     // One runtime loses its network, as each outage takes seconds.
