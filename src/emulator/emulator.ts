@@ -16,6 +16,7 @@ import { outdialSide } from "./outdial/side.ts";
 import { requester } from "./outgoing.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { MakeSide } from "./side.ts";
+import { telnyxSide } from "./telnyx/side.ts";
 import { twilioSide } from "./twilio/side.ts";
 import { vonageSide } from "./vonage/side.ts";
 
@@ -23,6 +24,7 @@ import { vonageSide } from "./vonage/side.ts";
 const sides: Readonly<Record<string, MakeSide>> = {
   twilio: twilioSide,
   vonage: vonageSide,
+  telnyx: telnyxSide,
 };
 
 const sideOf = (service: EmulatedService | undefined): MakeSide => {
@@ -45,7 +47,7 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
   readonly apiKey: string;
   /** The account's id. */
   readonly accountId: string;
-  /** The secret that signs notifications; with Vonage the signature secret. */
+  /** The secret that signs notifications; with Vonage the signature secret, with Telnyx the public key. */
   readonly webhookSecret: string;
   /**
    * The service: answers a request as `fetch` does, on any origin. It needs no `this`.

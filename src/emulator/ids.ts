@@ -56,3 +56,7 @@ export const idSource = (random: Random, isSeeded: boolean, make: typeof ulid = 
   let count = 0;
   return (time) => make(isSeeded ? count++ : time, random);
 };
+
+/** A UUID of 32 hexadecimal digits. */
+export const uuidOf = (hex: string): string =>
+  hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

@@ -1,7 +1,7 @@
 import { fail } from "../../lib/check.ts";
 import { Account, randomText } from "../account.ts";
 import type { Call } from "../call.ts";
-import { hexUlid, idSource } from "../ids.ts";
+import { hexUlid, idSource, uuidOf } from "../ids.ts";
 import type { MakeSide } from "../side.ts";
 import type { VonageCall } from "./call.ts";
 import type { CallFields } from "./fields.ts";
@@ -10,9 +10,6 @@ import { isPrivateKey, testKeys } from "./keys.ts";
 import { messagesOf } from "./notifications.ts";
 import { vonageRoutes } from "./rest.ts";
 import { TokenVerifier, webhookSigner } from "./tokens.ts";
-
-const uuidOf = (hex: string): string =>
-  hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 
 /** What every call has of a request for one. */
 const paramsOf = ({ to, from, first, events }: CallFields) => ({

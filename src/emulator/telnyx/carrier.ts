@@ -1,0 +1,200 @@
+import type { Delivery } from "../call.ts";
+import { iso, type Reason } from "../history.ts";
+import { type NewId, uuidOf } from "../ids.ts";
+import { type Failures, type MarkupCall, statusOf } from "../markup/call.ts";
+import type { MarkupCarrier } from "../markup/flow.ts";
+import type { VerbCarrier } from "../markup/line.ts";
+import type { Fields } from "../markup/requests.ts";
+import { mediaStreamingCodec, planStream } from "./media-streaming.ts";
+import { recordingSidOf, sessionIdOf } from "./sids.ts";
+import type { SignBody } from "./signature.ts";
+
+/** How a call that nobody answered ends. */
+export const failures: Failures = {
+  busy: "busy",
+  no_answer: "no-answer",
+  rejected: "failed",
+  unreachable: "failed",
+  canceled: "canceled",
+};
+
+/** Why a call ended, in the words of Telnyx and of SIP. */
+const causes: Readonly<Record<Reason, readonly [cause: string, sip: string]>> = {
+  normal: ["normal_clearing", "200"],
+  flow_error: ["normal_clearing", "200"],
+  max_duration: ["time_limit", "200"],
+  busy: ["user_busy", "486"],
+  no_answer: ["timeout", "487"],
+  rejected: ["call_rejected", "603"],
+  unreachable: ["not_found", "404"],
+  canceled: ["originator_cancel", "487"],
+};
+
+const attributes: VerbCarrier["attributes"] = {
+  Say: ["loop"],
+  Play: ["loop", "digits", "mediaStorage"],
+  Pause: ["length"],
+  Gather: [
+    "input",
+    "numDigits",
+    "minDigits",
+    "maxDigits",
+    "validDigits",
+    "invalidDigitsAction",
+    "timeout",
+    "finishOnKey",
+    "action",
+  ],
+  Dial: ["action", "method", "timeout", "timeLimit", "record"],
+  Number: [],
+  Sip: [],
+  Connect: ["action", "method"],
+  Start: [],
+  Stop: [],
+  Stream: [
+    "url",
+    "name",
+    "track",
+    "codec",
+    "bidirectionalMode",
+    "bidirectionalCodec",
+    "bidirectionalSamplingRate",
+    "statusCallback",
+    "statusCallbackMethod",
+  ],
+  Parameter: ["name", "value"],
+  Redirect: ["method"],
+  Hangup: [],
+  Reject: ["reason"],
+  Response: [],
+};
+
+/** Milliseconds until a notification is sent again; the schedule is not documented. */
+const retryDelays = [1_000, 2_000];
+
+/** Whether a notification failed in a way after which it is sent again. */
+const isRetried = ({ status }: Pick<Delivery, "status">): boolean =>
+  status === undefined || status === 408 || status === 429 || status >= 500;
+
+/** The fields by which every request names its call. */
+const subjectOf = ({ call, accountSid }: MarkupCall): Fields => ({
+  AccountSid: accountSid,
+  CallSid: call.id,
+  CallSidLegacy: call.id,
+});
+
+const detected = ({ answeredBy }: MarkupCall): Fields =>
+  answeredBy === undefined ? {} : { AnsweredBy: answeredBy };
+
+/** What the last event of a call has beside its status. */
+const endFields = ({ call, endedBy }: MarkupCall): Fields => {
+  const { answered_at, ended_at = 0, initiated_at, recording_url } = call.facts;
+  const { duration = 0, reason = "normal" } = call.facts;
+  const [cause, sip] = causes[reason];
+  const isByCaller = reason === "no_answer" || reason === "canceled" || reason === "max_duration";
+  return {
+    CallControlId: call.id,
+    CallSessionId: sessionIdOf(call.id),
+    CallDuration: String(duration),
+    StartTime: iso(initiated_at),
+    ...(answered_at !== undefined && { AnsweredTime: iso(answered_at) }),
+    EndTime: iso(ended_at),
+    HangupCause: cause,
+    HangupSource: isByCaller ? "caller" : endedBy,
+    SipHangupCause: sip,
+    ...(recording_url !== undefined && {
+      RecordingUrl: recording_url,
+      RecordingSid: recordingSidOf(call.id),
+      RecordingDuration: String(duration),
+    }),
+  };
+};
+
+/** Telnyx's markup and requests. */
+export const telnyxCarrier = (
+  applicationId: string,
+  sign: SignBody,
+  newId: NewId,
+): MarkupCarrier => {
+  const callFields = (known: MarkupCall): Fields => {
+    const { from_number: From, to_number: To } = known.call.params;
+    return {
+      ...subjectOf(known),
+      CallStatus: statusOf(known.call.facts, failures),
+      ConnectionId: applicationId,
+      CallerId: From,
+      From,
+      To,
+      ...detected(known),
+    };
+  };
+  return {
+    markup: "TeXML",
+    sign: ({ body }) => sign(body),
+    alsoSigns: new Set(),
+    maxRedirects: 3,
+    repeatsRequest: () => false,
+    retryDelay: (_, attempts, delivery) =>
+      isRetried(delivery) ? retryDelays[attempts - 1] : undefined,
+    notificationHeaders: () => ({ "User-Agent": "telnyx-webhooks" }),
+    reportsUnrung: true,
+    statusFields: (known, event, sequence) => ({
+      ...callFields(known),
+      CallbackSource: "call-progress-events",
+      CallInitiatedAt: iso(known.call.facts.initiated_at),
+      SequenceNumber: String(sequence),
+      Timestamp: iso(known.call.timeline.now()),
+      ...(event === "completed" && endFields(known)),
+    }),
+    recordingSid: recordingSidOf,
+    recordingFields: (known, event) => ({
+      ...subjectOf(known),
+      ConnectionId: applicationId,
+      RecordingChannels: "1",
+      RecordingSid: recordingSidOf(known.call.id),
+      RecordingSource: "OutboundAPI",
+      RecordingStatus: event,
+      ...(event === "completed" && {
+        RecordingDuration: String(known.call.facts.duration ?? 0),
+        RecordingUrl: known.call.facts.recording_url ?? "",
+      }),
+    }),
+    detectionFields: (known, duration) => ({
+      ...subjectOf(known),
+      ConnectionId: applicationId,
+      ...detected(known),
+      MachineDetectionDuration: String(duration),
+    }),
+    streamFields: (known, { streamSid, name, event, error }) => ({
+      ...subjectOf(known),
+      StreamEvent: `stream-${event}`,
+      StreamSid: streamSid,
+      ...(name !== undefined && { StreamName: name }),
+      ...(error !== undefined && { StreamError: error }),
+      Timestamp: iso(known.call.timeline.now()),
+    }),
+    attributes,
+    codes: { media: 90_040, socket: 90_046, "socket url": 10_003, url: 10_003 },
+    documentCodes: {},
+    newSid: (of, time) => (of === "call" ? `v3:${newId(time)}` : uuidOf(newId(time))),
+    failures,
+    gathersAtOwnUrl: false,
+    gatherFields: (Digits) => ({ Digits }),
+    dialFields: (DialCallSid, DialCallStatus, seconds) => ({
+      DialCallSid,
+      DialCallSidLegacy: DialCallSid,
+      DialCallStatus,
+      ...(seconds !== undefined && { DialCallDuration: String(seconds) }),
+    }),
+    dropsQuery: false,
+    planStream,
+    openStream: mediaStreamingCodec,
+    readingOf: () => "markup",
+    unreadable: (text) =>
+      text.includes("{{") ? "has a Mustache template, which is not emulated" : undefined,
+    callFields,
+    fallbackFields: () => ({}),
+    detected: (isMachine) => (isMachine ? "machine" : "human"),
+    notifiesOfDetection: true,
+  };
+};

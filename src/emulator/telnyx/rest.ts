@@ -1,0 +1,224 @@
+import { Hono } from "hono/tiny";
+import { fieldsOf, isText, quietly } from "../../lib/check.ts";
+import { type ApiRoutes, recordingOf } from "../api.ts";
+import { type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
+import { FormReader, parseCall } from "../markup/fields.ts";
+import { pageOf, updateCall } from "../markup/resources.ts";
+import type { MarkupRestParts } from "../markup/side.ts";
+import { type Asked, byMethod, jsonResponder, placeCall, type Route, restServer } from "../rest.ts";
+import { failures } from "./carrier.ts";
+import { TelnyxError, telnyxForm } from "./problems.ts";
+import { recordingSidOf } from "./sids.ts";
+
+const contentType = "application/json; charset=utf-8";
+const respond = jsonResponder(contentType);
+
+/** The account of calls that are placed by their application alone. */
+const ownAccountSid = "f5586561-8ff0-4291-a51b-c7dfe4139ff9";
+
+/** What the routes need beside what every API needs. */
+export interface RestParts extends MarkupRestParts {
+  /** The TeXML application's. */
+  readonly applicationId: string;
+}
+
+type TelnyxRoute = Route<RestParts>;
+
+const notFound = (): TelnyxError => new TelnyxError(404, 10005, "Resource not found");
+
+const notAllowed = (method: string): TelnyxError =>
+  new TelnyxError(405, 10015, `Method ${method} is not allowed`);
+
+/** The fields of JSON, as a form has them. */
+const formOfJson = (text: string): URLSearchParams => {
+  const body = quietly((): unknown => JSON.parse(text));
+  if (body === undefined) throw new TelnyxError(400, 10023, "The supplied JSON is invalid.");
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(fieldsOf(body))) {
+    const isPlain = isText(value) || typeof value === "number" || typeof value === "boolean";
+    if (isPlain) form.append(name, String(value));
+  }
+  return form;
+};
+
+/** The fields of a body: JSON, or a form. */
+const formOf = ({ request, text }: Asked): URLSearchParams => {
+  const type = request.headers.get("Content-Type") ?? "";
+  if (text === "") return new URLSearchParams();
+  if (/^application\/json\b/i.test(type)) return formOfJson(text);
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(text);
+  const types = "'application/x-www-form-urlencoded' or 'application/json'";
+  throw new TelnyxError(415, 10024, `Must encode request as ${types}`);
+};
+
+const uriOf = ({ call, accountSid }: MarkupCall): string =>
+  `/v2/texml/Accounts/${accountSid}/Calls/${call.id}.json`;
+
+/** A call as the API returns it. */
+const resourceOf = (known: MarkupCall): object => {
+  const { call, accountSid, answeredBy } = known;
+  const { facts } = call;
+  const { initiated_at, answered_at, ended_at, from_number, to_number } = facts;
+  const status = statusOf(facts, failures);
+  return {
+    account_sid: accountSid,
+    answered_by: answeredBy ?? null,
+    caller_name: from_number,
+    date_created: rfc2822(initiated_at),
+    date_updated: rfc2822(ended_at ?? answered_at ?? initiated_at),
+    direction: "outbound",
+    duration: ended_at === undefined ? null : String(facts.duration ?? 0),
+    end_time: ended_at === undefined ? null : rfc2822(ended_at),
+    from: from_number,
+    from_formatted: from_number,
+    price: null,
+    price_unit: null,
+    sid: call.id,
+    start_time: rfc2822(initiated_at),
+    // The resource has no word for a call that doesn't ring yet.
+    status: status === "initiated" ? "ringing" : status,
+    to: to_number,
+    to_formatted: to_number,
+    uri: uriOf(known),
+  };
+};
+
+/** The code of an outage. */
+const outageCodeOf = (status: number): 10011 | 10007 => (status === 429 ? 10011 : 10007);
+
+/** Places a call of an account. */
+const createCall =
+  (accountSid: string): TelnyxRoute =>
+  async (asked, parts) => {
+    const fields = parseCall(formOf(asked), telnyxForm, asked.isUrl);
+    return placeCall(fields, asked, parts, {
+      notOwned: () => new TelnyxError(403, 10010, "From is not a number of the account", "From"),
+      outage: (status, detail) => new TelnyxError(status, outageCodeOf(status), detail),
+      start: () => {
+        const { call } = parts.start(fields, asked.url.href, accountSid);
+        const { from, to } = fields;
+        const text = JSON.stringify({ call_sid: call.id, from, to, status: "queued" });
+        return { status: 200, headers: { "Content-Type": contentType }, text };
+      },
+    });
+  };
+
+/** Places a call of an account; the application is in the body. */
+const createAccountCall =
+  (accountSid: string): TelnyxRoute =>
+  async (asked, parts) => {
+    const application = formOf(asked).get("ApplicationSid");
+    if (!application) {
+      throw new TelnyxError(422, 10004, "ApplicationSid is missing", "ApplicationSid");
+    }
+    if (application !== parts.applicationId) {
+      throw new TelnyxError(422, 10017, "ApplicationSid is no application here", "ApplicationSid");
+    }
+    return createCall(accountSid)(asked, parts);
+  };
+
+const listCalls: TelnyxRoute = async ({ url }, parts) =>
+  respond(200, pageOf(url, parts, { failures }, resourceOf));
+
+const oneCall = (sid: string): TelnyxRoute => {
+  const findOrThrow = ({ find }: RestParts) => {
+    const known = find(sid);
+    if (known) return known;
+    throw notFound();
+  };
+  return byMethod(
+    {
+      POST: async (asked, parts) => {
+        const known = findOrThrow(parts);
+        const reader = new FormReader(formOf(asked), telnyxForm, asked.isUrl);
+        const update = { status: reader.text("Status"), next: reader.next() };
+        if (known.call.isOver) {
+          const detail = "This call is no longer active and can't receive commands.";
+          throw new TelnyxError(422, 90018, detail);
+        }
+        updateCall(known, update, {
+          status: () =>
+            new TelnyxError(422, 10027, "Status must be completed or canceled", "Status"),
+          notAnswered: () => new TelnyxError(422, 10027, "The call is not answered"),
+        });
+        return respond(200, resourceOf(known));
+      },
+      GET: async (_, parts) => respond(200, resourceOf(findOrThrow(parts))),
+    },
+    notAllowed,
+  );
+};
+
+/** The recordings of a call. */
+const recordings =
+  (sid: string): TelnyxRoute =>
+  async ({ url }, { find }) => {
+    const known = find(sid);
+    if (!known) throw notFound();
+    const { recording_url, duration = 0, answered_at = 0 } = known.call.facts;
+    const recording = {
+      account_sid: known.accountSid,
+      call_sid: sid,
+      channels: 1,
+      date_created: rfc2822(answered_at),
+      duration: String(duration),
+      media_url: recording_url,
+      sid: recordingSidOf(sid),
+      source: "OutboundAPI",
+      start_time: rfc2822(answered_at),
+      status: "completed",
+    };
+    const found = recording_url === undefined ? [] : [recording];
+    const { pathname: uri } = url;
+    const end = Math.max(found.length - 1, 0);
+    return respond(200, { recordings: found, start: 0, end, page: 0, page_size: 50, uri });
+  };
+
+/** The routes of Telnyx's API that calls of TeXML need. */
+export const telnyxRoutes = (parts: RestParts): ApiRoutes => {
+  const app: ApiRoutes = new Hono();
+  const answer = restServer(
+    {
+      contentType,
+      signIn: (request) => {
+        const [, key = ""] =
+          /^Bearer (.+)$/i.exec(request.headers.get("Authorization") ?? "") ?? [];
+        if (!parts.account.accepts(key)) {
+          throw new TelnyxError(401, 10009, "The API key is missing or invalid.");
+        }
+      },
+      incomplete: () => new TelnyxError(400, 10015, "The body is too long, or too late."),
+      scheme: "Bearer",
+      idHeader: "x-request-id",
+    },
+    parts,
+  );
+  app.all("/v2/texml/calls/:application", ({ req, env }) => {
+    const isOwn = req.param("application") === parts.applicationId;
+    const route = byMethod({ POST: createCall(ownAccountSid) }, notAllowed);
+    return answer(req.raw, env, isOwn ? route : missing);
+  });
+  const account = "/v2/texml/Accounts/:account";
+  app.all(`${account}/:calls{Calls(\\.json)?}`, ({ req, env }) => {
+    const create = createAccountCall(req.param("account"));
+    return answer(req.raw, env, byMethod({ POST: create, GET: listCalls }, notAllowed));
+  });
+  app.all(`${account}/Calls/:sid`, ({ req, env }) =>
+    answer(req.raw, env, oneCall(req.param("sid").replace(/\.json$/, ""))),
+  );
+  app.all(`${account}/Calls/:sid/Recordings.json`, ({ req, env }) =>
+    answer(req.raw, env, byMethod({ GET: recordings(req.param("sid")) }, notAllowed)),
+  );
+  // As with Telnyx, whoever has a recording's URL may fetch it.
+  app.get("/recordings/:file{.+\\.wav}", ({ req, notFound: none }) => {
+    const sid = req.param("file").replace(".wav", "");
+    const call = parts.allCalls().find(({ id }) => recordingSidOf(id) === sid);
+    return recordingOf(call, req.raw) ?? none();
+  });
+  app.notFound(({ req, env }) => answer(req.raw, env, missing));
+  return app;
+};
+
+const missing: TelnyxRoute = async () => {
+  throw notFound();
+};

@@ -1,0 +1,36 @@
+import { fail } from "../../lib/check.ts";
+import { Account, randomText } from "../account.ts";
+import { hexUlid, idSource } from "../ids.ts";
+import { MarkupCalls } from "../markup/side.ts";
+import type { MakeSide } from "../side.ts";
+import { telnyxCarrier } from "./carrier.ts";
+import { telnyxRoutes } from "./rest.ts";
+import { recordingSidOf } from "./sids.ts";
+import { bodySigner, publicKey } from "./signature.ts";
+
+/** Telnyx: the REST API of a TeXML application, TeXML, callbacks and media streaming. */
+export const telnyxSide: MakeSide = ({ settings, service, random }) => {
+  const applicationId = service?.account ?? "";
+  if (!/^\d{1,30}$/.test(applicationId)) {
+    fail("service.account", "must be the id of a TeXML application: digits");
+  }
+  if (settings.webhookSecret !== undefined) {
+    fail("webhookSecret", "must be left out: the emulated Telnyx signs with a published test key");
+  }
+  const { apiKey, numbers, seed } = settings;
+  const account = new Account({ key: apiKey, numbers, newKey: () => `KEY_${randomText()}` });
+  const newId = idSource(random, seed !== undefined, hexUlid);
+  const carrier = telnyxCarrier(applicationId, bodySigner(), newId);
+  const calls = new MarkupCalls(carrier);
+  return {
+    account,
+    accountId: applicationId,
+    webhookSecret: () => publicKey,
+    newCallId: (time) => carrier.newSid("call", time),
+    responseTimeout: 10_000,
+    recordingUrl: (origin, id) => `${origin}/recordings/${recordingSidOf(id)}.wav`,
+    routes: (parts) => telnyxRoutes({ ...calls.restParts(parts, account), applicationId }),
+    messagesOf: (call) => calls.messagesOf(call),
+    follow: (call, parts) => calls.follow(call, parts),
+  };
+};
