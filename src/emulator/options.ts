@@ -40,9 +40,12 @@ export interface Faults {
 
 /** The carrier that an emulator stands for, and the account there. */
 export interface EmulatedService {
-  /** The name of the carrier: `"twilio"` or `"vonage"`. */
+  /** The name of the carrier: `"twilio"`, `"vonage"` or `"telnyx"`. */
   readonly name: string;
-  /** The account at the carrier: with Twilio its SID, `AC` and 32 hexadecimal digits; with Vonage the application's id. */
+  /**
+   * The account at the carrier: with Twilio its SID, `AC` and 32 hexadecimal digits; with Vonage the application's id;
+   * with Telnyx the id of the TeXML application.
+   */
   readonly account: string;
 }
 
@@ -58,15 +61,16 @@ export type SocketConstructor = new (url: string) => WebSocket;
 export interface EmulatorOptions {
   /**
    * The carrier whose interface the emulator speaks: the object that `twilio({ … })` of `outdial/twilio` makes, or
-   * `{ name: "twilio", account: "AC…" }`; or the same of Vonage. It is outdial's own interface without one.
+   * `{ name: "twilio", account: "AC…" }`; or the same of Vonage or Telnyx. It is outdial's own interface without
+   * one.
    */
   readonly service?: EmulatedService | undefined;
   /**
    * The account's API key; with Twilio its auth token, which signs as well; with Vonage the application's private key,
    * a PEM.
    *
-   * @defaultValue a new one: `ak_` and 43 base64url characters, or a token of 32 hexadecimal digits; with Vonage a
-   * published key for tests
+   * @defaultValue a new one: `ak_` and 43 base64url characters, with Twilio a token of 32 hexadecimal digits, with Telnyx
+   * `KEY_` and 43 base64url characters; with Vonage a published key for tests
    */
   readonly apiKey?: string | undefined;
   /**
@@ -77,7 +81,8 @@ export interface EmulatorOptions {
   readonly numbers?: readonly string[] | undefined;
   /**
    * Signs the notifications of outdial's own interface: `whsec_` and base64 of 24 to 64 bytes. With Vonage it is the
-   * account's signature secret, any text.
+   * account's signature secret, any text. Twilio signs with `apiKey`, and the emulated Telnyx with a published test key:
+   * leave it out there.
    *
    * @defaultValue a new one, of 32 bytes
    */
@@ -139,7 +144,7 @@ export interface EmulatorOptions {
   /**
    * How long an application may take to respond, in real time.
    *
-   * @defaultValue 10 000; with Twilio 15 000, with Vonage 5 000
+   * @defaultValue 10 000, with Telnyx too; with Twilio 15 000, with Vonage 5 000
    */
   readonly responseTimeout?: number | undefined;
   /** Decides the outcome of each call, instead of the number that is called. */

@@ -1,6 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { CallParams } from "../../calls/params.ts";
-import { isRecord } from "../../lib/check.ts";
+import { fieldsOf, isRecord } from "../../lib/check.ts";
 import { realClock } from "../clock.ts";
 import type { Emulator } from "../emulator.ts";
 import { emulatorDefaults } from "../options.ts";
@@ -136,8 +136,9 @@ const responseMessage = (text: string): string => {
   try {
     const body: unknown = JSON.parse(text);
     if (!isRecord(body)) return text;
-    const { detail, message, status } = body;
+    const { detail, message, status, errors } = body;
     if (Array.isArray(detail)) return detail.map(fieldMessage).join(", ");
+    if (Array.isArray(errors)) return errors.map((error) => fieldsOf(error).detail).join(", ");
     return String(detail ?? message ?? status);
   } catch {
     return text;
@@ -157,29 +158,37 @@ const ownRequest = ({ apiKey }: Emulator, body: string): PlacingRequest => ({
   body,
 });
 
-const twilioRequest = ({ accountId, apiKey }: Emulator, body: string): PlacingRequest => {
-  const {
-    to_number = "",
-    from_number = "",
-    flow_url = "",
-    status_callback_url = "",
-  } = recordIn(body);
+/** A request with the form that Twilio and Telnyx have in common. */
+const formRequest = (path: string, authorization: string, json: string): PlacingRequest => {
+  const params = recordIn(json);
   const form = new URLSearchParams({
-    To: to_number,
-    From: from_number,
-    Url: flow_url,
-    StatusCallback: status_callback_url,
+    To: params.to_number ?? "",
+    From: params.from_number ?? "",
+    Url: params.flow_url ?? "",
+    StatusCallback: params.status_callback_url ?? "",
     StatusCallbackEvent: "initiated ringing answered completed",
     Record: "true",
   });
   return {
-    path: `/2010-04-01/Accounts/${accountId}/Calls.json`,
+    path,
     headers: {
-      Authorization: `Basic ${btoa(`${accountId}:${apiKey}`)}`,
+      Authorization: authorization,
       "Content-Type": "application/x-www-form-urlencoded",
     },
     body: `${form}`,
   };
+};
+
+/** The requests of the carriers that the page places calls with. */
+const carrierRequests: Readonly<Record<string, typeof ownRequest>> = {
+  twilio: ({ accountId, apiKey }, json) =>
+    formRequest(
+      `/2010-04-01/Accounts/${accountId}/Calls.json`,
+      `Basic ${btoa(`${accountId}:${apiKey}`)}`,
+      json,
+    ),
+  telnyx: ({ accountId, apiKey }, json) =>
+    formRequest(`/v2/texml/calls/${accountId}`, `Bearer ${apiKey}`, json),
 };
 
 /** The texts in a JSON object. */
@@ -192,7 +201,7 @@ const recordIn = (json: string): Readonly<Record<string, string>> => {
 /** Places a call through the API, with the key that the page does not have. It never throws. */
 const placeCall = async (emulator: Emulator, origin: string, json: string): Promise<PlacedCall> => {
   try {
-    const request = emulator.service === "twilio" ? twilioRequest : ownRequest;
+    const request = carrierRequests[emulator.service ?? ""] ?? ownRequest;
     const { path, headers, body } = request(emulator, json);
     const response = await emulator.fetch(`${origin}${path}`, {
       method: "POST",

@@ -163,7 +163,7 @@ unless you answer or reject it here.</p>
 </div>
 <section id="key-section" aria-labelledby="key-title">
 <details class="fold">
-<summary><h2 id="key-title">${service ? "Auth token" : "API key"}</h2></summary>
+<summary><h2 id="key-title">${service === "twilio" ? "Auth token" : "API key"}</h2></summary>
 <div class="key">
 <code id="key">${service ? "" : "ak_"}••••••••••••••••</code>
 <button type="button" id="reveal" class="acts" aria-pressed="false">Reveal</button>

@@ -12,21 +12,30 @@ const curlOf = (key: string, params: object): string =>
   `echo ${quote(`X-API-Key: ${key}`)} | curl ${quote(`${location.origin}/api/v1/calls/initiate`)}` +
   ` -H @- -H 'Content-Type: application/json' -d ${quote(JSON.stringify(params))}`;
 
-/** The names of the fields at Twilio. */
-const twilioNames: Readonly<Record<string, string>> = {
+/** The names of the fields at Twilio and Telnyx. */
+const formNames: Readonly<Record<string, string>> = {
   to_number: "To",
   from_number: "From",
   flow_url: "Url",
   status_callback_url: "StatusCallback",
 };
 
-/** The same for an emulator that speaks Twilio. */
-const twilioCurlOf = (key: string, account: string, params: object): string =>
-  `echo ${quote(`user = "${account}:${key}"`)} | curl` +
-  ` ${quote(`${location.origin}/2010-04-01/Accounts/${account}/Calls.json`)} -K -` +
+/** The same for a carrier that takes a form: its path, and a line of curl's configuration with the key. */
+const formCurlOf = (path: string, credentials: string, params: object): string =>
+  `echo ${quote(credentials)} | curl ${quote(`${location.origin}${path}`)} -K -` +
   Object.entries(params)
-    .map(([name, value]) => ` --data-urlencode ${quote(`${twilioNames[name] ?? name}=${value}`)}`)
+    .map(([name, value]) => ` --data-urlencode ${quote(`${formNames[name] ?? name}=${value}`)}`)
     .join("");
+
+/** The commands of the carriers. */
+const carrierCurls: Readonly<
+  Record<string, (key: string, account: string, params: object) => string>
+> = {
+  twilio: (key, account, params) =>
+    formCurlOf(`/2010-04-01/Accounts/${account}/Calls.json`, `user = "${account}:${key}"`, params),
+  telnyx: (key, account, params) =>
+    formCurlOf(`/v2/texml/calls/${account}`, `header = "Authorization: Bearer ${key}"`, params),
+};
 
 /** Whether calls can be placed on this page. */
 export const canPlace = (): boolean => findById("place", HTMLFormElement) !== undefined;
@@ -56,9 +65,9 @@ export const startPlacing = (): void => {
   button("copy-curl").addEventListener("click", async () => {
     try {
       const { key } = await server.key();
-      const { service, account = "" } = box("dashboard").dataset;
+      const { service = "", account = "" } = box("dashboard").dataset;
       const params = paramsIn(form);
-      const line = service ? twilioCurlOf(key, account, params) : curlOf(key, params);
+      const line = carrierCurls[service]?.(key, account, params) ?? curlOf(key, params);
       await navigator.clipboard.writeText(line);
       setStatus("Copied, with the key in it.");
     } catch (error) {
