@@ -9,6 +9,8 @@ import kyDefault from "ky";
 import OpenAI from "openai";
 import { Client, calls } from "outdial";
 import { Client as FetchClient, calls as fetchCalls } from "outdial/fetch";
+import { twilioCalls } from "outdial/twilio";
+import { vonageCalls } from "outdial/vonage";
 import { Client as PlivoClient } from "plivo";
 import Retell from "retell-sdk";
 import Telnyx from "telnyx";
@@ -33,16 +35,65 @@ export const params = { from_number, to_number, flow_url, status_callback_url } 
 
 const id = "cs_01HZX3V5J8Q2T4W6Y8A0C2E4G6";
 
-/** What the server and the stubs answer: an id under every name that a client reads. */
-export const answer: string = /* @__PURE__ */ JSON.stringify({
-  message: "Call accepted.",
-  data: { id, call_control_id: id, from_number, to_number },
-  id,
-  call_id: id,
-  sid: id,
-  uuid: id,
-  message_uuid: id,
-});
+/** An answer of the server and the stubs. */
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** An id under every name that a client reads. */
+const common: Answer = /* @__PURE__ */ ((): Answer => ({
+  status: 202,
+  body: JSON.stringify({
+    message: "Call accepted.",
+    data: { id, call_control_id: id, from_number, to_number },
+    id,
+    call_id: id,
+    sid: id,
+    uuid: id,
+    message_uuid: id,
+  }),
+}))();
+
+const accountSid = "AC0123456789abcdef0123456789abcdef";
+const callSid = "CA0123456789abcdef0123456789abcdef";
+
+/** A call as Twilio answers it, with all of its fields. */
+const twilioAnswer: Answer = /* @__PURE__ */ ((): Answer => {
+  const path = `/2010-04-01/Accounts/${accountSid}/Calls/${callSid}`;
+  const parts = ["Events", "Notifications", "Payments", "Recordings", "Siprec", "Streams"];
+  const names = parts.map((part) => [part.toLowerCase(), `${path}/${part}.json`]);
+  return {
+    status: 201,
+    body: JSON.stringify({
+      ...{ account_sid: accountSid, annotation: null, answered_by: null },
+      ...{ api_version: "2010-04-01", caller_name: null, date_created: null, date_updated: null },
+      ...{ direction: "outbound-api", duration: null, end_time: null, forwarded_from: null },
+      ...{ from: from_number, from_formatted: "(202) 555-0199", group_sid: null },
+      ...{ parent_call_sid: null, phone_number_sid: "", price: null, price_unit: "USD" },
+      ...{ queue_time: "0", sid: callSid, start_time: null, status: "queued" },
+      subresource_uris: Object.fromEntries(names),
+      ...{ to: to_number, to_formatted: "(202) 555-0100", trunk_sid: null, uri: `${path}.json` },
+    }),
+  };
+})();
+
+/** A call as Vonage answers it. */
+const vonageAnswer: Answer = /* @__PURE__ */ ((): Answer => ({
+  status: 201,
+  body: JSON.stringify({
+    uuid: "63f61863-4a51-4f6b-86e1-46edebcf9356",
+    status: "started",
+    direction: "outbound",
+    conversation_uuid: "CON-f972836a-550f-45fa-956c-12a2ab5b7d22",
+  }),
+}))();
+
+/** What the server and the stubs answer at a URL: a carrier's path as the carrier does. */
+export const answerTo = (url: string): Answer => {
+  if (url.includes("/2010-04-01/")) return twilioAnswer;
+  return url.includes("/v1/calls") ? vonageAnswer : common;
+};
 
 export const outdial: Connect = (baseUrl, signal) => {
   const client = new Client(apiKey, { baseUrl, signal });
@@ -59,6 +110,21 @@ export const outdialFetch: Connect = (baseUrl, signal) => {
 
 export const outdialFetchCalls: Connect = (baseUrl, signal) => async () =>
   (await fetchCalls.create(params, { apiKey, baseUrl, signal })).id;
+
+/** The key with which calls are signed; the Worker of `carriers` brings its own. */
+const rsaKey = (): string => globalThis.process?.env.BENCH_RSA_KEY ?? "";
+
+const applicationId = "00000000-0000-4000-8000-000000000000";
+
+export const outdialTwilio: Connect = (baseUrl) => {
+  const client = new FetchClient("token", { baseUrl, service: twilioCalls({ accountSid }) });
+  return async () => (await client.calls.create(params)).id;
+};
+
+export const outdialVonage: Connect = (baseUrl) => {
+  const client = new FetchClient(rsaKey(), { baseUrl, service: vonageCalls({ applicationId }) });
+  return async () => (await client.calls.create(params)).id;
+};
 
 const fields = ["from_number", "to_number", "flow_url", "status_callback_url", "record"];
 const number = /^\+[1-9]\d{6,14}$/;
@@ -142,9 +208,15 @@ export const twilio: Connect = (baseUrl) => {
       return super.request<T>({ ...options, uri: baseUrl + new URL(options.uri).pathname });
     }
   }
-  const client = twilioDefault("AC0123456789", "token", { httpClient: new Loopback() });
-  return async () =>
-    (await client.calls.create({ from: from_number, to: to_number, url: flow_url })).sid;
+  const client = twilioDefault(accountSid, "token", { httpClient: new Loopback() });
+  const call = {
+    from: from_number,
+    to: to_number,
+    url: flow_url,
+    statusCallback: status_callback_url,
+    statusCallbackEvent: ["initiated", "ringing", "answered", "completed"],
+  };
+  return async () => (await client.calls.create(call)).sid;
 };
 
 export const telnyx: Connect = (baseURL) => {
@@ -165,14 +237,14 @@ export const plivo: Connect = (baseUrl) => {
 
 /** It signs a JWT with RSA for each call. */
 export const vonage: Connect = (baseUrl) => {
-  const privateKey = globalThis.process?.env.BENCH_RSA_KEY ?? "";
-  const auth = new Auth({ applicationId: "00000000-0000-4000-8000-000000000000", privateKey });
+  const auth = new Auth({ applicationId, privateKey: rsaKey() });
   const voice = new Voice(auth, { apiHost: baseUrl });
   return async () => {
     const { uuid } = await voice.createOutboundCall({
       to: [{ type: "phone", number: to_number.slice(1) }],
       from: { type: "phone", number: from_number.slice(1) },
       answerUrl: [flow_url],
+      eventUrl: [status_callback_url],
     });
     return uuid;
   };

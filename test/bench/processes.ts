@@ -97,6 +97,9 @@ export const runToFirstLine = async (
   return { line: firstLine, took };
 };
 
+/** Whether a program has printed the id of a call, and no error. */
+export const isId = (text: string): boolean => /^[\w-]{20,64}$/.test(text);
+
 /** Makes Workers, each in an isolate of its own, in one workerd. */
 export interface Isolates {
   /** Makes a Worker of a script, and resolves with the text of its first response. */

@@ -10,6 +10,7 @@ import process from "node:process";
 import { buildModule, buildProgram, clearBuilt, here, isInstalled } from "./build.ts";
 import { agents } from "./measure/agents.ts";
 import { loopback, perCall } from "./measure/calls.ts";
+import { withCarriers } from "./measure/carriers.ts";
 import { coldStart } from "./measure/cold-start.ts";
 import { lists } from "./measure/lists.ts";
 import { memory } from "./measure/memory.ts";
@@ -19,7 +20,7 @@ import { node, runToFirstLine, runtimes, start } from "./processes.ts";
 import { type Measured, type Results, readResults, writeReport } from "./report.ts";
 import { calibrate, noiseLine } from "./rounds.ts";
 import type { Bench, Section } from "./section.ts";
-import { subjects as all } from "./subjects.ts";
+import { subjects as all, carriers } from "./subjects.ts";
 
 /**
  * All that is measured, in the order of the report, by the word that selects it. Another one is a function in
@@ -30,6 +31,7 @@ const measurements: Readonly<Record<string, (bench: Bench) => Promise<Section>>>
   "per-call": perCall,
   loopback,
   "cold-start": coldStart,
+  carriers: withCarriers,
   memory,
   emulator,
   signatures,
@@ -120,7 +122,8 @@ const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 process.env.BENCH_RSA_KEY = String(privateKey.export({ type: "pkcs8", format: "pem" }));
 process.env.NODE_NO_WARNINGS = "1";
 
-const files = await build(subjects.map(({ name }) => name));
+const names = [...subjects, ...carriers.map(({ ours }) => ours)].map(({ name }) => name);
+const files = await build([...names, ...carriers.map(({ peer }) => peer)]);
 const server = await start([...node.command, files.services ?? "", "accept"]);
 const bench: Bench = {
   smoke,

@@ -75,6 +75,33 @@ export const subjects: readonly Subject[] = [
     .map((each) => ({ ...each, label: `${each.label}, on \`node:http\`` })),
 ];
 
+/** A call with a carrier: outdial's subject, which no other table has, and the carrier's own client. */
+export const carriers: readonly {
+  readonly label: string;
+  readonly ours: Subject;
+  readonly peer: Subject["name"];
+}[] = [
+  {
+    label: "Twilio",
+    ours: {
+      name: "outdialTwilio",
+      label: "**outdial/fetch**, `twilioCalls`",
+      transport: "fetch",
+    },
+    peer: "twilio",
+  },
+  {
+    label: "Vonage",
+    ours: {
+      name: "outdialVonage",
+      label: "**outdial/fetch**, `vonageCalls`",
+      transport: "fetch",
+      slow: true,
+    },
+    peer: "vonage",
+  },
+];
+
 /** What an entry of the package is to reach; but for the size, as a ratio to somebody in the same run. */
 export interface Goals {
   readonly entry: "outdial/fetch" | "outdial";

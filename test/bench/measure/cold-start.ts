@@ -1,6 +1,6 @@
 // The time from nothing to the first call: processes, and isolates of Workers.
 import { buildFirstCall, bundleForWorker } from "../build.ts";
-import { type Runtime, runToFirstLine, startIsolates } from "../processes.ts";
+import { isId, type Runtime, runToFirstLine, startIsolates } from "../processes.ts";
 import { calibrate, ratio, reasonOf, spread, summary } from "../rounds.ts";
 import {
   type Bench,
@@ -34,7 +34,7 @@ const inProcesses = async (
     const file = await buildFirstCall(client, server);
     starts.set(client, async () => {
       const { line, took } = await runToFirstLine([...command, file]);
-      if (!/^cs_\w+$/.test(line)) throw new Error(`printed ${line}`);
+      if (!isId(line)) throw new Error(`printed ${line}`);
       return took;
     });
   }
@@ -55,7 +55,7 @@ const inIsolates = async ({ subjects, server }: Bench): Promise<Place> => {
     starts.set(name, async () => {
       const began = performance.now();
       const text = await isolates.run(bundle.code);
-      if (!/^cs_\w+$/.test(text)) throw new Error(text);
+      if (!isId(text)) throw new Error(text);
       return performance.now() - began;
     });
   }

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { type Bundle, bundleForNode, bundleForWorker, here } from "../build.ts";
-import { type Isolates, startIsolates } from "../processes.ts";
+import { type Isolates, isId, startIsolates } from "../processes.ts";
 import { kB, number, reasonOf } from "../rounds.ts";
 import {
   type Bench,
@@ -68,7 +68,7 @@ const ours = (): Installed => {
 const runIn = async ({ run }: Isolates, code: string): Promise<string> => {
   try {
     const text = await run(code);
-    return /^cs_\w+$/.test(text) ? "yes" : `no: ${reasonOf(text)}`;
+    return isId(text) ? "yes" : `no: ${reasonOf(text)}`;
   } catch (error) {
     return `no: ${reasonOf(error)}`;
   }

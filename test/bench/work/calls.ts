@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { AxiosResponse, AxiosStatic } from "axios";
-import { answer, type Connect, type Place } from "../clients.ts";
+import { answerTo, type Connect, type Place } from "../clients.ts";
 
 /** One round, as the launcher asks for it. */
 export interface Ask {
@@ -37,24 +37,24 @@ const nowhere = "http://127.0.0.1:9";
 
 /** The answer in the place of the network, with the headers that any server sends. */
 const stubFetch = (): void => {
-  globalThis.fetch = async () =>
-    new Response(answer, {
-      status: 202,
-      headers: { "content-type": "application/json", "content-length": `${answer.length}` },
+  globalThis.fetch = async (input) => {
+    const { status, body } = answerTo(input instanceof Request ? input.url : String(input));
+    return new Response(body, {
+      status,
+      headers: { "content-type": "application/json", "content-length": `${body.length}` },
     });
+  };
 };
 
 /** Answers in the place of axios' adapter, so less is left than behind a stubbed `fetch`: a lower bound. */
 const stubAxios = (): void => {
   // The copy of axios that the peers `require`: its defaults are theirs.
   const axios: AxiosStatic = createRequire(import.meta.url)("axios");
-  axios.defaults.adapter = async (config): Promise<AxiosResponse> => ({
-    data: answer,
-    status: 202,
-    statusText: "Accepted",
-    headers: { "content-type": "application/json" },
-    config,
-  });
+  axios.defaults.adapter = async (config): Promise<AxiosResponse> => {
+    const { status, body: data } = answerTo(config.url ?? "");
+    const headers = { "content-type": "application/json" };
+    return { data, status, statusText: "", headers, config };
+  };
 };
 
 const connectOf = async (module: string): Promise<Connect> => (await import(module)).connect;

@@ -3,13 +3,14 @@ import { createServer } from "node:http";
 import process from "node:process";
 import { serve } from "@hono/node-server";
 import { createEmulator } from "outdial/emulator";
-import { answer } from "../clients.ts";
+import { answerTo } from "../clients.ts";
 
 /** A server that is as fast as it can be: reads the request to its end, and accepts the call. */
 const accept = (): void => {
-  const head = { "content-type": "application/json", "content-length": Buffer.byteLength(answer) };
   const server = createServer((request, response) => {
-    request.on("end", () => response.writeHead(202, head).end(answer)).resume();
+    const { status, body } = answerTo(request.url ?? "");
+    const head = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    request.on("end", () => response.writeHead(status, head).end(body)).resume();
   });
   // A connection that is closed while another client is measured would count as that client's slowness.
   server.keepAliveTimeout = 0;
