@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import type { Options } from "tsup";
@@ -43,10 +43,20 @@ const bundle = async (file: string): Promise<string> => {
   return outputFiles[0]?.text ?? "";
 };
 
-/** Lets tsup import a page's script and style sheet as text, by `./main.ts?bundle`. */
+const textSuffix = "?text";
+
+/** Lets tsup import a page's script and style sheet as text, by `./main.ts?bundle`, and any file as it is, by `?text`. */
 const bundledPage: Plugin = {
   name: "bundled-page",
   setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?text$/ }, ({ path, resolveDir }) => ({
+      path: resolve(resolveDir, path),
+      namespace: "text",
+    }));
+    onLoad({ filter: /.*/, namespace: "text" }, async ({ path }) => ({
+      contents: await readFile(path.slice(0, -textSuffix.length), "utf8"),
+      loader: "text",
+    }));
     onResolve({ filter: /\?bundle$/ }, ({ path, resolveDir }) => ({
       // With the suffix: tsup's own plugin takes every path that ends in `.css`.
       path: resolve(resolveDir, path),
@@ -64,10 +74,16 @@ export const bundledPageInVite = {
   name: "bundled-page",
   enforce: "pre",
   resolveId(path: string, importer = ""): string | undefined {
+    if (path.endsWith(textSuffix)) {
+      return `\0${resolve(importer, "..", path.slice(0, -textSuffix.length))}.text`;
+    }
     if (!path.endsWith(bundleSuffix)) return;
     return `\0${resolve(importer, "..", path.slice(0, -bundleSuffix.length))}.bundled`;
   },
   async load(id: string): Promise<string | undefined> {
+    if (id.startsWith("\0") && id.endsWith(".text")) {
+      return `export default ${JSON.stringify(await readFile(id.slice(1, -".text".length), "utf8"))};`;
+    }
     if (!id.startsWith("\0") || !id.endsWith(".bundled")) return;
     return `export default ${JSON.stringify(await bundle(id.slice(1, -".bundled".length)))};`;
   },
@@ -96,6 +112,11 @@ const config: Options = {
   // `node:sqlite` has no name without it.
   removeNodeProtocol: false,
   noExternal: [
+    /^@clack\//,
+    "fast-string-truncated-width",
+    "fast-string-width",
+    "fast-wrap-ansi",
+    "sisteransi",
     "hono",
     "@hono/node-server",
     "@noble/hashes",

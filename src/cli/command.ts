@@ -39,6 +39,8 @@ interface Flag {
   /** Placeholder of its value in the help, such as `url`. */
   readonly value?: string;
   readonly help: string;
+  /** Its only values. */
+  readonly choices?: readonly string[];
   /** The parameter or option of the package that it sets: its errors name the flag instead. */
   readonly sets?: string;
 }
@@ -68,15 +70,31 @@ export interface Host {
   readonly reached: (stage: Stage) => void;
 }
 
-export interface Invocation<F extends Flags> extends Host {
+/** A command in the list of commands. */
+export interface Entry {
+  /** One line in the list. */
+  readonly summary: string;
+  /** Loaded on use: `call` starts without the emulator. */
+  readonly load: () => Promise<{ readonly command: Command }>;
+}
+
+/** What a command gets from the list that it is in. */
+interface Listed extends Host {
+  /** Every command, in the order of the help. */
+  readonly commands: Readonly<Record<string, Entry>>;
+}
+
+export interface Invocation<F extends Flags> extends Listed {
   readonly flags: Values<F>;
   readonly args: readonly string[];
 }
 
 /** Everything about a command: its help, suggestions and error messages are derived from it. */
 interface Declaration<F extends Flags> {
-  /** Its positional arguments: `["list.csv"]`. A last one that ends in `…` takes one or more. */
+  /** Its positional arguments: `["list.csv"]`. A last one that ends in `…` takes one or more, in `?` one or none. */
   readonly args?: readonly string[];
+  /** The only values of its first argument. */
+  readonly choices?: readonly string[];
   readonly flags: F;
   /** Paragraphs below the options in the help. */
   readonly notes?: readonly string[];
@@ -88,7 +106,7 @@ interface Declaration<F extends Flags> {
 
 /** A command whose arguments are not parsed yet. */
 export interface Command extends Omit<Declaration<Flags>, "run"> {
-  readonly run: (args: readonly string[], host: Host) => Promise<Exit>;
+  readonly run: (args: readonly string[], host: Listed) => Promise<Exit>;
 }
 
 /** Declares a command; its options are typed by their own table. */
@@ -163,13 +181,17 @@ const checkFlag = (
   if (flag.type === "boolean" && value !== undefined) {
     throw new UsageError(`--${name} takes no value`);
   }
+  if (flag.choices && !flag.choices.includes(value ?? "")) {
+    const meant = suggestion(value ?? "", flag.choices);
+    throw new UsageError(`--${name} must be one of ${flag.choices.join(", ")}${meant}`);
+  }
   if (seen.has(name) && !flag.multiple) throw new UsageError(`--${name} is given twice`);
   seen.add(name);
 };
 
 const checkCount = (count: number, names: readonly string[]): void => {
   const missing = names[count];
-  if (missing) throw new UsageError(`<${missing}> is missing`);
+  if (missing && !missing.endsWith("?")) throw new UsageError(`<${missing}> is missing`);
   if (count <= names.length || names.at(-1)?.endsWith("…")) return;
   throw new UsageError(names[0] ? "too many arguments" : "every argument must be an option");
 };
@@ -243,8 +265,10 @@ const section = (title: string, rows: readonly Row[]): readonly string[] => {
 const flagText = ([name, { value, multiple }]: readonly [string, Flag]): string =>
   `--${name}${value ? ` <${value}>` : ""}${multiple ? "…" : ""}`;
 
-const argumentText = (name: string): string =>
-  name.endsWith("…") ? `<${name.slice(0, -1)}>…` : `<${name}>`;
+const argumentText = (name: string): string => {
+  if (name.endsWith("?")) return `[${name.slice(0, -1)}]`;
+  return name.endsWith("…") ? `<${name.slice(0, -1)}>…` : `<${name}>`;
+};
 
 /** The output of `outdial help <command>`. */
 export const helpOf = (name: string, summary: string, command: Command): string => {

@@ -1,6 +1,6 @@
 import { version } from "../../package.json";
 import {
-  type Command,
+  type Entry,
   type Exit,
   exits,
   Failure,
@@ -13,15 +13,12 @@ import {
 } from "./command.ts";
 import { jsonLine, plain } from "./terminal.ts";
 
-interface Entry {
-  /** One line in the list of commands. */
-  readonly summary: string;
-  /** Loaded on use: `call` starts without the emulator. */
-  readonly load: () => Promise<{ readonly command: Command }>;
-}
-
 /** Every command, in the order of the help. */
 export const commands: Readonly<Record<string, Entry>> = {
+  init: {
+    summary: "Creates a project that places a call.",
+    load: () => import("./commands/init.ts"),
+  },
   call: { summary: "Places one call.", load: () => import("./commands/call.ts") },
   dial: {
     summary: "Calls every contact of a list, each at most once per attempt.",
@@ -43,24 +40,24 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "Places a call of a chosen scenario on an emulator on this machine only.",
     load: () => import("./commands/trigger.ts"),
   },
+  completion: {
+    summary: "Prints a script that completes commands and options in a shell.",
+    load: () => import("./commands/completion.ts"),
+  },
 };
 
 const find = (name: string): Entry | undefined =>
   Object.entries(commands).find(([each]) => each === name)?.[1];
 
 const unknownCommand = (name: string): UsageError =>
-  name
-    ? new UsageError(
-        `there is no such command${suggestion(name, [...Object.keys(commands), "help"])}`,
-      )
-    : new UsageError("which command?");
+  new UsageError(`there is no such command${suggestion(name, [...Object.keys(commands), "help"])}`);
 
 const isHelp = (arg: string): boolean => arg === "--help" || arg === "-h";
 
 /** The text to print instead of running a command, if one was asked for. */
 const information = async (name: string, args: readonly string[]): Promise<string | undefined> => {
   const topic = name === "help" ? args[0] : args.some(isHelp) ? name : undefined;
-  if (isHelp(name) || (name === "help" && !topic)) {
+  if (!name || isHelp(name) || (name === "help" && !topic)) {
     return overview(Object.entries(commands).map(([each, { summary }]) => [each, summary]));
   }
   if (name === "--version" || name === "-v") return version;
@@ -129,5 +126,5 @@ export const run = async (argv: readonly string[], host: Host): Promise<Exit> =>
   const entry = find(name);
   if (!entry) throw unknownCommand(name);
   const { command } = await entry.load();
-  return command.run(args, host);
+  return command.run(args, { ...host, commands });
 };

@@ -25,7 +25,10 @@ describe("outdial help", () => {
       const { stdout } = await invoke(["help", name]);
       expect(stdout).toMatch(new RegExp(`^outdial ${name}\\b`));
       expect(stdout).toContain(summary);
-      for (const arg of args) expect(stdout).toContain(`<${arg.replace("…", "")}>`);
+      for (const arg of args) {
+        const text = arg.endsWith("?") ? `[${arg.slice(0, -1)}]` : `<${arg.replace("…", "")}>`;
+        expect(stdout).toContain(text);
+      }
       for (const [flag, { help }] of Object.entries(flags)) {
         expect(stdout).toMatch(new RegExp(`^ +--${flag}\\b`, "m"));
         expect(stdout).toContain(help);
@@ -57,13 +60,19 @@ describe("outdial help", () => {
     }
   });
 
-  it.each([[[]], [["constructor"]], [["help", "constructor"]], [["xxxxxxxxxxxx"]]])(
+  it("is printed without a command", async () => {
+    const help = await invoke(["help"]);
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(await invoke([])).toEqual(help);
+  });
+
+  it.each([[["constructor"]], [["help", "constructor"]], [["xxxxxxxxxxxx"]]])(
     "exits 2 for the command %j, without a guess",
     async (args) => {
       const { code, stderr } = await invoke(args);
       expect(code).toBe(2);
       expect(stderr).toMatch(
-        /^outdial: (which command\?|there is no such command); see `outdial help`\n$/,
+        /^outdial: there is no such command; see `outdial help`\n$/,
       );
     },
   );

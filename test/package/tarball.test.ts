@@ -27,6 +27,7 @@ const contents = [
   "dist/chunk-*.js",
   "dist/cli/main.d.ts",
   "dist/cli/main.js",
+  "dist/completion-*.js",
   "dist/dial-*.js",
   "dist/dist-*.js",
   "dist/emulator-*.js",
@@ -38,7 +39,9 @@ const contents = [
   "dist/flows/index.js",
   "dist/index.d.ts",
   "dist/index.js",
+  "dist/init-*.js",
   "dist/min-*.js",
+  "dist/questions-*.js",
   "dist/results-*.js",
   "dist/start-*.js",
   "dist/trigger-*.js",
@@ -130,12 +133,18 @@ test("whose code is bundled is named in the licence", () => {
   const origin = /^\/\/ .*node_modules\/((?:@[^/]+\/)?[^/]+)/gm;
   const bundled = sources.flatMap((source) => [...source.matchAll(origin)].map(([, name]) => name));
   expect([...new Set(bundled)].sort()).toEqual([
+    "@clack/core",
+    "@clack/prompts",
     "@hono/node-server",
     "@noble/hashes",
     "csv-parse",
+    "fast-string-truncated-width",
+    "fast-string-width",
+    "fast-wrap-ansi",
     "hono",
     "libphonenumber-js",
     "saxes",
+    "sisteransi",
     "xmlchars",
   ]);
   const licence = readFileSync(join(root, "LICENSE"), "utf8");

@@ -81,6 +81,7 @@ const list = scenarios.map((scenario) => {
 /** `outdial trigger`: places a call of a chosen scenario on an emulator. */
 export const command: Command = defineCommand({
   args: ["scenario"],
+  choices: scenarios.map(({ name }) => name),
   flags,
   notes: [
     `Scenarios\n${list.join("\n")}`,

@@ -1,0 +1,87 @@
+import { Client, isException } from "outdial";
+import { callbackHandler, type Received, signUrl } from "outdial/callbacks";
+import { flowHandler, hangup } from "outdial/flows";
+
+/** The settings. See .env.example for each. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** What a test replaces. */
+interface Replacements {
+  /** Sends the requests to the service. */
+  readonly fetch?: typeof globalThis.fetch;
+  readonly onEvent?: (event: Received["event"]) => void;
+}
+
+const setting = (env: Env, name: string): string => {
+  const value = env[name];
+  if (!value) throw new Error(`${name} is not set: see .env.example`);
+  return value;
+};
+
+/** Digests are compared, so that the time depends on no secret. */
+const digest = async (text: string): Promise<string> =>
+  new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).join();
+
+/** The number in `{ "to_number": "+12025550100" }`; `create` refuses anything that is not a number. */
+const numberIn = (body: unknown): string =>
+  typeof body === "object" && body && "to_number" in body && typeof body.to_number === "string"
+    ? body.to_number
+    : "";
+
+/** The application: `POST /call` places a call, and the service sends its requests to `/status` and `/flow`. */
+export const createApp = (
+  env: Env,
+  { fetch, onEvent = ({ type, call_id }) => console.log(type, call_id) }: Replacements = {},
+): ((request: Request) => Promise<Response>) => {
+  const client = new Client(setting(env, "OUTDIAL_API_KEY"), {
+    baseUrl: setting(env, "OUTDIAL_BASE_URL"),
+    ...(fetch && { fetch }),
+  });
+  const from_number = setting(env, "FROM_NUMBER");
+  const publicUrl = setting(env, "PUBLIC_URL");
+  const secret = setting(env, "SIGNING_SECRET");
+  const token = setting(env, "CALL_TOKEN");
+
+  const status = callbackHandler({ secret, onEvent: ({ event }) => onEvent(event) });
+  // Somebody has answered. Also: play("https://…/hello.wav"), dial("+1…"), stream("wss://…").
+  const flow = flowHandler({ secret, onAnswer: () => hangup() });
+
+  const place = async (request: Request): Promise<Response> => {
+    if (request.method !== "POST") return new Response(null, { status: 405 });
+    const given = request.headers.get("authorization") ?? "";
+    // Everybody can reach this URL, and every call costs money.
+    if ((await digest(given)) !== (await digest(`Bearer ${token}`))) {
+      return new Response(null, { status: 401 });
+    }
+    try {
+      const call = await client.calls.create({
+        from_number,
+        to_number: numberIn(await request.json().catch(() => undefined)),
+        flow_url: await signUrl(`${publicUrl}/flow`, { secret }),
+        status_callback_url: await signUrl(`${publicUrl}/status`, { secret }),
+        record: false,
+      });
+      return Response.json({ call_id: call.id }, { status: 201 });
+    } catch (error) {
+      if (!isException(error)) throw error;
+      console.error(error.message); // It contains neither the key nor the numbers.
+      const { name, placed } = error;
+      // 202: a telephone may ring, so do not repeat the request.
+      const code = placed === "maybe" ? 202 : name === "BadParametersException" ? 400 : 503;
+      return Response.json({ error: name, placed }, { status: code });
+    }
+  };
+
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/call") return place(request);
+    if (pathname === "/status") return status(request);
+    if (pathname === "/flow") return flow(request);
+    return new Response(null, { status: 404 });
+  };
+};
+
+/** The application as a Cloudflare Worker. */
+export default {
+  fetch: (request: Request, env: Env): Promise<Response> => createApp(env)(request),
+};
