@@ -71,9 +71,7 @@ describe("outdial help", () => {
     async (args) => {
       const { code, stderr } = await invoke(args);
       expect(code).toBe(2);
-      expect(stderr).toMatch(
-        /^outdial: there is no such command; see `outdial help`\n$/,
-      );
+      expect(stderr).toMatch(/^outdial: there is no such command; see `outdial help`\n$/);
     },
   );
 

@@ -12,10 +12,31 @@ const keys = { enter: "\r", down: "\u001b[B", interrupt: "\u0003" };
 describe("outdial init", () => {
   it("makes the folder, and prints the result as one line of JSON with --json", async () => {
     const dir = join(newFolder(), "deep/My Calls!");
-    const { code, stdout } = await invoke(["init", dir, "--on", "node", "--package", "1.2.3", "--json"]);
-    const files = ["package.json", "main.ts", "app.ts", "app.test.ts", ".env.example", ".gitignore"];
+    const { code, stdout } = await invoke([
+      "init",
+      dir,
+      "--on",
+      "node",
+      "--package",
+      "1.2.3",
+      "--json",
+    ]);
+    const files = [
+      "package.json",
+      "main.ts",
+      "app.ts",
+      "app.test.ts",
+      ".env.example",
+      ".gitignore",
+    ];
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ dir, on: "node", outdial: "1.2.3", files, overwritten: [] });
+    expect(JSON.parse(stdout)).toEqual({
+      dir,
+      on: "node",
+      outdial: "1.2.3",
+      files,
+      overwritten: [],
+    });
     expect(readdirSync(dir).sort()).toEqual(files.sort());
     const { name, dependencies } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
     expect([name, dependencies.outdial]).toEqual(["my-calls", "1.2.3"]);
@@ -71,7 +92,10 @@ describe("outdial init, on a terminal", () => {
     child.stdin?.write(keys.enter);
     await says(/app\.ts exists\. Overwrite\?/);
     child.stdin?.write(keys.enter); // No, by default.
-    expect(await ended).toMatchObject({ code: 1, stdout: expect.stringContaining("nothing was written") });
+    expect(await ended).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("nothing was written"),
+    });
     expect(readdirSync(dir)).toEqual(["app.ts"]);
     expect(readFileSync(join(dir, "app.ts"), "utf8")).toBe("mine");
   });

@@ -74,7 +74,9 @@ test.each(targets.filter((target) => target !== "deno"))(
     const { name, dependencies } = JSON.parse(read(target, "package.json"));
     expect(name).toBe(target);
     const from = dependencies.outdial.replace("file:", "");
-    expect(existsSync(from) && readFileSync(from).equals(readFileSync(packed().tarball))).toBe(true);
+    expect(existsSync(from) && readFileSync(from).equals(readFileSync(packed().tarball))).toBe(
+      true,
+    );
   },
 );
 
