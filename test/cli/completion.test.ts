@@ -3,8 +3,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { scenarios } from "../../src/emulator/index.ts";
 import { commands } from "../../src/cli/run.ts";
+import { scenarios } from "../../src/emulator/index.ts";
 import { invoke } from "./cli.ts";
 
 // zsh and fish themselves complete in test/first-minute.

@@ -1,3 +1,4 @@
+/// <reference path="./text.d.ts" />
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
