@@ -30,8 +30,10 @@ const application = async (action: () => Action | Promise<Action>) => {
   };
   const server = createServer(
     getRequestListener(async (request) => {
-      const { pathname } = new URL(request.url);
-      seen.push(`${request.method} ${request.headers.get("x-forwarded-host")}${pathname}`);
+      // As Express and others know their host, and proxies: the same.
+      const { pathname, host } = new URL(request.url);
+      const hosts = new Set([host, request.headers.get("x-forwarded-host")]);
+      seen.push(`${request.method} ${[...hosts]}${pathname}`);
       return (await handlers[pathname]?.(request)) ?? new Response(null, { status: 404 });
     }),
   );

@@ -1,3 +1,6 @@
+import { request as requestByHttp } from "node:http";
+import { request as requestByHttps } from "node:https";
+import { Readable } from "node:stream";
 import type { CallParams } from "../../index.ts";
 import type { Environment } from "../command.ts";
 
@@ -9,6 +12,35 @@ export interface Outward {
 
 /** The emulator's own sample application, which is never forwarded. */
 const samplePath = /^\/sample\//;
+
+/** Statuses whose response has no body. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** Sends a request with the `Host` of its headers, as a tunnel does: `fetch` replaces it by that of the URL. */
+const sendWithHost = (
+  url: string,
+  method: string,
+  headers: Headers,
+  body: string | null,
+  signal: AbortSignal,
+): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    const request = url.startsWith("https:") ? requestByHttps : requestByHttp;
+    // A connection of its own: one that is kept may be closed while a request is sent on it.
+    const options = { method, headers: Object.fromEntries(headers), signal, agent: false };
+    const sent = request(url, options, (received) => {
+      const { statusCode: status = 500, headersDistinct } = received;
+      const fields = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+        values.map((value): [string, string] => [name, value]),
+      );
+      const hasBody = !bodiless.has(status);
+      if (!hasBody) received.resume();
+      const content = hasBody ? (Readable.toWeb(received) as ReadableStream<Uint8Array>) : null;
+      resolve(new Response(content, { status, headers: fields }));
+    });
+    sent.on("error", reject);
+    sent.end(body ?? undefined);
+  });
 
 /**
  * Sends flow and status requests to an application on this machine, whatever the origin of their URLs, so
@@ -25,17 +57,19 @@ export const forwarding = (to: string, isOwn: (origin: string) => boolean): Outw
   const forwarded = ({ pathname, search }: URL): string => `${to}${pathname}${search}`;
 
   const fetch: Outward["fetch"] = async (request, init) => {
-    const { method, headers, redirect } = request;
+    const { method, headers } = request;
     const url = new URL(request.url);
     // Twilio asks by GET too, where its application says so; media is asked for a range.
     const isSigned = headers.has("X-Twilio-Signature") && !headers.has("Range");
     if (!isForwarded(url, method === "POST" || isSigned)) return globalThis.fetch(request, init);
     origins.add(url.origin);
     const sent = new Headers(headers);
+    // Applications build URLs of their host, and verify signatures with it.
+    sent.set("Host", url.host);
     sent.set("X-Forwarded-Host", url.host);
     sent.set("X-Forwarded-Proto", url.protocol.slice(0, -1));
     const body = method === "POST" ? await request.text() : null;
-    return globalThis.fetch(forwarded(url), { ...init, method, headers: sent, body, redirect });
+    return sendWithHost(forwarded(url), method, sent, body, init.signal);
   };
 
   const socketUrl = (address: string): string => {
