@@ -207,7 +207,7 @@ describe("the detection of answering machines", () => {
     ["human", {}],
     ["machine", machine],
   ])("%s: StatusCallback has it, before the document is requested", async (AnsweredBy, who) => {
-    const { received, call } = await called(
+    const { received, at, call } = await called(
       { MachineDetection: "Enable", Url: "/voice" },
       { ...who, answers: { "/voice": Texml } },
     );
@@ -217,6 +217,8 @@ describe("the detection of answering machines", () => {
         ["/voice", AnsweredBy],
       ]),
     );
+    const durations = at("/status").flatMap((one) => one.MachineDetectionDuration ?? []);
+    expect(durations).toEqual(["2000"]);
     expect(call.duration).toBe(5);
   });
 

@@ -115,6 +115,7 @@ describe("Telnyx's own client", () => {
   });
 
   it("ends a call: a ringing one is canceled, an answered one completed, an ended one refused", async () => {
+    const { origin, at } = await startApplication();
     const { emulator, client } = await startTelnyx({
       clock: "real",
       ringDuration: 600_000,
@@ -124,11 +125,17 @@ describe("Telnyx's own client", () => {
       client.texml.accounts.calls.update(sid, { account_sid: accountSid, Status: "completed" });
     const ringing = await place(client, { Texml });
     expect(await end(ringing)).toMatchObject({ sid: ringing, status: "canceled" });
-    const answered = await place(client, { Texml: "<Response><Pause length='180'/></Response>" });
+    const answered = await place(client, {
+      Texml: "<Response><Pause length='180'/></Response>",
+      StatusCallback: `${origin}/status`,
+    });
     emulator.answer(answered);
     expect(await callOf(client, answered)).toMatchObject({ status: "in-progress" });
     expect(await end(answered)).toMatchObject({ status: "completed" });
     expect(await refusal(end(answered))).toMatchObject({ status: 422, code: "90018" });
+    await emulator.ended(answered);
+    const last = { CallStatus: "completed", HangupSource: "caller" };
+    expect(at("/status")).toMatchObject([last]);
   });
 
   it("sends an answered call elsewhere, and no other", async () => {

@@ -48,7 +48,7 @@ const attributes: VerbCarrier["attributes"] = {
   Dial: ["action", "method", "timeout", "timeLimit", "record"],
   Number: [],
   Sip: [],
-  Connect: ["action", "method"],
+  Connect: [],
   Start: [],
   Stop: [],
   Stream: [
@@ -61,6 +61,8 @@ const attributes: VerbCarrier["attributes"] = {
     "bidirectionalSamplingRate",
     "statusCallback",
     "statusCallbackMethod",
+    // A closed socket is never opened again, as with "false".
+    "enableReconnect",
   ],
   Parameter: ["name", "value"],
   Redirect: ["method"],
