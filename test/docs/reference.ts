@@ -34,12 +34,11 @@ class Complaints extends Logger {
 }
 
 /**
- * Makes the API reference out of the comments in `src`, one page per export.
+ * Checks the comments in `src`. `npm run docs` makes the reference out of them.
  *
- * @param folder - where to; left out, it is only checked
- * @returns what is wrong with the comments: exports without one, links that lead nowhere
+ * @returns what is wrong with them: exports without one, links that lead nowhere
  */
-export const makeReference = async (folder?: string): Promise<readonly string[]> => {
+export const checkComments = async (): Promise<readonly string[]> => {
   const app = await Application.bootstrap({
     name: "outdial",
     entryPoints: entryFiles(),
@@ -61,6 +60,5 @@ export const makeReference = async (folder?: string): Promise<readonly string[]>
   app.logger = complaints;
   const project = await app.convert();
   if (project) app.validate(project);
-  if (project && folder) await app.generateDocs(project, folder);
   return project ? complaints.all : ["The sources can't be read.", ...complaints.all];
 };

@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type DefaultTheme, defineConfig } from "vitepress";
+import { sidebars } from "../reference.ts";
+import { base, pages, pagesFolder } from "../sources.ts";
+
+/** The guides in the order in which they are read; a page that isn't named here is listed under "More". */
+const guides: Readonly<Record<string, readonly string[]>> = {
+  Start: ["index", "frameworks", "testing", "emulator", "entries"],
+  "Place calls": ["callbacks", "flows", "campaigns", "at-scale", "agents"],
+  "Go live": ["production", "behind-a-proxy", "rotating", "rate", "costs", "runtimes"],
+  "Look up": ["options", "errors", "after-a-maybe", "service"],
+  Carriers: ["twilio", "vonage", "telnyx", "from-other-sdks"],
+};
+
+const titleOf = (page: string): string =>
+  page === "index"
+    ? "What outdial does"
+    : (
+        /^# (.*)$/m.exec(readFileSync(join(pagesFolder, `${page}.md`), "utf8"))?.[1] ?? page
+      ).replaceAll("`", "");
+
+const inDocs = [...pages]
+  .filter(([file]) => file.startsWith("docs/"))
+  .map(([, page]) => page.replace(/\.md$/, ""));
+const listed = Object.values(guides).flat();
+
+const sidebar = (): DefaultTheme.SidebarItem[] => {
+  const item = (page: string) => ({
+    text: titleOf(page),
+    link: page === "index" ? "/" : `/${page}`,
+  });
+  const others = inDocs.filter((page) => !listed.includes(page));
+  return Object.entries({ ...guides, ...(others.length > 0 && { More: others }) }).map(
+    ([text, names]) => ({
+      text,
+      items: names.filter((page) => page === "index" || inDocs.includes(page)).map(item),
+    }),
+  );
+};
+
+const project: DefaultTheme.SidebarItem = {
+  text: "The project",
+  items: [
+    { text: "Changes", link: "/changelog" },
+    { text: "Security", link: "/security" },
+    { text: "Contributing", link: "/contributing" },
+    { text: "Benchmarks", link: "/test/bench/" },
+  ],
+};
+
+const { version } = JSON.parse(
+  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
+);
+
+export default defineConfig({
+  lang: "en",
+  title: "outdial",
+  titleTemplate: ":title · outdial",
+  description: "Places outbound telephone calls from any JavaScript runtime, and never twice.",
+  base,
+  srcDir: "pages",
+  outDir: "built",
+  cacheDir: "node_modules/.vitepress",
+  markdown: {
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    // GitHub's anchors, which the pages use.
+    anchor: {
+      slugify: (words) =>
+        words
+          .trim()
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+          .replaceAll(" ", "-"),
+    },
+    config: (markdown) => {
+      const { rules } = markdown.renderer;
+      // A wide table scrolls by itself, also by the keyboard.
+      rules.table_open = () =>
+        '<div class="table" tabindex="0" role="group" aria-label="Table"><table>';
+      rules.table_close = () => "</table></div>";
+      // A column without a name has no header cell.
+      rules.th_open = (tokens, at) => (tokens[at + 1]?.content ? "<th>" : "<td>");
+      rules.th_close = (tokens, at) => (tokens[at - 1]?.content ? "</th>" : "</td>");
+    },
+  },
+  themeConfig: {
+    nav: [
+      { text: "Guide", link: "/", activeMatch: "^/(?!reference/)" },
+      { text: "Reference", link: "/reference/" },
+      { text: `v${version}`, link: "/changelog" },
+    ],
+    sidebar: { ...sidebars(), "/": [...sidebar(), project] },
+    outline: { level: [2, 3] },
+    search: { provider: "local" },
+  },
+});

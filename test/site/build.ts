@@ -1,0 +1,59 @@
+/** `npm run docs`: writes the pages of the site, and lets VitePress build them. */
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { build } from "vitepress";
+import { writeReference } from "./reference.ts";
+import {
+  addressOf,
+  assetPath,
+  assets,
+  builtFolder,
+  pages,
+  pagesFolder,
+  path,
+  programs,
+  read,
+} from "./sources.ts";
+
+const write = (page: string, text: string): void => {
+  const file = join(pagesFolder, page);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+};
+
+/** A link of a file, as the site has it. What the site can't show stays as words. */
+const rewritten = (file: string, text: string): string =>
+  text.replaceAll(
+    /(!?)\[((?:[^[\]]|\[[^\]]*\]\([^)]*\))*)\]\(([^)\s]+)\)/g,
+    (_, mark, words, link) => {
+      const address = addressOf(file, link);
+      return address === undefined ? words : `${mark}[${words}](${address})`;
+    },
+  );
+
+/** A page: its links lead to other pages, and the fences of its code name the language alone. */
+const pageOf = (file: string): string =>
+  read(file)
+    .split(/^(`{3,}[\s\S]*?^`{3,})$/m)
+    .map((part, at) => (at % 2 ? part.replace(/^(`+\w*).*/, "$1") : rewritten(file, part)))
+    .join("");
+
+const languages: Readonly<Record<string, string>> = { ".py": "python", ".sh": "sh" };
+
+const programPage = (file: string): string => {
+  const fence = "````";
+  const language = languages[extname(file)] ?? extname(file).slice(1);
+  return `# ${file}\n\n${fence}${language}\n${read(file).trimEnd()}\n${fence}\n`;
+};
+
+rmSync(pagesFolder, { recursive: true, force: true });
+for (const [file, page] of pages) write(page, pageOf(file));
+for (const [file, page] of programs) write(page, programPage(file));
+for (const file of assets) cpSync(path(file), join(pagesFolder, "public", assetPath(file)));
+await writeReference();
+await build(path("test/site"));
+// llms.txt leads to the Markdown of the guides.
+for (const [file, page] of pages) {
+  if (file.startsWith("docs/")) cpSync(path(file), join(builtFolder, page));
+}
+console.log(`The site is in ${builtFolder}: start with index.html.`);

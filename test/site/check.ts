@@ -1,0 +1,180 @@
+/**
+ * `npm run docs -- --check`: no link of the built site is dead, and every page passes axe in light and dark, and fits
+ * into 360 pixels. Links to other hosts are listed, not requested.
+ */
+import { spawnSync } from "node:child_process";
+import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { availableParallelism } from "node:os";
+import { extname, join } from "node:path";
+import { LinkChecker } from "linkinator";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { base, builtFolder, path } from "./sources.ts";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".json": "application/json",
+};
+
+/** Serves the site as GitHub's Pages does. */
+const server = createServer(({ url = "" }, response) => {
+  const { pathname } = new URL(url, "http://site");
+  const name = pathname.startsWith(base) ? decodeURIComponent(pathname.slice(base.length)) : "-";
+  const file = join(builtFolder, name.endsWith("/") || name === "" ? `${name}index.html` : name);
+  if (!existsSync(file)) {
+    response.writeHead(404).end();
+    return;
+  }
+  response.writeHead(200, { "Content-Type": types[extname(file)] ?? "text/plain; charset=utf-8" });
+  createReadStream(file).pipe(response);
+});
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+const address = server.address();
+const port = typeof address === "object" && address ? address.port : 0;
+const root = `http://127.0.0.1:${port}${base}`;
+
+const pages = readdirSync(builtFolder, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".html"))
+  .sort();
+
+/** `-- --check errors flows` looks at these pages alone. */
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const chosen = pages.filter(
+  (page) => wanted.length === 0 || wanted.includes(page.replace(/\.html$/, "")),
+);
+
+const problems: string[] = [];
+
+/** Every link of every page, from the first page on; with those to other hosts. */
+const checkLinks = async (): Promise<void> => {
+  const outside = new Set<string>();
+  const { links } = await new LinkChecker().check({
+    path: root,
+    recurse: true,
+    checkFragments: true,
+    concurrency: 20,
+    linksToSkip: async (link) => {
+      const isOutside = !link.startsWith(root);
+      if (isOutside) outside.add(link);
+      return isOutside;
+    },
+  });
+  for (const { state, url, parent } of links) {
+    if (state === "BROKEN") problems.push(`${parent}: dead link to ${url}`);
+  }
+  const inside = new Set(links.map(({ url }) => url)).size - outside.size;
+  console.log(`${inside} links lead to pages of the site, ${outside.size} to other hosts:`);
+  for (const link of [...outside].sort()) console.log(`  ${link}`);
+  const reached = new Set(links.map(({ url }) => url.split("#")[0]));
+  for (const page of pages) {
+    const url = root + page.replace(/(^|\/)index\.html$/, "$1");
+    if (page !== "404.html" && !reached.has(url)) problems.push(`${page}: no link leads here`);
+  }
+};
+
+const axe = readFileSync(path("test/site/node_modules/axe-core/axe.min.js"), "utf8");
+
+/** What axe finds on a page: the rule, and the first element that breaks it. */
+const violations = (page: Page): Promise<string[]> =>
+  page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
+    const { violations } = await axe.run();
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.length} times, first ${nodes[0]?.html.slice(0, 160)}`,
+    );
+  });
+
+/** The elements that make a page wider than the window. */
+const overflow = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const wide = [...document.querySelectorAll(".vp-doc *")].find(
+      (one) => one.getBoundingClientRect().right > clientWidth && !one.closest("pre, .table"),
+    );
+    return [
+      `${scrollWidth} px wide, first ${wide?.outerHTML.slice(0, 160) ?? "outside of the text"}`,
+    ];
+  });
+
+const sizes = { wide: { width: 1280, height: 900 }, narrow: { width: 360, height: 740 } };
+
+/** In which a page is looked at. The pages of the reference are alike, so two of the four do. */
+const looks = [
+  { colorScheme: "light", size: "wide", isEverywhere: true },
+  { colorScheme: "dark", size: "narrow", isEverywhere: true },
+  { colorScheme: "dark", size: "wide", isEverywhere: false },
+  { colorScheme: "light", size: "narrow", isEverywhere: false },
+] as const;
+
+/** Checks every page that is left, one after the other, in a tab of its own. */
+const checkPages = async (browser: Browser, left: Iterator<string>): Promise<void> => {
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  await context.addInitScript(axe);
+  const page = await context.newPage();
+  page.on("pageerror", (error) => problems.push(`${page.url()}: ${error.message}`));
+  for (let next = left.next(); !next.done; next = left.next()) {
+    const { value } = next;
+    await page.goto(root + value, { waitUntil: "load" });
+    for (const { colorScheme, size, isEverywhere } of looks) {
+      if (value.startsWith("reference/") && !isEverywhere) continue;
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize(sizes[size]);
+      const found = await violations(page);
+      if (size === "narrow") found.push(...(await overflow(page)));
+      problems.push(...found.map((one) => `${value} (${colorScheme}, ${size}): ${one}`));
+    }
+  }
+  await context.close();
+};
+
+const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const executablePath =
+  process.env.CHROMIUM_PATH ||
+  names
+    .map((name) => spawnSync("which", [name], { encoding: "utf8" }).stdout?.trim())
+    .find((found) => found);
+if (!executablePath) throw new Error("Chromium is missing: install it, or set CHROMIUM_PATH.");
+
+if (wanted.length === 0) await checkLinks();
+const browser = await chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+});
+const left = chosen.values();
+const tabs = Array.from({ length: Math.min(4, availableParallelism()) }, () =>
+  checkPages(browser, left),
+);
+await Promise.all(tabs);
+
+/** Pictures, to look at. */
+const pictured = ["index", "frameworks", "errors", "reference/outdial/functions/isException"];
+const artefacts = path("test/artefacts/site");
+mkdirSync(artefacts, { recursive: true });
+for (const colorScheme of ["light", "dark"] as const) {
+  const context = await browser.newContext({ colorScheme });
+  const page = await context.newPage();
+  for (const [size, viewport] of Object.entries(sizes)) {
+    await page.setViewportSize(viewport);
+    for (const name of pictured) {
+      if (!existsSync(join(builtFolder, `${name}.html`))) continue;
+      await page.goto(`${root}${name}.html`);
+      const file = `${name.replaceAll("/", "-")}-${colorScheme}-${size}.png`;
+      await page.screenshot({ path: join(artefacts, file) });
+    }
+  }
+  await context.close();
+}
+await browser.close();
+server.closeAllConnections();
+server.close();
+
+for (const problem of problems) console.error(problem);
+console.log(
+  `${chosen.length} pages in light and dark, at 1280 and 360 pixels: ${problems.length} problems.`,
+);
+if (problems.length > 0) process.exitCode = 1;

@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The path of a file of the repository. */
+export const path = (relative: string): string =>
+  fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+
+/** The folders of the site: its pages in Markdown, and what is published. */
+export const pagesFolder = path("test/site/pages");
+export const builtFolder = path("test/site/built");
+
+/** The path under which the site is served: `/outdial/` on GitHub's Pages. */
+export const base = `/${process.env.SITE_BASE ?? ""}/`.replaceAll(/\/+/g, "/");
+
+/** Where the repository is, as the workflow says it; unknown on a machine of one's own. */
+const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name, GITHUB_SHA: commit } = process.env;
+const repository = server && name && commit ? { url: `${server}/${name}`, commit } : undefined;
+
+/** Every file that git knows, and those that it would add. */
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: path("."),
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((file) => file && existsSync(path(file)));
+
+/** The Markdown that becomes a page, and the page's path: `docs/agents.md` is `agents.md`. */
+export const pages: ReadonlyMap<string, string> = new Map(
+  files
+    .filter((file) => /^(docs|examples|test)\/.*\.md$|^[^/]+\.md$|CONTRIBUTING\.md$/.test(file))
+    .map((file) => {
+      const page = file.replace(/^docs\//, "").replace(/^\.github\//, "");
+      return [file, page.replace(/README\.md$/, "index.md").toLowerCase()];
+    }),
+);
+
+/** The examples, each of which becomes a page that shows it. */
+export const programs: ReadonlyMap<string, string> = new Map(
+  files
+    .filter((file) => /^examples\/.*\.(ts|js|py|sh|toml|html)$/.test(file))
+    .map((file) => [file, `${file.replace(".", "-")}.md`]),
+);
+
+/** What the site serves unchanged: pictures, and what machines read. */
+export const assets: readonly string[] = files.filter((file) =>
+  /^(docs|examples|test\/bench)\/.*\.(png|svg|json|txt)$/.test(file),
+);
+
+/** Where the site serves such a file. */
+export const assetPath = (file: string): string => file.replace(/^docs\//, "");
+
+const relative = (from: string, to: string): string => {
+  const way = posix.relative(posix.dirname(from), to);
+  return way.startsWith(".") ? way : `./${way}`;
+};
+
+/** The address of a link on a page, or undefined if the site has nothing there. */
+export const addressOf = (file: string, link: string): string | undefined => {
+  if (/^([a-z]+:|#)/.test(link)) return link;
+  const [target = "", anchor] = link.split("#");
+  const to = posix.join(posix.dirname(file), target).replace(/\/$/, "");
+  const hash = anchor ? `#${anchor}` : "";
+  const page = pages.get(to) ?? programs.get(to);
+  if (page) return relative(pages.get(file) ?? "", page) + hash;
+  if (assets.includes(to)) return `${base}${assetPath(to)}`;
+  if (!existsSync(path(to))) throw new Error(`${file} links to ${link}, which does not exist`);
+  const kind = statSync(path(to)).isDirectory() ? "tree" : "blob";
+  return repository && `${repository.url}/${kind}/${repository.commit}/${to}${hash}`;
+};
+
+export const read = (file: string): string => readFileSync(path(file), "utf8");
