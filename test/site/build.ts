@@ -46,9 +46,24 @@ const programPage = (file: string): string => {
   return `# ${file}\n\n${fence}${language}\n${read(file).trimEnd()}\n${fence}\n`;
 };
 
+/** The list of the examples, so that each file of one can be found. */
+const examplesPage = (): string => {
+  const folders = Map.groupBy(programs.keys(), (file) => file.split("/")[1] ?? "");
+  const sections = [...folders].map(([folder, names]) => {
+    const readme = pages.get(`examples/${folder}/README.md`);
+    const about = readme ? [`- [What it is](./${folder}/index.md)`] : [];
+    const files = names.map(
+      (file) => `- [${file}](./${programs.get(file)?.slice("examples/".length)})`,
+    );
+    return `## ${folder}\n\n${[...about, ...files].join("\n")}`;
+  });
+  return `# Examples\n\nEach of them runs in the tests.\n\n${sections.join("\n\n")}\n`;
+};
+
 rmSync(pagesFolder, { recursive: true, force: true });
 for (const [file, page] of pages) write(page, pageOf(file));
 for (const [file, page] of programs) write(page, programPage(file));
+write("examples/index.md", examplesPage());
 for (const file of assets) cpSync(path(file), join(pagesFolder, "public", assetPath(file)));
 await writeReference();
 await build(path("test/site"));

@@ -6,7 +6,7 @@ import { base, pages, pagesFolder } from "../sources.ts";
 
 /** The guides in the order in which they are read; a page that isn't named here is listed under "More". */
 const guides: Readonly<Record<string, readonly string[]>> = {
-  Start: ["index", "frameworks", "testing", "emulator", "entries"],
+  Start: ["index", "worker", "frameworks", "testing", "emulator", "entries"],
   "Place calls": ["callbacks", "flows", "campaigns", "at-scale", "agents"],
   "Go live": ["production", "behind-a-proxy", "rotating", "rate", "costs", "runtimes"],
   "Look up": ["options", "errors", "after-a-maybe", "service"],
@@ -42,6 +42,7 @@ const sidebar = (): DefaultTheme.SidebarItem[] => {
 const project: DefaultTheme.SidebarItem = {
   text: "The project",
   items: [
+    { text: "Examples", link: "/examples/" },
     { text: "Changes", link: "/changelog" },
     { text: "Security", link: "/security" },
     { text: "Contributing", link: "/contributing" },
@@ -64,14 +65,14 @@ export default defineConfig({
   cacheDir: "node_modules/.vitepress",
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    // GitHub's anchors, which the pages use.
+    // GitHub's anchors, which the pages use; for `_` the reference has `-`.
     anchor: {
       slugify: (words) =>
         words
           .trim()
           .toLowerCase()
           .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-          .replaceAll(" ", "-"),
+          .replaceAll(/[ _]/g, "-"),
     },
     config: (markdown) => {
       const { rules } = markdown.renderer;
