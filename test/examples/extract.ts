@@ -29,13 +29,17 @@ const blocksOf = (file: string, lines: readonly string[], first = 1): Snippet[] 
 };
 
 /** Its line is `ts no-run: <why it can't run here>`; it is type-checked all the same. */
-export const isRun = ({ info }: Snippet): boolean => !info.startsWith("no-run");
+export const isRun = (snippet: Snippet): boolean =>
+  !snippet.info.startsWith("no-run") && !isFile(snippet);
+
+/** Its line is `ts file: <its path>`: a whole file beside the others of its page. A test of its own runs it. */
+export const isFile = ({ info }: Snippet): boolean => info.startsWith("file: ");
 
 /** The name of a file for it. */
 export const nameOf = ({ where }: Snippet): string => `${where.replaceAll(/\W+/g, "-")}.ts`;
 
 /** The blocks of a file in Markdown. */
-const ofMarkdown = (file: string): Snippet[] =>
+export const ofMarkdown = (file: string): Snippet[] =>
   blocksOf(file, readFileSync(path(file), "utf8").split("\n"));
 
 /** The blocks of README and of every page in `docs/`. */

@@ -1,13 +1,15 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkTypes, execute, path } from "./execute.ts";
-import { isRun, nameOf, ofPages, ofSources } from "./extract.ts";
+import { isFile, isRun, nameOf, ofPages, ofSources } from "./extract.ts";
 import { keeps, promised } from "./promise.ts";
 import { type Service, startService } from "./service.ts";
 
 const sources = ofSources();
 const pages = ofPages();
-const snippets = [...sources, ...pages].filter(({ language }) => language === "ts");
+const snippets = [...sources, ...pages].filter(
+  (snippet) => snippet.language === "ts" && !isFile(snippet),
+);
 
 /** Where the blocks are written as files, from where "outdial" leads to the built package. */
 const folder = path("test/artefacts/snippets");
