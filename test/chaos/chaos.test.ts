@@ -12,3 +12,15 @@ it("nobody is called twice, whatever happens to the process, the network and the
   // A process that is stalled, and the machine with it, may end before its moment comes.
   expect(summary.killed).toBeGreaterThan(0);
 });
+
+it("nor with Twilio", async () => {
+  const { faults, summary } = await chaos({
+    contacts: 60,
+    kills: 2,
+    seed: 20_261_122,
+    runtimes: ["node"],
+    service: "twilio",
+  });
+  expect(faults).toEqual([]);
+  expect(summary.killed).toBeGreaterThan(0);
+});

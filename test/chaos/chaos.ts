@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outdial, type Running, type Runtime, start } from "../cli/cli.ts";
+import { interfaces } from "./interface.ts";
 import { faultsIn, rowsOf } from "./judge.ts";
 import { numberOf } from "./oddities.ts";
 import { Postman } from "./postman.ts";
@@ -14,6 +15,8 @@ export interface Chaos {
   readonly kills: number;
   readonly seed: number;
   readonly runtimes: readonly Runtime[];
+  /** The name of a carrier. Without it the command speaks outdial's own interface. */
+  readonly service?: string | undefined;
 }
 
 const preload = fileURLToPath(new URL("shift.js", import.meta.url));
@@ -38,15 +41,24 @@ const waits = ["--retry-after", "1s", "--settle", "20s", "--no-record", "--yes",
  *
  * @returns what must not be, as lines, and what happened
  */
-export const chaos = async ({ contacts, kills, seed, runtimes }: Chaos) => {
+export const chaos = async ({
+  contacts,
+  kills,
+  seed,
+  runtimes,
+  service: name = "outdial",
+}: Chaos) => {
+  const spoken = interfaces[name]?.();
+  if (!spoken) throw new Error(`outdial dial is not tried with ${name}`);
   const random = randomOf(seed);
   const folder = mkdtempSync(join(tmpdir(), "chaos-"));
   const list = join(folder, "people.csv");
   const rows = Array.from({ length: contacts }, (_, index) => numberOf(index));
   writeFileSync(list, `to_number\n${rows.join("\n")}\n`);
-  const postman = new Postman(random);
-  const service = await startService(contacts, postman);
-  const args = ["dial", list, ...flags, ...limits, ...waits, "--listen", "127.0.0.1:0"];
+  const postman = new Postman(random, spoken);
+  const service = await startService(contacts, postman, spoken);
+  const args = ["dial", list, ...flags, ...limits, ...waits, ...spoken.flags];
+  args.push("--listen", "127.0.0.1:0");
   let shift = 86_400_000;
   const dial = (): Running => {
     shift -= Math.floor(random() * 600_000);
@@ -56,6 +68,7 @@ export const chaos = async ({ contacts, kills, seed, runtimes }: Chaos) => {
       OUTDIAL_BASE_URL: service.url,
       OUTDIAL_SECRET: "a secret that was made at random",
       CHAOS_SHIFT: String(shift),
+      ...spoken.environment,
     };
     const running = start(runtime, args, env, { preload, allow: ["-A"] });
     running.says(receiverLine).then(

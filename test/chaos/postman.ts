@@ -1,3 +1,5 @@
+import type { Interface } from "./interface.ts";
+
 /** What becomes of a notification on its way. */
 interface Fate {
   readonly lost: boolean;
@@ -17,21 +19,21 @@ export class Postman {
   readonly #carried = new Set<Promise<void>>();
   #over = false;
 
-  constructor(random: () => number) {
+  readonly #spoken: Interface;
+
+  constructor(random: () => number, spoken: Interface) {
     this.#random = random;
+    this.#spoken = spoken;
   }
 
   /** Takes a notification, and says at once that it has arrived. */
   take(url: string, body: string): Response {
-    const { type, data } = JSON.parse(body);
+    const disposition = this.#spoken.dispositionIn(body);
     const fate = this.#fate();
     this.counts.sent++;
     if (fate.lost) this.counts.lost++;
     if (fate.copies > 1) this.counts.doubled++;
-    if (type === "call.completed" || type === "call.failed") {
-      const disposition = type === "call.completed" ? "completed" : data.reason;
-      this.finals.set(keyOf(url), { disposition, lost: fate.lost });
-    }
+    if (disposition) this.finals.set(keyOf(url), { disposition, lost: fate.lost });
     if (!fate.lost) for (const wait of fate.late) this.#carry(url, body, wait);
     return new Response(null, { status: 204 });
   }
@@ -55,7 +57,8 @@ export class Postman {
       await new Promise((resolve) => setTimeout(resolve, wait));
       while (!this.#over) {
         const { pathname, search } = new URL(url);
-        const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
+        const headers = { "Content-Type": this.#spoken.contentType };
+        const init = { method: "POST", headers, body };
         const answer = await fetch(this.receiver + pathname + search, init).catch(() => undefined);
         if (answer?.ok) return;
         await new Promise((resolve) => setTimeout(resolve, 100));

@@ -3,12 +3,13 @@ import { chaos as workers } from "../campaign/chaos.ts";
 import { runtimes } from "../cli/cli.ts";
 import { chaos } from "./chaos.ts";
 
-// `npm run chaos`: the command; `npm run chaos -- workers`: the Worker.
+// `npm run chaos`: the command, with `--service twilio` by a carrier; `npm run chaos -- workers`: the Worker.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     contacts: { type: "string", default: "2000" },
     kills: { type: "string", default: "32" },
+    service: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
 });
@@ -19,7 +20,7 @@ const run = {
 };
 const { faults, summary } = positionals.includes("workers")
   ? await workers({ ...run, shards: 4 })
-  : await chaos({ ...run, runtimes });
+  : await chaos({ ...run, runtimes, service: values.service });
 console.log(summary);
 for (const fault of faults) console.log(`FAULT ${fault}`);
 console.log(

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createEmulator } from "outdial/emulator";
+import type { Interface } from "./interface.ts";
 import { endOf, numberOf, type Oddity, oddityOf } from "./oddities.ts";
 import { keyOf, type Postman } from "./postman.ts";
 
@@ -23,20 +24,29 @@ export interface Service {
 }
 
 /** What an oddity answers before the emulator is asked, if it does. */
-const refusals: Partial<Record<Oddity, number>> = { refused: 422, down: 503 };
+const refusalsOf = ({ refusal }: Interface): Partial<Record<Oddity, number>> => ({
+  refused: refusal,
+  down: 503,
+});
 
 const detail = JSON.stringify({ detail: "not this one" });
 
-export const startService = async (contacts: number, postman: Postman): Promise<Service> => {
+export const startService = async (
+  contacts: number,
+  postman: Postman,
+  spoken: Interface,
+): Promise<Service> => {
+  const refusals = refusalsOf(spoken);
   const indexOf = new Map(Array.from({ length: contacts }, (_, index) => [numberOf(index), index]));
   const emulator = createEmulator({
+    service: spoken.service,
     speed: 200,
     keep: 10 * contacts,
     onCall: ({ to_number }) => endOf(indexOf.get(to_number) ?? 0),
     fetch: async (request) =>
       request.url.includes("/status")
         ? postman.take(request.url, await request.text())
-        : Response.json({ action: "hangup" }),
+        : spoken.hangup(),
   });
   const posts: Post[] = [];
   const arrivals = new EventTarget();
@@ -49,19 +59,19 @@ export const startService = async (contacts: number, postman: Postman): Promise<
   const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
-    const { to_number, status_callback_url } = JSON.parse(body);
+    const { to_number, status_callback_url } = spoken.readCall(body);
     const oddity = oddityOf(indexOf.get(to_number) ?? 0);
     const isBusy = oddity === "busy_at_first" && !deferred.has(to_number);
     const status = isBusy ? 429 : refusals[oddity];
     const told = { key: keyOf(status_callback_url), to_number };
     if (status) {
-      note({ ...told, isNo: status !== 503 });
+      note({ ...told, isNo: spoken.refuses(status) });
       deferred.add(to_number);
       return void response.writeHead(status, { "Retry-After": "1" }).end(detail);
     }
     const asked = emulator.fetch(`http://127.0.0.1${request.url}`, {
       method: "POST",
-      headers: { "X-API-Key": emulator.apiKey, "Content-Type": "application/json" },
+      headers: spoken.headersFor(emulator.apiKey),
       body,
     });
     const answer = await asked.catch(() => undefined);

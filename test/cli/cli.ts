@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Stage } from "../../src/cli/command.ts";
-import { endedEarly, reportFailure, run as runCommand } from "../../src/cli/run.ts";
 import { Terminal } from "../../src/cli/terminal.ts";
 
 const path = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url));
@@ -147,10 +146,15 @@ export const begin = (
       stage = now;
     },
   };
-  const ended = runCommand(args, host)
-    .catch((error: unknown) => reportFailure(error, stage, args, host))
+  // Only vitest loads it, as it imports package.json: `npm run chaos`, which starts processes alone, has plain Node.
+  const command = import("../../src/cli/run.ts");
+  const ended = command
+    .then(({ run, reportFailure }) =>
+      run(args, host).catch((error: unknown) => reportFailure(error, stage, args, host)),
+    )
     .then((code): Ended => ({ code, ...text }));
-  const kill = () => interrupt.abort(endedEarly("interrupted", stage));
+  const kill = () =>
+    void command.then(({ endedEarly }) => interrupt.abort(endedEarly("interrupted", stage)));
   return { kill, printed, says: saysUntil(ended), ended };
 };
 

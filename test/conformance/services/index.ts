@@ -3,13 +3,14 @@ import { cases as client } from "../client/index.ts";
 import { type Entry, entries } from "../entries.ts";
 import { type Carrier, entryWith, exemptedNames, exemptionOf } from "./carrier.ts";
 import { ownCases } from "./own.ts";
+import { carrier as telnyx } from "./telnyx.ts";
 import { carrier as twilio } from "./twilio.ts";
 import { carrier as vonage } from "./vonage.ts";
 
 export type { Carrier } from "./carrier.ts";
 
 /** Every carrier of the package, made when it is asked for: a Worker makes no random numbers before that. */
-const carriers = { twilio, vonage } as const;
+const carriers = { twilio, vonage, telnyx } as const;
 
 /** The name of a carrier's service. */
 export type ServiceName = keyof typeof carriers;

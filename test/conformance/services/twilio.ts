@@ -3,7 +3,7 @@ import { twilio } from "outdial/twilio";
 import { cases as requests } from "../callbacks/twilio.ts";
 import { apiKey } from "../fixtures.ts";
 import { type Carrier, isRecord } from "./carrier.ts";
-import { mediaCases } from "./twilio-media.ts";
+import { mediaCases } from "./media-streams.ts";
 
 const accountSid = "AC0123456789abcdef0123456789abcdef";
 
@@ -46,5 +46,16 @@ export const carrier = (): Carrier => ({
     };
   },
   unlike: {},
-  cases: [...requests, ...mediaCases],
+  cases: [
+    ...requests,
+    ...mediaCases({
+      service: twilio({ accountSid }),
+      streamId: "streamSid",
+      callId: "callSid",
+      accountId: "accountSid",
+      parameters: "customParameters",
+      format: { mediaFormat: { encoding: "audio/x-mulaw", sampleRate: 8000, channels: 1 } },
+      sendsStreamId: true,
+    }),
+  ],
 });
