@@ -1,0 +1,3 @@
+import { testOnNode } from "../conformance/services/on-node.ts";
+
+testOnNode("telnyx");
