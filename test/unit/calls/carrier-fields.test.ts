@@ -1,9 +1,11 @@
-// What the carriers' own OpenAPI files say of the fields that we send: twilio_api_v2010 (twilio/twilio-oai) and voice.yml 1.3.7
-// (Nexmo/api-specification). By hand, prism was between our client and the emulator with these files: no violation.
+// What the carriers' own OpenAPI files say of the fields that we send: twilio_api_v2010 (twilio/twilio-oai), voice.yml
+// 1.3.7 (Nexmo/api-specification), and Telnyx's as its npm client has it (texml/accounts/calls; `Method` is in
+// texml/calls). By hand, prism was between our client and the emulator with the first two: no violation.
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { CallParams } from "../../../src/calls/params.ts";
 import type { ClientSide } from "../../../src/service.ts";
+import { telnyx } from "../../../src/telnyx/index.ts";
 import { twilio } from "../../../src/twilio/index.ts";
 import { vonage } from "../../../src/vonage/index.ts";
 
@@ -91,6 +93,26 @@ const bodies = {
     },
     ["to", "answer_url"],
   ),
+  telnyx: object(
+    {
+      To: e164,
+      From: e164,
+      Url: uri,
+      UrlMethod: method,
+      Method: method,
+      StatusCallback: uri,
+      StatusCallbackMethod: method,
+      // Separated by spaces.
+      StatusCallbackEvent: (events) =>
+        all(oneOf("initiated", "ringing", "answered", "completed"))(String(events).split(" ")),
+      Timeout: integer(5, 120),
+      TimeLimit: integer(30, 14_400),
+      Record: oneOf(true, false),
+      MachineDetection: oneOf("Enable", "Disable", "DetectMessageEnd"),
+      DetectionMode: oneOf("Premium", "Regular", "PremiumCallScreening"),
+    },
+    ["To", "From"],
+  ),
 };
 
 const formOf = (body: string) => {
@@ -164,6 +186,18 @@ describe("the fields that we send are those of the carrier's OpenAPI file, withi
     none(await problemsOf(client, pem.trim().replaceAll("\n", " "), [undefined, false], check));
   });
 
+  test.each([
+    {},
+    { machineDetection: "Enable", detectionMode: "Premium" },
+    { machineDetection: "DetectMessageEnd", detectionMode: "Regular" },
+    { ringTimeout: 5_000, timeLimit: 30_000 },
+    { ringTimeout: 120_000, timeLimit: 14_400_000 },
+  ] as const)("Telnyx, %j", async (options) => {
+    const { client } = telnyx({ applicationId: "1773070540731319841", ...options });
+    const check = (body: string) => bodies.telnyx(JSON.parse(body));
+    none(await problemsOf(client, "KEY0123456789", [undefined, true, false], check));
+  });
+
   test("the tables find what they forbid", () => {
     const form = "To=%2B12025550100&From=%2B12025550199&Url=https%3A%2F%2Fapp.example%2F";
     expect(bodies.twilio(formOf(form))).toBeUndefined();
@@ -180,5 +214,8 @@ describe("the fields that we send are those of the carrier's OpenAPI file, withi
     expect(bodies.vonage({ ...call, to: [{ type: "phone", number: "12" }] })).toContain("E.164");
     expect(bodies.vonage({ ...call, answer_url: ["https://a.test/ü"] })).toContain("URI");
     expect(bodies.vonage({ ...call, ringing_timer: 0 })).toContain("ringing_timer");
+    const texml = { To: "+12025550100", From: "+12025550199" };
+    expect(bodies.telnyx({ ...texml, Timeout: 121 })).toContain("Timeout");
+    expect(bodies.telnyx({ ...texml, StatusCallbackEvent: "ringing,answered" })).toContain("Event");
   });
 });
