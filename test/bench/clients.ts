@@ -9,6 +9,7 @@ import kyDefault from "ky";
 import OpenAI from "openai";
 import { Client, calls } from "outdial";
 import { Client as FetchClient, calls as fetchCalls } from "outdial/fetch";
+import { telnyxCalls } from "outdial/telnyx";
 import { twilioCalls } from "outdial/twilio";
 import { vonageCalls } from "outdial/vonage";
 import { Client as PlivoClient } from "plivo";
@@ -89,9 +90,21 @@ const vonageAnswer: Answer = /* @__PURE__ */ ((): Answer => ({
   }),
 }))();
 
+/** A call as Telnyx answers it for a TeXML application. */
+const telnyxAnswer: Answer = /* @__PURE__ */ ((): Answer => ({
+  status: 200,
+  body: JSON.stringify({
+    from: from_number,
+    to: to_number,
+    status: "queued",
+    call_sid: "v3:MdI91X4lWFEs7IgbBEOT9M4AigoY08M0WWZFISt1Yw2axZ_IiE4pqg",
+  }),
+}))();
+
 /** What the server and the stubs answer at a URL: a carrier's path as the carrier does. */
 export const answerTo = (url: string): Answer => {
   if (url.includes("/2010-04-01/")) return twilioAnswer;
+  if (url.includes("/texml/")) return telnyxAnswer;
   return url.includes("/v1/calls") ? vonageAnswer : common;
 };
 
@@ -116,6 +129,9 @@ const rsaKey = (): string => globalThis.process?.env.BENCH_RSA_KEY ?? "";
 
 const applicationId = "00000000-0000-4000-8000-000000000000";
 
+/** A TeXML application. */
+const texml = "1773070540731319841";
+
 export const outdialTwilio: Connect = (baseUrl) => {
   const client = new FetchClient("token", { baseUrl, service: twilioCalls({ accountSid }) });
   return async () => (await client.calls.create(params)).id;
@@ -123,6 +139,14 @@ export const outdialTwilio: Connect = (baseUrl) => {
 
 export const outdialVonage: Connect = (baseUrl) => {
   const client = new FetchClient(rsaKey(), { baseUrl, service: vonageCalls({ applicationId }) });
+  return async () => (await client.calls.create(params)).id;
+};
+
+export const outdialTelnyx: Connect = (baseUrl) => {
+  const client = new FetchClient(apiKey, {
+    baseUrl,
+    service: telnyxCalls({ applicationId: texml }),
+  });
   return async () => (await client.calls.create(params)).id;
 };
 
@@ -223,6 +247,17 @@ export const telnyx: Connect = (baseURL) => {
   const client = new Telnyx({ apiKey, baseURL });
   const call = { connection_id: "1", from: from_number, to: to_number };
   return async () => (await client.calls.dial(call)).data?.call_control_id ?? "";
+};
+
+/** A call of a TeXML application, as outdial's. */
+export const telnyxTexml: Connect = (baseUrl) => {
+  const client = new Telnyx({ apiKey, baseURL: `${baseUrl}/v2` });
+  const call = {
+    ...{ From: from_number, To: to_number, Url: flow_url, Method: "POST" as const },
+    ...{ StatusCallback: status_callback_url, StatusCallbackMethod: "POST" },
+    StatusCallbackEvent: "initiated ringing answered completed",
+  };
+  return async () => (await client.texml.calls.create(texml, call)).call_sid;
 };
 
 /** The host of its calls is fixed, so another POST stands in: the same client, the same axios. */

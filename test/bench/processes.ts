@@ -98,7 +98,7 @@ export const runToFirstLine = async (
 };
 
 /** Whether a program has printed the id of a call, and no error. */
-export const isId = (text: string): boolean => /^[\w-]{20,64}$/.test(text);
+export const isId = (text: string): boolean => /^[\w:-]{20,64}$/.test(text);
 
 /** Makes Workers, each in an isolate of its own, in one workerd. */
 export interface Isolates {

@@ -122,8 +122,9 @@ const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 process.env.BENCH_RSA_KEY = String(privateKey.export({ type: "pkcs8", format: "pem" }));
 process.env.NODE_NO_WARNINGS = "1";
 
-const names = [...subjects, ...carriers.map(({ ours }) => ours)].map(({ name }) => name);
-const files = await build([...names, ...carriers.map(({ peer }) => peer)]);
+const measuredAlone = carriers.flatMap(({ ours, peer }) => [ours, ...peer]);
+const names = [...subjects, ...measuredAlone].map(({ name }) => name);
+const files = await build([...new Set(names)]);
 const server = await start([...node.command, files.services ?? "", "accept"]);
 const bench: Bench = {
   smoke,

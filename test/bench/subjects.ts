@@ -75,11 +75,15 @@ export const subjects: readonly Subject[] = [
     .map((each) => ({ ...each, label: `${each.label}, on \`node:http\`` })),
 ];
 
-/** A call with a carrier: outdial's subject, which no other table has, and the carrier's own client. */
+const found = (name: Subject["name"]): readonly Subject[] =>
+  subjects.filter((each) => each.name === name);
+
+/** A call with a carrier: outdial, and the carrier's own client. */
 export const carriers: readonly {
   readonly label: string;
   readonly ours: Subject;
-  readonly peer: Subject["name"];
+  /** Its one subject. */
+  readonly peer: readonly Subject[];
 }[] = [
   {
     label: "Twilio",
@@ -88,7 +92,7 @@ export const carriers: readonly {
       label: "**outdial/fetch**, `twilioCalls`",
       transport: "fetch",
     },
-    peer: "twilio",
+    peer: found("twilio"),
   },
   {
     label: "Vonage",
@@ -98,7 +102,16 @@ export const carriers: readonly {
       transport: "fetch",
       slow: true,
     },
-    peer: "vonage",
+    peer: found("vonage"),
+  },
+  {
+    label: "Telnyx",
+    ours: {
+      name: "outdialTelnyx",
+      label: "**outdial/fetch**, `telnyxCalls`",
+      transport: "fetch",
+    },
+    peer: [{ name: "telnyxTexml", label: "`telnyx`", peer: "telnyx", transport: "fetch" }],
   },
 ];
 

@@ -11,7 +11,7 @@ import {
 import { isId, runToFirstLine, startIsolates } from "../processes.ts";
 import { calibrate, interleave, kB, ratio, reasonOf, spread, summary } from "../rounds.ts";
 import type { Bench, Section, Table } from "../section.ts";
-import { subjects as all, carriers, type Subject } from "../subjects.ts";
+import { carriers, type Subject } from "../subjects.ts";
 
 const sizeOf = (bundle: Bundle): number =>
   "missing" in bundle ? Number.NaN : gzipSync(bundle.code, { level: 9 }).length;
@@ -45,12 +45,13 @@ const startsOf = async (
 /** What a call takes with each carrier: without the network, from nothing, and in bytes. */
 export const withCarriers = async ({ smoke, node, server, files }: Bench): Promise<Section> => {
   const remarks: string[] = [];
-  const pairs = carriers.flatMap(({ label, ours, peer: name }) => {
-    const found = all.find((each) => each.name === name);
-    const isThere = found?.peer && isInstalled(found.peer);
-    if (!isThere) remarks.push(`\`${name}\` is not installed`);
-    return isThere ? [{ label, ours, peer: found }] : [];
-  });
+  const pairs = carriers.flatMap(({ label, ours, peer: some }) =>
+    some.flatMap((peer) => {
+      const isThere = isInstalled(peer.peer ?? "");
+      if (!isThere) remarks.push(`\`${peer.peer}\` is not installed`);
+      return isThere ? [{ label, ours, peer }] : [];
+    }),
+  );
   const subjects = pairs.flatMap(({ ours, peer }) => [ours, peer]);
 
   const entries = subjects.map(({ name, transport, slow }) => {
