@@ -28,9 +28,9 @@ const edit = (root: string, ending: string, change: (text: string) => string): v
 /** Writes the reference into the site's pages: a page for each export, made out of its comment. */
 export const writeReference = async (): Promise<void> => {
   // TypeDoc drops the type of `@throws {Type}`, so it reads a copy that has it in the sentence.
-  cpSync(path("src"), join(copy, "src"), { recursive: true });
-  cpSync(path("package.json"), join(copy, "package.json"));
-  cpSync(path("tsconfig.json"), join(copy, "tsconfig.json"));
+  for (const file of ["src", "docs", "package.json", "tsconfig.json"]) {
+    cpSync(path(file), join(copy, file), { recursive: true });
+  }
   edit(join(copy, "src"), ".ts", (text) => text.replaceAll(/@throws \{(\w+)\}/g, "@throws `$1`"));
   const app = await Application.bootstrapWithPlugins({
     plugin: ["typedoc-plugin-markdown", "typedoc-vitepress-theme"],
