@@ -76,6 +76,11 @@ export default defineConfig({
     },
     config: (markdown) => {
       const { rules } = markdown.renderer;
+      // Vue takes {{ for its own, also in prose and in code.
+      for (const name of ["text", "code_inline"]) {
+        const rule = rules[name];
+        rules[name] = (...args) => (rule ? rule(...args) : "").replaceAll("{{", "&#123;&#123;");
+      }
       // A wide table scrolls by itself, also by the keyboard.
       rules.table_open = () =>
         '<div class="table" tabindex="0" role="group" aria-label="Table"><table>';
