@@ -1,49 +1,138 @@
+import { readFileSync } from "node:fs";
 import type { Service } from "../service.ts";
 import { type Environment, suggestion, UsageError, type Values } from "./command.ts";
+import { codeOf } from "./terminal.ts";
+
+/** What a carrier's account is made of. */
+interface Account {
+  readonly account: string;
+  readonly keyId: string | undefined;
+  /** The key that places calls. */
+  readonly apiKey: string;
+  /** What verifies the carrier's notifications, where that is not the key. */
+  readonly signatureSecret: string | undefined;
+  readonly callsPerSecond: number | undefined;
+}
+
+/** What the commands know of a carrier. */
+interface Carrier {
+  /** How the id of an account begins, or what it is. */
+  readonly account: string;
+  /** The key, for the help. */
+  readonly key: string;
+  /** Loaded only when the carrier is asked for. */
+  readonly load: (account: Account) => Promise<Service>;
+}
+
+const paceOf = ({ callsPerSecond }: Account) =>
+  callsPerSecond === undefined ? {} : { callsPerSecond };
+
+/** The carriers, by the names that `--service` takes. */
+const carriers: Readonly<Record<string, Carrier>> = {
+  twilio: {
+    account: "AC…",
+    key: "the auth token, or with --key-id the secret of that API key",
+    load: async (account) => {
+      const { twilio } = await import("../twilio/index.ts");
+      const { keyId, apiKey } = account;
+      const credentials = keyId ? { apiKeySid: keyId } : { authToken: apiKey };
+      return twilio({ accountSid: account.account, ...credentials, ...paceOf(account) });
+    },
+  },
+  vonage: {
+    account: "an application's id",
+    key: "the private key of the application, a PEM",
+    load: async (account) => {
+      const { vonage } = await import("../vonage/index.ts");
+      const { signatureSecret } = account;
+      const signed = signatureSecret ? { signatureSecret } : {};
+      return vonage({ applicationId: account.account, ...signed, ...paceOf(account) });
+    },
+  },
+};
+
+/** What carriers have in common, in a list for the help. */
+const listOf = (text: (name: string, carrier: Carrier) => string, end: string): string =>
+  Object.entries(carriers)
+    .map(([name, carrier]) => text(name, carrier))
+    .join(end);
+
+/** The names that `--service` takes. */
+const serviceNames = listOf((name) => name, ", ");
+
+/** What an account is called at each carrier. */
+export const accountNames = listOf((_, { account }) => account, ", ");
+
+/** What the key is with each carrier: a note of the help. */
+export const keyNote = `With --service the key is the carrier's own.
+${listOf((name, { key }) => `Of ${name} it is ${key}`, ".\n")}.
+--key-file reads one that has several lines. OUTDIAL_SIGNATURE_SECRET is Vonage's signature secret.`;
 
 /** The options of the commands that can place calls with a carrier. */
 export const carrierFlags = {
   service: {
     type: "string",
     value: "name",
-    help: "a carrier: twilio (or OUTDIAL_SERVICE); --base-url is its own then",
+    help: `a carrier: ${serviceNames} (or OUTDIAL_SERVICE)`,
   },
-  account: { type: "string", value: "id", help: "its account: AC… (or OUTDIAL_ACCOUNT)" },
+  account: {
+    type: "string",
+    value: "id",
+    help: `its account: ${accountNames} (or OUTDIAL_ACCOUNT)`,
+  },
   "key-id": {
     type: "string",
     value: "id",
     help: "an API key, whose secret is the key: SK… (or OUTDIAL_KEY_ID)",
   },
-} as const;
-
-/** What a carrier's account is made of. */
-interface Account {
-  readonly account: string;
-  readonly keyId: string | undefined;
-  /** The key that places calls; without `keyId` it also verifies what the carrier sends. */
-  readonly apiKey: string;
-  readonly callsPerSecond: number | undefined;
-}
-
-/** The carriers, each loaded only when it is asked for. */
-const carriers: Readonly<Record<string, (account: Account) => Promise<Service>>> = {
-  twilio: async ({ account, keyId, apiKey, callsPerSecond }) => {
-    const { twilio } = await import("../twilio/index.ts");
-    return twilio({
-      accountSid: account,
-      ...(keyId ? { apiKeySid: keyId } : { authToken: apiKey }),
-      ...(callsPerSecond !== undefined && { callsPerSecond }),
-    });
+  "key-file": {
+    type: "string",
+    value: "path",
+    help: "a file with the key (or OUTDIAL_KEY_FILE)",
   },
-};
+} as const;
 
 /** The names by which the commands know the parameters of a carrier. */
 export const carrierNames = {
   accountSid: "--account or OUTDIAL_ACCOUNT",
+  applicationId: "--account or OUTDIAL_ACCOUNT",
   apiKeySid: "--key-id or OUTDIAL_KEY_ID",
   authToken: "OUTDIAL_API_KEY",
+  signatureSecret: "OUTDIAL_SIGNATURE_SECRET",
   callsPerSecond: "--calls-per-second",
 } as const;
+
+/**
+ * The carrier with a name, if there is one.
+ *
+ * @throws {UsageError} for a name that no carrier has
+ */
+export const carrierNamed = (name: string): Carrier => {
+  const carrier = Object.hasOwn(carriers, name) ? carriers[name] : undefined;
+  if (carrier) return carrier;
+  throw new UsageError(`there is no such --service${suggestion(name, Object.keys(carriers))}`);
+};
+
+/**
+ * The key: in a file, or in the environment. Never an argument, as those are public.
+ *
+ * @throws {UsageError} if there is none, or the file can't be read
+ */
+export const keyOf = (
+  flags: Pick<Values<typeof carrierFlags>, "key-file">,
+  { OUTDIAL_API_KEY: apiKey, OUTDIAL_KEY_FILE }: Environment,
+): string => {
+  const file = flags["key-file"] ?? (apiKey ? undefined : OUTDIAL_KEY_FILE);
+  if (!file) {
+    if (apiKey) return apiKey;
+    throw new UsageError("OUTDIAL_API_KEY is not set");
+  }
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new UsageError(`--key-file cannot be read (${codeOf(error) ?? "unknown"})`);
+  }
+};
 
 /**
  * The carrier that the flags or the environment name; `undefined` for outdial's own interface.
@@ -58,14 +147,15 @@ export const carrierOf = async (
 ): Promise<Service | undefined> => {
   const name = flags.service ?? env.OUTDIAL_SERVICE;
   if (!name) return;
-  const load = Object.hasOwn(carriers, name) ? carriers[name] : undefined;
-  if (!load) {
-    throw new UsageError(`there is no such --service${suggestion(name, Object.keys(carriers))}`);
-  }
+  const { load } = carrierNamed(name);
   const account = flags.account ?? env.OUTDIAL_ACCOUNT;
   if (!account)
     throw new UsageError(`which account of ${name}? Set OUTDIAL_ACCOUNT, or pass --account`);
-  const { OUTDIAL_API_KEY: apiKey } = env;
-  if (!apiKey) throw new UsageError("OUTDIAL_API_KEY is not set");
-  return load({ account, keyId: flags["key-id"] ?? env.OUTDIAL_KEY_ID, apiKey, callsPerSecond });
+  return load({
+    account,
+    keyId: flags["key-id"] ?? env.OUTDIAL_KEY_ID,
+    apiKey: keyOf(flags, env),
+    signatureSecret: env.OUTDIAL_SIGNATURE_SECRET,
+    callsPerSecond,
+  });
 };

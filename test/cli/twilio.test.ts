@@ -165,15 +165,15 @@ describe("outdial emulator --service twilio", () => {
   it.each([
     [
       ["--service", "twilio"],
-      "--account AC… is missing, which --service needs (or OUTDIAL_ACCOUNT)",
+      "--account (AC…) is missing, which --service needs (or OUTDIAL_ACCOUNT)",
     ],
     [
       ["--service", "twilio", "--account", "me"],
       "--account must be an account SID: AC and 32 hexadecimal digits",
     ],
     [
-      ["--service", "vonage", "--account", account],
-      "--service must be twilio: createEmulator alone speaks other carriers",
+      ["--service", "twilo", "--account", account],
+      "there is no such --service (did you mean twilio?)",
     ],
   ])("%j: says what is wrong", async (args, words) => {
     const { code, stderr } = await invoke(["emulator", "--port", "0", ...args], {

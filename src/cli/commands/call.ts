@@ -1,7 +1,7 @@
 import { BadParametersException, type CallParams, calls, isException } from "../../index.ts";
 import type { Service } from "../../service.ts";
 import { baseUrlOf, defaultPort, isEmulator, reachDirectly } from "../address.ts";
-import { carrierFlags, carrierNames, carrierOf } from "../carrier.ts";
+import { carrierFlags, carrierNames, carrierOf, keyNote, keyOf } from "../carrier.ts";
 import {
   type Command,
   defineCommand,
@@ -138,16 +138,16 @@ const withoutBaseUrl = async (): Promise<string> => {
 export const command: Command = defineCommand({
   flags,
   notes: [
-    `The key is read from OUTDIAL_API_KEY only. With --service twilio it is the auth token, or with
---key-id the secret of that API key.`,
+    `The key is read from OUTDIAL_API_KEY, or from a file, and is never an argument.
+${keyNote}`,
   ],
   exits: placingExits,
   run: async ({ flags: given, env, ...host }) => {
     const { from = "", to = "", flow = "", callback = "", timeout, json } = given;
-    const { OUTDIAL_API_KEY: apiKey, OUTDIAL_BASE_URL } = env;
+    const { OUTDIAL_BASE_URL } = env;
     const names = {
       ...carrierNames,
-      apiKey: "OUTDIAL_API_KEY",
+      apiKey: given["key-file"] ? "--key-file" : "OUTDIAL_API_KEY",
       baseUrl: given["base-url"] ? "--base-url" : "OUTDIAL_BASE_URL",
     };
     const service = await carrierOf(given, env).catch((error: unknown) => {
@@ -155,7 +155,7 @@ export const command: Command = defineCommand({
     });
     const baseUrl = given["base-url"] ?? OUTDIAL_BASE_URL;
     if (!baseUrl && !service) throw new UsageError(await withoutBaseUrl());
-    if (!apiKey) throw new UsageError("OUTDIAL_API_KEY is not set");
+    const apiKey = keyOf(given, env);
     const params = {
       from_number: from,
       to_number: to,

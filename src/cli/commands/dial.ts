@@ -16,7 +16,7 @@ import {
   isException,
 } from "../../index.ts";
 import { reachDirectly } from "../address.ts";
-import { carrierNames, carrierOf } from "../carrier.ts";
+import { carrierNames, carrierOf, keyNote } from "../carrier.ts";
 import {
   type Command,
   defineCommand,
@@ -50,7 +50,7 @@ import { jsonLine, plain, type Terminal } from "../terminal.ts";
 /** The names of options that no flag sets. */
 const names = {
   ...carrierNames,
-  apiKey: "OUTDIAL_API_KEY",
+  apiKey: "OUTDIAL_API_KEY or --key-file",
   baseUrl: "--base-url or OUTDIAL_BASE_URL:",
   secret: "OUTDIAL_SECRET",
   status_callback_url: "--callback or --public-url",
@@ -336,10 +336,10 @@ other column can be a variable. --number-column and --zone-column choose other c
 for the live calls. A contact that is no longer in the list is not called any more.`,
     `While the ledger is open it may have a file -journal beside it, which belongs to it. Copy or move it
 while nothing dials. It must have one name: a hard link is refused.`,
-    `With --service twilio the key is the auth token, or with --key-id the secret of that API key. The
-ledger belongs to its account. With the auth token Twilio's signatures are verified, too.`,
-    `The key is read from OUTDIAL_API_KEY, and the secret that signs the URLs from OUTDIAL_SECRET (16
-characters or more, the same for the whole campaign).`,
+    `The key is read from OUTDIAL_API_KEY or from a file, and the secret that signs the URLs from
+OUTDIAL_SECRET (16 characters or more, the same for the whole campaign).
+${keyNote}
+The ledger belongs to its account. With Twilio's auth token its signatures are verified, too.`,
     `Calling lists has legal duties: hours, consent, do-not-call lists, announcing that a call is
 recorded and that a machine speaks.`,
   ],

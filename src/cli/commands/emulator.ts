@@ -4,6 +4,7 @@ import { createEmulator, type Emulator, type EmulatorOptions } from "../../emula
 import { BadParametersException } from "../../index.ts";
 import { chosenKey, readAccount, writeAccount } from "../account.ts";
 import { baseUrlOf, defaultPort, hostsOf, isEmulator, isLoopback, isPrivate } from "../address.ts";
+import { accountNames, carrierNamed } from "../carrier.ts";
 import {
   type Command,
   defineCommand,
@@ -18,12 +19,12 @@ import {
 } from "../command.ts";
 import {
   firstCall,
-  firstTwilioCall,
   forwarding,
   sampleApplication,
   sampleCall,
   shellOf,
 } from "../emulator/application.ts";
+import { emulatedCarrier, emulatedCarriers } from "../emulator/carrier.ts";
 import { eventLine, Summary } from "../emulator/events.ts";
 import { type Handler, type Server, serve } from "../serve.ts";
 import { codeOf, jsonLine, type Paint } from "../terminal.ts";
@@ -53,13 +54,13 @@ const flags = {
   service: {
     type: "string",
     value: "name",
-    help: "the carrier whose interface it speaks: twilio (or OUTDIAL_SERVICE)",
+    help: `the carrier whose interface it speaks: ${Object.keys(emulatedCarriers).join(", ")} (or OUTDIAL_SERVICE)`,
     sets: "service",
   },
   account: {
     type: "string",
-    value: "sid",
-    help: "the account there: AC… (or OUTDIAL_ACCOUNT)",
+    value: "id",
+    help: `the account there: ${accountNames} (or OUTDIAL_ACCOUNT)`,
     sets: "service.account",
   },
   json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
@@ -107,12 +108,16 @@ const serviceOf = (
 ): EmulatorOptions["service"] => {
   const name = service ?? OUTDIAL_SERVICE;
   if (!name) return undefined;
-  if (name !== "twilio") {
-    throw new UsageError("--service must be twilio: createEmulator alone speaks other carriers");
+  const carrier = carrierNamed(name);
+  if (!emulatedCarrier(name)) {
+    const names = Object.keys(emulatedCarriers).join(" or ");
+    throw new UsageError(`--service must be ${names}: createEmulator alone speaks other carriers`);
   }
   const id = account ?? OUTDIAL_ACCOUNT;
   if (id) return { name, account: id };
-  throw new UsageError("--account AC… is missing, which --service needs (or OUTDIAL_ACCOUNT)");
+  throw new UsageError(
+    `--account (${carrier.account}) is missing, which --service needs (or OUTDIAL_ACCOUNT)`,
+  );
 };
 
 /** @throws {UsageError} which names the flag */
@@ -138,9 +143,12 @@ const keepAccount = (env: Environment, emulator: Emulator): void => {
   const kept = readAccount(env);
   const { apiKey, webhookSecret, service } = emulator;
   const isChosen = chosenKey(env) !== undefined;
-  const now = service
-    ? { ...kept, authToken: isChosen ? kept.authToken : apiKey }
-    : { ...kept, apiKey: isChosen ? kept.apiKey : apiKey, webhookSecret };
+  const carrier = emulatedCarrier(service);
+  const now = {
+    ...kept,
+    ...(carrier ? carrier.kept(emulator) : { apiKey, webhookSecret }),
+    ...(isChosen && { apiKey: kept.apiKey, authToken: kept.authToken }),
+  };
   const names = ["apiKey", "webhookSecret", "authToken"] as const;
   if (names.some((name) => now[name] !== kept[name])) writeAccount(env, now);
 };
@@ -149,15 +157,20 @@ const keepAccount = (env: Environment, emulator: Emulator): void => {
 const startEmulator = (env: Environment, options: EmulatorOptions): Emulator => {
   const kept = readAccount(env);
   const chosen = chosenKey(env);
-  const { apiKey, webhookSecret, authToken } = kept;
-  const account = options.service ? { apiKey: authToken } : { apiKey, webhookSecret };
+  const { apiKey, webhookSecret } = kept;
+  const account = emulatedCarrier(options.service?.name)?.options(kept) ?? {
+    apiKey,
+    webhookSecret,
+  };
   try {
     const emulator = createEmulator({ ...account, ...(chosen && { apiKey: chosen }), ...options });
     keepAccount(env, emulator);
     return emulator;
   } catch (error) {
     if (!(error instanceof BadParametersException)) throw error;
-    throw new UsageError(issueLine(issuesByFlag(error.issues, flags, {})));
+    throw new UsageError(
+      issueLine(issuesByFlag(error.issues, flags, { apiKey: "OUTDIAL_EMULATOR_KEY" })),
+    );
   }
 };
 
@@ -216,7 +229,7 @@ interface Started {
   /** The carrier, and the account there. */
   readonly service?: string | undefined;
   readonly account?: string | undefined;
-  /** With Twilio the auth token. */
+  /** With a carrier its own key: Twilio's auth token. */
   readonly api_key: string;
   /** Absent where the key signs. */
   readonly webhook_secret?: string | undefined;
@@ -225,18 +238,14 @@ interface Started {
   readonly forward_to?: string | undefined;
 }
 
-/** How an application of Node that has Twilio's client is pointed here. */
-const twilioHint = [
-  "\n  In your application: the SID and the token above, and the base URL of its client, such as",
-  "  client.api.baseUrl = process.env.TWILIO_BASE_URL",
-];
-
 /** The first lines on a terminal. */
 const greeting = (facts: Started, host: string, curl: string, paint: Paint): string => {
+  const carrier = emulatedCarrier(facts.service);
   const rows = {
     "base URL": facts.base_url,
-    ...(facts.account && { "account SID": facts.account }),
-    [facts.service ? "auth token" : "API key"]: facts.api_key,
+    ...(carrier && { [carrier.account]: facts.account }),
+    // A PEM on one line, which an environment variable can have.
+    [carrier?.key ?? "API key"]: facts.api_key.trim().replace(/\s+/g, " "),
     ...(facts.webhook_secret && { "signs with": facts.webhook_secret }),
     dashboard: facts.dashboard,
     ...(facts.forward_to && { "forwards to": `${facts.forward_to}, path and query kept` }),
@@ -248,7 +257,7 @@ const greeting = (facts: Started, host: string, curl: string, paint: Paint): str
   return [
     `${paint("bold", `outdial emulator ${version}`)} for development and tests\n`,
     ...Object.entries(rows).map(([name, value]) => `  ${paint("dim", name.padEnd(11))}  ${value}`),
-    ...(facts.service === "twilio" ? twilioHint : []),
+    ...(carrier?.hint ?? []),
     ...(isPrivate(host) ? [] : warning),
     `\n${curl}\n`,
   ].join("\n");
@@ -264,6 +273,7 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const isOwn = (origin: string) => isHost(new URL(origin).host);
   const outward = forwardTo ? forwarding(forwardTo, isOwn) : {};
   const emulator = startEmulator(env, { ...options, host, ...outward, onCall: attendant.onCall });
+  const carrier = emulatedCarrier(emulator.service);
 
   const [from = "+12025550199"] = options.numbers ?? [];
   // An emulator that others can reach accepts no plain http to this machine.
@@ -271,7 +281,8 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const sampleAt = (origin: string) => sampleCall(origin, from, application);
   const { fetch, token } = dashboard(emulator, {
     isHost: (name) => isHost(name),
-    beside: sampleApplication(emulator.service),
+    beside: sampleApplication(carrier?.flow),
+    encodeCall: carrier?.encodeCall?.(emulator.accountId),
     speed,
     answerTimeout,
     attendant,
@@ -289,8 +300,8 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const shell = shellOf(env, process.platform);
   const curl = (): string => {
     const call = { ...sampleAt(baseUrl), to_number: "+12025550100" };
-    return emulator.service
-      ? firstTwilioCall(shell, baseUrl, emulator, call)
+    return carrier
+      ? carrier.firstCall(shell, baseUrl, emulator, call)
       : firstCall(shell, baseUrl, emulator.apiKey, call);
   };
   const print = async (facts: object, text: string): Promise<void> => {
@@ -312,7 +323,7 @@ const run = async (invocation: Invocation<typeof flags>) => {
     base_url: baseUrl,
     ...(emulator.service && { service: emulator.service, account: emulator.accountId }),
     api_key: emulator.apiKey,
-    ...(!emulator.service && { webhook_secret: emulator.webhookSecret }),
+    ...((!carrier || carrier.hasSecret) && { webhook_secret: emulator.webhookSecret }),
     dashboard: `${baseUrl}/?token=${token}`,
     ...(forwardTo && { forward_to: forwardTo }),
   };
@@ -335,7 +346,8 @@ the one of OUTDIAL_EMULATOR_KEY. OUTDIAL_API_KEY is not read: it may be a real o
     `With --forward-to the URLs of a call may be your public ones: the emulator sends flow and status
 requests to that origin, path and query kept, so that signatures hold and no tunnel is needed.`,
     `With --service twilio it speaks Twilio instead: REST, TwiML, status callbacks, Media Streams.
-The auth token stays the same from start to start, too.`,
+The auth token stays the same from start to start, too. With --service vonage it speaks Vonage: REST
+with JWT, NCCO, webhooks, WebSockets. Its private key is published, and protects nothing.`,
   ],
   exits: {
     0: "ended by ctrl-C",

@@ -1,6 +1,6 @@
 import type { CampaignOptions, Window } from "../../campaigns/index.ts";
 import type { Service } from "../../service.ts";
-import { carrierFlags } from "../carrier.ts";
+import { carrierFlags, keyOf } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { variableName } from "./csv.ts";
 
@@ -123,7 +123,7 @@ export const dialFlags = {
   "calls-per-second": {
     type: "string",
     value: "calls",
-    help: "of the carrier's account; default 1; --rate is at most that",
+    help: "of the carrier's account, the most for --rate; default 1, Vonage 3",
   },
   "dry-run": { type: "boolean", help: "prints the plan, and calls nobody" },
   yes: { type: "boolean", help: "does not ask; required without a terminal" },
@@ -252,17 +252,17 @@ export const campaignOptions = (
 };
 
 /**
- * Key, secret and the service's URL: key and secret come from the environment only.
+ * Key, secret and the service's URL: the secret comes from the environment only, the key from there or from a file.
  *
  * @param service - the carrier, which has a URL of its own
  * @throws {UsageError} if one is missing
  */
 export const credentials = (flags: DialValues, env: Environment, service: Service | undefined) => {
-  const { OUTDIAL_API_KEY: apiKey, OUTDIAL_SECRET: secret, OUTDIAL_BASE_URL } = env;
+  const { OUTDIAL_SECRET: secret, OUTDIAL_BASE_URL } = env;
   const baseUrl = flags["base-url"] ?? OUTDIAL_BASE_URL;
   if (!baseUrl && !service)
     throw new UsageError("which service? Set OUTDIAL_BASE_URL, or pass --base-url");
-  if (!apiKey) throw new UsageError("OUTDIAL_API_KEY is not set");
+  const apiKey = keyOf(flags, env);
   if (!secret) {
     throw new UsageError("OUTDIAL_SECRET is not set: 16 or more random characters");
   }

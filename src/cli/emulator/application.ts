@@ -59,8 +59,9 @@ export const forwarding = (to: string, isOwn: (origin: string) => boolean): Outw
   const fetch: Outward["fetch"] = async (request, init) => {
     const { method, headers } = request;
     const url = new URL(request.url);
-    // Twilio asks by GET too, where its application says so; media is asked for a range.
-    const isSigned = headers.has("X-Twilio-Signature") && !headers.has("Range");
+    // A carrier asks by GET too, where its application says so; media is asked for a range.
+    const isSigned =
+      (headers.has("X-Twilio-Signature") || headers.has("Authorization")) && !headers.has("Range");
     if (!isForwarded(url, method === "POST" || isSigned)) return globalThis.fetch(request, init);
     origins.add(url.origin);
     const sent = new Headers(headers);
@@ -110,19 +111,14 @@ const tone = (): Response => {
   return new Response(wav.buffer, { headers: { "Content-Type": "audio/wav" } });
 };
 
-/** The flow of the sample application, in the form of the service. */
-const sampleFlow = (service: string | undefined, media_url: string): Response =>
-  service === "twilio"
-    ? new Response(`<Response><Play>${media_url}</Play></Response>`, {
-        headers: { "Content-Type": "text/xml" },
-      })
-    : Response.json({ action: "play", media_url });
+/** Returns the response to a flow request that plays a file. */
+export type SampleFlow = (media_url: string) => Response;
+
+const ownFlow: SampleFlow = (media_url) => Response.json({ action: "play", media_url });
 
 /** Paths and answers of the sample application. */
-const sampleRoutes: Readonly<
-  Record<string, (origin: string, service: string | undefined) => Response>
-> = {
-  "POST /sample/flow": (origin, service) => sampleFlow(service, `${origin}/sample/hello.wav`),
+const sampleRoutes: Readonly<Record<string, (origin: string, flow: SampleFlow) => Response>> = {
+  "POST /sample/flow": (origin, flow) => flow(`${origin}/sample/hello.wav`),
   "GET /sample/hello.wav": tone,
   "POST /sample/status": () => new Response(null, { status: 204 }),
 };
@@ -130,13 +126,13 @@ const sampleRoutes: Readonly<
 /**
  * Answers for an application that does not exist yet; `undefined` for any other path.
  *
- * @param service - the name of the carrier whose interface the emulator speaks
+ * @param flow - the flow in a carrier's form
  */
 export const sampleApplication =
-  (service: string | undefined) =>
+  (flow: SampleFlow = ownFlow) =>
   ({ method, url }: Request): Response | undefined => {
     const { pathname, origin } = new URL(url);
-    return sampleRoutes[`${method} ${pathname}`]?.(origin, service);
+    return sampleRoutes[`${method} ${pathname}`]?.(origin, flow);
   };
 
 /**

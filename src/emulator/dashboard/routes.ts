@@ -1,6 +1,7 @@
 import { Hono } from "hono/tiny";
 import type { CallParams } from "../../calls/params.ts";
 import { fieldsOf, isRecord } from "../../lib/check.ts";
+import type { ClientSide } from "../../service.ts";
 import { realClock } from "../clock.ts";
 import type { Emulator } from "../emulator.ts";
 import { emulatorDefaults } from "../options.ts";
@@ -46,6 +47,12 @@ export interface DashboardOptions {
    * @defaultValue the page has no such switch
    */
   readonly attendant?: Attendant | undefined;
+  /**
+   * Makes the request for a call in a carrier's form.
+   *
+   * @defaultValue outdial's own form, or Twilio's
+   */
+  readonly encodeCall?: ClientSide["encodeCall"] | undefined;
   /**
    * The initial fields of the form that places a call.
    *
@@ -199,10 +206,18 @@ const recordIn = (json: string): Readonly<Record<string, string>> => {
 };
 
 /** Places a call through the API, with the key that the page does not have. It never throws. */
-const placeCall = async (emulator: Emulator, origin: string, json: string): Promise<PlacedCall> => {
+const placeCall = async (
+  emulator: Emulator,
+  origin: string,
+  json: string,
+  encodeCall: DashboardOptions["encodeCall"],
+): Promise<PlacedCall> => {
   try {
     const request = carrierRequests[emulator.service ?? ""] ?? ownRequest;
-    const { path, headers, body } = request(emulator, json);
+    const encoded = await encodeCall?.(JSON.parse(json), origin, emulator.apiKey);
+    const { path, headers, body } = encoded
+      ? { ...encoded, path: encoded.url.slice(origin.length) }
+      : request(emulator, json);
     const response = await emulator.fetch(`${origin}${path}`, {
       method: "POST",
       headers,
@@ -272,7 +287,7 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
   });
   app.post("/dashboard/calls", async ({ req }) => {
     const { origin } = new URL(req.url);
-    return json(200, await placeCall(emulator, origin, await req.text()));
+    return json(200, await placeCall(emulator, origin, await req.text(), options.encodeCall));
   });
   for (const isPresent of [true, false]) {
     app.post(`/dashboard/attendant/${isPresent ? "present" : "absent"}`, () => {

@@ -132,6 +132,12 @@ ${field("status_callback_url", "Status callback", status_callback_url)}
 
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`;
 
+/** What the key is called: with Vonage it is a PEM. */
+const keyName = (service: string | undefined): string => {
+  if (service === "vonage") return "Private key";
+  return service === "twilio" ? "Auth token" : "API key";
+};
+
 const subtitle = (service: string | undefined): string =>
   service ? `emulator · ${service}` : "emulator";
 
@@ -163,7 +169,7 @@ unless you answer or reject it here.</p>
 </div>
 <section id="key-section" aria-labelledby="key-title">
 <details class="fold">
-<summary><h2 id="key-title">${service === "twilio" ? "Auth token" : "API key"}</h2></summary>
+<summary><h2 id="key-title">${keyName(service)}</h2></summary>
 <div class="key">
 <code id="key">${service ? "" : "ak_"}••••••••••••••••</code>
 <button type="button" id="reveal" class="acts" aria-pressed="false">Reveal</button>

@@ -27,6 +27,22 @@ const formCurlOf = (path: string, credentials: string, params: object): string =
     .map(([name, value]) => ` --data-urlencode ${quote(`${formNames[name] ?? name}=${value}`)}`)
     .join("");
 
+/** The options of `outdial call` for the fields of a call. */
+const flagNames: Readonly<Record<string, string>> = {
+  to_number: "to",
+  from_number: "from",
+  flow_url: "flow",
+  status_callback_url: "callback",
+};
+
+/** Vonage's tokens expire: the command signs one itself. */
+const vonageLineOf = (key: string, account: string, params: object): string =>
+  `OUTDIAL_API_KEY=${quote(key.trim().replace(/\s+/g, " "))} npx outdial call --service vonage` +
+  ` --account ${quote(account)} --base-url ${quote(location.origin)}` +
+  Object.entries(params)
+    .map(([name, value]) => ` --${flagNames[name] ?? name} ${quote(String(value))}`)
+    .join("");
+
 /** The commands of the carriers. */
 const carrierCurls: Readonly<
   Record<string, (key: string, account: string, params: object) => string>
@@ -35,6 +51,7 @@ const carrierCurls: Readonly<
     formCurlOf(`/2010-04-01/Accounts/${account}/Calls.json`, `user = "${account}:${key}"`, params),
   telnyx: (key, account, params) =>
     formCurlOf(`/v2/texml/calls/${account}`, `header = "Authorization: Bearer ${key}"`, params),
+  vonage: vonageLineOf,
 };
 
 /** Whether calls can be placed on this page. */
