@@ -54,7 +54,7 @@ const flags = {
   service: {
     type: "string",
     value: "name",
-    help: `the carrier whose interface it speaks: ${Object.keys(emulatedCarriers).join(", ")} (or OUTDIAL_SERVICE)`,
+    help: `the carrier that it speaks: ${Object.keys(emulatedCarriers).join(", ")} (or OUTDIAL_SERVICE)`,
     sets: "service",
   },
   account: {
