@@ -49,6 +49,16 @@ const carriers: Readonly<Record<string, Carrier>> = {
       return vonage({ applicationId: account.account, ...signed, ...paceOf(account) });
     },
   },
+  telnyx: {
+    account: "TeXML's",
+    key: "an API key",
+    load: async (account) => {
+      const { telnyx } = await import("../telnyx/index.ts");
+      const { signatureSecret } = account;
+      const signed = signatureSecret ? { publicKey: signatureSecret } : {};
+      return telnyx({ applicationId: account.account, ...signed, ...paceOf(account) });
+    },
+  },
 };
 
 /** What carriers have in common, in a list for the help. */
@@ -66,7 +76,8 @@ export const accountNames = listOf((_, { account }) => account, ", ");
 /** What the key is with each carrier: a note of the help. */
 export const keyNote = `With --service the key is the carrier's own.
 ${listOf((name, { key }) => `Of ${name} it is ${key}`, ".\n")}.
---key-file reads one that has several lines. OUTDIAL_SIGNATURE_SECRET is Vonage's signature secret.`;
+--key-file reads one that has several lines. OUTDIAL_SIGNATURE_SECRET is Vonage's signature
+secret, or Telnyx's public key.`;
 
 /** The options of the commands that can place calls with a carrier. */
 export const carrierFlags = {
@@ -99,6 +110,7 @@ export const carrierNames = {
   apiKeySid: "--key-id or OUTDIAL_KEY_ID",
   authToken: "OUTDIAL_API_KEY",
   signatureSecret: "OUTDIAL_SIGNATURE_SECRET",
+  publicKey: "OUTDIAL_SIGNATURE_SECRET",
   callsPerSecond: "--calls-per-second",
 } as const;
 

@@ -60,7 +60,7 @@ const flags = {
   account: {
     type: "string",
     value: "id",
-    help: `the account there: ${accountNames} (or OUTDIAL_ACCOUNT)`,
+    help: `its account: ${accountNames} (or OUTDIAL_ACCOUNT)`,
     sets: "service.account",
   },
   json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
