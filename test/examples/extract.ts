@@ -42,12 +42,12 @@ export const nameOf = ({ where }: Snippet): string => `${where.replaceAll(/\W+/g
 export const ofMarkdown = (file: string): Snippet[] =>
   blocksOf(file, readFileSync(path(file), "utf8").split("\n"));
 
-/** The blocks of README and of every page in `docs/`. */
+/** The blocks of README, of AGENTS.md and of every page in `docs/`. */
 export const ofPages = (): Snippet[] =>
   readdirSync(path("docs"), { encoding: "utf8" })
     .filter((file) => file.endsWith(".md"))
     .map((file) => `docs/${file}`)
-    .concat("README.md")
+    .concat("README.md", "AGENTS.md")
     .flatMap(ofMarkdown);
 
 /** The blocks in the comments of a source file. */

@@ -8,6 +8,7 @@ const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 
 /** Everything in the tarball; `*` is the hash in the name of a file that others share. */
 const contents = [
+  "AGENTS.md",
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
@@ -51,7 +52,9 @@ const contents = [
   "dist/twilio/index.js",
   "dist/vonage/index.d.ts",
   "dist/vonage/index.js",
+  "docs/*.md",
   "docs/asyncapi.json",
+  "docs/llms.txt",
   "docs/openapi.json",
   "package.json",
 ];
@@ -65,6 +68,7 @@ test("the tarball holds these files, and nothing else", () => {
   const named = files.map((file) =>
     file
       .replace(/^dist\/[a-z-]+-[\w-]{8}\.d\.ts$/, "dist/*.d.ts")
+      .replace(/^docs\/[a-z-]+\.md$/, "docs/*.md")
       .replace(/^(dist\/[a-z]+)-[\w-]{8}\./, "$1-*."),
   );
   expect([...new Set(named)]).toEqual(contents);
@@ -75,6 +79,25 @@ test("it depends on ky and valibot, and that is all that an install brings", () 
   expect(manifest("outdial")).not.toHaveProperty("peerDependencies");
   expect(manifest("outdial")).not.toHaveProperty("optionalDependencies");
   expect(installed(project)).toEqual(["ky", "outdial", "valibot"]);
+});
+
+test("every page that a comment, a guide or AGENTS.md leads to is in it", () => {
+  const root = join(project, "node_modules/outdial");
+  const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
+  const seen = files
+    .filter((file) => file.endsWith(".d.ts"))
+    .flatMap((file) => [...textOf(file).matchAll(/@see (docs\/[\w./-]+\w)/g)])
+    .map(([, page]) => page ?? "");
+  const linked = files
+    .filter((file) => /^(AGENTS\.md|docs\/.*\.(md|txt))$/.test(file))
+    .flatMap((file) =>
+      [...textOf(file).matchAll(/\]\((?![a-z]+:|#|\.\.\/)([^)#]+)/g)].map(([, page = ""]) =>
+        join(dirname(file), page),
+      ),
+    );
+  expect(seen.length).toBeGreaterThan(20);
+  expect(linked.length).toBeGreaterThan(20);
+  expect([...new Set([...seen, ...linked])].filter((page) => !files.includes(page))).toEqual([]);
 });
 
 test("nothing runs when it is installed", () => {
