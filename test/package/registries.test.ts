@@ -19,6 +19,8 @@ test("npm and JSR offer the same entries, out of the same sources", () => {
 
 test("npm and JSR release the same version, under the same licence, on the same dependencies", () => {
   expect([jsr.version, jsr.license]).toEqual([npm.version, npm.license]);
+  // Where release-please counts from.
+  expect(json(".github/release-please-manifest.json")).toEqual({ ".": npm.version });
   for (const [name, range] of Object.entries(npm.dependencies)) {
     expect(jsr.imports[name]).toBe(`npm:${name}@${range}`);
   }
