@@ -18,6 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from media import stream
+
 KEY = os.environ["OUTDIAL_API_KEY"]
 NUMBERS = os.environ.get("FROM_NUMBER", "").split()
 SECRET = b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
@@ -103,8 +105,14 @@ def follow(call: dict) -> str:
             kind = action.get("action")
         except (ValueError, AttributeError):
             kind = None
-        if kind not in ("play", "hangup"):
-            return "flow_error"  # Neither a media socket nor a second call: this service has none.
+        if kind not in ("play", "stream", "hangup"):
+            return "flow_error"  # No second call: this service dials nobody.
+        if kind == "stream":
+            ids = {"account_id": "ac_1", "call_id": call["id"], "stream_id": new_id("st")}
+            try:
+                print(json.dumps({"waiting": stream(action, ids, SECOND)}), flush=True)
+            except (OSError, ValueError, KeyError):
+                return "flow_error"
         if kind == "hangup" or "flow_url" not in action:
             return "normal"
         if rule(url := action["flow_url"], {"$ref": "HttpUrl"}):
@@ -123,9 +131,11 @@ def run(call: dict) -> None:
             outbox.submit(deliver, call["status_callback_url"], event)
 
         notify("call.initiated", start_time=now())
-        if reason := FAILURES.get(call["to_number"]):
+        reason = FAILURES.get(call["to_number"])
+        if reason in (None, "no_answer"):
+            notify("call.ringing")
+        if reason:
             return notify("call.failed", reason=reason, hangup_time=now())
-        notify("call.ringing")
         notify("call.answered", answer_time=now())
         start = time.monotonic()
         reason = follow(call)

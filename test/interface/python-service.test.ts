@@ -3,8 +3,9 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Client } from "outdial";
 import { type CallEvent, callbackHandler, isFinal, type UnknownEvent } from "outdial/callbacks";
-import { flowHandler, hangup, play } from "outdial/flows";
+import { flowHandler, hangup, play, stream, streamSession } from "outdial/flows";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { WebSocketServer } from "ws";
 import { cases } from "../conformance/emulator/api.ts";
 import { apiKey, exceptionOf, from_number, params } from "../conformance/fixtures.ts";
 import { missingPython, type PythonServer, startPython } from "./python.ts";
@@ -124,7 +125,7 @@ describe.skipIf(missingPython)("this package with the service in Python", () => 
     ["+12025550100", "/flow", ["initiated", "ringing", "answered", "completed"], "normal"],
     ["+12025550100", "/broken", ["initiated", "ringing", "answered", "completed"], "flow_error"],
     ["+12025550101", "/flow", ["initiated", "failed"], "busy"],
-    ["+12025550102", "/flow", ["initiated", "failed"], "no_answer"],
+    ["+12025550102", "/flow", ["initiated", "ringing", "failed"], "no_answer"],
     ["+12025550104", "/flow", ["initiated", "failed"], "unreachable"],
   ])("a call to %s with %s: %j, %s", async (to_number, path, states, reason) => {
     const app = await startApplication();
@@ -178,6 +179,57 @@ describe.skipIf(missingPython)("this package with the service in Python", () => 
     expect(types.filter((type) => type === "call.initiated")).toHaveLength(6);
     expect(types).toHaveLength(7);
     await app.close();
+  });
+
+  test("streams the callee's audio to a session of this package, and takes what that sends", async () => {
+    const sockets = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+    await new Promise((listening) => sockets.on("listening", listening));
+    const ws_url = `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}/media`;
+    const heard: number[] = [];
+    const starts: unknown[] = [];
+    const frames: string[] = [];
+    sockets.on("connection", (socket) => {
+      socket.on("message", (message) => frames.push(String(message)));
+      const session = streamSession(socket, {
+        onStart: (start) => void starts.push(start),
+        onAudio: ({ bytes }) => {
+          heard.push(bytes.length);
+          if (heard.length !== 3) return;
+          session.audio(new Uint8Array(6_400));
+          session.clear();
+          session.audio(new Uint8Array(1_600));
+          session.close();
+        },
+      });
+    });
+    const app = await startApplication();
+    const flow = createServer(
+      getRequestListener(() =>
+        Response.json(stream(ws_url, { sample_rate: "16k", chunk_size: 20 })),
+      ),
+    );
+    await new Promise<void>((listening) => flow.listen(0, "127.0.0.1", listening));
+    const call = await client.calls.create({
+      from_number,
+      to_number: "+12025550100",
+      flow_url: `http://127.0.0.1:${(flow.address() as AddressInfo).port}/`,
+      status_callback_url: `${app.url}/status`,
+    });
+    await app.over;
+    expect(app.events.at(-1)).toMatchObject({ type: "call.completed", data: { reason: "normal" } });
+    expect(starts).toMatchObject([{ call_id: call.id, data: { sample_rate: 16_000 } }]);
+    expect(heard.slice(0, 3)).toEqual([640, 640, 640]);
+    const [first, ...audio] = frames.map((frame) => JSON.parse(frame));
+    expect(errorsOf("asyncapi.json#/components/schemas/Start", first)).toBe("");
+    for (const [index, message] of audio.entries()) {
+      expect(errorsOf("asyncapi.json#/components/schemas/ServiceAudio", message)).toBe("");
+      expect(message.message_id).toBe(index + 2);
+    }
+    await vi.waitFor(() => expect(server.lines).toContain('{"waiting": 1600}'), 600_000);
+    await app.close();
+    sockets.close();
+    flow.closeAllConnections();
+    await new Promise((closed) => flow.close(closed));
   });
 
   test("its refusals are exceptions that say that no call was placed", async () => {
