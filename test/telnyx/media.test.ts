@@ -4,6 +4,15 @@ import { WebSocketServer } from "ws";
 import type { CallRecord, EmulatorOptions } from "../../src/emulator/index.ts";
 import { decodeMulaw, encodeMulaw } from "../../src/lib/mulaw.ts";
 import {
+  closeAfter,
+  type MediaMessage,
+  type MediaSocket,
+  marksOf,
+  mediaOf,
+  mediaSockets,
+  type OnMessage,
+} from "../markup/media-socket.ts";
+import {
   answering,
   follow,
   from,
@@ -15,71 +24,11 @@ import {
 } from "./stage.ts";
 
 /** A message of Telnyx. */
-interface Message {
-  readonly event: string;
+interface Message extends MediaMessage {
   readonly sequence_number?: string;
   readonly stream_id?: string;
-  readonly media?: {
-    readonly track: string;
-    readonly chunk: string;
-    readonly timestamp: string;
-    readonly payload: string;
-  };
-  readonly mark?: { readonly name: string };
-  readonly dtmf?: { readonly digit: string };
   readonly occurred_at?: string;
   readonly payload?: { readonly code: number; readonly title: string };
-}
-
-type OnMessage = (message: Message, socket: MediaSocket) => void;
-
-/** The service's end of a media socket whose other end is an application in this process. */
-class MediaSocket extends EventTarget {
-  readonly url: string;
-  readonly options: unknown;
-  readonly sent: Message[] = [];
-  readonly bufferedAmount = 0;
-  readyState = 0;
-  readonly #onMessage: OnMessage;
-
-  constructor(url: string, options: unknown, onMessage: OnMessage) {
-    super();
-    this.url = url;
-    this.options = options;
-    this.#onMessage = onMessage;
-    setTimeout(() => {
-      this.readyState = 1;
-      this.dispatchEvent(new Event("open"));
-    });
-  }
-
-  send(text: string): void {
-    const message: Message = JSON.parse(text);
-    this.sent.push(message);
-    this.#onMessage(message, this);
-  }
-
-  /** What the application sends. */
-  receive(data: string): void {
-    this.dispatchEvent(Object.assign(new Event("message"), { data }));
-  }
-
-  /** Audio of a loudness, in milliseconds. */
-  play(ms: number, value = 1_000): void {
-    const bytes = encodeMulaw(new Int16Array(8 * ms).fill(value));
-    const payload = Buffer.from(bytes).toString("base64");
-    this.receive(JSON.stringify({ event: "media", media: { payload } }));
-  }
-
-  mark(name: string): void {
-    this.receive(JSON.stringify({ event: "mark", mark: { name } }));
-  }
-
-  close(): void {
-    if (this.readyState === 3) return;
-    this.readyState = 3;
-    this.dispatchEvent(new Event("close"));
-  }
 }
 
 const rtp = 'bidirectionalMode="rtp" bidirectionalCodec="PCMU"';
@@ -89,18 +38,11 @@ const streamTo = (attributes = rtp, inside = "", url = "wss://app.example/media"
 
 /** A call that is streamed to an application in this process, by the instant clock. */
 const streamed = async (
-  onMessage: OnMessage,
+  onMessage: OnMessage<Message>,
   document = streamTo(),
   options: EmulatorOptions = {},
 ) => {
-  const sockets: MediaSocket[] = [];
-  // An arrow function is no constructor.
-  // biome-ignore lint/complexity/useArrowFunction: see above
-  const WebSocket = function (url: string, init?: unknown) {
-    const socket = new MediaSocket(url, init, onMessage);
-    sockets.push(socket);
-    return socket;
-  } as unknown as NonNullable<EmulatorOptions["WebSocket"]>;
+  const { sockets, WebSocket } = mediaSockets<Message>(onMessage);
   const { emulator, client } = await startTelnyx({ WebSocket, ...options });
   const sid = await place(client, { Texml: document });
   const call = await emulator.ended(sid);
@@ -109,29 +51,10 @@ const streamed = async (
   return { call, socket, emulator, audio: emulator.audio(sid) };
 };
 
-const mediaOf = ({ sent }: MediaSocket) => sent.flatMap(({ media }) => (media ? [media] : []));
-
-/** When each mark came back, in milliseconds of the stream. */
-const marksOf = ({ sent }: MediaSocket) => {
-  let now = 0;
-  return sent.flatMap(({ media, mark }) => {
-    if (media) now = Number(media.timestamp) + 20;
-    return mark ? [[mark.name, now]] : [];
-  });
-};
-
 const streamEntry = ({ history }: CallRecord) => history.findLast(({ type }) => type === "stream");
 
-/** Closes once so many messages of audio came. */
-const closeAfter =
-  (frames: number, then: OnMessage = () => {}): OnMessage =>
-  (message, socket) => {
-    then(message, socket);
-    if (message.media?.chunk === String(frames)) socket.close();
-  };
-
 const onStart =
-  (then: (socket: MediaSocket) => void): OnMessage =>
+  (then: (socket: MediaSocket<Message>) => void): OnMessage<Message> =>
   ({ event }, socket) => {
     if (event === "start") then(socket);
   };
@@ -226,7 +149,7 @@ describe("Connect/Stream", () => {
           to.mark("end");
         }
         if (media?.chunk !== "5") return;
-        to.receive('{"event":"clear"}');
+        to.receive("clear");
         to.play(20);
         to.mark("after");
       }),
@@ -259,9 +182,9 @@ describe("Connect/Stream", () => {
       closeAfter(
         2,
         onStart((to) => {
-          to.receive('{"event":"media","media":{"payload":"no base64!"}}');
-          to.receive("{");
-          to.receive('{"event":"hello"}');
+          to.receive("media", { media: { payload: "no base64!" } });
+          to.receiveText("{");
+          to.receive("hello");
         }),
       ),
     );
@@ -294,7 +217,7 @@ describe("Connect/Stream", () => {
       .replace("<Connect>", '<Connect action="/never">')
       .replace("</Response>", "<Say>Bye</Say></Response>");
     const { socket, call } = await streamed(closeAfter(1), document);
-    expect([socket.url, socket.options]).toEqual([url, undefined]);
+    expect([socket.url, socket.headers]).toEqual([url, undefined]);
     expect(verbsOf(call)).toEqual(["Stream", "Say 500"]);
     // Telnyx's Connect has no action.
     const flow = call.history.find(({ type }) => type === "flow");

@@ -5,6 +5,14 @@ import { WebSocketServer } from "ws";
 import type { CallRecord, EmulatorOptions } from "../../src/emulator/index.ts";
 import { decodeMulaw, encodeMulaw } from "../../src/lib/mulaw.ts";
 import {
+  closeAfter,
+  type MediaMessage,
+  marksOf,
+  mediaOf,
+  mediaSockets,
+  type OnMessage,
+} from "../markup/media-socket.ts";
+import {
   accountSid,
   answering,
   authToken,
@@ -17,78 +25,9 @@ import {
 } from "./stage.ts";
 
 /** A message of Twilio. */
-interface Message {
-  readonly event: string;
+interface Message extends MediaMessage {
   readonly sequenceNumber?: string;
   readonly streamSid?: string;
-  readonly media?: {
-    readonly track: string;
-    readonly chunk: string;
-    readonly timestamp: string;
-    readonly payload: string;
-  };
-  readonly mark?: { readonly name: string };
-  readonly dtmf?: { readonly digit: string };
-  readonly start?: object;
-  readonly stop?: object;
-}
-
-type OnMessage = (message: Message, socket: MediaSocket) => void;
-
-/** The service's end of a media socket whose other end is an application in this process. */
-class MediaSocket extends EventTarget {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  readonly sent: Message[] = [];
-  readonly bufferedAmount = 0;
-  readyState = 0;
-  closed = 0;
-  readonly #onMessage: OnMessage;
-
-  constructor(
-    url: string,
-    options: { headers?: Record<string, string> } | undefined,
-    onMessage: OnMessage,
-  ) {
-    super();
-    this.url = url;
-    this.headers = options?.headers;
-    this.#onMessage = onMessage;
-    setTimeout(() => {
-      this.readyState = 1;
-      this.dispatchEvent(new Event("open"));
-    });
-  }
-
-  send(text: string): void {
-    const message: Message = JSON.parse(text);
-    this.sent.push(message);
-    this.#onMessage(message, this);
-  }
-
-  /** What the application sends. */
-  receive(event: string, fields: object = {}): void {
-    const streamSid = this.sent.findLast((message) => message.streamSid)?.streamSid;
-    const data = JSON.stringify({ event, streamSid, ...fields });
-    this.dispatchEvent(Object.assign(new Event("message"), { data }));
-  }
-
-  /** Audio of a loudness, in milliseconds. */
-  play(ms: number, value = 1_000): void {
-    const bytes = encodeMulaw(new Int16Array(8 * ms).fill(value));
-    this.receive("media", { media: { payload: Buffer.from(bytes).toString("base64") } });
-  }
-
-  mark(name: string): void {
-    this.receive("mark", { mark: { name } });
-  }
-
-  close(): void {
-    if (this.readyState === 3) return;
-    this.readyState = 3;
-    this.closed++;
-    this.dispatchEvent(new Event("close"));
-  }
 }
 
 const streamTo = (inside = "", attributes = "") =>
@@ -96,18 +35,13 @@ const streamTo = (inside = "", attributes = "") =>
 
 /** A call that is streamed to an application in this process, by the instant clock. */
 const streamed = async (
-  onMessage: OnMessage,
+  onMessage: OnMessage<Message>,
   document = streamTo(),
   options: EmulatorOptions = {},
 ) => {
-  const sockets: MediaSocket[] = [];
-  // An arrow function is no constructor.
-  // biome-ignore lint/complexity/useArrowFunction: see above
-  const WebSocket = function (url: string, init?: { headers?: Record<string, string> }) {
-    const socket = new MediaSocket(url, init, onMessage);
-    sockets.push(socket);
-    return socket;
-  } as unknown as NonNullable<EmulatorOptions["WebSocket"]>;
+  const { sockets, WebSocket } = mediaSockets<Message>(onMessage, (sent) => ({
+    streamSid: sent.findLast((message) => message.streamSid)?.streamSid,
+  }));
   const { emulator, client } = await startTwilio({ WebSocket, ...options });
   const { sid } = await client.calls.create({ from, to: answering, twiml: document });
   const call = await emulator.ended(sid);
@@ -116,26 +50,7 @@ const streamed = async (
   return { call, socket, sockets, emulator, audio: emulator.audio(sid) };
 };
 
-const mediaOf = ({ sent }: MediaSocket) => sent.flatMap(({ media }) => (media ? [media] : []));
-
-/** When each mark came back, in milliseconds of the stream. */
-const marksOf = ({ sent }: MediaSocket) => {
-  let now = 0;
-  return sent.flatMap(({ media, mark }) => {
-    if (media) now = Number(media.timestamp) + 20;
-    return mark ? [[mark.name, now]] : [];
-  });
-};
-
 const streamEntry = ({ history }: CallRecord) => history.findLast(({ type }) => type === "stream");
-
-/** Closes once so many messages of audio came. */
-const closeAfter =
-  (frames: number, then: OnMessage = () => {}): OnMessage =>
-  (message, socket) => {
-    then(message, socket);
-    if (message.media?.chunk === String(frames)) socket.close();
-  };
 
 describe("Connect/Stream", () => {
   it("begins with connected and start, goes on with 20 ms of μ-law, and ends with stop", async () => {
@@ -282,7 +197,7 @@ describe("Connect/Stream", () => {
         to.receive("mark", {});
         to.receive("clear", { streamSid: "MZ0" });
         to.receive("hello");
-        to.dispatchEvent(Object.assign(new Event("message"), { data: "{" }));
+        to.receiveText("{");
       }),
     );
     expect(streamEntry(call)).toMatchObject({
