@@ -200,7 +200,9 @@ describe("outdial emulator", () => {
     const emulator = await emulateHere("--number", "+12025550150", "--number", "+12025550151");
     expect(emulator.curl).toContain('"from_number":"+12025550150"');
     expect((await place(emulator, "+12025550100")).status).toBe(403);
-    await emulator.says(/refused +POST \/api\/v1\/calls\/initiate, HTTP 403: Invalid API Key\.\n/);
+    await emulator.says(
+      /refused +POST \/api\/v1\/calls\/initiate, HTTP 403: from_number does not belong to this account\.\n/,
+    );
   });
 
   it.each([
