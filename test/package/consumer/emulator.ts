@@ -30,6 +30,7 @@ import {
   type PlayedPiece,
   type Reason,
   type RecordingEntry,
+  type RefusedEvent,
   type Scenario,
   type Send,
   type ServiceEvent,
@@ -120,7 +121,7 @@ export const reasons: readonly Reason[] = [failure, ending];
 export const broken: readonly (ApiResponse | undefined)[] = Object.values(scenarios).map(
   ({ response }: Scenario) => response,
 );
-export const isRefused = (event: ServiceEvent): boolean => event.type === "refused";
+export const isRefused = (event: ServiceEvent): event is RefusedEvent => event.type === "refused";
 
 const acts: readonly CalleeAct[] = [{ type: "until", ms: 10 }, { type: "hangup" }];
 const script: CalleeScript = async function* ({ ms }: CalleeCall) {
