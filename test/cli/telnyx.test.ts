@@ -1,10 +1,12 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { invoke } from "./cli.ts";
+import { begin, invoke } from "./cli.ts";
 
 const account = "1494404757140276705";
 const key = "KEY0f1e2d3c4b5a69788796a5b4c3d2e1f0";
@@ -105,4 +107,31 @@ it("outdial dial calls the list, and its ledger belongs to the application", asy
   const other = await dial(["--yes"], { OUTDIAL_SERVICE: "telnyx", OUTDIAL_ACCOUNT: "1" });
   expect([other.code, seen.length]).toEqual([2, 1]);
   expect(other.stderr).toContain("another campaign");
+});
+
+it("outdial emulator prints a line that places a call, and its dashboard places one as Telnyx takes it", async () => {
+  const emulator = begin(["emulator", "--port", "0", "--speed", "50", ...service], {
+    XDG_STATE_HOME: folder,
+  });
+  const text = await emulator.says(/^echo .*\n/m);
+  const [line = ""] = /^echo .*$/m.exec(text) ?? [];
+  const { stdout } = await promisify(execFile)("sh", ["-c", `${line} --silent`]);
+  expect(JSON.parse(stdout)).toMatchObject({ to: "+12025550100", status: "queued" });
+  expect(await emulator.says(/notified +completed, delivered.*\n/)).toMatch(/Play +for 3 s/);
+
+  const [, own = ""] = /base URL +(\S+)/.exec(text) ?? [];
+  const [, link = ""] = /dashboard +(\S+)/.exec(text) ?? [];
+  const [cookie = ""] = (await fetch(link)).headers.get("set-cookie")?.split(";") ?? [];
+  const body = JSON.stringify({
+    from_number: "+12025550199",
+    to_number: "+12025550123",
+    flow_url: `${own}/sample/flow`,
+    status_callback_url: `${own}/sample/status`,
+  });
+  const headers = { cookie, origin: own };
+  const placed = await fetch(`${own}/dashboard/calls`, { method: "POST", headers, body });
+  expect(await placed.json()).toMatchObject({ status: 200 });
+  await emulator.says(/notified +completed, delivered[\s\S]*notified +completed, delivered.*\n/);
+  emulator.kill("SIGINT");
+  await emulator.ended;
 });

@@ -145,8 +145,7 @@ const emulate = async () => {
 describe("outdial emulator --service vonage", () => {
   it("prints a line that places a call, by outdial call itself", async () => {
     const { line, says } = await emulate();
-    const [, key = "", words = ""] =
-      /^OUTDIAL_API_KEY='([^']+)' npx outdial (.*)$/.exec(line) ?? [];
+    const [, key = "", words = ""] = /^OUTDIAL_API_KEY='([^']+)' outdial (.*)$/.exec(line) ?? [];
     // As a shell reads the line.
     const { stdout } = await promisify(execFile)("sh", ["-c", `printf '%s\\n' ${words}`]);
     const args = stdout.trimEnd().split("\n");

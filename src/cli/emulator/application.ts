@@ -178,7 +178,7 @@ export const firstCall = (
   call: CallParams,
 ): string => lines[shell](`${baseUrl}/api/v1/calls/initiate`, apiKey, JSON.stringify(call));
 
-/** The fields of a call in Twilio's form. */
+/** The fields of a call in Twilio's form, which is Telnyx's too. */
 const twilioFields = (call: CallParams): Readonly<Record<string, string>> => ({
   To: call.to_number,
   From: call.from_number,
@@ -211,4 +211,30 @@ export const firstTwilioCall = (
     `${baseUrl}/2010-04-01/Accounts/${accountId}/Calls.json`,
     `${accountId}:${apiKey}`,
     twilioFields(call),
+  );
+
+const telnyxLines: Readonly<Record<Shell, (url: string, apiKey: string, body: string) => string>> =
+  {
+    sh: (url, apiKey, body) =>
+      `echo "Authorization: Bearer ${apiKey}" | curl ${url} -H @- ` +
+      `-H "Content-Type: application/json" -d '${body}'`,
+    powershell: (url, apiKey, body) =>
+      `Invoke-RestMethod ${url} -Method Post -Headers @{ Authorization = "Bearer ${apiKey}" } ` +
+      `-ContentType "application/json" -Body '${body}'`,
+  };
+
+/** The line that places a first call at an emulator that speaks Telnyx. */
+export const firstTelnyxCall = (
+  shell: Shell,
+  baseUrl: string,
+  { accountId, apiKey }: { readonly accountId: string; readonly apiKey: string },
+  call: CallParams,
+): string =>
+  telnyxLines[shell](
+    `${baseUrl}/v2/texml/calls/${accountId}`,
+    apiKey,
+    JSON.stringify({
+      ...twilioFields(call),
+      StatusCallbackEvent: "initiated ringing answered completed",
+    }),
   );

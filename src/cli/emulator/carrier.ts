@@ -2,7 +2,7 @@ import type { CallParams } from "../../index.ts";
 import type { ClientSide } from "../../service.ts";
 import { vonage } from "../../vonage/index.ts";
 import type { Account } from "../account.ts";
-import { firstTwilioCall, type SampleFlow, type Shell } from "./application.ts";
+import { firstTelnyxCall, firstTwilioCall, type SampleFlow, type Shell } from "./application.ts";
 
 /** What a terminal shows of an emulator. */
 interface Facts {
@@ -59,8 +59,14 @@ const firstVonageCall: EmulatedCarrier["firstCall"] = (shell, baseUrl, facts, ca
   };
   const given = Object.entries(flags).map(([name, value]) => ` --${name} ${quoted(value)}`);
   const key = variable[shell]("OUTDIAL_API_KEY", onOneLine(facts.apiKey));
-  return `${key}npx outdial call --service vonage${given.join("")}`;
+  return `${key}outdial call --service vonage${given.join("")}`;
 };
+
+/** A document of TwiML or TeXML that plays a file. */
+const playDocument: SampleFlow = (media_url) =>
+  new Response(`<Response><Play>${media_url}</Play></Response>`, {
+    headers: { "Content-Type": "text/xml" },
+  });
 
 /** The carriers that the emulator speaks, by the names that `--service` takes. */
 export const emulatedCarriers: Readonly<Record<string, EmulatedCarrier>> = {
@@ -74,11 +80,21 @@ export const emulatedCarriers: Readonly<Record<string, EmulatedCarrier>> = {
       "\n  In your application: the SID and the token above, and the base URL of its client, such as",
       "  client.api.baseUrl = process.env.TWILIO_BASE_URL",
     ],
-    flow: (media_url) =>
-      new Response(`<Response><Play>${media_url}</Play></Response>`, {
-        headers: { "Content-Type": "text/xml" },
-      }),
+    flow: playDocument,
     firstCall: firstTwilioCall,
+  },
+  telnyx: {
+    account: "application",
+    key: "API key",
+    options: ({ apiKey }) => ({ apiKey }),
+    kept: ({ apiKey }) => ({ apiKey }),
+    hasSecret: true,
+    hint: [
+      '\n  In your application: the key above, the public key behind "signs with", whose private key is',
+      "  published, and { baseURL: process.env.TELNYX_BASE_URL } for its client, with /v2 at its end",
+    ],
+    flow: playDocument,
+    firstCall: firstTelnyxCall,
   },
   vonage: {
     account: "application",

@@ -37,7 +37,7 @@ const flagNames: Readonly<Record<string, string>> = {
 
 /** Vonage's tokens expire: the command signs one itself. */
 const vonageLineOf = (key: string, account: string, params: object): string =>
-  `OUTDIAL_API_KEY=${quote(key.trim().replace(/\s+/g, " "))} npx outdial call --service vonage` +
+  `OUTDIAL_API_KEY=${quote(key.trim().replace(/\s+/g, " "))} outdial call --service vonage` +
   ` --account ${quote(account)} --base-url ${quote(location.origin)}` +
   Object.entries(params)
     .map(([name, value]) => ` --${flagNames[name] ?? name} ${quote(String(value))}`)
