@@ -286,6 +286,8 @@ export const createSession = (
     const cuts = talk?.output.clear() ?? [];
     const took = performance.now() - at;
     parts.connection.send("interrupted", (codec) => codec.interrupted(cuts));
+    // It could not be sent, which has ended the session.
+    if (state.stage === "over") return;
     cancelHangup(parts);
     talk?.watchdog.speech();
     parts.input.speech(true);

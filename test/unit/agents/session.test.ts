@@ -3,6 +3,7 @@ import type { Agent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { Meter } from "../../../src/agents/metrics.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { plain, talking } from "./talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -74,4 +75,20 @@ test("a message is late when the line had fallen silent before it", () => {
   const meter = new Meter();
   for (const late of [0, 40, 15]) meter.sent(late);
   expect(meter.metrics.messages).toEqual({ sent: 3, late: 2, latest: 40 });
+});
+
+test("nothing follows the end: not even the cut of an interruption that the agent could not be told of", async () => {
+  const calls: string[] = [];
+  const { mind, ends } = await talking(plain({ interrupted: () => ["cut"] }), {
+    onInterrupted: () => calls.push("interrupted"),
+    onTranscript: () => calls.push("transcript"),
+  });
+  mind.receive({ type: "ready" });
+  mind.receive(new Int16Array(16_000).fill(9_000).buffer);
+  mind.send = () => {
+    throw new Error("gone");
+  };
+  mind.receive({ type: "interrupted" });
+  await vi.advanceTimersByTimeAsync(0);
+  expect([ends, calls]).toEqual([["agent_lost"], []]);
 });
