@@ -22,10 +22,10 @@ const folder = mkdtempSync(join(tmpdir(), "outdial-first-minute-"));
 const children = new Set<ChildProcess>();
 let registry: Registry;
 
-/** Where this machine's registry and its certificates are. */
+/** What this machine is, without what npm and vitest tell their own children. */
 const surroundings: Record<string, string> = {};
 for (const [name, value] of Object.entries(process.env)) {
-  if (value !== undefined && !name.startsWith("VITEST")) surroundings[name] = value;
+  if (value !== undefined && !/^(npm_|INIT_CWD|VITEST)/i.test(name)) surroundings[name] = value;
 }
 
 /** The environment of a newcomer who has Node 24, Deno and Bun. */
