@@ -4,15 +4,22 @@ import { answerAt } from "./model.ts";
 /** What has been heard so far in a call. */
 export type Hearing = (id: string) => CallAudio | undefined;
 
-/** Samples in which a voice keeps its level: a filter's edges are no answer. */
-export const flat = (samples: Int16Array): Int16Array =>
-  samples.filter((each, at) => Math.abs(each - (samples[at + 1] ?? 0)) < 2);
+/** Whether a voice keeps its level at a sample: a filter's edges are no answer. */
+const isFlat = (sample: number, next = 0): boolean => Math.abs(sample - next) < 2;
 
-/** How many ms were heard of the answer of a model with this number. */
+/** Samples in which a voice keeps its level. */
+export const flat = (samples: Int16Array): Int16Array =>
+  samples.filter((each, at) => isFlat(each, samples[at + 1]));
+
+/** How many ms were heard of the answer of a model with this number. One pass: a callee who waits asks often. */
 export const msOf = (answer: number, audio: CallAudio | undefined): number => {
-  const samples = flat(audio?.samples("application") ?? new Int16Array());
-  const heard = samples.filter((sample) => answerAt(sample) === answer);
-  return (heard.length * 1000) / (audio?.sample_rate ?? 8_000);
+  if (!audio) return 0;
+  const samples = audio.samples("application");
+  let heard = 0;
+  for (const [at, sample] of samples.entries()) {
+    if (isFlat(sample, samples[at + 1]) && answerAt(sample) === answer) heard++;
+  }
+  return (heard * 1000) / audio.sample_rate;
 };
 
 /** When a callee who waits for an answer gives up, in ms since they picked up. */
@@ -26,7 +33,7 @@ const listeningTo = async function* (
   hearing: Hearing,
 ): AsyncGenerator<CalleeAct> {
   while (msOf(answer, hearing(call.id)) < ms && call.ms < patience) {
-    yield { type: "silence", ms: 50 };
+    yield { type: "silence", ms: 100 };
   }
 };
 

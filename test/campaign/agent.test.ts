@@ -43,7 +43,7 @@ test("an agent talks with everybody of a list who answers, each called once", as
   await ask("PUT", `/campaigns/${id}/contacts`, list);
   await ask("POST", `/campaigns/${id}/start`);
   const progress = async () => (await ask("GET", `/campaigns/${id}/progress`)).json();
-  await expect.poll(async () => (await progress()).done).toBe(true);
+  await expect.poll(async () => (await progress()).done, { timeout: 600_000 }).toBe(true);
 
   expect(await progress()).toMatchObject({ completed: 2, busy: 1, no_answer: 1, contacts: 4 });
   const rows = rowsOf(await (await ask("GET", `/campaigns/${id}/results`)).text());

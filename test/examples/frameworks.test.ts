@@ -209,7 +209,7 @@ test("the Worker of docs/worker.md places a call in workerd, and receives its re
   expect(state).toBe("completed");
   const deliveries = history.filter((entry) => entry.type === "notification");
   expect(deliveries).toMatchObject(Array.from({ length: 4 }, () => ({ status: 204 })));
-  expect((await place("not a number")).status).toBe(503);
+  expect((await place("not a number")).status).toBe(400);
   expect((await place("+12025550114")).status).toBe(202);
   expect(emulator.calls).toHaveLength(2);
   await emulator.close();
@@ -223,7 +223,7 @@ describe("the tests of docs/worker.md and docs/testing.md pass", () => {
   // The package is a link here, whose types Deno doesn't find. `test/package` has them checked.
   const unchecked = ["test", "--no-check", "--node-modules-dir=manual"];
   test.each([
-    ["vitest", node, [...vitest, "--root", path(root), "worker.test", "vitest.test"], /3 passed/],
+    ["vitest", node, [...vitest, "--root", path(root), "worker.test", "vitest.test"], /4 passed/],
     ["node:test", node, ["--test", path(`${root}/testing/node.test.ts`)], /pass 1\n/],
     ["deno test", deno, [...unchecked, path(`${root}/testing/deno.test.ts`)], /1 passed/],
   ])("%s", async (_, command, args, passed) => {
