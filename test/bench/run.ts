@@ -4,7 +4,7 @@
 // Names of measurements (`size`, `loopback` …): only those, and the rest of the report as it was.
 import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import process from "node:process";
 import { buildModule, buildProgram, clearBuilt, here, isInstalled } from "./build.ts";
@@ -48,18 +48,29 @@ const programs = {
   agents: "agents/run.ts",
 } as const;
 
-/** Installs the peers as the lockfile says, unless that was done. */
+/** A package in a lockfile. */
+interface Locked {
+  readonly version?: string;
+  readonly optional?: boolean;
+}
+
+const packagesIn = (lockfile: string): Readonly<Record<string, Locked>> =>
+  existsSync(lockfile) ? JSON.parse(readFileSync(lockfile, "utf8")).packages : {};
+
+/** Installs the peers as the lockfile says, unless that was done: npm keeps what is installed in a lockfile, too. */
 const install = (): void => {
-  const mark = `${here}node_modules/.installed`;
-  const lock = readFileSync(`${here}package-lock.json`, "utf8");
-  if (existsSync(mark) && readFileSync(mark, "utf8") === lock) return;
+  const present = packagesIn(`${here}node_modules/.package-lock.json`);
+  const isComplete = Object.entries(packagesIn(`${here}package-lock.json`)).every(
+    ([path, { version, optional }]) =>
+      path === "" || optional || present[path]?.version === version,
+  );
+  if (isComplete) return;
   console.log("Installing the peers (about 180 MB) …");
   const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
     cwd: here,
     stdio: ["ignore", "ignore", "inherit"],
   });
-  if (status === 0) writeFileSync(mark, lock);
-  else console.error("The peers could not be installed; see above.");
+  if (status !== 0) console.error("The peers could not be installed; see above.");
 };
 
 const build = async (names: readonly string[]): Promise<Bench["files"]> => {
