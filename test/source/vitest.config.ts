@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { bundledPageInVite } from "../../tsup.config.ts";
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const { exports }: { exports: Readonly<Record<string, { readonly default: string }>> } = JSON.parse(
@@ -10,6 +11,7 @@ const { exports }: { exports: Readonly<Record<string, { readonly default: string
 /** For coverage and for Stryker: the unit tests and the conformance list in one process, `outdial` taken from src. */
 export default defineConfig({
   root: file(""),
+  plugins: [bundledPageInVite],
   resolve: {
     alias: Object.entries(exports).map(([entry, { default: built }]) => ({
       find: new RegExp(`^${entry.replace(".", "outdial")}$`),
@@ -21,8 +23,9 @@ export default defineConfig({
     // The agents of test/twilio take seconds by the real clock.
     exclude: ["test/unit/bench/**", "test/twilio/agents.test.ts"],
     globalSetup: file("test/temporary.ts"),
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    // Instrumented code on a busy machine: time-outs only end what hangs.
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     maxWorkers: 2,
     coverage: {
       provider: "istanbul",
