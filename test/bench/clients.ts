@@ -103,9 +103,10 @@ const telnyxAnswer: Answer = /* @__PURE__ */ ((): Answer => ({
 
 /** What the server and the stubs answer at a URL: a carrier's path as the carrier does. */
 export const answerTo = (url: string): Answer => {
-  if (url.includes("/2010-04-01/")) return twilioAnswer;
-  if (url.includes("/texml/")) return telnyxAnswer;
-  return url.includes("/v1/calls") ? vonageAnswer : common;
+  const { pathname } = new URL(url, "http://127.0.0.1");
+  if (pathname.startsWith("/2010-04-01/")) return twilioAnswer;
+  if (pathname.startsWith("/v2/texml/")) return telnyxAnswer;
+  return pathname === "/v1/calls" ? vonageAnswer : common;
 };
 
 export const outdial: Connect = (baseUrl, signal) => {
