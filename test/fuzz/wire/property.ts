@@ -65,7 +65,8 @@ export const fuzzWire = async (
             );
         });
         if (!isException(settled)) {
-          assert.isString(Object(settled).id, `not documented: ${String(settled)}`);
+          const { id } = Object(settled);
+        if (typeof id !== "string") throw new Error(`not documented: ${inspect(settled)}`);
           count.placed++;
           return;
         }
