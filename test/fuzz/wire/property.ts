@@ -66,7 +66,7 @@ export const fuzzWire = async (
         });
         if (!isException(settled)) {
           const { id } = Object(settled);
-        if (typeof id !== "string") throw new Error(`not documented: ${inspect(settled)}`);
+          if (typeof id !== "string") throw new Error(`not documented: ${inspect(settled)}`);
           count.placed++;
           return;
         }
