@@ -42,15 +42,15 @@ const decode = (text: string): unknown => {
   const call = { ...body, ...fieldsOf(body.data) };
   const id = call.call_sid ?? call.CallSid ?? call.sid;
   if (id) return { ...call, id };
-  const said: readonly unknown[] = Array.isArray(body.errors) ? body.errors : [];
-  const { code, title, detail = title } = fieldsOf(said[0]);
-  const errors = said.map(fieldError).filter(Boolean);
+  const problems: readonly unknown[] = Array.isArray(body.errors) ? body.errors : [];
+  const { code, title, detail = title } = fieldsOf(problems[0]);
+  const errors = problems.map(fieldError).filter(Boolean);
   return { code, detail, errors: errors.length ? errors : undefined };
 };
 
 const readHead = carrierHead({ placedNothing, requestIdHeader: "x-request-id", decode });
 
-/** Telnyx tells by a header of its own, in seconds, when there is room again. */
+/** Telnyx sends the seconds until the next request is allowed in a header of its own. */
 const headOf: NonNullable<EncodedCall["headOf"]> = (...args): Head => {
   const head = readHead(...args);
   return {

@@ -5,8 +5,8 @@ import { statuses } from "./statuses.ts";
 type Form = Readonly<Record<string, string>>;
 
 /**
- * The fields of a form of the carrier's, whose names all begin with a capital. Each is there once; of two values
- * Twilio's signature doesn't tell which is meant.
+ * The fields of a form of the carrier's, whose names all begin with a capital. A form that has a field
+ * twice is refused: Twilio's signature does not cover the order of its values.
  */
 const formOf = (text: string): Form | undefined => {
   const given = [...new URLSearchParams(text)].filter(([name]) => /^[A-Z]/.test(name));

@@ -1,5 +1,7 @@
 import { Hono } from "hono/tiny";
 import { safeParse } from "valibot";
+import asyncapi from "../../../docs/asyncapi.json" with { type: "json" };
+import openapi from "../../../docs/openapi.json" with { type: "json" };
 import { CallParams } from "../../calls/params.ts";
 import { parseJson } from "../../lib/body.ts";
 import { isRecord } from "../../lib/check.ts";
@@ -14,12 +16,17 @@ import {
   respondAs,
 } from "../api.ts";
 import { scenarioOf } from "../scenarios.ts";
-import { documents } from "./documents.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
 const cors = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "Retry-After",
+};
+
+/** The interface as files that programs read, by their paths: OpenAPI and AsyncAPI. */
+const documents: Readonly<Record<string, object>> = {
+  "/openapi.json": openapi,
+  "/asyncapi.json": asyncapi,
 };
 
 type Headers = Readonly<Record<string, string>>;
