@@ -100,19 +100,19 @@ const count = (name: string) =>
 test("a list is uploaded, started, watched to its end and downloaded", async () => {
   await visit();
   await signIn();
-  expect(await nextSteps()).toEqual(["Make it"]);
+  await expect.poll(nextSteps).toEqual(["Make it"]);
   await begin("Spring");
-  expect(await nextSteps()).toEqual(["Add the list"]);
+  await expect.poll(nextSteps).toEqual(["Add the list"]);
   await upload(`${listOf(numbers)}nobody\n`);
   expect(await page.getByText(/\d+ added/).textContent()).toBe(
     "63 added, 0 already known, 1 refused.",
   );
   await page.getByText(/^to_number must be .*: line 65$/).waitFor();
   await page.getByText("63 waiting, about 3 s left.").waitFor();
-  expect(await nextSteps()).toEqual(["Start calling 63"]);
+  await expect.poll(nextSteps).toEqual(["Start calling 63"]);
   await page.getByRole("button", { name: "Start calling 63" }).click();
   await page.getByText("running", { exact: true }).waitFor();
-  expect(await nextSteps()).toEqual([]);
+  await expect.poll(nextSteps).toEqual([]);
   await page.getByRole("img", { name: /ended, \d+ completed/ }).waitFor();
   await expect.poll(() => count("busy")).toBe("1");
   await expect.poll(() => page.getByRole("button", { name: "Pause" }).isDisabled()).toBe(true);
@@ -134,7 +134,7 @@ test("by keyboard alone: a campaign is made, paused and canceled for good after 
   await page.keyboard.press("Enter");
   await page.locator("#campaigns").waitFor();
   await begin("Keys", "2");
-  expect(await page.evaluate("document.activeElement.id")).toBe("file");
+  await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("file");
   await upload(listOf(numbersOf(50)));
   for (const name of [/^Start calling/, "Pause", /^Start calling/]) {
     const button = page.getByRole("button", { name });
@@ -147,9 +147,9 @@ test("by keyboard alone: a campaign is made, paused and canceled for good after 
   const cancel = page.getByRole("button", { name: "Cancel for good" }).first();
   await cancel.focus();
   await page.keyboard.press("Enter");
-  expect(await page.getByRole("dialog").isVisible()).toBe(true);
+  await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
-  expect(await page.getByRole("dialog").isVisible()).toBe(false);
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
   expect(await state.textContent()).toBe("running");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
@@ -174,7 +174,7 @@ test("what goes wrong is told in words, and can be done again", async () => {
   const make = page.getByRole("button", { name: "Make it" });
   await make.click();
   await expect.poll(() => descriptionOf(rate)).toBe("must be at most 5 for this token");
-  expect(await rate.evaluate((field) => field === document.activeElement)).toBe(true);
+  await expect.poll(() => rate.evaluate((field) => field === document.activeElement)).toBe(true);
   expect(await violations(page)).toEqual([]);
   await rate.fill("5");
   for (const day of ["Mon", "Tue", "Wed", "Thu", "Fri"])

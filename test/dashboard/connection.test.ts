@@ -15,14 +15,14 @@ describe("a lost connection", () => {
     const buttons = ["Answer", "Reject", "Reveal", "Regenerate …", "Call"].map((name) =>
       page.getByRole("button", { name, exact: true }),
     );
-    for (const button of buttons) expect(await button.isEnabled()).toBe(true);
+    for (const button of buttons) await expect.poll(() => button.isEnabled()).toBe(true);
     const { running } = show.stage;
     // It stands still, and says neither goodbye nor anything else.
     running.kill("SIGSTOP");
     try {
       await page.getByRole(alert).filter({ hasText: "The emulator is silent." }).waitFor();
-      for (const button of buttons) expect(await button.isEnabled()).toBe(false);
-      expect(await page.getByRole("switch").isEnabled()).toBe(false);
+      for (const button of buttons) await expect.poll(() => button.isEnabled()).toBe(false);
+      await expect.poll(() => page.getByRole("switch").isEnabled()).toBe(false);
       // What can be read can be read on.
       await row(page, "+12025550102").click();
       expect(await violations(page)).toEqual([]);
@@ -30,8 +30,8 @@ describe("a lost connection", () => {
       running.kill("SIGCONT");
     }
     await isLive(page);
-    expect(await page.getByRole(alert).isVisible()).toBe(false);
-    for (const button of buttons) expect(await button.isEnabled()).toBe(true);
+    await page.getByRole(alert).waitFor({ state: "hidden" });
+    for (const button of buttons) await expect.poll(() => button.isEnabled()).toBe(true);
   });
 
   it("gives the focus back to the button that had it", async () => {
@@ -42,7 +42,9 @@ describe("a lost connection", () => {
     await page.keyboard.press("Enter");
     await page.getByRole(alert).filter({ hasText: "does not respond" }).waitFor();
     await isLive(page);
-    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect
+      .poll(() => button.evaluate((element) => element === document.activeElement))
+      .toBe(true);
   });
 
   it("is said to be for good when the emulator has ended, after a restart too", async () => {

@@ -22,7 +22,7 @@ describe("the list", () => {
     const words = /call\.initiated not delivered \(.+\), try \d at \d\d:\d\d:\d\d/;
     await row(page, "+12025550103").filter({ hasText: words }).waitFor();
     await page.getByLabel("State").selectOption("not notified");
-    expect(await shown(page)).toBe(2);
+    await expect.poll(() => shown(page)).toBe(2);
     expect(await violations(page)).toEqual([]);
   });
 
@@ -38,7 +38,7 @@ describe("the list", () => {
     await page.getByRole("heading", { name: "Calls 2 of 4" }).waitFor();
     await number.fill("0103");
     await page.getByRole("heading", { name: "Calls 1 of 4" }).waitFor();
-    expect(await shown(page)).toBe(1);
+    await expect.poll(() => shown(page)).toBe(1);
     await state.selectOption("completed");
     await page.getByText("No call matches the filters.").waitFor();
     await number.fill("");
@@ -46,7 +46,7 @@ describe("the list", () => {
     await row(page, "completed").waitFor();
     await state.selectOption("active");
     await row(page, "+12025550102").waitFor();
-    expect(await shown(page)).toBe(1);
+    await expect.poll(() => shown(page)).toBe(1);
   });
 
   it("has the requests that were refused among its calls, with the reason", async () => {
@@ -60,16 +60,16 @@ describe("the list", () => {
     await page.getByText("refused · HTTP 503", { exact: true }).waitFor();
     const states = page.locator("#calls > li:not([hidden]) .state");
     const all = ["refused · HTTP 503", "failed · busy", "refused · HTTP 403"];
-    expect(await states.allTextContents()).toEqual(all);
+    await expect.poll(() => states.allTextContents()).toEqual(all);
     await page.getByRole("heading", { name: "Calls 1 · 2 refused" }).waitFor();
     await page.reload();
     await isLive(page);
     await page.getByText("refused · HTTP 503", { exact: true }).waitFor();
-    expect(await states.allTextContents()).toEqual(all);
+    await expect.poll(() => states.allTextContents()).toEqual(all);
     await page.getByLabel("State").selectOption("refused");
-    expect(await shown(page)).toBe(2);
+    await expect.poll(() => shown(page)).toBe(2);
     await page.getByLabel("State").selectOption("failed");
-    expect(await shown(page)).toBe(1);
+    await expect.poll(() => shown(page)).toBe(1);
     expect(await page.content()).not.toContain("another");
     expect(await violations(page)).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe("the list", () => {
     await page
       .getByRole("img", { name: /: 1 failed, 1 active\. At most \d at a time\.$/ })
       .waitFor();
-    expect(await page.locator("#plot rect").count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator("#plot rect").count()).toBeGreaterThan(0);
     await page.getByRole("button", { name: "Reject" }).click();
     await page.getByRole("img", { name: /: 2 failed\./ }).waitFor();
   });
@@ -100,7 +100,7 @@ describe("the list", () => {
     const page = await show.signIn();
     await place(100);
     await page.getByRole("heading", { name: "Calls 1000 of 1050" }).waitFor();
-    expect(await shown(page)).toBe(1_000);
+    await expect.poll(() => shown(page)).toBe(1_000);
     await page.reload();
     await isLive(page);
     await page.getByRole("heading", { name: "Calls 1000" }).waitFor();

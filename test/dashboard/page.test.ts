@@ -95,7 +95,9 @@ describe("a call", () => {
     const hangUp = page.getByRole("button", { name: "Hang up" });
     await hangUp.waitFor();
     // The button that was pressed is gone; the focus goes to what comes next.
-    expect(await hangUp.evaluate((button) => button === document.activeElement)).toBe(true);
+    await expect
+      .poll(() => hangUp.evaluate((button) => button === document.activeElement))
+      .toBe(true);
     await page.keyboard.press("Enter");
     await show.stage.running.says(/completed +normal/);
     await hangUp.waitFor({ state: "detached" });

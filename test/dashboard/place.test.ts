@@ -19,7 +19,7 @@ describe("a call that is placed on the page", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await row(page, "+12025550101").filter({ hasText: "failed · busy" }).waitFor();
-    expect(await page.locator(status).textContent()).toBe("HTTP 202: Call accepted.");
+    await expect.poll(() => page.locator(status).textContent()).toBe("HTTP 202: Call accepted.");
     expect(show.complaints).toEqual([]);
   });
 
@@ -97,7 +97,7 @@ describe("the switch", () => {
     const answer = page.getByRole("button", { name: "Answer" });
     await answer.first().click();
     await row(page, "+12025550102").filter({ hasText: "completed" }).waitFor();
-    expect(await reject.count()).toBe(2);
+    await expect.poll(() => reject.count()).toBe(2);
     await answer.first().click();
     await show.stage.running.says(new RegExp(`${id.slice(-6)} +answered`));
     await expect.poll(() => reject.count()).toBe(1);

@@ -65,7 +65,8 @@ describe("the voices of a streamed call", () => {
     const heard = peaks.filter((peak: number) => peak >= 0.004);
     expect(heard.length).toBeGreaterThan(0);
     expect(heard.length).toBeLessThan(peaks.length);
-    expect((await drawn("application"))?.match(/M/g)).toHaveLength(heard.length);
+    const bars = async () => (await drawn("application"))?.match(/M/g)?.length;
+    await expect.poll(bars).toBe(heard.length);
     expect((await drawn("cut"))?.match(/M/g)).toHaveLength(1);
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 900 });
