@@ -1,7 +1,9 @@
-// A step of release.yml: npm refuses a package with provenance that does not name its repository, and
-// npm's page of a package knows no files beside README.md. Both are told here from where the workflow
-// runs, so that a fork releases under its own name, and nothing has to be kept in step by hand.
-import { readFileSync, writeFileSync } from "node:fs";
+// A step of release.yml: npm refuses a package with provenance that does not name its repository, and a
+// reader of the package has none of the files that are not in it. So this names the repository in which the
+// workflow runs: in package.json, and in every link of the package's Markdown that leads out of the package.
+// A fork releases under its own name. test/site/sources.ts does the same for the site.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { posix } from "node:path";
 
 const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name, GITHUB_REF_NAME: tag } = process.env;
 if (!server || !name || !tag) throw new Error("This is no workflow's run.");
@@ -15,15 +17,41 @@ Object.assign(manifest, {
 });
 writeFileSync("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 
-/** A link that leads to a file: with no scheme, and not to a place on the same page. */
-const toFile = "(?![a-z]+:|#|//)(?:\\./)?";
-const absolute = (text) =>
-  text
-    .replace(new RegExp(`(!\\[[^\\]]*\\]\\()${toFile}`, "g"), `$1${repository}/raw/${tag}/`)
-    .replace(new RegExp(`(\\bsrc=")${toFile}`, "g"), `$1${repository}/raw/${tag}/`)
-    .replace(new RegExp(`(\\]\\()${toFile}`, "g"), `$1${repository}/blob/${tag}/`)
-    .replace(new RegExp(`(\\bhref=")${toFile}`, "g"), `$1${repository}/blob/${tag}/`);
+const isPacked = (file) => /^((README|AGENTS|CHANGELOG)\.md|LICENSE|docs\/[^/]+)$/.test(file);
 
-// What stands between fences is code, and stays as it is.
-const pieces = readFileSync("README.md", "utf8").split(/^(```[\s\S]*?^```)/m);
-writeFileSync("README.md", pieces.map((piece, at) => (at % 2 ? piece : absolute(piece))).join(""));
+/** The Markdown of the package. */
+const pages = [
+  "README.md",
+  "AGENTS.md",
+  "CHANGELOG.md",
+  ...readdirSync("docs").map((file) => `docs/${file}`),
+].filter((file) => /\.(md|txt)$/.test(file));
+
+/** The address of a link on a page. One with a scheme, or to a place on the same page, stays as it is. */
+const addressOf = (page, link, kind) => {
+  if (/^([a-z]+:|#|\/\/)/.test(link)) return link;
+  const [path, ...anchor] = link.split(/(?=#)/);
+  const file = posix.join(posix.dirname(page), path).replace(/\/$/, "");
+  // npm and JSR show README.md without the files beside it.
+  if (isPacked(file) && page !== "README.md") return link;
+  const isFolder = !/\.\w+$/.test(file) && file !== "LICENSE";
+  return [`${repository}/${isFolder ? "tree" : kind}/${tag}/${file}`, ...anchor].join("");
+};
+
+for (const page of pages) {
+  const absolute = (kind) => (_, before, link) => before + addressOf(page, link, kind);
+  // What stands between fences is code, and stays as it is, but for the address of the repository.
+  const pieces = readFileSync(page, "utf8")
+    .replaceAll("<address of this repository>", repository)
+    .split(/^(```[\s\S]*?^```)/m)
+    .map((piece, at) =>
+      at % 2
+        ? piece
+        : piece
+            .replace(/(!\[[^\]]*\]\()([^)\s]+)/g, absolute("raw"))
+            .replace(/(\bsrc=")([^"]+)/g, absolute("raw"))
+            .replace(/(\]\()([^)\s]+)/g, absolute("blob"))
+            .replace(/(\bhref=")([^"]+)/g, absolute("blob")),
+    );
+  writeFileSync(page, pieces.join(""));
+}

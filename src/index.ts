@@ -1,6 +1,40 @@
 /**
  * Places outbound voice calls over an HTTP API from any JavaScript runtime.
  *
+ * {@link calls} places a call with the options that you pass; a {@link Client} keeps them. A request that may have reached a
+ * telephone is never repeated: every exception has `placed`, which is `"no"` or `"maybe"`. The key is in one request header, and
+ * never in a URL, a log or an error. One deadline covers the whole call. It sends through ky; `outdial/fetch` has the same
+ * exports without ky.
+ *
+ * The other entries receive notifications (`outdial/callbacks`), decide what an answered call does (`outdial/flows`), connect
+ * voice agents (`outdial/agents`), call lists (`outdial/campaigns`), are Twilio, Vonage and Telnyx (`outdial/twilio`,
+ * `outdial/vonage`, `outdial/telnyx`), and are the service itself for tests (`outdial/emulator`).
+ *
+ * @example Place a call on the emulator
+ * ```ts
+ * import { calls, isException } from "outdial";
+ * import { createEmulator } from "outdial/emulator";
+ *
+ * // With a real service, `apiKey` and `baseUrl` are those of your account, and there is no `fetch`.
+ * const { apiKey, fetch } = createEmulator({ clock: "instant", fetch: () => new Response() });
+ * try {
+ *   const call = await calls.create(
+ *     {
+ *       from_number: "+12025550199",
+ *       to_number: "+12025550100",
+ *       flow_url: "https://app.example/flow",
+ *       status_callback_url: "https://app.example/status",
+ *     },
+ *     { apiKey, baseUrl: "https://voice.example", fetch },
+ *   );
+ *   console.log(call.id); // cs_…
+ * } catch (error) {
+ *   if (!isException(error)) throw error;
+ *   console.error(error.name, error.placed); // "maybe": do not repeat it
+ * }
+ * ```
+ * @see docs/entries.md
+ *
  * @module
  */
 import { create } from "./calls/index.ts";

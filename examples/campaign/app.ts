@@ -1,4 +1,3 @@
-import { BadParametersException } from "outdial";
 import { type Disposition, LedgerException } from "outdial/campaigns";
 import {
   campaignOf,
@@ -7,6 +6,7 @@ import {
   type ShardNamespace,
   statusHandler,
 } from "outdial/campaigns/workers";
+import { BadParametersException } from "outdial/fetch";
 import { authenticate } from "../bridge/callers.ts";
 import type { Caller, Config } from "./config.ts";
 import { contactsIn, ListError } from "./contacts.ts";

@@ -1,14 +1,14 @@
 // A Cloudflare Worker that places a call: send it POST { "to_number": "+12025550100" } with the header
 // "Authorization: Bearer <CALL_TOKEN>".
 //
-//   npm install outdial
+//   npm install …/outdial-0.1.0.tgz          # see "Get started" in the README
 //   npx wrangler secret put OUTDIAL_API_KEY     # locally: a line in .dev.vars, which git ignores
 //   npx wrangler secret put CALL_TOKEN          # openssl rand -hex 32
 //   npx wrangler deploy                         # locally: npx wrangler dev
 //
 // It responds with 201 and the call's id, 400 if the number is invalid, 503 if nobody was called, and 202
 // if a call may have been placed.
-import { calls, isException } from "outdial";
+import { calls, isException } from "outdial/fetch";
 
 interface Env {
   readonly OUTDIAL_API_KEY: string;

@@ -2,7 +2,7 @@
 // { "to_number": "+12025550100" }. `url` takes the same as a POST to the function's URL, with the header
 // "Authorization: Bearer <CALL_TOKEN>". Bundle it and upload handler.mjs:
 //
-//   npm install outdial esbuild
+//   npm install …/outdial-0.1.0.tgz esbuild      # see "Get started" in the README
 //   npx esbuild handler.ts --bundle --platform=node --format=esm --outfile=handler.mjs
 //
 // The function's environment has OUTDIAL_API_KEY, OUTDIAL_BASE_URL, FROM_NUMBER, APP_URL and, for `url`,

@@ -1,6 +1,12 @@
 /**
  * Receives status notifications: signed URLs, verification, events, and a handler of requests.
  *
+ * {@link signUrl} signs the `status_callback_url` and the `flow_url` of a call, with a context of yours. {@link callbackHandler}
+ * is a function from a `Request` to a `Response`: it verifies the sender, and gives your function the event and that context.
+ * {@link receive} does the same without creating the response.
+ *
+ * @see docs/callbacks.md
+ *
  * @module
  */
 export { type Refusal, RefusedException } from "./errors.ts";

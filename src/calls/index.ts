@@ -1,6 +1,11 @@
 /**
  * The calls of an account: `create`, and the schemas of its parameters and its result.
  *
+ * {@link create} is `calls.create` of `outdial`, for a bundle that needs nothing else. {@link CallParams} and {@link Call} are
+ * valibot schemas and types: they check what a form or another service gives you before you place a call.
+ *
+ * @see docs/options.md
+ *
  * @module
  */
 import { throughKy } from "../http/ky.ts";

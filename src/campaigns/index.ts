@@ -1,6 +1,12 @@
 /**
  * Calls a list: each contact at most once an attempt, paced, within calling hours, and resumable.
  *
+ * {@link openCampaign} keeps the list in a ledger: a SQLite file, or the storage of a Durable Object. A claim is committed before
+ * each request, so a crash causes no second call, and the campaign resumes where it left off. {@link openLedger} reads the
+ * results.
+ *
+ * @see docs/campaigns.md
+ *
  * @module
  */
 

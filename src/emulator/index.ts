@@ -1,6 +1,12 @@
 /**
  * The service on your own machine, as one fetch function: for development and tests.
  *
+ * {@link createEmulator} accepts calls, rings, answers, requests your flow, sends notifications and streams audio. With the
+ * instant clock a call takes no real time. The dialled number selects one of the {@link scenarios}, such as busy or a lost
+ * response. It can also be Twilio, Vonage or Telnyx.
+ *
+ * @see docs/emulator.md
+ *
  * @module
  */
 

@@ -2,6 +2,12 @@
  * Decides what an answered call does: builders of actions, a handler of requests, and the media
  * socket.
  *
+ * The service requests the `flow_url` of a call when somebody answers. {@link flowHandler} verifies the request, and responds
+ * with the action that your function returns: {@link play}, {@link stream}, {@link dial} or {@link hangup}.
+ * {@link streamSession} reads and writes the audio of a `stream`.
+ *
+ * @see docs/flows.md
+ *
  * @module
  */
 

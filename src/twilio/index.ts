@@ -1,6 +1,12 @@
 /**
  * Twilio as the service of outdial: the same calls, notifications, call flows, media and lists.
  *
+ * {@link twilio} makes the option `service`, which clients, handlers, streams, agents and campaigns take. Your code
+ * stays the same, and so does its rule: a request that may have placed a call is never repeated. {@link twilioCalls} is
+ * smaller, for an application that only places calls. It was not tried with a live account.
+ *
+ * @see docs/twilio.md
+ *
  * @module
  */
 import type { CallService, Service } from "../service.ts";

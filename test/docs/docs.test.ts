@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -62,6 +62,40 @@ describe("a link leads somewhere", () => {
     expect(dead).toEqual([]);
   });
 });
+
+test("one version of Node is named, but on the page that explains it", () => {
+  const examples = readdirSync(path("examples"))
+    .map((name) => `examples/${name}/README.md`)
+    .filter((file) => existsSync(path(file)));
+  const named = [...pages(), "docs/llms.txt", ...examples]
+    .filter((page) => page !== "docs/runtimes.md")
+    .flatMap((page) => [...read(page).matchAll(/\bNode \d[\d.]*\d( or newer)?/g)])
+    .map(([words]) => words);
+  expect(new Set(named)).toEqual(new Set(["Node 22.18 or newer"]));
+});
+
+test("the pages of the carriers have the same sections in the same order", () => {
+  const [twilio, vonage, telnyx] = ["twilio", "vonage", "telnyx"].map((name) =>
+    [...read(`docs/${name}.md`).matchAll(/^## (.*)$/gm)].map(([, words = ""]) =>
+      words.replace(/`.*`/, "its SDK"),
+    ),
+  );
+  expect(twilio).toContain("Not known without a live account");
+  expect(vonage).toEqual(twilio);
+  expect(telnyx).toEqual(twilio);
+});
+
+// JSR shows it in place of README.
+test.each(Object.entries(entries()))(
+  "the entry %s says what it is for, and where to read on",
+  (_, file) => {
+    const [comment = ""] = /^\/\*\*.*?\*\//s.exec(read(file)) ?? [];
+    const [about = ""] = comment.split("@");
+    expect(about.length, about).toBeGreaterThan(200);
+    expect(comment).toContain("@module");
+    expect(comment).toMatch(/@see docs\/[\w-]+\.md/);
+  },
+);
 
 test("README leads to every page, and llms.txt names each of them and each entry", () => {
   const readme = linksOf("README.md");

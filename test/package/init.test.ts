@@ -68,6 +68,13 @@ describe.each(targets)("outdial init --on %s", (target) => {
   });
 });
 
+test("the Worker imports the client without ky, and every other project the default one", () => {
+  for (const target of targets) {
+    const entry = target === "worker" ? "outdial/fetch" : "outdial";
+    expect(read(target, "app.ts"), target).toContain(`} from "${entry}";`);
+  }
+});
+
 test.each(targets.filter((target) => target !== "deno"))(
   "a project for %s installs the same outdial as the command: from this tarball",
   (target) => {

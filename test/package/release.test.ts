@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
 
@@ -37,7 +37,14 @@ const code = `
 `;
 
 beforeAll(async () => {
-  for (const file of ["package.json", "README.md", ".github"]) {
+  for (const file of [
+    "package.json",
+    "README.md",
+    "AGENTS.md",
+    "CHANGELOG.md",
+    "docs",
+    ".github",
+  ]) {
     cpSync(path(file), join(copy, file), { recursive: true });
   }
   writeFileSync(join(copy, "README.md"), code, { flag: "a" });
@@ -80,9 +87,37 @@ describe("before a release to npm is packed", () => {
     );
   });
 
-  test("code in the README stays as it is", () => {
+  test("code in the README stays as it is, but for the address to clone", () => {
     expect(read("README.md")).toContain("[a link](in/code.md)");
+    expect(read("README.md")).toContain(`git clone ${repository} outdial\n`);
   });
+
+  const markdown = [
+    "AGENTS.md",
+    "CHANGELOG.md",
+    ...readdirSync(path("docs"))
+      .filter((file) => /\.(md|txt)$/.test(file))
+      .map((file) => `docs/${file}`),
+  ];
+
+  test.each(markdown)(
+    "%s leads to files of the package, and to that tag for all others",
+    (page) => {
+      const links = linksIn(read(page)).filter((link) => !/^(https?:|#)/.test(link));
+      const outside = links
+        .map((link) => join(dirname(page), link.replace(/#.*/, "")))
+        .filter(
+          (file) => !/^(docs\/)?[\w-]+\.(md|txt|json)$/.test(file) || !existsSync(path(file)),
+        );
+      expect(outside).toEqual([]);
+      const tagged = linksIn(read(page)).filter((link) => link.startsWith(repository));
+      for (const link of tagged) {
+        const [, file = ""] =
+          /^\/(?:blob|tree)\/v0\.1\.0\/([^#]+)/.exec(link.slice(repository.length)) ?? [];
+        expect(existsSync(path(file)), link).toBe(true);
+      }
+    },
+  );
 });
 
 test("outside of a workflow the step does nothing but fail", async () => {

@@ -13,6 +13,7 @@ import {
   path,
   programs,
   read,
+  repository,
 } from "./sources.ts";
 
 const write = (page: string, text: string): void => {
@@ -34,6 +35,7 @@ const rewritten = (file: string, text: string): string =>
 /** A page: its links lead to other pages, and the fences of its code name the language alone. */
 const pageOf = (file: string): string =>
   read(file)
+    .replaceAll("<address of this repository>", repository?.url ?? "$&")
     .split(/^(`{3,}[\s\S]*?^`{3,})$/m)
     .map((part, at) => (at % 2 ? part.replace(/^(`+\w*).*/, "$1") : rewritten(file, part)))
     .join("");
@@ -60,15 +62,21 @@ const examplesPage = (): string => {
   return `# Examples\n\nEach of them runs in the tests.\n\n${sections.join("\n\n")}\n`;
 };
 
+/** The first page is not called "outdial · outdial". */
+const frontMatter = '---\ntitleTemplate: ":title: telephone calls from JavaScript"\n---\n\n';
+
 rmSync(pagesFolder, { recursive: true, force: true });
-for (const [file, page] of pages) write(page, pageOf(file));
+for (const [file, page] of pages) {
+  write(page, (page === "index.md" ? frontMatter : "") + pageOf(file));
+}
 for (const [file, page] of programs) write(page, programPage(file));
 write("examples/index.md", examplesPage());
 for (const file of assets) cpSync(path(file), join(pagesFolder, "public", assetPath(file)));
 await writeReference();
 await build(path("test/site"));
-// llms.txt leads to the Markdown of the guides.
-for (const [file, page] of pages) {
-  if (file.startsWith("docs/")) cpSync(path(file), join(builtFolder, page));
+// llms.txt leads to the pages in Markdown, so these are served too, beside the pages that they become.
+writeFileSync(join(builtFolder, "llms.txt"), pageOf("docs/llms.txt"));
+for (const page of [...pages.values(), ...programs.values(), "examples/index.md"]) {
+  cpSync(join(pagesFolder, page), join(builtFolder, page));
 }
 console.log(`The site is in ${builtFolder}: start with index.html.`);

@@ -1,12 +1,12 @@
 /**
- * `npm run docs -- --check`: no link of the built site is dead, and every page passes axe in light and dark, and fits
- * into 360 pixels. Links to other hosts are listed, not requested.
+ * `npm run docs -- --check`: no link of the built site is dead, nor one in the Markdown that it serves; every page has a
+ * title of its own, passes axe in light and dark, and fits into 360 pixels. Links to other hosts are listed, not requested.
  */
 import { spawnSync } from "node:child_process";
 import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { availableParallelism } from "node:os";
-import { extname, join } from "node:path";
+import { extname, join, posix } from "node:path";
 import { LinkChecker } from "linkinator";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { base, builtFolder, path } from "./sources.ts";
@@ -76,6 +76,35 @@ const checkLinks = async (): Promise<void> => {
   }
 };
 
+/** Every link of the Markdown that the site serves beside its pages, and of llms.txt. */
+const checkMarkdown = (): void => {
+  const files = readdirSync(builtFolder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /(\.md|llms\.txt)$/.test(file),
+  );
+  let count = 0;
+  for (const file of files) {
+    const text = readFileSync(join(builtFolder, file), "utf8")
+      .replaceAll(/^(`{3,}).*?^\1$/gms, "")
+      .replaceAll(/`[^`\n]*`/g, "");
+    for (const [, address = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^([a-z]+:|#)/.test(address)) continue;
+      const [target = ""] = address.split("#");
+      const to = target.startsWith(base)
+        ? target.slice(base.length)
+        : posix.join(posix.dirname(file), target);
+      count++;
+      if (!existsSync(join(builtFolder, to))) problems.push(`${file}: dead link to ${address}`);
+    }
+  }
+  console.log(`${count} links in ${files.length} files of Markdown lead to files of the site.`);
+};
+
+/** A title that says the same twice. */
+const repeats = (title: string): boolean => {
+  const parts = title.split(/ · |: /);
+  return new Set(parts).size < parts.length;
+};
+
 const axe = readFileSync(path("test/site/node_modules/axe-core/axe.min.js"), "utf8");
 
 /** What axe finds on a page: the rule, and the first element that breaks it. */
@@ -120,6 +149,8 @@ const checkPages = async (browser: Browser, left: Iterator<string>): Promise<voi
   for (let next = left.next(); !next.done; next = left.next()) {
     const { value } = next;
     await page.goto(root + value, { waitUntil: "load" });
+    const title = await page.title();
+    if (repeats(title)) problems.push(`${value}: its title is "${title}"`);
     for (const { colorScheme, size, isEverywhere } of looks) {
       if (value.startsWith("reference/") && !isEverywhere) continue;
       await page.emulateMedia({ colorScheme });
@@ -140,7 +171,10 @@ const executablePath =
     .find((found) => found);
 if (!executablePath) throw new Error("Chromium is missing: install it, or set CHROMIUM_PATH.");
 
-if (wanted.length === 0) await checkLinks();
+if (wanted.length === 0) {
+  checkMarkdown();
+  await checkLinks();
+}
 const browser = await chromium.launch({
   executablePath,
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],

@@ -14,9 +14,19 @@ export const builtFolder = path("test/site/built");
 /** The path under which the site is served: `/outdial/` on GitHub's Pages. */
 export const base = `/${process.env.SITE_BASE ?? ""}/`.replaceAll(/\/+/g, "/");
 
-/** Where the repository is, as the workflow says it; unknown on a machine of one's own. */
-const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name, GITHUB_SHA: commit } = process.env;
-const repository = server && name && commit ? { url: `${server}/${name}`, commit } : undefined;
+const {
+  GITHUB_SERVER_URL: server,
+  GITHUB_REPOSITORY: name,
+  GITHUB_SHA: commit,
+  GITHUB_REF_NAME: ref = "",
+} = process.env;
+
+/** The repository in which the workflow runs, as .github/name-the-repository.js has it; unknown on your own machine. */
+export const repository =
+  server && name && commit ? { url: `${server}/${name}`, commit } : undefined;
+
+/** The release of which this is the site, such as `v0.1.0`: the tag that the workflow runs on. */
+export const release = repository && /^v\d/.test(ref) ? ref : undefined;
 
 /** Every file that git knows, and those that it would add. */
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
@@ -26,15 +36,22 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .split("\n")
   .filter((file) => file && existsSync(path(file)));
 
+const pageOf = (file: string): string => {
+  // `agents.md` is the page of docs/agents.md.
+  if (file === "AGENTS.md") return "coding-assistants.md";
+  const page = file.replace(/^docs\//, "").replace(/^\.github\//, "");
+  return page.replace(/README\.md$/, "index.md").toLowerCase();
+};
+
 /** The Markdown that becomes a page, and the page's path: `docs/agents.md` is `agents.md`. */
 export const pages: ReadonlyMap<string, string> = new Map(
   files
     .filter((file) => /^(docs|examples|test)\/.*\.md$|^[^/]+\.md$|CONTRIBUTING\.md$/.test(file))
-    .map((file) => {
-      const page = file.replace(/^docs\//, "").replace(/^\.github\//, "");
-      return [file, page.replace(/README\.md$/, "index.md").toLowerCase()];
-    }),
+    .map((file) => [file, pageOf(file)]),
 );
+for (const [page, sources] of Map.groupBy(pages.keys(), pageOf)) {
+  if (sources.length > 1) throw new Error(`${sources.join(" and ")} would both be ${page}`);
+}
 
 /** The examples, each of which becomes a page that shows it. */
 export const programs: ReadonlyMap<string, string> = new Map(
@@ -62,7 +79,7 @@ export const addressOf = (file: string, link: string): string | undefined => {
   const [target = "", anchor] = link.split("#");
   const to = posix.join(posix.dirname(file), target).replace(/\/$/, "");
   const hash = anchor ? `#${anchor}` : "";
-  const page = pages.get(to) ?? programs.get(to);
+  const page = pages.get(to) ?? programs.get(to) ?? pages.get(`${to}/README.md`);
   if (page) return relative(pages.get(file) ?? "", page) + hash;
   if (assets.includes(to)) return `${base}${assetPath(to)}`;
   if (!existsSync(path(to))) throw new Error(`${file} links to ${link}, which does not exist`);

@@ -1,13 +1,13 @@
 // A Vercel edge function that places a call: send POST { "to_number": "+12025550100" } to /api/call with
 // the header "Authorization: Bearer <CALL_TOKEN>".
 //
-//   npm install outdial
+//   npm install …/outdial-0.1.0.tgz                 # see "Get started" in the README
 //   npx vercel env add OUTDIAL_API_KEY --sensitive     # also OUTDIAL_BASE_URL, FROM_NUMBER, APP_URL
 //   npx vercel deploy                                  # and CALL_TOKEN (openssl rand -hex 32)
 //
 // It responds with 201 and the call's id, 400 if the number is invalid, 503 if nobody was called, and 202
 // if a call may have been placed.
-import { Client, isException } from "outdial";
+import { Client, isException } from "outdial/fetch";
 
 export const config = { runtime: "edge" };
 

@@ -26,6 +26,9 @@ const common = {
   ".gitignore": ignored,
 } as const;
 
+/** Where size and start-up time count, the client without ky. */
+const appOnWorkers = app.replace('from "outdial";', 'from "outdial/fetch";');
+
 /** A command for the terminal, and what it does. */
 type Step = readonly [command: string, explanation?: string];
 
@@ -60,7 +63,12 @@ export const targets = {
   worker: {
     label: "Cloudflare Workers",
     manifest: "package.json",
-    files: { "package.json": workerManifest, "wrangler.toml": wrangler, ...common },
+    files: {
+      "package.json": workerManifest,
+      "wrangler.toml": wrangler,
+      ...common,
+      "app.ts": appOnWorkers,
+    },
     steps: steps([["npm install"]], "npm test", "npm run", "npm start"),
   },
   deno: {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DefaultTheme, defineConfig } from "vitepress";
 import { sidebars } from "../reference.ts";
-import { base, pages, pagesFolder } from "../sources.ts";
+import { base, pages, pagesFolder, release, repository } from "../sources.ts";
 
 /** The guides in the order in which they are read; a page that isn't named here is listed under "More". */
 const guides: Readonly<Record<string, readonly string[]>> = {
@@ -26,15 +26,18 @@ const inDocs = [...pages]
 const listed = Object.values(guides).flat();
 
 const sidebar = (): DefaultTheme.SidebarItem[] => {
-  const item = (page: string) => ({
-    text: titleOf(page),
-    link: page === "index" ? "/" : `/${page}`,
-  });
+  const itemsOf = (page: string): DefaultTheme.SidebarItem[] =>
+    page === "index"
+      ? [
+          { text: titleOf(page), link: "/" },
+          { text: "Get started", link: "/#get-started" },
+        ]
+      : [{ text: titleOf(page), link: `/${page}` }];
   const others = inDocs.filter((page) => !listed.includes(page));
   return Object.entries({ ...guides, ...(others.length > 0 && { More: others }) }).map(
     ([text, names]) => ({
       text,
-      items: names.filter((page) => page === "index" || inDocs.includes(page)).map(item),
+      items: names.filter((page) => page === "index" || inDocs.includes(page)).flatMap(itemsOf),
     }),
   );
 };
@@ -43,16 +46,13 @@ const project: DefaultTheme.SidebarItem = {
   text: "The project",
   items: [
     { text: "Examples", link: "/examples/" },
+    { text: "For coding assistants", link: "/coding-assistants" },
     { text: "Changes", link: "/changelog" },
     { text: "Security", link: "/security" },
     { text: "Contributing", link: "/contributing" },
     { text: "Benchmarks", link: "/test/bench/" },
   ],
 };
-
-const { version } = JSON.parse(
-  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
-);
 
 export default defineConfig({
   lang: "en",
@@ -94,7 +94,8 @@ export default defineConfig({
     nav: [
       { text: "Guide", link: "/", activeMatch: "^/(?!reference/)" },
       { text: "Reference", link: "/reference/" },
-      { text: `v${version}`, link: "/changelog" },
+      { text: release ?? "Changes", link: "/changelog" },
+      ...(repository ? [{ text: "Source", link: repository.url }] : []),
     ],
     sidebar: { ...sidebars(), "/": [...sidebar(), project] },
     outline: { level: [2, 3] },
