@@ -141,7 +141,7 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   if (typeof crypto === "undefined") {
     throw new TypeError(
-      "createEmulator needs Web Crypto: Node 20 or newer, Deno, Bun or a browser",
+      "createEmulator needs Web Crypto: Node 22 or newer, Deno, Bun or a browser",
     );
   }
   const settings = check(EmulatorSettingsSchema, () => options);

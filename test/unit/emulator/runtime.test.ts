@@ -6,7 +6,7 @@ afterEach(() => void vi.unstubAllGlobals());
 test("without Web Crypto, as on Node 18, createEmulator says in one line what it needs", () => {
   vi.stubGlobal("crypto", undefined);
   expect(() => createEmulator()).toThrow(
-    new TypeError("createEmulator needs Web Crypto: Node 20 or newer, Deno, Bun or a browser"),
+    new TypeError("createEmulator needs Web Crypto: Node 22 or newer, Deno, Bun or a browser"),
   );
 });
 
