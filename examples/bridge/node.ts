@@ -1,4 +1,4 @@
-// Node 24: `npm install ws @hono/node-server`, then `node node.ts`. See README.md.
+// Node 22.18 or newer: `npm install ws @hono/node-server`, then `node node.ts`. See README.md.
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { type WebSocket, WebSocketServer } from "ws";
