@@ -90,7 +90,7 @@ test.each(Object.entries(entries()))(
   "the entry %s says what it is for, and where to read on",
   (_, file) => {
     const [comment = ""] = /^\/\*\*.*?\*\//s.exec(read(file)) ?? [];
-    const [about = ""] = comment.split("@");
+    const [about = ""] = comment.split("\n * @");
     expect(about.length, about).toBeGreaterThan(200);
     expect(comment).toContain("@module");
     expect(comment).toMatch(/@see docs\/[\w-]+\.md/);
