@@ -12,6 +12,7 @@ import {
   pagesFolder,
   path,
   programs,
+  type Reader,
   read,
   repository,
 } from "./sources.ts";
@@ -23,21 +24,21 @@ const write = (page: string, text: string): void => {
 };
 
 /** A link of a file, as the site has it. What the site can't show stays as words. */
-const rewritten = (file: string, text: string): string =>
+const rewritten = (file: string, text: string, reader: Reader): string =>
   text.replaceAll(
     /(!?)\[((?:[^[\]]|\[[^\]]*\]\([^)]*\))*)\]\(([^)\s]+)\)/g,
     (_, mark, words, link) => {
-      const address = addressOf(file, link);
+      const address = addressOf(file, link, reader);
       return address === undefined ? words : `${mark}[${words}](${address})`;
     },
   );
 
 /** A page: its links lead to other pages, and the fences of its code name the language alone. */
-const pageOf = (file: string): string =>
+const pageOf = (file: string, reader: Reader): string =>
   read(file)
     .replaceAll("<address of this repository>", repository?.url ?? "$&")
     .split(/^(`{3,}[\s\S]*?^`{3,})$/m)
-    .map((part, at) => (at % 2 ? part.replace(/^(`+\w*).*/, "$1") : rewritten(file, part)))
+    .map((part, at) => (at % 2 ? part.replace(/^(`+\w*).*/, "$1") : rewritten(file, part, reader)))
     .join("");
 
 const languages: Readonly<Record<string, string>> = { ".py": "python", ".sh": "sh" };
@@ -62,21 +63,18 @@ const examplesPage = (): string => {
   return `# Examples\n\nEach of them runs in the tests.\n\n${sections.join("\n\n")}\n`;
 };
 
-/** The first page is not called "outdial · outdial". */
-const frontMatter = '---\ntitleTemplate: ":title: telephone calls from JavaScript"\n---\n\n';
-
 rmSync(pagesFolder, { recursive: true, force: true });
-for (const [file, page] of pages) {
-  write(page, (page === "index.md" ? frontMatter : "") + pageOf(file));
-}
+for (const [file, page] of pages) write(page, pageOf(file, "VitePress"));
 for (const [file, page] of programs) write(page, programPage(file));
 write("examples/index.md", examplesPage());
 for (const file of assets) cpSync(path(file), join(pagesFolder, "public", assetPath(file)));
 await writeReference();
 await build(path("test/site"));
 // llms.txt leads to the pages in Markdown, so these are served too, beside the pages that they become.
-writeFileSync(join(builtFolder, "llms.txt"), pageOf("docs/llms.txt"));
-for (const page of [...pages.values(), ...programs.values(), "examples/index.md"]) {
+for (const [file, page] of [...pages, ["docs/llms.txt", "llms.txt"] as const]) {
+  writeFileSync(join(builtFolder, page), pageOf(file, "Markdown"));
+}
+for (const page of [...programs.values(), "examples/index.md"]) {
   cpSync(join(pagesFolder, page), join(builtFolder, page));
 }
 console.log(`The site is in ${builtFolder}: start with index.html.`);

@@ -89,9 +89,7 @@ const checkMarkdown = (): void => {
     for (const [, address = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^([a-z]+:|#)/.test(address)) continue;
       const [target = ""] = address.split("#");
-      const to = target.startsWith(base)
-        ? target.slice(base.length)
-        : posix.join(posix.dirname(file), target);
+      const to = posix.join(posix.dirname(file), target);
       count++;
       if (!existsSync(join(builtFolder, to))) problems.push(`${file}: dead link to ${address}`);
     }

@@ -73,15 +73,21 @@ const relative = (from: string, to: string): string => {
   return way.startsWith(".") ? way : `./${way}`;
 };
 
+/** Who reads a link: VitePress, which puts `base` before what begins with `/`; or a reader of the Markdown. */
+export type Reader = "VitePress" | "Markdown";
+
 /** The address of a link on a page, or undefined if the site has nothing there. */
-export const addressOf = (file: string, link: string): string | undefined => {
+export const addressOf = (file: string, link: string, reader: Reader): string | undefined => {
   if (/^([a-z]+:|#)/.test(link)) return link;
   const [target = "", anchor] = link.split("#");
   const to = posix.join(posix.dirname(file), target).replace(/\/$/, "");
   const hash = anchor ? `#${anchor}` : "";
   const page = pages.get(to) ?? programs.get(to) ?? pages.get(`${to}/README.md`);
-  if (page) return relative(pages.get(file) ?? "", page) + hash;
-  if (assets.includes(to)) return `${base}${assetPath(to)}`;
+  const from = pages.get(file) ?? "";
+  if (page) return relative(from, page) + hash;
+  if (assets.includes(to)) {
+    return reader === "VitePress" ? `/${assetPath(to)}` : relative(from, assetPath(to));
+  }
   if (!existsSync(path(to))) throw new Error(`${file} links to ${link}, which does not exist`);
   const kind = statSync(path(to)).isDirectory() ? "tree" : "blob";
   return repository && `${repository.url}/${kind}/${repository.commit}/${to}${hash}`;

@@ -57,7 +57,12 @@ const project: DefaultTheme.SidebarItem = {
 export default defineConfig({
   lang: "en",
   title: "outdial",
-  titleTemplate: ":title · outdial",
+  // The first page and an entry are called "outdial" themselves.
+  transformPageData: ({ relativePath }) => {
+    if (relativePath === "index.md") return { titleTemplate: ":title: calls from JavaScript" };
+    if (relativePath.startsWith("reference/")) return { titleTemplate: ":title · API of outdial" };
+    return { titleTemplate: ":title · outdial" };
+  },
   description: "Places outbound telephone calls from any JavaScript runtime, and never twice.",
   base,
   srcDir: "pages",
