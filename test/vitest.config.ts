@@ -46,6 +46,8 @@ export default defineConfig({
     hookTimeout: 900_000,
     expect: { poll: { timeout: 60_000 } },
     slowTestThreshold: 20_000,
+    // So that the log shows what has failed, and what it has printed.
+    silent: "passed-only",
     // More than half of the work waits for a call, a clock or a network.
     maxWorkers: 3 * Math.min(2, availableParallelism()),
     sequence: { sequencer: InOrder },

@@ -3,6 +3,7 @@ import { Miniflare } from "miniflare";
 import { WebSocket } from "ws";
 import { bundle } from "../examples/bundle.ts";
 import { path } from "../examples/execute.ts";
+import { printWithTest } from "../output.ts";
 import { startFront } from "./front.ts";
 
 /** A bridge that listens on this machine. */
@@ -32,8 +33,9 @@ const inProcess =
     const child = spawn(path(command), args, {
       cwd: path("."),
       env: { HOME: process.env.HOME, PATH: process.env.PATH, NO_COLOR: "1", ...env },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
+    printWithTest(child.stderr);
     let output = "";
     for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
       output += chunk;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { startFront } from "../bridge/front.ts";
 import { path } from "../examples/execute.ts";
+import { printWithTest } from "../output.ts";
 
 export const token = "the-token-of-one-caller-0123456789";
 export const stranger = "the-token-of-another-one-0123456789";
@@ -100,8 +101,9 @@ export const startWorker = async (service: Service, more: Variables = {}): Promi
       const started = spawn(process.execPath, args, {
         env,
         detached: true,
-        stdio: ["pipe", "pipe", "inherit"],
+        stdio: "pipe",
       });
+      printWithTest(started.stderr);
       child = started;
       started.stdout.once("data", (port) => {
         front.forwardTo(Number(port));

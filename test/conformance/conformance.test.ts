@@ -1,4 +1,5 @@
 import { beforeAll, expect, inject, test } from "vitest";
+import { announce } from "../output.ts";
 import { startPeer } from "../peer/start.ts";
 import type { Runtime } from "./case.ts";
 import { apiKey, from_number, to_number } from "./fixtures.ts";
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const exempt = results.flatMap(({ exempt }) => exempt ?? []);
   for (const reason of new Set(exempt)) {
     const count = exempt.filter((one) => one === reason).length;
-    console.log(`not run in ${runtime}: ${count} cases: ${reason}`);
+    announce(`not run in ${runtime}: ${count} cases: ${reason}`);
   }
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
+import { announce } from "../output.ts";
 
 // One test, as all runtimes share the server. `npm run faults` meets every fault in every runtime.
 test("every fault ends as test/faults/README.md says, in a runtime that a seed chooses", {
@@ -13,7 +14,7 @@ test("every fault ends as test/faults/README.md says, in a runtime that a seed c
     { patience: 890_000 },
   );
   expect(code, stdout + stderr).toBe(0);
-  for (const [line] of stdout.matchAll(/^not run: .+$/gm)) console.log(line);
+  for (const [line] of stdout.matchAll(/^not run: .+$/gm)) announce(line);
 });
 
 // What differs with a carrier is what its statuses mean: `npm run faults -- --service twilio` has all faults.

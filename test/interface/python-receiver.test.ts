@@ -2,9 +2,10 @@ import { Client } from "outdial";
 import { createEmulator } from "outdial/emulator";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { announce } from "../output.ts";
 import { missingPython, type PythonServer, startPython } from "./python.ts";
 
-if (missingPython) console.log(`not run: the receiver in Python: ${missingPython}`);
+if (missingPython) announce(`not run: the receiver in Python: ${missingPython}`);
 
 const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 

@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocketServer } from "ws";
 import { cases } from "../conformance/emulator/api.ts";
 import { apiKey, exceptionOf, from_number, params } from "../conformance/fixtures.ts";
+import { announce } from "../output.ts";
 import { missingPython, type PythonServer, startPython } from "./python.ts";
 import { errorsOf } from "./values.ts";
 
-if (missingPython) console.log(`not run: the service in Python: ${missingPython}`);
+if (missingPython) announce(`not run: the service in Python: ${missingPython}`);
 
 const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const env = { OUTDIAL_API_KEY: apiKey, FROM_NUMBER: from_number, WEBHOOK_SECRET: webhookSecret };

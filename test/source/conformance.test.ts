@@ -2,10 +2,12 @@ import { DatabaseSync } from "node:sqlite";
 import { inspect } from "node:util";
 import { afterAll, test } from "vitest";
 import { cases } from "../conformance/index.ts";
+import { keepPrinted } from "../conformance/printed.ts";
 import { startPeer } from "../peer/start.ts";
 
 const peer = await startPeer();
 afterAll(peer.stop);
+keepPrinted();
 
 // Each case is a test of its own, so that Stryker runs only the cases that reach a mutant.
 for (const { name, run } of cases) {

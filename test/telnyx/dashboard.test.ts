@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { dashboard } from "../../src/emulator/dashboard/index.ts";
-import { answering, apiKey, applicationId, from, startTelnyx } from "./stage.ts";
+import { answering, from } from "../carriers/stage.ts";
+import { apiKey, applicationId, startTelnyx } from "./stage.ts";
 
 const texml = "<Response><Pause length='3'/></Response>";
 

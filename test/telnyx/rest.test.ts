@@ -1,17 +1,8 @@
 import type Telnyx from "telnyx";
 import { APIError } from "telnyx";
 import { describe, expect, it } from "vitest";
-import {
-  accountSid,
-  answering,
-  apiKey,
-  applicationId,
-  clientFor,
-  from,
-  place,
-  startApplication,
-  startTelnyx,
-} from "./stage.ts";
+import { answering, from } from "../carriers/stage.ts";
+import { accountSid, apiKey, applicationId, clientFor, place, startApplication, startTelnyx } from "./stage.ts";
 
 const Texml = "<Response><Pause length='3'/></Response>";
 
@@ -227,26 +218,6 @@ describe("Telnyx's own client", () => {
     expect(await refusal(place(client, { To, Texml }))).toMatchObject({ status, code });
     expect(emulator.posts.get(To)).toBe(1);
   });
-});
-
-it("ringing and a call's length are limited by Timeout and TimeLimit", async () => {
-  const { emulator, client } = await startTelnyx();
-  const unanswered = await place(client, { To: "+12025550102", Texml, Timeout: 7 });
-  const { initiated_at, ended_at = 0, reason } = await emulator.ended(unanswered);
-  expect([reason, ended_at - initiated_at]).toEqual(["no_answer", 7_000]);
-  const long = "<Response><Pause length='180'/></Response>";
-  const limited = await place(client, { Texml: long, TimeLimit: 60 });
-  expect(await emulator.ended(limited)).toMatchObject({ reason: "max_duration", duration: 60 });
-});
-
-it("a seed makes the same ids on every run", async () => {
-  const sids = async () => {
-    const { client } = await startTelnyx({ seed: 7 });
-    return [await place(client, { Texml }), await place(client, { Texml })];
-  };
-  const first = await sids();
-  expect(await sids()).toEqual(first);
-  expect([...first].sort()).toEqual(first);
 });
 
 it.each([

@@ -1,36 +1,24 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import Telnyx from "telnyx";
 import { TelnyxWebhook } from "telnyx/lib/webhooks";
-import { onTestFinished } from "vitest";
-import { serveNode } from "../../src/cli/serve.ts";
-import { type CallRecord, createEmulator, type EmulatorOptions } from "../../src/emulator/index.ts";
+import { expect } from "vitest";
+import type { EmulatorOptions } from "../../src/emulator/index.ts";
+import { telnyx } from "../../src/telnyx/index.ts";
+import {
+  type CallOptions,
+  followDocument,
+  type MarkupCarrier,
+  placed,
+} from "../carriers/markup.ts";
+import { type Answers, answering, from, serveApplication, startEmulator } from "../carriers/stage.ts";
+import { publicKey } from "../unit/telnyx/sign.ts";
 
 export const applicationId = "1773070540731319841";
 export const accountSid = "61bf923e-5e4d-4595-a110-56190ea18a1b";
 export const apiKey = "KEY0123456789ABCDEF";
-export const from = "+12025550199";
-export const answering = "+12025550100";
 
-/** An emulator of Telnyx on a port, and Telnyx's own client for it. */
-export const startTelnyx = async (options: EmulatorOptions = {}) => {
-  const emulator = createEmulator({
-    service: { name: "telnyx", account: applicationId },
-    apiKey,
-    host: "127.0.0.1",
-    clock: "instant",
-    responseTimeout: 60_000,
-    ...options,
-  });
-  const handler = (request: Request) => emulator.fetch(request);
-  const { port, stop } = await serveNode(handler, { hostname: "127.0.0.1", port: 0 });
-  onTestFinished(async () => {
-    await emulator.close();
-    await stop();
-  });
-  const baseUrl = `http://127.0.0.1:${port}`;
-  return { emulator, baseUrl, client: clientFor(baseUrl) };
-};
+const emulated = { service: { name: "telnyx", account: applicationId }, apiKey } as const;
+const otherKey = "PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=";
+const options = { applicationId, callsPerSecond: 1_000 };
 
 /** Telnyx's client, as an application has it: only its base URL is another. */
 export const clientFor = (baseUrl: string, key = apiKey) =>
@@ -50,102 +38,136 @@ export const place = async (client: Telnyx, body: CallBody): Promise<string> => 
   return (await client.texml.calls.create(applicationId, call)).call_sid;
 };
 
-/** What an application received. */
-interface Received {
-  readonly path: string;
-  readonly method: string;
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void;
-
-/** The response of an application at a path: TeXML, a status, or what the handler sends. */
-export type Answers = Readonly<Record<string, string | number | Handler>>;
-
-/** The key by which `emulator.webhookSecret` verifies requests. */
-const webhookOf = (emulatorKey: string) => new TelnyxWebhook(emulatorKey);
-
-const testKey = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
-
-const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-
-/** Listens on a free port until the test is over. */
-export const listen = async (server: Server): Promise<string> => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${port}`;
-};
-
-/** An application that takes only what Telnyx's own verifier accepts. */
-export const startApplication = async (answers: Answers = {}) => {
-  const received: Received[] = [];
-  const webhook = webhookOf(testKey);
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks).toString();
-    const { pathname: path, searchParams } = new URL(request.url ?? "", "http://app.test");
-    const { method = "" } = request;
-    const isMedia = path.endsWith(".wav");
-    const isSigned = isMedia || (await isAccepted(webhook, body, headersOf(request)));
-    if (!isSigned) return void response.writeHead(401).end();
-    const fields = Object.fromEntries(method === "GET" ? searchParams : new URLSearchParams(body));
-    received.push({ path, method, fields });
-    const answer = answers[path] ?? 204;
-    if (typeof answer === "function") {
-      return answer(request, response, received.filter((one) => one.path === path).length);
-    }
-    if (typeof answer === "number") return void response.writeHead(answer).end();
-    response.writeHead(200, { "Content-Type": "application/xml" }).end(answer);
-  });
-  const origin = await listen(server);
-  return {
-    origin,
-    server,
-    received,
-    /** What came to a path, in order. */
-    at: (path: string) => received.filter((one) => one.path === path).map(({ fields }) => fields),
-  };
-};
-
 /** Whether Telnyx's own verifier accepts a request. */
 export const isAccepted = async (
   webhook: TelnyxWebhook,
   body: string,
-  headers: Record<string, string>,
+  headers: Readonly<Record<string, string>>,
 ): Promise<boolean> =>
-  webhook.verify(body, headers).then(
+  webhook.verify(body, { ...headers }).then(
     () => true,
     () => false,
   );
 
-/** The verbs that a call performed, with how long they took in milliseconds. */
-export const verbsOf = ({ history }: CallRecord): readonly string[] =>
-  history.flatMap((entry) =>
-    entry.type === "verb"
-      ? [`${entry.verb}${entry.duration === undefined ? "" : ` ${entry.duration}`}`]
-      : [],
+/** An application that takes only what Telnyx's own verifier accepts, and answers TeXML. Media are for anyone. */
+export const startApplication = (answers: Answers = {}) => {
+  const webhook = new TelnyxWebhook(publicKey);
+  return serveApplication(
+    {
+      isSigned: ({ path, headers, body }) =>
+        path.endsWith(".wav") || isAccepted(webhook, body, headers),
+      fieldsOf: (body) => Object.fromEntries(new URLSearchParams(body)),
+      type: "application/xml",
+    },
+    answers,
   );
+};
+
+const iso = (time = 0): string => new Date(time).toISOString();
+const anyUuid = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+
+const legacy = { DialCallSidLegacy: expect.stringMatching(/^v3:/) };
+
+const endOf = (
+  CallStatus: string,
+  HangupCause: string,
+  HangupSource: string,
+  SipHangupCause: string,
+) => ({ CallStatus, HangupCause, HangupSource, SipHangupCause });
+
+export const carrier: MarkupCarrier = {
+  name: "telnyx",
+  // The public key of what the emulator signs with.
+  service: telnyx({ ...options, publicKey }),
+  stranger: telnyx({ ...options, publicKey: otherKey }),
+  emulated,
+  keyOf: () => apiKey,
+  account: anyUuid,
+  events: [
+    [answering, ["initiated", "ringing", "answered", "completed"], "normal"],
+    ["+12025550101", ["initiated", "failed"], "busy"],
+    ["+12025550102", ["initiated", "ringing", "failed"], "no_answer"],
+    ["+12025550103", ["initiated", "ringing", "failed"], "rejected"],
+    ["+12025550104", ["initiated", "failed"], "unreachable"],
+  ],
+  redeliveries: 2,
+  steps: { play: "Play", next: "Redirect", dial: "Dial", end: ["Hangup"] },
+  rejected: "failed",
+  records: true,
+  signsStart: true,
+  startApplication,
+  verifies: ({ body, headers }, key) => isAccepted(new TelnyxWebhook(key), body, headers),
+  otherSecret: otherKey,
+  place: (baseUrl, { StatusCallbackEvent: status, RecordingStatusCallbackEvent: recording, ...fields }) =>
+    place(clientFor(baseUrl), {
+      ...placed(fields, "Texml"),
+      ...(status && { StatusCallbackEvent: status.join(" ") }),
+      ...(recording && { RecordingStatusCallbackEvent: recording.join(" ") }),
+    }),
+  callId: /^v3:[\da-f]{32}$/,
+  methodField: "UrlMethod",
+  callFields: (id) => ({
+    ...{ AccountSid: anyUuid, CallSid: id, CallSidLegacy: id, CallerId: from },
+    ...{ ConnectionId: applicationId, From: from, To: answering },
+  }),
+  statusFields: {
+    each: ({ initiated_at }, at) => ({ CallInitiatedAt: iso(initiated_at), Timestamp: iso(at) }),
+    last: ({ id, initiated_at, answered_at, ended_at }) => ({
+      ...{ CallControlId: id, CallSessionId: anyUuid, StartTime: iso(initiated_at) },
+      ...{ AnsweredTime: iso(answered_at), EndTime: iso(ended_at) },
+      ...{ HangupCause: "normal_clearing", HangupSource: "caller", SipHangupCause: "200" },
+    }),
+  },
+  ends: [
+    ["+12025550101", endOf("busy", "user_busy", "callee", "486")],
+    ["+12025550102", endOf("no-answer", "timeout", "caller", "487")],
+    ["+12025550103", endOf("failed", "call_rejected", "callee", "603")],
+    ["+12025550104", endOf("failed", "not_found", "callee", "404")],
+    ["+12025550105", endOf("completed", "normal_clearing", "callee", "200")],
+  ],
+  dialled: [
+    [answering, { ...legacy, DialCallStatus: "completed", DialCallDuration: "5" }],
+    ["+12025550101", { ...legacy, DialCallStatus: "busy" }],
+    ["+12025550102", { ...legacy, DialCallStatus: "no-answer" }],
+    ["+12025550103", { ...legacy, DialCallStatus: "failed" }],
+    ["+12025550104", { ...legacy, DialCallStatus: "failed" }],
+  ],
+  machine: "machine",
+  notEmulated: ["Start.Siprec", (response) => response.start().siprec({ name: "one" })],
+  media: {
+    attributes: 'bidirectionalMode="rtp" bidirectionalCodec="PCMU"',
+    bothTracks: 'track="both_tracks"',
+    address: () => ({}),
+    idOf: ({ stream_id }) => stream_id,
+    numberOf: ({ sequence_number }) => sequence_number,
+    id: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/,
+    connected: { event: "connected", version: "1.0.0" },
+    start: ({ id: call_control_id }, stream_id, custom_parameters) => ({
+      sequence_number: "1",
+      start: {
+        ...{ user_id: expect.any(String), call_control_id, call_session_id: expect.any(String) },
+        ...{ from, to: answering, tags: [], custom_parameters },
+        media_format: { encoding: "PCMU", sample_rate: 8_000, channels: 1 },
+      },
+      stream_id,
+    }),
+    stop: ({ id: call_control_id }, sequence_number, stream_id) => ({
+      ...{ sequence_number, stop: { user_id: expect.any(String), call_control_id }, stream_id },
+    }),
+    key: (digit) => ({ digit }),
+    // It needs no name.
+    stopElement: "<Stream/>",
+    // It has none.
+    isHandshake: () => true,
+  },
+};
+
+/** An emulator of Telnyx on a port, and Telnyx's own client for it. */
+export const startTelnyx = async (options: EmulatorOptions = {}) => {
+  const { emulator, baseUrl } = await startEmulator({ ...emulated, ...options });
+  return { emulator, baseUrl, client: clientFor(baseUrl) };
+};
 
 /** Follows one document from the answer to the end of the call. */
-export const follow = async (
-  document: string,
-  {
-    answers = {},
-    to = answering,
-    ...options
-  }: EmulatorOptions & { answers?: Answers; to?: string } = {},
-) => {
-  const application = await startApplication({ "/voice": document, ...answers });
-  const { emulator, client } = await startTelnyx(options);
-  const sid = await place(client, { To: to, Url: `${application.origin}/voice` });
-  return { ...application, emulator, client, call: await emulator.ended(sid) };
-};
+export const follow = (document: string, options: CallOptions = {}) =>
+  followDocument(carrier, document, options);

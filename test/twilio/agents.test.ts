@@ -1,13 +1,13 @@
-import { once } from "node:events";
 import { TwilioRealtimeTransportLayer } from "@openai/agents-extensions";
-import { expect, onTestFinished, test } from "vitest";
-import { type WebSocket, WebSocketServer } from "ws";
+import { expect, test } from "vitest";
+import type { WebSocket } from "ws";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../src/agents/connect.ts";
 import { mediaSide } from "../../src/twilio/media.ts";
 import { LocalSocket } from "../agents/local-socket.ts";
 import { type Conversation, converse } from "../agents/protocols/openai.ts";
-import { answering, from, startTwilio } from "./stage.ts";
+import { answering, from, listenForSockets, streamOf } from "../carriers/stage.ts";
+import { startTwilio } from "./stage.ts";
 
 /** Connects a Media Stream with an agent's socket; returns what ends that. */
 type Bridge = (phone: WebSocket, agent: LocalSocket) => () => unknown;
@@ -46,8 +46,7 @@ const ours: Bridge = (phone, socket) => {
 const interrupted = async (bridge: Bridge) => {
   const truncations: number[] = [];
   let conversation: Conversation | undefined;
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
-  server.on("connection", (phone) => {
+  const url = await listenForSockets((phone) => {
     const agent = new LocalSocket((text) => {
       const message = JSON.parse(text);
       if (message.type === "conversation.item.truncate") truncations.push(message.audio_end_ms);
@@ -62,10 +61,6 @@ const interrupted = async (bridge: Bridge) => {
       conversation?.stop();
     });
   });
-  await once(server, "listening");
-  onTestFinished(() => server.close());
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
   const { emulator, client } = await startTwilio({
     clock: "real",
     ringDuration: 0,
@@ -76,11 +71,11 @@ const interrupted = async (bridge: Bridge) => {
       { type: "hangup" },
     ],
   });
-  const twiml = `<Response><Connect><Stream url="ws://127.0.0.1:${port}/"/></Connect></Response>`;
+  const twiml = `<Response><Connect><Stream url="${url}"/></Connect></Response>`;
   const { sid } = await client.calls.create({ from, to: answering, twiml });
-  const { flow_error, history } = await emulator.ended(sid);
-  expect(flow_error).toBeUndefined();
-  expect(history.findLast(({ type }) => type === "stream")).toMatchObject({ malformed: [] });
+  const call = await emulator.ended(sid);
+  expect(call.flow_error).toBeUndefined();
+  expect(streamOf(call)).toMatchObject({ malformed: [] });
   const audio = emulator.audio(sid);
   const [cut] = audio?.cuts ?? [];
   const before = audio?.played.filter(({ from_ms }) => from_ms < (cut?.at_ms ?? 0)) ?? [];

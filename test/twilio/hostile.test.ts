@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createEmulator } from "../../src/emulator/index.ts";
-import { accountSid, answering, authToken, from } from "./stage.ts";
+import { answering, from } from "../carriers/stage.ts";
+import { accountSid, authToken } from "./stage.ts";
 
 const origin = "https://emulator.test/2010-04-01/Accounts";
 const Authorization = `Basic ${btoa(`${accountSid}:${authToken}`)}`;

@@ -1,14 +1,7 @@
 import twilio from "twilio";
 import { describe, expect, it } from "vitest";
-import {
-  accountSid,
-  answering,
-  authToken,
-  clientFor,
-  from,
-  startApplication,
-  startTwilio,
-} from "./stage.ts";
+import { answering, from } from "../carriers/stage.ts";
+import { accountSid, authToken, clientFor, startApplication, startTwilio } from "./stage.ts";
 
 const twiml = "<Response><Pause length='3'/></Response>";
 
@@ -218,28 +211,4 @@ describe("Twilio's own client", () => {
     const { sid, status } = await client.api.v2010.accounts(accountSid).fetch();
     expect([sid, status]).toEqual([accountSid, "active"]);
   });
-});
-
-it("a number's ringing and a call's length are limited by Timeout and TimeLimit", async () => {
-  const { emulator, client } = await startTwilio();
-  const unanswered = await client.calls.create({ from, to: "+12025550102", twiml, timeout: 7 });
-  const { initiated_at, ended_at = 0, reason } = await emulator.ended(unanswered.sid);
-  expect([reason, ended_at - initiated_at]).toEqual(["no_answer", 7_000]);
-  const long = "<Response><Pause length='600'/></Response>";
-  const limited = await client.calls.create({ from, to: answering, twiml: long, timeLimit: 60 });
-  expect(await emulator.ended(limited.sid)).toMatchObject({ reason: "max_duration", duration: 60 });
-});
-
-it("a seed makes the same SIDs on every run", async () => {
-  const sids = async () => {
-    const { client } = await startTwilio({ seed: 7 });
-    const calls = [];
-    for (let count = 0; count < 3; count++) {
-      calls.push((await client.calls.create({ from, to: answering, twiml })).sid);
-    }
-    return calls;
-  };
-  const first = await sids();
-  expect(await sids()).toEqual(first);
-  expect([...first].sort()).toEqual(first);
 });

@@ -14,7 +14,7 @@ import { vonage } from "../../src/vonage/index.ts";
 import { LocalSocket } from "../agents/local-socket.ts";
 import type { Behaviour } from "../agents/model.ts";
 import { type Conversation, converse } from "../agents/protocols/openai.ts";
-import { applicationId, signatureSecret } from "./stage.ts";
+import { applicationId, signatureSecret } from "../unit/vonage/service.ts";
 
 // Time is that of the test; what needs none, such as the signature of a request, goes on by itself.
 const toFake = [

@@ -1,20 +1,13 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import {
-  answering,
-  applicationId,
-  callOf,
-  from,
-  place,
-  startApplication,
-  startVonage,
-} from "./stage.ts";
+import { applicationId } from "../unit/vonage/service.ts";
+import { callOf, from, place, startApplication, startVonage, to } from "./stage.ts";
 
 const waiting = [{ action: "wait", timeout: 3 }];
 
 /** A call to its end, and what came to `/events`. */
 const called = async ({
-  to = answering,
+  to: number = to,
   more = {},
   answers = {},
   ...options
@@ -25,7 +18,7 @@ const called = async ({
 } = {}) => {
   const application = await startApplication({ "/answer": waiting, ...answers });
   const { emulator, client, baseUrl } = await startVonage(options);
-  const uuid = await place(client, callOf(application.origin, more, to));
+  const uuid = await place(client, callOf(application.origin, more, number));
   return { ...application, emulator, client, baseUrl, uuid, call: await emulator.ended(uuid) };
 };
 
@@ -37,7 +30,7 @@ describe("events, each of which Vonage's own verifier accepts", () => {
     const { initiated_at, answered_at, ended_at } = call;
     const common = {
       from,
-      to: answering,
+      to,
       uuid,
       conversation_uuid: expect.stringMatching(/^CON-/),
       direction: "outbound",
@@ -116,7 +109,7 @@ describe("events, each of which Vonage's own verifier accepts", () => {
   it("come by GET with the same fields in the query", async () => {
     const { received } = await called({ more: { eventMethod: "GET" } });
     const events = received.filter(({ path }) => path === "/events");
-    expect(events.map(({ method, body }) => [method, body.status])).toEqual([
+    expect(events.map(({ method, fields }) => [method, fields.status])).toEqual([
       ["GET", "started"],
       ["GET", "ringing"],
       ["GET", "answered"],
@@ -186,7 +179,7 @@ describe("the answer webhook", () => {
   it("comes by GET with the call in the query, and by POST with the same as JSON", async () => {
     const body = (uuid: string) => ({
       from,
-      to: answering,
+      to,
       uuid,
       conversation_uuid: expect.stringMatching(/^CON-/),
       endpoint_type: "phone",
@@ -194,11 +187,11 @@ describe("the answer webhook", () => {
     });
     const get = await called({ more: { answer_method: undefined } });
     expect(get.received.filter(({ path }) => path === "/answer")).toEqual([
-      { path: "/answer", method: "GET", body: body(get.uuid) },
+      { path: "/answer", method: "GET", fields: body(get.uuid) },
     ]);
     const post = await called();
     expect(post.received.filter(({ path }) => path === "/answer")).toEqual([
-      { path: "/answer", method: "POST", body: body(post.uuid) },
+      { path: "/answer", method: "POST", fields: body(post.uuid) },
     ]);
   });
 

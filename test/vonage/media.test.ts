@@ -1,18 +1,12 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { verifySignature } from "@vonage/jwt";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { type WebSocket, WebSocketServer } from "ws";
+import { describe, expect, it } from "vitest";
+import type { WebSocket } from "ws";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
-import {
-  actionsOf,
-  callOf,
-  place,
-  signatureSecret,
-  startApplication,
-  startVonage,
-} from "./stage.ts";
+import { type Answers, listenForSockets, streamOf, verbsOf } from "../carriers/stage.ts";
+import { signatureSecret } from "../unit/vonage/service.ts";
+import { callOf, place, startApplication, startVonage } from "./stage.ts";
 
 /** What an application received on its socket: the text messages parsed, of audio the lengths. */
 class Line {
@@ -58,32 +52,23 @@ const connected = async (
     endpoint?: object;
     action?: object;
     after?: readonly object[];
-    answers?: Parameters<typeof startApplication>[0];
+    answers?: Answers;
   } = {},
 ) => {
-  const http = createServer();
-  const sockets = new WebSocketServer({ server: http });
   const { promise: opened, resolve } = Promise.withResolvers<Line>();
-  sockets.on("connection", (socket, request) => {
+  const address = await listenForSockets((socket, _, request) => {
     const line = new Line(socket, request);
     resolve(line);
     application(line);
   });
-  await new Promise<void>((listening) => http.listen(0, "127.0.0.1", listening));
-  onTestFinished(async () => {
-    for (const socket of sockets.clients) socket.terminate();
-    http.closeAllConnections();
-    await new Promise((done) => http.close(done));
-  });
-  const uri = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/media?a=1`;
+  const uri = `${address}?a=1`;
   const socket = { type: "websocket", uri, "content-type": "audio/l16;rate=16000", ...endpoint };
   const connect = { action: "connect", endpoint: [socket], eventUrl: ["/leg"], ...action };
   const web = await startApplication({ "/answer": [connect, ...after], ...answers });
   const { emulator, client } = await startVonage(options);
   const uuid = await place(client, callOf(web.origin));
   const call = await emulator.ended(uuid);
-  const stream = call.history.findLast(({ type }) => type === "stream");
-  return { ...web, uri, call, stream, audio: emulator.audio(uuid), line: await opened };
+  return { ...web, uri, call, stream: streamOf(call), audio: emulator.audio(uuid), line: await opened };
 };
 
 const hangUpAfter = (ms: number) =>
@@ -190,7 +175,7 @@ describe("a WebSocket", () => {
         malformed: [`unexpected frame size ${size} bytes, when required 640`],
       });
       expect(audio?.played).toEqual([]);
-      expect(actionsOf(call)).toEqual(["connect", "wait 100"]);
+      expect(verbsOf(call)).toEqual(["connect", "wait 100"]);
       expect(at("/leg").map(({ status }) => status)).toContain("disconnected");
     },
   );
@@ -246,13 +231,13 @@ describe("the events of a WebSocket's leg", () => {
       "disconnected",
       "completed",
     ]);
-    expect(actionsOf(left.call)).toEqual(["connect", "talk 500"]);
+    expect(verbsOf(left.call)).toEqual(["connect", "talk 500"]);
     const replaced = await connected(close, {
       ...options,
       action: { eventType: "synchronous" },
       answers: { "/leg": [{ action: "wait", timeout: 1 }] },
     });
-    expect(actionsOf(replaced.call)).toEqual(["connect", "wait 1000"]);
+    expect(verbsOf(replaced.call)).toEqual(["connect", "wait 1000"]);
   });
 
   it("say that it could not be opened; the call goes on if something follows, and else it says why", async () => {

@@ -1,29 +1,13 @@
 import { tokenGenerate } from "@vonage/jwt";
 import { Connect, Input, NCCOBuilder, Notify, Record, Stream, Talk, Wait } from "@vonage/voice";
 import { describe, expect, it } from "vitest";
-import { actionsOf, answering, applicationId, follow, from } from "./stage.ts";
+import { wav } from "../carriers/callee.ts";
+import { verbsOf } from "../carriers/stage.ts";
+import { applicationId } from "../unit/vonage/service.ts";
+import { follow, from, to } from "./stage.ts";
 
 const busy = "12025550101";
 const unanswered = "12025550102";
-
-/** One second of silence, as a WAV at 8 kHz. */
-const wav = (seconds: number): Buffer => {
-  const size = 16_000 * seconds;
-  const head = Buffer.alloc(44);
-  head.write("RIFF").toString();
-  head.writeUInt32LE(36 + size, 4);
-  head.write("WAVEfmt ", 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(8_000, 24);
-  head.writeUInt32LE(16_000, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write("data", 36);
-  head.writeUInt32LE(size, 40);
-  return Buffer.concat([head, Buffer.alloc(size)]);
-};
 
 const phone = (number: string) => ({ type: "phone" as const, number });
 
@@ -52,7 +36,7 @@ describe("an NCCO of Vonage's own builders is followed action by action", () => 
       ncco(new Talk("x".repeat(20), false, 2 as never), new Stream("/tone.wav"), new Wait(2.5)),
       { answers: { "/tone.wav": (_, response) => void response.end(wav(4)) } },
     );
-    expect(actionsOf(call)).toEqual(["talk 2600", "stream 4000", "wait 2500"]);
+    expect(verbsOf(call)).toEqual(["talk 2600", "stream 4000", "wait 2500"]);
     expect(call).toMatchObject({ reason: "normal", duration: 9 });
   });
 
@@ -76,7 +60,7 @@ describe("an NCCO of Vonage's own builders is followed action by action", () => 
         dtmf: { digits: "1", timed_out: false },
         uuid,
         from,
-        to: answering,
+        to,
         conversation_uuid: expect.any(String),
         timestamp: expect.any(String),
       },
@@ -112,9 +96,9 @@ describe("an NCCO of Vonage's own builders is followed action by action", () => 
     const flow = ncco(new Notify({ step: "1" }, "/step"), new Talk("next"));
     const left = await follow(flow);
     expect(left.at("/step")).toMatchObject([{ payload: { step: "1" } }]);
-    expect(actionsOf(left.call)).toEqual(["notify", "talk 500"]);
+    expect(verbsOf(left.call)).toEqual(["notify", "talk 500"]);
     const replaced = await follow(flow, { answers: { "/step": ncco(new Wait(1)) } });
-    expect(actionsOf(replaced.call)).toEqual(["notify", "wait 1000"]);
+    expect(verbsOf(replaced.call)).toEqual(["notify", "wait 1000"]);
   });
 
   it("a notify that leads to itself ends", async () => {
@@ -128,7 +112,7 @@ describe("an NCCO of Vonage's own builders is followed action by action", () => 
     const { call, at, uuid } = await follow(
       ncco(connect("12025550105", false), new Talk("Goodbye")),
     );
-    expect(actionsOf(call)).toEqual(["connect", "talk 500"]);
+    expect(verbsOf(call)).toEqual(["connect", "talk 500"]);
     const events = at("/leg");
     expect(events.map(({ status }) => status)).toEqual([
       "started",

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { Miniflare } from "miniflare";
 import { bundle } from "../../examples/bundle.ts";
 import { path } from "../../examples/execute.ts";
+import { printWithTest } from "../../output.ts";
 import type { State } from "./line.ts";
 
 /** The application that puts agents on lines, on one of the runtimes. */
@@ -20,7 +21,8 @@ const stateAt = async (url: string): Promise<State> => (await fetch(url)).json()
 const inProcess =
   (command: string, ...args: readonly string[]) =>
   async (): Promise<Application> => {
-    const child = spawn(path(command), args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(path(command), args, { stdio: ["ignore", "pipe", "pipe"] });
+    printWithTest(child.stderr);
     const ended = once(child, "exit");
     const [port] = await once(createInterface(child.stdout), "line");
     const url = `http://127.0.0.1:${port}/`;

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import type { CalleeScript, EmulatorOptions } from "../../../src/emulator/index.ts";
-import { accountSid, answering, authToken, from, startTwilio, verbsOf } from "../stage.ts";
+import { answering, from, verbsOf } from "../../carriers/stage.ts";
+import { accountSid, authToken, startTwilio } from "../stage.ts";
 import { voiceApplication } from "./server.js";
 
 /** The application, unchanged but for its base URL, and a call that it places. */

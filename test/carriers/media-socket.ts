@@ -1,9 +1,16 @@
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 import { encodeMulaw } from "../../src/lib/mulaw.ts";
 
-/** What the messages of all carriers with μ-law in JSON have in common. */
-export interface MediaMessage {
+/** A message of a carrier that sends μ-law in JSON, by the names of each. */
+export interface StreamMessage {
   readonly event: string;
+  readonly sequenceNumber?: string;
+  readonly sequence_number?: string;
+  readonly streamSid?: string;
+  readonly stream_id?: string;
+  readonly occurred_at?: string;
+  readonly start?: object;
+  readonly payload?: { readonly code: number; readonly title: string };
   readonly media?: {
     readonly track: string;
     readonly chunk: string;
@@ -14,28 +21,25 @@ export interface MediaMessage {
   readonly dtmf?: { readonly digit: string };
 }
 
-export type OnMessage<Message extends MediaMessage> = (
-  message: Message,
-  socket: MediaSocket<Message>,
-) => void;
+export type OnMessage = (message: StreamMessage, socket: MediaSocket) => void;
 
 /** The carrier's end of a media socket whose other end is an application in this process. */
-export class MediaSocket<Message extends MediaMessage> extends EventTarget {
+export class MediaSocket extends EventTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  readonly sent: Message[] = [];
+  readonly sent: StreamMessage[] = [];
   readonly bufferedAmount = 0;
   readyState = 0;
   closed = 0;
-  readonly #onMessage: OnMessage<Message>;
-  readonly #address: (sent: readonly Message[]) => object;
+  readonly #onMessage: OnMessage;
+  readonly #address: (sent: readonly StreamMessage[]) => object;
 
   /** @param address - the fields that every message of the application has */
   constructor(
     url: string,
     options: { headers?: Record<string, string> } | undefined,
-    onMessage: OnMessage<Message>,
-    address: (sent: readonly Message[]) => object,
+    onMessage: OnMessage,
+    address: (sent: readonly StreamMessage[]) => object,
   ) {
     super();
     this.url = url;
@@ -49,7 +53,7 @@ export class MediaSocket<Message extends MediaMessage> extends EventTarget {
   }
 
   send(text: string): void {
-    const message: Message = JSON.parse(text);
+    const message: StreamMessage = JSON.parse(text);
     this.sent.push(message);
     this.#onMessage(message, this);
   }
@@ -82,11 +86,11 @@ export class MediaSocket<Message extends MediaMessage> extends EventTarget {
 }
 
 /** The option `WebSocket` of an emulator, and the sockets that it has opened. */
-export const mediaSockets = <Message extends MediaMessage>(
-  onMessage: OnMessage<Message>,
-  address: (sent: readonly Message[]) => object = () => ({}),
+export const mediaSockets = (
+  onMessage: OnMessage,
+  address: (sent: readonly StreamMessage[]) => object,
 ) => {
-  const sockets: MediaSocket<Message>[] = [];
+  const sockets: MediaSocket[] = [];
   // An arrow function is no constructor.
   // biome-ignore lint/complexity/useArrowFunction: see above
   const WebSocket = function (url: string, init?: { headers?: Record<string, string> }) {
@@ -97,11 +101,11 @@ export const mediaSockets = <Message extends MediaMessage>(
   return { sockets, WebSocket };
 };
 
-export const mediaOf = <Message extends MediaMessage>({ sent }: MediaSocket<Message>) =>
+export const mediaOf = ({ sent }: MediaSocket) =>
   sent.flatMap(({ media }) => (media ? [media] : []));
 
 /** When each mark came back, in milliseconds of the stream. */
-export const marksOf = <Message extends MediaMessage>({ sent }: MediaSocket<Message>) => {
+export const marksOf = ({ sent }: MediaSocket) => {
   let now = 0;
   return sent.flatMap(({ media, mark }) => {
     if (media) now = Number(media.timestamp) + 20;
@@ -111,10 +115,10 @@ export const marksOf = <Message extends MediaMessage>({ sent }: MediaSocket<Mess
 
 /** Closes once so many messages of audio came. */
 export const closeAfter =
-  <Message extends MediaMessage>(
+  (
     frames: number,
-    then: OnMessage<Message> = () => {},
-  ): OnMessage<Message> =>
+    then: OnMessage = () => {},
+  ): OnMessage =>
   (message, socket) => {
     then(message, socket);
     if (message.media?.chunk === String(frames)) socket.close();

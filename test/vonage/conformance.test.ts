@@ -1,3 +1,0 @@
-import { testOnNode } from "../conformance/services/on-node.ts";
-
-testOnNode("vonage");
