@@ -191,11 +191,7 @@ const vonageRow: Row = {
     body: { uuid: "63f61863-4a51-4f6b-86e1-46edebcf9356", status: "started" },
   },
   cases: [
-    [
-      "every option",
-      {},
-      { machineDetection: "continue", ringTimeout: 20_000, timeLimit: 60_000 },
-    ],
+    ["every option", {}, { machineDetection: "continue", ringTimeout: 20_000, timeLimit: 60_000 }],
   ],
   isConstant: false,
   takes: () => true,

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type CallFields, called as calledWith, type CallOptions, machine, notificationOf } from "./markup.ts";
 import { markupCarriers } from "./carriers.ts";
+import {
+  type CallFields,
+  type CallOptions,
+  called as calledWith,
+  machine,
+  notificationOf,
+} from "./markup.ts";
 
 const document = "<Response><Pause length='3'/></Response>";
 const everyEvent = ["initiated", "ringing", "answered", "completed"];

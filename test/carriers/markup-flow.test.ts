@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 import { presses, wav } from "./callee.ts";
-import { type Build, built, called, followDocument, hangup } from "./markup.ts";
 import { markupCarriers } from "./carriers.ts";
+import { type Build, built, called, followDocument, hangup } from "./markup.ts";
 import { answering, talkOf, verbsOf } from "./stage.ts";
 
 describe.each(markupCarriers)("$name: the request for a document", (carrier) => {
@@ -68,7 +68,9 @@ describe.each(markupCarriers)("$name: what Twilio's builder makes", (carrier) =>
       response.hangup();
       response.say("Never");
     });
-    const { received, call } = await followDocument(carrier, document, { answers: { "/next": next } });
+    const { received, call } = await followDocument(carrier, document, {
+      answers: { "/next": next },
+    });
     expect(received.map(({ method, path, fields }) => [method, path, fields.step])).toEqual([
       ["POST", "/voice", undefined],
       ["GET", "/next", "2"],
@@ -131,7 +133,9 @@ describe.each(markupCarriers)("$name: Dial", (carrier) => {
     "sends its action how the second leg to %s ended: %j",
     async (to, fields) => {
       const document = built((response) => response.dial({ action: "/dialled" }).number(to));
-      const { at, call } = await followDocument(carrier, document, { answers: { "/dialled": hangup } });
+      const { at, call } = await followDocument(carrier, document, {
+        answers: { "/dialled": hangup },
+      });
       const [dialled = {}] = at("/dialled");
       expect(dialled).toMatchObject({
         ...fields,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 import { decodeMulaw, encodeMulaw } from "../../src/lib/mulaw.ts";
-import { type CallOptions, called, streamed as streamedWith } from "./markup.ts";
 import { markupCarriers } from "./carriers.ts";
+import { type CallOptions, called, streamed as streamedWith } from "./markup.ts";
 import { closeAfter, type MediaSocket, marksOf, mediaOf, type OnMessage } from "./media-socket.ts";
 import { listenForSockets, streamOf, verbsOf } from "./stage.ts";
 

@@ -122,11 +122,7 @@ export const followDocument = (
   document: string,
   { answers, ...options }: CallOptions = {},
 ) =>
-  called(
-    carrier,
-    { Url: "/voice" },
-    { answers: { "/voice": document, ...answers }, ...options },
-  );
+  called(carrier, { Url: "/voice" }, { answers: { "/voice": document, ...answers }, ...options });
 
 /** The outcomes of all attempts to deliver notifications. */
 export const outcomesOf = ({ history }: CallRecord): readonly string[] =>

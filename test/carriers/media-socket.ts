@@ -115,10 +115,7 @@ export const marksOf = ({ sent }: MediaSocket) => {
 
 /** Closes once so many messages of audio came. */
 export const closeAfter =
-  (
-    frames: number,
-    then: OnMessage = () => {},
-  ): OnMessage =>
+  (frames: number, then: OnMessage = () => {}): OnMessage =>
   (message, socket) => {
     then(message, socket);
     if (message.media?.chunk === String(frames)) socket.close();

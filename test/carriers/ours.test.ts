@@ -216,17 +216,20 @@ describe.each(carriers)("$name: a call of our client, with our handlers", (carri
   });
 });
 
-test.each(carriers)("$name: a seed makes the same ids on every run, in the order of the calls", async (carrier) => {
-  const ids = async () => {
-    const { create } = start(carrier, hangup, { seed: 7 });
-    const made: string[] = [];
-    for (let count = 0; count < 3; count++) made.push((await create(answering)).id);
-    return made;
-  };
-  const first = await ids();
-  expect(await ids()).toEqual(first);
-  expect([...first].sort()).toEqual(first);
-});
+test.each(carriers)(
+  "$name: a seed makes the same ids on every run, in the order of the calls",
+  async (carrier) => {
+    const ids = async () => {
+      const { create } = start(carrier, hangup, { seed: 7 });
+      const made: string[] = [];
+      for (let count = 0; count < 3; count++) made.push((await create(answering)).id);
+      return made;
+    };
+    const first = await ids();
+    expect(await ids()).toEqual(first);
+    expect([...first].sort()).toEqual(first);
+  },
+);
 
 test.each(carriers.filter(({ records }) => records))(
   "$name: the recording of a call is in its last event",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
   type CallFields,
-  called as calledWith,
   type CallOptions,
+  called as calledWith,
   machine,
   notificationOf,
   outcomesOf,

@@ -2,7 +2,15 @@ import type Telnyx from "telnyx";
 import { APIError } from "telnyx";
 import { describe, expect, it } from "vitest";
 import { answering, from } from "../carriers/stage.ts";
-import { accountSid, apiKey, applicationId, clientFor, place, startApplication, startTelnyx } from "./stage.ts";
+import {
+  accountSid,
+  apiKey,
+  applicationId,
+  clientFor,
+  place,
+  startApplication,
+  startTelnyx,
+} from "./stage.ts";
 
 const Texml = "<Response><Pause length='3'/></Response>";
 

@@ -9,7 +9,13 @@ import {
   type MarkupCarrier,
   placed,
 } from "../carriers/markup.ts";
-import { type Answers, answering, from, serveApplication, startEmulator } from "../carriers/stage.ts";
+import {
+  type Answers,
+  answering,
+  from,
+  serveApplication,
+  startEmulator,
+} from "../carriers/stage.ts";
 import { publicKey } from "../unit/telnyx/sign.ts";
 
 export const applicationId = "1773070540731319841";
@@ -98,7 +104,10 @@ export const carrier: MarkupCarrier = {
   startApplication,
   verifies: ({ body, headers }, key) => isAccepted(new TelnyxWebhook(key), body, headers),
   otherSecret: otherKey,
-  place: (baseUrl, { StatusCallbackEvent: status, RecordingStatusCallbackEvent: recording, ...fields }) =>
+  place: (
+    baseUrl,
+    { StatusCallbackEvent: status, RecordingStatusCallbackEvent: recording, ...fields },
+  ) =>
     place(clientFor(baseUrl), {
       ...placed(fields, "Texml"),
       ...(status && { StatusCallbackEvent: status.join(" ") }),

@@ -93,12 +93,7 @@ describe("the request for TwiML", () => {
       "The TwiML is not well-formed XML",
       12100,
     ],
-    [
-      "JSON",
-      sends("{}", "application/json"),
-      "Url answered the type application/json",
-      12300,
-    ],
+    ["JSON", sends("{}", "application/json"), "Url answered the type application/json", 12300],
     [
       "more than 64 kB",
       `<Response><Say>${"a".repeat(65_536)}</Say></Response>`,
@@ -268,15 +263,13 @@ describe("Dial", () => {
 });
 
 it("attributes that have no effect are in the history", async () => {
-    const document = built((response) => {
-      response.say({ voice: "Polly.Joanna" }, "Hello");
-      response
-        .dial({ callerId: from, timeout: 5 })
-        .number({ statusCallback: "/number" }, answering);
-    });
-    const { call } = await follow(document);
-    expect(call.history.find(({ type }) => type === "flow")).toMatchObject({
-      document,
-      unknown_fields: ["Say.voice", "Dial.callerId", "Number.statusCallback"],
-    });
+  const document = built((response) => {
+    response.say({ voice: "Polly.Joanna" }, "Hello");
+    response.dial({ callerId: from, timeout: 5 }).number({ statusCallback: "/number" }, answering);
   });
+  const { call } = await follow(document);
+  expect(call.history.find(({ type }) => type === "flow")).toMatchObject({
+    document,
+    unknown_fields: ["Say.voice", "Dial.callerId", "Number.statusCallback"],
+  });
+});

@@ -68,7 +68,14 @@ const connected = async (
   const { emulator, client } = await startVonage(options);
   const uuid = await place(client, callOf(web.origin));
   const call = await emulator.ended(uuid);
-  return { ...web, uri, call, stream: streamOf(call), audio: emulator.audio(uuid), line: await opened };
+  return {
+    ...web,
+    uri,
+    call,
+    stream: streamOf(call),
+    audio: emulator.audio(uuid),
+    line: await opened,
+  };
 };
 
 const hangUpAfter = (ms: number) =>

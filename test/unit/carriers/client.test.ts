@@ -2,8 +2,14 @@ import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/index.ts";
 import * as straight from "../../../src/fetch.ts";
-import { Client, type Options } from "../../../src/index.ts";
-import { answering as answeringWith, credentialsIn, type Respond, refusalBy, type Sent } from "./calls.ts";
+import { Client } from "../../../src/index.ts";
+import {
+  answering as answeringWith,
+  credentialsIn,
+  type Respond,
+  refusalBy,
+  type Sent,
+} from "./calls.ts";
 import { carriers, params } from "./carriers.ts";
 
 describe.each(carriers)("$name", (carrier) => {
@@ -202,9 +208,9 @@ describe.each(carriers)("$name", (carrier) => {
   test("a client keeps its service: a call with another one is refused", async () => {
     const { fetch, sent } = answering();
     const client = new Client(apiKey, { service, fetch });
-    await expect(
-      client.calls.create(params, { service: carrier.secretive }),
-    ).rejects.toMatchObject({ message: "service must be the client's (no call was placed)" });
+    await expect(client.calls.create(params, { service: carrier.secretive })).rejects.toMatchObject(
+      { message: "service must be the client's (no call was placed)" },
+    );
     expect(sent).toHaveLength(0);
   });
 
@@ -222,26 +228,33 @@ describe.each(carriers)("$name", (carrier) => {
     [400, "no"],
     [201, "maybe"],
     [503, "maybe"],
-  ])("a body that stalls after a %i ends with the deadline: placed is %s", async (status, expected) => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      const cancel = vi.fn();
-      const { promise: read, resolve } = Promise.withResolvers<void>();
-      const pull = () => {
-        resolve();
-        return new Promise<void>(() => {});
-      };
-      const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
-      const stalled = () => new Response(body, { status });
-      const call = refusal({ fetch: answering(stalled).fetch, timeout: 1_000 });
-      await read;
-      await vi.advanceTimersByTimeAsync(1_000);
-      expect(await call).toMatchObject({ name: "TimeoutException", code: status, placed: expected });
-      expect(cancel).toHaveBeenCalledOnce();
-    } finally {
-      vi.useRealTimers();
-    }
-  });
+  ])(
+    "a body that stalls after a %i ends with the deadline: placed is %s",
+    async (status, expected) => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      try {
+        const cancel = vi.fn();
+        const { promise: read, resolve } = Promise.withResolvers<void>();
+        const pull = () => {
+          resolve();
+          return new Promise<void>(() => {});
+        };
+        const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+        const stalled = () => new Response(body, { status });
+        const call = refusal({ fetch: answering(stalled).fetch, timeout: 1_000 });
+        await read;
+        await vi.advanceTimersByTimeAsync(1_000);
+        expect(await call).toMatchObject({
+          name: "TimeoutException",
+          code: status,
+          placed: expected,
+        });
+        expect(cancel).toHaveBeenCalledOnce();
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 });
 
 test.each(["twilio", {}, { client: {} }, null, 7])("%j is no service", async (junk) => {
