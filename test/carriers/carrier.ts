@@ -37,4 +37,6 @@ export interface Carrier {
   readonly records: boolean;
   /** Whether the query of a `ws_url` comes in `start`, and not with the request for the socket. */
   readonly signsStart: boolean;
+  /** Milliseconds of audio to whose multiple the last message of it is padded. */
+  readonly frame: number;
 }

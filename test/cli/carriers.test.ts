@@ -64,7 +64,7 @@ const carriers: readonly Carrier[] = [
     account: sid,
     other: "AC00000000000000000000000000000000",
     wrong: "SK0123456789abcdef0123456789abcdef",
-    wrongWords: "an account SID",
+    wrongWords: '"AC" and 32',
     key: token,
     piece: "0f1e2d",
     path: `/2010-04-01/Accounts/${sid}/Calls.json`,
@@ -76,7 +76,7 @@ const carriers: readonly Carrier[] = [
     rate: 1,
     secrets: ["auth token"],
     kept: "authToken",
-    played: /Play +for 3 s/,
+    played: /Play +for 3 s, http:\S+\/sample\/hello\.wav/,
     keyName: "Auth token",
     noNumber: {
       status: 400,
@@ -121,7 +121,7 @@ const carriers: readonly Carrier[] = [
     rate: 1,
     secrets: ["API key"],
     kept: "apiKey",
-    played: /Play +for 3 s/,
+    played: /Play +for 3 s, http:\S+\/sample\/hello\.wav/,
     keyName: "API key",
     noNumber: { status: 422, message: "To is not a valid phone number" },
   },
@@ -262,7 +262,6 @@ describe.each(carriers)("$name", (carrier) => {
     }
     const text = await untilNotified(emulator);
     expect(text).toMatch(carrier.played);
-    expect(text).toContain(`${emulator.field("base URL")}/sample/hello.wav`);
     emulator.kill("SIGINT");
     const { code, stdout } = await emulator.ended;
     expect(code).toBe(0);

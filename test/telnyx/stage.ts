@@ -101,6 +101,7 @@ export const carrier: MarkupCarrier = {
   rejected: "failed",
   records: true,
   signsStart: true,
+  frame: 20,
   startApplication,
   verifies: ({ body, headers }, key) => isAccepted(new TelnyxWebhook(key), body, headers),
   otherSecret: otherKey,

@@ -64,12 +64,13 @@ const interrupted = async (bridge: Bridge) => {
   const { emulator, client } = await startTwilio({
     clock: "real",
     ringDuration: 0,
-    callee: [
-      { type: "listen", ms: 900 },
-      { type: "say", audio: new Int16Array(8 * 600).fill(14_000) },
-      { type: "silence", ms: 600 },
-      { type: "hangup" },
-    ],
+    callee: async function* () {
+      yield { type: "listen", ms: 900 };
+      yield { type: "say", audio: new Int16Array(8 * 600).fill(14_000) };
+      while (truncations.length === 0) yield { type: "silence", ms: 20 };
+      yield { type: "silence", ms: 600 };
+      yield { type: "hangup" };
+    },
   });
   const twiml = `<Response><Connect><Stream url="${url}"/></Connect></Response>`;
   const { sid } = await client.calls.create({ from, to: answering, twiml });

@@ -72,11 +72,15 @@ describe("Connect/Stream", () => {
 });
 
 describe("Start/Stream", () => {
-  it("has the tracks in its start", async () => {
+  it("has the tracks in its start, and takes nothing from the application", async () => {
     const both = stream.replace("/>", ' track="both_tracks"/>');
     const document = `<Response><Start>${both}</Start><Pause length="1"/></Response>`;
-    const { socket } = await streamed(() => {}, document);
+    const { socket, call, audio } = await streamed(({ event }, to) => {
+      if (event === "start") to.play(100);
+    }, document);
     expect(socket.sent[1]).toMatchObject({ start: { tracks: ["inbound", "outbound"] } });
+    expect(audio?.played).toEqual([]);
+    expect(streamOf(call)).toMatchObject({ ignored: ["media"] });
   });
 
   it("that fails is in the history, and the flow goes on", async () => {

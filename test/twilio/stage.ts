@@ -69,6 +69,7 @@ export const carrier: MarkupCarrier = {
   rejected: "no-answer",
   records: true,
   signsStart: true,
+  frame: 1,
   startApplication,
   verifies: isSigned,
   otherSecret: "the token of another account",

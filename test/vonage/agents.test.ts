@@ -16,7 +16,7 @@ import type { Behaviour } from "../agents/model.ts";
 import { type Conversation, converse } from "../agents/protocols/openai.ts";
 import { applicationId, signatureSecret } from "../unit/vonage/service.ts";
 
-// Time is that of the test; what needs none, such as the signature of a request, goes on by itself.
+// Time is that of the test, and waits for the signatures, which are made and verified by other threads.
 const toFake = [
   "setTimeout",
   "clearTimeout",
@@ -25,12 +25,33 @@ const toFake = [
   "performance",
   "Date",
 ] as const;
-beforeEach(() => void vi.useFakeTimers({ toFake: [...toFake] }));
-afterEach(() => void vi.useRealTimers());
+const { subtle } = crypto;
+let signing = 0;
+const counted =
+  <Args extends unknown[], Result>(sign: (...args: Args) => Promise<Result>) =>
+  (...args: Args): Promise<Result> => {
+    signing++;
+    return sign.apply(subtle, args).finally(() => {
+      signing--;
+    });
+  };
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: [...toFake] });
+  const { digest, importKey, sign, verify } = subtle;
+  vi.spyOn(subtle, "digest").mockImplementation(counted(digest));
+  vi.spyOn(subtle, "importKey").mockImplementation(counted(importKey) as never);
+  vi.spyOn(subtle, "sign").mockImplementation(counted(sign));
+  vi.spyOn(subtle, "verify").mockImplementation(counted(verify));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 /** A millisecond passes. */
 const tick = async (): Promise<void> => {
-  await new Promise((resolve) => setImmediate(resolve));
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (signing > 0);
   await vi.advanceTimersByTimeAsync(1);
 };
 
@@ -145,24 +166,24 @@ const call = async (
   });
   const { apiKey, fetch } = emulator;
   const client = new Client(apiKey, { service, baseUrl: "https://emulator.test", fetch });
-  let id: string | undefined;
-  client.calls
-    .create({
+  /** Lets time pass until something has come of it. */
+  const passUntil = async <Value>(promise: Promise<Value>): Promise<Value> => {
+    let isSettled = false;
+    const settled = promise.finally(() => {
+      isSettled = true;
+    });
+    while (!isSettled) await tick();
+    return settled;
+  };
+  const { id } = await passUntil(
+    client.calls.create({
       from_number: "+12025550199",
       to_number: "+12025550100",
       flow_url: "https://app.test/flow",
       status_callback_url: "https://app.test/status",
-    })
-    .then((placed) => {
-      id = placed.id;
-    });
-  while (!id) await tick();
-  let ended = false;
-  const over = emulator.ended(id).finally(() => {
-    ended = true;
-  });
-  while (!ended) await tick();
-  const { flow_error, history } = await over;
+    }),
+  );
+  const { flow_error, history } = await passUntil(emulator.ended(id));
   conversation?.stop();
   expect(flow_error).toBeUndefined();
   while (ends.length === 0) await tick();

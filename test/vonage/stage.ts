@@ -37,6 +37,7 @@ export const carrier: Carrier = {
   rejected: "failed",
   records: false,
   signsStart: false,
+  frame: 20,
 };
 
 /** Vonage's client, as an application has it: only its host is another. */

@@ -147,7 +147,9 @@ describe.each(carriers)("$name", (carrier) => {
           ...{ name: "BadParametersException", param: "apiKey", placed: "no" },
           message: expect.stringMatching(/\(no call was placed\)$/),
         });
-        expect(error.message).toContain(carrier.keyRule);
+        // What a function returns is seen later, and by another rule.
+        if (apiKey === given || carrier.unusableKeys.some(([, one]) => one === key))
+          expect(error.message).toContain(carrier.keyRule);
         const part = key && (key.length > 90 ? key.slice(60, 90) : key);
         if (part) expect(inspect(error)).not.toContain(part);
       }
