@@ -9,7 +9,7 @@ export const from = "+12025550199";
 export const answering = "+12025550100";
 
 /** Listens on a free port until the test is over, and returns where. */
-export const listen = async (server: Server): Promise<string> => {
+const listen = async (server: Server): Promise<string> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(
     () =>
@@ -54,7 +54,7 @@ export const startEmulator = async (options: EmulatorOptions) => {
 };
 
 /** A request as an application received it. */
-export interface Received<Fields> {
+interface Received<Fields> {
   readonly path: string;
   readonly method: string;
   /** Of the query of a GET, and of the body of a POST. */

@@ -45,7 +45,7 @@ export const place = async (client: Telnyx, body: CallBody): Promise<string> => 
 };
 
 /** Whether Telnyx's own verifier accepts a request. */
-export const isAccepted = async (
+const isAccepted = async (
   webhook: TelnyxWebhook,
   body: string,
   headers: Readonly<Record<string, string>>,
