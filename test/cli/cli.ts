@@ -175,15 +175,16 @@ export const start = (
   return run(command, [...first, ...args], env);
 };
 
-/** Starts `outdial` in a shell, its streams led elsewhere: `1>/dev/full`, `| head -1`. */
+/** Starts `outdial` in a shell, its streams led elsewhere: `1>/dev/full`, `| head -1`; and with a limit: `ulimit -f 1`. */
 export const startInShell = (
   runtime: Runtime,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   redirection: string,
+  limit = ":",
 ): RunningProcess => {
   const words = [...commands[runtime]({}), ...args].map((word) => `'${word}'`);
-  return run("sh", ["-c", `${words.join(" ")} ${redirection}`], env);
+  return run("sh", ["-c", `${limit}; ${words.join(" ")} ${redirection}`], env);
 };
 
 /** Starts `outdial` under Node on a terminal of its own, whose keys are written to its `child.stdin`. */

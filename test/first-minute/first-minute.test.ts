@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   appendFileSync,
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,6 +14,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
+import { packed } from "../package/project.ts";
 import { type Registry, startRegistry } from "../package/registry.ts";
 
 // What a newcomer does, on each runtime: create, install, test, start, and place a call. The package comes out of a
@@ -41,6 +43,9 @@ const environment = (): Record<string, string> => ({
   npm_config_cache: join(folder, "npm"),
   DENO_DIR: join(folder, "deno"),
   BUN_INSTALL_CACHE_DIR: join(folder, "bun"),
+  YARN_CACHE_FOLDER: join(folder, "yarn"),
+  XDG_CACHE_HOME: join(folder, "cache"),
+  XDG_DATA_HOME: join(folder, "data"),
   XDG_STATE_HOME: join(folder, "state"),
   XDG_CONFIG_HOME: join(folder, "config"),
   WRANGLER_SEND_METRICS: "false",
@@ -104,7 +109,7 @@ const commands: Readonly<Record<string, { install?: string; test: string; start:
   node: { install: "npm install", test: "npm test", start: "npm start" },
   bun: { install: "bun install", test: "bun test", start: "bun start" },
   deno: { test: "deno test --no-prompt", start: "deno task start" },
-  worker: { install: "npm install", test: "npm test", start: "npm start -- --port $PORT" },
+  worker: { install: "npm install", test: "npm test", start: "npm start" },
   lambda: {
     install: "npm install",
     test: "npm test",
@@ -152,7 +157,12 @@ describe.each(Object.entries(commands))(
       for (const [name, value] of Object.entries(settings)) {
         appendFileSync(join(project, ".env"), `${name}=${value}\n`);
       }
-      const application = start(project, serve.replace("$PORT", `${port}`));
+      const manifest = join(project, "package.json");
+      if (target === "worker") {
+        const text = readFileSync(manifest, "utf8");
+        writeFileSync(manifest, text.replace("--port 3000", `--port ${port}`));
+      }
+      const application = start(project, serve);
       const isListening = () =>
         fetch(url).then(
           ({ status }) => status,
@@ -174,9 +184,58 @@ describe.each(Object.entries(commands))(
   },
 );
 
+test("a Worker is ready to be deployed, its settings as secrets", async () => {
+  const project = join(home, "worker");
+  copyFileSync(join(project, ".env.example"), join(project, ".env.production"));
+  const printed = await run(project, "npm run deploy -- --dry-run");
+  expect(printed).toMatch(/Total Upload/);
+  // Neither in what is uploaded as code, nor as variables that anybody with an account can read.
+  expect(printed).not.toMatch(/OUTDIAL_API_KEY: ""|Vars/);
+});
+
 test("a project that needs nothing else has three packages", () => {
   const names = readdirSync(join(home, "bun/node_modules")).filter((name) => !name.startsWith("."));
   expect(names.sort()).toEqual(["ky", "outdial", "valibot"]);
+});
+
+/** How a package manager puts a package into an empty project, runs its command, and tests a project. */
+const managers: Readonly<Record<string, { add: string; run: string; test: string }>> = {
+  npm: { add: "npm install", run: "npx --no --", test: "npm install && npm test" },
+  pnpm: {
+    add: "npx --yes pnpm@10 add",
+    run: "npx --yes pnpm@10 exec",
+    test: "npx --yes pnpm@10 install && npx --yes pnpm@10 test",
+  },
+  "yarn 1": {
+    add: "npx --yes yarn@1 add",
+    run: "npx --yes yarn@1 --silent",
+    test: "npx --yes yarn@1 install && npx --yes yarn@1 test",
+  },
+  bun: { add: "bun add", run: "bunx --no-install", test: "bun install && bun run test" },
+};
+
+describe.each(Object.entries(managers))("with %s", (name, { add, run: start, test: testing }) => {
+  test("a project of a tarball gets that tarball, and not a package of its name", async () => {
+    const { tarball } = packed();
+    const project = join(folder, `with ${name}`);
+    mkdirSync(project);
+    writeFileSync(join(project, "package.json"), '{ "private": true }');
+    await run(project, `${add} ${tarball}`);
+    const calls = join(folder, `calls ${name}`);
+    await run(project, `${start} outdial init "${calls}" --on node`);
+    const { dependencies } = JSON.parse(readFileSync(join(calls, "package.json"), "utf8"));
+    expect(dependencies.outdial).toBe(`file:${tarball}`);
+    expect(await run(calls, testing)).toMatch(passed.node);
+  });
+});
+
+test("npm install --global of a tarball: it is unknown where that is, and the command says so", async () => {
+  const prefix = join(folder, "global");
+  await run(home, `npm install --global --prefix ${prefix} ${packed().tarball}`);
+  const line = `${prefix}/bin/outdial init ${folder}/unknown --on node`;
+  const { code, stderr } = await execute("sh", ["-c", line], environment());
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("--package") });
+  await run(home, `${line} --package ${packed().tarball}`);
 });
 
 describe("outdial completion", () => {
@@ -197,6 +256,10 @@ describe("outdial completion", () => {
     expect(await fish("outdial call --fl")).toMatch(/^--flow\t/);
     expect(await fish("outdial init --on d")).toMatch(/^deno\t/);
     expect(await fish("outdial trigger bu")).toBe("busy\n");
+    expect(await fish("outdial --v")).toMatch(/^--version\t/);
+    // Only the first word is the command.
+    expect(await fish("outdial help init --fo")).toBe("");
+    expect(await fish("outdial call --to init --fl")).toMatch(/^--flow\t/);
   });
 
   test("zsh takes the script, and completes with it", async () => {

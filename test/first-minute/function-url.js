@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const { handler } = await import(pathToFileURL(join(process.cwd(), "dist/handler.mjs")).href);
+const { handler } = await import(pathToFileURL(join(process.cwd(), "dist/app.mjs")).href);
 
 createServer(async (request, response) => {
   const chunks = await request.toArray();

@@ -1,10 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
 import { install, packed } from "./project.ts";
-import { type Registry, startRegistry } from "./registry.ts";
 
 // `npm run first-minute` installs and starts each of them, too.
 
@@ -25,46 +24,77 @@ const init = (...args: readonly string[]) =>
 const read = (target: string, file: string): string =>
   readFileSync(join(project, target, file), "utf8");
 
-const main: Readonly<Record<string, readonly string[]>> = {
-  worker: ["package.json", "wrangler.toml"],
-  deno: ["deno.json", "main.ts"],
-  bun: ["main.ts", "package.json"],
-  node: ["main.ts", "package.json"],
-  lambda: ["handler.ts", "package.json"],
-};
-const targets = Object.keys(main);
-
-let registry: Registry;
+const targets = ["worker", "deno", "bun", "node", "lambda"];
+const { version } = JSON.parse(readFileSync(path("package.json"), "utf8"));
 
 beforeAll(async () => {
-  registry = await startRegistry(temporary);
+  // What else the projects install.
+  for (const name of ["@hono/node-server", "@types/node", "undici-types"]) {
+    mkdirSync(join(project, "node_modules", dirname(name)), { recursive: true });
+    symlinkSync(path(`node_modules/${name}`), join(project, "node_modules", name));
+  }
   for (const target of targets) {
-    const source = target === "deno" ? ["--package", "^0.1.0"] : [];
-    const { code, stdout, stderr } = await init(target, "--on", target, ...source);
+    const { code, stdout, stderr } = await init(target, "--on", target);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`cd ${target}\n`);
   }
 });
 
-afterAll(() => registry.close());
-
 describe.each(targets)("outdial init --on %s", (target) => {
+  const manifest = target === "deno" ? "deno.json" : "package.json";
+  const six = [".env.example", ".gitignore", "README.md", "app.test.ts", "app.ts", manifest];
+
   test("writes six files", () => {
-    const common = [".env.example", ".gitignore", "app.test.ts", "app.ts"];
-    expect(readdirSync(join(project, target)).sort()).toEqual(
-      [...common, ...(main[target] ?? [])].sort(),
-    );
+    expect(readdirSync(join(project, target)).sort()).toEqual(six);
   });
 
-  test("writes no key and no secret, and git ignores the file that will have them", () => {
+  test("writes no key and no secret, and git ignores the files that will have them", () => {
     const settings = read(target, ".env.example");
     for (const name of ["OUTDIAL_API_KEY", "SIGNING_SECRET", "CALL_TOKEN"]) {
       expect(settings).toMatch(new RegExp(`^${name}=$`, "m"));
     }
-    expect(read(target, ".gitignore").split("\n")).toContain(".env");
-    for (const file of readdirSync(join(project, target))) {
-      expect(read(target, file)).not.toMatch(/\bak_|whsec_|[0-9a-f]{32}/);
+    expect(read(target, ".gitignore").split("\n")).toContain(".env*");
+    for (const file of six) expect(read(target, file)).not.toMatch(/\bak_|whsec_|[0-9a-f]{32}/);
+  });
+
+  test("explains in README each file, each setting's file, and only scripts and pages that exist", () => {
+    const readme = read(target, "README.md");
+    expect(readme).not.toMatch(/\{\w+\}|undefined/);
+    for (const file of six.filter((name) => name !== "README.md")) {
+      expect(readme).toContain(`| \`${file}\` | `);
     }
+    const { scripts, tasks } = JSON.parse(read(target, manifest));
+    const run = /\b(?:npm|bun|deno)(?: run| task)? (emulator|start|test|build|deploy)\b/g;
+    const named = new Set([...readme.matchAll(run)].map(([, name = ""]) => name));
+    expect(Object.keys(scripts ?? tasks)).toEqual(expect.arrayContaining([...named]));
+    expect([...named]).toContain("test");
+    const pages = [...readme.matchAll(/node_modules\/outdial\/(docs\/[\w-]+\.md)/g)];
+    expect(pages.length).toBeGreaterThan(2);
+    for (const [, page = ""] of pages) expect(packed().files).toContain(page);
+  });
+
+  test("has a workflow in README that installs and tests as its first lines do", () => {
+    const readme = read(target, "README.md");
+    const [, workflow = ""] = /^```yaml\n(.+?)^```/ms.exec(readme) ?? [];
+    const runs = [...workflow.matchAll(/- run: (.+)$/gm)].map(([, command]) => command);
+    expect(runs.length).toBe(2);
+    const typed = [...readme.matchAll(/^[12]\. `([^`]+)`/gm)].map(([, command]) => command);
+    expect(typed.slice(0, 2)).toEqual(runs);
+  });
+
+  test("installs the same outdial as the command, from this tarball, and says that nobody else has it", () => {
+    const spec = `file:${packed().tarball}`;
+    if (target === "deno") {
+      const install = `\`npm install --no-save --prefix . ${packed().tarball} @types/node\``;
+      expect(read(target, "README.md")).toContain(install);
+      expect(JSON.parse(read(target, manifest)).nodeModulesDir).toBe("manual");
+    } else {
+      const { name, dependencies } = JSON.parse(read(target, manifest));
+      expect([name, dependencies.outdial]).toEqual([target, spec]);
+    }
+    expect(read(target, "README.md")).toContain(
+      `outdial is installed from \`${packed().tarball}\`, which no other machine has.`,
+    );
   });
 });
 
@@ -75,36 +105,15 @@ test("the Worker imports the client without ky, and every other project the defa
   }
 });
 
-test.each(targets.filter((target) => target !== "deno"))(
-  "a project for %s installs the same outdial as the command: from this tarball",
-  (target) => {
-    const { name, dependencies } = JSON.parse(read(target, "package.json"));
-    expect(name).toBe(target);
-    const from = dependencies.outdial.replace("file:", "");
-    expect(existsSync(from) && readFileSync(from).equals(readFileSync(packed().tarball))).toBe(
-      true,
-    );
-  },
-);
-
-test("Deno takes no tarball, and is told so before anything is written", async () => {
-  expect(await init("other", "--on", "deno")).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("pass --package"),
-  });
-  expect(existsSync(join(project, "other"))).toBe(false);
-});
-
 test("what is there is not overwritten, and is named", async () => {
   const before = read("node", "app.ts");
   const { code, stdout, stderr } = await init("node", "--on", "worker");
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
-    "outdial: package.json, app.ts, app.test.ts, .env.example, .gitignore exist, and nothing was written; " +
-      "--force overwrites\n",
+    "outdial: package.json, app.ts, app.test.ts, .env.example exist, and nothing was written: " +
+      "name a new folder, or pass --force to overwrite\n",
   );
   expect(read("node", "app.ts")).toBe(before);
-  expect(existsSync(join(project, "node/wrangler.toml"))).toBe(false);
 });
 
 describe("the test of the new project passes", () => {
@@ -118,18 +127,36 @@ describe("the test of the new project passes", () => {
     expect(stdout + stderr).toMatch(passed);
   });
 
-  test("on Deno, with the package out of a registry", async () => {
-    const cwd = mkdtempSync(join(tmpdir(), "outdial-deno-"));
-    // Without a folder above it in which npm has installed something.
-    const created = await init(cwd, "--on", "deno", "--package", "^0.1.0");
-    expect(created.code).toBe(0);
+  test("on Deno, with what npm has installed", async () => {
+    const cwd = join(project, "deno");
+    symlinkSync(join(project, "node_modules"), join(cwd, "node_modules"));
     const { code, stdout, stderr } = await execute(
       bin("deno"),
       ["test", "--no-prompt"],
-      { NPM_CONFIG_REGISTRY: registry.url, DENO_DIR: join(temporary, "deno") },
+      // Nothing is downloaded.
+      { NPM_CONFIG_REGISTRY: "http://127.0.0.1:9", DENO_DIR: join(temporary, "none") },
       { cwd },
     );
     expect(code, stdout + stderr).toBe(0);
     expect(stdout).toContain("4 passed");
+  });
+});
+
+test("a project of a release takes that version from a registry, and Deno does without npm", async () => {
+  const range = `^${version}`;
+  for (const target of ["node", "deno"]) {
+    const folder = join(temporary, target);
+    const { code, stdout } = await init(folder, "--on", target, "--package", range);
+    expect(code).toBe(0);
+    expect(stdout.includes("npm install")).toBe(target === "node");
+    expect(readFileSync(join(folder, "README.md"), "utf8")).not.toContain("no other machine");
+  }
+  const { dependencies } = JSON.parse(readFileSync(join(temporary, "node/package.json"), "utf8"));
+  expect(dependencies.outdial).toBe(range);
+  const deno = JSON.parse(readFileSync(join(temporary, "deno/deno.json"), "utf8"));
+  expect(deno).toMatchObject({
+    imports: { outdial: `npm:outdial@${range}` },
+    nodeModulesDir: "auto",
+    tasks: { emulator: expect.stringContaining(`'npm:outdial@${range}' emulator`) },
   });
 });

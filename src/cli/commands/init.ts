@@ -1,6 +1,3 @@
-import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import {
   type Command,
   defineCommand,
@@ -10,8 +7,18 @@ import {
   UsageError,
   type Values,
 } from "../command.ts";
-import { filesOf, installedFrom, isTarget, type TargetName, targets } from "../init/project.ts";
-import { codeOf, jsonLine, type Paint } from "../terminal.ts";
+import { type Plan, planOf, write } from "../init/files.ts";
+import {
+  filesOf,
+  isTarget,
+  lines,
+  quoted,
+  stepsOf,
+  type TargetName,
+  targets,
+} from "../init/project.ts";
+import { installedFrom, type Source, sourceOf, specOf } from "../init/source.ts";
+import { jsonLine, type Paint } from "../terminal.ts";
 
 const flags = {
   on: {
@@ -23,7 +30,7 @@ const flags = {
   package: {
     type: "string",
     value: "version",
-    help: "outdial's version or tarball; default: where this command is from",
+    help: "version or tarball of outdial; default: what this command is from",
   },
   force: { type: "boolean", help: "overwrites files that exist" },
   json: { type: "boolean", help: "the result as one line of JSON; errors too, on stderr" },
@@ -35,74 +42,89 @@ interface Wanted {
   readonly target: TargetName;
 }
 
+/** @throws {UsageError} if it is empty, as an unset variable of a script is, or no name that can be printed */
+const checked = (folder: string): string => {
+  if (folder === "") throw new UsageError("<dir> is empty: leave it out for the current folder");
+  if (/\p{Cc}/u.test(folder)) throw new UsageError("<dir> has a control character");
+  return folder;
+};
+
 /** @throws {UsageError} if something is not given and nobody can be asked */
 const wantedOf = async (
-  [folder]: readonly string[],
+  [given]: readonly string[],
   { on, json }: Values<typeof flags>,
   { terminal, signal }: Host,
 ): Promise<Wanted> => {
+  const folder = given === undefined ? undefined : checked(given);
   if (on && isTarget(on)) return { folder: folder ?? ".", target: on };
   if (json || !terminal.isInteractive) {
     throw new UsageError(`--on is missing: ${Object.keys(targets).join(", ")}`);
   }
   const { askFolder, askTarget } = await import("../init/questions.ts");
-  return { folder: folder ?? (await askFolder(signal)), target: await askTarget(signal) };
+  return {
+    folder: folder ?? checked(await askFolder(signal)),
+    target: await askTarget(signal),
+  };
+};
+
+/** @throws {UsageError} if it is unknown where outdial comes from */
+const sourceFor = (named: string | undefined): Source => {
+  if (named !== undefined) {
+    const source = sourceOf(named, process.cwd());
+    if (source) return source;
+    throw new UsageError(
+      "--package must be a version, the URL of a tarball, or a path that exists",
+    );
+  }
+  const source = installedFrom();
+  if (source) return source;
+  throw new UsageError(
+    "it is unknown what this outdial was installed from, and another package may have its name on npm: " +
+      "pass --package with the path of its tarball",
+  );
 };
 
 /** @throws {Failure} if files exist that may not be overwritten */
 const checkExisting = async (
-  existing: readonly string[],
+  { overwritten }: Plan,
   { force, json }: Values<typeof flags>,
   { terminal, signal }: Host,
 ): Promise<void> => {
-  if (existing.length === 0 || force) return;
+  if (overwritten.length === 0 || force) return;
   if (!json && terminal.isInteractive) {
     const { askOverwrite } = await import("../init/questions.ts");
-    if (await askOverwrite(existing, signal)) return;
+    if (await askOverwrite(overwritten, signal)) return;
     throw new Failure("nothing was written", exits.refused);
   }
-  const verb = existing.length > 1 ? "exist" : "exists";
+  const verb = overwritten.length > 1 ? "exist" : "exists";
   throw new Failure(
-    `${existing.join(", ")} ${verb}, and nothing was written; --force overwrites`,
+    `${overwritten.join(", ")} ${verb}, and nothing was written: name a new folder, or pass --force to overwrite`,
     exits.refused,
-    { existing },
+    { existing: overwritten },
   );
 };
 
-/** @throws {Failure} with the file that cannot be written */
-const write = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
-  let file = "";
-  try {
-    await mkdir(folder, { recursive: true });
-    for (const [name, content] of Object.entries(files)) {
-      file = name;
-      await writeFile(join(folder, name), content);
-    }
-  } catch (error) {
-    const what = file || "the folder";
-    throw new Failure(`${what} cannot be written: ${codeOf(error) ?? "unknown"}`, exits.refused);
-  }
+/** What became of a file. */
+const fateOf = (name: string, { overwritten, extended, kept }: Plan): string => {
+  if (kept.includes(name)) return "kept";
+  if (extended.includes(name)) return "extended";
+  return overwritten.includes(name) ? "overwritten" : "created";
 };
-
-/** A path as an argument of a shell. */
-const quoted = (path: string): string =>
-  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 /** The files, and what to type next. */
 const summary = (
   { folder, target }: Wanted,
-  files: readonly string[],
-  existing: readonly string[],
+  source: Source,
+  names: readonly string[],
+  plan: Plan,
   paint: Paint,
 ): string => {
-  const steps = targets[target].steps.map(([command, explanation = ""]) =>
-    explanation ? `  ${command.padEnd(20)}   ${paint("dim", `# ${explanation}`)}` : `  ${command}`,
-  );
+  const steps = lines(stepsOf(target, source), (comment) => paint("dim", comment));
+  const all = folder === "." ? steps : [`cd ${quoted(folder)}`, ...steps];
   return [
-    ...files.map((file) => `${existing.includes(file) ? "overwritten" : "created"}  ${file}`),
-    "\nNext:\n",
-    ...(folder === "." ? [] : [`  cd ${quoted(folder)}`]),
-    ...steps,
+    ...names.map((name) => `${fateOf(name, plan)}  ${name}`),
+    plan.kept.includes("README.md") ? "\nNext:\n" : "\nNext, as README.md says:\n",
+    ...all.map((line) => `  ${line.replaceAll("\n", "\n  ")}`),
   ].join("\n");
 };
 
@@ -111,9 +133,10 @@ export const command: Command = defineCommand({
   args: ["dir?"],
   flags,
   notes: [
-    `Six files: an application that places calls and receives their notifications and flow requests, and
-its test on the emulator. They contain no key. The folder is the current one by default.`,
-    "A file that exists is overwritten only with --force, or if you say so on a terminal.",
+    `Six files: an application that places calls and receives their notifications and flow requests, its
+test on the emulator, and a README. They contain no key. The folder is the current one by default.`,
+    `A file that exists is overwritten only with --force, or if you say so on a terminal. A README that
+exists stays without --force, and lines are added to a .gitignore.`,
   ],
   exits: {
     0: "the project is written",
@@ -122,23 +145,18 @@ its test on the emulator. They contain no key. The folder is the current one by 
     130: "a question was canceled",
   },
   run: async ({ flags: given, args, ...host }) => {
-    const source = given.package ?? installedFrom();
+    const source = sourceFor(given.package);
     const wanted = await wantedOf(args, given, host);
     const { folder, target } = wanted;
-    if (target === "deno" && /[:/]/.test(source)) {
-      throw new UsageError(
-        "Deno installs outdial from a registry only, and this one is not from there: pass --package",
-      );
-    }
     const files = filesOf(target, folder, source);
     const names = Object.keys(files);
-    const existing = names.filter((name) => existsSync(join(folder, name)));
-    await checkExisting(existing, given, host);
-    await write(folder, files);
-    const line = given.json
-      ? jsonLine({ dir: folder, on: target, outdial: source, files: names, overwritten: existing })
-      : undefined;
-    await host.terminal.print(line ?? summary(wanted, names, existing, host.terminal.paint));
+    const plan = await planOf(folder, files, given.force ?? false);
+    await checkExisting(plan, given, host);
+    await write(folder, plan);
+    const { overwritten, extended, kept } = plan;
+    const result = { dir: folder, on: target, outdial: specOf(source), files: names };
+    const line = given.json ? jsonLine({ ...result, overwritten, extended, kept }) : undefined;
+    await host.terminal.print(line ?? summary(wanted, source, names, plan, host.terminal.paint));
     return exits.done;
   },
 });

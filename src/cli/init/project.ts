@@ -1,7 +1,5 @@
 /// <reference path="./text.d.ts" />
-import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, resolve } from "node:path";
 import { version } from "../../../package.json";
 import test from "../templates/app.test.ts?text";
 import app from "../templates/app.ts?text";
@@ -15,89 +13,117 @@ import lambdaManifest from "../templates/lambda.json?text";
 import lambdaHandler from "../templates/lambda.ts?text";
 import nodeManifest from "../templates/node.json?text";
 import nodeServer from "../templates/node.ts?text";
+import readme from "../templates/readme.md?text";
 import workerManifest from "../templates/worker.json?text";
-import wrangler from "../templates/wrangler.toml?text";
-
-/** The files that every project has. */
-const common = {
-  "app.ts": app,
-  "app.test.ts": test,
-  ".env.example": settings,
-  ".gitignore": ignored,
-} as const;
-
-/** Where size and start-up time count, the client without ky. */
-const appOnWorkers = app.replace('from "outdial";', 'from "outdial/fetch";');
+import worker from "../templates/worker.ts?text";
+import { type Source, specOf } from "./source.ts";
 
 /** A command for the terminal, and what it does. */
 type Step = readonly [command: string, explanation?: string];
 
-const fillIn: Step = ["cp .env.example .env", "then fill it in"];
-const firstCall: Step = [
-  `set -a; . ./.env; printf 'Authorization: Bearer %s' "$CALL_TOKEN" |
-    curl http://127.0.0.1:3000/call -H @- -d '{ "to_number": "+12025550100" }'`,
-];
-
-/** What to type in a new project whose packages `manager` installs; `run` is how it starts a script. */
-const steps = (install: readonly Step[], test: string, run: string, start: string): Step[] => [
-  ...install,
-  [test, "places calls on the emulator"],
-  fillIn,
-  [`${run} emulator`, "the service on this machine; prints its key"],
-  [start, "in another terminal"],
-  firstCall,
-];
-
 /** A kind of project. */
 interface Target {
-  /** Its name in a question. */
+  /** Its name for people. */
   readonly label: string;
   readonly manifest: "package.json" | "deno.json";
-  /** The text of each file, by its path. */
-  readonly files: Readonly<Record<string, string>>;
-  readonly steps: readonly Step[];
+  /** The text of the manifest, and what README says of it. */
+  readonly text: string;
+  readonly about: string;
+  /** What stands below the application in app.ts, and makes it run here. */
+  readonly server: string;
+  /** The entry that has the client, unless it is the first one. */
+  readonly entry?: "outdial/fetch";
+  /** Installs the packages. */
+  readonly install?: string;
+  readonly test: string;
+  /** What to type after the test. */
+  readonly next: readonly Step[];
+  /** How it goes live: a sentence or more. */
+  readonly live: string;
+  /** The step of a workflow that installs the runtime: the action, and what it is told. */
+  readonly setup: readonly [action: string, input: string];
 }
+
+/** What to type where the application runs on this machine: `run` starts a script. */
+const locally = (run: string, start: string): readonly Step[] => [
+  [`${run} emulator`, "the service on this machine; prints its key"],
+  ["cp .env.example .env", "in another terminal; then fill it in"],
+  [start],
+  [
+    `set -a; . ./.env; printf 'Authorization: Bearer %s' "$CALL_TOKEN" |
+  curl http://127.0.0.1:3000/call -H @- -d '{ "to_number": "+12025550100" }'`,
+    "in a third terminal; places a call",
+  ],
+];
+
+const behindProxy = (start: string): string =>
+  `Run \`${start}\` behind a proxy that terminates TLS; \`HOST\` and \`PORT\` say where it listens. The settings are in \`.env\`, or in the environment.`;
+
+const scripts = "what it depends on, and its scripts";
+const setupNode = ["actions/setup-node@v6", "node-version: 24"] as const;
 
 /** Where a project can run, by its name on the command line. */
 export const targets = {
   worker: {
     label: "Cloudflare Workers",
     manifest: "package.json",
-    files: {
-      "package.json": workerManifest,
-      "wrangler.toml": wrangler,
-      ...common,
-      "app.ts": appOnWorkers,
-    },
-    steps: steps([["npm install"]], "npm test", "npm run", "npm start"),
+    text: workerManifest,
+    about: `${scripts}, which have the settings of Wrangler`,
+    server: worker,
+    // Size and start-up time count.
+    entry: "outdial/fetch",
+    install: "npm install",
+    test: "npm test",
+    next: locally("npm run", "npm start"),
+    live: "Copy `.env.example` to `.env.production`, fill that in, and run `npm run deploy`: it uploads the code, and the settings as secrets.",
+    setup: setupNode,
   },
   deno: {
     label: "Deno",
     manifest: "deno.json",
-    files: { "deno.json": denoManifest, "main.ts": denoServer, ...common },
-    steps: steps([], "deno test", "deno task", "deno task start"),
+    text: denoManifest,
+    about: "what it imports, and its tasks",
+    server: denoServer,
+    test: "deno test",
+    next: locally("deno task", "deno task start"),
+    live: behindProxy("deno task start"),
+    setup: ["denoland/setup-deno@v2", "deno-version: v2.x"],
   },
   bun: {
     label: "Bun",
     manifest: "package.json",
-    files: { "package.json": bunManifest, "main.ts": bunServer, ...common },
-    steps: steps([["bun install"]], "bun test", "bun run", "bun start"),
+    text: bunManifest,
+    about: scripts,
+    server: bunServer,
+    install: "bun install",
+    test: "bun test",
+    next: locally("bun run", "bun start"),
+    live: behindProxy("bun start"),
+    setup: ["oven-sh/setup-bun@v2", "bun-version: latest"],
   },
   node: {
     label: "Node",
     manifest: "package.json",
-    files: { "package.json": nodeManifest, "main.ts": nodeServer, ...common },
-    steps: steps([["npm install"]], "npm test", "npm run", "npm start"),
+    text: nodeManifest,
+    about: scripts,
+    server: nodeServer,
+    install: "npm install",
+    test: "npm test",
+    next: locally("npm run", "npm start"),
+    live: behindProxy("npm start"),
+    setup: setupNode,
   },
   lambda: {
     label: "AWS Lambda",
     manifest: "package.json",
-    files: { "package.json": lambdaManifest, "handler.ts": lambdaHandler, ...common },
-    steps: [
-      ["npm install"],
-      ["npm test", "places calls on the emulator"],
-      ["npm run build", "writes dist/handler.mjs, to upload"],
-    ],
+    text: lambdaManifest,
+    about: scripts,
+    server: lambdaHandler,
+    install: "npm install",
+    test: "npm test",
+    next: [["npm run build", "writes dist/app.mjs, to upload"]],
+    live: "Upload `dist/app.mjs` to a function with Node 24 and a function URL. Its handler is `app.handler`, its time-out 15 s, and the settings are its environment variables.",
+    setup: setupNode,
   },
 } as const satisfies Record<string, Target>;
 
@@ -106,74 +132,150 @@ export type TargetName = keyof typeof targets;
 
 export const isTarget = (name: string): name is TargetName => Object.hasOwn(targets, name);
 
-const readJson = (file: string): unknown => {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch {
-    return;
-  }
+/** A path as an argument of a shell. */
+export const quoted = (path: string): string => {
+  const plain = path.startsWith("-") ? `./${path}` : path;
+  return /^[\w./-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`;
 };
 
-/** A text inside of a JSON value. */
-const textAt = (json: unknown, ...path: readonly string[]): string | undefined => {
-  let value = json;
-  for (const name of path) {
-    if (typeof value !== "object" || value === null) return;
-    value = new Map<string, unknown>(Object.entries(value)).get(name);
-  }
-  return typeof value === "string" ? value : undefined;
+/** `--prefix`, as npm takes a folder above for the project where it finds no package.json. Deno checks `node:test` by @types/node. */
+const installForDeno = (from: string): string =>
+  `npm install --no-save --prefix . ${from} @types/node`;
+
+/** Deno installs from a registry only, and runs what npm has installed from elsewhere. */
+const installs = (target: TargetName, source: Source): string | undefined => {
+  const { manifest, install }: Target = targets[target];
+  if (manifest === "package.json" || source.kind === "registry") return install;
+  const from = source.kind === "file" ? source.path : source.url;
+  return installForDeno(quoted(from));
 };
 
-/** The folder of the package that this command is part of. */
-const packageFolder = (): string => {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, "package.json")) && folder !== dirname(folder)) {
-    folder = dirname(folder);
-  }
-  return folder;
+/** What to type in a new project, in this order. */
+export const stepsOf = (target: TargetName, source: Source): readonly Step[] => {
+  const { test, next }: Target = targets[target];
+  const install = installs(target, source);
+  return [
+    ...(install ? [[install] as const] : []),
+    [test, "places calls on the emulator"],
+    ...next,
+  ];
 };
 
-/**
- * What a new project installs as outdial: what this command was installed from, so that both are the same
- * code. A clone or a tarball is named by its path, and only a package of a registry by its version.
- */
-export const installedFrom = (folder = packageFolder()): string => {
-  if (existsSync(join(folder, "src"))) return `file:${folder}`;
-  const project = resolve(folder, "../..");
-  const locked = readJson(join(project, "node_modules/.package-lock.json"));
-  const from =
-    textAt(locked, "packages", "node_modules/outdial", "resolved") ??
-    textAt(readJson(join(project, "package.json")), "dependencies", "outdial") ??
-    "";
-  const path = /^file:(.+)$/.exec(from)?.[1] ?? /^.+\.tgz$/.exec(from)?.[0];
-  return path && !URL.canParse(path) ? `file:${resolve(project, path)}` : `^${version}`;
-};
+/** Steps as lines for a terminal, their explanations below each other. */
+export const lines = (
+  steps: readonly Step[],
+  paint: (comment: string) => string,
+): readonly string[] =>
+  steps.flatMap(([command, explanation]) => {
+    if (!explanation) return [command];
+    const comment = paint(`# ${explanation}`);
+    return command.includes("\n") ? [comment, command] : [`${command.padEnd(20)}   ${comment}`];
+  });
 
-/** A name that npm and Cloudflare accept. */
-const nameOf = (folder: string): string =>
-  basename(resolve(folder))
+/** Steps as a list in Markdown. No comments: zsh, when they are pasted, takes them as arguments. */
+const list = (steps: readonly Step[]): string =>
+  steps
+    .map(([command, explanation], at) => {
+      const number = `${at + 1}. `;
+      if (!command.includes("\n")) {
+        return `${number}\`${command}\`${explanation ? `: ${explanation}` : ""}`;
+      }
+      const block = ["```sh", ...command.split("\n"), "```"];
+      return [`${number}${explanation}:`, "", ...block.map((line) => `   ${line}`)].join("\n");
+    })
+    .join("\n");
+
+/** A name that npm and Cloudflare accept, and that is no package which the project installs. */
+export const nameOf = (folder: string): string => {
+  const name = basename(resolve(folder))
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, "-")
-    .replace(/^-+|-+$/g, "") || "calls";
+    .slice(0, 50)
+    .replace(/^-+|-+$/g, "");
+  if (!name) return "calls";
+  return ["outdial", "wrangler", "esbuild"].includes(name) ? `${name}-calls` : name;
+};
 
-/** The files of a new project. */
+const importLine = /^import .+\n/gm;
+
+/** The application and its server as one file, their imports at its top. */
+const joined = ({ server, entry }: Target): string => {
+  const imports = server.match(importLine) ?? [];
+  const own = imports.filter((line) => !line.includes('"./app.ts"')).join("");
+  const application = app.replace('from "outdial";', `from "${entry ?? "outdial"}";`);
+  return `${own}${application}${server.replace(importLine, "")}`;
+};
+
+/** The steps of the workflow in README that come after the checkout. */
+const workflowSteps = (target: TargetName, source: Source): string => {
+  const { setup, test }: Target = targets[target];
+  const install = installs(target, source);
+  return [
+    `      - uses: ${setup[0]}`,
+    `        with:`,
+    `          ${setup[1]}`,
+    ...(install ? [`      - run: ${install}`] : []),
+    `      - run: ${test}`,
+  ].join("\n");
+};
+
+/** What README adds where outdial is a file that no other machine has. */
+const onlyHere = (target: TargetName, { path }: Extract<Source, { kind: "file" }>): string => {
+  const { install }: Target = targets[target];
+  const tarball = `./outdial-${version}.tgz`;
+  const change = install
+    ? `run \`${install.startsWith("bun") ? "bun add" : install} ${tarball}\`, which changes \`package.json\``
+    : `let the workflow run \`${installForDeno(tarball)}\``;
+  return `
+outdial is installed from \`${path}\`, which no other machine has. For CI, put its tarball into this folder (\`npm pack\`
+makes one of a clone), and ${change}.
+`;
+};
+
+const readmeOf = (target: TargetName, name: string, source: Source): string => {
+  const { label, manifest, about, live }: Target = targets[target];
+  const values: Readonly<Record<string, string>> = {
+    name,
+    manifest,
+    about,
+    live,
+    platform: label,
+    docs: "node_modules/outdial/docs",
+    commands: list(stepsOf(target, source)),
+    ci: workflowSteps(target, source),
+  };
+  const text = readme.replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
+  return source.kind === "file" ? text + onlyHere(target, source) : text;
+};
+
+const manifestOf = (target: TargetName, name: string, source: Source): string => {
+  const { manifest, text }: Target = targets[target];
+  if (manifest === "deno.json") {
+    if (source.kind === "registry") return text.replaceAll("@*", `@${source.range}`);
+    // Deno takes from node_modules what npm has installed there.
+    return text.replace('"nodeModulesDir": "auto"', '"nodeModulesDir": "manual"');
+  }
+  const json: { dependencies: object } = JSON.parse(text.replaceAll("{name}", name));
+  const dependencies = { ...json.dependencies, outdial: specOf(source) };
+  return `${JSON.stringify({ ...json, name, dependencies }, null, 2)}\n`;
+};
+
+/** The files of a new project: six. */
 export const filesOf = (
   target: TargetName,
   folder: string,
-  source: string,
+  source: Source,
 ): Readonly<Record<string, string>> => {
-  const { manifest, files }: Target = targets[target];
+  const { manifest }: Target = targets[target];
   const name = nameOf(folder);
-  const written: Record<string, string> = { ...files };
-  if (manifest === "deno.json") {
-    written[manifest] = denoManifest.replaceAll("npm:outdial@*", `npm:outdial@${source}`);
-    return written;
-  }
-  const json: { dependencies: object } = JSON.parse(files[manifest] ?? "");
-  const dependencies = { ...json.dependencies, outdial: source };
-  written[manifest] = `${JSON.stringify({ ...json, name, dependencies }, null, 2)}\n`;
-  if (target === "worker") {
-    written["wrangler.toml"] = wrangler.replace('name = "calls"', `name = "${name}"`);
-  }
-  return written;
+  return {
+    "README.md": readmeOf(target, name, source),
+    [manifest]: manifestOf(target, name, source),
+    "app.ts": joined(targets[target]),
+    "app.test.ts": test,
+    ".env.example": settings,
+    ".gitignore": ignored,
+  };
 };

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { confirm, isCancel, select, text } from "@clack/prompts";
 import { exits, Failure } from "../command.ts";
 import { isTarget, type TargetName, targets } from "./project.ts";
@@ -20,7 +21,8 @@ export const askFolder = async (signal: AbortSignal): Promise<string> => {
   const calls = { placeholder: "calls", defaultValue: "calls" };
   const answer = await text({ message: "In which folder?", ...calls, output, signal });
   if (isCancel(answer)) throw canceled();
-  return answer;
+  // No shell has seen the answer: spaces around it are a slip, and ~ is a habit.
+  return answer.trim().replace(/^~(?=\/|$)/, homedir()) || "calls";
 };
 
 /**

@@ -80,8 +80,3 @@ export const createApp = (
     return new Response(null, { status: 404 });
   };
 };
-
-/** The application as a Cloudflare Worker. */
-export default {
-  fetch: (request: Request, env: Env): Promise<Response> => createApp(env)(request),
-};

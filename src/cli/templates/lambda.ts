@@ -1,10 +1,11 @@
 import type { LambdaFunctionURLHandler } from "aws-lambda";
 import { createApp } from "./app.ts";
 
-const app = createApp(process.env);
+let app: ReturnType<typeof createApp> | undefined;
 
 /** The application behind a function URL. Give the function a time-out of more than 10 s, the client's own. */
 export const handler: LambdaFunctionURLHandler = async (event) => {
+  app ??= createApp(process.env); // Once, and not when a test imports this file.
   const { rawPath, rawQueryString, headers, requestContext, body, isBase64Encoded } = event;
   const url = `https://${requestContext.domainName}${rawPath}?${rawQueryString}`;
   const request = new Request(url, {
