@@ -33,6 +33,7 @@ describe("outdial completion bash", () => {
     expect(bash("")).toEqual([...Object.keys(commands), "help"]);
     expect(bash("c")).toEqual(["call", "completion"]);
     expect(bash("help", "em")).toEqual(["emulator"]);
+    expect(bash("-")).toEqual(["--help", "--version"]);
   });
 
   it.each(Object.entries(commands))("completes every option of %s", async (name, { load }) => {
@@ -43,6 +44,10 @@ describe("outdial completion bash", () => {
   it("completes the values of options and arguments that have a list", () => {
     expect(bash("init", "--on", "")).toEqual(["worker", "deno", "bun", "node", "lambda"]);
     expect(bash("init", "x", "--on", "d")).toEqual(["deno"]);
+    // As bash itself takes `--on=` and `--on=d` apart.
+    expect(bash("init", "--on", "=")).toEqual(["worker", "deno", "bun", "node", "lambda"]);
+    expect(bash("init", "--on", "=", "d")).toEqual(["deno"]);
+    expect(bash("init", "--on", "=", "deno", "--f")).toEqual(["--force"]);
     expect(bash("completion", "")).toEqual(["bash", "zsh", "fish"]);
     expect(bash("trigger", "")).toEqual(scenarios.map(({ name }) => name));
   });
@@ -50,6 +55,8 @@ describe("outdial completion bash", () => {
   it("leaves everything else to the completion of files", () => {
     expect(bash("dial", "peo")).toEqual([]);
     expect(bash("dial", "--do-not-call", "do")).toEqual([]);
+    expect(bash("dial", "--do-not-call", "=", "do")).toEqual([]);
+    expect(bash("init", '"my calls')).toEqual([]);
     expect(scripts.bash).toContain("complete -o default -F _outdial outdial");
   });
 });
@@ -59,7 +66,7 @@ describe("outdial completion zsh", () => {
     for (const [name, { load }] of Object.entries(commands)) {
       expect(scripts.zsh).toContain(`'${name}:`);
       for (const flag of Object.keys((await load()).command.flags)) {
-        expect(scripts.zsh).toContain(`'*--${flag}[`);
+        expect(scripts.zsh).toMatch(new RegExp(`'\\*--${flag}=?\\[`));
       }
     }
     expect(scripts.zsh).toContain(":value:(worker deno bun node lambda)'");
@@ -71,7 +78,7 @@ describe("outdial completion fish", () => {
     for (const [name, { load }] of Object.entries(commands)) {
       expect(scripts.fish).toContain(` -a ${name} -d '`);
       for (const flag of Object.keys((await load()).command.flags)) {
-        const inside = `'__fish_seen_subcommand_from ${name}' -l ${flag} `;
+        const inside = `'__outdial_in ${name}' -l ${flag} `;
         expect(scripts.fish).toContain(inside);
       }
     }

@@ -24,6 +24,14 @@ interface Completed {
   readonly options: readonly Option[];
 }
 
+/** What every command takes. */
+const helpOption: Option = {
+  name: "help",
+  help: "explains the command",
+  takesValue: false,
+  values: [],
+};
+
 /** Every command, out of the tables that its help is made from. */
 const completed = async (
   commands: Readonly<Record<string, Entry>>,
@@ -40,7 +48,7 @@ const completed = async (
           values,
         }),
       );
-      return { name, summary, values: choices, options };
+      return { name, summary, values: choices, options: [helpOption, ...options] };
     }),
   );
   return [...all, { name: "help", summary: "Explains a command.", values: names, options: [] }];
@@ -59,19 +67,29 @@ const bash = (all: readonly Completed[]): string => {
       );
   return `# outdial completion bash: source it from ~/.bashrc
 _outdial() {
-  local command=\${COMP_WORDS[1]} current=\${COMP_WORDS[COMP_CWORD]} words=
+  local command=\${COMP_WORDS[1]} current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} words=
   COMPREPLY=()
+  # Bash makes three words of --on=deno.
+  if [ "$current" = "=" ]; then
+    current=
+  elif [ "$before" = "=" ]; then
+    before=\${COMP_WORDS[COMP_CWORD-2]}
+  fi
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${all.map(({ name }) => name).join(" ")}" -- "$current"))
+    case "$current" in
+      -*) words="--help --version" ;;
+      *) words="${all.map(({ name }) => name).join(" ")}" ;;
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
     return
   fi
-  case "$command \${COMP_WORDS[COMP_CWORD-1]}" in
+  case "$command $before" in
 ${all.flatMap(valuesOf).join("\n")}
     *)
       case "$command $current" in
 ${all
   .map(({ name, options }) => {
-    const words = ["help", ...options.map((option) => option.name)].map((word) => `--${word}`);
+    const words = options.map((option) => `--${option.name}`);
     return `        "${name} -"*) words="${words.join(" ")}" ;;`;
   })
   .join("\n")}
@@ -94,7 +112,9 @@ const zsh = (all: readonly Completed[]): string => {
   const action = (values: readonly string[]): string =>
     values.length > 0 ? `(${values.join(" ")})` : "_files";
   const option = ({ name, help, takesValue, values }: Option): string =>
-    single(`*--${name}[${zshText(help)}]${takesValue ? `:value:${action(values)}` : ""}`);
+    single(
+      `*--${name}${takesValue ? "=" : ""}[${zshText(help)}]${takesValue ? `:value:${action(values)}` : ""}`,
+    );
   return `#compdef outdial
 # outdial completion zsh: source it from ~/.zshrc after compinit, or keep it as _outdial in a folder of $fpath
 _outdial() {
@@ -102,7 +122,11 @@ _outdial() {
 ${all.map(({ name, summary }) => `    ${single(`${name}:${zshText(summary)}`)}`).join("\n")}
   )
   if (( CURRENT == 2 )); then
-    _describe command commands
+    if [[ $words[2] == -* ]]; then
+      _arguments '--help[lists the commands]' '--version[prints the version]'
+    else
+      _describe command commands
+    fi
     return
   fi
   local command=$words[2]
@@ -117,7 +141,13 @@ ${all
   .join("\n")}
   esac
 }
-if [ "$funcstack[1]" = _outdial ]; then _outdial "$@"; else compdef _outdial outdial; fi`;
+if [ "$funcstack[1]" = _outdial ]; then
+  _outdial "$@"
+elif (( $+functions[compdef] )); then
+  compdef _outdial outdial
+else
+  print -u2 "outdial completion: put this line below compinit"
+fi`;
 };
 
 /** A text between the single quotes of fish. */
@@ -125,9 +155,9 @@ const fishText = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`
 
 const fish = (all: readonly Completed[]): string => {
   const lines = all.flatMap(({ name, summary, options, values }) => {
-    const inside = `complete -c outdial -n '__fish_seen_subcommand_from ${name}'`;
+    const inside = `complete -c outdial -n '__outdial_in ${name}'`;
     return [
-      `complete -c outdial -n __fish_use_subcommand -f -a ${name} -d ${fishText(summary)}`,
+      `complete -c outdial -n '__outdial_in ""' -f -a ${name} -d ${fishText(summary)}`,
       ...(values.length > 0 ? [`${inside} -f -a '${values.join(" ")}'`] : []),
       ...options.map(({ name: option, help, takesValue, values: known }) => {
         const value = known.length > 0 ? ` -x -a '${known.join(" ")}'` : takesValue ? " -r" : "";
@@ -135,7 +165,15 @@ const fish = (all: readonly Completed[]): string => {
       }),
     ];
   });
-  return ["# outdial completion fish: outdial completion fish | source", ...lines].join("\n");
+  return `# outdial completion fish: outdial completion fish | source
+# The command is the word after outdial, and no later one: \`outdial help init\` is not init.
+function __outdial_in
+    set -l words (commandline -opc)
+    test "$words[2]" = "$argv[1]"
+end
+complete -c outdial -n '__outdial_in ""' -l help -d 'lists the commands'
+complete -c outdial -n '__outdial_in ""' -l version -d 'prints the version'
+${lines.join("\n")}`;
 };
 
 const shells: Readonly<Record<string, (all: readonly Completed[]) => string>> = {
