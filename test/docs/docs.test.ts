@@ -107,3 +107,37 @@ test("README leads to every page, and llms.txt names each of them and each entry
   const names = Object.keys(entries()).map((entry) => entry.replace(".", "outdial"));
   expect(names.filter((name) => !text.includes(`- \`${name}\`:`))).toEqual([]);
 });
+
+describe("commands that are named exist", () => {
+  const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(
+    read("package.json"),
+  );
+  const workflows = readdirSync(path(".github/workflows")).map(
+    (name) => `.github/workflows/${name}`,
+  );
+  const forContributors = ["README.md", "AGENTS.md", "test/README.md"];
+  const inGitHub = [".github/CONTRIBUTING.md", ".github/AGENTS.md"];
+
+  test.each([...workflows, ...forContributors, ...inGitHub])("in %s", (page) => {
+    const text = read(page);
+    const named = [
+      ...text.matchAll(/\bnpm run ([a-z][\w:-]*)/g),
+      // What `npm run ${{ matrix.command }}` runs.
+      ...(/^ +command:\n((?: +- .+\n)+)/m.exec(text)?.[1] ?? "").matchAll(/^ +- ([a-z][\w:-]*)/gm),
+    ];
+    expect(named.map(([, name = ""]) => name).filter((name) => !(name in scripts))).toEqual([]);
+    if (page.endsWith("ci.yml")) expect(named.length).toBeGreaterThan(20);
+  });
+
+  test("the file of each script is there, and each lockfile that CI keeps a cache by", () => {
+    const files = Object.values(scripts)
+      .flatMap((script) => script.split(" "))
+      .map((word) => word.replace(/^--\w+=/, ""))
+      .filter((word) => word.includes("/"));
+    const lockfiles = workflows.flatMap(
+      (workflow) => read(workflow).match(/\S*package-lock\.json/g) ?? [],
+    );
+    expect([...files, ...lockfiles].filter((file) => !existsSync(path(file)))).toEqual([]);
+    expect(files.length).toBeGreaterThan(15);
+  });
+});
