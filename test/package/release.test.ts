@@ -127,6 +127,15 @@ test("outside of a workflow the step does nothing but fail", async () => {
   expect(read("package.json")).toBe(before);
 });
 
+test("nothing is released while the README says that nothing is", async () => {
+  const guard = commands.find((command) => command.includes("not published")) ?? "";
+  const { code } = await execute("bash", ["-ec", guard.slice(1, -1)], surroundings, { cwd: copy });
+  expect(code).toBe(/not published on npm/.test(read("README.md")) ? 1 : 0);
+  writeFileSync(join(copy, "README.md"), "npm install outdial\n");
+  const after = await execute("bash", ["-ec", guard.slice(1, -1)], surroundings, { cwd: copy });
+  expect(after.code).toBe(0);
+});
+
 test("every file that the README links to is there", () => {
   const files = linksIn(readFileSync(path("README.md"), "utf8")).filter(
     (link) => !/^(https?:|#)/.test(link),
