@@ -110,16 +110,24 @@ const callIn = (body: unknown): unknown => {
   return fieldsOf(data).id ? { ...rest, ...fieldsOf(data) } : body;
 };
 
+/** A request of outdial's own interface. */
+const requestTo = (url: string, key: string, body: string): EncodedCall => ({
+  url,
+  headers: { "X-API-Key": key, "Content-Type": "application/json" },
+  body,
+});
+
+/** The request for a call in outdial's own interface, as `encodeCall` of a service makes it in the carrier's. */
+export const encodeCall = (params: CallParams, baseUrl: string, key: string): EncodedCall =>
+  requestTo(`${apiOf(baseUrl)}/calls/initiate`, key, JSON.stringify(params));
+
 /** The request of the next attempt. */
 const encode = async (
   { settings, params, json, api, known }: Placing,
   { keys: [key], paths: [path] }: Plan,
 ): Promise<EncodedCall> => {
   const { baseUrl, service } = settings;
-  if (!service) {
-    const headers = { "X-API-Key": key, "Content-Type": "application/json" };
-    return { url: `${api}/${path}/initiate`, headers, body: json };
-  }
+  if (!service) return requestTo(`${api}/${path}/initiate`, key, json);
   const encoded = await service.client.encodeCall(params, baseUrl, key);
   // A token of an earlier POST is still valid.
   known.secrets.push(...(encoded.secrets ?? []));

@@ -6,12 +6,12 @@ import { codeOf } from "./terminal.ts";
 /** What a carrier's account is made of. */
 interface Account {
   readonly account: string;
-  readonly keyId: string | undefined;
+  readonly keyId?: string | undefined;
   /** The key that places calls. */
-  readonly apiKey: string;
+  readonly apiKey?: string | undefined;
   /** What verifies the carrier's notifications, where that is not the key. */
-  readonly signatureSecret: string | undefined;
-  readonly callsPerSecond: number | undefined;
+  readonly signatureSecret?: string | undefined;
+  readonly callsPerSecond?: number | undefined;
 }
 
 /** What the commands know of a carrier. */

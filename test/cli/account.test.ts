@@ -58,7 +58,7 @@ describe.each(runtimes)("the account of an emulator, under %s", (runtime) => {
     const key = await regenerate(link, baseUrl);
     expect(key).not.toBe(account.apiKey);
     await says(
-      new RegExp(`key +there is a new one[^\n]*\n\necho "X-API-Key: ${key}" \\| curl [^\n]*\n`),
+      new RegExp(`key +there is a new one[^\n]*\n\necho 'X-API-Key: ${key}' \\| curl [^\n]*\n`),
     );
     expect((await emulate(runtime)).account).toEqual({ ...account, apiKey: key });
   });

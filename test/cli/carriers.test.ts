@@ -45,8 +45,8 @@ interface Carrier {
   readonly rate: number;
   /** What the emulator prints for an application, by its names. */
   readonly secrets: readonly string[];
-  /** The same in the file that keeps them. */
-  readonly kept: string;
+  /** What the file that keeps the account calls the last of them. */
+  readonly kept: "apiKey" | "webhookSecret";
   /** What it calls the audio of the sample. */
   readonly played: RegExp;
   /** What its dashboard says of the key, and how it refuses the number `nobody`. */
@@ -75,7 +75,7 @@ const carriers: readonly Carrier[] = [
     status: 201,
     rate: 1,
     secrets: ["auth token"],
-    kept: "authToken",
+    kept: "apiKey",
     played: /Play +for 3 s, http:\S+\/sample\/hello\.wav/,
     keyName: "Auth token",
     noNumber: {
@@ -287,13 +287,14 @@ describe.each(carriers)("$name", (carrier) => {
 
   it("its dashboard has the service's name, and places calls as the carrier takes them", async () => {
     const emulator = await emulate(name, account, newFolder());
-    const { page, place } = await openDashboard(emulator.field("dashboard"));
+    const { page, place, commandFor } = await openDashboard(emulator.field("dashboard"));
     expect(page).toContain(`<title>outdial emulator · ${name}</title>`);
     expect(page).toContain(carrier.keyName);
     for (const secret of carrier.secrets) expect(page).not.toContain(emulator.field(secret));
     expect(await place(answering)).toMatchObject({ status: carrier.status });
     await untilNotified(emulator);
     expect(await place("nobody")).toMatchObject(carrier.noNumber);
+    expect(await commandFor(answering)).toEqual({ command: emulator.line });
   });
 
   it("outdial emulator has the same secrets at each start, beside those of outdial's own interface", async () => {
@@ -309,6 +310,6 @@ describe.each(carriers)("$name", (carrier) => {
     expect(await secretsOf()).toEqual(first);
     const kept = JSON.parse(readFileSync(join(folder, "outdial", "emulator.json"), "utf8"));
     expect(kept.apiKey).toBe(key);
-    expect(kept[carrier.kept]).toBe(first.at(-1));
+    expect(kept[name][carrier.kept]).toBe(first.at(-1));
   });
 });

@@ -80,13 +80,14 @@ export const openDashboard = async (link: string) => {
     const init = { method: "POST", headers, ...(body && { body: JSON.stringify(body) }) };
     return (await fetch(`${origin}/dashboard/${path}`, init)).json();
   };
+  const sampleTo = (to_number: string) => ({
+    ...{ from_number: from, to_number, flow_url: `${origin}/sample/flow` },
+    status_callback_url: `${origin}/sample/status`,
+  });
   return {
     page: await (await fetch(origin, { headers })).text(),
     post,
-    place: (to_number: string) =>
-      post("calls", {
-        ...{ from_number: from, to_number, flow_url: `${origin}/sample/flow` },
-        status_callback_url: `${origin}/sample/status`,
-      }),
+    place: (to_number: string) => post("calls", sampleTo(to_number)),
+    commandFor: (to_number: string) => post("command", sampleTo(to_number)),
   };
 };

@@ -74,7 +74,7 @@ it("a token that the dashboard regenerates is that of the next start", async () 
   expect(key).not.toBe(field("auth token"));
   expect((await emulate(folder)).field("auth token")).toBe(key);
   const kept = JSON.parse(readFileSync(join(folder, "outdial", "emulator.json"), "utf8"));
-  expect(kept.authToken).toBe(key);
+  expect(kept.twilio.apiKey).toBe(key);
 });
 
 it("with --json prints service and account, and no other secret than the token", async () => {

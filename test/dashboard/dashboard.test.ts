@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { sampleCall } from "../../src/cli/emulator/application.ts";
+import { tryingAt } from "../../src/cli/emulator/carrier.ts";
 import { Attendant } from "../../src/emulator/dashboard/attendant.ts";
-import { dashboard } from "../../src/emulator/dashboard/routes.ts";
+import { dashboard, type Placing } from "../../src/emulator/dashboard/routes.ts";
 import { updates } from "../../src/emulator/dashboard/updates.ts";
 import { createEmulator, type Emulator } from "../../src/emulator/index.ts";
+import { headOf } from "../../src/http/response.ts";
 
 const origin = "http://127.0.0.1:4010";
 /** An application whose flow plays something that lasts a while. */
@@ -17,13 +20,18 @@ afterEach(async () => {
   for (const emulator of emulators.splice(0)) await emulator.close();
 });
 
-/** An emulator with a dashboard, and a browser's cookie for it. */
-const stage = async () => {
+/**
+ * An emulator with a dashboard, and a browser's cookie for it.
+ *
+ * @param placingAt - how its page places calls
+ */
+const stage = async (placingAt?: (emulator: Emulator) => Promise<Placing>) => {
   const attendant = new Attendant();
   const emulator = createEmulator({ fetch: app, onCall: attendant.onCall });
   emulators.push(emulator);
   const isHost = (host: string) => host === "127.0.0.1:4010";
-  const { fetch, token } = dashboard(emulator, { isHost, attendant });
+  const placing = await placingAt?.(emulator);
+  const { fetch, token } = dashboard(emulator, { isHost, attendant, placing });
   const welcome = await fetch(`${origin}/?token=${token}`);
   const setCookie = welcome.headers.get("set-cookie") ?? "";
   const [cookie = ""] = setCookie.split(";");
@@ -129,6 +137,7 @@ describe("a request", () => {
     const paths = [
       "/dashboard/key",
       "/dashboard/calls",
+      "/dashboard/command",
       "/dashboard/attendant/present",
       `/dashboard/calls/${id}/reject`,
     ];
@@ -264,8 +273,11 @@ describe("a call from the page", () => {
     status_callback_url: "https://app.test/status",
   };
 
+  const sample = (base: string) => sampleCall(base, params.from_number, undefined);
+  const placingAt = async (emulator: Emulator) => ({ ...(await tryingAt(emulator)), sample });
+
   it("is placed with the key that the page does not have, and tells what the API answered", async () => {
-    const { emulator, write } = await stage();
+    const { emulator, write } = await stage(placingAt);
     const said = async (body: string) => (await write("/dashboard/calls", body)).text();
     const placed = await said(JSON.stringify(params));
     expect(JSON.parse(placed)).toEqual({ status: 202, message: "Call accepted." });
@@ -275,8 +287,42 @@ describe("a call from the page", () => {
       status: 422,
       message: expect.stringMatching(/^to_number: /),
     });
-    expect(JSON.parse(await said("{"))).toMatchObject({ status: 400 });
+    expect((await write("/dashboard/calls", "{")).status).toBe(400);
     expect(emulator.calls).toHaveLength(1);
+  });
+
+  it("is placed as a service of any name encodes it, which reads the answer, too", async () => {
+    const { emulator, write } = await stage(async (own) => {
+      const { encodeCall, ...rest } = await placingAt(own);
+      const encodeOther: Placing["encodeCall"] = async ({ to_number: _, ...call }, ...where) => ({
+        ...(await encodeCall({ ...call, to_number: "+12025550103" }, ...where)),
+        headOf: (response, url) => {
+          const text = async () => `{"detail":"read ${(await response.json()).message}"}`;
+          return { ...headOf(response, url), source: { text } };
+        },
+      });
+      return { ...rest, encodeCall: encodeOther };
+    });
+    const placed = await write("/dashboard/calls", JSON.stringify(params));
+    expect(await placed.json()).toEqual({ status: 202, message: "read Call accepted." });
+    expect(emulator.calls).toMatchObject([{ to_number: "+12025550103" }]);
+  });
+
+  it("is shown as a command, with the key in it", async () => {
+    const { emulator, write } = await stage(placingAt);
+    const { command } = await (await write("/dashboard/command", JSON.stringify(params))).json();
+    expect(command).toContain(
+      `echo 'X-API-Key: ${emulator.apiKey}' | curl '${origin}/api/v1/calls`,
+    );
+    expect(command).toContain(JSON.stringify(params));
+    expect(emulator.calls).toEqual([]);
+  });
+
+  it("can't be placed where the dashboard doesn't know how", async () => {
+    const { write } = await stage();
+    for (const path of ["/dashboard/calls", "/dashboard/command"]) {
+      expect((await write(path, JSON.stringify(params))).status).toBe(404);
+    }
   });
 });
 

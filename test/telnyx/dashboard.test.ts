@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { sampleCall } from "../../src/cli/emulator/application.ts";
+import { tryingAt } from "../../src/cli/emulator/carrier.ts";
 import { dashboard } from "../../src/emulator/dashboard/index.ts";
 import { answering, from } from "../carriers/stage.ts";
 import { apiKey, applicationId, startTelnyx } from "./stage.ts";
@@ -8,13 +10,17 @@ const texml = "<Response><Pause length='3'/></Response>";
 it("the dashboard has the service's name, and places calls as Telnyx takes them", async () => {
   const answer = { headers: { "Content-Type": "application/xml" } };
   const { emulator, baseUrl } = await startTelnyx({ fetch: () => new Response(texml, answer) });
-  const { fetch, token } = dashboard(emulator, { isHost: () => true });
+  const placing = {
+    ...(await tryingAt(emulator)),
+    sample: () => sampleCall(baseUrl, from, undefined),
+  };
+  const { fetch, token } = dashboard(emulator, { isHost: () => true, placing });
   const signedIn = await fetch(`${baseUrl}/?token=${token}`);
   const [cookie = ""] = signedIn.headers.get("set-cookie")?.split(";") ?? [];
   const headers = { cookie, origin: baseUrl };
   const page = await (await fetch(baseUrl, { headers })).text();
   expect(page).toContain("<title>outdial emulator · telnyx</title>");
-  expect(page).toContain(`data-service="telnyx" data-account="${applicationId}"`);
+  expect(page).toContain(`The only key of account <bdi>${applicationId}</bdi>`);
   expect(page).toContain("API key");
   expect(page).not.toContain(apiKey);
   const place = async (to_number: string) => {

@@ -17,15 +17,10 @@ import {
   UsageError,
   type Values,
 } from "../command.ts";
-import {
-  firstCall,
-  forwarding,
-  sampleApplication,
-  sampleCall,
-  shellOf,
-} from "../emulator/application.ts";
-import { emulatedCarrier, emulatedCarriers } from "../emulator/carrier.ts";
+import { forwarding, sampleApplication, sampleCall } from "../emulator/application.ts";
+import { emulatedCarriers, emulatedInterface, tryingAt } from "../emulator/carrier.ts";
 import { eventLine, Summary } from "../emulator/events.ts";
+import { onOneLine, shellOf } from "../emulator/shell.ts";
 import { type Handler, type Server, serve } from "../serve.ts";
 import { codeOf, jsonLine, type Paint } from "../terminal.ts";
 
@@ -65,6 +60,11 @@ const flags = {
   },
   json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
 } as const;
+
+/** What each carrier's interface has, for the help. */
+const interfaces = Object.entries(emulatedCarriers)
+  .map(([name, { speaks }]) => `\n${name}: ${speaks}`)
+  .join(";");
 
 /** The emulator that a command line describes. */
 interface Settings {
@@ -109,7 +109,7 @@ const serviceOf = (
   const name = service ?? OUTDIAL_SERVICE;
   if (!name) return undefined;
   const carrier = carrierNamed(name);
-  if (!emulatedCarrier(name)) {
+  if (!Object.hasOwn(emulatedCarriers, name)) {
     const names = Object.keys(emulatedCarriers).join(" or ");
     throw new UsageError(`--service must be ${names}: createEmulator alone speaks other carriers`);
   }
@@ -139,29 +139,23 @@ const settingsOf = (given: Values<typeof flags>, env: Environment): Settings => 
 };
 
 /** Keeps key and secret for the next start: those that its user has not chosen. */
-const keepAccount = (env: Environment, emulator: Emulator): void => {
-  const kept = readAccount(env);
-  const { apiKey, webhookSecret, service } = emulator;
+const keepAccount = (env: Environment, { service, apiKey, webhookSecret }: Emulator): void => {
+  const { kept: shapes } = emulatedInterface(service);
+  const before = readAccount(env, service, shapes);
   const isChosen = chosenKey(env) !== undefined;
-  const carrier = emulatedCarrier(service);
   const now = {
-    ...kept,
-    ...(carrier ? carrier.kept(emulator) : { apiKey, webhookSecret }),
-    ...(isChosen && { apiKey: kept.apiKey, authToken: kept.authToken }),
+    apiKey: shapes.apiKey && (isChosen ? before.apiKey : apiKey),
+    webhookSecret: shapes.webhookSecret && webhookSecret,
   };
-  const names = ["apiKey", "webhookSecret", "authToken"] as const;
-  if (names.some((name) => now[name] !== kept[name])) writeAccount(env, now);
+  const isNew = now.apiKey !== before.apiKey || now.webhookSecret !== before.webhookSecret;
+  if (isNew) writeAccount(env, service, now);
 };
 
 /** Starts an emulator with the account of the last start. */
 const startEmulator = (env: Environment, options: EmulatorOptions): Emulator => {
-  const kept = readAccount(env);
   const chosen = chosenKey(env);
-  const { apiKey, webhookSecret } = kept;
-  const account = emulatedCarrier(options.service?.name)?.options(kept) ?? {
-    apiKey,
-    webhookSecret,
-  };
+  const name = options.service?.name;
+  const account = readAccount(env, name, emulatedInterface(name).kept);
   try {
     const emulator = createEmulator({ ...account, ...(chosen && { apiKey: chosen }), ...options });
     keepAccount(env, emulator);
@@ -239,13 +233,12 @@ interface Started {
 }
 
 /** The first lines on a terminal. */
-const greeting = (facts: Started, host: string, curl: string, paint: Paint): string => {
-  const carrier = emulatedCarrier(facts.service);
+const greeting = (facts: Started, host: string, line: string, paint: Paint): string => {
+  const { account, key, hint } = emulatedInterface(facts.service);
   const rows = {
     "base URL": facts.base_url,
-    ...(carrier && { [carrier.account]: facts.account }),
-    // A PEM on one line, which an environment variable can have.
-    [carrier?.key ?? "API key"]: facts.api_key.trim().replace(/\s+/g, " "),
+    ...(account && { [account]: facts.account }),
+    [key]: onOneLine(facts.api_key),
     ...(facts.webhook_secret && { "signs with": facts.webhook_secret }),
     dashboard: facts.dashboard,
     ...(facts.forward_to && { "forwards to": `${facts.forward_to}, path and query kept` }),
@@ -257,9 +250,9 @@ const greeting = (facts: Started, host: string, curl: string, paint: Paint): str
   return [
     `${paint("bold", `outdial emulator ${version}`)} for development and tests\n`,
     ...Object.entries(rows).map(([name, value]) => `  ${paint("dim", name.padEnd(11))}  ${value}`),
-    ...(carrier?.hint ?? []),
+    ...hint,
     ...(isPrivate(host) ? [] : warning),
-    `\n${curl}\n`,
+    `\n${line}\n`,
   ].join("\n");
 };
 
@@ -271,22 +264,23 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const attendant = new Attendant();
   let isHost = (_host: string): boolean => false;
   const isOwn = (origin: string) => isHost(new URL(origin).host);
-  const outward = forwardTo ? forwarding(forwardTo, isOwn) : {};
+  const { key, signature, hasSecret } = emulatedInterface(options.service?.name);
+  const outward = forwardTo ? forwarding(forwardTo, isOwn, signature) : {};
   const emulator = startEmulator(env, { ...options, host, ...outward, onCall: attendant.onCall });
-  const carrier = emulatedCarrier(emulator.service);
+  const { encodeCall, respond, commandFor } = await tryingAt(emulator);
 
   const [from = "+12025550199"] = options.numbers ?? [];
   // An emulator that others can reach accepts no plain http to this machine.
   const application = isPrivate(host) ? forwardTo : "https://app.example";
-  const sampleAt = (origin: string) => sampleCall(origin, from, application);
+  const sample = (origin: string) => sampleCall(origin, from, application);
   const { fetch, token } = dashboard(emulator, {
     isHost: (name) => isHost(name),
-    beside: sampleApplication(carrier?.flow),
-    encodeCall: carrier?.encodeCall?.(emulator.accountId),
+    beside: sampleApplication(respond),
     speed,
     answerTimeout,
     attendant,
-    sample: sampleAt,
+    keyName: key,
+    placing: { sample, encodeCall, commandFor },
   });
   const server = await listen((request) => fetch(request), host, port);
   isHost = hostsOf(host, server.port);
@@ -298,12 +292,8 @@ const run = async (invocation: Invocation<typeof flags>) => {
 
   const baseUrl = baseUrlOf(host, server.port);
   const shell = shellOf(env, process.platform);
-  const curl = (): string => {
-    const call = { ...sampleAt(baseUrl), to_number: "+12025550100" };
-    return carrier
-      ? carrier.firstCall(shell, baseUrl, emulator, call)
-      : firstCall(shell, baseUrl, emulator.apiKey, call);
-  };
+  const firstCall = (): Promise<string> =>
+    commandFor({ ...sample(baseUrl), to_number: "+12025550100" }, baseUrl, shell);
   const print = async (facts: object, text: string): Promise<void> => {
     if (!(await terminal.print((given.json && jsonLine(facts)) || text))) stop();
   };
@@ -315,7 +305,7 @@ const run = async (invocation: Invocation<typeof flags>) => {
       summary.count(event);
       const line = eventLine(event, new Date(), emulator.call, paint);
       if (event.type === "key" && chosenKey(env) === undefined) keepAccount(env, emulator);
-      await print(event, event.type === "key" ? `${line}\n\n${curl()}\n` : line);
+      await print(event, event.type === "key" ? `${line}\n\n${await firstCall()}\n` : line);
     }
   };
   const printed = printEvents();
@@ -323,11 +313,11 @@ const run = async (invocation: Invocation<typeof flags>) => {
     base_url: baseUrl,
     ...(emulator.service && { service: emulator.service, account: emulator.accountId }),
     api_key: emulator.apiKey,
-    ...((!carrier || carrier.hasSecret) && { webhook_secret: emulator.webhookSecret }),
+    ...(hasSecret && { webhook_secret: emulator.webhookSecret }),
     dashboard: `${baseUrl}/?token=${token}`,
     ...(forwardTo && { forward_to: forwardTo }),
   };
-  await print({ type: "started", ...facts }, greeting(facts, host, curl(), paint));
+  await print({ type: "started", ...facts }, greeting(facts, host, await firstCall(), paint));
   await stopped;
   await closeEmulator(emulator);
   await printed;
@@ -345,9 +335,8 @@ export const command: Command = defineCommand({
 the one of OUTDIAL_EMULATOR_KEY. OUTDIAL_API_KEY is not read: it may be a real one.`,
     `With --forward-to the URLs of a call may be your public ones: the emulator sends flow and status
 requests to that origin, path and query kept, so that signatures hold and no tunnel is needed.`,
-    `With --service twilio it speaks Twilio instead: REST, TwiML, status callbacks, Media Streams.
-The auth token stays the same from start to start, too. With --service vonage it speaks Vonage: REST
-with JWT, NCCO, webhooks, WebSockets. Its private key is published, and protects nothing.`,
+    `With --service it speaks that carrier's interface instead, with an account of its own that stays
+the same, too: ${interfaces}.`,
   ],
   exits: {
     0: "ended by ctrl-C",

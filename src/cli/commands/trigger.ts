@@ -1,5 +1,5 @@
 import { type Scenario, scenarios } from "../../emulator/index.ts";
-import { chosenKey, readAccount } from "../account.ts";
+import { chosenKey, ownShapes, readAccount } from "../account.ts";
 import { baseUrlOf, defaultPort, isEmulator, isLoopback } from "../address.ts";
 import {
   type Command,
@@ -95,7 +95,7 @@ URL leads to where the emulator forwards to: --flow /flow.`,
     const { from: from_number = "+12025550199" } = given;
     const baseUrl = given["base-url"] ?? baseUrlOf("127.0.0.1", defaultPort);
     await checkEmulator(baseUrl);
-    const apiKey = chosenKey(env) ?? readAccount(env).apiKey;
+    const apiKey = chosenKey(env) ?? readAccount(env, undefined, ownShapes).apiKey;
     if (!apiKey) throw new UsageError("which key? Set OUTDIAL_EMULATOR_KEY to the emulator's");
     const { origin } = new URL(baseUrl);
     const urlOf = (text: string) => (text.startsWith("/") ? origin + text : text);

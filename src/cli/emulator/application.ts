@@ -2,7 +2,7 @@ import { request as requestByHttp } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Readable } from "node:stream";
 import type { CallParams } from "../../index.ts";
-import type { Environment } from "../command.ts";
+import type { ApplicationSide } from "../../service.ts";
 
 /** How the emulator reaches an application. */
 export interface Outward {
@@ -49,8 +49,13 @@ const sendWithHost = (
  *
  * @param to - the application's origin
  * @param isOwn - whether an origin is the emulator's
+ * @param signature - the header that signs the emulator's requests to the application
  */
-export const forwarding = (to: string, isOwn: (origin: string) => boolean): Outward => {
+export const forwarding = (
+  to: string,
+  isOwn: (origin: string) => boolean,
+  signature: string,
+): Outward => {
   const origins = new Set<string>();
   const isForwarded = ({ origin, pathname }: URL, isAsked: boolean): boolean =>
     (isAsked || origins.has(origin)) && !(isOwn(origin) && samplePath.test(pathname));
@@ -60,8 +65,7 @@ export const forwarding = (to: string, isOwn: (origin: string) => boolean): Outw
     const { method, headers } = request;
     const url = new URL(request.url);
     // A carrier asks by GET too, where its application says so; media is asked for a range.
-    const isSigned =
-      (headers.has("X-Twilio-Signature") || headers.has("Authorization")) && !headers.has("Range");
+    const isSigned = headers.has(signature) && !headers.has("Range");
     if (!isForwarded(url, method === "POST" || isSigned)) return globalThis.fetch(request, init);
     origins.add(url.origin);
     const sent = new Headers(headers);
@@ -111,28 +115,25 @@ const tone = (): Response => {
   return new Response(wav.buffer, { headers: { "Content-Type": "audio/wav" } });
 };
 
-/** Returns the response to a flow request that plays a file. */
-export type SampleFlow = (media_url: string) => Response;
-
-const ownFlow: SampleFlow = (media_url) => Response.json({ action: "play", media_url });
+/** The response to a flow request, in the form of the interface that the emulator speaks. */
+type Respond = ApplicationSide["respond"];
 
 /** Paths and answers of the sample application. */
-const sampleRoutes: Readonly<Record<string, (origin: string, flow: SampleFlow) => Response>> = {
-  "POST /sample/flow": (origin, flow) => flow(`${origin}/sample/hello.wav`),
+const sampleRoutes: Readonly<
+  Record<string, (origin: string, respond: Respond) => Response | Promise<Response>>
+> = {
+  "POST /sample/flow": (origin, respond) =>
+    respond(() => ({ action: "play", media_url: `${origin}/sample/hello.wav` })),
   "GET /sample/hello.wav": tone,
   "POST /sample/status": () => new Response(null, { status: 204 }),
 };
 
-/**
- * Answers for an application that does not exist yet; `undefined` for any other path.
- *
- * @param flow - the flow in a carrier's form
- */
+/** Answers for an application that does not exist yet; `undefined` for any other path. */
 export const sampleApplication =
-  (flow: SampleFlow = ownFlow) =>
-  ({ method, url }: Request): Response | undefined => {
+  (respond: Respond) =>
+  ({ method, url }: Request): Response | Promise<Response> | undefined => {
     const { pathname, origin } = new URL(url);
-    return sampleRoutes[`${method} ${pathname}`]?.(origin, flow);
+    return sampleRoutes[`${method} ${pathname}`]?.(origin, respond);
   };
 
 /**
@@ -149,92 +150,3 @@ export const sampleCall = (
   const base = application ?? `${origin}/sample`;
   return { from_number, flow_url: `${base}/flow`, status_callback_url: `${base}/status` };
 };
-
-/** The shells whose quoting is known. */
-export type Shell = "sh" | "powershell";
-
-/**
- * The shell that started this process. PowerShell exports its module path to its children; Windows
- * exports it to everyone, but `cmd` sets a prompt and a Unix shell sets its own name.
- */
-export const shellOf = ({ PSModulePath, PROMPT, SHELL }: Environment, platform: string): Shell =>
-  PSModulePath && !(platform === "win32" && (PROMPT || SHELL)) ? "powershell" : "sh";
-
-/** A line that places a call. The key is no argument of a process: those are public. */
-const lines: Readonly<Record<Shell, (url: string, apiKey: string, body: string) => string>> = {
-  sh: (url, apiKey, body) =>
-    `echo "X-API-Key: ${apiKey}" | curl ${url} -H @- ` +
-    `-H "Content-Type: application/json" -d '${body}'`,
-  powershell: (url, apiKey, body) =>
-    `Invoke-RestMethod ${url} -Method Post -Headers @{ "X-API-Key" = "${apiKey}" } ` +
-    `-ContentType "application/json" -Body '${body}'`,
-};
-
-/** The line that places a first call. */
-export const firstCall = (
-  shell: Shell,
-  baseUrl: string,
-  apiKey: string,
-  call: CallParams,
-): string => lines[shell](`${baseUrl}/api/v1/calls/initiate`, apiKey, JSON.stringify(call));
-
-/** The fields of a call in Twilio's form, which is Telnyx's too. */
-const twilioFields = (call: CallParams): Readonly<Record<string, string>> => ({
-  To: call.to_number,
-  From: call.from_number,
-  Url: call.flow_url,
-  StatusCallback: call.status_callback_url,
-});
-
-const twilioLines: Readonly<
-  Record<Shell, (url: string, user: string, fields: Readonly<Record<string, string>>) => string>
-> = {
-  sh: (url, user, fields) =>
-    `echo 'user = "${user}"' | curl ${url} -K -${Object.entries(fields)
-      .map(([name, value]) => ` --data-urlencode "${name}=${value}"`)
-      .join("")}`,
-  powershell: (url, user, fields) =>
-    `Invoke-RestMethod ${url} -Method Post -Headers @{ Authorization = "Basic ${btoa(user)}" } ` +
-    `-Body @{ ${Object.entries(fields)
-      .map(([name, value]) => `${name} = "${value}"`)
-      .join("; ")} }`,
-};
-
-/** The line that places a first call at an emulator that speaks Twilio. */
-export const firstTwilioCall = (
-  shell: Shell,
-  baseUrl: string,
-  { accountId, apiKey }: { readonly accountId: string; readonly apiKey: string },
-  call: CallParams,
-): string =>
-  twilioLines[shell](
-    `${baseUrl}/2010-04-01/Accounts/${accountId}/Calls.json`,
-    `${accountId}:${apiKey}`,
-    twilioFields(call),
-  );
-
-const telnyxLines: Readonly<Record<Shell, (url: string, apiKey: string, body: string) => string>> =
-  {
-    sh: (url, apiKey, body) =>
-      `echo "Authorization: Bearer ${apiKey}" | curl ${url} -H @- ` +
-      `-H "Content-Type: application/json" -d '${body}'`,
-    powershell: (url, apiKey, body) =>
-      `Invoke-RestMethod ${url} -Method Post -Headers @{ Authorization = "Bearer ${apiKey}" } ` +
-      `-ContentType "application/json" -Body '${body}'`,
-  };
-
-/** The line that places a first call at an emulator that speaks Telnyx. */
-export const firstTelnyxCall = (
-  shell: Shell,
-  baseUrl: string,
-  { accountId, apiKey }: { readonly accountId: string; readonly apiKey: string },
-  call: CallParams,
-): string =>
-  telnyxLines[shell](
-    `${baseUrl}/v2/texml/calls/${accountId}`,
-    apiKey,
-    JSON.stringify({
-      ...twilioFields(call),
-      StatusCallbackEvent: "initiated ringing answered completed",
-    }),
-  );

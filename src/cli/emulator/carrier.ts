@@ -1,118 +1,132 @@
+import { encodeCall } from "../../calls/create.ts";
+import type { Emulator } from "../../emulator/index.ts";
 import type { CallParams } from "../../index.ts";
-import type { ClientSide } from "../../service.ts";
-import { vonage } from "../../vonage/index.ts";
-import type { Account } from "../account.ts";
-import { firstTelnyxCall, firstTwilioCall, type SampleFlow, type Shell } from "./application.ts";
+import type { ApplicationSide, ClientSide } from "../../service.ts";
+import { type AccountShapes, ownShapes } from "../account.ts";
+import { carrierNamed } from "../carrier.ts";
+import { callCommand, requestCommand, type Shell } from "./shell.ts";
 
-/** What a terminal shows of an emulator. */
-interface Facts {
-  readonly accountId: string;
-  readonly apiKey: string;
-  readonly webhookSecret: string;
-}
-
-/** What `outdial emulator` knows of a carrier. */
-interface EmulatedCarrier {
-  /** What its account is called on a terminal. */
-  readonly account: string;
-  /** What its key is called on a terminal. */
+/** What `outdial emulator` knows of an interface: outdial's own, or a carrier's. */
+interface EmulatedInterface {
+  /** What its account is called on a terminal; absent where the account is not shown. */
+  readonly account?: string;
+  /** What its key is called on a terminal and on the dashboard. */
   readonly key: string;
-  /** Key and secret of the last start, as options of `createEmulator`. */
-  readonly options: (kept: Account) => {
-    readonly apiKey?: string | undefined;
-    readonly webhookSecret?: string | undefined;
-  };
-  /** What is kept for the next start. */
-  readonly kept: (facts: Facts) => Account;
+  /** What is kept of its account for the next start. */
+  readonly kept: AccountShapes;
   /** Whether a secret of its own signs, not the key. */
   readonly hasSecret: boolean;
+  /** The header that signs its requests to an application. */
+  readonly signature: string;
   /** How an application that has the carrier's client is pointed here. */
   readonly hint: readonly string[];
-  /** The flow of the sample application. */
-  readonly flow: SampleFlow;
-  /** The line that places a first call. */
-  readonly firstCall: (shell: Shell, baseUrl: string, facts: Facts, call: CallParams) => string;
-  /** How the dashboard places calls, if not by itself. */
-  readonly encodeCall?: (accountId: string) => ClientSide["encodeCall"];
+  /** Parameters of a call to try beside numbers and URLs: it is recorded, as in outdial's own interface. */
+  readonly params: Pick<CallParams, "record">;
+  /** Whether a request for a call expires: a command that is kept is then `outdial call`, which signs a new one. */
+  readonly expires: boolean;
 }
 
-/** A text as an argument of a shell. */
-const quoted = (text: string): string => `'${text}'`;
+/** The interface of a carrier. */
+interface EmulatedCarrier extends EmulatedInterface {
+  /** What it consists of, for the help. */
+  readonly speaks: string;
+}
 
-const variable: Readonly<Record<Shell, (name: string, value: string) => string>> = {
-  sh: (name, value) => `${name}=${quoted(value)} `,
-  powershell: (name, value) => `$env:${name} = ${quoted(value)}; `,
+const ownInterface: EmulatedInterface = {
+  key: "API key",
+  kept: ownShapes,
+  hasSecret: true,
+  signature: "webhook-signature",
+  hint: [],
+  params: {},
+  expires: false,
 };
-
-/** A PEM on one line, as an environment variable has it. */
-const onOneLine = (pem: string): string => pem.trim().replace(/\s+/g, " ");
-
-/** A token in a line of curl would expire: the command signs one itself. */
-const firstVonageCall: EmulatedCarrier["firstCall"] = (shell, baseUrl, facts, call) => {
-  const flags = {
-    account: facts.accountId,
-    "base-url": baseUrl,
-    from: call.from_number,
-    to: call.to_number,
-    flow: call.flow_url,
-    callback: call.status_callback_url,
-  };
-  const given = Object.entries(flags).map(([name, value]) => ` --${name} ${quoted(value)}`);
-  const key = variable[shell]("OUTDIAL_API_KEY", onOneLine(facts.apiKey));
-  return `${key}outdial call --service vonage${given.join("")}`;
-};
-
-/** A document of TwiML or TeXML that plays a file. */
-const playDocument: SampleFlow = (media_url) =>
-  new Response(`<Response><Play>${media_url}</Play></Response>`, {
-    headers: { "Content-Type": "text/xml" },
-  });
 
 /** The carriers that the emulator speaks, by the names that `--service` takes. */
 export const emulatedCarriers: Readonly<Record<string, EmulatedCarrier>> = {
   twilio: {
+    speaks: "REST, TwiML, status callbacks, Media Streams",
     account: "account SID",
     key: "auth token",
-    options: ({ authToken }) => ({ apiKey: authToken }),
-    kept: ({ apiKey }) => ({ authToken: apiKey }),
+    kept: { apiKey: /^[\da-f]{32}$/ },
     hasSecret: false,
+    signature: "X-Twilio-Signature",
     hint: [
       "\n  In your application: the SID and the token above, and the base URL of its client, such as",
       "  client.api.baseUrl = process.env.TWILIO_BASE_URL",
     ],
-    flow: playDocument,
-    firstCall: firstTwilioCall,
+    params: { record: true },
+    expires: false,
   },
   telnyx: {
+    speaks: "REST of a TeXML application, TeXML, callbacks, media streaming",
     account: "application",
     key: "API key",
-    options: ({ apiKey }) => ({ apiKey }),
-    kept: ({ apiKey }) => ({ apiKey }),
+    kept: { apiKey: /^KEY_[\w-]{43}$/ },
     hasSecret: true,
+    signature: "Telnyx-Signature-Ed25519",
     hint: [
       '\n  In your application: the key above, the public key behind "signs with", whose private key is',
       "  published, and { baseURL: process.env.TELNYX_BASE_URL } for its client, with /v2 at its end",
     ],
-    flow: playDocument,
-    firstCall: firstTelnyxCall,
+    params: { record: true },
+    expires: false,
   },
   vonage: {
+    speaks: "REST with JWT, NCCO, webhooks, WebSockets; its private key is published",
     account: "application",
     key: "private key",
-    // The emulator has keys of its own, which are published.
-    options: ({ webhookSecret }) => ({ webhookSecret }),
-    kept: ({ webhookSecret }) => ({ webhookSecret }),
+    // Its keys are published ones.
+    kept: { webhookSecret: /^[\w-]{43}$/ },
     hasSecret: true,
+    signature: "Authorization",
     hint: [
       "\n  In your application: the id and the key above, which is published and protects nothing, and",
       "  { apiHost: process.env.VONAGE_API_HOST } for its client",
     ],
-    flow: (media_url) => Response.json([{ action: "stream", streamUrl: [media_url] }]),
-    firstCall: firstVonageCall,
-    encodeCall: (applicationId) => vonage({ applicationId }).client.encodeCall,
+    params: {}, // Vonage records by an action.
+    expires: true,
   },
 };
 
-/** What the emulator's terminal and sample application need to know of a carrier; none of outdial's own interface. */
-export const emulatedCarrier = (service: string | undefined): EmulatedCarrier | undefined =>
-  service && Object.hasOwn(emulatedCarriers, service) ? emulatedCarriers[service] : undefined;
+/** What the emulator's terminal, dashboard and sample application need to know of the interface that it speaks. */
+export const emulatedInterface = (service: string | undefined): EmulatedInterface =>
+  (service && Object.hasOwn(emulatedCarriers, service) && emulatedCarriers[service]) ||
+  ownInterface;
+
+/** How calls to try are placed at an emulator, and how the sample application answers its flow requests. */
+interface Trying {
+  readonly encodeCall: ClientSide["encodeCall"];
+  readonly respond: ApplicationSide["respond"];
+  /**
+   * A command that places a call.
+   *
+   * @defaultValue for the shell `sh`
+   */
+  readonly commandFor: (params: CallParams, baseUrl: string, shell?: Shell) => Promise<string>;
+}
+
+const respondOwn: Trying["respond"] = async (decide) => Response.json(await decide());
+
+/** How calls to try are placed and answered: as the carrier's service does it for applications. */
+export const tryingAt = async (
+  emulator: Pick<Emulator, "service" | "accountId" | "apiKey">,
+): Promise<Trying> => {
+  const { service: name, accountId: account } = emulator;
+  const { params: more, expires } = emulatedInterface(name);
+  const service = name ? await carrierNamed(name).load({ account }) : undefined;
+  const { encodeCall: encode } = service?.client ?? { encodeCall };
+  const encodeSample: ClientSide["encodeCall"] = (params, ...rest) =>
+    encode({ ...more, ...params }, ...rest);
+  return {
+    encodeCall: encodeSample,
+    respond: service?.application.respond ?? respondOwn,
+    commandFor: async (params, baseUrl, shell = "sh") => {
+      const { apiKey } = emulator;
+      if (name && expires) {
+        return callCommand(shell, { service: name, account, apiKey, baseUrl }, params);
+      }
+      return requestCommand(shell, await encodeSample(params, baseUrl, apiKey));
+    },
+  };
+};

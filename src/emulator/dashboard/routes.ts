@@ -1,6 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { CallParams } from "../../calls/params.ts";
-import { fieldsOf, isRecord } from "../../lib/check.ts";
+import { isRecord, quietly } from "../../lib/check.ts";
 import type { ClientSide } from "../../service.ts";
 import { realClock } from "../clock.ts";
 import type { Emulator } from "../emulator.ts";
@@ -14,6 +14,20 @@ import { updates, voicesOf } from "./updates.ts";
 /** The parameters of a sample call, without the number that is called. */
 export type SampleCall = Omit<CallParams, "to_number">;
 
+/** How the page places calls. */
+export interface Placing {
+  /**
+   * The initial fields of the form that places a call.
+   *
+   * @param origin - the emulator's own
+   */
+  readonly sample: (origin: string) => SampleCall;
+  /** Makes the request for a call, in the form of the interface that the emulator speaks. */
+  readonly encodeCall: ClientSide["encodeCall"];
+  /** A command for a shell that places a call. The page has a button that copies it. */
+  readonly commandFor: (params: CallParams, origin: string) => string | Promise<string>;
+}
+
 /** Options of a dashboard. */
 export interface DashboardOptions {
   /**
@@ -22,7 +36,7 @@ export interface DashboardOptions {
    */
   readonly isHost: (host: string) => boolean;
   /** Answers what is not the emulator's, such as a sample application; the same `Host` rule applies. */
-  readonly beside?: ((request: Request) => Response | undefined) | undefined;
+  readonly beside?: ((request: Request) => Response | Promise<Response> | undefined) | undefined;
   /**
    * Signs a browser in.
    *
@@ -48,18 +62,17 @@ export interface DashboardOptions {
    */
   readonly attendant?: Attendant | undefined;
   /**
-   * Makes the request for a call in a carrier's form.
+   * What the key is called.
    *
-   * @defaultValue outdial's own form, or Twilio's
+   * @defaultValue `"API key"`
    */
-  readonly encodeCall?: ClientSide["encodeCall"] | undefined;
+  readonly keyName?: string | undefined;
   /**
-   * The initial fields of the form that places a call.
+   * How the page places calls.
    *
-   * @param origin - the emulator's own
-   * @defaultValue the page has no such form
+   * @defaultValue the page places none
    */
-  readonly sample?: ((origin: string) => SampleCall) | undefined;
+  readonly placing?: Placing | undefined;
 }
 
 /** An emulator with its dashboard. */
@@ -139,92 +152,31 @@ const placeTimeout = 2_000;
 const fieldMessage = (error: unknown): string =>
   isRecord(error) && Array.isArray(error.loc) ? `${error.loc.at(-1)}: ${error.msg}` : "";
 
+/** The message of a response in outdial's own form; any other text is one itself. */
 const responseMessage = (text: string): string => {
-  try {
-    const body: unknown = JSON.parse(text);
-    if (!isRecord(body)) return text;
-    const { detail, message, status, errors } = body;
-    if (Array.isArray(detail)) return detail.map(fieldMessage).join(", ");
-    if (Array.isArray(errors)) return errors.map((error) => fieldsOf(error).detail).join(", ");
-    return String(detail ?? message ?? status);
-  } catch {
-    return text;
-  }
-};
-
-/** A request for a call. */
-interface PlacingRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-const ownRequest = ({ apiKey }: Emulator, body: string): PlacingRequest => ({
-  path: "/api/v1/calls/initiate",
-  headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
-  body,
-});
-
-/** A request with the form that Twilio and Telnyx have in common. */
-const formRequest = (path: string, authorization: string, json: string): PlacingRequest => {
-  const params = recordIn(json);
-  const form = new URLSearchParams({
-    To: params.to_number ?? "",
-    From: params.from_number ?? "",
-    Url: params.flow_url ?? "",
-    StatusCallback: params.status_callback_url ?? "",
-    StatusCallbackEvent: "initiated ringing answered completed",
-    Record: "true",
-  });
-  return {
-    path,
-    headers: {
-      Authorization: authorization,
-      "Content-Type": "application/x-www-form-urlencoded",
-    },
-    body: `${form}`,
-  };
-};
-
-/** The requests of the carriers that the page places calls with. */
-const carrierRequests: Readonly<Record<string, typeof ownRequest>> = {
-  twilio: ({ accountId, apiKey }, json) =>
-    formRequest(
-      `/2010-04-01/Accounts/${accountId}/Calls.json`,
-      `Basic ${btoa(`${accountId}:${apiKey}`)}`,
-      json,
-    ),
-  telnyx: ({ accountId, apiKey }, json) =>
-    formRequest(`/v2/texml/calls/${accountId}`, `Bearer ${apiKey}`, json),
-};
-
-/** The texts in a JSON object. */
-const recordIn = (json: string): Readonly<Record<string, string>> => {
-  const value: unknown = JSON.parse(json);
-  const entries = isRecord(value) ? Object.entries(value) : [];
-  return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
+  const body: unknown = quietly(() => JSON.parse(text));
+  if (!isRecord(body)) return text;
+  const { detail, message, status } = body;
+  if (Array.isArray(detail)) return detail.map(fieldMessage).join(", ");
+  return String(detail ?? message ?? status);
 };
 
 /** Places a call through the API, with the key that the page does not have. It never throws. */
 const placeCall = async (
   emulator: Emulator,
   origin: string,
-  json: string,
-  encodeCall: DashboardOptions["encodeCall"],
+  params: CallParams,
+  { encodeCall }: Placing,
 ): Promise<PlacedCall> => {
   try {
-    const request = carrierRequests[emulator.service ?? ""] ?? ownRequest;
-    const encoded = await encodeCall?.(JSON.parse(json), origin, emulator.apiKey);
-    const { path, headers, body } = encoded
-      ? { ...encoded, path: encoded.url.slice(origin.length) }
-      : request(emulator, json);
-    const response = await emulator.fetch(`${origin}${path}`, {
-      method: "POST",
-      headers,
-      body,
-      signal: AbortSignal.timeout(placeTimeout),
-    });
-    return { status: response.status, message: responseMessage(await response.text()) };
+    const { url, headers, body, headOf } = await encodeCall(params, origin, emulator.apiKey);
+    const signal = AbortSignal.timeout(placeTimeout);
+    const response = await emulator.fetch(url, { method: "POST", headers, body, signal });
+    const text = await response.text();
+    const head = headOf?.(new Response(text, response), url, signal);
+    // Empty for what the carrier's reader can't read.
+    const ownText = await head?.source.text?.();
+    return { status: response.status, message: responseMessage(ownText || text) };
   } catch (error) {
     return { message: messageOf(error) };
   }
@@ -236,7 +188,7 @@ const calleeActions = ["answer", "reject", "hangup"] as const;
 const routes = (emulator: Emulator, session: Session, options: DashboardOptions): Hono => {
   const { speed = emulatorDefaults.speed, answerTimeout = emulatorDefaults.answerTimeout } =
     options;
-  const { attendant, sample } = options;
+  const { attendant, keyName = "API key", placing } = options;
   const app = new Hono();
   const { now } = realClock(speed)();
 
@@ -260,7 +212,8 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
         speed,
         answerTimeout,
         hasAttendant: attendant !== undefined,
-        sample: sample?.(origin),
+        keyName,
+        sample: placing?.sample(origin),
       }),
     );
   });
@@ -285,10 +238,22 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
     const voices = voicesOf(emulator, req.param("id"));
     return voices ? json(200, voices) : refusal(404, "No such call is known.");
   });
-  app.post("/dashboard/calls", async ({ req }) => {
-    const { origin } = new URL(req.url);
-    return json(200, await placeCall(emulator, origin, await req.text(), options.encodeCall));
-  });
+  /** A route that takes the fields of the form. */
+  const withParams = (
+    path: string,
+    answer: (params: CallParams, origin: string, placing: Placing) => Promise<object>,
+  ) =>
+    app.post(path, async ({ req }) => {
+      if (!placing) return refusal(404, "This dashboard places no calls.");
+      const text = await req.text();
+      const params: CallParams | undefined = quietly(() => JSON.parse(text));
+      if (!params) return refusal(400, "The body is not JSON.");
+      return json(200, await answer(params, new URL(req.url).origin, placing));
+    });
+  withParams("/dashboard/calls", (params, origin, how) => placeCall(emulator, origin, params, how));
+  withParams("/dashboard/command", async (params, origin, { commandFor }) => ({
+    command: await commandFor(params, origin),
+  }));
   for (const isPresent of [true, false]) {
     app.post(`/dashboard/attendant/${isPresent ? "present" : "absent"}`, () => {
       if (!attendant) return refusal(404, "This dashboard has no attendant.");

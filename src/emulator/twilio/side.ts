@@ -13,7 +13,7 @@ const newToken = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
 /** Twilio: its REST API, TwiML, status callbacks and Media Streams. */
 export const twilioSide: MakeSide = ({ settings, service, random }) => {
   const accountSid = service?.account ?? "";
-  if (!/^AC[\da-f]{32}$/i.test(accountSid)) {
+  if (!/^AC[\da-fA-F]{32}$/.test(accountSid)) {
     fail("service.account", "must be an account SID: AC and 32 hexadecimal digits");
   }
   if (settings.webhookSecret !== undefined) {

@@ -92,6 +92,8 @@ export interface DashboardFacts {
   readonly answerTimeout: number;
   /** Whether the page has a switch for the attendant's presence. */
   readonly hasAttendant: boolean;
+  /** What the key is called. */
+  readonly keyName: string;
   /** The initial fields of the form that places a call; absent when there is no form. */
   readonly sample?: SampleCall | undefined;
 }
@@ -132,11 +134,7 @@ ${field("status_callback_url", "Status callback", status_callback_url)}
 
 const seconds = (milliseconds: number): string => `${Math.round(milliseconds / 1000)} s`;
 
-/** What the key is called: with Vonage it is a PEM. */
-const keyName = (service: string | undefined): string => {
-  if (service === "vonage") return "Private key";
-  return service === "twilio" ? "Auth token" : "API key";
-};
+const sentenceCase = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 const subtitle = (service: string | undefined): string =>
   service ? `emulator · ${service}` : "emulator";
@@ -144,7 +142,16 @@ const subtitle = (service: string | undefined): string =>
 /** The dashboard. */
 export const dashboardPage = (
   nonce: string,
-  { accountId, service, origin, speed, answerTimeout, hasAttendant, sample }: DashboardFacts,
+  {
+    accountId,
+    service,
+    origin,
+    speed,
+    answerTimeout,
+    hasAttendant,
+    keyName,
+    sample,
+  }: DashboardFacts,
 ): string =>
   htmlDocument(
     nonce,
@@ -153,7 +160,7 @@ export const dashboardPage = (
 <p class="soft"><code>${escaped(origin)}</code> · <span id="live" role="status">connecting …</span></p>
 <p id="lost" role="alert" hidden></p>
 </header>
-<main id="dashboard" data-speed="${speed}"${service ? ` data-service="${escaped(service)}" data-account="${escaped(accountId)}"` : ""}>
+<main id="dashboard" data-speed="${speed}">
 <div id="aside">${sample ? callForm(sample) : ""}
 <section id="phone-section" aria-labelledby="phone-title">
 <details class="fold">
@@ -169,7 +176,7 @@ unless you answer or reject it here.</p>
 </div>
 <section id="key-section" aria-labelledby="key-title">
 <details class="fold">
-<summary><h2 id="key-title">${keyName(service)}</h2></summary>
+<summary><h2 id="key-title">${escaped(sentenceCase(keyName))}</h2></summary>
 <div class="key">
 <code id="key">${service ? "" : "ak_"}••••••••••••••••</code>
 <button type="button" id="reveal" class="acts" aria-pressed="false">Reveal</button>

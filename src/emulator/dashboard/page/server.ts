@@ -60,6 +60,8 @@ export const server = {
   call: (id: string): Promise<CallRecord> => request(`calls/${id}`),
   voices: (id: string): Promise<Voices> => request(`calls/${id}/voices`),
   place: (params: object): Promise<PlacedCall> => request("calls", "POST", params),
+  command: (params: object): Promise<{ readonly command: string }> =>
+    request("command", "POST", params),
   act: (id: string, action: "answer" | "reject" | "hangup"): Promise<unknown> =>
     request(`calls/${id}/${action}`, "POST"),
   setAttendant: (isPresent: boolean): Promise<unknown> =>

@@ -1,30 +1,46 @@
-import { expect, test } from "vitest";
-import { firstCall, shellOf } from "../../../../src/cli/emulator/application.ts";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
+import { forwarding } from "../../../../src/cli/emulator/application.ts";
+import { emulatedCarriers } from "../../../../src/cli/emulator/carrier.ts";
 
-const PSModulePath = "modules";
-
-test.each([
-  ["sh", "a Unix shell", { SHELL: "/bin/zsh" }, "darwin"],
-  ["powershell", "PowerShell on Windows", { PSModulePath }, "win32"],
-  ["powershell", "PowerShell elsewhere", { PSModulePath, SHELL: "/bin/bash" }, "linux"],
-  ["sh", "cmd on Windows", { PSModulePath, PROMPT: "$P$G" }, "win32"],
-  ["sh", "a Unix shell on Windows", { PSModulePath, SHELL: "/usr/bin/bash" }, "win32"],
-] as const)("%s is the shell in %s", (shell, _, env, platform) => {
-  expect(shellOf(env, platform)).toBe(shell);
+const closing: (() => void)[] = [];
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const close of closing.splice(0)) close();
 });
 
-const call = {
-  from_number: "+12025550199",
-  to_number: "+12025550100",
-  flow_url: "http://127.0.0.1:4010/sample/flow",
-  status_callback_url: "http://127.0.0.1:4010/sample/status",
-};
+const signatures = Object.entries(emulatedCarriers).map(([name, { signature }]) => [
+  name,
+  signature,
+]);
 
-test("in PowerShell the line is a command of its own, whose quotes leave JSON as it is", () => {
-  const line = firstCall("powershell", "http://127.0.0.1:4010", "ak_1", call);
-  expect(line).toMatch(
-    /^Invoke-RestMethod http:\/\/127\.0\.0\.1:4010\/api\/v1\/calls\/initiate -Method Post /,
-  );
-  expect(line).toContain('-Headers @{ "X-API-Key" = "ak_1" } -ContentType "application/json"');
-  expect(JSON.parse(/-Body '([^']*)'$/.exec(line)?.[1] ?? "")).toEqual(call);
-});
+test.each(signatures)(
+  "a GET that %s signs is forwarded by its header %s; others are not",
+  async (_, signature = "") => {
+    const seen: string[] = [];
+    const server = createServer(({ method, url, headers: { host } }, response) => {
+      seen.push(`${method} ${host}${url}`);
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    closing.push(() => server.close());
+    const direct = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response("direct"));
+    const { port } = server.address() as AddressInfo;
+    const { fetch } = forwarding(`http://127.0.0.1:${port}`, () => false, signature);
+    const ask = (url: string, headers: Readonly<Record<string, string>>) =>
+      fetch(new Request(url, { headers }), { signal: new AbortController().signal });
+
+    expect(await (await ask("https://other.example/media", { Range: "bytes=0-9" })).text()).toBe(
+      "direct",
+    );
+    expect((await ask("https://app.example/flow?a=1", { [signature]: "s" })).status).toBe(204);
+    // What is played is of the application from then on.
+    expect(
+      (await ask("https://app.example/a.wav", { [signature]: "s", Range: "bytes=0-9" })).status,
+    ).toBe(204);
+    expect(await (await ask("https://other.example/", {})).text()).toBe("direct");
+    expect(seen).toEqual(["GET app.example/flow?a=1", "GET app.example/a.wav"]);
+    expect(direct).toHaveBeenCalledTimes(2);
+  },
+);
