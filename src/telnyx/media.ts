@@ -1,6 +1,5 @@
-import { carrierMedia } from "../flows/media/carrier-stream.ts";
+import { carrierMedia, WholeFrames } from "../flows/media/carrier-stream.ts";
 import { startVerifier } from "../flows/media/signed-start.ts";
-import { WholeFrames } from "../flows/media/whole-frames.ts";
 import type { MediaCodec, MediaSide } from "../service.ts";
 import { mediaStreamCodec } from "../twiml/media-streams.ts";
 

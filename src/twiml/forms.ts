@@ -1,5 +1,4 @@
-import type { EventData } from "../callbacks/event.ts";
-import { statuses } from "./statuses.ts";
+import type { CallEvent, EventData, FailedEvent } from "../callbacks/event.ts";
 
 /** The fields of a form. */
 type Form = Readonly<Record<string, string>>;
@@ -19,6 +18,38 @@ const isoOf = (time = ""): string | undefined => {
   const at = Date.parse(time);
   return at ? new Date(at).toISOString() : undefined;
 };
+
+/** What a `CallStatus` means. */
+interface Status {
+  readonly type: CallEvent["type"];
+  readonly reason?: FailedEvent["data"]["reason"];
+  /** The field of the event's data that has its `Timestamp`. */
+  readonly time?: keyof Pick<EventData, "start_time" | "answer_time" | "hangup_time">;
+}
+
+const failed = (reason: Status["reason"]): Status => ({
+  type: "call.failed",
+  reason,
+  time: "hangup_time",
+});
+
+/**
+ * The event of each `CallStatus`, of Twilio's and of Telnyx's, which took over the words. `queued` is in no
+ * notification.
+ *
+ * @see https://www.twilio.com/docs/voice/api/call-resource#call-status-values and
+ * https://developers.telnyx.com/api-reference/callbacks/texml-call-completed
+ */
+const statuses: ReadonlyMap<unknown, Status> = new Map([
+  ["initiated", { type: "call.initiated", time: "start_time" }],
+  ["ringing", { type: "call.ringing" }],
+  ["in-progress", { type: "call.answered", time: "answer_time" }],
+  ["completed", { type: "call.completed", time: "hangup_time" }],
+  ["busy", failed("busy")],
+  ["no-answer", failed("no_answer")],
+  ["canceled", failed("canceled")],
+  ["failed", failed("unreachable")],
+]);
 
 /** The type of a notification that is not about the state of a call. */
 const otherType = ({ CallStatus, RecordingStatus, AnsweredBy }: Form) => {

@@ -6,7 +6,7 @@ import {
   oneOf,
   parseJson,
 } from "../flows/media/messages.ts";
-import { tokenIn } from "../flows/media/start-parameters.ts";
+import { tokenIn } from "../flows/media/signed-start.ts";
 import { fieldsOf, isRecord, isText, type Rule, textRule } from "../lib/check.ts";
 import { base64, decoded } from "../lib/encoding.ts";
 import { decodeMulaw, encodeMulaw } from "../lib/mulaw.ts";

@@ -1,5 +1,6 @@
 import type { Action, Dial, Hangup, Play } from "../flows/actions.ts";
 import {
+  type Branch,
   branchesOf,
   continuationIn,
   firstBranch,
@@ -8,7 +9,6 @@ import {
 } from "../flows/continuation.ts";
 import { isText } from "../lib/check.ts";
 import type { ApplicationSide, FlowInput } from "../service.ts";
-import { branches } from "./statuses.ts";
 import type { Redirect } from "./verbs.ts";
 
 /**
@@ -21,6 +21,13 @@ const branchesUrlOf = async (dial: Dial, input: FlowInput): Promise<string | und
   const { flow_url } = dial;
   return branch && signContinuation({ ...branchesOf(dial), flow_url }, input, branch);
 };
+
+/** The branch of a `dial` for each `DialCallStatus`; after any other, the call continues at its `flow_url`. */
+const branches: ReadonlyMap<unknown, Branch> = new Map([
+  ["busy", "on_busy"],
+  ["no-answer", "on_no_answer"],
+  ["failed", "on_failure"],
+]);
 
 /** What follows a `dial`, out of the signed URL that the request came to; `undefined` for any other request. */
 const followingDial = (input: FlowInput): Play | Hangup | Redirect | undefined => {

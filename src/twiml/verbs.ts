@@ -1,5 +1,5 @@
 import type { Action, Dial, Play, Stream } from "../flows/actions.ts";
-import { startParameters } from "../flows/media/start-parameters.ts";
+import { startParameters } from "../flows/media/signed-start.ts";
 import { fail } from "../lib/check.ts";
 
 type Attributes = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,5 @@
-import { carrierMedia } from "../flows/media/carrier-stream.ts";
+import { carrierMedia, WholeFrames } from "../flows/media/carrier-stream.ts";
 import { FrameException, parseJson } from "../flows/media/messages.ts";
-import { WholeFrames } from "../flows/media/whole-frames.ts";
 import { fieldsOf, isRecord, isText } from "../lib/check.ts";
 import type { MediaCodec, MediaInput, MediaMessage, MediaSide } from "../service.ts";
 import { callIdHeader } from "./wire.ts";

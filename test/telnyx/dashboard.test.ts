@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { sampleCall } from "../../src/cli/emulator/application.ts";
 import { tryingAt } from "../../src/cli/emulator/carrier.ts";
-import { dashboard } from "../../src/emulator/dashboard/index.ts";
+import { dashboard } from "../../src/emulator/dashboard/routes.ts";
 import { answering, from } from "../carriers/stage.ts";
 import { apiKey, applicationId, startTelnyx } from "./stage.ts";
 

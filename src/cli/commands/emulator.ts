@@ -1,5 +1,6 @@
 import { version } from "../../../package.json";
-import { Attendant, dashboard } from "../../emulator/dashboard/index.ts";
+import { Attendant } from "../../emulator/dashboard/attendant.ts";
+import { dashboard } from "../../emulator/dashboard/routes.ts";
 import { createEmulator, type Emulator, type EmulatorOptions } from "../../emulator/index.ts";
 import { BadParametersException } from "../../index.ts";
 import { chosenKey, readAccount, writeAccount } from "../account.ts";

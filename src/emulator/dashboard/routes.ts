@@ -1,32 +1,14 @@
 import { Hono } from "hono/tiny";
 import type { CallParams } from "../../calls/params.ts";
-import { isRecord, quietly } from "../../lib/check.ts";
-import type { ClientSide } from "../../service.ts";
+import { quietly } from "../../lib/check.ts";
 import { realClock } from "../clock.ts";
 import type { Emulator } from "../emulator.ts";
 import { emulatorDefaults } from "../options.ts";
-import { messageOf } from "../outgoing.ts";
 import type { Attendant } from "./attendant.ts";
 import { dashboardPage, signInPage, welcomePage } from "./page/html.ts";
+import { type Placing, placeCall } from "./placing.ts";
 import { Session } from "./session.ts";
 import { updates, voicesOf } from "./updates.ts";
-
-/** The parameters of a sample call, without the number that is called. */
-export type SampleCall = Omit<CallParams, "to_number">;
-
-/** How the page places calls. */
-export interface Placing {
-  /**
-   * The initial fields of the form that places a call.
-   *
-   * @param origin - the emulator's own
-   */
-  readonly sample: (origin: string) => SampleCall;
-  /** Makes the request for a call, in the form of the interface that the emulator speaks. */
-  readonly encodeCall: ClientSide["encodeCall"];
-  /** A command for a shell that places a call. The page has a button that copies it. */
-  readonly commandFor: (params: CallParams, origin: string) => string | Promise<string>;
-}
 
 /** Options of a dashboard. */
 export interface DashboardOptions {
@@ -137,50 +119,6 @@ const refusal = (status: number, detail: string): Response =>
 
 const eventStream = (body: ReadableStream<Uint8Array>): Response =>
   new Response(body, { headers: { ...commonHeaders, "Content-Type": "text/event-stream" } });
-
-/** The API's response to a call that was placed on the page. */
-export interface PlacedCall {
-  /** Absent when no response came. */
-  readonly status?: number;
-  /** The message of the response, or why there is none. */
-  readonly message: string;
-}
-
-/** How long the API may take, in milliseconds: in some scenarios it never responds. */
-const placeTimeout = 2_000;
-
-const fieldMessage = (error: unknown): string =>
-  isRecord(error) && Array.isArray(error.loc) ? `${error.loc.at(-1)}: ${error.msg}` : "";
-
-/** The message of a response in outdial's own form; any other text is one itself. */
-const responseMessage = (text: string): string => {
-  const body: unknown = quietly(() => JSON.parse(text));
-  if (!isRecord(body)) return text;
-  const { detail, message, status } = body;
-  if (Array.isArray(detail)) return detail.map(fieldMessage).join(", ");
-  return String(detail ?? message ?? status);
-};
-
-/** Places a call through the API, with the key that the page does not have. It never throws. */
-const placeCall = async (
-  emulator: Emulator,
-  origin: string,
-  params: CallParams,
-  { encodeCall }: Placing,
-): Promise<PlacedCall> => {
-  try {
-    const { url, headers, body, headOf } = await encodeCall(params, origin, emulator.apiKey);
-    const signal = AbortSignal.timeout(placeTimeout);
-    const response = await emulator.fetch(url, { method: "POST", headers, body, signal });
-    const text = await response.text();
-    const head = headOf?.(new Response(text, response), url, signal);
-    // Empty for what the carrier's reader can't read.
-    const ownText = await head?.source.text?.();
-    return { status: response.status, message: responseMessage(ownText || text) };
-  } catch (error) {
-    return { message: messageOf(error) };
-  }
-};
 
 /** What the callee can do, by the last part of the path. */
 const calleeActions = ["answer", "reject", "hangup"] as const;

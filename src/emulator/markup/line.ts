@@ -2,33 +2,15 @@ import type { Message } from "../call.ts";
 import type { Timeline } from "../clock.ts";
 import { FlowError, type FlowParts, planHangup } from "../line.ts";
 import { isAllowed } from "../outgoing.ts";
-import type { Side } from "../recording/recording.ts";
 import type { Failures, MarkupCall } from "./call.ts";
 import type { MarkupElement } from "./document.ts";
 import type { Next } from "./fields.ts";
-import type { MediaCodec } from "./media.ts";
+import type { MediaCodec, OpenedStream, StreamPlan } from "./media.ts";
 import type { NotificationCarrier } from "./notifications.ts";
 import type { Fields, Method } from "./requests.ts";
 
 /** What can't be done in a flow, of which a carrier may have a code. */
 type Trouble = "url" | "media" | "nobody" | "track" | "socket url" | "socket";
-
-/** What a carrier makes of the attributes of a `Stream`. */
-export interface StreamPlan {
-  /** Whose audio the application receives. */
-  readonly sides: readonly Side[];
-  /** Whether the application may send audio. */
-  readonly isBidirectional: boolean;
-  /** Why its audio can't be played, as the end of a sentence. */
-  readonly unplayable?: string | undefined;
-}
-
-/** A stream that is opened. */
-export interface OpenedStream extends StreamPlan {
-  readonly streamSid: string;
-  /** The `Parameter`s of the stream. */
-  readonly parameters: Fields;
-}
 
 /** An attribute whose value can't be followed. */
 interface AttributeProblem {

@@ -4,7 +4,7 @@ import { decodeMulaw, encodeMulaw } from "../../lib/mulaw.ts";
 import type { Playout } from "../recording/playout.ts";
 import type { Side } from "../recording/recording.ts";
 import { type Effect, enqueue, type LineCodec } from "../stream.ts";
-import type { OpenedStream } from "./line.ts";
+import type { Fields } from "./requests.ts";
 
 /** The sample rate of μ-law on the telephone network. */
 export const sampleRate = 8_000;
@@ -45,6 +45,23 @@ export interface MediaForm {
   readonly check?: (message: Json) => void;
   /** What is answered to a malformed message, if anything is. */
   readonly error?: (reason: string) => Json;
+}
+
+/** What a carrier makes of the attributes of a `Stream`. */
+export interface StreamPlan {
+  /** Whose audio the application receives. */
+  readonly sides: readonly Side[];
+  /** Whether the application may send audio. */
+  readonly isBidirectional: boolean;
+  /** Why its audio can't be played, as the end of a sentence. */
+  readonly unplayable?: string | undefined;
+}
+
+/** A stream that is opened. */
+export interface OpenedStream extends StreamPlan {
+  readonly streamSid: string;
+  /** The `Parameter`s of the stream. */
+  readonly parameters: Fields;
 }
 
 /** A mark of the application: it comes back once all audio before it was played. */

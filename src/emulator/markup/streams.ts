@@ -12,9 +12,9 @@ import {
   type Line,
   methodOf,
   resolve,
-  type StreamPlan,
   type Verb,
 } from "./line.ts";
+import type { StreamPlan } from "./media.ts";
 import { type StreamEvent, streamMessage } from "./notifications.ts";
 
 /** How one stream is run. */

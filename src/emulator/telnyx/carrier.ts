@@ -4,9 +4,14 @@ import { type NewId, uuidOf } from "../ids.ts";
 import { type Failures, type MarkupCall, statusOf } from "../markup/call.ts";
 import type { MarkupCarrier } from "../markup/flow.ts";
 import type { VerbCarrier } from "../markup/line.ts";
+import {
+  type MediaForm,
+  mulawCodec,
+  type StreamPlan,
+  sampleRate,
+  sidesOfTrack,
+} from "../markup/media.ts";
 import type { Fields } from "../markup/requests.ts";
-import { mediaStreamingCodec, planStream } from "./media-streaming.ts";
-import { recordingSidOf, sessionIdOf } from "./sids.ts";
 import type { SignBody } from "./signature.ts";
 
 /** How a call that nobody answered ends. */
@@ -29,6 +34,15 @@ const causes: Readonly<Record<Reason, readonly [cause: string, sip: string]>> = 
   unreachable: ["not_found", "404"],
   canceled: ["originator_cancel", "487"],
 };
+
+/** The UUID with the digits of a call's id. */
+const uuidOfCall = (callSid: string): string => uuidOf(callSid.replace(/^v3:/, ""));
+
+/** The SID of a call's recording. */
+export const recordingSidOf: (callSid: string) => string = uuidOfCall;
+
+/** The id that the legs of a call have in common. */
+export const sessionIdOf: (callSid: string) => string = uuidOfCall;
 
 const attributes: VerbCarrier["attributes"] = {
   Say: ["loop"],
@@ -112,7 +126,65 @@ const endFields = ({ call, endedBy }: MarkupCall): Fields => {
   };
 };
 
-/** Telnyx's markup and requests. */
+/** Reads the attributes of a `Stream`: audio is PCMU, and what is played comes by RTP payloads. */
+const planStream: MarkupCarrier["planStream"] = (attributes) => {
+  const { track = "inbound_track", codec = "default", bidirectionalMode = "mp3" } = attributes;
+  const { bidirectionalCodec = "PCMU", bidirectionalSamplingRate = "8000" } = attributes;
+  const sides = sidesOfTrack.get(track);
+  if (!sides) return { attribute: "track", rule: `is ${track}` };
+  if (codec !== "default" && codec !== "PCMU") {
+    return { attribute: "codec", rule: `is ${codec}: only PCMU is emulated` };
+  }
+  const plan: StreamPlan = { sides, isBidirectional: true };
+  if (bidirectionalMode !== "rtp") {
+    const unplayable = 'media is MP3 without bidirectionalMode="rtp", which is not emulated';
+    return { ...plan, unplayable };
+  }
+  if (bidirectionalCodec !== "PCMU" || bidirectionalSamplingRate !== "8000") {
+    const rule = `is ${bidirectionalCodec} at ${bidirectionalSamplingRate} Hz: only PCMU at 8000 Hz is emulated`;
+    return { attribute: "bidirectionalCodec", rule };
+  }
+  return plan;
+};
+
+/** The codes of Telnyx's errors on a socket. */
+const invalidMedia = { code: 100_004, title: "invalid_media" };
+const malformedFrame = { code: 100_003, title: "malformed_frame" };
+
+/** The messages of Telnyx's media streaming. */
+const mediaStreamingCodec: MarkupCarrier["openStream"] = ({ call, accountSid }, stream) => {
+  const { streamSid: stream_id, parameters } = stream;
+  const { from_number: from, to_number: to } = call.params;
+  const subject = { user_id: accountSid, call_control_id: call.id };
+  const form: MediaForm = {
+    connected: { event: "connected", version: "1.0.0" },
+    start: {
+      start: {
+        ...subject,
+        call_session_id: sessionIdOf(call.id),
+        from,
+        to,
+        tags: [],
+        custom_parameters: parameters,
+        media_format: { encoding: "PCMU", sample_rate: sampleRate, channels: 1 },
+      },
+    },
+    stop: { stop: subject },
+    dtmf: (digit) => ({
+      occurred_at: new Date(call.timeline.now()).toISOString(),
+      dtmf: { digit },
+    }),
+    message: (event, sequence_number, fields) => ({ event, sequence_number, ...fields, stream_id }),
+    error: (detail) => ({
+      event: "error",
+      payload: { ...(detail.startsWith("media") ? invalidMedia : malformedFrame), detail },
+      stream_id,
+    }),
+  };
+  return mulawCodec(form, stream);
+};
+
+/** Telnyx's markup, requests and media. */
 export const telnyxCarrier = (
   applicationId: string,
   sign: SignBody,

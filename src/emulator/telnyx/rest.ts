@@ -6,9 +6,8 @@ import { FormReader, parseCall } from "../markup/fields.ts";
 import { pageOf, updateCall } from "../markup/resources.ts";
 import type { MarkupRestParts } from "../markup/side.ts";
 import { type Asked, byMethod, jsonResponder, placeCall, type Route, restServer } from "../rest.ts";
-import { failures } from "./carrier.ts";
+import { failures, recordingSidOf } from "./carrier.ts";
 import { TelnyxError, telnyxForm } from "./problems.ts";
-import { recordingSidOf } from "./sids.ts";
 
 const contentType = "application/json; charset=utf-8";
 const respond = jsonResponder(contentType);

@@ -3,9 +3,8 @@ import { Account, randomText } from "../account.ts";
 import { hexUlid, idSource } from "../ids.ts";
 import { MarkupCalls } from "../markup/side.ts";
 import type { MakeSide } from "../side.ts";
-import { telnyxCarrier } from "./carrier.ts";
+import { recordingSidOf, telnyxCarrier } from "./carrier.ts";
 import { telnyxRoutes } from "./rest.ts";
-import { recordingSidOf } from "./sids.ts";
 import { bodySigner, publicKey } from "./signature.ts";
 
 /** Telnyx: the REST API of a TeXML application, TeXML, callbacks and media streaming. */

@@ -1,14 +1,11 @@
+import type { Delivery } from "../call.ts";
 import type { Reason } from "../history.ts";
 import type { NewId } from "../ids.ts";
 import { type Failures, type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
-import type { FormRules } from "../markup/fields.ts";
 import type { MarkupCarrier } from "../markup/flow.ts";
 import type { VerbCarrier } from "../markup/line.ts";
-import { sidesOfTrack } from "../markup/media.ts";
+import { type MediaForm, mulawCodec, sampleRate, sidesOfTrack, tracks } from "../markup/media.ts";
 import type { Fields } from "../markup/requests.ts";
-import { mediaStreamsCodec } from "./media-streams.ts";
-import { TwilioError } from "./problems.ts";
-import { isRepeated } from "./retries.ts";
 import { signatureOf } from "./signature.ts";
 
 /** How a call that nobody answered ends; rejected and unanswered ones have the same status. */
@@ -140,7 +137,71 @@ const streamEvents = {
   failed: "stream-error",
 } as const;
 
-/** Twilio's markup and requests. */
+/** Which failures a request is repeated after, by the fragment of its URL, and how often. */
+interface RetryPolicy {
+  readonly attempts: number;
+  readonly reasons: readonly string[];
+}
+
+/** By default a request is repeated once, and only where no connection was made. */
+const policyOf = (url: string): RetryPolicy => {
+  const settings = new URLSearchParams(new URL(url).hash.slice(1));
+  const retries = Number(settings.get("rc") ?? 1);
+  return {
+    attempts: 1 + (Number.isInteger(retries) ? Math.min(Math.max(retries, 0), 5) : 1),
+    reasons: (settings.get("rp") ?? "ct").split(","),
+  };
+};
+
+const reasonOf = ({ status, timedOut }: Pick<Delivery, "status" | "timedOut">): string => {
+  if (status !== undefined) return `${Math.floor(status / 100)}xx`;
+  return timedOut ? "rt" : "ct";
+};
+
+/**
+ * Whether a request is repeated.
+ *
+ * @param url - the URL with its fragment
+ * @param count - how many attempts there were
+ */
+const isRepeated = (
+  url: string,
+  count: number,
+  delivery: Pick<Delivery, "status" | "timedOut">,
+): boolean => {
+  const { attempts, reasons } = policyOf(url);
+  const reason = reasonOf(delivery);
+  const isReason = reasons.includes(reason) || (reasons.includes("all") && reason !== "3xx");
+  return count < attempts && isReason;
+};
+
+/** The messages of Twilio's Media Streams. */
+const mediaStreamsCodec: MarkupCarrier["openStream"] = ({ call, accountSid }, stream) => {
+  const { streamSid, sides, parameters } = stream;
+  const callSid = call.id;
+  const form: MediaForm = {
+    connected: { event: "connected", protocol: "Call", version: "1.0.0" },
+    start: {
+      start: {
+        accountSid,
+        streamSid,
+        callSid,
+        tracks: sides.map((side) => tracks[side]),
+        mediaFormat: { encoding: "audio/x-mulaw", sampleRate, channels: 1 },
+        customParameters: parameters,
+      },
+    },
+    stop: { stop: { accountSid, callSid } },
+    dtmf: (digit) => ({ dtmf: { track: "inbound_track", digit } }),
+    message: (event, sequenceNumber, fields) => ({ event, sequenceNumber, ...fields, streamSid }),
+    check: (message) => {
+      if (message.streamSid !== streamSid) throw new TypeError("streamSid must be the stream's");
+    },
+  };
+  return mulawCodec(form, stream);
+};
+
+/** Twilio's markup, requests and media. */
 export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier => ({
   markup: "TwiML",
   sign: ({ url, fields }) => ({ "X-Twilio-Signature": signatureOf(token(), url, fields) }),
@@ -200,36 +261,3 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
   },
   notifiesOfDetection: false,
 });
-
-/** The codes of fields that are missing, or no number. */
-const numberCodes: Readonly<Record<string, readonly [missing: number, invalid: number]>> = {
-  To: [21_201, 21_211],
-  From: [21_213, 21_212],
-};
-
-/** What Twilio's form has of its own. */
-export const twilioForm: FormRules = {
-  document: "Twiml",
-  methods: { Url: ["Method"], FallbackUrl: ["FallbackMethod"] },
-  timeout: [1, 600],
-  timeLimit: [1, 86_400],
-  refuse: ({ field, kind, value, rule }) => {
-    const [missing, invalid] = numberCodes[field] ?? [21_205, 21_205];
-    const refuse = (code: number, message: string): never => {
-      throw new TwilioError(400, code, message);
-    };
-    switch (kind) {
-      case "missing":
-        if (field === "Url") return refuse(missing, "Url parameter is required.");
-        return refuse(missing, `No '${field}' number is specified`);
-      case "number":
-        return refuse(invalid, `The '${field}' number ${value} is not a valid phone number.`);
-      case "url":
-        return refuse(field.endsWith("Callback") ? 21_609 : 21_205, `${field} ${rule}: ${value}`);
-      case "method":
-        return refuse(21_209, `${field} ${rule}`);
-      case "seconds":
-        return refuse(21_208, `${field} ${rule}`);
-    }
-  },
-};

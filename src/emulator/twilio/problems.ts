@@ -1,3 +1,4 @@
+import type { FormRules } from "../markup/fields.ts";
 import { RestError } from "../rest.ts";
 
 /** Why a request is refused, in Twilio's form. */
@@ -15,3 +16,36 @@ export class TwilioError extends RestError {
     return { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status };
   }
 }
+
+/** The codes of fields that are missing, or no number. */
+const numberCodes: Readonly<Record<string, readonly [missing: number, invalid: number]>> = {
+  To: [21_201, 21_211],
+  From: [21_213, 21_212],
+};
+
+/** What Twilio's form has of its own. */
+export const twilioForm: FormRules = {
+  document: "Twiml",
+  methods: { Url: ["Method"], FallbackUrl: ["FallbackMethod"] },
+  timeout: [1, 600],
+  timeLimit: [1, 86_400],
+  refuse: ({ field, kind, value, rule }) => {
+    const [missing, invalid] = numberCodes[field] ?? [21_205, 21_205];
+    const refuse = (code: number, message: string): never => {
+      throw new TwilioError(400, code, message);
+    };
+    switch (kind) {
+      case "missing":
+        if (field === "Url") return refuse(missing, "Url parameter is required.");
+        return refuse(missing, `No '${field}' number is specified`);
+      case "number":
+        return refuse(invalid, `The '${field}' number ${value} is not a valid phone number.`);
+      case "url":
+        return refuse(field.endsWith("Callback") ? 21_609 : 21_205, `${field} ${rule}: ${value}`);
+      case "method":
+        return refuse(21_209, `${field} ${rule}`);
+      case "seconds":
+        return refuse(21_208, `${field} ${rule}`);
+    }
+  },
+};

@@ -1,13 +1,13 @@
 import { Hono } from "hono/tiny";
 import { isSame } from "../account.ts";
 import { type ApiRoutes, recordingOf } from "../api.ts";
+import { type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
 import { FormReader, parseCall } from "../markup/fields.ts";
 import { pageOf, updateCall } from "../markup/resources.ts";
 import type { MarkupRestParts } from "../markup/side.ts";
 import { byMethod, jsonResponder, placeCall, type Route, restServer } from "../rest.ts";
-import { failures, recordingSidOf, twilioForm } from "./carrier.ts";
-import { TwilioError } from "./problems.ts";
-import { resourceOf } from "./resource.ts";
+import { failures, recordingSidOf } from "./carrier.ts";
+import { TwilioError, twilioForm } from "./problems.ts";
 
 const contentType = "application/json;charset=utf-8";
 const respond = jsonResponder(contentType);
@@ -48,6 +48,46 @@ const withoutCredentials = (given: string): string => {
   const url = new URL(given);
   url.username = url.password = "";
   return url.href;
+};
+
+/** A call as the API returns it. */
+const resourceOf = ({ call, accountSid, answeredBy }: MarkupCall): object => {
+  const { facts } = call;
+  const { initiated_at, answered_at, ended_at, from_number, to_number } = facts;
+  const uri = `/2010-04-01/Accounts/${accountSid}/Calls/${call.id}`;
+  const parts = ["Events", "Notifications", "Payments", "Recordings", "Siprec", "Streams"];
+  const status = statusOf(facts, failures);
+  return {
+    sid: call.id,
+    date_created: rfc2822(initiated_at),
+    date_updated: rfc2822(ended_at ?? answered_at ?? initiated_at),
+    parent_call_sid: null,
+    account_sid: accountSid,
+    to: to_number,
+    to_formatted: to_number,
+    from: from_number,
+    from_formatted: from_number,
+    phone_number_sid: null,
+    status: status === "initiated" ? "queued" : status,
+    start_time: answered_at === undefined ? null : rfc2822(answered_at),
+    end_time: ended_at === undefined ? null : rfc2822(ended_at),
+    duration: ended_at === undefined ? null : String(facts.duration ?? 0),
+    price: null,
+    price_unit: "USD",
+    direction: "outbound-api",
+    answered_by: answeredBy ?? null,
+    annotation: null,
+    api_version: "2010-04-01",
+    forwarded_from: null,
+    group_sid: null,
+    caller_name: null,
+    queue_time: "0",
+    trunk_sid: null,
+    uri: `${uri}.json`,
+    subresource_uris: Object.fromEntries(
+      parts.map((part) => [part.toLowerCase(), `${uri}/${part}.json`]),
+    ),
+  };
 };
 
 const createCall: TwilioRoute = async (asked, parts) => {

@@ -1,7 +1,7 @@
 /// <reference path="./bundle.d.ts" />
 
 import { scenarios } from "../../scenarios.ts";
-import type { SampleCall } from "../routes.ts";
+import type { SampleCall } from "../placing.ts";
 import style from "./main.css?bundle";
 import script from "./main.ts?bundle";
 

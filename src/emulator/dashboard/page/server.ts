@@ -1,5 +1,5 @@
 import type { CallRecord } from "../../history.ts";
-import type { PlacedCall } from "../routes.ts";
+import type { PlacedCall } from "../placing.ts";
 import type { Voices } from "../updates.ts";
 import { box, setText } from "./elements.ts";
 
