@@ -179,8 +179,7 @@ export const callbackHandler = (
       if (!isBehind) await work;
       return new Response(null, { status: 204 });
     },
-    // Every carrier delivers again after 503; some do after no other status.
-    failed: () => new Response(null, { status: verification.service ? 503 : 500 }),
+    verification,
     onError,
   });
 };

@@ -97,14 +97,15 @@ const respondJson: ApplicationSide["respond"] = async (decide) =>
 
 /**
  * Makes a handler for `flow_url` from a function that decides. A request is verified as `receive` does
- * it. Every failure after that goes to `onError`, and the response is `hangup`: the callee is waiting, and
- * silence until a time-out is the worst response.
+ * it; a sender that can't be verified gets no action. Every failure after that goes to `onError`, and the response is
+ * `hangup`: the callee is waiting, and silence until a time-out is the worst response.
  *
  * | response | when |
  * |---|---|
  * | 200, the action | `onAnswer` returned one |
- * | 200, `hangup` | it threw, returned something else, what `service` can't do, or nothing within 8 s of the request; or your `verify` threw or took that long |
- * | 405, 413, 408, 400, 401 and a sentence | the request is refused; the reasons are `RefusedException`'s |
+ * | 200, `hangup` | it threw, returned something else, what `service` can't do, or nothing within 8 s of the request |
+ * | 405, 413, 408, 400, 401, with `service` 503 too, and a sentence | the request is refused; the reasons are `RefusedException`'s |
+ * | 500, with `service` 503 | the sender can't be verified: your `verify` threw or took that long, `service` has no secret now, or the body was read before. The service ends the call with an error |
  *
  * @param options - how to verify the sender, and what to decide
  * @returns a function from a request to its response; it never rejects
@@ -159,6 +160,7 @@ export const flowHandler = (options: FlowOptions): ((request: Request) => Promis
         };
         return respond(decide, { ...verification, request, call, context, pathIn });
       }),
+    verification,
     failed: () => respond(hangup),
     onError,
   });

@@ -2,6 +2,7 @@ import { assert } from "chai";
 import { BadParametersException } from "outdial";
 import { type Refusal, RefusedException, signUrl } from "outdial/callbacks";
 import { Action, dial, type FlowOptions, flowHandler, hangup, play, stream } from "outdial/flows";
+import { twilio } from "outdial/twilio";
 import { is } from "valibot";
 import { ringingAtOnce, trap } from "./callbacks/fixtures.ts";
 import type { Case } from "./case.ts";
@@ -243,7 +244,7 @@ export const cases: readonly Case[] = [
         new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) });
       for (const [late, answer, name, reason] of [
         ["body", "The body took too long.", "RefusedException", "too_slow: "],
-        ["verify", '{"action":"hangup"}', "TimeoutError", "verify gave no answer within 8000 ms"],
+        ["verify", "", "TimeoutError", "verify gave no answer within 8000 ms"],
         [
           "onAnswer",
           '{"action":"hangup"}',
@@ -272,6 +273,32 @@ export const cases: readonly Case[] = [
           assert.include(Object(told[0]).message, reason);
         });
         assert.deepEqual(waits, [8000]);
+      }
+    },
+  },
+  {
+    name: "flowHandler answers 500, with a service 503, while it can't verify anybody",
+    run: async () => {
+      const lost = new Error("the secrets manager is away");
+      const fail = () => Promise.reject(lost);
+      const accountSid = `AC${"0".repeat(32)}`;
+      const serviceWith = (authToken: () => Promise<string | undefined>) => ({
+        service: twilio({ accountSid, authToken }),
+      });
+      for (const [checks, status, name] of [
+        [{ verify: fail }, 500, "Error"],
+        [serviceWith(fail), 503, "Error"],
+        [serviceWith(async () => undefined), 503, "BadParametersException"],
+      ] as const) {
+        let asked = 0;
+        const onAnswer = () => {
+          asked++;
+          return hangup();
+        };
+        const { response, told } = await ask({ ...checks, onAnswer });
+        assert.equal(response.status, status);
+        assert.equal(await response.text(), "");
+        assert.deepEqual([asked, told.length, Object(told[0]).name], [0, 1, name]);
       }
     },
   },
