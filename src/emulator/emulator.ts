@@ -155,8 +155,14 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const side = sideOf(settings.service)({ settings, service: settings.service, random, newId });
   const { account, accountId, follow } = side;
   const { responseTimeout = side.responseTimeout } = settings;
+  const { responseTimeout: notificationTimeout = side.notificationTimeout ?? responseTimeout } =
+    settings;
   const request = requester(settings.fetch, responseTimeout);
-  const notifier = new Notifier({ request, random, faults: settings.notifications });
+  const notifier = new Notifier({
+    request: requester(settings.fetch, notificationTimeout),
+    random,
+    faults: settings.notifications,
+  });
   const parts = {
     ...settings,
     accountId,

@@ -144,7 +144,8 @@ export interface EmulatorOptions {
   /**
    * How long an application may take to respond, in real time.
    *
-   * @defaultValue 10 000, with Telnyx too; with Twilio 15 000, with Vonage 5 000
+   * @defaultValue 10 000; with Twilio 15 000, with Vonage 5 000, with Telnyx 2 000 for notifications and 10 000 for
+   * anything else
    */
   readonly responseTimeout?: number | undefined;
   /** Decides the outcome of each call, instead of the number that is called. */

@@ -28,6 +28,8 @@ interface EmulatedSide {
   readonly newCallId: NewId;
   /** The default of the option `responseTimeout`, in milliseconds. */
   readonly responseTimeout: number;
+  /** The same for notifications, where the carrier waits for another time. */
+  readonly notificationTimeout?: number;
   /** The URL of a call's recording, at the origin of the request for the call. */
   readonly recordingUrl: (origin: string, id: string) => string;
   readonly routes: (parts: ApiParts) => ApiRoutes;

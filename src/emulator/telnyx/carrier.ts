@@ -12,7 +12,7 @@ import {
   sidesOfTrack,
 } from "../markup/media.ts";
 import type { Fields } from "../markup/requests.ts";
-import type { SignBody } from "./signature.ts";
+import type { BodySigner } from "./signature.ts";
 
 /** How a call that nobody answered ends. */
 export const failures: Failures = {
@@ -187,7 +187,7 @@ const mediaStreamingCodec: MarkupCarrier["openStream"] = ({ call, accountSid }, 
 /** Telnyx's markup, requests and media. */
 export const telnyxCarrier = (
   applicationId: string,
-  sign: SignBody,
+  { sign }: BodySigner,
   newId: NewId,
 ): MarkupCarrier => {
   const callFields = (known: MarkupCall): Fields => {

@@ -5,9 +5,11 @@ import { type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
 import { FormReader, parseCall } from "../markup/fields.ts";
 import { pageOf, updateCall } from "../markup/resources.ts";
 import type { MarkupRestParts } from "../markup/side.ts";
+import { messageOf } from "../outgoing.ts";
 import { type Asked, byMethod, jsonResponder, placeCall, type Route, restServer } from "../rest.ts";
 import { failures, recordingSidOf } from "./carrier.ts";
 import { TelnyxError, telnyxForm } from "./problems.ts";
+import type { BodySigner } from "./signature.ts";
 
 const contentType = "application/json; charset=utf-8";
 const respond = jsonResponder(contentType);
@@ -19,6 +21,7 @@ const ownAccountSid = "f5586561-8ff0-4291-a51b-c7dfe4139ff9";
 export interface RestParts extends MarkupRestParts {
   /** The TeXML application's. */
   readonly applicationId: string;
+  readonly signer: BodySigner;
 }
 
 type TelnyxRoute = Route<RestParts>;
@@ -85,10 +88,17 @@ const resourceOf = (known: MarkupCall): object => {
 /** The code of an outage. */
 const outageCodeOf = (status: number): 10011 | 10007 => (status === 429 ? 10011 : 10007);
 
+/** @throws {TelnyxError} where no request to the application can be signed */
+const requireSigner = ({ signer }: RestParts): Promise<void> =>
+  signer.prepare().catch((error) => {
+    throw new TelnyxError(500, 10007, messageOf(error));
+  });
+
 /** Places a call of an account. */
 const createCall =
   (accountSid: string): TelnyxRoute =>
   async (asked, parts) => {
+    await requireSigner(parts);
     const fields = parseCall(formOf(asked), telnyxForm, asked.isUrl);
     return placeCall(fields, asked, parts, {
       notOwned: () => new TelnyxError(403, 10010, "From is not a number of the account", "From"),

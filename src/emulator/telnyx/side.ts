@@ -19,7 +19,8 @@ export const telnyxSide: MakeSide = ({ settings, service, random }) => {
   const { apiKey, numbers, seed } = settings;
   const account = new Account({ key: apiKey, numbers, newKey: () => `KEY_${randomText()}` });
   const newId = idSource(random, seed !== undefined, hexUlid);
-  const carrier = telnyxCarrier(applicationId, bodySigner(), newId);
+  const signer = bodySigner();
+  const carrier = telnyxCarrier(applicationId, signer, newId);
   const calls = new MarkupCalls(carrier);
   return {
     account,
@@ -27,8 +28,9 @@ export const telnyxSide: MakeSide = ({ settings, service, random }) => {
     webhookSecret: () => publicKey,
     newCallId: (time) => carrier.newSid("call", time),
     responseTimeout: 10_000,
+    notificationTimeout: 2_000,
     recordingUrl: (origin, id) => `${origin}/recordings/${recordingSidOf(id)}.wav`,
-    routes: (parts) => telnyxRoutes({ ...calls.restParts(parts, account), applicationId }),
+    routes: (parts) => telnyxRoutes({ ...calls.restParts(parts, account), applicationId, signer }),
     messagesOf: (call) => calls.messagesOf(call),
     follow: (call, parts) => calls.follow(call, parts),
   };
