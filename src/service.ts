@@ -154,7 +154,7 @@ export interface MediaCodec {
   readonly clear: () => readonly MediaMessage[];
   /** Stops the audio with this id; absent where a carrier can only clear. */
   readonly interrupt?: (id: string) => readonly MediaMessage[];
-  /** Asks to be told when all audio so far was played; absent where a carrier doesn't tell. */
+  /** Requests an acknowledgement once all audio so far was played; absent where a carrier sends none. */
   readonly mark?: (name: string) => readonly MediaMessage[];
 }
 

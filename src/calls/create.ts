@@ -223,7 +223,7 @@ const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
   let refused: ServiceException | undefined;
   for (;;) {
     const encoded = await encode(placing, plan).catch((error) => {
-      // Another key that can't be used: what tells more is that the first was refused.
+      // Another key that can't be used: the refusal of the first says more.
       throw refused ?? refusalOf(error);
     });
     const outcome = await attempt(placing, plan, encoded);

@@ -23,7 +23,7 @@ export interface CallParams {
    * 2083 characters, without user and password; `http:` on loopback only where `baseUrl` is, too.
    */
   readonly flow_url: string;
-  /** Where the service tells what happens to the call: a URL by the same rule. */
+  /** Where the service sends notifications about the call: a URL by the same rule. */
   readonly status_callback_url: string;
   /**
    * Whether the call is recorded.

@@ -14,7 +14,7 @@ export type Paint = (style: Parameters<typeof styleText>[0], text: string) => st
 /** Text of others on one line, without control characters and without those that turn the direction of writing. */
 export const plain = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
 
-/** What JSON leaves as it is and a terminal would obey. */
+/** Control characters of a terminal that JSON does not escape. */
 const control = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 const escaped = (characters: string): string =>

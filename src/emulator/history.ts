@@ -69,7 +69,7 @@ export interface StateEntry extends Stamp {
   readonly reason?: Reason;
 }
 
-/** The flow was asked for the next action, or a carrier's document. */
+/** The emulator requested the next action of the flow, or a carrier's document. */
 export interface FlowEntry extends Stamp {
   /** The kind of entry. */
   readonly type: "flow";
@@ -261,7 +261,7 @@ export interface RefusedEvent {
   readonly path: string;
   /** The HTTP status of the response. */
   readonly status: number;
-  /** Why, as the response says it; a field that breaks a rule is named. */
+  /** The reason in the response; it names a field that breaks a rule. */
   readonly detail: string;
 }
 

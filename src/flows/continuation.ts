@@ -16,7 +16,7 @@ export const branchesOf = ({ on_busy, on_no_answer, on_failure }: Dial): Pick<Di
   on_failure,
 });
 
-/** The first branch that a `dial` has: what is wrong with its continuation is told by this name. */
+/** The first branch that a `dial` has: errors about its continuation name it. */
 export const firstBranch = (dial: Dial): string | undefined =>
   Object.entries(branchesOf(dial)).find(([, action]) => action)?.[0];
 

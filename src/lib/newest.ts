@@ -16,7 +16,7 @@ export const keepNewest = <Key>(collection: Keyed<Key>, most: number): void => {
 /** How many ids are remembered. */
 const maxIds = 1000;
 
-/** A function that tells whether an id is new: peers repeat themselves. An empty one always is. */
+/** A function that returns whether an id is new: peers repeat themselves. An empty one always is. */
 export const createIsNew = (): ((id: string) => boolean) => {
   const seen = new Set<string>();
   return (id) => {

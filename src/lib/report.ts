@@ -4,7 +4,7 @@ type OnError = ((error: unknown) => unknown) | undefined;
 
 /** Calls the application's own functions, and reports errors to its `onError`. */
 export interface Reporter {
-  /** An error that we have found; nobody hears of it without `onError`. */
+  /** An error that we have found: dropped without `onError`. */
   readonly report: (error: unknown) => void;
   /** What a function of the application has thrown: printed, unless `onError` is given. */
   readonly thrown: (error: unknown) => void;

@@ -96,7 +96,7 @@ export const mediaStreamCodec = (names: StreamNames): MediaCodec => {
       },
     };
   };
-  const heard = (given: Readonly<Record<string, unknown>>): MediaInput => {
+  const inputOf = (given: Readonly<Record<string, unknown>>): MediaInput => {
     let codes: Uint8Array;
     try {
       codes = decoded(textAt(given, "media", "payload"));
@@ -120,9 +120,9 @@ export const mediaStreamCodec = (names: StreamNames): MediaCodec => {
       if (event === "start") return started(given);
       if (fields && given[names.streamId] !== streamId)
         throw new FrameException(`${names.streamId} is another`);
-      // With `<Start><Stream>` the track of what the callee hears comes too.
+      // With `<Start><Stream>` the track of the output comes too.
       const { track = "inbound" } = fieldsOf(given.media);
-      if (event === "media" && track === "inbound") return heard(given);
+      if (event === "media" && track === "inbound") return inputOf(given);
       if (event === "mark") return { type: "played", mark: textAt(given, "mark", "name") };
       if (event === "stop") return { type: "stop" };
       return { type: "other", message: { ...given, type: event } };

@@ -15,7 +15,7 @@ export interface VonageOptions {
   readonly signatureSecret?: SignatureSecret | undefined;
   /**
    * Whether Vonage finds out if a person or a machine answered, and then goes on with the call or ends it at a
-   * machine. A notification of its own tells what it found: `answered_by`.
+   * machine. A separate notification has the result: `answered_by`.
    *
    * @defaultValue left out, so Vonage's own: no detection
    */

@@ -15,7 +15,7 @@ export const numberOf = (value: unknown): string | undefined => {
 export interface Status {
   readonly type: CallEvent["type"];
   readonly reason?: FailedEvent["data"]["reason"];
-  /** The reason by `detail`, where it tells more. */
+  /** The reason by `detail`, where that is more precise. */
   readonly details?: Readonly<Record<string, FailedEvent["data"]["reason"]>>;
   /** The field of the event's data that has its `timestamp`. */
   readonly time?: keyof Pick<EventData, "start_time" | "answer_time" | "hangup_time">;

@@ -91,6 +91,6 @@ export const planLines = (plan: Plan): readonly string[] => {
     ...(typeof service === "object" ? [`by ${service.name}, account ${service.account}`] : []),
     recordingLine(options),
   ];
-  // The names of columns are text of the list, which a terminal must not obey.
+  // The names of columns are text of the list, which must not control a terminal.
   return [summary, ...details.map((line) => `  ${plain(line)}`)];
 };

@@ -166,7 +166,7 @@ const recordingRefusal = (
   const key = headers.get("X-API-Key");
   if (key === null) {
     return query.has("signature")
-      ? refusal(403, "The address is none that was told, or is too old.")
+      ? refusal(403, "The signature of this URL is wrong, or the URL has expired.")
       : refusal(422, [missingKey]);
   }
   return account.accepts(key) ? undefined : refusal(403, "Invalid API Key.");

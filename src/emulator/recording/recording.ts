@@ -40,7 +40,7 @@ export interface Mixing {
  */
 export class Recording {
   readonly callee: Track = new Track();
-  /** What the callee hears beside streams: media, and the second leg. */
+  /** What is played to the callee beside streams: media, and the second leg. */
   readonly media: Track = new Track();
   /** The audio of applications, one playout for each stream. */
   readonly playouts: Playout[] = [];

@@ -7,19 +7,19 @@ interface Unplayed {
   readonly until: number;
 }
 
-/** The maximum number of marks that are waited for. Beyond it the service has lost them. */
+/** The maximum number of pending marks. Beyond it the oldest counts as lost by the service. */
 const maxUnplayed = 1000;
 
-/** The longest delay of the network that is believed, in ms: beyond it the service was busy. */
+/** The longest delay that counts as one of the network, in ms: beyond it the service was busy. */
 const maxDelay = 1000;
 
 /**
  * What a service has played, where it sends each mark back once all audio before it was played. When a mark comes
- * back, the next message begins; until its own comes back, no more than that message counts as played. So a service
- * that is behind or stands still never makes a playback count what nobody has heard.
+ * back, the next message begins; until its own comes back, no more than that message counts as played. So audio that
+ * a slow or stalled service still holds never counts as played.
  *
- * A mark on an idle line comes back at once: that shows the delay of the network, both ways. By so much audio is
- * further than its marks say at the moment at which a `clear` reaches the service.
+ * A mark on an idle line comes back at once, after the delay of the network, both ways. When a `clear` reaches the
+ * service, playback is ahead of its marks by that delay.
  */
 export class Marks implements Acknowledged {
   readonly #send: (id: string) => void;
@@ -36,7 +36,7 @@ export class Marks implements Acknowledged {
     this.#send = send;
   }
 
-  /** The line is idle: measures the delay of the network, if there is somebody who wants to know. */
+  /** The line is idle: measures the delay of the network, if a playback subscribes. */
   probe(): void {
     if (!this.onPlayed) return;
     this.#probedAt = performance.now();
@@ -50,7 +50,7 @@ export class Marks implements Acknowledged {
     this.#send(id);
   }
 
-  /** A mark has come back. One of a message that was cleared, or that a later one has overtaken, says nothing. */
+  /** A mark has come back. It is ignored if its message was cleared, or a later mark has overtaken it. */
   played(id: string): void {
     if (id === `probe ${this.#probes}`) {
       const delay = performance.now() - this.#probedAt;

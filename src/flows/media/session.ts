@@ -100,7 +100,7 @@ export interface StreamOptions extends StartChecks {
    */
   readonly service?: Pick<Service, "media"> | undefined;
   /**
-   * The most audio in one message, in whole milliseconds from 20 to 10 000: services ask for 500 or more.
+   * The most audio in one message, in whole milliseconds from 20 to 10 000: services recommend 500 or more.
    *
    * @defaultValue 500
    */
@@ -117,7 +117,7 @@ export interface StreamOptions extends StartChecks {
 const minChunk = 20;
 const maxChunk = 10_000;
 
-/** The rule of `chunkSize`, and the end of a sentence that tells it. */
+/** The rule of `chunkSize`, and its text as the end of a sentence. */
 export const chunkSizeRule: Rule = [
   (value) => Number.isInteger(value) && Number(value) >= minChunk && Number(value) <= maxChunk,
   `must be a whole number of ms from ${minChunk} to ${maxChunk}`,
