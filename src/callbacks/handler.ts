@@ -179,7 +179,8 @@ export const callbackHandler = (
       if (!isBehind) await work;
       return new Response(null, { status: 204 });
     },
-    verification,
+    // Every carrier delivers again after 503; some do after no other status.
+    failed: () => new Response(null, { status: verification.service ? 503 : 500 }),
     onError,
   });
 };

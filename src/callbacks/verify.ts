@@ -238,10 +238,8 @@ export type OnError = (error: unknown, request: Request) => unknown;
 /** What a handler does with a request. */
 interface Handling {
   readonly work: (request: Request, steps: HandlingSteps) => Promise<Response>;
-  /** How the sender is verified. */
-  readonly verification: Checks;
-  /** The response to a failure once the message was accepted; the same as before that by default. */
-  readonly failed?: () => Response | Promise<Response>;
+  /** The response to a failure, before or after the message was accepted. */
+  readonly failed: (isAccepted: boolean) => Response | Promise<Response>;
   readonly onError: OnError | undefined;
 }
 
@@ -252,17 +250,13 @@ interface HandlingSteps {
   readonly report: (error: unknown) => void;
 }
 
-/** Every carrier delivers again after 503; some do after no other status. */
-const failure = ({ service }: Checks): Response =>
-  new Response(null, { status: service ? 503 : 500 });
-
 /**
- * A handler that never rejects. A refusal's response has its status and its sentence. A failure is one of the
- * application: its response has an error status, so that it shows at the sender, too. `onError` receives both. Without `onError`, failures are printed, because they are
+ * A handler that never rejects. A refusal's response has its status and its sentence. A failure's response
+ * is that of `failed`. `onError` receives both. Without `onError`, failures are printed, because they are
  * bugs of the application. Refusals are not printed.
  */
 export const handlerOf =
-  ({ work, verification, failed, onError }: Handling) =>
+  ({ work, failed, onError }: Handling) =>
   async (request: Request): Promise<Response> => {
     const { report, thrown } = reporterOf(onError && ((error) => onError(error, request)));
     let isAccepted = false;
@@ -274,6 +268,6 @@ export const handlerOf =
     } catch (error) {
       const refused = isAccepted ? undefined : responseTo(error);
       (refused ? report : thrown)(error);
-      return refused ?? ((isAccepted && (await failed?.())) || failure(verification));
+      return refused ?? failed(isAccepted);
     }
   };

@@ -160,8 +160,11 @@ export const flowHandler = (options: FlowOptions): ((request: Request) => Promis
         };
         return respond(decide, { ...verification, request, call, context, pathIn });
       }),
-    verification,
-    failed: () => respond(hangup),
+    // Who isn't verified gets no action, but the status that `callbackHandler` answers: so the mistake shows.
+    failed: (isAccepted) =>
+      isAccepted
+        ? respond(hangup)
+        : new Response(null, { status: verification.service ? 503 : 500 }),
     onError,
   });
 };

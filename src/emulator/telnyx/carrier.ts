@@ -42,7 +42,7 @@ const uuidOfCall = (callSid: string): string => uuidOf(callSid.replace(/^v3:/, "
 export const recordingSidOf: (callSid: string) => string = uuidOfCall;
 
 /** The id that the legs of a call have in common. */
-export const sessionIdOf: (callSid: string) => string = uuidOfCall;
+const sessionIdOf: (callSid: string) => string = uuidOfCall;
 
 const attributes: VerbCarrier["attributes"] = {
   Say: ["loop"],

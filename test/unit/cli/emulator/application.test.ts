@@ -25,7 +25,9 @@ test.each(signatures)(
     });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     closing.push(() => server.close());
-    const direct = vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("direct"));
+    const direct = vi
+      .spyOn(globalThis, "fetch")
+      .mockImplementation(async () => new Response("direct"));
     const { port } = server.address() as AddressInfo;
     const { fetch } = forwarding(`http://127.0.0.1:${port}`, () => false, signature);
     const ask = (url: string, headers: Readonly<Record<string, string>>) =>
