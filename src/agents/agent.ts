@@ -81,7 +81,7 @@ export type AgentEvent =
   | { readonly type: "tool_cancelled"; readonly id: string }
   /** The agent must be sent something at once, such as a `pong`. */
   | { readonly type: "send"; readonly messages: readonly AgentMessage[] }
-  /** The agent reports an error, with its own code. */
+  /** The agent reports an error, with its own code. One that no repetition mends ends the call: `agent_refused`. */
   | { readonly type: "error"; readonly code: string }
   /** The agent has ended the conversation. */
   | {

@@ -3,6 +3,7 @@ import { isText, quietly } from "../lib/check.ts";
 import type { Address, Agent, AgentEvent, AgentMessage, Codec, Line } from "./agent.ts";
 import { AgentException, type AgentProblem } from "./exception.ts";
 import { type AgentSocket, connect, type OpenSocket, release } from "./open-socket.ts";
+import { meaningOf } from "./refusals.ts";
 
 /** The longest message that is decoded, in bytes or characters: more than a minute of audio. */
 const maxMessage = 2 ** 23;
@@ -31,7 +32,8 @@ export type ConnectionEnd =
   | "agent_lost"
   | "agent_ended"
   | "agent_stalled"
-  | "agent_failed";
+  | "agent_failed"
+  | "session_limit";
 
 /** What a connection calls. */
 export interface ConnectionListener {
@@ -106,13 +108,15 @@ export class Connection {
   #secrets: readonly string[] = [];
   #isOpen = false;
   #isAnswered = false;
+  /** Whether its last response has not failed; nothing before the agent is ready. */
+  #isWell: boolean | undefined;
   #sentAt = 0;
   #keepAliveTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(agent: Agent, line: Line, open: OpenSocket) {
     this.#codec = quietly(() => agent.codec(line));
     if (!this.#codec) {
-      this.#fail("codec");
+      this.fail("codec");
       return;
     }
     const address = async () => {
@@ -166,12 +170,18 @@ export class Connection {
     if (this.isOver) return;
     const messages = this.read((codec) => [...encode(codec)]);
     if (messages) this.#write(messages);
-    else this.#fail(name);
+    else this.fail(name);
   }
 
   /** An error of the agent's, with its code unless that holds a piece of the key. */
   exception(problem: AgentProblem, code: unknown): AgentException {
     return new AgentException(problem, isTelling(code, this.#secrets) ? undefined : code);
+  }
+
+  /** Ends the connection, because of a part of the adapter. */
+  fail(name: string): void {
+    this.#report(new AgentException("agent_failed", name));
+    this.#finish("agent_failed");
   }
 
   /** Closes the connection; the listener isn't called any more. */
@@ -237,6 +247,8 @@ export class Connection {
         if (event.type === "send") this.#write(event.messages);
         else {
           if (event.type === "ready" && !this.#keepAliveTimer) this.#keepAlive();
+          if (event.type === "ready" || event.type === "audio") this.#isWell = true;
+          else if (event.type === "response_done") this.#isWell = event.outcome !== "failed";
           const checked = checkEvent(event);
           this.#notify(({ onEvent }) => onEvent(checked, at), message.length);
         }
@@ -248,15 +260,14 @@ export class Connection {
     }
   };
 
-  readonly #onClose = ({ code }: MediaEvent): void => {
-    if (!this.#isOpen) return; // `connect` reports it.
-    this.#finish(code === 1000 || code === 1005 ? "agent_ended" : "agent_lost");
+  readonly #onClose = ({ code = 1006, reason = "" }: MediaEvent): void => {
+    if (!this.#isOpen || this.isOver) return; // `connect` reports it.
+    const { end, errorCode } = meaningOf(code, reason, this.#isWell);
+    if (errorCode) {
+      this.#report(this.exception(end === "agent_refused" ? end : "agent_complained", errorCode));
+    }
+    this.#finish(end);
   };
-
-  #fail(name: string): void {
-    this.#report(new AgentException("agent_failed", name));
-    this.#finish("agent_failed");
-  }
 
   #finish(reason: ConnectionEnd): void {
     if (this.isOver) return;

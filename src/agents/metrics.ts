@@ -77,12 +77,13 @@ export class Meter {
   }
 
   get metrics(): SessionMetrics {
-    return {
+    const { interruptions, messages, audio } = this;
+    return structuredClone({
       firstAudio: this.#firstAudio,
-      interruptions: { ...this.interruptions },
-      messages: { ...this.messages },
-      audio: { ...this.audio },
-      tools: { ...this.#tools },
-    };
+      interruptions,
+      messages,
+      audio,
+      tools: this.#tools,
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { BadParametersException } from "../errors.ts";
+import { cutInTime } from "../flows/media/closing.ts";
 import type { MediaEvent } from "../flows/media/session.ts";
-import { readBody } from "../lib/body.ts";
-import { quietly } from "../lib/check.ts";
+import { isText, quietly } from "../lib/check.ts";
 import { routeOf } from "../lib/url.ts";
 import type { Address } from "./agent.ts";
 import { AgentException } from "./exception.ts";
@@ -21,6 +21,8 @@ export interface AgentSocket {
   send(message: string | Uint8Array<ArrayBuffer>): void;
   /** Closes the socket. */
   close(code?: number, reason?: string): void;
+  /** Cuts the connection at once, where a socket can: called when the agent doesn't answer a close. */
+  terminate?(): void;
   /** Adds a listener, as on any `EventTarget`. */
   addEventListener(type: AgentSocketEvent, listener: (event: MediaEvent) => void): void;
   /** Removes a listener. */
@@ -109,7 +111,7 @@ export const openSocket: OpenSocket = (opening) =>
  */
 const findReason = async ({ url, headers, signal }: Opening): Promise<AgentException> => {
   try {
-    if (headers && takesHeaders() && !isWorkers()) {
+    if (headers && takesHeaders()) {
       return refusal(await get(httpOf(url), headers, signal));
     }
   } catch {
@@ -118,28 +120,32 @@ const findReason = async ({ url, headers, signal }: Opening): Promise<AgentExcep
   return new AgentException("agent_unreachable");
 };
 
-/** Whether a socket may be opened there: wss everywhere, ws to this machine, if that is allowed. */
-const isAllowed = (url: unknown, allowsPlain: boolean): url is string => {
-  const route = routeOf(url, "ws");
-  return route === "https" || (route === "loopback" && allowsPlain);
-};
-
-/** The longest response that has a signed URL, in bytes. */
+/** The longest response that has a signed URL, in characters. */
 const maxTicket = 2 ** 20;
 
-/** The URL to connect to: the agent's own, or one that its service signs. */
+/** The JSON of a response. A body without an end ends with the request's signal. */
+const readTicket = async ({ body }: Response): Promise<unknown> => {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > maxTicket) break;
+  }
+  return JSON.parse(text);
+};
+
+/** The URL to connect to: the agent's own, or one that its service signs. It is wss; ws to this machine, unless https signed it. */
 const findUrl = async ({ url, ticket }: Address, signal: AbortSignal): Promise<string> => {
-  const route = ticket && routeOf(ticket.url);
-  let found: unknown = url;
-  if (ticket) {
-    if (!route) throw new AgentException("agent_unreachable", "url");
+  const signer = ticket && routeOf(ticket.url);
+  let found: unknown = ticket ? undefined : url;
+  if (ticket && signer) {
     const response = await get(ticket.url, ticket.headers, signal);
     if (!response.ok) throw refusal(response);
-    const { bytes } = await readBody(response, maxTicket, signal);
-    found = ticket.read(JSON.parse(new TextDecoder().decode(bytes)));
+    found = ticket.read(await readTicket(response));
   }
-  if (!isAllowed(found, route !== "https")) throw new AgentException("agent_unreachable", "url");
-  return found;
+  const route = routeOf(found, "ws");
+  if (isText(found) && (route === "https" || (route && signer !== "https"))) return found;
+  throw new AgentException("agent_unreachable", "url");
 };
 
 /** Waits until a socket was opened or not. */
@@ -165,7 +171,9 @@ const untilOpen = (socket: AgentSocket, signal: AbortSignal): Promise<boolean> =
  */
 export const release = (socket: AgentSocket): void => {
   const ignore = () => {};
+  let timer: ReturnType<typeof cutInTime>;
   const forget = () => {
+    clearTimeout(timer);
     socket.removeEventListener("error", ignore);
     socket.removeEventListener("close", forget);
   };
@@ -174,7 +182,10 @@ export const release = (socket: AgentSocket): void => {
     socket.addEventListener("close", forget);
   });
   quietly(() => socket.close(1000)); // It may be closed.
-  quietly(() => socket.readyState === 3 && forget());
+  quietly(() => {
+    if (socket.readyState === 3) forget();
+    else timer = cutInTime(socket);
+  });
 };
 
 /**

@@ -15,12 +15,12 @@ import type { OpenSocket } from "./open-socket.ts";
  * |---|---|
  * | `hung_up` | the service closed the stream: the callee hung up, or the call ended |
  * | `agent_hung_up` | the agent called `hang_up`, and what it said was played |
- * | `agent_ended` | the agent closed its socket, and what it said was played |
+ * | `agent_ended` | the agent closed its socket in order, and what it said was played |
  * | `closed` | the application called `close` |
  * | `no_start` | the service sent no `start` within `startTimeout` |
  * | `unverified` | with `secret`: `start` has no valid token of `signUrl`; nothing was opened, called or sent |
  * | `agent_unreachable` | the agent's socket could not be opened |
- * | `agent_refused` | the agent refuses the key, the account or the model |
+ * | `agent_refused` | the agent refuses the key, the account, the model or its settings |
  * | `agent_slow` | the agent wasn't ready within `agentTimeout` |
  * | `agent_silent` | no audible audio and no tool call came within `silenceTimeout`, though a response was expected |
  * | `agent_stalled` | the agent doesn't read what it is sent |

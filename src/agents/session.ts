@@ -9,12 +9,12 @@ import type { Agent, AgentEvent, Cut, ToolCall } from "./agent.ts";
 import { isSilent, withoutSilence } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, Converter, isFormat } from "./audio/resample.ts";
 import { Connection, type ConnectionEnd } from "./connection.ts";
-import { AgentException } from "./exception.ts";
 import { createInboundAudio, type InboundAudio } from "./inbound-audio.ts";
 import { Meter, type SessionMetrics } from "./metrics.ts";
 import { openSocket } from "./open-socket.ts";
 import { type EndReason, limitsOf, type SessionEnd, type SessionOptions } from "./options.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
+import { isRefusal } from "./refusals.ts";
 import { createToolRunner, hangUp } from "./tools.ts";
 import { Transcripts } from "./transcripts.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
@@ -152,6 +152,11 @@ export const createSession = (
     resolveEnded = resolve;
   });
 
+  /** Passes on the texts of what was cut off. */
+  const markCuts = (cuts: readonly Cut[]): void => {
+    for (const mark of transcripts.cut(cuts)) call(options.onTranscript, mark);
+  };
+
   /** Ends the session, for the first reason that is given; no timer, socket or tool is left. */
   const end = (reason: EndReason): void => {
     if (state.stage === "over") return;
@@ -160,7 +165,7 @@ export const createSession = (
     timers.stop();
     tools.stop();
     if (last.stage !== "waiting") {
-      last.playback.stop();
+      markCuts(last.playback.stop());
       last.connection.close();
     }
     taken?.close();
@@ -237,8 +242,7 @@ export const createSession = (
     const { connection, playback, input, stream, isContinuous } = parts;
     const formats = connection.read((codec) => codec.formats);
     if (!formats || !quietly(() => isFormat(formats.input) && isFormat(formats.output))) {
-      report(new AgentException("agent_failed", "formats"));
-      end("agent_failed");
+      connection.fail("formats");
       return;
     }
     timers.clear("agent");
@@ -291,7 +295,7 @@ export const createSession = (
     cancelHangup(parts);
     talk?.watchdog.speech();
     parts.input.speech(true);
-    for (const mark of transcripts.cut(cuts)) call(options.onTranscript, mark);
+    markCuts(cuts);
     if (cuts.length === 0) return;
     const truncated = cuts.reduce((sum, { played, duration }) => sum + duration - played, 0);
     meter.interrupted(took, truncated);
@@ -346,6 +350,7 @@ export const createSession = (
         break;
       case "error":
         report(parts.connection.exception("agent_complained", event.code));
+        if (isRefusal(event.code, !!talk)) end("agent_refused");
         break;
       case "end":
         if (event.reason === "agent_refused" || event.reason === "agent_lost") end(event.reason);
@@ -355,7 +360,7 @@ export const createSession = (
 
   const onConnectionEnd = (reason: ConnectionEnd): void => {
     if (state.stage === "ending") return;
-    if (reason === "agent_ended") endWhenPlayed(state, reason);
+    if (reason === "agent_ended" || reason === "session_limit") endWhenPlayed(state, reason);
     else end(reason);
   };
 

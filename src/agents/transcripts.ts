@@ -18,9 +18,9 @@ interface ItemText {
 export class Transcripts {
   readonly #items = new Map<string, ItemText>();
 
-  /** Audio of an item has come. */
+  /** Audio of an item has come; without a name it may be that of any. */
   audio(item: string | undefined): void {
-    if (item) this.#itemOf(item).hasAudio = true;
+    for (const known of item ? [this.#itemOf(item)] : this.#items.values()) known.hasAudio = true;
   }
 
   /**
@@ -41,7 +41,7 @@ export class Transcripts {
     return { ...transcript, interrupted: true, ...(final && { replaces: true }), ...known.cut };
   }
 
-  /** The callee has interrupted: the texts so far of what was cut off, and of what has no audio yet. */
+  /** The callee has interrupted, or the call has ended: the texts of what was cut off, and of what has no audio yet. */
   cut(cuts: readonly Cut[]): readonly Transcript[] {
     for (const { item, played, duration } of cuts) {
       if (item) this.#itemOf(item).cut ??= { played, duration };

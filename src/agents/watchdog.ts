@@ -20,7 +20,8 @@ export interface WatchdogListener {
   readonly onSilent: () => void;
 }
 
-type Expectation = "nothing" | "response" | "response to sound" | "answer to probe";
+/** A response, to speech or only to a sound, or the answer to a probe. */
+type Expectation = "nothing" | "response" | "sound" | "probe";
 
 /** Ends a session whose agent is silent though it should speak. */
 export interface Watchdog {
@@ -83,7 +84,7 @@ export const createWatchdog = (
       onSilent();
       return;
     }
-    if (passed >= half && expected === "response to sound" && probe()) expected = "answer to probe";
+    if (passed >= half && expected === "sound" && probe()) expected = "probe";
     timers.set("silence", Math.ceil((passed < half ? half : limit) - passed), check);
   };
   const speaks = (milliseconds: number) => {
@@ -135,14 +136,14 @@ export const createWatchdog = (
       expect();
     },
     message: () => {
-      if (expected === "answer to probe") expectNothing();
+      if (expected === "probe") expectNothing();
     },
     input: (bytes, ms) => {
       // What the callee says while the agent speaks asks for nothing.
       if (until() > performance.now() || !hasSpeech(bytes)) return;
       if (afterSound > 0) speaks(afterSound);
       soundMs += ms;
-      if (soundMs >= minSpeech) expect(afterSound > 0 ? "response" : "response to sound");
+      if (soundMs >= minSpeech) expect(afterSound > 0 ? "response" : "sound");
     },
   };
 };

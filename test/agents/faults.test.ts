@@ -91,17 +91,17 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   "the agent's socket: silent": {
     agent: whenAsked(() => {}),
-    limits: { silenceTimeout: 500 },
+    limits: { silenceTimeout: 100 },
     ends: ["agent_silent"],
   },
   "the agent's socket: silent before the agent is ready": {
     agent: { accept: () => {} },
-    limits: { agentTimeout: 500 },
+    limits: { agentTimeout: 100 },
     ends: ["agent_slow"],
   },
   "the agent's socket: never opened": {
     agent: { accept: () => {}, isDeaf: true },
-    limits: { agentTimeout: 500 },
+    limits: { agentTimeout: 100 },
     ends: ["agent_slow"],
   },
   "the agent's socket: closed in order": {
@@ -111,6 +111,16 @@ const faults: Readonly<Record<string, Fault>> = {
   "the agent's socket: closed with a complaint": {
     agent: whenAsked(({ socket }) => socket.close(1011)),
     ends: ["agent_lost"],
+  },
+  "the agent's socket: closed because of the key": {
+    agent: { accept: ({ socket }) => socket.close(3000, "invalid_request_error.invalid_api_key") },
+    ends: ["agent_refused"],
+    check: ({ errors }) => expect(errors).toEqual([expect.stringContaining("invalid_api_key")]),
+  },
+  "the agent's socket: closed because of the quota": {
+    agent: whenAsked(({ socket }) => socket.close(1002, "This request exceeds your quota limit.")),
+    ends: ["agent_refused"],
+    check: ({ errors }) => expect(errors).toEqual([expect.stringContaining("1002")]),
   },
   "the agent's socket: read no more": {
     agent: whenAsked((peer) => {
@@ -160,7 +170,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   "the service's socket: silent": {
     service: () => {},
-    limits: { startTimeout: 500 },
+    limits: { startTimeout: 100 },
     ends: ["no_start"],
   },
   "the service's socket: read no more": {
@@ -208,7 +218,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   "both: silent": {
     agent: whenAsked(() => {}),
-    limits: { silenceTimeout: 500 },
+    limits: { silenceTimeout: 100 },
     ends: ["agent_silent"],
   },
   "both: read no more": {
@@ -246,6 +256,14 @@ const faults: Readonly<Record<string, Fault>> = {
     ends: ["hung_up"],
     check: ({ errors }) => expect(errors).toHaveLength(19),
   },
+};
+
+/** Sockets that a platform can't cut: they stay open for as long as their peer likes. */
+const uncut: Readonly<Record<Runtime, readonly ("agent" | "service")[]>> = {
+  node: ["agent"],
+  deno: ["agent", "service"],
+  bun: [],
+  workerd: ["agent", "service"],
 };
 
 describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
@@ -298,6 +316,27 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
     expect(JSON.stringify(told)).not.toContain("MARKED");
     const isOurs = code !== 1006 && code !== 1002 && told?.reason !== "hung_up";
     if (isOurs) expect(reason).toBe(told?.reason);
+  });
+
+  test("a close that is never answered is cut, where the platform can", async () => {
+    const cuts = uncut[runtime];
+    const deaf = ({ socket }: Peer | Phone) => {
+      socket.close = () => {}; // This is how `ws` answers a close.
+    };
+    const { told } = await call({
+      agent: whenAsked((peer) => {
+        deaf(peer);
+        speech(peer);
+      }),
+      service: onceHeard(deaf),
+      limits: { maxDuration: 100 },
+      ends: [],
+      check: (_, phone, agent) => {
+        if (cuts.includes("service")) phone.socket.terminate();
+        if (cuts.includes("agent")) for (const { socket } of agent.peers) socket.terminate();
+      },
+    });
+    expect(told?.reason).toBe("too_long");
   });
 
   test("the key is in a header, and in nothing else that is sent", async () => {

@@ -7,7 +7,6 @@ import {
   checkAgentOptions,
   type Decoders,
   decodeBy,
-  errorEvents,
   type Fields,
   keyOf,
   parseMessage,
@@ -117,7 +116,9 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: Line): Codec => {
       objectsIn(functions).map((call) => ({ type: "tool_cancelled", id: textOf(call, "id") })),
     Error: (message) => [
       { type: "response_done", outcome: "failed" },
-      ...errorEvents(textOf(message, "code")),
+      { type: "error", code: textOf(message, "code") },
+      // Each of them ends a session that has not begun.
+      ...(isReady ? [] : [{ type: "end", reason: "agent_lost" } as const]),
     ],
     Warning: (message) => [{ type: "error", code: textOf(message, "code") }],
   };

@@ -5,13 +5,13 @@ import { routeOf } from "../../lib/url.ts";
 import type { Agent, Codec, Formats } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
 import { objectRule } from "../options.ts";
+import { isRefusal } from "../refusals.ts";
 import type { Tools } from "../tools.ts";
 import {
   type AgentOptions,
   checkAgentOptions,
   type Decoders,
   decodeBy,
-  errorEvents,
   keyOf,
   parseMessage,
   partOf,
@@ -117,16 +117,19 @@ const createCodec = (options: ElevenLabsOptions): Codec => {
       return [{ type: "tool", id, name: textOf(call, "tool_name"), arguments: call.parameters }];
     },
     error: (message) => {
-      const { error_type, code } = partOf(message, "error_event");
-      if (error_type === "max_duration_exceeded") {
-        return [
-          { type: "error", code: error_type },
-          { type: "end", reason: "session_limit" },
-        ];
-      }
+      const event = partOf(message, "error_event");
+      // A quota that is used up comes flat, with the close code in the words.
+      const text = textOf(event, "message") || textOf(message, "message");
+      const code = String(event.error_type ?? event.code ?? /\d{4}/.exec(text)?.[0] ?? "");
+      const error = { type: "error", code } as const;
+      const end = (reason: "session_limit" | "agent_refused" | "agent_lost") =>
+        ({ type: "end", reason }) as const;
+      if (code === "max_duration_exceeded") return [error, end("session_limit")];
       return [
         { type: "response_done", outcome: "failed" },
-        ...errorEvents(String(error_type ?? code)),
+        error,
+        ...(isRefusal(text) ? [end("agent_refused")] : []),
+        ...(formats ? [] : [end("agent_lost")]), // It ends a session that has not begun.
       ];
     },
   };

@@ -1,5 +1,6 @@
 import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
+import { keepNewest } from "../../lib/newest.ts";
 import type { Agent, AgentEvent, AgentMessage, Codec, Line } from "../agent.ts";
 import { type Tools, toolDefinitions } from "../tools.ts";
 import {
@@ -7,7 +8,6 @@ import {
   checkAgentOptions,
   type Decoders,
   decodeBy,
-  errorEvents,
   type Fields,
   keyOf,
   parseMessage,
@@ -52,9 +52,19 @@ interface Delegation {
 }
 
 /** How a session ended, by the service's reason; any other end was in order. */
-const ends: Readonly<Record<string, "session_limit" | "agent_lost">> = {
-  expired: "session_limit",
-  connection_lost: "agent_lost",
+const ends: ReadonlyMap<string, "session_limit" | "agent_lost" | "agent_refused"> = new Map([
+  ["expired", "session_limit"],
+  ["connection_lost", "agent_lost"],
+  ["content", "agent_refused"],
+]);
+
+/** Delegations by a name of the service's. */
+type Delegations = Map<string, Delegation>;
+
+/** Adds a delegation to the newest ones. */
+const remember = (all: Delegations, name: string, delegation: Delegation): Delegation => {
+  keepNewest(all.set(name, delegation), 1000);
+  return delegation;
 };
 
 /** A text of either side: a piece, since this protocol sends no whole ones. */
@@ -65,21 +75,23 @@ const textEvent = (who: "agent" | "callee", message: Fields): AgentEvent => ({
   final: false,
 });
 
+/** The error in a message, or in a response. */
+const errorOf = (fields: Fields): readonly AgentEvent[] => [
+  { type: "error", code: textOf(partOf(fields, "error"), "code") },
+];
+
 const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
   const { model = "gpt-live-1", instructions, voice = "marin", tools, greeting } = options;
   const { delegate = "gpt-5-mini" } = options;
   const encoding = sampleRate === 8000 ? "ulaw" : "pcm";
   const format = { encoding, sampleRate } as const;
   /** The backend's active responses by their delegation: one at a time each. */
-  const delegations = new Map<string, Delegation>();
+  const delegations: Delegations = new Map();
   /** The response that made a call, by the call's id. */
-  const callers = new Map<string, Delegation>();
+  const callers: Delegations = new Map();
 
-  const begin = (id: string): Delegation => {
-    const delegation = { calls: new ToolCalls(), hasEnded: false };
-    delegations.set(id, delegation);
-    return delegation;
-  };
+  const begin = (id: string): Delegation =>
+    remember(delegations, id, { calls: new ToolCalls(), hasEnded: false });
 
   /** Continues the backend once, when its response has ended and all its calls are answered. */
   const continuation = ({ calls, hasEnded }: Delegation): readonly AgentMessage[] =>
@@ -88,7 +100,7 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
   /** Decodes an event of the backend model. */
   const decodeBackend = (id: string, event: Fields): readonly AgentEvent[] => {
     const known = delegations.get(id);
-    const delegation = known && !known.hasEnded ? known : undefined;
+    const delegation = known?.hasEnded ? undefined : known;
     const end: Decoders[string] = () => {
       const ending = delegation ?? begin(id);
       ending.hasEnded = true;
@@ -107,7 +119,7 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
           if (item.type !== "function_call" || callers.has(call)) return [];
           const caller = delegation ?? begin(id);
           caller.calls.add(call);
-          callers.set(call, caller);
+          remember(callers, call, caller);
           return [
             { type: "tool", id: call, name: textOf(item, "name"), arguments: item.arguments },
           ];
@@ -116,7 +128,7 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
         "response.incomplete": end,
         "response.failed": () => {
           delegations.delete(id);
-          return errorEvents(textOf(partOf(partOf(event, "response"), "error"), "code"));
+          return errorOf(partOf(event, "response"));
         },
       },
       event,
@@ -140,10 +152,16 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
     ],
     "response.event": (message) =>
       decodeBackend(textOf(message, "delegation_id"), partOf(message, "event")),
-    "session.closed": (message) => [
-      { type: "end", reason: ends[textOf(message, "reason")] ?? "agent_ended" },
-    ],
-    error: (message) => errorEvents(textOf(partOf(message, "error"), "code")),
+    "session.closed": (message) => {
+      const code = textOf(message, "reason");
+      const reason = ends.get(code);
+      if (!reason) return [{ type: "end", reason: "agent_ended" }];
+      return [
+        { type: "error", code },
+        { type: "end", reason },
+      ];
+    },
+    error: errorOf,
   };
 
   return {

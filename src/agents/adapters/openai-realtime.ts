@@ -9,7 +9,6 @@ import {
   checkAgentOptions,
   type Decoders,
   decodeBy,
-  errorEvents,
   type Fields,
   keyOf,
   parseMessage,
@@ -74,17 +73,14 @@ const textOrFalse: Rule = [
 ];
 
 /** Errors that only say that the service was faster. */
-const harmless: ReadonlySet<string> = new Set([
-  "response_cancel_not_active",
-  "conversation_already_has_active_response",
-]);
+const harmless = /^(response_cancel_not_active|conversation_already_has_active_response)$/;
 
 /** The outcome of a response by its status; any other was completed. */
-const outcomes: Readonly<Record<string, "failed" | "cancelled">> = {
-  failed: "failed",
-  incomplete: "failed",
-  cancelled: "cancelled",
-};
+const outcomes: ReadonlyMap<string, "failed" | "cancelled"> = new Map([
+  ["failed", "failed"],
+  ["incomplete", "failed"],
+  ["cancelled", "cancelled"],
+]);
 
 const wireFormat = ({ encoding, sampleRate }: AudioFormat): object =>
   encoding === "ulaw" ? { type: "audio/pcmu" } : { type: "audio/pcm", rate: sampleRate };
@@ -130,9 +126,15 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Code
   /** The response that is being made. */
   let active: string | undefined;
 
+  /** Whether the model was asked to continue after tools. */
+  let hasContinued = false;
+
   /** One response to all tools, and not before the active one has ended: it would be refused. */
-  const continuation = (): readonly AgentMessage[] =>
-    active === undefined && calls.takeDue() ? [toMessage({ type: "response.create" })] : [];
+  const continuation = (): readonly AgentMessage[] => {
+    if (active !== undefined || !calls.takeDue()) return [];
+    hasContinued = true;
+    return [toMessage({ type: "response.create" })];
+  };
 
   const onAudio = (message: Fields): readonly AgentEvent[] => {
     const audio = decoded(textOf(message, "delta"));
@@ -146,13 +148,9 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Code
       active = textOf(partOf(message, "response"), "id");
       return [{ type: "response_started", response: active }];
     },
-    // Compatible services also use the names of before the API's general availability.
     "response.output_audio.delta": onAudio,
-    "response.audio.delta": onAudio,
     "response.output_audio_transcript.delta": agentText("delta"),
-    "response.audio_transcript.delta": agentText("delta"),
     "response.output_audio_transcript.done": agentText("transcript"),
-    "response.audio_transcript.done": agentText("transcript"),
     "conversation.item.input_audio_transcription.completed": (message) => [
       {
         type: "transcript",
@@ -173,26 +171,27 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Code
       const fields = partOf(message, "response");
       const response = textOf(fields, "id") || active;
       if (response === active) active = undefined;
-      const outcome = outcomes[textOf(fields, "status")];
+      const outcome = outcomes.get(textOf(fields, "status"));
       const details = partOf(fields, "status_details");
       const error = partOf(details, "error");
       const code = textOf(error, "code") || textOf(error, "type") || textOf(details, "reason");
       const messages = continuation();
       return [
         { type: "response_done", response, ...(outcome && { outcome }) },
-        ...(outcome === "failed" ? errorEvents(code) : []),
+        ...(outcome === "failed" ? [{ type: "error", code } as const] : []),
         ...(messages.length ? [{ type: "send", messages } as const] : []),
       ];
     },
     error: (message) => {
       const error = partOf(message, "error");
       const code = textOf(error, "code") || textOf(error, "type");
-      if (harmless.has(code)) return [];
-      if (code !== "session_expired") return errorEvents(code);
-      return [
-        { type: "error", code },
-        { type: "end", reason: "session_limit" },
-      ];
+      if (harmless.test(code)) {
+        // A response to the callee was faster than the continuation, which is due again after it.
+        if (code.startsWith("conversation")) calls.answer("", hasContinued);
+        return [];
+      }
+      const end = { type: "end", reason: "session_limit" } as const;
+      return [{ type: "error", code }, ...(code === "session_expired" ? [end] : [])];
     },
   };
 
@@ -223,7 +222,12 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Code
       return [toMessage({ type: "response.create", ...(response && { response }) })];
     },
     encode: (audio) => [toMessage({ type: "input_audio_buffer.append", audio: base64(audio) })],
-    decode: (message) => decodeBy(decoders, parseMessage(message)),
+    decode: (message) => {
+      const fields = parseMessage(message);
+      // Compatible services also use the names of before the API's general availability.
+      const type = textOf(fields, "type").replace("response.audio", "response.output_audio");
+      return decodeBy(decoders, fields, type);
+    },
     interrupted: (cuts) => {
       const mustCancel = active !== undefined && !turnDetection.interrupt_response;
       const cancel = { type: "response.cancel", response_id: active || undefined };

@@ -78,10 +78,11 @@ export const parseMessage = (message: AgentMessage): Fields => {
 };
 
 /** Decodes a message by its type. */
-export const decodeBy = (decoders: Decoders, fields: Fields): readonly AgentEvent[] => {
-  const type = textOf(fields, "type");
-  return Object.hasOwn(decoders, type) ? (decoders[type]?.(fields) ?? []) : [];
-};
+export const decodeBy = (
+  decoders: Decoders,
+  fields: Fields,
+  type: string = textOf(fields, "type"),
+): readonly AgentEvent[] => (Object.hasOwn(decoders, type) ? (decoders[type]?.(fields) ?? []) : []);
 
 /** An object within a message; an empty one where there is none. */
 export const partOf = (fields: Fields, name: string): Fields => {
@@ -97,16 +98,6 @@ export const textOf = (fields: Fields, name: string): string => {
 
 /** A message in JSON. */
 export const toMessage = (fields: object): AgentMessage => JSON.stringify(fields);
-
-/** Error codes that no repetition mends: the service refuses the key, the account or the model. */
-const fatal =
-  /^(invalid_api_key|invalid_auth\w*|authentication_error|insufficient_quota|insufficient_permissions|billing_\w+|quota_exceeded|payment_required|account_deactivated|model_not_found|access_terminated)$/i;
-
-/** An error of the service. */
-export const errorEvents = (code: string): readonly AgentEvent[] => [
-  { type: "error", code },
-  ...(fatal.test(code) ? [{ type: "end", reason: "agent_refused" } as const] : []),
-];
 
 /**
  * The tool calls of a response. The model is asked to continue once: when all calls are answered and the response has

@@ -225,10 +225,11 @@ const callContacts = async (
     return statusLine(progress, { rate, nextCall, end, now, stopping, trouble }, width);
   };
   const hide = showStatus(terminal, line);
-  const unwatch = blockFile?.watch(campaign, (message) => {
-    terminal.report(`outdial: ${plain(message)}`);
-  });
+  let unwatch: (() => void) | undefined;
   try {
+    unwatch = blockFile?.watch(campaign, (message) => {
+      terminal.report(`outdial: ${plain(message)}`);
+    });
     await blockFile?.block(campaign);
     await campaign.resume();
     const { done, state } = await campaign.run({ signal });

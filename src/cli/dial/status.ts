@@ -145,24 +145,39 @@ export const summaryLines = (
 /** Time between two lines, in milliseconds: on a terminal in place, elsewhere as a new line. */
 const interval = { terminal: 250, elsewhere: 30_000 } as const;
 
+/** What a status line needs of a terminal. */
+export type StatusTerminal = Pick<Terminal, "columns" | "report" | "replaceLine">;
+
 /**
- * Keeps a status line on stderr.
+ * Keeps a status line on stderr. It ends by itself if the line cannot be computed: the command fails for the same
+ * reason, in words.
  *
  * @param line - the line for a width in columns
  * @returns ends it; on a terminal the line is cleared
  */
-export const showStatus = (terminal: Terminal, line: (width: number) => string): (() => void) => {
+export const showStatus = (
+  terminal: StatusTerminal,
+  line: (width: number) => string,
+): (() => void) => {
   const { columns } = terminal;
-  const write =
-    columns === undefined
-      ? () => terminal.report(line(Number.POSITIVE_INFINITY))
-      : () => terminal.replaceLine(line(columns - 1));
-  if (columns !== undefined) write();
-  const timer = setInterval(write, columns === undefined ? interval.elsewhere : interval.terminal);
+  let timer: ReturnType<typeof setInterval> | undefined;
   let isShown = true;
-  return () => {
+  const hide = () => {
     clearInterval(timer);
     if (isShown && columns !== undefined) terminal.replaceLine("");
     isShown = false;
   };
+  const write = () => {
+    try {
+      if (columns === undefined) terminal.report(line(Number.POSITIVE_INFINITY));
+      else terminal.replaceLine(line(columns - 1));
+    } catch {
+      hide();
+    }
+  };
+  if (columns !== undefined) write();
+  if (isShown) {
+    timer = setInterval(write, columns === undefined ? interval.elsewhere : interval.terminal);
+  }
+  return hide;
 };

@@ -10,6 +10,8 @@ export interface BunServerSocket {
   send(message: string | Uint8Array<ArrayBuffer>): unknown;
   /** Closes the socket. */
   close(code?: number, reason?: string): void;
+  /** Cuts the connection at once. */
+  terminate?(): void;
   /** Bytes that wait for the network. */
   getBufferedAmount(): number;
 }
@@ -73,6 +75,11 @@ export class BunSocket implements MediaSocket {
   /** Closes the socket. */
   close(code?: number, reason?: string): void {
     this.#socket?.close(code, reason);
+  }
+
+  /** Cuts the connection at once. */
+  terminate(): void {
+    this.#socket?.terminate?.();
   }
 
   /** Adds a listener. */

@@ -349,13 +349,15 @@ export class Playback {
     });
   }
 
-  /** Drops the queue and clears the timer. Nothing more is sent. */
-  stop(): void {
+  /** Drops the queue and clears the timer. Nothing more is sent. Returns the items that were not played to their end. */
+  stop(): readonly PlayedItem[] {
+    const cuts = this.#cut(this.#playedAt(performance.now()));
     this.#sender.stop();
     this.#queue.drop();
     this.#open.clear();
     this.#sentUntil = Number.NEGATIVE_INFINITY;
     for (const resolve of this.#onPlayed.splice(0)) resolve();
+    return cuts;
   }
 
   /** When the playback of all received audio ends or ended, by `performance.now()`. */

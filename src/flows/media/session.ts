@@ -3,6 +3,7 @@ import { fail, type Rule } from "../../lib/check.ts";
 import { base64 } from "../../lib/encoding.ts";
 import { type Reporter, reporterOf } from "../../lib/report.ts";
 import type { MediaMessage, Service } from "../../service.ts";
+import { cutInTime } from "./closing.ts";
 import {
   decodeAudio,
   FrameException,
@@ -42,6 +43,8 @@ export interface MediaSocket {
   send(message: string | Uint8Array<ArrayBuffer>): void;
   /** Closes the socket. */
   close(code?: number, reason?: string): void;
+  /** Cuts the connection at once. Sockets of `ws` and Bun have it: called when the peer doesn't answer a close. */
+  terminate?(): void;
   /** Adds a listener, as on any `EventTarget`. */
   addEventListener(
     type: "message" | "close" | "error",
@@ -192,9 +195,11 @@ export const attach = (
       if (how.length > 0) {
         report(error); // Such as a code that is reserved by the protocol.
         closeSocket();
+        return;
       } // Else it is closed.
     }
     if (socket.readyState === 3) release();
+    else cutTimer = cutInTime(socket);
   };
   const onLost = ({ code = 1006, reason = "" }: Partial<MediaEvent>): void => {
     if (isOver) return;
@@ -202,12 +207,14 @@ export const attach = (
     closeSocket(); // Workers leave the answer to the application.
   };
   const onClose = (event: MediaEvent): void => {
-    release();
     onLost(event);
+    release();
   };
   const onSocketError = (): void => onLost({});
+  let cutTimer: ReturnType<typeof cutInTime>;
   /** Only once it is closed: with `ws`, an error that nobody listens to ends the process. */
   const release = (): void => {
+    clearTimeout(cutTimer);
     socket.removeEventListener("close", onClose);
     socket.removeEventListener("error", onSocketError);
   };

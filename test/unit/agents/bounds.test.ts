@@ -40,13 +40,13 @@ describe("the key is in no error, however the agent repeats it", () => {
 
   test("and its own words for what is wrong are told", async () => {
     const { mind, errors } = await talking(openaiRealtime({ apiKey }));
-    for (const code of ["invalid_api_keys", "rate_limit_exceeded", "TOO_SLOW"]) {
+    for (const code of ["rate_limit_exceeded", "TOO_SLOW", "invalid_api_keys"]) {
       mind.receive({ type: "error", error: { code } });
     }
     expect(errors.map((error) => Object(error).code)).toEqual([
-      "invalid_api_keys",
       "rate_limit_exceeded",
       "TOO_SLOW",
+      "invalid_api_keys",
     ]);
   });
 });

@@ -2,9 +2,10 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { afterAll, expect, test } from "vitest";
-import { WebSocket } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 import type { AgentSocket } from "../../../src/agents/open-socket.ts";
 import { release } from "../../../src/agents/open-socket.ts";
+import { withHeldTimers } from "../../conformance/timers.ts";
 
 /** A server that takes connections, and never answers. */
 const deaf = createServer((stream) => void stream.resume()).listen(0, "127.0.0.1");
@@ -23,4 +24,26 @@ test("a socket of ws that is let go while it connects fails unheard, and keeps n
   await new Promise(setImmediate);
   expect(socket.listenerCount("error")).toBe(0);
   stream.destroy();
+});
+
+test("a socket whose agent never answers the close is cut in time, and one that is closed keeps no timer", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await withHeldTimers(
+    (delay) => delay === 2_000,
+    async ({ delays, fire }) => {
+      for (const answers of [false, true]) {
+        const socket = new WebSocket(`ws://127.0.0.1:${port}/`);
+        const [[peer]] = await Promise.all([once(server, "connection"), once(socket, "open")]);
+        if (!answers) peer.close = () => {}; // This is how `ws` answers a close.
+        const closed = Promise.all([once(socket, "close"), once(peer, "close")]);
+        release(socket as unknown as AgentSocket);
+        if (!answers) await fire(2_000);
+        await closed;
+        expect([delays(), socket.listenerCount("error")]).toEqual([[], 0]);
+      }
+    },
+  );
+  server.close();
 });

@@ -119,6 +119,33 @@ test("a text that was heard to its end isn't marked, nor is the next one", async
   expect(transcripts.map(({ interrupted }) => interrupted)).toEqual([undefined, undefined]);
 });
 
+test("a text of which the call's end cut off the rest is marked, before the end is told", async () => {
+  const { transcripts, line, ends, created, audio, text } = await realtime();
+  created("A");
+  audio("A", 1_000);
+  text("A", "done", "0123456789");
+  created("B");
+  text("B", "delta", "Never heard.");
+  await vi.advanceTimersByTimeAsync(400);
+  line.emit("close", { code: 1000 });
+  expect(ends).toEqual(["hung_up"]);
+  expect(rebuilt(transcripts)).toEqual({ "item of A": "0123", "item of B": "" });
+});
+
+test("a text that was heard to its end isn't marked when the call ends, though its audio had no name", async () => {
+  for (const item_id of ["item of A", undefined]) {
+    const { transcripts, mind, talk, created, text } = await realtime();
+    created("A");
+    text("A", "done", "0123456789");
+    const delta = Buffer.alloc(4_000, 1).toString("base64");
+    mind.receive({ type: "response.output_audio.delta", response_id: "A", item_id, delta });
+    mind.receive({ type: "response.done", response: { id: "A", status: "completed" } });
+    await vi.advanceTimersByTimeAsync(1_000);
+    talk.close();
+    expect(transcripts.map(({ interrupted }) => interrupted)).toEqual([undefined]);
+  }
+});
+
 test("elevenlabs: a correction replaces the text that it corrects, also if another text came since", async () => {
   const { transcripts, mind } = await transcribed(
     elevenlabs({ apiKey: "xi", agentId: "a", url: "wss://agent.test/" }),

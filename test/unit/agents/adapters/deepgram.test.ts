@@ -128,6 +128,7 @@ test("functions of the client are asked for, cancelled and answered; the server'
 
 test("who says nothing for 8 s is kept alive; of an error its word is told", () => {
   const { codec, read } = codecOf();
+  read(applied);
   expect(codec.keepAlive?.after).toBe(8000);
   expect(sent(codec.keepAlive ? [codec.keepAlive.message] : [])).toEqual([
     { type: "KeepAlive" } satisfies Deepgram.AgentV1KeepAlive,
@@ -137,6 +138,7 @@ test("who says nothing for 8 s is kept alive; of an error its word is told", () 
     { type: "response_done", outcome: "failed" },
     { type: "error", code: "TOO_SLOW" },
   ]);
+  expect(codecOf().read(error)[2]).toEqual({ type: "end", reason: "agent_lost" }); // No settings yet.
 });
 
 test("the key is in a header or a subprotocol, and never in the URL", async () => {

@@ -172,9 +172,23 @@ test("a client tool is asked for and answered", () => {
   ]);
 });
 
+/** A conversation that has begun. */
+const begun = () => {
+  const { codec, read } = codecOf();
+  read({
+    type: "conversation_initiation_metadata",
+    conversation_initiation_metadata_event: {
+      conversation_id: "conv_1",
+      agent_output_audio_format: "pcm_8000",
+      user_input_audio_format: "pcm_8000",
+    },
+  } satisfies ConversationMetadata);
+  return { codec, read };
+};
+
 test("of an error its word is told, and the service's limit ends the call", () => {
-  const error = (error_type: "llm_timeout" | "max_duration_exceeded") =>
-    codecOf().read({
+  const error = (error_type: "llm_timeout" | "max_duration_exceeded", { read } = begun()) =>
+    read({
       type: "error",
       error_event: { code: 1011, error_type, message: "xi-MARKED" },
     } satisfies Incoming.ErrorClientEvent);
@@ -182,7 +196,19 @@ test("of an error its word is told, and the service's limit ends the call", () =
     { type: "response_done", outcome: "failed" },
     { type: "error", code: "llm_timeout" },
   ]);
+  expect(error("llm_timeout", codecOf())[2]).toEqual({ type: "end", reason: "agent_lost" });
   expect(error("max_duration_exceeded")[1]).toEqual({ type: "end", reason: "session_limit" });
+});
+
+test("trap: a quota that is used up comes in another form, with its code in the words", () => {
+  const message =
+    "received 1002 (protocol error) This request exceeds your quota limit.; then sent 1002";
+  expect(begun().read({ type: "error", message })).toEqual([
+    { type: "response_done", outcome: "failed" },
+    { type: "error", code: "1002" },
+    { type: "end", reason: "agent_refused" },
+  ]);
+  expect(begun().read({ type: "error" })[1]).toEqual({ type: "error", code: "" });
 });
 
 test("the URL is asked for with the key in a header; a socket's URL is used as it stands", async () => {

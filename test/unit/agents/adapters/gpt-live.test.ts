@@ -143,7 +143,8 @@ test("the backend is continued once: when all calls of its response are answered
 test.each([
   ["expired", "session_limit"],
   ["close_requested", "agent_ended"],
-  ["content", "agent_ended"],
+  ["remote_hangup", "agent_ended"],
+  ["content", "agent_refused"],
   ["connection_lost", "agent_lost"],
 ] as const)("a session that is closed, %s, ends the call: %s", (reason, end) => {
   const closed: ServerEvent = {
@@ -153,7 +154,13 @@ test.each([
     session,
     usage: { seconds: 1 },
   };
-  expect(codecOf().read(closed)).toEqual([{ type: "end", reason: end }]);
+  const errors = end === "agent_ended" ? [] : [{ type: "error", code: reason }];
+  expect(codecOf().read(closed)).toEqual([...errors, { type: "end", reason: end }]);
+});
+
+test("a reason that is the name of a property of every object is none", () => {
+  const closed = JSON.stringify({ type: "session.closed", reason: "constructor" });
+  expect(codecOf().codec.decode(closed)).toEqual([{ type: "end", reason: "agent_ended" }]);
 });
 
 test("two responses of the backend are continued each for itself", () => {
@@ -177,7 +184,7 @@ test("two responses of the backend are continued each for itself", () => {
   expect(read(event("d2", { type: "response.completed" }))).toHaveLength(1);
 });
 
-test("a response of the backend that failed is an error, and one that is refused ends the call", () => {
+test("a response of the backend that failed is an error", () => {
   const failed = (code: string): ServerEvent => ({
     type: "response.event",
     event_id: "e",
@@ -185,10 +192,6 @@ test("a response of the backend that failed is an error, and one that is refused
   });
   const { read } = codecOf();
   expect(read(failed("server_error"))).toEqual([{ type: "error", code: "server_error" }]);
-  expect(read(failed("insufficient_quota"))).toEqual([
-    { type: "error", code: "insufficient_quota" },
-    { type: "end", reason: "agent_refused" },
-  ]);
 });
 
 test("of an error its word is told; the session is closed in words", () => {
@@ -199,7 +202,6 @@ test("of an error its word is told; the session is closed in words", () => {
   });
   const { codec, read } = codecOf();
   expect(read(error("unknown_parameter"))).toEqual([{ type: "error", code: "unknown_parameter" }]);
-  expect(read(error("invalid_api_key"))[1]).toEqual({ type: "end", reason: "agent_refused" });
   expect(sent(codec.close?.() ?? [])).toEqual([
     { type: "session.close" } satisfies SessionCloseEvent,
   ]);

@@ -265,13 +265,7 @@ test.each([
       { type: "end", reason: "session_limit" },
     ],
   ],
-  [
-    "invalid_api_key",
-    [
-      { type: "error", code: "invalid_api_key" },
-      { type: "end", reason: "agent_refused" },
-    ],
-  ],
+  ["invalid_api_key", [{ type: "error", code: "invalid_api_key" }]], // The session ends for it.
 ])("trap: of an error, %s, its word is told, if it is one", (code, events) => {
   const error = { type: "invalid_request_error", code, message: "sk-MARKED is wrong" };
   expect(codecOf().read({ type: "error", event_id: "e", error })).toEqual(events);
@@ -287,7 +281,6 @@ test("a response that failed or is incomplete is an error by the service's code,
   expect(read({ type: "response.done", event_id: "e", response })).toEqual([
     { type: "response_done", response: "r1", outcome: "failed" },
     { type: "error", code: "insufficient_quota" },
-    { type: "end", reason: "agent_refused" },
   ]);
   const incomplete = {
     id: "r2",
@@ -302,6 +295,35 @@ test("a response that failed or is incomplete is an error by the service's code,
   expect(read({ type: "response.done", event_id: "e", response: cancelled })).toEqual([
     { type: "response_done", response: "r3", outcome: "cancelled" },
   ]);
+});
+
+test("a status that is the name of a property of every object is none", () => {
+  const { codec } = codecOf();
+  const response = { id: "r1", status: "constructor" };
+  expect(codec.decode(JSON.stringify({ type: "response.done", response }))).toEqual([
+    { type: "response_done", response: "r1" },
+  ]);
+});
+
+test("trap: if a response to the callee was faster than the one to a tool, that follows it", () => {
+  const { codec, read } = codecOf();
+  const isActive = "conversation_already_has_active_response";
+  const refused: RealtimeServerEvent = {
+    type: "error",
+    event_id: "e",
+    error: { type: "invalid_request_error", code: isActive, message: "" },
+  };
+  read(refused); // The greeting: nothing is due.
+  read(created("r1"));
+  expect(read(done("r1"))).toEqual([{ type: "response_done", response: "r1" }]);
+  read(asks("c1"));
+  expect(sent(codec.toolResult(result("c1")))).toEqual([output("c1"), create]);
+  read(created("r2")); // Begun before the result came.
+  expect(read(refused)).toEqual([]);
+  const [, send] = read(done("r2"));
+  expect(send?.type === "send" && sent(send.messages)).toEqual([create]);
+  read(created("r3"));
+  expect(read(done("r3"))).toHaveLength(1); // Once.
 });
 
 test("the key is in a header or a subprotocol, and never in the URL", async () => {

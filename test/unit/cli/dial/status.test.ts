@@ -1,6 +1,13 @@
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Progress } from "../../../../src/campaigns/index.ts";
-import { durationText, Speed, statusLine, summaryLines } from "../../../../src/cli/dial/status.ts";
+import {
+  durationText,
+  Speed,
+  type StatusTerminal,
+  showStatus,
+  statusLine,
+  summaryLines,
+} from "../../../../src/cli/dial/status.ts";
 
 const none: Progress = {
   ...{ state: "running", done: false, contacts: 0, waiting: 0, calling: 0 },
@@ -105,4 +112,45 @@ it("measures how many calls begin per second, over the last minute", () => {
   expect(speed.measure({ contacts: 100, waiting: 99 }, 1_000)).toBeUndefined();
   expect(speed.measure({ contacts: 100, waiting: 96 }, 2_000)).toBe(2);
   expect(speed.measure({ contacts: 100, waiting: 36 }, 62_000)).toBe(1);
+});
+
+describe("the status line that is kept", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const terminalOf = (columns?: number) => {
+    const written: string[] = [];
+    const write = async (line: string) => {
+      written.push(line);
+      return true;
+    };
+    const terminal: StatusTerminal = { columns, report: write, replaceLine: write };
+    return { terminal, written };
+  };
+
+  it.each([
+    [80, ["1", "2", "3", ""]],
+    [undefined, ["1", "2"]],
+  ])("ends when it is hidden, with %s columns", async (columns, lines) => {
+    const { terminal, written } = terminalOf(columns);
+    let count = 0;
+    const hide = showStatus(terminal, () => String(++count));
+    await vi.advanceTimersByTimeAsync(columns === undefined ? 60_000 : 500);
+    hide();
+    hide();
+    expect([written, vi.getTimerCount()]).toEqual([lines, 0]);
+  });
+
+  it.each([1, 2])("ends when line %i can't be computed, and throws nothing", async (last) => {
+    const { terminal, written } = terminalOf(80);
+    let count = 0;
+    const hide = showStatus(terminal, () => {
+      if (++count === last) throw new Error("disk I/O error");
+      return String(count);
+    });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([count, vi.getTimerCount(), written.at(-1)]).toEqual([last, 0, ""]);
+    hide();
+    expect(written).toHaveLength(last);
+  });
 });

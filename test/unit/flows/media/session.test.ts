@@ -4,6 +4,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { WebSocket as Socket, WebSocketServer } from "ws";
 import type { Closed } from "../../../../src/flows/media/session.ts";
 import { streamSession } from "../../../../src/flows/media/session.ts";
+import { withHeldTimers } from "../../../conformance/timers.ts";
 import { start } from "./start.ts";
 
 const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
@@ -112,4 +113,21 @@ test("a connection that breaks ends the session with 1006, and what waits", asyn
   });
   service.terminate();
   expect((await closed).code).toBe(1006);
+});
+
+test("a service that never answers the close is cut in time", async () => {
+  const { service, application } = await connected();
+  service.close = () => {}; // This is how `ws` answers a close.
+  const closed = Promise.all([once(application, "close"), once(service, "close")]);
+  await withHeldTimers(
+    (delay) => delay === 2_000,
+    async ({ delays, fire }) => {
+      const stream = streamSession(application, {});
+      stream.close(1000, "done");
+      await fire(2_000);
+      await closed;
+      expect(delays()).toEqual([]);
+    },
+  );
+  expect(application.listenerCount("error")).toBe(0);
 });

@@ -1,0 +1,49 @@
+/**
+ * What a service writes, as a code or in words, when a repetition would be refused as well. The same words stand in
+ * the code of an error and in the reason of a close:
+ *
+ * | refused | OpenAI | ElevenLabs | Deepgram |
+ * |---|---|---|---|
+ * | key, rights | `invalid_api_key`, `authentication_error`, `insufficient_permissions` | Could not authorize the conversation. | `INVALID_AUTH` |
+ * | account | `account_deactivated`, `billing_not_active`, `access_terminated` | `payment_required` | |
+ * | quota | `insufficient_quota`, `credit_balance_exhausted` | `quota_exceeded`, This request exceeds your quota limit., Agent has exceeded its daily call limit of 5. | |
+ * | model, agent | `model_not_found`, `invalid_model` | The AI agent you are trying to reach does not exist (or: appears to be misconfigured) | `INVALID_AGENT_ID` |
+ * | policy, unauthorized, forbidden | 1008, 3000, 3003: the close codes of anybody | 1008, 3000 | 1008 |
+ * | settings | `beta_api_shape_disabled` | `override_error`, `missing_dynamic_variable` | `INVALID_SETTINGS`, `UNPARSABLE_CLIENT_MESSAGE` |
+ */
+const refused =
+  /^(1008|300[03])|api.?key|auth|permission|deactivated|terminated|billing|payment|quota|credit|invalid_(model|agent)|model_not|not exist|misconfig|override|settings|unparsable/i;
+
+/** The same, before the agent is ready: then what was sent are its settings, and a close code of its own refuses, too. */
+const refusedAtFirst = /^(4\d{3}|invalid|unknown|missing|unsupported)/i;
+
+/**
+ * Whether a code or a sentence of a service says that a repetition would be refused as well.
+ *
+ * @param isReady - whether the agent has taken its settings
+ */
+export const isRefusal = (text: string, isReady = true): boolean =>
+  refused.test(text) || (!isReady && refusedAtFirst.test(text));
+
+/** What a close means. */
+export interface CloseMeaning {
+  readonly end: "agent_ended" | "agent_refused" | "session_limit" | "agent_lost";
+  /** The service's own code: the constant with which the reason begins, else the close code; left out where there is no error. */
+  readonly errorCode?: string | number | undefined;
+}
+
+/**
+ * What the close of an agent's socket means.
+ *
+ * @param isWell - whether the agent's last response has not failed; left out before the agent is ready
+ */
+export const meaningOf = (code: number, reason: string, isWell?: boolean): CloseMeaning => {
+  const errorCode = /^\W?(?:\w+\.)?([a-z]+_[a-z_]+)/i.exec(reason)?.[1] ?? code;
+  if (/duration|session_expired/i.test(reason)) return { end: "session_limit", errorCode };
+  const isOrderly = code === 1000 || code === 1005;
+  if (isOrderly || code === 1001 || code === 1006) {
+    return { end: isOrderly && isWell ? "agent_ended" : "agent_lost" };
+  }
+  const isRefused = isRefusal(`${code} ${reason}`, isWell !== undefined);
+  return { end: isRefused ? "agent_refused" : "agent_lost", errorCode };
+};
