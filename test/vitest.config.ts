@@ -17,6 +17,9 @@ class InOrder extends BaseSequencer {
   }
 }
 
+/** Their files share a process, as what they import costs more than what they test. */
+const shared = ["carriers", "twilio", "vonage", "telnyx"];
+
 const projects = names.map((name) => {
   const runtime = runtimes.find((one) => name === `conformance ${one}`);
   const folder = runtime ? "conformance" : name;
@@ -27,6 +30,7 @@ const projects = names.map((name) => {
       include: [`test/${folder}/**/*.test.ts`],
       exclude: ["**/node_modules/**", "**/runtimes/**"],
       ...(name === "unit" && { isolate: false, setupFiles: [file("unit/leftovers.ts")] }),
+      ...(shared.includes(name) && { isolate: false }),
       ...(runtime && { provide: { runtime } }),
       ...(["conformance", "package"].includes(folder) && {
         globalSetup: file("package/project.ts"),
