@@ -160,7 +160,7 @@ export type Answer =
   | { readonly type: "refused"; readonly detail: string };
 
 /** Statuses that are about the campaign: every contact would be refused. */
-const pausing: ReadonlySet<number> = new Set([307, 308, 401, 403, 404, 405, 410]);
+const pausing: ReadonlySet<number> = new Set([307, 308, 401, 402, 403, 404, 405, 410]);
 
 const tooManyRequests = 429;
 

@@ -3,7 +3,7 @@ import { type Attempt, claim, recordPlaced, settle, stateOf } from "./attempts.t
 import { type Disposition, dispositionOf } from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
-import { contactOf, factOf, isErased, move } from "./tables.ts";
+import { type ContactRow, contactOf, factOf, isErased, move } from "./tables.ts";
 
 type CallEvent = Received["event"];
 
@@ -57,6 +57,12 @@ const isRetried = (
   factOf(sql, "state") !== "canceled" &&
   at < (until?.getTime() ?? Number.POSITIVE_INFINITY);
 
+/** Records that an earlier attempt was completed after all: no attempt follows the one that is under way. */
+const recordTalk = (sql: Sql, row: ContactRow, at: number): void => {
+  sql.all("update outdial_contact set outcome = 'completed' where contact = ?", row.contact);
+  if (row.state === "waiting") move(sql, row, "completed", { at });
+};
+
 /** Ends the contact of a call that has ended, unless another attempt follows. */
 const recordEnd = (
   sql: Sql,
@@ -67,9 +73,15 @@ const recordEnd = (
 ): void => {
   const contact = contactOf(sql, key.contact);
   settle(sql, key, at, durationIn(event));
-  if (!contact || contact.attempts !== key.attempt) return;
+  if (!contact) return;
+  if (contact.attempts !== key.attempt) {
+    if (event.type === "call.completed") recordTalk(sql, contact, at);
+    return;
+  }
   const reason = reasonIn(event);
-  const disposition = dispositionOf(event.type, reason);
+  // An earlier attempt may have been completed after all.
+  const disposition =
+    contact.outcome === "completed" ? "completed" : dispositionOf(event.type, reason);
   sql.all("update outdial_contact set outcome = ? where contact = ?", disposition, contact.contact);
   const again =
     contact.listed &&
@@ -83,12 +95,13 @@ const recordEnd = (
 
 /**
  * Whether a final event of a settled attempt changes something: the attempt had been given up, or had
- * failed and the call was completed. Who was talked to isn't called again.
+ * failed and the call was completed. Who was talked to isn't called again, also where a later attempt is
+ * under way already.
  */
-const isCorrection = (sql: Sql, { contact, attempt }: Attempt, { type }: CallEvent): boolean => {
-  const row = contactOf(sql, contact);
-  const waits = row?.state === "waiting" && row.attempts === attempt;
-  return row?.state === "unknown" || (waits && type === "call.completed");
+const isCorrection = (sql: Sql, { contact }: Attempt, { type }: CallEvent): boolean => {
+  const state = contactOf(sql, contact)?.state;
+  const goesOn = state === "waiting" || state === "calling";
+  return state === "unknown" || (goesOn && type === "call.completed");
 };
 
 /** Claims an attempt that the service had refused, and now notifies of: so nobody is called twice. */

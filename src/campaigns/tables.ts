@@ -279,6 +279,10 @@ export const move = (
   audit(sql, { at, contact, attempt: attempts || undefined, event: state, detail: reason });
 };
 
+/** How a contact has ended that was called; an earlier attempt may have been completed after all. */
+const endOfCalled = ({ outcome }: ContactRow): Disposition =>
+  outcome === "completed" ? outcome : dispositionOf("call.failed", outcome);
+
 /** Ends a contact that waits: as its last attempt did, or as `uncalled` if there was none. */
 export const end = (
   sql: Sql,
@@ -287,7 +291,7 @@ export const end = (
   { at, reason }: Change,
 ): void =>
   row.attempts > 0
-    ? move(sql, row, dispositionOf("call.failed", row.outcome), { at, reason: row.reason })
+    ? move(sql, row, endOfCalled(row), { at, reason: row.reason })
     : move(sql, row, uncalled, { at, reason });
 
 /** How many waiting contacts are ended in one transaction. */

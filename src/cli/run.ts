@@ -75,6 +75,11 @@ const early = {
     placed: "maybe",
     known: "a call may have been placed, so find out before you call again",
   },
+  recorded: {
+    exit: exits.maybe,
+    placed: "maybe",
+    known: "calls may have been placed; the same command resumes, and repeats none of them",
+  },
   placed: { exit: exits.done, placed: "yes", known: "the call was placed" },
 } as const satisfies Record<Stage, object>;
 

@@ -194,6 +194,19 @@ describe.each(runtimes)("outdial dial, under %s", (runtime) => {
 });
 
 describe("outdial dial", () => {
+  it("leaves the live calls at a second ctrl-C, and says that the same command resumes", async () => {
+    const answer = holdAnswers();
+    const list = file("people.csv", people);
+    const { child, ended } = start("node", words(list, ...listening()), env());
+    await posted(1);
+    child.kill("SIGINT");
+    child.kill("SIGTERM"); // Counts as one, too; of two equal signals one may be lost.
+    const { code, stderr } = await ended;
+    answer();
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/\(calls may have been placed; the same command resumes[^\n]*\n$/);
+  });
+
   it("prints the plan with --dry-run: refused rows and why, duration, hours, recording", async () => {
     const list = file("people.csv", `${people}0170 1234,,Eve,\r\n+12025550100,,Ada,\r\n`);
     const dnc = file("dnc.txt", "+12025550101 # asked on Monday\n\n");

@@ -219,10 +219,11 @@ const callContacts = async (
     const never = progress.waiting > 0 ? Number.POSITIVE_INFINITY : now;
     const nextCall = campaign.nextCall ?? never;
     const measured = speed.measure(progress, now);
-    const isLimited = progress.calling >= concurrency && measured;
-    const end = campaign.lastCall(isLimited ? Math.min(rate, measured) : rate) ?? never;
+    const isLimited = progress.calling >= concurrency;
+    const isFull = isLimited && measured === 0;
+    const end = campaign.lastCall(isLimited && measured ? Math.min(rate, measured) : rate) ?? never;
     const trouble = campaign.busy ? "another program holds the ledger" : troubleNow();
-    return statusLine(progress, { rate, nextCall, end, now, stopping, trouble }, width);
+    return statusLine(progress, { rate, nextCall, end, isFull, now, stopping, trouble }, width);
   };
   const hide = showStatus(terminal, line);
   let unwatch: (() => void) | undefined;
@@ -289,7 +290,7 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
 
   let trouble: string | undefined;
   const create = async (params: CallParams): Promise<Call> => {
-    reached("sent");
+    reached("recorded");
     try {
       const call = await client.calls.create(params);
       trouble = undefined;

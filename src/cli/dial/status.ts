@@ -26,6 +26,8 @@ export interface RunState {
   readonly nextCall: number;
   /** When the last call begins at this rate, within the hours, in milliseconds since 1970. */
   readonly end: number;
+  /** Whether the live calls are as many as there may be, and none began for the last minute. */
+  readonly isFull?: boolean | undefined;
   readonly now: number;
   /** Whether no further call begins, and the live ones are awaited. */
   readonly stopping: boolean;
@@ -75,7 +77,7 @@ const endingsText = (progress: Progress): string =>
     .join(", ");
 
 const waitingText = ({ waiting, calling }: Progress, state: RunState): string => {
-  const { stopping, nextCall, now, end, rate } = state;
+  const { stopping, nextCall, now, end, rate, isFull } = state;
   if (stopping) {
     return calling > 0 ? "stopping: waiting for the live calls; ctrl-C again leaves them" : "";
   }
@@ -86,6 +88,7 @@ const waitingText = ({ waiting, calling }: Progress, state: RunState): string =>
       ? `${waiting} waiting, next call in ${durationText((nextCall - now) / 1000)}`
       : `${waiting} waiting, never within these hours`;
   }
+  if (isFull) return `${waiting} waiting until a live call ends`;
   const left = Number.isFinite(end) ? `, about ${durationText((end - now) / 1000)} left` : "";
   return `${waiting} waiting${left} at ${Number(rate.toFixed(2))}/s`;
 };

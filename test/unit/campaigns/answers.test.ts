@@ -71,7 +71,7 @@ describe("what asks to wait", () => {
 });
 
 describe("what is the campaign's fault", () => {
-  it.each([401, 403, 404, 405, 410, 307, 308])(
+  it.each([401, 402, 403, 404, 405, 410, 307, 308])(
     "%d pauses it, and costs no contact",
     async (code) => {
       const stage = await stageOf();
@@ -107,7 +107,7 @@ describe("what is the campaign's fault", () => {
   });
 });
 
-it.each([400, 402, 413, 415, 422, 451])(
+it.each([400, 413, 415, 422, 451])(
   "a %d ends the contact as refused, and is never tried again",
   async (code) => {
     const stage = await stageOf({ attempts: 3 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ServiceException } from "../../../src/errors.ts";
-import { people, stageOf } from "./stage.ts";
+import { people, type Stage, stageOf } from "./stage.ts";
 
 /** An exception whose facts can't be read. */
 const odd = (): ServiceException =>
@@ -97,5 +97,53 @@ describe("who was called, and waits for the next attempt", () => {
     await stage.play(120_000);
     expect(stage.posts).toHaveLength(1);
     expect(stage.campaign.progress()).toMatchObject({ completed: 1, done: true });
+  });
+
+  it.each([
+    ["fails", (stage: Stage) => stage.tell(1, "call.failed", "busy")],
+    [
+      "is given up, and fails after that",
+      async (stage: Stage) => {
+        await stage.play(120_000);
+        await stage.tell(1, "call.failed", "busy");
+      },
+    ],
+  ])("nor when it says so of an attempt before the one that %s", async (_, ends) => {
+    const stage = await stageOf({ attempts: 3, retryDelay: 60_000, settleTimeout: 100_000 });
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await stage.tell(0, "call.failed", "busy");
+    await stage.play(61_000);
+    expect(stage.posts).toHaveLength(2);
+    await stage.tell(0, "call.completed", "normal");
+    expect(stage.campaign.progress()).toMatchObject({ calling: 1 });
+    await ends(stage);
+    await stage.play(120_000);
+    expect(stage.posts).toHaveLength(2);
+    expect(stage.campaign.progress()).toMatchObject({ completed: 1, done: true });
+  });
+
+  it("nor when it says so of an attempt before the one that waits, or that the service refuses", async () => {
+    const stage = await stageOf({ attempts: 4, retryDelay: 60_000 });
+    await stage.campaign.add(people(2));
+    await stage.play();
+    for (const post of [0, 1]) await stage.tell(post, "call.failed", "busy");
+    await stage.play(61_000);
+    // The first one's second attempt waits for its third; the second one's is under way.
+    await stage.tell(2, "call.failed", "busy");
+    await stage.tell(0, "call.completed", "normal");
+    expect(stage.campaign.progress()).toMatchObject({ completed: 1, calling: 1 });
+    const refused = Promise.withResolvers<never>();
+    stage.answer = () => refused.promise;
+    await stage.tell(3, "call.failed", "busy");
+    stage.now += 61_000;
+    await stage.campaign.step();
+    expect(stage.posts).toHaveLength(5);
+    await stage.tell(3, "call.completed", "normal");
+    refused.reject(new ServiceException("HTTP 429", { placed: "no", code: 429, retryAfter: 1 }));
+    await stage.campaign.idle();
+    await stage.play(120_000);
+    expect(stage.posts).toHaveLength(5);
+    expect(stage.campaign.progress()).toMatchObject({ completed: 2, done: true });
   });
 });

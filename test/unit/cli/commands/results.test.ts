@@ -9,6 +9,11 @@ it.each([
   ["  =1+1", "'=1+1"],
   ["+12025550101", "'+12025550101"],
   ["@sum", "'@sum"],
+  // Some spreadsheets read full-width signs as the plain ones.
+  ["＝1+1", "'＝1+1"],
+  ["＋1", "'＋1"],
+  ["－1", "'－1"],
+  ["＠sum", "'＠sum"],
   ["a,b", '"a,b"'],
   ['"a"', '"""a"""'],
   // Where a spreadsheet separates by semicolons, quotes don't hold a cell together.

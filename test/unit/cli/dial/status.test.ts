@@ -47,6 +47,12 @@ it("shows the present rate", () => {
   expect(statusLine(half, { ...running, rate: 1.23456 }, wide)).toContain("at 1.23/s");
 });
 
+it("promises no time while no call begins, because too many are live", () => {
+  expect(statusLine(half, { ...running, isFull: true }, wide)).toContain(
+    "done  480 waiting until a live call ends  20 live",
+  );
+});
+
 it("shows when the next call begins, outside the hours and before a next attempt", () => {
   const nextCall = now + 11 * 3_600_000 + 30 * 60_000;
   expect(statusLine(half, { ...running, nextCall }, wide)).toContain(
