@@ -20,7 +20,7 @@ import { invoke, startInShell, startOnTerminal } from "./cli.ts";
 // What a project has, and that it works: test/package/init.test.ts and test/first-minute.
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "outdial-init-"));
-const keys = { enter: "\r", down: "\u001b[B", interrupt: "\u0003" };
+const keys = { enter: "\r", down: "\u001b[B", interrupt: "\u0003", end: "\u0004" };
 const six = ["README.md", "package.json", "app.ts", "app.test.ts", ".env.example", ".gitignore"];
 const read = (dir: string, file: string): string => readFileSync(join(dir, file), "utf8");
 
@@ -209,7 +209,7 @@ describe("outdial init, on a terminal", () => {
     expect(read(dir, "app.ts")).toBe("mine");
   });
 
-  it("takes ~ in an answer as a shell does, and writes nothing after ctrl-C", async () => {
+  it.each([keys.interrupt, keys.end])("takes ~ as a shell does, and ends after %j", async (key) => {
     const home = newFolder();
     const { child, says, ended } = startOnTerminal(["init", "--package", "1.2.3"], { HOME: home });
     await says(/In which folder\?/);
@@ -220,7 +220,7 @@ describe("outdial init, on a terminal", () => {
     expect(readdirSync(home)).toEqual(["calls"]);
     const again = startOnTerminal(["init", join(home, "calls")], {});
     await again.says(/Where will it run\?/);
-    again.child.stdin?.write(keys.interrupt);
+    again.child.stdin?.write(key);
     expect(await again.ended).toMatchObject({
       code: 130,
       stdout: expect.stringContaining("canceled: nothing was written"),

@@ -24,7 +24,8 @@ const reasons: Readonly<Record<string, string>> = {
   EFBIG: "the limit of a file's size is reached",
   EEXIST: "a file has its name",
   ENOTDIR: "a part of its path is a file",
-  ENOENT: "a part of its path is a link to nothing",
+  // Of a file system that is read-only, too: Node reports that as a folder that is not there.
+  ENOENT: "a part of its path is a link to nothing, or cannot be made",
   ENAMETOOLONG: "its name is too long",
   ELOOP: "its path is a loop of links",
 };

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { confirm, isCancel, select, text } from "@clack/prompts";
+import { confirm, select, text } from "@clack/prompts";
 import { exits, Failure } from "../command.ts";
 import { isTarget, type TargetName, targets } from "./project.ts";
 
@@ -9,8 +9,30 @@ const output = process.stderr;
 output.columns ||= 80;
 output.rows ||= 24;
 
-/** For a question that was left by ctrl-C or escape. */
-const canceled = (): Failure => new Failure("canceled: nothing was written", exits.interrupted);
+/**
+ * Asks a question, until it is answered or left by ctrl-C, escape, a signal, or ctrl-D: that ends the input, and a
+ * question without input would never end.
+ *
+ * @throws {Failure} if it is left
+ */
+const ask = async <T extends string | boolean>(
+  signal: AbortSignal,
+  question: (signal: AbortSignal) => Promise<T | symbol>,
+): Promise<T> => {
+  const ended = new AbortController();
+  const onKey = (_: unknown, key?: { readonly ctrl?: boolean; readonly name?: string }): void => {
+    if (key?.ctrl && key.name === "d") ended.abort();
+  };
+  process.stdin.on("keypress", onKey);
+  try {
+    const answer = await question(AbortSignal.any([signal, ended.signal]));
+    if (typeof answer === "symbol")
+      throw new Failure("canceled: nothing was written", exits.interrupted);
+    return answer;
+  } finally {
+    process.stdin.off("keypress", onKey);
+  }
+};
 
 /**
  * Asks where the project goes.
@@ -19,8 +41,9 @@ const canceled = (): Failure => new Failure("canceled: nothing was written", exi
  */
 export const askFolder = async (signal: AbortSignal): Promise<string> => {
   const calls = { placeholder: "calls", defaultValue: "calls" };
-  const answer = await text({ message: "In which folder?", ...calls, output, signal });
-  if (isCancel(answer)) throw canceled();
+  const answer = await ask<string>(signal, (signal) =>
+    text({ message: "In which folder?", ...calls, output, signal }),
+  );
   // No shell has seen the answer: spaces around it are a slip, and ~ is a habit.
   return answer.trim().replace(/^~(?=\/|$)/, homedir()) || "calls";
 };
@@ -30,12 +53,12 @@ export const askFolder = async (signal: AbortSignal): Promise<string> => {
  *
  * @throws {Failure} if it is canceled
  */
-export const askTarget = async (signal: AbortSignal): Promise<TargetName> => {
+export const askTarget = (signal: AbortSignal): Promise<TargetName> => {
   const names = Object.keys(targets).filter(isTarget);
   const options = names.map((value) => ({ value, label: targets[value].label }));
-  const answer = await select({ message: "Where will it run?", options, output, signal });
-  if (isCancel(answer)) throw canceled();
-  return answer;
+  return ask<TargetName>(signal, (signal) =>
+    select({ message: "Where will it run?", options, output, signal }),
+  );
 };
 
 /**
@@ -43,12 +66,9 @@ export const askTarget = async (signal: AbortSignal): Promise<TargetName> => {
  *
  * @throws {Failure} if it is canceled
  */
-export const askOverwrite = async (
-  files: readonly string[],
-  signal: AbortSignal,
-): Promise<boolean> => {
+export const askOverwrite = (files: readonly string[], signal: AbortSignal): Promise<boolean> => {
   const message = `${files.join(", ")} ${files.length > 1 ? "exist" : "exists"}. Overwrite?`;
-  const answer = await confirm({ message, initialValue: false, output, signal });
-  if (isCancel(answer)) throw canceled();
-  return answer;
+  return ask<boolean>(signal, (signal) =>
+    confirm({ message, initialValue: false, output, signal }),
+  );
 };
