@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { SaxesParser } from "saxes";
 import VoiceResponse from "twilio/lib/twiml/VoiceResponse.js";
 import { describe, expect, test } from "vitest";
-import { BadParametersException } from "../../../src/errors.ts";
-import { type Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
-import { texmlOf } from "../../../src/telnyx/texml.ts";
+import { BadParametersException } from "../../src/errors.ts";
+import { type Action, dial, hangup, play, stream } from "../../src/flows/actions.ts";
+import { texmlOf } from "../../src/telnyx/texml.ts";
 
 const media = "https://app.test/hello.wav?a=1&b=2";
 const next = "https://app.test/flow/2?a=1&b=2";

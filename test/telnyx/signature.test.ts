@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { TelnyxWebhook } from "telnyx/lib/webhooks";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isPublicKey, verifySignature } from "../../../src/telnyx/signature.ts";
-import { publicKey, signatureOf } from "./sign.ts";
+import { isPublicKey, verifySignature } from "../../src/telnyx/signature.ts";
+import { publicKey, signatureOf } from "../unit/telnyx/sign.ts";
 
 /** When the vectors were signed. */
 const signedAt = 1_793_404_800;
