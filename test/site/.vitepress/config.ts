@@ -13,6 +13,16 @@ const guides: Readonly<Record<string, readonly string[]>> = {
   Carriers: ["twilio", "vonage", "telnyx", "from-other-sdks"],
 };
 
+/**
+ * How much a page counts in the search: first the guides, then the reference and the examples, then what is for contributors. Without it, who asks
+ * how to install finds how outdial is tested. VitePress sends the text of this function to the browser, so it uses nothing outside of itself.
+ */
+const boostDocument = (id: string): number => {
+  if (/\/(test\/|contributing|changelog)/.test(id)) return 0.3;
+  if (/\/(reference|examples)\//.test(id)) return 0.6;
+  return /^\/([^/]+\/)?(#.*)?$/.test(id) ? 4 : 2; // the first page, or another guide
+};
+
 const titleOf = (page: string): string =>
   page === "index"
     ? "What outdial does"
@@ -104,6 +114,6 @@ export default defineConfig({
     ],
     sidebar: { ...sidebars(), "/": [...sidebar(), project] },
     outline: { level: [2, 3] },
-    search: { provider: "local" },
+    search: { provider: "local", options: { miniSearch: { searchOptions: { boostDocument } } } },
   },
 });
