@@ -98,6 +98,9 @@ export const settle = (
 /** How many answers in a row asked to wait; a placed call resets it. */
 const deferralsInRow = "deferrals_in_row";
 
+/** How many answers in a row refused their contact; a placed call resets it. */
+const refusalsInRow = "refusals_in_row";
+
 /** Records that an attempt has a call, and its id; of an erased contact without the id. */
 export const recordPlaced = (
   sql: Sql,
@@ -107,7 +110,9 @@ export const recordPlaced = (
 ): void => {
   const row = contactOf(sql, contact);
   const id = row && isErased(row) ? null : call_id;
-  if (factOf(sql, deferralsInRow)) setFact(sql, deferralsInRow, 0);
+  for (const inRow of [deferralsInRow, refusalsInRow]) {
+    if (factOf(sql, inRow)) setFact(sql, inRow, 0);
+  }
   sql.all(
     `update outdial_attempt set state = 'placed'
      where contact = ? and attempt = ? and state = 'claimed'`,
@@ -249,6 +254,20 @@ const putOff = (
   }
 };
 
+/** How many contacts in a row may be refused. */
+const mostRefusals = 20;
+
+/** Ends a contact that the service refused. After 20 in a row the fault is the campaign's, such as a wrong sender: it pauses. */
+const refuse = (sql: Sql, row: ContactRow, at: number, detail: string): void => {
+  move(sql, row, "refused", { at, reason: detail });
+  const inRow = Number(factOf(sql, refusalsInRow) ?? 0) + 1;
+  const isLast = inRow >= mostRefusals;
+  setFact(sql, refusalsInRow, isLast ? 0 : inRow);
+  if (!isLast) return;
+  const reason = `${mostRefusals} contacts in a row were refused: ${detail}`;
+  setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
+};
+
 /**
  * Records the answer to a POST. If this is lost in a crash, the claim stands alone and is a `maybe`.
  *
@@ -286,7 +305,7 @@ export const recordAnswer = (
       const detail = inLedger(answer.detail);
       const row = release(sql, key, at, detail);
       if (row && type === "later") putOff(sql, row, at, detail, answer.retryAfter);
-      else if (row && type === "refused") move(sql, row, "refused", { at, reason: detail });
+      else if (row && type === "refused") refuse(sql, row, at, detail);
       else if (row) move(sql, row, "waiting", { at, reason: waitingReason(row, detail) });
       if (type === "paused") {
         setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });

@@ -119,6 +119,23 @@ it.each([400, 413, 415, 422, 451])(
   },
 );
 
+it("20 refused contacts in a row pause the campaign, and a placed call between them starts the count again", async () => {
+  const stage = await stageOf({ rate: 1 });
+  await stage.campaign.add(people(100));
+  stage.answer = no(400);
+  await stage.play(18_900);
+  stage.answer = () => ({ id: "cs_1" });
+  await stage.play(1_000);
+  expect(stage.campaign.progress()).toMatchObject({ state: "running", refused: 19, calling: 1 });
+  stage.answer = no(400);
+  await stage.play(60_000);
+  const reason = expect.stringMatching(/^20 contacts in a row were refused: HTTP 400/);
+  expect(stage.campaign.progress()).toMatchObject({ state: "paused", reason, refused: 39 });
+  stage.campaign.resume();
+  await stage.play(60_000);
+  expect(stage.campaign.progress()).toMatchObject({ state: "paused", refused: 59 });
+});
+
 it("who is unknown has the answer to the request as the reason", async () => {
   const stage = await stageOf({ settleTimeout: 60_000 });
   await stage.campaign.add(people(1));
