@@ -258,12 +258,12 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Sockets that a platform can't cut: they stay open for as long as their peer likes. */
+/** Sockets that a platform can't cut: they stay open for as long as their peer likes. A Worker's go with its request. */
 const uncut: Readonly<Record<Runtime, readonly ("agent" | "service")[]>> = {
   node: ["agent"],
   deno: ["agent", "service"],
   bun: [],
-  workerd: ["agent", "service"],
+  workerd: ["service"],
 };
 
 describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
