@@ -1,5 +1,4 @@
 import type { AudioFormat } from "./audio/resample.ts";
-import type { Tools } from "./tools.ts";
 
 /** A message on the agent's socket: text or binary. */
 export type AgentMessage = string | Uint8Array<ArrayBuffer>;
@@ -79,7 +78,7 @@ export type AgentEvent =
   | ({ readonly type: "tool" } & ToolCall)
   /** The agent doesn't want the result of a tool any more. */
   | { readonly type: "tool_cancelled"; readonly id: string }
-  /** The agent must be sent something at once, such as a `pong`. */
+  /** The connection sends something at once, such as a `pong`. */
   | { readonly type: "send"; readonly messages: readonly AgentMessage[] }
   /** The agent reports an error, with its own code. One that no repetition mends ends the call: `agent_refused`. */
   | { readonly type: "error"; readonly code: string }
@@ -90,9 +89,9 @@ export type AgentEvent =
     };
 
 /**
- * A text of what was said. What the callee really heard are the final texts of each item, one after the other: a
- * text that `replaces` takes the place of the item's earlier ones, and of an `interrupted` one they heard only the
- * beginning, `played` of its `duration`.
+ * A transcript of the agent or of the callee. What was played are the final texts of each item, one after the other: a
+ * text that `replaces` takes the place of the item's earlier ones, and of an `interrupted` one only the beginning was
+ * played, `played` of its `duration`.
  */
 export interface Transcript {
   /** Who said it. */
@@ -112,6 +111,28 @@ export interface Transcript {
   /** Milliseconds of the utterance that had come from the agent when it was interrupted. */
   readonly duration?: number | undefined;
 }
+
+/** What a tool is given beside its arguments. */
+export interface ToolContext {
+  /** Aborts when nobody waits for the result any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A function that an agent can call. */
+export interface Tool {
+  /** What it does and when to use it, for the model. */
+  readonly description: string;
+  /** A JSON schema of its arguments; `@valibot/to-json-schema` makes one of a valibot schema. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Runs it. The model gets what it returns: text as it is, anything else as JSON. What it throws goes to `onError`,
+   * and the model gets that it failed. Check the arguments: a model wrote them.
+   */
+  readonly run: (args: unknown, context: ToolContext) => unknown;
+}
+
+/** Tools by their names. */
+export type Tools = Readonly<Record<string, Tool>>;
 
 /** An agent's call of a tool. */
 export interface ToolCall {
@@ -137,7 +158,7 @@ export interface ToolResult {
   readonly reply: boolean;
 }
 
-/** How much of an item the callee had heard when it was cut off. */
+/** How much of an item was played when it was cut off. */
 export interface Cut {
   /** The name of the item. */
   readonly item: string;

@@ -39,7 +39,7 @@ export type ConnectionEnd =
 export interface ConnectionListener {
   /** An event of the agent, and when its message came, by `performance.now()`. */
   readonly onEvent: (event: AgentEvent, at: number) => void;
-  /** A message has come, whatever it says. */
+  /** A message of any kind has come. */
   readonly onMessage: () => void;
   readonly onError: (error: unknown) => void;
   /** Called once: the connection has ended, or was never made. */
@@ -202,7 +202,7 @@ export class Connection {
     else if (buffered > maxBuffered) this.#finish("agent_stalled");
   }
 
-  /** Calls the listener, or keeps the call as far as there is room for so many bytes. */
+  /** Calls the listener, or keeps the call within the limits of number and bytes. */
   #notify(call: (listener: ConnectionListener) => void, bytes = 0): void {
     const listener = this.#listener;
     if (listener) {

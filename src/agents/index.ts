@@ -29,8 +29,11 @@ export type {
   Formats,
   Line,
   Ticket,
+  Tool,
   ToolCall,
+  ToolContext,
   ToolResult,
+  Tools,
   Transcript,
 } from "./agent.ts";
 export type { AudioFormat } from "./audio/resample.ts";
@@ -42,4 +45,3 @@ export type { AgentSocket, AgentSocketEvent, Opening, OpenSocket } from "./open-
 export type { EndReason, Interruption, SessionEnd, SessionOptions } from "./options.ts";
 export { type WarmAgent, type WarmOptions, warmAgent } from "./preconnect.ts";
 export type { AgentSession } from "./session.ts";
-export type { Tool, ToolContext, Tools } from "./tools.ts";

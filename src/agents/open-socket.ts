@@ -107,7 +107,7 @@ export const openSocket: OpenSocket = (opening) =>
 
 /**
  * Finds out why a socket of the platform was not opened: a WebSocket hides the status of the response. One GET of the
- * same address with the same headers shows it; without headers it would say nothing about the key.
+ * same address with the same headers shows it; without headers its status would not depend on the key.
  */
 const findReason = async ({ url, headers, signal }: Opening): Promise<AgentException> => {
   try {

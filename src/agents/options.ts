@@ -98,7 +98,7 @@ export interface SessionOptions extends StreamOptions {
   /**
    * Milliseconds without audible audio or a tool call after which an agent counts as gone, though a response was
    * expected: at the beginning, after the callee has spoken, within a response, after a failed or empty one, or after
-   * a tool's result. A running tool stops this clock, and a callee who says nothing doesn't start it.
+   * a tool's result. A running tool stops this clock, and a silent callee doesn't start it.
    *
    * @defaultValue 30 000
    */

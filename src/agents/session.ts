@@ -210,22 +210,22 @@ export const createSession = (
   };
 
   /** Hangs up once everything was played, unless the callee speaks meanwhile. */
-  const hangUpWhenPlayed = (parts: Call, wish: ToolCall): void => {
+  const hangUpWhenPlayed = (parts: Call, hangup: ToolCall): void => {
     if (pendingHangup) {
-      answerHangup(parts, wish, "The call is being ended.", false);
+      answerHangup(parts, hangup, "The call is being ended.", false);
       return;
     }
-    pendingHangup = wish;
+    pendingHangup = hangup;
     whenPlayed(parts.playback, "hangup", () => {
-      if (pendingHangup === wish) end("agent_hung_up");
+      if (pendingHangup === hangup) end("agent_hung_up");
     });
   };
 
   const cancelHangup = (parts: Call): void => {
-    const wish = pendingHangup;
+    const hangup = pendingHangup;
     pendingHangup = undefined;
     timers.clear("hangup");
-    if (wish) answerHangup(parts, wish, "The callee spoke: the call goes on.", true);
+    if (hangup) answerHangup(parts, hangup, "The callee spoke: the call goes on.", true);
   };
 
   const tools = createToolRunner(agent.tools ?? {}, limits.toolTimeout, {
@@ -285,7 +285,7 @@ export const createSession = (
     hasOutput = undefined;
   };
 
-  /** In one turn of the event loop: the line is silenced first, and then the agent is told. */
+  /** In one turn of the event loop: silences the line first, and then sends the interruption to the agent. */
   const onInterrupted = (parts: Call, talk: Talk | undefined, at: number): void => {
     const cuts = talk?.output.clear() ?? [];
     const took = performance.now() - at;

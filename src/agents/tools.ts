@@ -1,30 +1,8 @@
 import { withDeadline } from "../http/deadline.ts";
 import { fail, isRecord, isText, quietly, textRule } from "../lib/check.ts";
 import { createIsNew } from "../lib/newest.ts";
-import type { ToolCall, ToolResult } from "./agent.ts";
+import type { Tool, ToolCall, ToolResult, Tools } from "./agent.ts";
 import { functionRule, type OptionRules, shownName } from "./options.ts";
-
-/** What a tool is given beside its arguments. */
-export interface ToolContext {
-  /** Aborts when nobody waits for the result any more. */
-  readonly signal: AbortSignal;
-}
-
-/** A function that an agent can call. */
-export interface Tool {
-  /** What it does and when to use it, for the model. */
-  readonly description: string;
-  /** A JSON schema of its arguments; `@valibot/to-json-schema` makes one of a valibot schema. */
-  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
-  /**
-   * Runs it. The model gets what it returns: text as it is, anything else as JSON. What it throws goes to `onError`,
-   * and the model gets that it failed. Check the arguments: a model wrote them.
-   */
-  readonly run: (args: unknown, context: ToolContext) => unknown;
-}
-
-/** Tools by their names. */
-export type Tools = Readonly<Record<string, Tool>>;
 
 /** The name of the built-in tool. */
 export const hangUp = "hang_up";

@@ -1,15 +1,15 @@
 import type { Timers } from "../lib/timers.ts";
 import { hasSpeech } from "./audio/loudness.ts";
 
-/** Speech of the callee that asks for a response, in ms: a knock is shorter. */
+/** The shortest speech of the callee after which a response is expected, in ms: a knock is shorter. */
 const minSpeech = 500;
 
-/** Between words the callee still speaks, where the agent doesn't tell when they have finished, in ms. */
+/** The longest pause within speech, where the agent doesn't report the end of speech, in ms. */
 const betweenWords = 1000;
 
-/** What a watchdog asks for, and what it calls. */
+/** What a watchdog reads, and what it calls. */
 export interface WatchdogListener {
-  /** Until when the agent is heard, by `performance.now()`. */
+  /** When the playback of the agent's audio ends, by `performance.now()`. */
   readonly until: () => number;
   /** Whether more of a response may come. */
   readonly isOpen: () => boolean;
@@ -37,7 +37,7 @@ export interface Watchdog {
   readonly speechStopped: () => void;
   /** The agent has understood what the callee said. */
   readonly transcript: () => void;
-  /** A message has come, whatever it says: enough of an answer to a probe. */
+  /** A message of any kind has come: it answers a probe. */
   readonly message: () => void;
   /** The agent is there, and has found nothing to respond to. */
   readonly alive: () => void;
@@ -48,8 +48,8 @@ export interface Watchdog {
 /**
  * A response is expected at the start, and when the callee has spoken: the agent reports its end or a text of it, or
  * there was sound. Only audible audio and tool calls fulfil that. If their response then fails, the clock continues
- * where it was. Time in which the callee or the agent speaks doesn't count. Where only sound asks for a response, a
- * probe that is answered clears the doubt: the sound may have been noise.
+ * where it was. Time in which the callee or the agent speaks doesn't count. Where a response is expected after mere
+ * sound, which may be noise, an answered probe is enough.
  *
  * @param limit - milliseconds
  */
@@ -87,7 +87,7 @@ export const createWatchdog = (
     if (passed >= half && expected === "sound" && probe()) expected = "probe";
     timers.set("silence", Math.ceil((passed < half ? half : limit) - passed), check);
   };
-  const speaks = (milliseconds: number) => {
+  const setSpeech = (milliseconds: number) => {
     count();
     afterSound = milliseconds;
     speechUntil = performance.now() + milliseconds;
@@ -111,7 +111,7 @@ export const createWatchdog = (
     alive,
     expect: () => expect(),
     output: () => {
-      speaks(0);
+      setSpeech(0);
       if (expected !== "nothing") passedBefore = passed;
       expectNothing();
     },
@@ -122,26 +122,26 @@ export const createWatchdog = (
       if (!isAnswer) expect("response", before);
     },
     speech: () => {
-      speaks(half);
+      setSpeech(half);
     },
     speechStopped: () => {
       reportsStop = true;
-      speaks(0);
+      setSpeech(0);
       expect();
     },
     transcript: () => {
-      // It may come late, or tell what the callee said while the agent spoke: that asks for nothing.
+      // It may come late, or be of speech during the agent's own: then no response is expected.
       if (reportsStop || until() > performance.now()) return;
-      speaks(betweenWords);
+      setSpeech(betweenWords);
       expect();
     },
     message: () => {
       if (expected === "probe") expectNothing();
     },
     input: (bytes, ms) => {
-      // What the callee says while the agent speaks asks for nothing.
+      // No response is expected to speech during the agent's own.
       if (until() > performance.now() || !hasSpeech(bytes)) return;
-      if (afterSound > 0) speaks(afterSound);
+      if (afterSound > 0) setSpeech(afterSound);
       soundMs += ms;
       if (soundMs >= minSpeech) expect(afterSound > 0 ? "response" : "sound");
     },

@@ -1,7 +1,7 @@
 import { isRecord, textRule } from "../../lib/check.ts";
-import type { Agent, AgentMessage, Codec, Line } from "../agent.ts";
+import type { Agent, AgentMessage, Codec, Line, Tools } from "../agent.ts";
 import { objectRule } from "../options.ts";
-import { type Tools, toolDefinitions } from "../tools.ts";
+import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
   checkAgentOptions,

@@ -1,8 +1,8 @@
 import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import { keepNewest } from "../../lib/newest.ts";
-import type { Agent, AgentEvent, AgentMessage, Codec, Line } from "../agent.ts";
-import { type Tools, toolDefinitions } from "../tools.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, Line, Tools } from "../agent.ts";
+import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
   checkAgentOptions,

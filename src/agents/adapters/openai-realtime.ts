@@ -1,9 +1,9 @@
 import { isText, type Rule, textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
-import type { Agent, AgentEvent, AgentMessage, Codec, Line } from "../agent.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, Line, Tools } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
 import { objectRule } from "../options.ts";
-import { type Tools, toolDefinitions } from "../tools.ts";
+import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
   checkAgentOptions,

@@ -2,10 +2,10 @@ import { fail, isKey, isPage, isRecord, isText } from "../../lib/check.ts";
 import { createIsNew } from "../../lib/newest.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { ApiKey } from "../../options.ts";
-import type { AgentEvent, AgentMessage } from "../agent.ts";
+import type { AgentEvent, AgentMessage, Tools } from "../agent.ts";
 import { AgentException } from "../exception.ts";
 import { booleanRule, checkOptions, type OptionRules, objectRule } from "../options.ts";
-import { checkTools, type Tools } from "../tools.ts";
+import { checkTools } from "../tools.ts";
 
 /** The options that every adapter has. */
 export interface AgentOptions {

@@ -151,7 +151,7 @@ export interface PlaybackLine {
   readonly buffered: () => number;
   /** Bytes of PCM in one of those bytes: 0.75 for base64, by default. */
   readonly pcmPerByte?: number | undefined;
-  /** Absent where a service does not tell what it has played. */
+  /** Absent where a service does not acknowledge what it has played. */
   readonly acknowledged?: Acknowledged | undefined;
 }
 
@@ -209,7 +209,7 @@ const maxBlocks = 1000;
 /** For an agent that does not name its responses: after a gap of this length a new response begins, in ms. */
 const pause = 500;
 
-/** How much later than our clock the callee may hear the audio, because of the network, in ms. */
+/** How much later than by our clock audio may be played, because of the network, in ms. */
 const margin = 250;
 
 /** The maximum number of open responses, of cancelled responses, and of items that are kept. */
@@ -226,7 +226,7 @@ const remember = (names: Set<string>, name: string): void => {
 };
 
 /**
- * Plays an agent's audio. It sends at most a second ahead of what the callee hears, and computes how much of each
+ * Plays an agent's audio. It sends at most a second ahead of what was played, and computes how much of each
  * item was played. It uses its own clock, and what the service acknowledges, if it does. `clear` silences it in the
  * same turn of the event loop.
  */

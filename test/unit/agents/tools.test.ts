@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { runTool, type Tools } from "../../../src/agents/tools.ts";
+import type { Tools } from "../../../src/agents/agent.ts";
+import { runTool } from "../../../src/agents/tools.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
