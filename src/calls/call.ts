@@ -1,5 +1,5 @@
 import { type CustomSchema, custom } from "valibot";
-import { fieldsOf } from "../lib/check.ts";
+import { fieldsOf, isText } from "../lib/check.ts";
 
 /** What `calls.create` gives: a placed call. */
 export interface Call {
@@ -24,5 +24,5 @@ export interface Call {
  */
 export const Call: CustomSchema<Call, string> = custom((value) => {
   const { id } = fieldsOf(value);
-  return typeof id === "string" && id !== "";
+  return isText(id) && id !== "";
 }, "has no id");

@@ -25,7 +25,9 @@ export const carrierSettings = ({
       path: optional(custom<undefined>(() => false, "must be left out with a service")),
       headers: optional(
         custom<Settings["headers"]>(
-          (value) => isHeaders(value) && !Object.keys(fieldsOf(value)).some(isCredentials),
+          (value) =>
+            isHeaders(value) &&
+            !Object.keys(fieldsOf(value)).some((name) => /^authorization$/i.test(name)),
           "must be legal and not Authorization, nor one of the body or the connection",
         ),
         {},
@@ -34,8 +36,6 @@ export const carrierSettings = ({
     },
     presence,
   );
-
-const isCredentials = (header: string): boolean => header.toLowerCase() === "authorization";
 
 /** How a carrier's responses are read. */
 export interface CarrierResponses {

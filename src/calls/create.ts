@@ -166,10 +166,14 @@ const attempt = async (
     const requestId = !ok || onAttempt ? requestIdOf(head, redaction()) : undefined;
     known.facts = { code, placed, requestId };
     const read = readText(head, signal);
-    if (!ok) return responseException(known.facts, head, await read.catch(() => ""), redaction());
-    const text = await read;
+    const text = await (ok ? read : read.catch(() => ""));
     const body: unknown = quietly(() => JSON.parse(text));
     const call = safeParse(Call, service ? body : callIn(body));
+    if (!ok) {
+      // A carrier's refusal that has the id of a call contradicts itself: nothing may follow it.
+      if (service && call.success) known.facts = { ...known.facts, placed: "maybe" };
+      return responseException(known.facts, head, text, redaction());
+    }
     if (!call.success)
       return new ServiceException(`HTTP ${code} without the id of a call`, known.facts);
     end("yes");

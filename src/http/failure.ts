@@ -6,7 +6,7 @@ import {
   ServiceException,
   UnauthorizedException,
 } from "../errors.ts";
-import { fieldsOf, quietly } from "../lib/check.ts";
+import { fieldsOf, isText, quietly } from "../lib/check.ts";
 import type { Redaction } from "./redact.ts";
 import type { Head } from "./response.ts";
 
@@ -60,9 +60,7 @@ const explanation = (
   const body = fieldsOf(quietly(() => JSON.parse(text)));
   const reason = constant(body.code, redaction);
   const type = constant(body.type, redaction);
-  const own = redaction.redact(
-    [body.detail, body.message].find((each) => typeof each === "string"),
-  );
+  const own = redaction.redact([body.detail, body.message].find(isText));
   const errors = fieldErrors(body.errors, redaction) ?? fieldErrors(body.detail, redaction);
   const lines = errors?.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
   const fields = errors?.flatMap((each) => [...each.loc, each.msg, each.type]) ?? [];

@@ -1,5 +1,5 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import { check, isFunction, isText, presence } from "../lib/check.ts";
+import { check, fail, isFunction, isText, presence } from "../lib/check.ts";
 import type { PublicKey } from "./application.ts";
 import { isPublicKey } from "./signature.ts";
 
@@ -106,5 +106,10 @@ const TelnyxSchema: GenericSchema<unknown, TelnyxSettings> = strictObject(
  * @param read - returns the options; a getter of the caller's may throw in it
  * @throws {BadParametersException} that names each option and its rule
  */
-export const settingsOf = (read: () => unknown): TelnyxSettings =>
-  check(TelnyxSchema, read, "options");
+export const settingsOf = (read: () => unknown): TelnyxSettings => {
+  const settings = check(TelnyxSchema, read, "options");
+  const { detectionMode, machineDetection } = settings;
+  // Telnyx would take it, and detect nothing.
+  if (detectionMode && !machineDetection) fail("detectionMode", "needs machineDetection");
+  return settings;
+};

@@ -1,5 +1,5 @@
 import type { Action } from "../flows/actions.ts";
-import { fail, isText } from "../lib/check.ts";
+import { fail, isRecord, isText } from "../lib/check.ts";
 import { type Dialect, documentOf, type Redirect } from "../twiml/verbs.ts";
 
 /** The seconds that a `<Dial>` may ring. */
@@ -25,6 +25,16 @@ const texml: Dialect = {
 /** What begins a template: Telnyx fills it in before it reads the XML. */
 const template = "{{";
 
+/** The field of an action with a template in it, also that of a branch, which is answered later. */
+const templateIn = (fields: object): string | undefined => {
+  for (const [name, value] of Object.entries(fields)) {
+    if (isText(value) && value.includes(template)) return name;
+    const inner = isRecord(value) ? templateIn(value) : undefined;
+    if (inner) return `${name}.${inner}`;
+  }
+  return;
+};
+
 /** What a document has beyond the fields of its action. */
 export interface TexmlExtras {
   /** The URL that decides what follows a `dial`. */
@@ -44,9 +54,7 @@ export const texmlOf = (
   { branchesUrl, callerId }: TexmlExtras = {},
 ): string => {
   const xml = documentOf(action, branchesUrl, { ...texml, dialAttributes: { callerId } });
-  if (!xml.includes(template)) return xml;
-  const field = Object.entries(action).find(
-    ([, value]) => isText(value) && value.includes(template),
-  );
-  return fail(field?.[0] ?? "flow_url", `must be without ${template}, which Telnyx fills in`);
+  // A URL of its own may have one too: that of the branches is the request's.
+  const field = templateIn(action) ?? (xml.includes(template) ? "flow_url" : undefined);
+  return field ? fail(field, `must be without ${template}, which Telnyx fills in`) : xml;
 };

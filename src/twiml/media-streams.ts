@@ -119,7 +119,9 @@ export const mediaStreamCodec = (names: StreamNames): MediaCodec => {
       if (fault) throw new FrameException(fault);
       if (event === "start") return started(given);
       if (fields && given[names.streamId] !== streamId)
-        throw new FrameException(`${names.streamId} is another`);
+        throw new FrameException(
+          streamId === undefined ? "The stream has not started" : `${names.streamId} is another`,
+        );
       // With `<Start><Stream>` the track of the output comes too.
       const { track = "inbound" } = fieldsOf(given.media);
       if (event === "media" && track === "inbound") return inputOf(given);

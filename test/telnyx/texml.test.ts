@@ -63,6 +63,13 @@ test("what decides after a dial is asked instead of its flow_url", () => {
   );
 });
 
+test("a template in what follows a dial is refused before anybody is dialled", () => {
+  const branchesUrl = "https://app.test/flow?outdial-dial=1&outdial=1.e30.x";
+  expect(() =>
+    texmlOf(dial(number, { flow_url: "https://app.test/?a={{To}}" }), { branchesUrl }),
+  ).toThrow("flow_url must be without {{");
+});
+
 test("a stream has the query of its URL as parameters; what follows is the next verb", () => {
   const xml = next.replace("&", "&amp;");
   expect(texmlOf(stream("wss://app.test/media?a=1&b=2", { flow_url: next }))).toBe(
@@ -84,6 +91,12 @@ test.each<[string, Action, string]>([
   ["media_url", play("https://app.test/a?b={{To}}"), "must be without {{"],
   ["flow_url", play(media, { flow_url: "https://app.test/a?b={{#To}}" }), "must be without {{"],
   ["ws_url", stream("wss://app.test/a?b={{To}}"), "must be without {{"],
+  ["media_url", play("https://app.test/{{To}}.mp3"), "must be without {{"],
+  [
+    "on_busy.media_url",
+    dial(number, { on_busy: play("https://app.test/a?b={{To}}") }),
+    "must be without {{",
+  ],
 ])("%s that Telnyx can't do is refused by its name", (param, action, rule) => {
   expect(() => texmlOf(action)).toThrow(BadParametersException);
   expect(() => texmlOf(action)).toThrow(`${param} ${rule}`);

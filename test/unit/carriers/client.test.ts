@@ -83,6 +83,17 @@ describe.each(carriers)("$name", (carrier) => {
     expect((await refusal({ fetch: answering(moved).fetch })).placed).toBe("maybe");
   });
 
+  test("a refusal with the id of a call may have placed it: nothing is sent again", async () => {
+    for (const status of [401, 403, 404, 429]) {
+      const headers = { "retry-after": "0" };
+      const { fetch, sent } = answering(() => Response.json(placed.body, { status, headers }));
+      const keys = [apiKey, carrier.otherKey];
+      const error = await refusal({ fetch, retries: 2, apiKey: () => keys.shift() ?? apiKey });
+      expect([error.code, error.placed], `${status}`).toEqual([status, "maybe"]);
+      expect(sent, `${status}`).toHaveLength(1);
+    }
+  });
+
   test.each<readonly [string, string]>([
     ["no JSON", "<h1>ok</h1>"],
     ["no object", "[]"],

@@ -40,6 +40,7 @@ test.each([
   ["publicKey must be", { applicationId, publicKey: 7 }],
   ["machineDetection must be", { applicationId, machineDetection: true }],
   ["detectionMode must be", { applicationId, detectionMode: "premium" }],
+  ["detectionMode needs machineDetection", { applicationId, detectionMode: "Premium" }],
   ["ringTimeout must be", { applicationId, ringTimeout: 4_000 }],
   ["ringTimeout must be", { applicationId, ringTimeout: 5_500 }],
   ["ringTimeout must be", { applicationId, ringTimeout: 121_000 }],

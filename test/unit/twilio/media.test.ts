@@ -145,7 +145,7 @@ describe("a malformed message is refused by its rule, never with its value", () 
 
   test("media before start", () => {
     expect(() => mediaCodec().decode(JSON.stringify(media("//8=")))).toThrow(
-      "streamSid is another",
+      "The stream has not started",
     );
   });
 });
