@@ -24,5 +24,5 @@ export interface Call {
  */
 export const Call: CustomSchema<Call, string> = custom((value) => {
   const { id } = fieldsOf(value);
-  return isText(id) && id !== "";
+  return isText(id) && !!id;
 }, "has no id");
