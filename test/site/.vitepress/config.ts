@@ -96,6 +96,9 @@ export default defineConfig({
         const rule = rules[name];
         rules[name] = (...args) => (rule ? rule(...args) : "").replaceAll("{{", "&#123;&#123;");
       }
+      // A checklist has boxes, as on GitHub.
+      const { text } = rules;
+      rules.text = (...args) => (text ? text(...args) : "").replace(/^\[ \] /, "☐ ");
       // A wide table scrolls by itself, also by the keyboard.
       rules.table_open = () =>
         '<div class="table" tabindex="0" role="group" aria-label="Table"><table>';
