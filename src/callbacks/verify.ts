@@ -266,8 +266,8 @@ export const handlerOf =
     try {
       return await work(request, { accept, report: thrown });
     } catch (error) {
-      const refused = isAccepted ? undefined : responseTo(error);
+      const refused = !isAccepted && responseTo(error);
       (refused ? report : thrown)(error);
-      return refused ?? failed(isAccepted);
+      return refused || failed(isAccepted);
     }
   };

@@ -64,9 +64,14 @@ const project: DefaultTheme.SidebarItem = {
   ],
 };
 
+/** A telephone: without an icon a browser asks for one that isn't there. */
+const icon =
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><text y='27' font-size='30'>☎</text></svg>";
+
 export default defineConfig({
   lang: "en",
   title: "outdial",
+  head: [["link", { rel: "icon", href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   // The first page and an entry are called "outdial" themselves.
   transformPageData: ({ relativePath }) => {
     if (relativePath === "index.md") return { titleTemplate: ":title: calls from JavaScript" };
