@@ -23,7 +23,7 @@ export const msOf = (answer: number, audio: CallAudio | undefined): number => {
 };
 
 /** When a callee who waits for an answer gives up, in ms since they picked up. */
-const patience = 40_000;
+const patience = 120_000;
 
 /** Listens until so many ms of an answer were heard, however long it takes to come. */
 const listeningTo = async function* (
