@@ -53,7 +53,7 @@ export default defineConfig({
     // So that the log shows what has failed, and what it has printed.
     silent: "passed-only",
     // More than half of the work waits for a call, a clock or a network.
-    maxWorkers: 3 * Math.min(2, availableParallelism()),
+    maxWorkers: 4 * Math.min(2, availableParallelism()),
     sequence: { sequencer: InOrder },
   },
 });
