@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { SaxesParser } from "saxes";
 import VoiceResponse from "twilio/lib/twiml/VoiceResponse.js";
 import { describe, expect, test } from "vitest";
 import { BadParametersException } from "../../src/errors.ts";
 import { type Action, dial, hangup, play, stream } from "../../src/flows/actions.ts";
 import { texmlOf } from "../../src/telnyx/texml.ts";
+import { type Parsed, parse } from "../unit/carriers/xml.ts";
 
 const media = "https://app.test/hello.wav?a=1&b=2";
 const next = "https://app.test/flow/2?a=1&b=2";
@@ -101,35 +101,6 @@ test.each<[string, Action, string]>([
   expect(() => texmlOf(action)).toThrow(BadParametersException);
   expect(() => texmlOf(action)).toThrow(`${param} ${rule}`);
 });
-
-interface Parsed {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly children: Parsed[];
-  text: string;
-}
-
-/** Parses a document with a strict parser, which throws at anything that is not well-formed. */
-const parse = (xml: string): Parsed => {
-  const root: Parsed = { name: "", attributes: {}, children: [], text: "" };
-  const open = [root];
-  const parser = new SaxesParser({ xmlns: false });
-  parser.on("error", (error) => {
-    throw error;
-  });
-  parser.on("opentag", ({ name, attributes }) => {
-    const element: Parsed = { name, attributes, children: [], text: "" };
-    open.at(-1)?.children.push(element);
-    open.push(element);
-  });
-  parser.on("text", (text) => {
-    const element = open.at(-1);
-    if (element) element.text += text;
-  });
-  parser.on("closetag", () => open.pop());
-  parser.write(xml).close();
-  return root.children[0] ?? root;
-};
 
 /** Texts that end a string, a tag or a section, or begin a template, and any other. */
 const hostile = fc

@@ -72,7 +72,7 @@ const textOrFalse: Rule = [
   "must be a string or false",
 ];
 
-/** Errors that only say that the service was faster. */
+/** Errors that only mean that the service was faster. */
 const harmless = /^(response_cancel_not_active|conversation_already_has_active_response)$/;
 
 /** The outcome of a response by its status; any other was completed. */

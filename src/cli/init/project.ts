@@ -26,7 +26,7 @@ interface Target {
   /** Its name for people. */
   readonly label: string;
   readonly manifest: "package.json" | "deno.json";
-  /** The text of the manifest, and what README says of it. */
+  /** The text of the manifest, and how README describes it. */
   readonly text: string;
   readonly about: string;
   /** What stands below the application in app.ts, and makes it run here. */
@@ -40,7 +40,7 @@ interface Target {
   readonly next: readonly Step[];
   /** How it goes live: a sentence or more. */
   readonly live: string;
-  /** The step of a workflow that installs the runtime: the action, and what it is told. */
+  /** The step of a workflow that installs the runtime: the action, and its inputs. */
   readonly setup: readonly [action: string, input: string];
 }
 
@@ -57,7 +57,7 @@ const locally = (run: string, start: string): readonly Step[] => [
 ];
 
 const behindProxy = (start: string): string =>
-  `Run \`${start}\` behind a proxy that terminates TLS; \`HOST\` and \`PORT\` say where it listens. The settings are in \`.env\`, or in the environment.`;
+  `Run \`${start}\` behind a proxy that terminates TLS; \`HOST\` and \`PORT\` set its address. The settings are in \`.env\`, or in the environment.`;
 
 const scripts = "what it depends on, and its scripts";
 const setupNode = ["actions/setup-node@v6", "node-version: 24"] as const;

@@ -1,41 +1,12 @@
 import fc from "fast-check";
-import { SaxesParser } from "saxes";
 import { describe, expect, test } from "vitest";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
 import { BadParametersException } from "../../../src/errors.ts";
 import { type Action, dial, play, stream } from "../../../src/flows/actions.ts";
 import { twimlOf } from "../../../src/twilio/twiml.ts";
+import { type Parsed, parse } from "../carriers/xml.ts";
 
 const number = "+12025550100";
-
-interface Parsed {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly children: Parsed[];
-  text: string;
-}
-
-/** Parses a document with a strict parser, which throws at anything that is not well-formed. */
-const parse = (xml: string): Parsed => {
-  const root: Parsed = { name: "", attributes: {}, children: [], text: "" };
-  const open = [root];
-  const parser = new SaxesParser({ xmlns: false });
-  parser.on("error", (error) => {
-    throw error;
-  });
-  parser.on("opentag", ({ name, attributes }) => {
-    const element: Parsed = { name, attributes, children: [], text: "" };
-    open.at(-1)?.children.push(element);
-    open.push(element);
-  });
-  parser.on("text", (text) => {
-    const element = open.at(-1);
-    if (element) element.text += text;
-  });
-  parser.on("closetag", () => open.pop());
-  parser.write(xml).close();
-  return root.children[0] ?? root;
-};
 
 /** The names of elements, and of what is in them. */
 const shapeOf = ({ name, children }: Parsed): unknown => [name, ...children.map(shapeOf)];
