@@ -24,15 +24,15 @@ export type { Head } from "./http/response.ts";
 export type { BodySource } from "./lib/body.ts";
 export type { ApiKey, CallOptions, Endpoint, Options, Settings } from "./options.ts";
 export type {
-  ApplicationSide,
   CallService,
-  ClientSide,
+  CarrierClient,
+  CarrierMedia,
+  CarrierWebhooks,
   EncodedCall,
   FlowInput,
   MediaCodec,
   MediaInput,
   MediaMessage,
-  MediaSide,
   Service,
   SignatureRefusal,
 } from "./service.ts";

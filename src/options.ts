@@ -9,8 +9,8 @@ import {
   isRecord,
   kindOf,
   presence,
-  quietly,
-  ruled,
+  ruleSchema,
+  withoutThrowing,
 } from "./lib/check.ts";
 import { urlRule } from "./lib/url.ts";
 import type { CallService } from "./service.ts";
@@ -165,9 +165,9 @@ const isSignal = (value: unknown): boolean => {
 export const entries: {
   readonly [Name in keyof Checked]-?: GenericSchema<unknown, Checked[Name]>;
 } = {
-  apiKey: ruled<ApiKey>(keyRule),
-  baseUrl: ruled<string>(baseUrlRule),
-  timeout: optional(ruled<number | false>(timeoutRule), 10_000),
+  apiKey: ruleSchema<ApiKey>(keyRule),
+  baseUrl: ruleSchema<string>(baseUrlRule),
+  timeout: optional(ruleSchema<number | false>(timeoutRule), 10_000),
   signal: optional(custom<AbortSignal>(isSignal, "must be an AbortSignal")),
   fetch: optional(custom<Fetch>(isFunction, "must be a function")),
   path: optional(
@@ -199,7 +199,7 @@ export const entries: {
     ),
     false,
   ),
-  service: optional(ruled<undefined>(() => "is unknown")),
+  service: optional(ruleSchema<undefined>(() => "is unknown")),
 };
 
 const SettingsSchema: GenericSchema<unknown, Settings> = strictObject(entries, presence);
@@ -211,7 +211,7 @@ const SettingsSchema: GenericSchema<unknown, Settings> = strictObject(entries, p
  * @throws {BadParametersException} that names each option and its rule
  */
 export const settingsOf = (read: () => { readonly service?: CallService | undefined }): Settings =>
-  check(quietly(() => read().service?.client.settings) ?? SettingsSchema, () => {
+  check(withoutThrowing(() => read().service?.client.settings) ?? SettingsSchema, () => {
     const options: Record<string, unknown> = { ...fieldsOf(read()) };
     // Each header is read once: a getter may return something else the next time.
     if (isPlain(options.headers)) options.headers = { ...options.headers };

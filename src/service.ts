@@ -30,7 +30,7 @@ export interface EncodedCall {
 }
 
 /** How calls are placed with a carrier. */
-export interface ClientSide {
+export interface CarrierClient {
   /**
    * The schema of the options of a call, with the carrier's own rules of `apiKey`, `baseUrl`, `path` and `headers`.
    * It makes a key that is no legal header value into one.
@@ -73,7 +73,7 @@ export interface FlowInput {
 }
 
 /** How a carrier's requests to the application are verified and read, and answered. */
-export interface ApplicationSide {
+export interface CarrierWebhooks {
   /**
    * Verifies the carrier's own signature; absent without the secret that it needs.
    *
@@ -159,7 +159,7 @@ export interface MediaCodec {
 }
 
 /** How a carrier sends the audio of a call: made of its codec by `carrierMedia`. */
-export interface MediaSide {
+export interface CarrierMedia {
   /**
    * Opens a stream on a socket.
    *
@@ -190,11 +190,11 @@ export interface Service {
   /** Calls per second that the account may begin: above it a carrier queues or refuses. */
   readonly callsPerSecond: number;
   /** How its calls are placed. */
-  readonly client: ClientSide;
+  readonly client: CarrierClient;
   /** How its requests are verified, read and answered. */
-  readonly application: ApplicationSide;
+  readonly application: CarrierWebhooks;
   /** How it sends the audio of a call. */
-  readonly media: MediaSide;
+  readonly media: CarrierMedia;
 }
 
 /** What places calls with a carrier, without what answers its requests. */

@@ -1,5 +1,5 @@
 import type { MediaEvent } from "../flows/media/session.ts";
-import { isText, quietly } from "../lib/check.ts";
+import { isText, withoutThrowing } from "../lib/check.ts";
 import type { Address, Agent, AgentEvent, AgentMessage, Codec, Line } from "./agent.ts";
 import { AgentException, type AgentProblem } from "./exception.ts";
 import { type AgentSocket, connect, type OpenSocket, release } from "./open-socket.ts";
@@ -114,7 +114,7 @@ export class Connection {
   #keepAliveTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(agent: Agent, line: Line, open: OpenSocket) {
-    this.#codec = quietly(() => agent.codec(line));
+    this.#codec = withoutThrowing(() => agent.codec(line));
     if (!this.#codec) {
       this.fail("codec");
       return;
@@ -162,7 +162,7 @@ export class Connection {
   /** Reads a property of the codec. */
   read<T>(from: (codec: Codec) => T): T | undefined {
     const codec = this.#codec;
-    return codec && quietly(() => from(codec));
+    return codec && withoutThrowing(() => from(codec));
   }
 
   /** Sends what a function of the codec returns; the connection ends if it throws. */
@@ -193,7 +193,7 @@ export class Connection {
   #write(messages: readonly AgentMessage[]): void {
     const socket = this.#socket;
     if (!socket || this.isOver) return;
-    const buffered = quietly(() => {
+    const buffered = withoutThrowing(() => {
       for (const message of messages) socket.send(message);
       return socket.bufferedAmount ?? 0;
     });
@@ -282,7 +282,7 @@ export class Connection {
     this.#over.abort();
     const socket = this.#socket;
     if (!socket) return;
-    quietly(() => {
+    withoutThrowing(() => {
       socket.removeEventListener("message", this.#onMessage);
       socket.removeEventListener("close", this.#onClose);
       socket.removeEventListener("error", this.#onClose);

@@ -1,7 +1,7 @@
 import { BadParametersException } from "../errors.ts";
 import { cutInTime } from "../flows/media/closing.ts";
 import type { MediaEvent } from "../flows/media/session.ts";
-import { isText, quietly } from "../lib/check.ts";
+import { isText, withoutThrowing } from "../lib/check.ts";
 import { routeOf } from "../lib/url.ts";
 import type { Address } from "./agent.ts";
 import { AgentException } from "./exception.ts";
@@ -154,7 +154,7 @@ const untilOpen = (socket: AgentSocket, signal: AbortSignal): Promise<boolean> =
     const types = ["open", "error", "close"] as const;
     const settle = () => {
       signal.removeEventListener("abort", settle);
-      const isOpen = quietly(() => {
+      const isOpen = withoutThrowing(() => {
         for (const type of types) socket.removeEventListener(type, settle);
         return socket.readyState === 1;
       });
@@ -177,12 +177,12 @@ export const release = (socket: AgentSocket): void => {
     socket.removeEventListener("error", ignore);
     socket.removeEventListener("close", forget);
   };
-  quietly(() => {
+  withoutThrowing(() => {
     socket.addEventListener("error", ignore);
     socket.addEventListener("close", forget);
   });
-  quietly(() => socket.close(1000)); // It may be closed.
-  quietly(() => {
+  withoutThrowing(() => socket.close(1000)); // It may be closed.
+  withoutThrowing(() => {
     if (socket.readyState === 3) forget();
     else timer = cutInTime(socket);
   });

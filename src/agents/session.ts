@@ -2,7 +2,7 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
 import { Playback } from "../flows/media/playback.ts";
 import { type AudioFrame, type MediaSocket, streamOf } from "../flows/media/session.ts";
-import { quietly } from "../lib/check.ts";
+import { withoutThrowing } from "../lib/check.ts";
 import { reporterOf } from "../lib/report.ts";
 import { createTimers } from "../lib/timers.ts";
 import type { Agent, AgentEvent, Cut, ToolCall } from "./agent.ts";
@@ -169,7 +169,7 @@ export const createSession = (
       last.connection.close();
     }
     taken?.close();
-    quietly(() => media.close(normalEnds.has(reason) ? 1000 : 1011, reason));
+    withoutThrowing(() => media.close(normalEnds.has(reason) ? 1000 : 1011, reason));
     const metrics = meter.metrics;
     call(options.onMetrics, metrics);
     call(options.onEnd, { reason, metrics });
@@ -241,7 +241,7 @@ export const createSession = (
   const onReady = (parts: Call, begins: "agent" | "callee"): void => {
     const { connection, playback, input, stream, isContinuous } = parts;
     const formats = connection.read((codec) => codec.formats);
-    if (!formats || !quietly(() => isFormat(formats.input) && isFormat(formats.output))) {
+    if (!formats || !withoutThrowing(() => isFormat(formats.input) && isFormat(formats.output))) {
       connection.fail("formats");
       return;
     }

@@ -1,5 +1,5 @@
 import { withDeadline } from "../http/deadline.ts";
-import { fail, isRecord, isText, quietly, textRule } from "../lib/check.ts";
+import { fail, isRecord, isText, textRule, withoutThrowing } from "../lib/check.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { Tool, ToolCall, ToolResult, Tools } from "./agent.ts";
 import { functionRule, type OptionRules, shownName } from "./options.ts";
@@ -56,7 +56,7 @@ export const checkTools = (tools: unknown): void => {
       if (!isKept(tool[field])) fail(`${param}.${field}`, rule);
     }
   }
-  if (quietly(() => JSON.stringify(tools)) === undefined) {
+  if (withoutThrowing(() => JSON.stringify(tools)) === undefined) {
     fail("tools", "must be JSON-serializable except run");
   }
 };

@@ -1,4 +1,4 @@
-import { quietly } from "../lib/check.ts";
+import { withoutThrowing } from "../lib/check.ts";
 
 /**
  * The HTTP status and the body that answer each refusal. A body is one fixed sentence: it helps whoever
@@ -78,7 +78,7 @@ export const responseTo = (thrown: unknown): Response | undefined => {
   const [status, sentence] = answer;
   const headers: HeadersInit = status === 405 ? { Allow: "POST" } : {};
   // An answer of the application's own may have a status that a response can't have.
-  return quietly(() => new Response(sentence, { status, headers }));
+  return withoutThrowing(() => new Response(sentence, { status, headers }));
 };
 
 /**

@@ -1,5 +1,5 @@
 import { custom, exactOptional, object } from "valibot";
-import { check, fail, presence, quietly } from "../lib/check.ts";
+import { check, fail, presence, withoutThrowing } from "../lib/check.ts";
 import { base64url, decoded, utf8 } from "../lib/encoding.ts";
 import { isMacOf, macOf } from "../lib/hmac.ts";
 import { routeOfUrl } from "../lib/url.ts";
@@ -102,17 +102,17 @@ const urlShape = /^\w+:\/\/[^\s/\\@][^\t\n\r]*$/;
  * for spellings of one URL
  */
 export const signUrl = async (url: string, options: SignOptions): Promise<string> => {
-  const given: Partial<SignOptions> = quietly(() => ({ ...options })) ?? {};
+  const given: Partial<SignOptions> = withoutThrowing(() => ({ ...options })) ?? {};
   const { secret, context = {}, expiresIn = 86_400 } = given;
-  const [first] = quietly(() => secretsOf(secret)) ?? [];
+  const [first] = withoutThrowing(() => secretsOf(secret)) ?? [];
   if (!first) return fail("secret", secretRule);
   if (!(Number.isSafeInteger(expiresIn) && expiresIn > 0))
     fail("expiresIn", "must be whole seconds");
-  const json = quietly(() => JSON.stringify(context)) ?? "";
+  const json = withoutThrowing(() => JSON.stringify(context)) ?? "";
   const bytes = utf8(json);
   if (json[0] !== "{" || bytes.length > 1024)
     fail("context", "must be a JSON object of at most 1 KiB");
-  const parsed = quietly(() => (urlShape.test(url) ? new URL(url) : undefined));
+  const parsed = withoutThrowing(() => (urlShape.test(url) ? new URL(url) : undefined));
   if (parsed && routeOfUrl(parsed)) {
     const { origin, search, hash } = parsed;
     const expires = Math.ceil(Date.now() / 1000) + expiresIn;

@@ -1,6 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { type Head, headOf, readText } from "../http/response.ts";
-import { fieldsOf, presence, quietly } from "../lib/check.ts";
+import { fieldsOf, presence, withoutThrowing } from "../lib/check.ts";
 import { type ApiKey, entries, isHeaders, type Settings } from "../options.ts";
 import type { CallService, EncodedCall } from "../service.ts";
 
@@ -69,7 +69,7 @@ export const carrierHead =
       source: {
         text: async () => {
           const text = await readText(head, signal);
-          return JSON.stringify(quietly(() => decode(text))) ?? "";
+          return JSON.stringify(withoutThrowing(() => decode(text))) ?? "";
         },
       },
     };

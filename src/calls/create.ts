@@ -10,7 +10,7 @@ import { networkException, requestIdOf, responseException } from "../http/failur
 import { measured, post, type Send } from "../http/post.ts";
 import { holdsKey, redactor } from "../http/redact.ts";
 import { readText } from "../http/response.ts";
-import { check, fail, fieldsOf, isKey, quietly } from "../lib/check.ts";
+import { check, fail, fieldsOf, isKey, withoutThrowing } from "../lib/check.ts";
 import { apiOf, isLoopback } from "../lib/url.ts";
 import { type Options, type Settings, settingsOf } from "../options.ts";
 import type { EncodedCall } from "../service.ts";
@@ -167,7 +167,7 @@ const attempt = async (
     known.facts = { code, placed, requestId };
     const read = readText(head, signal);
     const text = await (ok ? read : read.catch(() => ""));
-    const body: unknown = quietly(() => JSON.parse(text));
+    const body: unknown = withoutThrowing(() => JSON.parse(text));
     const call = safeParse(Call, service ? body : callIn(body));
     if (!ok) {
       // A carrier's refusal that has the id of a call contradicts itself: nothing may follow it.

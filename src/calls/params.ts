@@ -9,7 +9,7 @@ import {
   type StrictObjectSchema,
   strictObject,
 } from "valibot";
-import { presence, ruled } from "../lib/check.ts";
+import { presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 
 /** What `calls.create` takes: the parameters of a call, by the names that they have on the wire. */
@@ -38,7 +38,7 @@ const number: CustomSchema<string, string> = custom(
   'must be an E.164 number: "+" and 7 to 15 digits',
 );
 
-const url: GenericSchema<string> = ruled((value) => urlRule(value));
+const url: GenericSchema<string> = ruleSchema((value) => urlRule(value));
 
 const flag: GenericSchema<boolean> = custom(
   (value) => typeof value === "boolean",

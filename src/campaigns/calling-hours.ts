@@ -1,6 +1,6 @@
 import { custom, type GenericSchema, strictObject } from "valibot";
 import { BadParametersException } from "../errors.ts";
-import { isText, presence, quietly } from "../lib/check.ts";
+import { isText, presence, withoutThrowing } from "../lib/check.ts";
 
 /** In milliseconds. */
 const minute = 60_000;
@@ -58,7 +58,7 @@ const zoneName = /^(UTC|Etc\/UTC|(?!Etc\/)[a-z]+\/[\w+/-]+)$/i;
 
 /** Whether this runtime knows a time zone by that name. */
 export const isTimezone = (timezone: string): boolean =>
-  zoneName.test(timezone) && !!quietly(() => formatOf(timezone));
+  zoneName.test(timezone) && !!withoutThrowing(() => formatOf(timezone));
 
 /** Minutes since 1970-01-01 00:00, counted in the zone's local time. */
 const wallMinutes = (instant: number, timezone: string): number => {

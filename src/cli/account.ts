@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fieldsOf, quietly } from "../lib/check.ts";
+import { fieldsOf, withoutThrowing } from "../lib/check.ts";
 import { type Environment, exits, Failure, UsageError } from "./command.ts";
 
 /** What is kept of an emulator's account, so that it is the same at each start. */
@@ -39,7 +39,7 @@ const textIn = (value: unknown, shape: RegExp | undefined): string | undefined =
 
 /** What a file has: the account of outdial's own interface, and in it those of the carriers, by their names. */
 const accountsIn = (text: string): Readonly<Record<string, unknown>> =>
-  fieldsOf(quietly(() => JSON.parse(text)));
+  fieldsOf(withoutThrowing(() => JSON.parse(text)));
 
 /** The text of a file; `undefined` where it can't be read. */
 const readPrivate = (env: Environment): string | undefined => {

@@ -1,6 +1,6 @@
 import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { isFunction, isKey, isRecord, isText, presence, quietly } from "../lib/check.ts";
+import { isFunction, isKey, isRecord, isText, presence, withoutThrowing } from "../lib/check.ts";
 import type { Callee } from "./callee.ts";
 import type { CallRecord } from "./history.ts";
 import type { Send } from "./outgoing.ts";
@@ -201,7 +201,7 @@ export type EmulatorSettings = Omit<EmulatorOptions, WithDefault> & {
 export const urlOf = (host: string): string => `http://${host.includes(":") ? `[${host}]` : host}/`;
 
 const isHost = (value: unknown): boolean =>
-  isText(value) && /^[\w.:-]+$/.test(value) && !!quietly(() => new URL(urlOf(value)));
+  isText(value) && /^[\w.:-]+$/.test(value) && !!withoutThrowing(() => new URL(urlOf(value)));
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
 

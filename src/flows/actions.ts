@@ -9,7 +9,7 @@ import {
   variant,
 } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { check, presence, ruled } from "../lib/check.ts";
+import { check, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 
 /** Plays a recording to the person on the line. */
@@ -87,9 +87,9 @@ export interface Hangup {
 /** The response of a call flow: what the service does next, discriminated by `action`. */
 export type Action = Play | Stream | Dial | Hangup;
 
-const httpUrl = ruled<string>((value) => urlRule(value));
+const httpUrl = ruleSchema<string>((value) => urlRule(value));
 
-const socketUrl = ruled<string>((value) => urlRule(value, "ws"));
+const socketUrl = ruleSchema<string>((value) => urlRule(value, "ws"));
 
 const isSipUri = (value: unknown): boolean =>
   typeof value === "string" &&

@@ -13,7 +13,7 @@ import {
   withinTime,
 } from "../callbacks/verify.ts";
 import { check, isFunction } from "../lib/check.ts";
-import type { ApplicationSide } from "../service.ts";
+import type { CarrierWebhooks } from "../service.ts";
 import { Action, hangup } from "./actions.ts";
 
 const text = string("must be a string");
@@ -92,7 +92,7 @@ const HandlerOptions = withChecks({
 });
 
 /** Not `Response.json`, to whose content type Bun adds a charset. */
-const respondJson: ApplicationSide["respond"] = async (decide) =>
+const respondJson: CarrierWebhooks["respond"] = async (decide) =>
   new Response(JSON.stringify(await decide()), { headers: { "Content-Type": "application/json" } });
 
 /**
@@ -145,7 +145,7 @@ export const flowHandler = (options: FlowOptions): ((request: Request) => Promis
     decodeFlow,
     flowTimeout = 8000,
     respond = respondJson,
-  }: Partial<ApplicationSide> = verification.service?.application ?? {};
+  }: Partial<CarrierWebhooks> = verification.service?.application ?? {};
   return handlerOf({
     work: (request, { accept }) =>
       withinTime(flowTimeout, async (waiting) => {

@@ -1,4 +1,4 @@
-import { quietly } from "../lib/check.ts";
+import { withoutThrowing } from "../lib/check.ts";
 
 /**
  * Throws once the work is over, or its time is, though the timer could not fire yet: called right
@@ -41,7 +41,7 @@ export const withDeadline = <T>(
       (value: Value) => {
         isOpen = false;
         clearTimeout(timer);
-        quietly(() => caller?.removeEventListener("abort", onAbort));
+        withoutThrowing(() => caller?.removeEventListener("abort", onAbort));
         settle(value);
       };
     const stop = (reason: unknown) => {
@@ -49,15 +49,15 @@ export const withDeadline = <T>(
       controller.abort();
     };
     const onAbort = () => {
-      const reason = quietly(() => caller?.reason);
+      const reason = withoutThrowing(() => caller?.reason);
       // Signals of older polyfills have no reason.
       stop(
         reason === undefined ? new DOMException("The operation was aborted", "AbortError") : reason,
       );
     };
     const timer = timeout ? setTimeout(() => stop(late()), timeout) : undefined;
-    quietly(() => caller?.addEventListener("abort", onAbort));
-    if (quietly(() => caller?.aborted)) onAbort();
+    withoutThrowing(() => caller?.addEventListener("abort", onAbort));
+    if (withoutThrowing(() => caller?.aborted)) onAbort();
     else work(controller.signal, gate, ends).then(ending(resolve), ending(reject));
   });
 

@@ -6,7 +6,7 @@ import {
   ServiceException,
   UnauthorizedException,
 } from "../errors.ts";
-import { fieldsOf, isText, quietly } from "../lib/check.ts";
+import { fieldsOf, isText, withoutThrowing } from "../lib/check.ts";
 import type { Redaction } from "./redact.ts";
 import type { Head } from "./response.ts";
 
@@ -57,7 +57,7 @@ const explanation = (
   requestId: string | undefined,
   redaction: Redaction,
 ): Partial<ExceptionFacts> => {
-  const body = fieldsOf(quietly(() => JSON.parse(text)));
+  const body = fieldsOf(withoutThrowing(() => JSON.parse(text)));
   const reason = constant(body.code, redaction);
   const type = constant(body.type, redaction);
   const own = redaction.redact([body.detail, body.message].find(isText));
@@ -138,7 +138,7 @@ export const networkException = (
   { redact }: Redaction,
   isSingle: boolean,
 ): NetworkException => {
-  const inner = quietly(() => innermost(error)); // Its getters may throw.
+  const inner = withoutThrowing(() => innermost(error)); // Its getters may throw.
   const { code = "", message = "" } = inner ?? {};
   // Bun's message begins with its code.
   const reasons = message.startsWith(code) ? [message] : [code, message];

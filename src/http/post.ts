@@ -1,5 +1,5 @@
 import type { ExceptionFacts, Placed } from "../errors.ts";
-import { fieldsOf, quietly } from "../lib/check.ts";
+import { fieldsOf, withoutThrowing } from "../lib/check.ts";
 import type { EncodedCall } from "../service.ts";
 import { type Head, headOf } from "./response.ts";
 
@@ -65,7 +65,7 @@ const isSingleDispatcher = (version: 1 | 2): boolean => {
 const sendsOnce = (own: Fetch | undefined): boolean =>
   !own &&
   globalThis.fetch === platformFetch &&
-  !!quietly(() => isSingleDispatcher(1) && isSingleDispatcher(2));
+  !!withoutThrowing(() => isSingleDispatcher(1) && isSingleDispatcher(2));
 
 /** What one POST needs. */
 export interface PostRequest extends EncodedCall {

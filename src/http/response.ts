@@ -1,6 +1,6 @@
 import type { Placed } from "../errors.ts";
 import { type BodySource, readBody } from "../lib/body.ts";
-import { quietly } from "../lib/check.ts";
+import { withoutThrowing } from "../lib/check.ts";
 
 /** The head of a response, read once: a `fetch` of the caller's may return anything. */
 export interface Head {
@@ -38,7 +38,7 @@ export const headOf = (response: Response, url: string): Head => {
     status,
     ok: is2xx && !isMoved,
     placed: !isMoved && placedNothing.test(String(status)) ? "no" : "maybe",
-    header: (name) => quietly(() => String(headers.get(name) ?? "")) ?? "",
+    header: (name) => withoutThrowing(() => String(headers.get(name) ?? "")) ?? "",
     source: response,
   };
 };

@@ -1,11 +1,11 @@
-import { quietly } from "./check.ts";
+import { withoutThrowing } from "./check.ts";
 import { joined, utf8 } from "./encoding.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** The value of UTF-8 JSON; `undefined`, which JSON does not have, for anything else. */
 export const parseJson = (bytes: Uint8Array): unknown =>
-  quietly(() => JSON.parse(decoder.decode(bytes)));
+  withoutThrowing(() => JSON.parse(decoder.decode(bytes)));
 
 /** A request or a response, of the platform's or of another make. */
 export interface BodySource {

@@ -9,7 +9,7 @@ import {
 import { BadParametersException, type ParameterIssue } from "../errors.ts";
 
 /** What a function returns, or `undefined` when it throws. */
-export const quietly = <T>(work: () => T): T | undefined => {
+export const withoutThrowing = <T>(work: () => T): T | undefined => {
   try {
     return work();
   } catch {
@@ -58,7 +58,7 @@ export const fail: (param: string, message: string) => never = (param, message) 
 };
 
 /** A schema made of a function that returns the rule that a value breaks, if any. */
-export const ruled = <T>(
+export const ruleSchema = <T>(
   rule: (value: unknown) => string | undefined,
 ): CustomSchema<T, ErrorMessage<CustomIssue> | undefined> =>
   custom<T>(

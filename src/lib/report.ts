@@ -1,4 +1,4 @@
-import { quietly } from "./check.ts";
+import { withoutThrowing } from "./check.ts";
 
 type OnError = ((error: unknown) => unknown) | undefined;
 
@@ -17,7 +17,7 @@ export const reporterOf = (onError: OnError): Reporter => {
     (async () => onError?.(error))().catch(() => {});
   };
   // A runtime that inspects what it prints may run a getter that throws.
-  const thrown = onError ? report : (error: unknown) => quietly(() => console.error(error));
+  const thrown = onError ? report : (error: unknown) => withoutThrowing(() => console.error(error));
   return {
     report,
     thrown,

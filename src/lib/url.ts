@@ -1,4 +1,4 @@
-import { isRecord, isText, kindOf, quietly } from "./check.ts";
+import { isRecord, isText, kindOf, withoutThrowing } from "./check.ts";
 
 const loopback = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 
@@ -23,7 +23,7 @@ const strictUrl = /^(\w+):\/\/[^/?#@\s\\]+([/?#][^\s\\]*)?$/;
 const parsed = (value: string, scheme: "http" | "ws"): URL | undefined => {
   const given = strictUrl.exec(value)?.[1]?.toLowerCase();
   const isScheme = given === scheme || given === `${scheme}s`;
-  return isScheme ? quietly(() => new URL(value)) : undefined;
+  return isScheme ? withoutThrowing(() => new URL(value)) : undefined;
 };
 
 /**

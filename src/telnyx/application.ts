@@ -1,7 +1,7 @@
 import type { Secret } from "../callbacks/signed-url.ts";
 import { fail } from "../lib/check.ts";
 import { currentSecrets } from "../lib/hmac.ts";
-import type { ApplicationSide } from "../service.ts";
+import type { CarrierWebhooks } from "../service.ts";
 import { eventOf, type Forms, flowOf } from "../twiml/forms.ts";
 import { responder } from "../twiml/respond.ts";
 import { isPublicKey, verifySignature } from "./signature.ts";
@@ -35,7 +35,7 @@ export const applicationSide = ({
   publicKey,
 }: {
   readonly publicKey?: PublicKey | undefined;
-}): ApplicationSide => ({
+}): CarrierWebhooks => ({
   verify:
     publicKey === undefined
       ? undefined

@@ -4,7 +4,7 @@ import type { CallParams } from "../calls/params.ts";
 import type { Head } from "../http/response.ts";
 import { fail, fieldsOf, isFunction, isKey } from "../lib/check.ts";
 import type { ApiKey } from "../options.ts";
-import type { ClientSide, EncodedCall } from "../service.ts";
+import type { CarrierClient, EncodedCall } from "../service.ts";
 import type { TelnyxSettings } from "./options.ts";
 import { callPath, maxUrl, statusEvents } from "./wire.ts";
 
@@ -94,7 +94,7 @@ const bodyFor = (params: CallParams, options: TelnyxSettings): string => {
 };
 
 /** How calls are placed with Telnyx. */
-export const clientSide = (options: TelnyxSettings): ClientSide => ({
+export const clientSide = (options: TelnyxSettings): CarrierClient => ({
   settings: carrierSettings({ apiKey, baseUrl: "https://api.telnyx.com" }),
   encodeCall: (params, baseUrl, key): EncodedCall => {
     if (!isToken(key)) fail("apiKey", keyRule);

@@ -1,6 +1,6 @@
 import { carrierMedia, WholeFrames } from "../flows/media/carrier-stream.ts";
 import { startVerifier } from "../flows/media/signed-start.ts";
-import type { MediaCodec, MediaSide } from "../service.ts";
+import type { CarrierMedia, MediaCodec } from "../service.ts";
 import { mediaStreamCodec } from "../twiml/media-streams.ts";
 
 /** Bytes of PCM in 20 ms, the shortest message of audio that Telnyx takes. */
@@ -36,4 +36,4 @@ export const mediaCodec = (): MediaCodec => {
  *
  * @see https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming
  */
-export const mediaSide = (): MediaSide => carrierMedia(mediaCodec, startVerifier);
+export const mediaSide = (): CarrierMedia => carrierMedia(mediaCodec, startVerifier);

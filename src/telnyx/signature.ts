@@ -1,4 +1,4 @@
-import { quietly } from "../lib/check.ts";
+import { withoutThrowing } from "../lib/check.ts";
 import { decoded, joined, utf8 } from "../lib/encoding.ts";
 import type { SignatureRefusal } from "../service.ts";
 import { signatureHeaders } from "./wire.ts";
@@ -51,7 +51,9 @@ export const verifySignature = async (
   const signature = headers.get(signatureHeaders.signature);
   const timestamp = headers.get(signatureHeaders.timestamp);
   if (!signature || !timestamp) return missing;
-  const bytes = signatureShape.test(signature) ? quietly(() => decoded(signature)) : undefined;
+  const bytes = signatureShape.test(signature)
+    ? withoutThrowing(() => decoded(signature))
+    : undefined;
   if (!bytes || !/^\d{1,15}$/.test(timestamp)) return wrong;
   const signed = signedBytes(timestamp, body);
   for (const publicKey of publicKeys) {

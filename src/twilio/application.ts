@@ -1,6 +1,6 @@
 import type { Secret } from "../callbacks/signed-url.ts";
 import { currentSecrets } from "../lib/hmac.ts";
-import type { ApplicationSide } from "../service.ts";
+import type { CarrierWebhooks } from "../service.ts";
 import { eventOf, type Forms, flowOf } from "../twiml/forms.ts";
 import { responder } from "../twiml/respond.ts";
 import { verifySignature } from "./signature.ts";
@@ -29,7 +29,7 @@ export const applicationSide = ({
   authToken,
 }: {
   readonly authToken?: AuthToken | undefined;
-}): ApplicationSide => ({
+}): CarrierWebhooks => ({
   verify:
     authToken === undefined
       ? undefined

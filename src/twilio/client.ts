@@ -3,7 +3,7 @@ import { carrierHead, carrierSettings } from "../calls/carrier.ts";
 import type { CallParams } from "../calls/params.ts";
 import { fail, fieldsOf, isFunction, isKey } from "../lib/check.ts";
 import type { ApiKey } from "../options.ts";
-import type { ClientSide, EncodedCall } from "../service.ts";
+import type { CarrierClient, EncodedCall } from "../service.ts";
 import type { TwilioSettings } from "./options.ts";
 
 /** The notifications that are asked for: without a list Twilio sends the last one alone. */
@@ -81,7 +81,7 @@ const hostOf = ({ edge, region = edge && "us1" }: TwilioSettings): string =>
   ["api", edge, region, "twilio.com"].filter(Boolean).join(".");
 
 /** How calls are placed with Twilio. */
-export const clientSide = (options: TwilioSettings): ClientSide => {
+export const clientSide = (options: TwilioSettings): CarrierClient => {
   const { accountSid, apiKeySid = accountSid } = options;
   return {
     settings: carrierSettings({ apiKey, baseUrl: `https://${hostOf(options)}` }),

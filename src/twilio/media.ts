@@ -1,6 +1,6 @@
 import { carrierMedia } from "../flows/media/carrier-stream.ts";
 import { startVerifier } from "../flows/media/signed-start.ts";
-import type { MediaCodec, MediaSide } from "../service.ts";
+import type { CarrierMedia, MediaCodec } from "../service.ts";
 import { mediaStreamCodec } from "../twiml/media-streams.ts";
 
 /** The messages of one Media Stream. */
@@ -21,4 +21,4 @@ export const mediaCodec = (): MediaCodec =>
  *
  * @see https://www.twilio.com/docs/voice/media-streams/websocket-messages
  */
-export const mediaSide = (): MediaSide => carrierMedia(mediaCodec, startVerifier);
+export const mediaSide = (): CarrierMedia => carrierMedia(mediaCodec, startVerifier);

@@ -8,7 +8,7 @@ import {
   signContinuation,
 } from "../flows/continuation.ts";
 import { isText } from "../lib/check.ts";
-import type { ApplicationSide, FlowInput } from "../service.ts";
+import type { CarrierWebhooks, FlowInput } from "../service.ts";
 import type { Redirect } from "./verbs.ts";
 
 /**
@@ -52,7 +52,7 @@ export const responder =
       branchesUrl: string | undefined,
       input: FlowInput | undefined,
     ) => string,
-  ): ApplicationSide["respond"] =>
+  ): CarrierWebhooks["respond"] =>
   async (decide, input) => {
     const action = (input && followingDial(input)) ?? (await decide());
     const branchesUrl =

@@ -12,7 +12,7 @@ import {
 import { fieldsOf, isText } from "../lib/check.ts";
 import { currentSecrets } from "../lib/hmac.ts";
 import { urlRule } from "../lib/url.ts";
-import type { ApplicationSide, FlowInput } from "../service.ts";
+import type { CarrierWebhooks, FlowInput } from "../service.ts";
 import { type LegEvents, nccoOf, type Subject } from "./ncco.ts";
 import { verifySignature } from "./signature.ts";
 import { branches, numberOf, type Status, statuses } from "./wire.ts";
@@ -197,7 +197,7 @@ export const applicationSide = ({
 }: {
   readonly applicationId: string;
   readonly signatureSecret?: SignatureSecret | undefined;
-}): ApplicationSide => ({
+}): CarrierWebhooks => ({
   verify:
     signatureSecret === undefined
       ? undefined

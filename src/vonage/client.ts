@@ -3,7 +3,7 @@ import { carrierHead, carrierSettings } from "../calls/carrier.ts";
 import type { CallParams } from "../calls/params.ts";
 import { fail, fieldsOf, isFunction } from "../lib/check.ts";
 import type { ApiKey } from "../options.ts";
-import type { ClientSide, EncodedCall } from "../service.ts";
+import type { CarrierClient, EncodedCall } from "../service.ts";
 import { onOneLine, tokenMaker } from "./jwt.ts";
 import type { VonageSettings } from "./options.ts";
 import { digitsOf } from "./wire.ts";
@@ -86,7 +86,7 @@ const bodyFor = (params: CallParams, options: VonageSettings): string => {
 const signaturePart = 48;
 
 /** How calls are placed with Vonage. */
-export const clientSide = (options: VonageSettings): ClientSide => {
+export const clientSide = (options: VonageSettings): CarrierClient => {
   const { applicationId, region } = options;
   const host = region ? `api-${region}.vonage.com` : "api.nexmo.com";
   const makeToken = tokenMaker(applicationId);

@@ -1,7 +1,7 @@
 import { carrierMedia, WholeFrames } from "../flows/media/carrier-stream.ts";
 import { FrameException, parseJson } from "../flows/media/messages.ts";
 import { fieldsOf, isRecord, isText } from "../lib/check.ts";
-import type { MediaCodec, MediaInput, MediaMessage, MediaSide } from "../service.ts";
+import type { CarrierMedia, MediaCodec, MediaInput, MediaMessage } from "../service.ts";
 import { callIdHeader } from "./wire.ts";
 
 /** Messages of audio in a second: each has 20 ms, and one of another length ends the socket. */
@@ -102,5 +102,5 @@ export const mediaCodec = (applicationId: string): MediaCodec => {
  *
  * @see https://developer.vonage.com/en/voice/voice-api/concepts/websockets
  */
-export const mediaSide = (applicationId: string): MediaSide =>
+export const mediaSide = (applicationId: string): CarrierMedia =>
   carrierMedia(() => mediaCodec(applicationId));

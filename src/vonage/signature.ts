@@ -1,4 +1,4 @@
-import { fieldsOf, quietly } from "../lib/check.ts";
+import { fieldsOf, withoutThrowing } from "../lib/check.ts";
 import { decoded, utf8 } from "../lib/encoding.ts";
 import { isMacOf, sha256 } from "../lib/hmac.ts";
 import type { SignatureRefusal } from "../service.ts";
@@ -26,7 +26,7 @@ const expired: SignatureRefusal = [
 const tolerance = 300;
 
 const jsonIn = (part: string | undefined) =>
-  fieldsOf(quietly(() => JSON.parse(new TextDecoder().decode(decoded(part ?? "")))));
+  fieldsOf(withoutThrowing(() => JSON.parse(new TextDecoder().decode(decoded(part ?? "")))));
 
 /**
  * Verifies the token of a signed webhook: HS256 by the account's signature secret, over the hash of the raw body.
@@ -44,7 +44,7 @@ export const verifySignature = async (
   if (!authorization) return missing;
   const [, signed, head, claims, signature] = bearer.exec(authorization) ?? [];
   if (!signed || !signature || jsonIn(head).alg !== "HS256") return wrong;
-  const mac = quietly(() => decoded(signature));
+  const mac = withoutThrowing(() => decoded(signature));
   if (!mac || !(await isMacOf(secrets, mac, utf8(signed)))) return wrong;
   const { payload_hash, iat, exp = Infinity } = jsonIn(claims);
   if (payload_hash !== (await sha256(body))) return wrong;

@@ -2,7 +2,7 @@ import { request as requestByHttp } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Readable } from "node:stream";
 import type { CallParams } from "../../index.ts";
-import type { ApplicationSide } from "../../service.ts";
+import type { CarrierWebhooks } from "../../service.ts";
 
 /** How the emulator reaches an application. */
 export interface Outward {
@@ -116,7 +116,7 @@ const tone = (): Response => {
 };
 
 /** The response to a flow request, in the form of the interface that the emulator speaks. */
-type Respond = ApplicationSide["respond"];
+type Respond = CarrierWebhooks["respond"];
 
 /** Paths and answers of the sample application. */
 const sampleRoutes: Readonly<

@@ -1,7 +1,7 @@
 import { encodeCall } from "../../calls/create.ts";
 import type { Emulator } from "../../emulator/index.ts";
 import type { CallParams } from "../../index.ts";
-import type { ApplicationSide, ClientSide } from "../../service.ts";
+import type { CarrierClient, CarrierWebhooks } from "../../service.ts";
 import { type AccountShapes, ownShapes } from "../account.ts";
 import { carrierNamed } from "../carrier.ts";
 import { callCommand, requestCommand, type Shell } from "./shell.ts";
@@ -96,8 +96,8 @@ export const emulatedInterface = (service: string | undefined): EmulatedInterfac
 
 /** How calls to try are placed at an emulator, and how the sample application answers its flow requests. */
 interface Trying {
-  readonly encodeCall: ClientSide["encodeCall"];
-  readonly respond: ApplicationSide["respond"];
+  readonly encodeCall: CarrierClient["encodeCall"];
+  readonly respond: CarrierWebhooks["respond"];
   /**
    * A command that places a call.
    *
@@ -116,7 +116,7 @@ export const tryingAt = async (
   const { params: more, expires } = emulatedInterface(name);
   const service = name ? await carrierNamed(name).load({ account }) : undefined;
   const { encodeCall: encode } = service?.client ?? { encodeCall };
-  const encodeSample: ClientSide["encodeCall"] = (params, ...rest) =>
+  const encodeSample: CarrierClient["encodeCall"] = (params, ...rest) =>
     encode({ ...more, ...params }, ...rest);
   return {
     encodeCall: encodeSample,

@@ -1,6 +1,6 @@
 import type { CallParams } from "../../calls/params.ts";
-import { isRecord, quietly } from "../../lib/check.ts";
-import type { ClientSide } from "../../service.ts";
+import { isRecord, withoutThrowing } from "../../lib/check.ts";
+import type { CarrierClient } from "../../service.ts";
 import type { Emulator } from "../emulator.ts";
 import { messageOf } from "../outgoing.ts";
 
@@ -16,7 +16,7 @@ export interface Placing {
    */
   readonly sample: (origin: string) => SampleCall;
   /** Makes the request for a call, in the form of the interface that the emulator speaks. */
-  readonly encodeCall: ClientSide["encodeCall"];
+  readonly encodeCall: CarrierClient["encodeCall"];
   /** A command for a shell that places a call. The page has a button that copies it. */
   readonly commandFor: (params: CallParams, origin: string) => string | Promise<string>;
 }
@@ -37,7 +37,7 @@ const fieldMessage = (error: unknown): string =>
 
 /** The message of a response in outdial's own form; any other text is one itself. */
 const responseMessage = (text: string): string => {
-  const body: unknown = quietly(() => JSON.parse(text));
+  const body: unknown = withoutThrowing(() => JSON.parse(text));
   if (!isRecord(body)) return text;
   const { detail, message, status } = body;
   if (Array.isArray(detail)) return detail.map(fieldMessage).join(", ");

@@ -1,6 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { CallParams } from "../../calls/params.ts";
-import { quietly } from "../../lib/check.ts";
+import { withoutThrowing } from "../../lib/check.ts";
 import { realClock } from "../clock.ts";
 import type { Emulator } from "../emulator.ts";
 import { emulatorDefaults } from "../options.ts";
@@ -184,7 +184,7 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
     app.post(path, async ({ req }) => {
       if (!placing) return refusal(404, "This dashboard places no calls.");
       const text = await req.text();
-      const params: CallParams | undefined = quietly(() => JSON.parse(text));
+      const params: CallParams | undefined = withoutThrowing(() => JSON.parse(text));
       if (!params) return refusal(400, "The body is not JSON.");
       return json(200, await answer(params, new URL(req.url).origin, placing));
     });

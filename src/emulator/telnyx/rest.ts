@@ -1,5 +1,5 @@
 import { Hono } from "hono/tiny";
-import { fieldsOf, isText, quietly } from "../../lib/check.ts";
+import { fieldsOf, isText, withoutThrowing } from "../../lib/check.ts";
 import { type ApiRoutes, recordingOf } from "../api.ts";
 import { type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
 import { FormReader, parseCall } from "../markup/fields.ts";
@@ -33,7 +33,7 @@ const notAllowed = (method: string): TelnyxError =>
 
 /** The fields of JSON, as a form has them. */
 const formOfJson = (text: string): URLSearchParams => {
-  const body = quietly((): unknown => JSON.parse(text));
+  const body = withoutThrowing((): unknown => JSON.parse(text));
   if (body === undefined) throw new TelnyxError(400, 10023, "The supplied JSON is invalid.");
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(fieldsOf(body))) {

@@ -1,4 +1,4 @@
-import { quietly } from "../../lib/check.ts";
+import { withoutThrowing } from "../../lib/check.ts";
 import type { FlowEntry } from "../history.ts";
 import { FlowError } from "../line.ts";
 import { isAction, type NccoAction } from "./fields.ts";
@@ -29,7 +29,7 @@ const maxShown = 4_096;
 
 /** What the history has of an NCCO: its beginning, and the fields that are not followed. */
 export const shownNcco = (text: string): Pick<FlowEntry, "document" | "unknown_fields"> => {
-  const ncco = quietly((): unknown => JSON.parse(text));
+  const ncco = withoutThrowing((): unknown => JSON.parse(text));
   const unknown_fields = unknownFields(Array.isArray(ncco) ? ncco.filter(isAction) : []);
   return {
     document: text.slice(0, maxShown),

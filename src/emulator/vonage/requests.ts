@@ -1,4 +1,4 @@
-import { quietly } from "../../lib/check.ts";
+import { withoutThrowing } from "../../lib/check.ts";
 import type { Call, Delivery, Message } from "../call.ts";
 import { FlowError } from "../line.ts";
 import type { Requester } from "../outgoing.ts";
@@ -138,7 +138,7 @@ export const askForNcco = async (
   if (error !== undefined || !response || !body) return fail(`gave no answer: ${error}`);
   if (!response.ok) return fail(`answered HTTP ${response.status}`);
   if (!body.isWhole) return fail("answered more than 64 KiB");
-  const ncco = quietly((): unknown => JSON.parse(text ?? ""));
+  const ncco = withoutThrowing((): unknown => JSON.parse(text ?? ""));
   if (ncco === undefined) return fail("answered no JSON");
   // Only a list replaces what the call does.
   return isOptional && !Array.isArray(ncco) ? undefined : parseNcco(ncco, step);

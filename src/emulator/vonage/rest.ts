@@ -1,5 +1,5 @@
 import { Hono } from "hono/tiny";
-import { fieldsOf, isText, quietly } from "../../lib/check.ts";
+import { fieldsOf, isText, withoutThrowing } from "../../lib/check.ts";
 import type { Account } from "../account.ts";
 import type { ApiParts, ApiRoutes } from "../api.ts";
 import { downloadOf } from "../recording/download.ts";
@@ -41,7 +41,7 @@ const notAllowed = (method: string): VonageError =>
 
 /** @throws {VonageError} when it is no JSON */
 const jsonOf = (text: string): unknown => {
-  const body = quietly((): unknown => JSON.parse(text));
+  const body = withoutThrowing((): unknown => JSON.parse(text));
   if (body !== undefined) return body;
   throw new VonageError(400, "The body must be JSON");
 };

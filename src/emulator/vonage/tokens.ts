@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { fieldsOf, isText, quietly } from "../../lib/check.ts";
+import { fieldsOf, isText, withoutThrowing } from "../../lib/check.ts";
 import { base64url, decoded, hex, utf8 } from "../../lib/encoding.ts";
 import { hmacSha256 } from "../account.ts";
 import { publicKeyOf } from "./keys.ts";
@@ -8,7 +8,7 @@ import { publicKeyOf } from "./keys.ts";
 const bearer = /^Bearer (([\w-]+)\.([\w-]+))\.([\w-]+)$/i;
 
 const jsonIn = (part: string | undefined) =>
-  fieldsOf(quietly(() => JSON.parse(new TextDecoder().decode(decoded(part ?? "")))));
+  fieldsOf(withoutThrowing(() => JSON.parse(new TextDecoder().decode(decoded(part ?? "")))));
 
 /** Seconds by which the clocks of two machines may differ. */
 const tolerance = 60;
@@ -49,7 +49,7 @@ export class TokenVerifier {
       this.#publicKey = publicKeyOf(pem).catch(() => undefined);
     }
     const key = await this.#publicKey;
-    const mac = quietly(() => decoded(signature));
+    const mac = withoutThrowing(() => decoded(signature));
     if (!key || !mac) return false;
     return crypto.subtle.verify("RSASSA-PKCS1-v1_5", key, mac, utf8(signed));
   }

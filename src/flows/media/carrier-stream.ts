@@ -1,8 +1,8 @@
 import { RefusedException } from "../../callbacks/errors.ts";
 import type { Context } from "../../callbacks/signed-url.ts";
-import { fail, fieldsOf, isText, quietly, type Rule } from "../../lib/check.ts";
+import { fail, fieldsOf, isText, type Rule, withoutThrowing } from "../../lib/check.ts";
 import { joined } from "../../lib/encoding.ts";
-import type { MediaCodec, MediaInput, MediaMessage, MediaSide } from "../../service.ts";
+import type { CarrierMedia, MediaCodec, MediaInput, MediaMessage } from "../../service.ts";
 import { Marks } from "./marks.ts";
 import { FrameException, type MediaStart } from "./messages.ts";
 import { attach, type MediaSocket, onlyWithService, type StreamHandlers } from "./session.ts";
@@ -114,7 +114,7 @@ export class WholeFrames {
 export const carrierMedia = (
   newCodec: () => MediaCodec,
   startVerifier?: StartVerifier,
-): MediaSide => ({
+): CarrierMedia => ({
   optionRules: startVerifier ? optionRules : {},
   openStream: (socket: MediaSocket, handlers: StreamHandlers, options, onOver) => {
     if (!startVerifier && options.secret !== undefined) fail("secret", onlyWithService);
@@ -165,7 +165,7 @@ export const carrierMedia = (
       clearTimeout(flushTimer);
       onOver(isUnverified);
     });
-    quietly(() => Object.assign(socket, { binaryType: "arraybuffer" }));
+    withoutThrowing(() => Object.assign(socket, { binaryType: "arraybuffer" }));
 
     const sampleRate = () => started?.data.sample_rate ?? 8000;
     const write = (encode: () => readonly MediaMessage[]): boolean =>

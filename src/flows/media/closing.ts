@@ -1,4 +1,4 @@
-import { isFunction, quietly } from "../../lib/check.ts";
+import { isFunction, withoutThrowing } from "../../lib/check.ts";
 
 /** How long a peer may take to answer a close, in ms. */
 const closeTimeout = 2000;
@@ -13,5 +13,5 @@ export const cutInTime = (socket: {
   terminate?(): void;
 }): ReturnType<typeof setTimeout> | undefined =>
   isFunction(socket.terminate)
-    ? setTimeout(() => quietly(() => socket.terminate?.()), closeTimeout)
+    ? setTimeout(() => withoutThrowing(() => socket.terminate?.()), closeTimeout)
     : undefined;

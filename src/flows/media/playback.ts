@@ -1,4 +1,4 @@
-import { quietly } from "../../lib/check.ts";
+import { withoutThrowing } from "../../lib/check.ts";
 import { keepNewest } from "../../lib/newest.ts";
 import type { MediaClear } from "./messages.ts";
 
@@ -379,7 +379,7 @@ export class Playback {
 
   /** Bytes that the socket buffers: a socket of any make may throw. */
   #buffered(): number {
-    return quietly(() => this.#line.buffered()) ?? 0;
+    return withoutThrowing(() => this.#line.buffered()) ?? 0;
   }
 
   /** Milliseconds of sent audio that the socket still buffers. */

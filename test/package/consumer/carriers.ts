@@ -1,10 +1,11 @@
 import {
   type Acknowledged,
-  type ApplicationSide,
   type BodySource,
   type CallOptions,
   type CallService,
-  type ClientSide,
+  type CarrierClient,
+  type CarrierMedia,
+  type CarrierWebhooks,
   calls,
   type EncodedCall,
   type Endpoint,
@@ -13,7 +14,6 @@ import {
   type MediaCodec,
   type MediaInput,
   type MediaMessage,
-  type MediaSide,
   type MediaStream,
   type PlaybackLine,
   type Service,
@@ -57,13 +57,13 @@ export const place = (service: CallService, more: CallOptions): Promise<unknown>
 /** A carrier that counts what it sends: whoever needs another one makes it of the same parts. */
 export const counting = (service: Service, count: () => void): Service => {
   const { client, application, media }: Service = service;
-  const encodeCall: ClientSide["encodeCall"] = async (...call) => {
+  const encodeCall: CarrierClient["encodeCall"] = async (...call) => {
     count();
     const encoded: EncodedCall = await client.encodeCall(...call);
     return encoded;
   };
-  const side: ApplicationSide = application;
-  const streams: MediaSide = media;
+  const side: CarrierWebhooks = application;
+  const streams: CarrierMedia = media;
   return { ...service, client: { ...client, encodeCall }, application: side, media: streams };
 };
 

@@ -4,7 +4,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { CallParams } from "../../../src/calls/params.ts";
-import type { ClientSide } from "../../../src/service.ts";
+import type { CarrierClient } from "../../../src/service.ts";
 import { telnyx } from "../../../src/telnyx/index.ts";
 import { twilio } from "../../../src/twilio/index.ts";
 import { vonage } from "../../../src/vonage/index.ts";
@@ -138,7 +138,7 @@ const calls = (records: readonly (boolean | undefined)[]): readonly CallParams[]
   );
 
 const problemsOf = async (
-  { encodeCall }: ClientSide,
+  { encodeCall }: CarrierClient,
   key: string,
   records: readonly (boolean | undefined)[],
   check: (body: string) => string | undefined,

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/index.ts";
 import { BadParametersException, isException } from "../../../src/errors.ts";
 import type { Options } from "../../../src/index.ts";
-import type { CallService, ClientSide } from "../../../src/service.ts";
+import type { CallService, CarrierClient } from "../../../src/service.ts";
 import { twilio } from "../../../src/twilio/index.ts";
 import { vonage } from "../../../src/vonage/index.ts";
 import { pem, unusableKeys } from "../vonage/keys.ts";
@@ -30,7 +30,7 @@ const refusal = async (options: Partial<Options>, ...answers: readonly (() => Re
 /** A service of the caller's own: Twilio with another `encodeCall`. */
 const withEncodeCall = (encodeCall: () => unknown): CallService => {
   const service = twilio({ accountSid });
-  return { ...service, client: { ...service.client, encodeCall } as ClientSide };
+  return { ...service, client: { ...service.client, encodeCall } as CarrierClient };
 };
 
 test.each<[string, CallService, string, string, object, string]>([
