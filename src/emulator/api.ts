@@ -25,10 +25,10 @@ interface Env {
 /** The routes of an API. */
 export type ApiRoutes = Hono<Env>;
 
-/** A refused request, as the routes of an API tell of it. */
+/** A refused request, without its time. */
 type Refusal = Omit<RefusedEvent, "type" | "at">;
 
-/** A request for a call, as the emulator takes it. */
+/** A valid request for a call. */
 interface NewCall<T> {
   readonly params: CallParams;
   readonly limits?: CallLimits | undefined;

@@ -64,13 +64,13 @@ export const planHangup = (call: Call, duration: number = assumedDuration): void
 /**
  * Waits until a moment of the call, in milliseconds since the answer, while the callee performs the script.
  *
- * @param goesOn - whether to continue waiting
- * @param timeline - the time of what goes on beside the line
+ * @param continues - whether to continue waiting
+ * @param timeline - the timeline to wait on, if it is not that of the line
  */
 export const waitUntil = async (
   call: Call,
   until: number,
-  goesOn: () => boolean = () => !call.isOver,
+  continues: () => boolean = () => !call.isOver,
   timeline: Timeline = call.timeline,
 ): Promise<void> => {
   const { callee } = call;
@@ -78,9 +78,9 @@ export const waitUntil = async (
   for (let now = Math.min(until, call.talkTime); ; ) {
     now = Math.min(until, callee.dueAfter(now));
     await timeline.wait(now - call.talkTime);
-    if (!goesOn()) return;
+    if (!continues()) return;
     await callee.advance(now);
-    if (now >= until || !goesOn()) return;
+    if (now >= until || !continues()) return;
   }
 };
 
@@ -99,7 +99,7 @@ export interface MediaSource {
   readonly signal: AbortSignal;
   /** Headers of a carrier's request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The carrier's code for media that can't be had. */
+  /** The carrier's code for media that can't be fetched. */
   readonly code?: number | undefined;
 }
 
@@ -133,16 +133,16 @@ export const mediaDuration = async (
  * Plays a tone to the callee, which stands for media or for spoken text.
  *
  * @param duration - milliseconds
- * @param goesOn - whether to continue
+ * @param continues - whether to continue
  */
 export const playTone = async (
   call: Call,
   duration: number,
-  goesOn?: () => boolean,
+  continues?: () => boolean,
 ): Promise<void> => {
   const from = call.talkTime;
   const tone = call.recording.media.openTone(mediaHertz, from, from + duration);
-  await waitUntil(call, from + duration, goesOn);
+  await waitUntil(call, from + duration, continues);
   tone.to = call.talkTime;
 };
 

@@ -50,7 +50,7 @@ export type Route<Parts> = (asked: Asked, parts: Parts) => Promise<Response>;
 /** The headers of a response. */
 type Headers = Readonly<Record<string, string>>;
 
-/** What the API of a carrier has of its own. */
+/** How one carrier's API differs from the others. */
 export interface RestApi {
   /** The type of its responses. */
   readonly contentType: string;

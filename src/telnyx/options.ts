@@ -55,10 +55,10 @@ export type TelnyxSettings = Omit<TelnyxOptions, "callsPerSecond"> & {
 };
 
 /** A duration that Telnyx takes in seconds. */
-const wholeSeconds = (least: number, most: number): GenericSchema<number> =>
+const wholeSeconds = (min: number, max: number): GenericSchema<number> =>
   custom(
-    (value) => typeof value === "number" && value >= least && value <= most && value % 1000 === 0,
-    `must be milliseconds, whole seconds from ${least} to ${most}`,
+    (value) => typeof value === "number" && value >= min && value <= max && value % 1000 === 0,
+    `must be milliseconds, whole seconds from ${min} to ${max}`,
   );
 
 const TelnyxSchema: GenericSchema<unknown, TelnyxSettings> = strictObject(

@@ -78,10 +78,10 @@ const sid = (prefix: "AC" | "SK"): GenericSchema<string> =>
   );
 
 /** A duration that Twilio takes in seconds. */
-const wholeSeconds = (most: number): GenericSchema<number> =>
+const wholeSeconds = (max: number): GenericSchema<number> =>
   custom(
-    (value) => typeof value === "number" && value > 0 && value <= most && value % 1000 === 0,
-    `must be milliseconds, whole seconds up to ${most}`,
+    (value) => typeof value === "number" && value > 0 && value <= max && value % 1000 === 0,
+    `must be milliseconds, whole seconds up to ${max}`,
   );
 
 /** A part of a host's name. */

@@ -58,7 +58,7 @@ const otherType = ({ CallStatus, RecordingStatus, AnsweredBy }: Form) => {
   return AnsweredBy ? "call.machine_detected" : "unknown";
 };
 
-/** What a carrier's forms have otherwise than another's. */
+/** How the forms of one carrier differ from those of the others. */
 export interface Forms {
   /** The reason of an end, where the form says more than its `CallStatus`. */
   readonly reasonIn: (form: Form) => EventData["reason"];

@@ -37,7 +37,7 @@ const print = (node: Element | string): string => {
   return `<${name}${written}${content ? `>${content}</${name}>` : "/>"}`;
 };
 
-/** What a carrier's dialect has otherwise than another's. */
+/** How the markup of one carrier differs from that of the others. */
 export interface Dialect {
   /** The carrier, as its messages name it. */
   readonly carrier: string;

@@ -60,11 +60,11 @@ const isSome = (value: unknown): boolean =>
   (isText(value) || Array.isArray(value)) && value.length > 0;
 
 /** A duration that Vonage takes in seconds. */
-const wholeSeconds = (most: number) =>
+const wholeSeconds = (max: number) =>
   custom<number>(
     (value) =>
-      typeof value === "number" && Number.isInteger(value / 1000) && value > 0 && value <= most,
-    `must be milliseconds of whole seconds, from 1000 to ${most}`,
+      typeof value === "number" && Number.isInteger(value / 1000) && value > 0 && value <= max,
+    `must be milliseconds of whole seconds, from 1000 to ${max}`,
   );
 
 const VonageSchema: GenericSchema<unknown, VonageSettings> = strictObject(

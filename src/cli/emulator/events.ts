@@ -4,7 +4,7 @@ import { type Paint, plain } from "../terminal.ts";
 type Style = Parameters<Paint>[0];
 
 /** A label, its colour, and the rest of the line. */
-type Line = readonly [label: string, style: Style, rest: string];
+type EventText = readonly [label: string, style: Style, rest: string];
 
 type EventOf<Type> = Extract<EmulatorEvent, { readonly type: Type }>;
 
@@ -26,7 +26,10 @@ const answerOf = ({ status, ms }: { readonly status?: number; readonly ms: numbe
 const numbersOf = (call: CallRecord | undefined): string =>
   call ? `${call.from_number} → ${call.to_number}` : "";
 
-const state = ({ state: label, reason, call_id }: EventOf<"state">, findCall: FindCall): Line => {
+const state = (
+  { state: label, reason, call_id }: EventOf<"state">,
+  findCall: FindCall,
+): EventText => {
   const call = findCall(call_id);
   const duration = call?.duration === undefined ? "" : `, ${call.duration} s`;
   const rest = label === "initiated" ? numbersOf(call) : `${reason ?? ""}${duration}`;
@@ -35,7 +38,7 @@ const state = ({ state: label, reason, call_id }: EventOf<"state">, findCall: Fi
 
 /** The line of each type of event. */
 const lines: {
-  readonly [Type in EmulatorEvent["type"]]: (event: EventOf<Type>, findCall: FindCall) => Line;
+  readonly [Type in EmulatorEvent["type"]]: (event: EventOf<Type>, findCall: FindCall) => EventText;
 } = {
   state,
   flow: ({ step, url, ...answer }) => ["flow", "bold", `step ${step}, ${answerOf(answer)}, ${url}`],
@@ -77,7 +80,7 @@ const lines: {
 const lineOf = <Type extends EmulatorEvent["type"]>(
   event: EventOf<Type> & { readonly type: Type },
   findCall: FindCall,
-): Line => lines[event.type](event, findCall);
+): EventText => lines[event.type](event, findCall);
 
 /**
  * An event on one line: when, in which call, what.

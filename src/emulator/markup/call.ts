@@ -2,7 +2,7 @@ import type { Call } from "../call.ts";
 import type { CallFacts, Reason } from "../history.ts";
 import type { CallFields, Next } from "./fields.ts";
 
-/** What a carrier with markup knows of a call beyond what every call has. */
+/** A call on a carrier with markup: the state that other carriers do not have. */
 export interface MarkupCall {
   readonly call: Call;
   /** The account in requests about the call. */

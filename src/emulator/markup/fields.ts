@@ -62,9 +62,9 @@ export interface FieldProblem {
 }
 
 /** The least and the most seconds. */
-type Range = readonly [least: number, most: number];
+type Range = readonly [min: number, max: number];
 
-/** What the form of a carrier has of its own. */
+/** The rules of one carrier's form for a call. */
 export interface FormRules {
   /** The field with a document. */
   readonly document: string;
@@ -144,12 +144,12 @@ export class FormReader {
     return new Set(events.length > 0 ? events : known.filter((event) => event === "completed"));
   }
 
-  seconds(field: string, [least, most]: Range): number | undefined {
+  seconds(field: string, [min, max]: Range): number | undefined {
     const text = this.text(field);
     if (!text) return;
     const seconds = Number(text);
-    if (/^\d+$/.test(text) && seconds >= least && seconds <= most) return seconds;
-    return this.#refuse(field, "seconds", `must be a number of seconds from ${least} to ${most}`);
+    if (/^\d+$/.test(text) && seconds >= min && seconds <= max) return seconds;
+    return this.#refuse(field, "seconds", `must be a number of seconds from ${min} to ${max}`);
   }
 
   /** A number that `parse` takes. */

@@ -3,15 +3,15 @@ import type { FlowEntry } from "../history.ts";
 import { FlowError, type FlowParts, waitUntil } from "../line.ts";
 import { messageOf } from "../outgoing.ts";
 import type { MarkupCall } from "./call.ts";
+import { type Request, unknownAttributes, type VerbCarrier, type VerbContext } from "./context.ts";
 import { type MarkupElement, parseMarkup } from "./document.ts";
 import type { MachineDetection, Next, Target } from "./fields.ts";
-import { type Line, type Request, unknownAttributes, type VerbCarrier } from "./line.ts";
 import { detectionMessage } from "./notifications.ts";
 import { type Fields, fetchDocument } from "./requests.ts";
 import { BackgroundStreams } from "./streams.ts";
 import { perform } from "./verbs.ts";
 
-/** What can't be had of a document, of which a carrier may have a code. */
+/** Why a document can't be read: carriers have codes for these. */
 type DocumentTrouble = "request" | "length" | "type" | "syntax";
 
 /** A carrier whose applications answer markup. */
@@ -58,7 +58,7 @@ const element = (name: string, text: string): MarkupElement => ({
   text,
 });
 
-/** What the history has of a document beside its text. */
+/** A document in the history, without its text. */
 type Seen = Pick<FlowEntry, "url" | "ms" | "status" | "request">;
 
 /** How long the detection of a machine takes, in milliseconds. */
@@ -190,7 +190,7 @@ class MarkupFlow {
 
   async #performDocument(next: Request, signal: AbortSignal): Promise<Request | undefined> {
     const { url, verbs } = await this.#documentOf(next, signal);
-    const line: Line = {
+    const context: VerbContext = {
       ...this.#side,
       known: this.#known,
       step: this.#step,
@@ -201,7 +201,7 @@ class MarkupFlow {
     };
     this.#redirects = verbs[0]?.name === "Redirect" ? this.#redirects + 1 : 0;
     for (const verb of verbs) {
-      const then = await perform(verb, line);
+      const then = await perform(verb, context);
       if (signal.aborted || then === "end") return;
       if (then !== "next") return then;
     }

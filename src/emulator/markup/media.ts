@@ -25,7 +25,7 @@ export const tracks = { callee: "inbound", application: "outbound" } as const;
 /** The fields of a message. */
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the messages of a carrier have of their own. */
+/** The messages of one carrier's media socket. */
 export interface MediaForm {
   /** The first message. */
   readonly connected: Json;

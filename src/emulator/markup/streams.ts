@@ -3,17 +3,17 @@ import type { Timeline } from "../clock.ts";
 import { FlowError } from "../line.ts";
 import { isAllowed, messageOf } from "../outgoing.ts";
 import { runStream } from "../stream.ts";
-import type { MarkupElement } from "./document.ts";
 import {
   actionOf,
   attributeOf,
   begin,
   fail,
-  type Line,
   methodOf,
   resolve,
   type Verb,
-} from "./line.ts";
+  type VerbContext,
+} from "./context.ts";
+import type { MarkupElement } from "./document.ts";
 import type { StreamPlan } from "./media.ts";
 import { type StreamEvent, streamMessage } from "./notifications.ts";
 
@@ -27,31 +27,31 @@ interface Running {
 }
 
 /** The URL of a media socket. */
-const socketUrl = (given: string, line: Line): string => {
+const socketUrl = (given: string, context: VerbContext): string => {
   const isAbsolute = URL.canParse(given) && /^wss?:/i.test(given);
-  if (!isAbsolute) return fail(line, "Stream.url", "must be wss", "socket url");
+  if (!isAbsolute) return fail(context, "Stream.url", "must be wss", "socket url");
   const url = new URL(given);
   url.hash = "";
   // The application then needs parameters instead.
-  if (line.carrier.dropsQuery) url.search = "";
-  if (isAllowed(url.href.replace(/^ws/, "http"), line.known.call.local)) return url.href;
-  return fail(line, "Stream.url", "must be wss", "socket url");
+  if (context.carrier.dropsQuery) url.search = "";
+  if (isAllowed(url.href.replace(/^ws/, "http"), context.known.call.local)) return url.href;
+  return fail(context, "Stream.url", "must be wss", "socket url");
 };
 
-const planOf = ({ element, verb }: Running, line: Line): StreamPlan => {
-  const plan = line.carrier.planStream(element.attributes, verb);
+const planOf = ({ element, verb }: Running, context: VerbContext): StreamPlan => {
+  const plan = context.carrier.planStream(element.attributes, verb);
   if ("sides" in plan) return plan;
-  return fail(line, `Stream.${plan.attribute}`, plan.rule, plan.trouble);
+  return fail(context, `Stream.${plan.attribute}`, plan.rule, plan.trouble);
 };
 
 /** Connects the call to a media socket until either side ends it. */
-const runSocket = async (line: Line, running: Running): Promise<void> => {
+const runSocket = async (context: VerbContext, running: Running): Promise<void> => {
   const { element, signal, timeline } = running;
-  const { known, step, parts, carrier, notify } = line;
+  const { known, step, parts, carrier, notify } = context;
   const { call } = known;
   const { url: given = "", name, statusCallback } = element.attributes;
-  const plan = planOf(running, line);
-  const url = socketUrl(given, line);
+  const plan = planOf(running, context);
+  const url = socketUrl(given, context);
   const streamSid = carrier.newSid("stream", call.timeline.now());
   const parameters = Object.fromEntries(
     element.children.map(({ attributes }) => [attributes.name ?? "", attributes.value ?? ""]),
@@ -59,12 +59,12 @@ const runSocket = async (line: Line, running: Running): Promise<void> => {
   const codec = carrier.openStream(known, { ...plan, streamSid, parameters });
   const report = (event: StreamEvent, error?: string) => {
     if (!statusCallback) return;
-    const method = methodOf(attributeOf(element, "statusCallbackMethod", line));
-    const receiver = { url: resolve(line, "Stream.statusCallback", statusCallback), method };
+    const method = methodOf(attributeOf(element, "statusCallbackMethod", context));
+    const receiver = { url: resolve(context, "Stream.statusCallback", statusCallback), method };
     notify(streamMessage(known, receiver, { streamSid, name, event, error }, carrier));
   };
   const onOpen = () => {
-    begin(line, element);
+    begin(context, element);
     call.keyListeners.add(codec.press);
     report("started");
     return codec;
@@ -84,21 +84,21 @@ const runSocket = async (line: Line, running: Running): Promise<void> => {
 };
 
 /** The one noun of a verb, which must be a Stream. */
-const streamIn = (element: MarkupElement, line: Line): MarkupElement => {
+const streamIn = (element: MarkupElement, context: VerbContext): MarkupElement => {
   const [noun] = element.children;
   if (noun?.name === "Stream") return noun;
   return fail(
-    line,
+    context,
     `${element.name}.${noun?.name ?? "Stream"}`,
     noun ? "is not emulated" : "is missing",
   );
 };
 
 /** Connects a stream, and waits until it has ended. */
-export const connect: Verb = async (element, line) => {
-  const stream = streamIn(element, line);
-  await runSocket(line, { element: stream, verb: "Connect", signal: line.signal });
-  return actionOf(element, line, {}) ?? "next";
+export const connect: Verb = async (element, context) => {
+  const stream = streamIn(element, context);
+  await runSocket(context, { element: stream, verb: "Connect", signal: context.signal });
+  return actionOf(element, context, {}) ?? "next";
 };
 
 /** The streams of a call that run beside its flow. */
@@ -151,18 +151,18 @@ export class BackgroundStreams {
 }
 
 /** Starts a stream beside the flow. */
-export const start: Verb = async (element, line) => {
-  const stream = streamIn(element, line);
-  line.streams.start(stream.attributes.name, (signal, timeline) =>
-    runSocket(line, { element: stream, verb: "Start", signal, timeline }),
+export const start: Verb = async (element, context) => {
+  const stream = streamIn(element, context);
+  context.streams.start(stream.attributes.name, (signal, timeline) =>
+    runSocket(context, { element: stream, verb: "Start", signal, timeline }),
   );
   return "next";
 };
 
 /** Ends streams beside the flow. */
-export const stop: Verb = async (element, line) => {
-  const { name } = streamIn(element, line).attributes;
-  begin(line, element);
-  line.streams.stop(name);
+export const stop: Verb = async (element, context) => {
+  const { name } = streamIn(element, context).attributes;
+  begin(context, element);
+  context.streams.stop(name);
   return "next";
 };

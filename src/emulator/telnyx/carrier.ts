@@ -2,8 +2,8 @@ import type { Delivery } from "../call.ts";
 import { iso, type Reason } from "../history.ts";
 import { type NewId, uuidOf } from "../ids.ts";
 import { type Failures, type MarkupCall, statusOf } from "../markup/call.ts";
+import type { VerbCarrier } from "../markup/context.ts";
 import type { MarkupCarrier } from "../markup/flow.ts";
-import type { VerbCarrier } from "../markup/line.ts";
 import {
   type MediaForm,
   mulawCodec,

@@ -58,7 +58,7 @@ const codes = {
   seconds: 90002,
 } as const;
 
-/** What Telnyx's request for a call has of its own. */
+/** The rules of Telnyx's request for a call, and its errors. */
 export const telnyxForm: FormRules = {
   document: "Texml",
   // Newer documents have the one, older ones the other.

@@ -23,7 +23,7 @@ const numberCodes: Readonly<Record<string, readonly [missing: number, invalid: n
   From: [21_213, 21_212],
 };
 
-/** What Twilio's form has of its own. */
+/** The rules of Twilio's form, and its errors. */
 export const twilioForm: FormRules = {
   document: "Twiml",
   methods: { Url: ["Method"], FallbackUrl: ["FallbackMethod"] },

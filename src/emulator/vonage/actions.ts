@@ -19,8 +19,8 @@ import { askForNcco } from "./requests.ts";
 import type { SignWebhook } from "./tokens.ts";
 import { sampleRates, webSocketCodec } from "./websocket.ts";
 
-/** What the actions of one NCCO need. */
-export interface Line {
+/** What the actions of one NCCO share. */
+export interface ActionContext {
   readonly known: VonageCall;
   /** Counts the NCCOs of the call from 1. */
   readonly step: number;
@@ -40,15 +40,15 @@ export interface Line {
 /** What follows an action: the next one, or another NCCO. */
 type Then = readonly NccoAction[] | undefined;
 
-type Perform = (action: NccoAction, line: Line) => Promise<Then>;
+type Perform = (action: NccoAction, context: ActionContext) => Promise<Then>;
 
-const fail = ({ step }: Line, field: string, rule: string): never => {
+const fail = ({ step }: ActionContext, field: string, rule: string): never => {
   throw new FlowError(step, field, rule);
 };
 
 /** Logs the beginning of an action, with its fields as they came. */
 const begin = (
-  { known: { call }, step }: Line,
+  { known: { call }, step }: ActionContext,
   { action: verb, text, ...fields }: NccoAction,
   duration?: number,
 ): void => {
@@ -71,45 +71,49 @@ const begin = (
 
 /** A number of an action; the default where it is missing. */
 const numberOf = (
-  line: Line,
+  context: ActionContext,
   field: string,
   value: unknown,
-  [least, most]: readonly [least: number, most: number],
+  [min, max]: readonly [min: number, max: number],
   missing: number,
 ): number => {
   if (value === undefined) return missing;
   // Vonage takes numbers in strings, too.
   const number = isText(value) && value !== "" ? Number(value) : value;
-  if (typeof number === "number" && number >= least && number <= most) return number;
-  return fail(line, field, `must be from ${least} to ${most}`);
+  if (typeof number === "number" && number >= min && number <= max) return number;
+  return fail(context, field, `must be from ${min} to ${max}`);
 };
 
 /** The one URL of a list, or the URL itself. */
-const urlOf = (line: Line, field: string, value: unknown): string => {
+const urlOf = (context: ActionContext, field: string, value: unknown): string => {
   const list: unknown[] = Array.isArray(value) ? value : [value];
   const [url] = list;
-  if (list.length !== 1 || !isText(url)) return fail(line, field, "must be a list of one URL");
-  if (isAllowed(url, line.known.call.local)) return url;
-  return fail(line, field, "must be https, as the service is remote");
+  if (list.length !== 1 || !isText(url)) return fail(context, field, "must be a list of one URL");
+  if (isAllowed(url, context.known.call.local)) return url;
+  return fail(context, field, "must be https, as the service is remote");
 };
 
 /** Where the events of an action go: its own URL, or that of the call. */
 const targetOf = (
-  line: Line,
+  context: ActionContext,
   { action, eventUrl, eventMethod }: NccoAction,
 ): Target | undefined => {
-  if (eventUrl === undefined) return line.known.fields.events;
-  const url = urlOf(line, `${action}.eventUrl`, eventUrl);
+  if (eventUrl === undefined) return context.known.fields.events;
+  const url = urlOf(context, `${action}.eventUrl`, eventUrl);
   if (eventMethod !== undefined && eventMethod !== "GET" && eventMethod !== "POST") {
-    return fail(line, `${action}.eventMethod`, "must be GET or POST");
+    return fail(context, `${action}.eventMethod`, "must be GET or POST");
   }
   return { url, method: eventMethod ?? "POST" };
 };
 
 /** Sends an event of an action whose response may replace the NCCO. */
-const ask = async (line: Line, target: Target | undefined, fields: Fields): Promise<Then> => {
+const ask = async (
+  context: ActionContext,
+  target: Target | undefined,
+  fields: Fields,
+): Promise<Then> => {
   if (!target) return;
-  const { known, parts, sign, signal, step } = line;
+  const { known, parts, sign, signal, step } = context;
   const request = { known, request: parts.request, sign, signal, step };
   return askForNcco({ target, fields, isOptional: true }, request);
 };
@@ -122,10 +126,14 @@ const characterDuration = 65;
 const minSpeech = 500;
 
 /** Plays a prompt, which a key interrupts if `bargeIn` says so. */
-const prompt = async (action: NccoAction, line: Line, once: number): Promise<undefined> => {
-  const { known, signal, keys } = line;
-  const loops = numberOf(line, `${action.action}.loop`, action.loop, [0, endless], 1) || endless;
-  begin(line, action, loops * once);
+const prompt = async (
+  action: NccoAction,
+  context: ActionContext,
+  once: number,
+): Promise<undefined> => {
+  const { known, signal, keys } = context;
+  const loops = numberOf(context, `${action.action}.loop`, action.loop, [0, endless], 1) || endless;
+  begin(context, action, loops * once);
   const { call } = known;
   const isBarged = () => action.bargeIn === true && keys.length > 0;
   const onKey = (digit: string) => {
@@ -141,36 +149,36 @@ const prompt = async (action: NccoAction, line: Line, once: number): Promise<und
   }
 };
 
-const talk: Perform = async (action, line) => {
+const talk: Perform = async (action, context) => {
   const { text } = action;
-  if (!isText(text)) return fail(line, "talk.text", "must be a string");
+  if (!isText(text)) return fail(context, "talk.text", "must be a string");
   const { length } = text.replace(/<[^>]*>/g, "");
-  return prompt(action, line, Math.max(minSpeech, length * characterDuration));
+  return prompt(action, context, Math.max(minSpeech, length * characterDuration));
 };
 
-const stream: Perform = async (action, line) => {
-  const { step, signal, known, parts } = line;
-  const url = urlOf(line, "stream.streamUrl", action.streamUrl);
+const stream: Perform = async (action, context) => {
+  const { step, signal, known, parts } = context;
+  const url = urlOf(context, "stream.streamUrl", action.streamUrl);
   const source = { step, field: "stream.streamUrl", url, signal };
   const once = await mediaDuration(known.call, source, parts);
-  return signal.aborted ? undefined : prompt(action, line, once);
+  return signal.aborted ? undefined : prompt(action, context, once);
 };
 
-const wait: Perform = async (action, line) => {
-  const seconds = numberOf(line, "wait.timeout", action.timeout, [0.1, 7_200], 10);
-  begin(line, action, seconds * 1_000);
-  const { call } = line.known;
-  await waitUntil(call, call.talkTime + seconds * 1_000, () => !line.signal.aborted);
+const wait: Perform = async (action, context) => {
+  const seconds = numberOf(context, "wait.timeout", action.timeout, [0.1, 7_200], 10);
+  begin(context, action, seconds * 1_000);
+  const { call } = context.known;
+  await waitUntil(call, call.talkTime + seconds * 1_000, () => !context.signal.aborted);
   return;
 };
 
-const notify: Perform = async (action, line) => {
-  if (action.eventUrl === undefined) return fail(line, "notify.eventUrl", "is missing");
+const notify: Perform = async (action, context) => {
+  if (action.eventUrl === undefined) return fail(context, "notify.eventUrl", "is missing");
   const payload = fieldsOf(action.payload);
-  begin(line, action);
-  const { conversation, call } = line.known;
+  begin(context, action);
+  const { conversation, call } = context.known;
   const timestamp = iso(call.timeline.now());
-  return ask(line, targetOf(line, action), {
+  return ask(context, targetOf(context, action), {
     payload,
     conversation_uuid: conversation,
     timestamp,
@@ -178,11 +186,11 @@ const notify: Perform = async (action, line) => {
 };
 
 /** Waits for digits: until there are enough, until `#`, or until none came for a while. */
-const takeDigits = async (line: Line, dtmf: Fields): Promise<Fields> => {
-  const { known, signal, keys } = line;
+const takeDigits = async (context: ActionContext, dtmf: Fields): Promise<Fields> => {
+  const { known, signal, keys } = context;
   const { call } = known;
-  const timeOut = numberOf(line, "input.dtmf.timeOut", dtmf.timeOut, [0, 10], 3) * 1_000;
-  const maxDigits = numberOf(line, "input.dtmf.maxDigits", dtmf.maxDigits, [1, 20], 4);
+  const timeOut = numberOf(context, "input.dtmf.timeOut", dtmf.timeOut, [0, 10], 3) * 1_000;
+  const maxDigits = numberOf(context, "input.dtmf.maxDigits", dtmf.maxDigits, [1, 20], 4);
   const ends = dtmf.submitOnHash === true;
   const isComplete = () => keys.length >= maxDigits || (ends && keys.includes("#"));
   for (let before = -1; before !== keys.length && !isComplete() && !signal.aborted; ) {
@@ -195,25 +203,25 @@ const takeDigits = async (line: Line, dtmf: Fields): Promise<Fields> => {
   return { digits: digits.slice(0, maxDigits), timed_out };
 };
 
-const input: Perform = async (action, line) => {
+const input: Perform = async (action, context) => {
   const { type = ["dtmf"], dtmf, mode } = action;
   if (!Array.isArray(type) || !type.includes("dtmf")) {
-    return fail(line, "input.type", "must include dtmf: no other is emulated");
+    return fail(context, "input.type", "must include dtmf: no other is emulated");
   }
-  if (mode === "asynchronous") return fail(line, "input.mode", "asynchronous is not emulated");
-  const target = targetOf(line, action);
-  begin(line, action);
-  const { known, keys } = line;
+  if (mode === "asynchronous") return fail(context, "input.mode", "asynchronous is not emulated");
+  const target = targetOf(context, action);
+  begin(context, action);
+  const { known, keys } = context;
   const onKey = (digit: string) => {
     keys.push(digit);
     known.call.timeline.skip();
   };
   known.call.keyListeners.add(onKey);
   try {
-    const digits = await takeDigits(line, fieldsOf(dtmf));
-    if (line.signal.aborted) return;
+    const digits = await takeDigits(context, fieldsOf(dtmf));
+    if (context.signal.aborted) return;
     const timestamp = iso(known.call.timeline.now());
-    return await ask(line, target, { dtmf: digits, ...subjectOf(known), timestamp });
+    return await ask(context, target, { dtmf: digits, ...subjectOf(known), timestamp });
   } finally {
     keys.length = 0;
     known.call.keyListeners.delete(onKey);
@@ -234,11 +242,11 @@ const isSilent = (call: Call, from: number, to: number): boolean => {
 };
 
 /** Waits for what ends a recording: a key, silence, or its longest duration. */
-const recordUntil = async (action: NccoAction, line: Line): Promise<void> => {
-  const { call } = line.known;
-  const limit = numberOf(line, "record.timeOut", action.timeOut, [3, 7_200], 7_200) * 1_000;
+const recordUntil = async (action: NccoAction, context: ActionContext): Promise<void> => {
+  const { call } = context.known;
+  const limit = numberOf(context, "record.timeOut", action.timeOut, [3, 7_200], 7_200) * 1_000;
   const silence = action.endOnSilence;
-  const quiet = numberOf(line, "record.endOnSilence", silence, [3, 10], 3) * 1_000;
+  const quiet = numberOf(context, "record.endOnSilence", silence, [3, 10], 3) * 1_000;
   const from = call.talkTime;
   let isEnded = false;
   const onKey = (digit: string) => {
@@ -247,11 +255,11 @@ const recordUntil = async (action: NccoAction, line: Line): Promise<void> => {
     call.timeline.skip();
   };
   call.keyListeners.add(onKey);
-  const goesOn = () => !isEnded && !line.signal.aborted && call.talkTime < from + limit;
+  const continues = () => !isEnded && !context.signal.aborted && call.talkTime < from + limit;
   const tick = silence === undefined ? limit : silenceInterval;
   try {
-    while (goesOn()) {
-      await waitUntil(call, Math.min(call.talkTime + tick, from + limit), goesOn);
+    while (continues()) {
+      await waitUntil(call, Math.min(call.talkTime + tick, from + limit), continues);
       const now = call.talkTime;
       if (silence !== undefined && now - from >= quiet && isSilent(call, now - quiet, now)) return;
     }
@@ -260,23 +268,23 @@ const recordUntil = async (action: NccoAction, line: Line): Promise<void> => {
   }
 };
 
-const record: Perform = async (action, line) => {
-  const { known, sign } = line;
+const record: Perform = async (action, context) => {
+  const { known, sign } = context;
   const { call } = known;
-  const events = targetOf(line, action);
-  begin(line, action);
-  line.notify(endRecording(known, sign));
-  const id = line.newUuid();
+  const events = targetOf(context, action);
+  begin(context, action);
+  context.notify(endRecording(known, sign));
+  const id = context.newUuid();
   known.recordings.push(id);
   known.recording = { id, from: call.talkTime, events };
   call.recording.resume(call.talkTime);
   const { endOnSilence, endOnKey, timeOut } = action;
   const isSynchronous = [endOnSilence, endOnKey, timeOut].some((value) => value !== undefined);
   if (!isSynchronous) return;
-  await recordUntil(action, line);
+  await recordUntil(action, context);
   if (call.isOver) return; // Then the end of the call has ended it.
   call.recording.pause(call.talkTime);
-  line.notify(endRecording(known, sign));
+  context.notify(endRecording(known, sign));
   return;
 };
 
@@ -288,32 +296,42 @@ interface LegEvents {
   readonly isSynchronous: boolean;
 }
 
-const legOf = (action: NccoAction, line: Line, from: string, to: string): LegEvents => ({
-  leg: new ConnectedLeg(line.known, line.newUuid(), { from, to }),
-  target: targetOf(line, action),
+const legOf = (
+  action: NccoAction,
+  context: ActionContext,
+  from: string,
+  to: string,
+): LegEvents => ({
+  leg: new ConnectedLeg(context.known, context.newUuid(), { from, to }),
+  target: targetOf(context, action),
   isSynchronous: action.eventType === "synchronous" && action.eventUrl !== undefined,
 });
 
 /** Sends the event by which a leg failed: the response to a synchronous one may replace the NCCO. */
-const sendFailure = async (line: Line, events: LegEvents, fields: Fields): Promise<Then> => {
+const sendFailure = async (
+  context: ActionContext,
+  events: LegEvents,
+  fields: Fields,
+): Promise<Then> => {
   const { leg, target, isSynchronous } = events;
-  if (isSynchronous) return ask(line, target, fields);
-  line.notify(leg.message(fields, { target, sign: line.sign }));
+  if (isSynchronous) return ask(context, target, fields);
+  context.notify(leg.message(fields, { target, sign: context.sign }));
   return;
 };
 
 /** Calls a telephone or a SIP address. */
-const dial = async (action: NccoAction, line: Line, to: string): Promise<Then> => {
-  const { known, step, signal, parts, sign } = line;
+const dial = async (action: NccoAction, context: ActionContext, to: string): Promise<Then> => {
+  const { known, step, signal, parts, sign } = context;
   const { call } = known;
   const { from = call.params.from_number.replace("+", "") } = action;
-  if (!isText(from)) return fail(line, "connect.from", "must be a number");
-  const events = legOf(action, line, from, to);
+  if (!isText(from)) return fail(context, "connect.from", "must be a number");
+  const events = legOf(action, context, from, to);
   const { leg, target } = events;
-  const answerTimeout = numberOf(line, "connect.timeout", action.timeout, [1, 7_200], 60) * 1_000;
-  const maxDuration = numberOf(line, "connect.limit", action.limit, [1, 86_400], 7_200) * 1_000;
-  begin(line, action);
-  const notify = (fields: Fields) => line.notify(leg.message(fields, { target, sign }));
+  const answerTimeout =
+    numberOf(context, "connect.timeout", action.timeout, [1, 7_200], 60) * 1_000;
+  const maxDuration = numberOf(context, "connect.limit", action.limit, [1, 86_400], 7_200) * 1_000;
+  begin(context, action);
+  const notify = (fields: Fields) => context.notify(leg.message(fields, { target, sign }));
   const { reason, talkTime } = await dialSecondLeg(call, {
     step,
     to,
@@ -337,59 +355,64 @@ const dial = async (action: NccoAction, line: Line, to: string): Promise<Then> =
   });
   if (talkTime !== undefined || call.isOver) return;
   const failed = leg.failedFields(reason);
-  const then = failed && (await sendFailure(line, events, failed));
+  const then = failed && (await sendFailure(context, events, failed));
   if (reason !== "rejected") notify(leg.completedFields());
   return then;
 };
 
 /** The headers of the handshake. */
 const handshakeOf = (
-  line: Line,
+  context: ActionContext,
   authorization: unknown,
 ): Readonly<Record<string, string>> | undefined => {
   const { type, value } = fieldsOf(authorization);
-  if (type === "vonage") return { Authorization: `Bearer ${line.sign("")}` };
+  if (type === "vonage") return { Authorization: `Bearer ${context.sign("")}` };
   return type === "custom" && isText(value) ? { Authorization: value } : undefined;
 };
 
 /** Connects a WebSocket until either side ends it. */
-const connectSocket = async (action: NccoAction, line: Line, endpoint: Fields): Promise<Then> => {
-  const { known, step, signal, parts, sign } = line;
+const connectSocket = async (
+  action: NccoAction,
+  context: ActionContext,
+  endpoint: Fields,
+): Promise<Then> => {
+  const { known, step, signal, parts, sign } = context;
   const { call } = known;
   const { uri, headers, authorization } = endpoint;
   const type = endpoint["content-type"] ?? "audio/l16;rate=16000";
   const rate = Number(/^audio\/l16;\s*rate=(\d+)$/.exec(String(type))?.[1]);
   if (!sampleRates.has(rate)) {
     const rule = "must be audio/l16;rate=8000, 16000 or 24000";
-    return fail(line, "connect.endpoint.content-type", rule);
+    return fail(context, "connect.endpoint.content-type", rule);
   }
   const field = "connect.endpoint.uri";
-  if (!isText(uri) || !/^wss?:/i.test(uri)) return fail(line, field, "must be wss");
-  if (!isAllowed(uri.replace(/^ws/i, "http"), call.local)) return fail(line, field, "must be wss");
-  const events = legOf(action, line, call.params.from_number, uri);
+  if (!isText(uri) || !/^wss?:/i.test(uri)) return fail(context, field, "must be wss");
+  if (!isAllowed(uri.replace(/^ws/i, "http"), call.local))
+    return fail(context, field, "must be wss");
+  const events = legOf(action, context, call.params.from_number, uri);
   const { leg, target } = events;
-  const notify = (fields: Fields) => line.notify(leg.message(fields, { target, sign }));
-  const id = line.newUuid();
+  const notify = (fields: Fields) => context.notify(leg.message(fields, { target, sign }));
+  const id = context.newUuid();
   const codec = webSocketCodec({ id, sampleRate: rate, headers: fieldsOf(headers) });
   notify(leg.fields("started"));
   const onOpen = () => {
-    begin(line, action);
+    begin(context, action);
     call.keyListeners.add(codec.press);
     leg.answered();
     notify(leg.fields("answered"));
     return codec;
   };
-  const socket = { step, field, url: uri, headers: handshakeOf(line, authorization) };
+  const socket = { step, field, url: uri, headers: handshakeOf(context, authorization) };
   let then: Then;
   try {
     await runStream(call, { ...socket, record: true, signal, onOpen }, parts);
-    // The application has closed it, if the call goes on.
+    // If the call is not over, the application has closed it.
     const isDisconnected = !call.isOver && !signal.aborted;
-    if (isDisconnected) then = await sendFailure(line, events, leg.fields("disconnected"));
+    if (isDisconnected) then = await sendFailure(context, events, leg.fields("disconnected"));
   } catch (error) {
     if (!(error instanceof FlowError) || call.isOver) throw error;
-    then = await sendFailure(line, events, leg.fields("failed"));
-    if (!then && line.isLast) throw error;
+    then = await sendFailure(context, events, leg.fields("failed"));
+    if (!then && context.isLast) throw error;
     call.log({ type: "flow_error", step, field, message: error.message });
   } finally {
     call.keyListeners.delete(codec.press);
@@ -398,19 +421,20 @@ const connectSocket = async (action: NccoAction, line: Line, endpoint: Fields): 
   return then;
 };
 
-const connect: Perform = async (action, line) => {
+const connect: Perform = async (action, context) => {
   const list: unknown[] = Array.isArray(action.endpoint) ? action.endpoint : [];
   const endpoint = fieldsOf(list[0]);
-  if (list.length !== 1) return fail(line, "connect.endpoint", "must be a list of one endpoint");
+  if (list.length !== 1) return fail(context, "connect.endpoint", "must be a list of one endpoint");
   const { type, number, uri } = endpoint;
-  if (type === "websocket") return connectSocket(action, line, endpoint);
+  if (type === "websocket") return connectSocket(action, context, endpoint);
   if (type === "phone") {
-    if (isText(number) && /^[1-9]\d{6,14}$/.test(number)) return dial(action, line, e164(number));
-    return fail(line, "connect.endpoint.number", "must be 7 to 15 digits, without + and 00");
+    if (isText(number) && /^[1-9]\d{6,14}$/.test(number))
+      return dial(action, context, e164(number));
+    return fail(context, "connect.endpoint.number", "must be 7 to 15 digits, without + and 00");
   }
-  if (type !== "sip") return fail(line, "connect.endpoint.type", `${type} is not emulated`);
-  if (isText(uri) && /^sips?:[^\s<>"]+$/i.test(uri)) return dial(action, line, uri);
-  return fail(line, "connect.endpoint.uri", "must be a SIP URI");
+  if (type !== "sip") return fail(context, "connect.endpoint.type", `${type} is not emulated`);
+  if (isText(uri) && /^sips?:[^\s<>"]+$/i.test(uri)) return dial(action, context, uri);
+  return fail(context, "connect.endpoint.uri", "must be a SIP URI");
 };
 
 const performers: Readonly<Record<string, Perform>> = {
@@ -429,4 +453,5 @@ const performers: Readonly<Record<string, Perform>> = {
  * @returns the NCCO that replaces the current one, if there is one
  * @throws {FlowError} when it can't be performed
  */
-export const perform: Perform = async (action, line) => performers[action.action]?.(action, line);
+export const perform: Perform = async (action, context) =>
+  performers[action.action]?.(action, context);

@@ -10,7 +10,7 @@ interface NccoRecording {
   readonly events: Target | undefined;
 }
 
-/** What Vonage knows of a call beyond what every call has. */
+/** A call on Vonage: the state that only this carrier has. */
 export interface VonageCall {
   readonly call: Call;
   readonly fields: CallFields;

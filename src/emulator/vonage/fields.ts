@@ -161,10 +161,10 @@ class CallReader {
     return this.#refuse("ncco", "must be a list of actions");
   }
 
-  timer(name: string, most: number, missing: number): number {
+  timer(name: string, max: number, missing: number): number {
     const { [name]: seconds = missing } = this.#body;
-    if (typeof seconds === "number" && seconds >= 1 && seconds <= most) return seconds;
-    this.#refuse(name, `must be from 1 to ${most}`);
+    if (typeof seconds === "number" && seconds >= 1 && seconds <= max) return seconds;
+    this.#refuse(name, `must be from 1 to ${max}`);
     return missing;
   }
 

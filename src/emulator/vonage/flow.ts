@@ -1,6 +1,6 @@
 import type { Message } from "../call.ts";
 import { FlowError, type FlowParts } from "../line.ts";
-import { type Line, perform } from "./actions.ts";
+import { type ActionContext, perform } from "./actions.ts";
 import { subjectOf, type VonageCall } from "./call.ts";
 import type { NccoAction, Next } from "./fields.ts";
 import { parseNcco, shownNcco } from "./ncco.ts";
@@ -119,7 +119,7 @@ class VonageFlow {
     const ncco = await this.#nccoOf(next, signal);
     const { sign, newUuid, notify } = this.#side;
     for (const [at, action] of ncco.entries()) {
-      const line: Line = {
+      const context: ActionContext = {
         known: this.#known,
         step: this.#step,
         signal,
@@ -130,7 +130,7 @@ class VonageFlow {
         keys: this.#keys,
         isLast: at === ncco.length - 1,
       };
-      const then = await perform(action, line);
+      const then = await perform(action, context);
       if (signal.aborted || then) return then;
     }
     return;

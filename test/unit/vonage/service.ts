@@ -28,7 +28,7 @@ export const serviceWith = (given?: SignatureSecret): Service => ({
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** What a signed webhook may have otherwise than Vonage makes it. */
+/** The parts of a signed webhook that a test replaces. */
 export interface TokenParts {
   readonly head?: object;
   readonly claims?: object;

@@ -9,7 +9,7 @@ import type { MediaCodec, OpenedStream, StreamPlan } from "./media.ts";
 import type { NotificationCarrier } from "./notifications.ts";
 import type { Fields, Method } from "./requests.ts";
 
-/** What can't be done in a flow, of which a carrier may have a code. */
+/** Why a verb can't be performed: carriers have codes for these. */
 type Trouble = "url" | "media" | "nobody" | "track" | "socket url" | "socket";
 
 /** An attribute whose value can't be followed. */
@@ -65,8 +65,8 @@ interface Streams {
   readonly stop: (name: string | undefined) => void;
 }
 
-/** What the verbs of one document need. */
-export interface Line {
+/** What the verbs of one document share. */
+export interface VerbContext {
   readonly known: MarkupCall;
   readonly carrier: VerbCarrier;
   /** Counts the documents of the call from 1. */
@@ -86,7 +86,7 @@ export type Request = Next & { readonly fields?: Fields };
 /** What follows a verb: the next verb, a request, or the end of the call. */
 type Then = "next" | "end" | Request;
 
-export type Verb = (element: MarkupElement, line: Line) => Promise<Then>;
+export type Verb = (element: MarkupElement, context: VerbContext) => Promise<Then>;
 
 /** The attributes in a document that the emulator does not follow, such as `Say.voice`; the first 20. */
 export const unknownAttributes = (
@@ -107,7 +107,7 @@ export const unknownAttributes = (
 
 /** @throws {FlowError} always */
 export const fail = (
-  { step, carrier }: Line,
+  { step, carrier }: VerbContext,
   field: string,
   rule: string,
   trouble?: Trouble,
@@ -117,7 +117,7 @@ export const fail = (
 
 /** Logs the beginning of a verb. */
 export const begin = (
-  { known: { call }, step }: Line,
+  { known: { call }, step }: VerbContext,
   element: MarkupElement,
   duration?: number,
 ): void => {
@@ -139,7 +139,7 @@ export const begin = (
 export const attributeOf = (
   { name, attributes }: MarkupElement,
   attribute: string,
-  { carrier }: Line,
+  { carrier }: VerbContext,
 ): string | undefined =>
   carrier.attributes[name]?.includes(attribute) ? attributes[attribute] : undefined;
 
@@ -147,10 +147,10 @@ export const attributeOf = (
 export const numberOf = (
   element: MarkupElement,
   attribute: string,
-  line: Line,
+  context: VerbContext,
   missing: number,
 ): number => {
-  const text = attributeOf(element, attribute, line) ?? "";
+  const text = attributeOf(element, attribute, context) ?? "";
   return /^\d+$/.test(text) ? Number(text) : missing;
 };
 
@@ -158,29 +158,29 @@ export const methodOf = (text: string | undefined): Method =>
   text?.toUpperCase() === "GET" ? "GET" : "POST";
 
 /** A URL of a document, which may be relative. */
-export const resolve = (line: Line, field: string, given: string): string => {
-  const { url, known } = line;
+export const resolve = (context: VerbContext, field: string, given: string): string => {
+  const { url, known } = context;
   let resolved: URL;
   try {
     resolved = new URL(given, url || undefined);
   } catch {
-    return fail(line, field, "is not a URL", "url");
+    return fail(context, field, "is not a URL", "url");
   }
   const bare = new URL(resolved);
   bare.username = bare.password = bare.hash = "";
   if (isAllowed(bare.href, known.call.local)) return resolved.href;
-  return fail(line, field, "must be https, as the service is remote", "url");
+  return fail(context, field, "must be https, as the service is remote", "url");
 };
 
 /** The request to a URL of a verb, by default its `action`. */
 export const actionOf = (
   element: MarkupElement,
-  line: Line,
+  context: VerbContext,
   fields: Fields,
   attribute = "action",
 ): Request | undefined => {
-  const action = attributeOf(element, attribute, line);
+  const action = attributeOf(element, attribute, context);
   if (!action) return;
-  const url = resolve(line, `${element.name}.${attribute}`, action);
-  return { url, method: methodOf(attributeOf(element, "method", line)), fields };
+  const url = resolve(context, `${element.name}.${attribute}`, action);
+  return { url, method: methodOf(attributeOf(element, "method", context)), fields };
 };
