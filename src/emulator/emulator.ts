@@ -1,21 +1,22 @@
 import { check, fail } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
-import { Call, CallRegistry, type Message } from "./call.ts";
+import type { ApiRoutes } from "./api.ts";
+import { CallRegistry, type Trigger } from "./call.ts";
 import { instantClock, realClock } from "./clock.ts";
-import { runCall } from "./flow.ts";
 import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
-import { Notifier } from "./notifications.ts";
 import {
   type EmulatedService,
   type EmulatorOptions,
+  type EmulatorSettings,
   EmulatorSettingsSchema,
   urlOf,
 } from "./options.ts";
 import { outdialSide } from "./outdial/side.ts";
-import { requester } from "./outgoing.ts";
+import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
-import type { MakeSide } from "./side.ts";
+import type { EmulatedSide, MakeSide } from "./side.ts";
+import { callStarter } from "./start.ts";
 import { telnyxSide } from "./telnyx/side.ts";
 import { twilioSide } from "./twilio/side.ts";
 import { vonageSide } from "./vonage/side.ts";
@@ -35,9 +36,6 @@ const sideOf = (service: EmulatedService | undefined): MakeSide => {
     fail("service", `must be one that the emulator speaks: ${Object.keys(sides).join(", ")}`)
   );
 };
-
-/** How many refused requests are kept. */
-const maxRefused = 100;
 
 /** A running emulator. It is iterable: `for await` yields every event from then on. */
 export interface Emulator extends AsyncIterable<EmulatorEvent> {
@@ -108,6 +106,116 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
+/** @throws {TypeError} on a runtime without Web Crypto */
+const requireCrypto = (): void => {
+  if (typeof crypto === "undefined") {
+    throw new TypeError(
+      "createEmulator needs Web Crypto: Node 22 or newer, Deno, Bun or a browser",
+    );
+  }
+};
+
+/** What `fetch` of an emulator returns of its routes. */
+const fetchOf =
+  (app: ApiRoutes): Emulator["fetch"] =>
+  async (input, init) => {
+    const given = input instanceof Request ? input : undefined;
+    const signal = init?.signal ?? given?.signal;
+    signal?.throwIfAborted();
+    // Signal and text are passed beside the request, which would copy the one and stream the other.
+    const text = typeof init?.body === "string" ? init.body : undefined;
+    const rest = { ...init, signal: null, ...(text !== undefined && { body: null }) };
+    return app.fetch(given && !init ? given : new Request(input, rest), { signal, text });
+  };
+
+/** What a program reads of the calls of an emulator, and does with them. */
+type CallControls = Pick<Emulator, "call" | "audio" | "ended" | "answer" | "reject" | "hangup">;
+
+const controlsOf = (calls: CallRegistry): CallControls => {
+  const change =
+    (...triggers: readonly Trigger[]) =>
+    (id: string): boolean => {
+      const call = calls.get(id);
+      return !!call && triggers.some((trigger) => call.transition(trigger));
+    };
+  return {
+    call: (id) => calls.get(id)?.toRecord(),
+    audio: (id) => {
+      const call = calls.get(id);
+      return call && audioOf(call.recording, call.talkTime);
+    },
+    ended: (id) => calls.ended(id),
+    answer: change("answer"),
+    reject: change("rejected"),
+    hangup: change("normal", "canceled"),
+  };
+};
+
+/** The state of one emulator. */
+interface EmulatorParts {
+  readonly settings: EmulatorSettings;
+  readonly side: EmulatedSide;
+  readonly calls: CallRegistry;
+  readonly received: ReceivedRequests;
+  readonly eventLog: EventLog<EmulatorEvent>;
+}
+
+/** Returns the function that closes an emulator, and one that says whether it was called. */
+const closerOf = ({ calls, eventLog }: EmulatorParts, hangup: Emulator["hangup"]) => {
+  let closing: Promise<void> | undefined;
+  return {
+    isClosed: () => closing !== undefined,
+    close: (): Promise<void> => {
+      closing ??= (async () => {
+        for (const { id } of calls.all()) hangup(id);
+        await calls.settled();
+        eventLog.close();
+      })();
+      return closing;
+    },
+  };
+};
+
+const emulatorOf = (
+  { settings, side, calls, received, eventLog }: EmulatorParts,
+  methods: CallControls & Pick<Emulator, "fetch" | "close">,
+): Emulator => {
+  const { service } = settings;
+  const { account, accountId } = side;
+  const log = (type: "key" | "reset"): void =>
+    eventLog.append({ type, at: new Date().toISOString() });
+  return {
+    ...methods,
+    ...(service && { service: service.name }),
+    get apiKey() {
+      return account.key;
+    },
+    accountId,
+    get webhookSecret() {
+      return side.webhookSecret();
+    },
+    get calls() {
+      return calls.all().map((call) => call.toRecord());
+    },
+    posts: received.posts,
+    get refused() {
+      return received.refused;
+    },
+    regenerateKey: () => {
+      const key = account.regenerateKey();
+      log("key");
+      return key;
+    },
+    reset: () => {
+      calls.clear();
+      received.clear();
+      log("reset");
+    },
+    [Symbol.asyncDispose]: methods.close,
+    [Symbol.asyncIterator]: () => eventLog[Symbol.asyncIterator](),
+  };
+};
+
 /**
  * Starts the service in this process, for development and tests.
  *
@@ -139,142 +247,35 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
  * @see docs/emulator.md
  */
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
-  if (typeof crypto === "undefined") {
-    throw new TypeError(
-      "createEmulator needs Web Crypto: Node 22 or newer, Deno, Bun or a browser",
-    );
-  }
+  requireCrypto();
   const settings = check(EmulatorSettingsSchema, () => options);
-  const { host, seed } = settings;
-  const { WebSocket = globalThis.WebSocket } = settings;
-  // The sender of a request chooses its URL, so a server passes where it is bound.
-  const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
+  const { host, seed, service } = settings;
   const random = randomSource(seed);
   const newId = idSource(random, seed !== undefined);
-  const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const side = sideOf(settings.service)({ settings, service: settings.service, random, newId });
-  const { account, accountId, follow } = side;
-  const { responseTimeout = side.responseTimeout } = settings;
-  const { responseTimeout: notificationTimeout = side.notificationTimeout ?? responseTimeout } =
-    settings;
-  const request = requester(settings.fetch, responseTimeout);
-  const notifier = new Notifier({
-    request: requester(settings.fetch, notificationTimeout),
-    random,
-    faults: settings.notifications,
-  });
-  const parts = {
-    ...settings,
-    accountId,
-    request,
-    newId,
-    responseTimeout,
-    WebSocket,
-    follow,
-    notify: (call: Call, messages: readonly Message[]) => notifier.notify(call, messages),
-  };
+  const side = sideOf(service)({ settings, service, random, newId });
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
-  const posts = new Map<string, number>();
-  let refused: readonly RefusedEvent[] = [];
-  let closing: Promise<void> | undefined;
-
-  const logService = (type: "key" | "reset"): void =>
-    eventLog.append({ type, at: new Date().toISOString() });
-
+  const received = new ReceivedRequests(eventLog);
+  const parts: EmulatorParts = { settings, side, calls, received, eventLog };
+  const controls = controlsOf(calls);
+  const { isClosed, close } = closerOf(parts, controls.hangup);
+  const { responseTimeout = side.responseTimeout } = settings;
+  // The sender of a request chooses its URL, so a server passes where it is bound.
+  const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
+  const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
+  const accept = callStarter({ ...parts, clock, random, newId, isLocal, responseTimeout });
   const app = side.routes({
     isLocal,
     responseTimeout,
-    isClosed: () => closing !== undefined,
+    isClosed,
     findCall: (id) => calls.get(id),
     allCalls: () => calls.all(),
-    onPost: (to_number) => void posts.set(to_number, (posts.get(to_number) ?? 0) + 1),
-    onRefused: (refusal) => {
-      const event = { type: "refused", at: new Date().toISOString(), ...refusal } as const;
-      refused = [...refused, event].slice(-maxRefused);
-      eventLog.append(event);
-    },
-    accept: ({ params, limits, url, prepare }) => {
-      const id = side.newCallId(Date.now());
-      const recordingUrl = () => side.recordingUrl(new URL(url).origin, id);
-      const call = new Call({ id, params, limits, recordingUrl, local: isLocal(url) }, clock, {
-        onEntry: (entry) => eventLog.append(entry),
-        onState: (changed) => notifier.notify(changed, side.messagesOf(changed)),
-      });
-      const prepared = prepare(call);
-      const line = call.timeline.run(async () => {
-        call.begin();
-        await runCall(call, parts);
-      });
-      const done = line.then(() => call.delivered);
-      calls.add(call, done);
-      return prepared;
-    },
+    onPost: received.onPost,
+    onRefused: received.onRefused,
+    accept,
   });
   app.onError((error) => {
     throw error;
   });
-
-  const hangup = (id: string): boolean => {
-    const call = calls.get(id);
-    return !!call && (call.transition("normal") || call.transition("canceled"));
-  };
-  const close = (): Promise<void> => {
-    closing ??= (async () => {
-      for (const { id } of calls.all()) hangup(id);
-      await calls.settled();
-      eventLog.close();
-    })();
-    return closing;
-  };
-
-  return {
-    ...(settings.service && { service: settings.service.name }),
-    get apiKey() {
-      return account.key;
-    },
-    accountId,
-    get webhookSecret() {
-      return side.webhookSecret();
-    },
-    fetch: async (input, init) => {
-      const given = input instanceof Request ? input : undefined;
-      const signal = init?.signal ?? given?.signal;
-      signal?.throwIfAborted();
-      // Signal and text are passed beside the request, which would copy the one and stream the other.
-      const text = typeof init?.body === "string" ? init.body : undefined;
-      const rest = { ...init, signal: null, ...(text !== undefined && { body: null }) };
-      return app.fetch(given && !init ? given : new Request(input, rest), { signal, text });
-    },
-    get calls() {
-      return calls.all().map((call) => call.toRecord());
-    },
-    posts,
-    get refused() {
-      return refused;
-    },
-    call: (id) => calls.get(id)?.toRecord(),
-    audio: (id) => {
-      const call = calls.get(id);
-      return call && audioOf(call.recording, call.talkTime);
-    },
-    ended: (id) => calls.ended(id),
-    answer: (id) => calls.get(id)?.transition("answer") ?? false,
-    reject: (id) => calls.get(id)?.transition("rejected") ?? false,
-    hangup,
-    regenerateKey: () => {
-      const key = account.regenerateKey();
-      logService("key");
-      return key;
-    },
-    reset: () => {
-      calls.clear();
-      posts.clear();
-      refused = [];
-      logService("reset");
-    },
-    close,
-    [Symbol.asyncDispose]: close,
-    [Symbol.asyncIterator]: () => eventLog[Symbol.asyncIterator](),
-  };
+  return emulatorOf(parts, { ...controls, fetch: fetchOf(app), close });
 };

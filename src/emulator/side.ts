@@ -19,7 +19,7 @@ interface SideParts {
  * The interface that an emulator speaks: its API, its notifications and its flows. The states, the time, the audio and
  * the history of a call are the same behind each.
  */
-interface EmulatedSide {
+export interface EmulatedSide {
   readonly account: Account;
   readonly accountId: string;
   /** The secret that signs notifications. */

@@ -1,0 +1,37 @@
+import type { ApiParts } from "./api.ts";
+import type { EmulatorEvent, EventLog, RefusedEvent } from "./history.ts";
+
+/** How many refused requests are kept. */
+const maxRefused = 100;
+
+/** The requests that the API of an emulator has received. */
+export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused"> {
+  /** How many valid requests for a call came, by `to_number`. */
+  readonly posts: Map<string, number> = new Map();
+  readonly #eventLog: EventLog<EmulatorEvent>;
+  #refused: readonly RefusedEvent[] = [];
+
+  constructor(eventLog: EventLog<EmulatorEvent>) {
+    this.#eventLog = eventLog;
+  }
+
+  /** The latest that were refused, the oldest first. */
+  get refused(): readonly RefusedEvent[] {
+    return this.#refused;
+  }
+
+  readonly onPost: ApiParts["onPost"] = (to_number) => {
+    this.posts.set(to_number, (this.posts.get(to_number) ?? 0) + 1);
+  };
+
+  readonly onRefused: ApiParts["onRefused"] = (refusal) => {
+    const event = { type: "refused", at: new Date().toISOString(), ...refusal } as const;
+    this.#refused = [...this.#refused, event].slice(-maxRefused);
+    this.#eventLog.append(event);
+  };
+
+  clear(): void {
+    this.posts.clear();
+    this.#refused = [];
+  }
+}

@@ -1,0 +1,69 @@
+import type { ApiParts } from "./api.ts";
+import { Call, type CallRegistry, type Message } from "./call.ts";
+import type { Clock } from "./clock.ts";
+import { type CallParts, runCall } from "./flow.ts";
+import type { EmulatorEvent, EventLog } from "./history.ts";
+import type { NewId, Random } from "./ids.ts";
+import { Notifier } from "./notifications.ts";
+import type { EmulatorSettings } from "./options.ts";
+import { requester } from "./outgoing.ts";
+import type { EmulatedSide } from "./side.ts";
+
+/** What the calls of an emulator are made of. */
+export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeout"> {
+  readonly settings: EmulatorSettings;
+  readonly side: EmulatedSide;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+  readonly calls: CallRegistry;
+  readonly eventLog: EventLog<EmulatorEvent>;
+}
+
+const notifierOf = ({ settings, side, random, responseTimeout }: StarterParts): Notifier => {
+  const timeout = settings.responseTimeout ?? side.notificationTimeout ?? responseTimeout;
+  return new Notifier({
+    request: requester(settings.fetch, timeout),
+    random,
+    faults: settings.notifications,
+  });
+};
+
+const callPartsOf = (
+  { settings, side, newId, responseTimeout }: StarterParts,
+  notifier: Notifier,
+): CallParts => ({
+  ...settings,
+  accountId: side.accountId,
+  request: requester(settings.fetch, responseTimeout),
+  newId,
+  responseTimeout,
+  WebSocket: settings.WebSocket ?? globalThis.WebSocket,
+  follow: side.follow,
+  notify: (call: Call, messages: readonly Message[]) => notifier.notify(call, messages),
+});
+
+/** Returns the function that starts the calls which the API accepts. */
+export const callStarter = (parts: StarterParts): ApiParts["accept"] => {
+  const { side, clock, calls, eventLog, isLocal } = parts;
+  const notifier = notifierOf(parts);
+  const callParts = callPartsOf(parts, notifier);
+  return ({ params, limits, url, prepare }) => {
+    const id = side.newCallId(Date.now());
+    const recordingUrl = () => side.recordingUrl(new URL(url).origin, id);
+    const call = new Call({ id, params, limits, recordingUrl, local: isLocal(url) }, clock, {
+      onEntry: (entry) => eventLog.append(entry),
+      onState: (changed) => notifier.notify(changed, side.messagesOf(changed)),
+    });
+    const prepared = prepare(call);
+    const line = call.timeline.run(async () => {
+      call.begin();
+      await runCall(call, callParts);
+    });
+    calls.add(
+      call,
+      line.then(() => call.delivered),
+    );
+    return prepared;
+  };
+};
