@@ -1,6 +1,7 @@
 import { RefusedException } from "../../callbacks/errors.ts";
 import type { Context } from "../../callbacks/signed-url.ts";
 import { fail, fieldsOf, isText, type Rule, withoutThrowing } from "../../lib/check.ts";
+import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { joined } from "../../lib/encoding.ts";
 import type { CarrierMedia, MediaCodec, MediaInput, MediaMessage } from "../../service.ts";
 import { Marks } from "./marks.ts";
@@ -35,10 +36,12 @@ const optionRules = {
  * Calls the handlers with what a codec decodes. Until `start` is verified, none of them is called but `onError`.
  *
  * @param verify - verifies the query that came with `start`
+ * @param hold - stops simulated time meanwhile
  */
 const createReceiver = (
   decode: MediaCodec["decode"],
   verify: ReturnType<StartVerifier> | undefined,
+  hold: MediaClock["hold"],
   {
     onStart,
     onInput,
@@ -63,13 +66,16 @@ const createReceiver = (
       if (stage !== "waiting") throw new FrameException("The stream has started already");
       if (!verify) return begin(input.start, {});
       stage = "verifying";
-      verify(input.token).then(
-        (context) => begin(input.start, context),
-        (error) => {
-          held = [];
-          onUnverified(error);
-        },
-      );
+      const release = hold();
+      verify(input.token)
+        .then(
+          (context) => begin(input.start, context),
+          (error) => {
+            held = [];
+            onUnverified(error);
+          },
+        )
+        .finally(release);
     } else if (!verify || stage === "started" || input.type === "stop") {
       onInput(input);
     } else if (held.length < maxHeld && heldLength + lengthOf(data) <= maxHeldLength) {
@@ -128,12 +134,13 @@ export const carrierMedia = (
     let clearedId = 0;
     /** When everything that was sent has been played, if nothing held it up. */
     let playedAt = 0;
-    let flushTimer: ReturnType<typeof setTimeout> | undefined;
+    const clock = socket.clock ?? processClock;
+    let cancelFlush = () => {};
 
-    const receive = createReceiver(codec.decode, verify, {
+    const receive = createReceiver(codec.decode, verify, clock.hold, {
       onStart: (start, context) => {
         if (attached.isOver()) return;
-        clearTimeout(startTimer);
+        cancelStart?.();
         started = start;
         attached.call((given: MediaStart) => handlers.onStart?.(given, context), start);
         marks?.probe();
@@ -158,11 +165,11 @@ export const carrierMedia = (
       isUnverified = true;
       attached.close(1008, "unverified");
     };
-    const startTimer =
-      verify && setTimeout(() => refuse(new RefusedException("no_token")), startTimeout);
+    const cancelStart =
+      verify && clock.after(startTimeout, () => refuse(new RefusedException("no_token")));
     const attached = attach(socket, handlers, receive, () => {
-      clearTimeout(startTimer);
-      clearTimeout(flushTimer);
+      cancelStart?.();
+      cancelFlush();
       onOver(isUnverified);
     });
     withoutThrowing(() => Object.assign(socket, { binaryType: "arraybuffer" }));
@@ -171,11 +178,11 @@ export const carrierMedia = (
     const write = (encode: () => readonly MediaMessage[]): boolean =>
       !!started && attached.write(encode);
     const { flush, mark, interrupt } = codec;
-    const marks = mark && new Marks((id) => void write(() => mark(id)));
+    const marks = mark && new Marks((id) => void write(() => mark(id)), clock);
     const clear = (): boolean => {
       clearedId = ids;
       playedAt = 0;
-      clearTimeout(flushTimer);
+      cancelFlush();
       const isWritten = write(codec.clear);
       marks?.clear();
       return isWritten;
@@ -183,10 +190,10 @@ export const carrierMedia = (
     /** Sends the rest of a frame when nothing has come after it for as long as that is possible. */
     const flushInTime = (ms: number): void => {
       if (!flush) return;
-      const now = performance.now();
+      const now = clock.now();
       playedAt = Math.max(now, playedAt) + ms;
-      clearTimeout(flushTimer);
-      flushTimer = setTimeout(() => write(flush), Math.max(reserve, playedAt - now - reserve));
+      cancelFlush();
+      cancelFlush = clock.after(Math.max(reserve, playedAt - now - reserve), () => write(flush));
     };
 
     return {

@@ -1,3 +1,4 @@
+import { type MediaClock, processClock } from "../../lib/clock.ts";
 import type { Acknowledged } from "./playback.ts";
 
 /** A message whose mark has not come back: when it plays, by the clock of the playback. */
@@ -23,8 +24,9 @@ const maxDelay = 1000;
  */
 export class Marks implements Acknowledged {
   readonly #send: (id: string) => void;
+  readonly #clock: MediaClock;
   #unplayed: Unplayed[] = [];
-  /** The first of them began to play `from` then, by `performance.now()`. */
+  /** The first of them began to play `from` then, by the clock of the socket. */
   #beganAt = 0;
   #delay: number | undefined;
   #probes = 0;
@@ -32,19 +34,20 @@ export class Marks implements Acknowledged {
   onPlayed: (() => void) | undefined;
 
   /** @param send - sends a mark */
-  constructor(send: (id: string) => void) {
+  constructor(send: (id: string) => void, clock: MediaClock = processClock) {
     this.#send = send;
+    this.#clock = clock;
   }
 
   /** The line is idle: measures the delay of the network, if a playback subscribes. */
   probe(): void {
     if (!this.onPlayed) return;
-    this.#probedAt = performance.now();
+    this.#probedAt = this.#clock.now();
     this.#send(`probe ${++this.#probes}`);
   }
 
   sent(id: string, from: number, until: number): void {
-    if (this.#unplayed.length === 0) this.#beganAt = performance.now();
+    if (this.#unplayed.length === 0) this.#beganAt = this.#clock.now();
     this.#unplayed.push({ id, from, until });
     if (this.#unplayed.length > maxUnplayed) this.#next(1);
     this.#send(id);
@@ -53,7 +56,7 @@ export class Marks implements Acknowledged {
   /** A mark has come back. It is ignored if its message was cleared, or a later mark has overtaken it. */
   played(id: string): void {
     if (id === `probe ${this.#probes}`) {
-      const delay = performance.now() - this.#probedAt;
+      const delay = this.#clock.now() - this.#probedAt;
       this.#delay = Math.min(this.#delay ?? maxDelay, delay);
       return;
     }
@@ -83,6 +86,6 @@ export class Marks implements Acknowledged {
 
   #next(count: number): void {
     this.#unplayed.splice(0, count);
-    this.#beganAt = performance.now() - (this.#delay ?? 0);
+    this.#beganAt = this.#clock.now() - (this.#delay ?? 0);
   }
 }

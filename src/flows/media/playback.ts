@@ -1,4 +1,5 @@
 import { withoutThrowing } from "../../lib/check.ts";
+import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { keepNewest } from "../../lib/newest.ts";
 import type { MediaClear } from "./messages.ts";
 
@@ -107,12 +108,12 @@ export const createSender = (
   isFull: () => boolean,
   send: () => void,
   onEmpty: () => void = () => {},
+  { after }: MediaClock = processClock,
 ): Sender => {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const stop = () => clearTimeout(timer);
+  let stop = () => {};
   const runAfter = (milliseconds: number) => {
     stop();
-    timer = setTimeout(run, milliseconds);
+    stop = after(milliseconds, run);
   };
   const run = () => {
     stop();
@@ -126,7 +127,7 @@ export const createSender = (
     }
     onEmpty();
   };
-  return { run, runAfter, stop };
+  return { run, runAfter, stop: () => stop() };
 };
 
 /** What a service acknowledges to have played: times of a playback's own clock. */
@@ -153,6 +154,8 @@ export interface PlaybackLine {
   readonly pcmPerByte?: number | undefined;
   /** Absent where a service does not acknowledge what it has played. */
   readonly acknowledged?: Acknowledged | undefined;
+  /** The time of its socket; that of the process by default. */
+  readonly clock?: MediaClock | undefined;
 }
 
 /** How a playback is set up. */
@@ -232,6 +235,7 @@ const remember = (names: Set<string>, name: string): void => {
  */
 export class Playback {
   readonly #line: PlaybackLine;
+  readonly #clock: MediaClock;
   readonly #options: PlaybackOptions;
   readonly #bytesPerMs: number;
   readonly #queue = new AudioQueue<Item>();
@@ -252,14 +256,16 @@ export class Playback {
 
   constructor(line: PlaybackLine, options: PlaybackOptions) {
     this.#line = line;
+    this.#clock = line.clock ?? processClock;
     this.#options = options;
     this.#bytesPerMs = (options.sampleRate * 2) / 1000;
     this.#sender = createSender(
       this.#queue,
-      () => this.#due() - performance.now(),
+      () => this.#due() - this.#clock.now(),
       () => this.#buffered() > maxBuffered,
       () => this.#send(),
       () => this.#checkPlayed(),
+      this.#clock,
     );
     if (line.acknowledged) line.acknowledged.onPlayed = this.#sender.run;
   }
@@ -282,7 +288,7 @@ export class Playback {
     const isTooMuch = queue.length / this.#bytesPerMs > maxQueued || queue.blocks >= maxBlocks;
     if (isTooMuch || this.isCancelled(response)) return ms;
     if (bytes.length === 0) return 0;
-    if (queue.length === 0) this.#queuedAt = performance.now();
+    if (queue.length === 0) this.#queuedAt = this.#clock.now();
     if (response !== undefined) this.begin(response);
     this.#isComplete = false;
     queue.push(bytes, this.#itemOf(name, response, ms));
@@ -325,7 +331,7 @@ export class Playback {
 
   /** Silences the line at once. Returns the interrupted items, in the order in which they began. */
   clear(): readonly PlayedItem[] {
-    const now = performance.now();
+    const now = this.#clock.now();
     const unsent = this.#unsent();
     // The service may be behind our clock.
     const wasPlaying = unsent > 0 || this.#isWaiting() || this.#sentUntil > now - 1000;
@@ -351,7 +357,7 @@ export class Playback {
 
   /** Drops the queue and clears the timer. Nothing more is sent. Returns the items that were not played to their end. */
   stop(): readonly PlayedItem[] {
-    const cuts = this.#cut(this.#playedAt(performance.now()));
+    const cuts = this.#cut(this.#playedAt(this.#clock.now()));
     this.#sender.stop();
     this.#queue.drop();
     this.#open.clear();
@@ -360,11 +366,11 @@ export class Playback {
     return cuts;
   }
 
-  /** When the playback of all received audio ends or ended, by `performance.now()`. */
+  /** When the playback of all received audio ends or ended, by its clock. */
   get until(): number {
     const { length } = this.#queue;
     if (length === 0) return this.#sentUntil;
-    return Math.max(this.#sentUntil, performance.now()) + length / this.#bytesPerMs;
+    return Math.max(this.#sentUntil, this.#clock.now()) + length / this.#bytesPerMs;
   }
 
   /** Whether more of a response may come. */
@@ -411,7 +417,7 @@ export class Playback {
   #send(): void {
     const size = Math.min(this.#queue.length, this.#options.chunkSize * this.#bytesPerMs);
     const message = new Uint8Array(size);
-    const now = performance.now();
+    const now = this.#clock.now();
     const begin = Math.max(now, this.#sentUntil);
     let from = begin;
     const gap = this.#hasSent ? from - this.#sentUntil : 0;
@@ -440,7 +446,7 @@ export class Playback {
   #checkPlayed(): void {
     const isPlaying = this.#queue.length > 0 || this.isOpen || this.#isWaiting();
     if (this.#onPlayed.length === 0 || isPlaying) return;
-    const now = performance.now();
+    const now = this.#clock.now();
     const unsent = this.#unsent();
     if (unsent > 0) this.#sentUntil = Math.max(this.#sentUntil, now + unsent);
     const wait = this.#sentUntil + margin - now;

@@ -1,5 +1,6 @@
 import type { Context } from "../../callbacks/signed-url.ts";
 import { fail, type Rule } from "../../lib/check.ts";
+import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
 import { type Reporter, reporterOf } from "../../lib/report.ts";
 import type { MediaMessage, Service } from "../../service.ts";
@@ -39,6 +40,8 @@ export interface MediaSocket {
   readonly bufferedAmount?: number;
   /** How binary messages are delivered: set to `"arraybuffer"` with a `service`. */
   binaryType?: string;
+  /** The time of a simulated call, which the sockets of `simulateCall` have. */
+  readonly clock?: MediaClock | undefined;
   /** Sends a message: text, and bytes with a service that takes binary audio. */
   send(message: string | Uint8Array<ArrayBuffer>): void;
   /** Closes the socket. */
@@ -141,6 +144,7 @@ interface AttachedSocket extends Reporter {
   readonly isFull: () => boolean;
   /** Bytes that the socket buffers for the network. */
   readonly buffered: () => number;
+  readonly clock: MediaClock;
 }
 
 /** The service's messages on one socket. */
@@ -245,6 +249,7 @@ export const attach = (
     isOver: () => isOver,
     isFull: () => socket.readyState === 0 || (socket.readyState === 1 && buffered() > maxBuffered),
     buffered,
+    clock: socket.clock ?? processClock,
   };
 };
 
@@ -426,6 +431,7 @@ export const streamSession = (
   options: StreamOptions = {},
 ): StreamSession => {
   const chunkSize = chunkSizeOf(options);
+  const clock = socket.clock ?? processClock;
   const queue = new AudioQueue<Speech>();
   const speeches = new Set<Speech>();
   let sent: Sent[] = [];
@@ -440,7 +446,7 @@ export const streamSession = (
   const drop = (matches: (name: Name | undefined) => boolean): readonly string[] => {
     queue.drop(({ name }) => matches(name));
     for (const speech of speeches) if (matches(speech.name)) settle(speech, false);
-    const now = Date.now();
+    const now = clock.now();
     const meant = sent.filter(({ name, over }) => matches(name) && over > now);
     sent = sent.filter((each) => !meant.includes(each));
     sender.run();
@@ -448,7 +454,7 @@ export const streamSession = (
   };
   /** Remembers a message by its name for as long as it may be interrupted. */
   const remember = (name: Name | undefined, chunk_id: string, ms: number): void => {
-    const now = Date.now();
+    const now = clock.now();
     playedAt = Math.max(now, playedAt) + ms;
     if (sent[0] && sent[0].over <= now) sent = sent.filter(({ over }) => over > now);
     if (name !== undefined) sent.push({ name, chunk_id, over: playedAt + grace });
@@ -470,7 +476,7 @@ export const streamSession = (
   };
   const isFull = (): boolean => stream.isFull();
 
-  const sender = createSender(queue, () => 0, isFull, sendNext);
+  const sender = createSender(queue, () => 0, isFull, sendNext, undefined, clock);
   if (!options.service && options.secret !== undefined) fail("secret", onlyWithService);
   const stream = streamOf(socket, handlers, options, () => drop(() => true));
 
