@@ -165,7 +165,7 @@ export class ForbiddenException extends ServiceException {
 }
 
 /**
- * The deadline passed. `placed` is `"no"` if no request was sent yet. It is also `"no"` if the head of a
+ * The deadline passed, or `notAfter` before the request was sent. `placed` is `"no"` if no request was sent yet. It is also `"no"` if the head of a
  * refusal had arrived (then `code` has its status). Otherwise it is `"maybe"`.
  */
 export class TimeoutException extends ServiceException {

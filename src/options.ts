@@ -70,6 +70,14 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
+   * No request is sent from then on, by the machine's clock, which is read directly before each one: past it the call
+   * fails with a `TimeoutException`, and `placed` is `"no"`. A slow key, a busy process or a machine that slept then
+   * rings nobody late.
+   *
+   * @defaultValue none
+   */
+  readonly notAfter?: Date | undefined;
+  /**
    * Sends the request. It is called without `this`, and must neither follow redirects when the request
    * has `redirect: "manual"`, nor send a request twice. When it fails, `placed` is `"maybe"`, even for
    * an error by which the platform's own `fetch` would show that it never connected.
@@ -169,6 +177,12 @@ export const entries: {
   baseUrl: ruleSchema<string>(baseUrlRule),
   timeout: optional(ruleSchema<number | false>(timeoutRule), 10_000),
   signal: optional(custom<AbortSignal>(isSignal, "must be an AbortSignal")),
+  notAfter: optional(
+    custom<Date>(
+      (value) => value instanceof Date && !Number.isNaN(Number(value)),
+      "must be a valid Date",
+    ),
+  ),
   fetch: optional(custom<Fetch>(isFunction, "must be a function")),
   path: optional(
     custom<Settings["path"]>(

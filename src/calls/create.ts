@@ -142,7 +142,7 @@ const attempt = async (
   encoded: EncodedCall,
 ): Promise<Call | ServiceException> => {
   const { settings, params, send, signal, known } = placing;
-  const { fetch, headers, onAttempt, service } = settings;
+  const { fetch, headers, notAfter, onAttempt, service } = settings;
   const redaction = () =>
     redactor(
       [...plan.keys, ...known.secrets],
@@ -152,7 +152,10 @@ const attempt = async (
   let end = (_?: "yes"): void => {};
   let isSingle = false;
   const begin = (sendsOnce: boolean): void => {
-    placing.gate();
+    placing.gate(
+      Date.now() >= Number(notAfter) &&
+        new TimeoutException("notAfter has passed", { placed: "no" }),
+    );
     isSingle = sendsOnce;
     known.facts = { placed: "maybe" };
     known.posts++;

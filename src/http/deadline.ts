@@ -3,8 +3,10 @@ import { withoutThrowing } from "../lib/check.ts";
 /**
  * Throws once the work is over, or its time is, though the timer could not fire yet: called right
  * before anything is sent.
+ *
+ * @param refusal - why nothing may be sent any more: the promise rejects with it
  */
-export type Gate = () => void;
+export type Gate = (refusal?: Error | false) => void;
 
 /**
  * Does a piece of work under one deadline and the caller's signal, and settles at whichever comes
@@ -31,9 +33,9 @@ export const withDeadline = <T>(
     const controller = new AbortController();
     const ends = performance.now() + (timeout || Number.POSITIVE_INFINITY);
     let isOpen = true;
-    const gate = () => {
+    const gate: Gate = (refusal) => {
       // Timers of a thread that was blocked fire only after what is queued already.
-      if (isOpen && performance.now() >= ends) stop(late());
+      if (isOpen && (refusal || performance.now() >= ends)) stop(refusal || late());
       if (!isOpen) throw new Error("over");
     };
     const ending =

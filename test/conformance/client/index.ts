@@ -4,6 +4,7 @@ import { cases as client } from "./client.ts";
 import { cases as hostile } from "./hostile.ts";
 import { cases as key } from "./key.ts";
 import { cases as network } from "./network.ts";
+import { cases as notAfter } from "./not-after.ts";
 import { cases as options } from "./options.ts";
 import { cases as params } from "./params.ts";
 import { cases as placing } from "./placing.ts";
@@ -15,6 +16,7 @@ export const cases: readonly ClientCase[] = [
   ...params,
   ...options,
   ...placing,
+  ...notAfter,
   ...key,
   ...refusals,
   ...network,

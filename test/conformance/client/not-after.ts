@@ -1,0 +1,76 @@
+import { assert } from "chai";
+import type { ClientCase } from "../case.ts";
+import { accepted, answeringFetch, exceptionOf, options, params } from "../fixtures.ts";
+
+const baseUrl = "https://voice.test";
+
+/** A moment that comes soon, and a promise of it. */
+const soon = () => {
+  const notAfter = new Date(Date.now() + 20);
+  const passed = async (): Promise<void> => {
+    while (Date.now() < notAfter.getTime()) await new Promise((done) => setTimeout(done, 5));
+  };
+  return { notAfter, passed };
+};
+
+const isLate = async (call: Promise<unknown>): Promise<void> => {
+  const { name, placed, message, code } = await exceptionOf(call);
+  assert.deepEqual(
+    { name, placed, message, code },
+    {
+      ...{ name: "TimeoutException", placed: "no", code: undefined },
+      message: "notAfter has passed (no call was placed)",
+    },
+  );
+};
+
+export const cases: readonly ClientCase[] = [
+  {
+    name: "a call whose notAfter is ahead is placed; from that moment on nothing is sent",
+    run: async ({ Client, calls }) => {
+      const { fetch, sent } = answeringFetch();
+      const given = { ...options, baseUrl, fetch };
+      const ahead = new Date(Date.now() + 3_600_000);
+      assert.equal((await calls.create(params, { ...given, notAfter: ahead })).id, "cs_1");
+      for (const notAfter of [new Date(0), new Date(), new Date(Date.now() - 3_600_000)]) {
+        await isLate(calls.create(params, { ...given, notAfter }));
+        const { apiKey, ...kept } = given;
+        await isLate(new Client(apiKey, kept).calls.create(params, { notAfter }));
+      }
+      assert.lengthOf(sent, 1);
+    },
+  },
+  {
+    name: "notAfter is looked at after the key and the encoding, directly before the POST",
+    run: async ({ calls }) => {
+      const { fetch, sent } = answeringFetch();
+      const slowKey = soon();
+      const apiKey = async () => {
+        await slowKey.passed();
+        return options.apiKey;
+      };
+      const { notAfter } = slowKey;
+      await isLate(calls.create(params, { ...options, baseUrl, fetch, apiKey, notAfter }));
+      assert.lengthOf(sent, 0);
+    },
+  },
+  {
+    name: "what follows a refusal is no POST once notAfter has passed: another path, another key, a retry",
+    run: async ({ calls }) => {
+      for (const status of [404, 403, 429]) {
+        const { notAfter, passed } = soon();
+        const keys = ["ak_first_key_1", "ak_second_key_2"];
+        let posts = 0;
+        const fetch = async () => {
+          if (posts++ > 0) return Response.json(accepted.json);
+          await passed();
+          return new Response(null, { status, headers: { "retry-after": "0" } });
+        };
+        const apiKey = () => keys.shift() ?? "";
+        const given = { ...options, apiKey, baseUrl, fetch, retries: 1 };
+        await isLate(calls.create(params, { ...given, notAfter }));
+        assert.equal(posts, 1, String(status));
+      }
+    },
+  },
+];
