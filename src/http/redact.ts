@@ -9,64 +9,78 @@ export interface Redaction {
   readonly holds: (text: string) => boolean;
 }
 
-/** The most characters of a response's texts that are kept. */
-const most = 4_096;
+/** How many characters of a response's texts are kept. */
+const textLimit = 4_096;
 
 /** Keys that are shorter may occur in a text by chance. */
 const shortestKey = 8;
 
-const escaped = (text: string): string => text.replace(/\W/g, "\\$&");
-
-/**
- * A text in which each character is as it is, percent-encoded, or escaped as in JSON, HTML or XML, which leave letters
- * and digits as they are.
- */
-const inAnyEncoding = (text: string): string =>
-  [...text]
-    .map((character) => {
-      const hex = character.charCodeAt(0).toString(16);
-      const more = /[a-z\d]/i.test(character) ? "" : `|\\\\u00${hex}|&#?\\w+;`;
-      return `(?:\\\\?${escaped(character)}|%${hex}${more}${character === " " ? "|\\+" : ""})`;
-    })
-    .join("");
-
-/** A key in base64 or base64url, alone or inside a longer text, where it can start at three positions. */
-const inBase64 = (key: string): readonly string[] =>
-  [0, 1, 2].map((before) => {
-    const text = btoa(" ".repeat(before) + key).slice(
-      Math.ceil((before * 4) / 3),
-      Math.floor(((before + key.length) * 4) / 3),
-    );
-    const either = text.replace(/\+/g, "(?:[+-]|%2B)").replace(/\//g, "(?:[/_]|%2F)");
-    // The last character may hold the end of the key and the beginning of the rest.
-    return `${either}[\\w+/-]?(?:=|%3D)*`;
-  });
-
-/** Longer keys, such as a PEM, have no pattern, which takes a tenth of a second to compile. */
+/** Keys that are longer, such as a PEM or a JWT, are searched for in pieces. */
 const longestKey = 256;
 
-/** The spellings of a key: as it is, percent-encoded, escaped, in base64 and base64url. */
+/** A piece of such a key. */
+const pieceLength = 24;
+
+/** One character of a text: percent-encoded, escaped as in JSON, HTML or XML, or as it is. */
+const spelled = /%([\da-f]{2})|\\u([\da-f]{4})|(&#?\w+;)|\\?([\s\S])/gi;
+
+/** What stands for a character of HTML or XML that is escaped: letters and digits are not. */
+const entity = "\0";
+
+/** One character for each that is spelled. */
+const decoded = (text: string): string =>
+  text.replace(spelled, (_, percent?: string, json?: string, escaped?: string, same?: string) =>
+    escaped ? entity : (same ?? String.fromCharCode(Number(`0x${percent ?? json}`))),
+  );
+
+/** The pattern of a text, decoded: a form has `+` for a space. */
+const patternOf = (text: string): string =>
+  text.replace(
+    /[^a-z\d]/gi,
+    (character) => `[${entity}\\${character}${character === " " ? "+" : ""}]`,
+  );
+
+/** A key in base64, alone or inside a longer text, where it can start at three positions. */
+const inBase64 = (key: string): readonly string[] =>
+  [0, 1, 2].map((before) =>
+    btoa(" ".repeat(before) + key).slice(
+      Math.ceil((before * 4) / 3),
+      Math.floor(((before + key.length) * 4) / 3),
+    ),
+  );
+
+/** The spellings of a key: as it is, in base64 and in base64url. */
 const keyPattern = (key: string): string =>
-  [inAnyEncoding(key), ...(key.length < shortestKey ? [] : inBase64(key))].join("|");
+  [
+    patternOf(key),
+    ...(key.length < shortestKey ? [] : inBase64(key)).map(
+      // The last character may hold the end of the key and the beginning of the rest.
+      (text) => `${text.replaceAll("+", "[+-]").replaceAll("/", "[/_]")}[\\w+/-]?=*`,
+    ),
+  ].join("|");
+
+/** The key that was searched for last, and its pattern, which costs more than a call. */
+let last: readonly [key: string, pattern: RegExp] | undefined;
 
 /** Whether a text holds a key of 8 characters or more, in one of its spellings; of a PEM, most of its second line. */
 export const holdsKey = (key: string, text: string): boolean => {
-  const searched = key.length > longestKey ? key.slice(100, 148) : key;
-  return key.length >= shortestKey && new RegExp(keyPattern(searched), "i").test(text);
+  if (key.length < shortestKey) return false;
+  if (last?.[0] !== key) {
+    const searched = key.length > longestKey ? key.slice(100, 148) : key;
+    last = [key, new RegExp(keyPattern(searched), "i")];
+  }
+  const [, pattern] = last;
+  return pattern.test(text) || (/[%&\\]/.test(text) && pattern.test(decoded(text)));
 };
 
-/** What stands between the digits of a written telephone number. */
-const separator = "[\\s().,_\\/\\u2010-\\u2015-]{0,3}";
+/** What stands between the digits of a written telephone number, decoded. */
+const separator = `[\\s().,_/+:|*${entity}\\x80-\\xff\\u2010-\\u2015-]{0,3}`;
 
 /** The spellings of an E.164 number: with or without its country code, with separators or without. */
 const numberPattern = (number: string): string => {
   const digits = number.slice(1);
-  const spellings = [0, 1, 2, 3].map((code) =>
-    [...digits.slice(Math.min(code, digits.length - 7))]
-      .map((digit) => `(?:${digit}|%3${digit})`)
-      .join(separator),
-  );
-  return `(?:\\+|%2B|00)?(?:${spellings.join("|")})`;
+  const code = Math.min(3, digits.length - 7);
+  return `(?:\\+|00)?${[...digits.slice(0, code)].map((digit) => `(?:${digit}${separator})?`).join("")}${[...digits.slice(code)].join(separator)}`;
 };
 
 /** A header or a scheme of credentials, and what may be its value. */
@@ -74,10 +88,19 @@ const credentials = /(x-api-key|authorization|bearer|basic)["':=\s]{1,4}(?=\S*\d
 
 const lettersAndDigits = (text: string): string => text.toLowerCase().replace(/[^a-z\d]/g, "");
 
-/** The first three quarters of a key: services cut a key short when they name it. */
-const mostOf = (key: string): string => {
-  const letters = lettersAndDigits(key);
-  return letters.slice(0, Math.max(shortestKey, (letters.length * 3) >> 2));
+/**
+ * What no text may hold of a secret, in letters and digits: the first three quarters, as services cut a key short when
+ * they name it; of a long one each piece, also in base64.
+ */
+const partsOf = (secret: string): readonly string[] => {
+  if (secret.length > longestKey) {
+    return [secret, ...inBase64(secret)].flatMap(
+      (text) => lettersAndDigits(text).match(new RegExp(`.{${pieceLength}}`, "g")) ?? [],
+    );
+  }
+  const letters = lettersAndDigits(secret);
+  const most = letters.slice(0, Math.max(shortestKey, (letters.length * 3) >> 2));
+  return most.length < shortestKey ? [] : [most];
 };
 
 /**
@@ -101,12 +124,17 @@ export const redactor = (
     ].join("|"),
     "gi",
   );
-  const parts = [...keys, ...pieces].map(mostOf).filter(({ length }) => length >= shortestKey);
-  const holds = (text: string): boolean =>
-    text.search(secrets) >= 0 ||
-    credentials.test(text) ||
-    parts.some((part) => lettersAndDigits(text).includes(part));
-  let left = most;
+  const parts = [...keys, ...pieces].flatMap(partsOf);
+  const holds = (given: string): boolean =>
+    [given, decoded(given)].some((text) => {
+      const letters = lettersAndDigits(text);
+      return (
+        text.search(secrets) >= 0 ||
+        credentials.test(text) ||
+        parts.some((part) => letters.includes(part))
+      );
+    });
+  let left = textLimit;
   return {
     holds,
     redact: (given) => {
@@ -114,7 +142,13 @@ export const redactor = (
       const text = String(given);
       left -= text.length;
       if (left < 0) return;
-      const shown = text.replace(secrets, "***");
+      const characters: string[] = text.match(spelled) ?? [];
+      decoded(text).replace(secrets, (found, at: number) => {
+        characters.fill("", at, at + found.length)[at] = "***";
+        return "";
+      });
+      // A key may have in it what is the spelling of a character.
+      const shown = characters.join("").replace(secrets, "***");
       return holds(shown) ? undefined : shown;
     },
   };

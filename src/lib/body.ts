@@ -22,8 +22,8 @@ export interface Body {
   readonly isWhole: boolean;
 }
 
-/** The most chunks of a body: endless empty ones would keep the timer of a deadline from firing. */
-const mostChunks = 32_768;
+/** How many chunks of a body are read: endless empty ones would keep the timer of a deadline from firing. */
+export const maxChunks = 32_768;
 
 /** A chunk's bytes, as many as there really are: the object may claim any `length`. */
 const bytesOf = (chunk: unknown): Uint8Array => {
@@ -33,12 +33,12 @@ const bytesOf = (chunk: unknown): Uint8Array => {
 
 /** Reads the chunks of a body, and cancels what is left of it. */
 interface Chunks {
-  readonly next: () => Promise<{ readonly value?: unknown } | undefined>;
+  readonly next: () => Promise<{ readonly value?: Uint8Array | undefined } | undefined>;
   readonly cancel: () => unknown;
 }
 
 /** The chunks of a stream: of the platform's, or of an iterable one such as Node's. */
-const chunksOf = (body: NonNullable<Request["body"]>): Chunks => {
+export const chunksOf = (body: NonNullable<Request["body"]>): Chunks => {
   if (body.getReader) {
     const reader = body.getReader();
     return { next: () => reader.read(), cancel: () => reader.cancel() };
@@ -74,7 +74,7 @@ export const readBody = async (
   let size = 0;
   let isOver = false;
   try {
-    for (let reads = 0; size <= limit && reads < mostChunks; reads++) {
+    for (let reads = 0; size <= limit && reads < maxChunks; reads++) {
       const { value } = (await next()) ?? {};
       isOver = !value;
       if (isOver) return { bytes: joined(chunks, size), isWhole: true };

@@ -34,6 +34,15 @@ describe("a text is shown without the key and the call's numbers", () => {
     "202_555_0177",
     "202,555,0177",
     "+%31%32%30%32%35%35%35%30%31%37%37",
+    "202%20555%200177",
+    "202%2D555%2D0177",
+    "202%C2%A0555%E2%80%910177",
+    "202\\u00a0555\\u20110177",
+    "202&nbsp;555&#8209;0177",
+    "+1+202+555+0177",
+    "1:202:555:0177",
+    "202|555|0177",
+    "202*555*0177",
     "%2B1%3202555017%37",
   ])("the number %s", (number) => expect(redact(`for ${number}, please`)).toBe("for ***, please"));
 
@@ -135,13 +144,44 @@ test("a key of less than 8 characters may stand in a URL by chance", () => {
   expect(holdsKey("voice123", "https://voice123.test")).toBe(true);
 });
 
+const hex = (character: string) => character.charCodeAt(0).toString(16);
+
+test("a JWT as a key is found as it is, cut short and in each spelling", () => {
+  const jwt = [...Array(9)]
+    .map((_, at) => `eyJ${at}hbGciOi-JIUzI1_NiIsIn${at}R5cCI6IkpXVCJ9`)
+    .join(".");
+  const { redact, holds } = redactor([jwt], []);
+  for (const text of [
+    jwt,
+    jwt.slice(40, 120),
+    btoa(jwt),
+    btoa(`user:${jwt}`).slice(0, 200),
+    base64url(`Bearer ${jwt}`),
+    [...jwt].map((character) => `%${hex(character)}`).join(""),
+  ]) {
+    expect(holds(text), text).toBe(true);
+    expect(redact(`not ${text} again`), text).toBeUndefined();
+  }
+  expect(redact("eyJ0hbGciOi is how each begins, on 2026-11-21")).toMatch(/each/);
+});
+
+test("a key with the spelling of another character in it is found as it is, and spelled once more", () => {
+  for (const odd of ["ak%41%42_\\u0041xyz", "ak&lt;9&#65;_4711", "ak\\nab\\tcd_7"]) {
+    const { redact } = redactor([odd], []);
+    for (const spelling of [odd, encodeURIComponent(odd)])
+      expect(redact(`the key ${spelling}.`), spelling).toBe("the key ***.");
+    expect(holdsKey(odd, `https://voice.test/${odd}`)).toBe(true);
+    expect(holdsKey(odd, `https://voice.test/${encodeURIComponent(odd)}`)).toBe(true);
+  }
+});
+
 describe("a key that is too long for a pattern", () => {
   const line = (at: number) =>
     `${at}KfQ9vZ3LmX7cRt0YbN5hWd2GsJ8pUe4AoB1iVk6TgDwEqCnHxMlSyPzF/a+${at}`;
   const pem = ["-----BEGIN PRIVATE KEY-----", line(1), line(2), line(3), line(4), line(5)].join(
     " ",
   );
-  const { redact: redactPem, holds: holdsPem } = redactor([pem], [], pem.split(" "));
+  const ofPem = () => redactor([pem], [], pem.split(" "));
 
   test.each([
     ["as it is", pem],
@@ -149,14 +189,20 @@ describe("a key that is too long for a pattern", () => {
     ["escaped as in JSON", JSON.stringify(pem.replaceAll(" ", "\n"))],
     ["one line of it", line(3)],
     ["most of a line", line(4).slice(0, 52)],
+    ["in base64", btoa(pem)],
+    ["in base64, behind one character", btoa(`:${pem}`).slice(0, 300)],
+    ["in base64url, behind two", base64url(`u:${pem}`).slice(100)],
+    ["in percent-encoded base64", encodeURIComponent(btoa(pem))],
+    ["percent-encoded throughout", [...pem].map((c) => `%${hex(c)}`).join("")],
+    ["in HTML", pem.replaceAll("/", "&#x2F;").replaceAll("+", "&#43;")],
   ])("is left out %s", (_, text) => {
-    expect(holdsPem(text)).toBe(true);
-    expect(redactPem(`You sent ${text} to us`)).toBeUndefined();
+    expect(ofPem().holds(text)).toBe(true);
+    expect(ofPem().redact(`You sent ${text} to us`)).toBeUndefined();
   });
 
   test("hides nothing else, and may not stand in for any text", () => {
     const text = "The PRIVATE KEY of this application is not known.";
-    expect(redactPem(text)).toBe(text);
+    expect(ofPem().redact(text)).toBe(text);
     const query = encodeURIComponent(pem.replaceAll(/\s+/g, " "));
     expect(holdsKey(pem, `https://voice.test/flow?k=${query}`)).toBe(true);
     expect(holdsKey("a-".repeat(200), "https://voice.test/a-b")).toBe(false);
