@@ -121,12 +121,22 @@ export const recordPlaced = (
   );
   audit(sql, { at, contact, attempt, event: "placed", detail: id ?? undefined });
   sql.all(
-    "update outdial_contact set call_id = ? where contact = ? and attempts = ?",
+    `update outdial_contact set call_id = ?, state = case state when 'unclear' then 'calling' else state end
+     where contact = ? and attempts = ?`,
     id,
     contact,
     attempt,
   );
 };
+
+/** The contacts that may have been called become `unclear`: claims without an answer, when no POST is under way. */
+export const markUnclear = (sql: Sql): void =>
+  sql.transaction(() => {
+    sql.all(
+      `update outdial_contact set state = 'unclear' where state = 'calling' and contact in (
+         select contact from outdial_attempt where state <> 'settled' and state = 'claimed')`,
+    );
+  });
 
 /**
  * Takes a claim back, because nothing was sent, or the service answered that it placed nothing. Not
@@ -298,6 +308,12 @@ export const recordAnswer = (
         key.attempt,
       );
       if (!notified) endUnnotified(sql, key, at, "unknown", detail);
+      else if (stateOf(sql, key) === "claimed") {
+        sql.all(
+          "update outdial_contact set state = 'unclear' where contact = ? and state = 'calling'",
+          key.contact,
+        );
+      }
       break;
     }
     default: {

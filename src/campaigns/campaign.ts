@@ -2,7 +2,7 @@ import type { Received } from "../callbacks/handler.ts";
 import { BadParametersException } from "../errors.ts";
 import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
-import { adjustToClock, adjustToDelay } from "./attempts.ts";
+import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
 import { checkedClock } from "./calling-hours.ts";
 import { type Added, addContacts, type Contact } from "./contacts.ts";
 import { Dialer } from "./dialer.ts";
@@ -119,7 +119,8 @@ export interface Campaign extends Ledger, AsyncDisposable {
    */
   readonly run: (options?: { readonly signal?: AbortSignal | undefined }) => Promise<Progress>;
   /**
-   * Waits until no call is live: each has ended, or was given up. Begins no call; pause before.
+   * Waits until no call is live: each has ended, or was given up. What is only unclear stays so in the ledger.
+   * Begins no call; pause before.
    *
    * @throws what the database throws
    */
@@ -445,6 +446,7 @@ export const open = async (
     sql.lock();
     prepare(sql);
     await identify(sql, settings);
+    markUnclear(sql);
     adjustToClock(sql, clock(), settings.settleTimeout);
     adjustToDelay(sql, clock(), settings.retryDelay);
     const dialer = new Dialer(sql, settings);

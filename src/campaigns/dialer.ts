@@ -15,7 +15,7 @@ import { CallingHours } from "./calling-hours.ts";
 import { isBlocked } from "./do-not-call.ts";
 import type { CampaignSettings } from "./options.ts";
 import { DailyLimit, Pace } from "./pace.ts";
-import { stateOfCampaign, tallyOf } from "./progress.ts";
+import { openIn, stateOfCampaign, tallyOf } from "./progress.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
 import {
   type ContactRow,
@@ -310,8 +310,7 @@ export class Dialer {
   async #dial(): Promise<void> {
     const sql = this.#sql;
     const now = this.#settings.clock();
-    const { calling = 0 } = tallyOf(sql);
-    const wanted = Math.min(mostPerStep, this.#pace.free(now), this.#slots - calling);
+    const wanted = Math.min(mostPerStep, this.#pace.free(now), this.#slots - openIn(tallyOf(sql)));
     if (wanted <= 0 || this.#day.freeAt(now) > now) return;
     const campaign = String(factOf(sql, "id"));
     // Signed before the claim: what can't be signed claims nothing.
@@ -383,8 +382,7 @@ export class Dialer {
       return false;
     }
     if (!this.#hours.at(at, timezone).open) return false;
-    const { calling = 0 } = tallyOf(sql);
-    if (calling >= this.#slots || this.#day.freeAt(at) > at) return false;
+    if (openIn(tallyOf(sql)) >= this.#slots || this.#day.freeAt(at) > at) return false;
     if (!claim(sql, row, at, at + settleTimeout)) return false;
     this.#day.take(at);
     setFact(sql, lastClaim, at);
@@ -426,10 +424,11 @@ export class Dialer {
 
   #wake(): number | undefined {
     const sql = this.#sql;
-    const { waiting = 0, calling = 0 } = tallyOf(sql);
+    const tally = tallyOf(sql);
+    const { waiting = 0 } = tally;
     const times = [nextToGiveUp(sql)];
     if (waiting > 0) times.push(endOf(this.#settings));
-    if (waiting > 0 && calling < this.#slots && stateOfCampaign(sql) === "running") {
+    if (waiting > 0 && openIn(tally) < this.#slots && stateOfCampaign(sql) === "running") {
       times.push(this.nextCall);
     }
     const wake = Math.min(...times);

@@ -4,16 +4,23 @@
  * | disposition | the contact |
  * |---|---|
  * | `completed` | answered, and the call has ended |
- * | `busy`, `no_answer`, `rejected`, `unreachable` | didn't answer at the last attempt |
- * | `refused` | was refused by the service (nothing was placed), or by `prefixes` |
+ * | `flow_error` | answered, and the call ended because its flow failed |
+ * | `busy` | was busy at the last attempt |
+ * | `no_answer` | did not answer the last attempt |
+ * | `rejected` | rejected the last attempt |
+ * | `unreachable` | could not be reached at the last attempt |
+ * | `refused` | was refused by the service, which placed nothing, or by `prefixes` |
  * | `unknown` | may have been called, and no final notification came |
- * | `expired` | wasn't called before `until`, or had 20 answers that asked to wait while others were called |
- * | `canceled` | wasn't called before the campaign was canceled, or its call was canceled |
+ * | `expired` | was not called before `until`, or had 20 answers that asked to wait while others were called |
+ * | `canceled` | was not called before the campaign was canceled, or the call was canceled |
  * | `blocked` | is on the do-not-call list, or was erased before its turn |
- * | `placed` | was called; its notifications go elsewhere (`notified: false`) |
+ * | `placed` | was called; the notifications go elsewhere (`notified: false`) |
+ *
+ * {@link dispositions} has the same as data.
  */
 export type Disposition =
   | "completed"
+  | "flow_error"
   | "busy"
   | "no_answer"
   | "rejected"
@@ -25,43 +32,111 @@ export type Disposition =
   | "blocked"
   | "placed";
 
-/** Where a contact stands: it waits for its turn or its next attempt, is being called, or has ended. */
-export type State = "waiting" | "calling" | Disposition;
+/** What a further attempt may follow on. */
+export type RetryReason = "busy" | "no_answer" | "rejected" | "unreachable";
 
-/** The dispositions that a failed call has by its own reason; another reason counts as `unreachable`. */
-const failed: ReadonlySet<string> = new Set([
-  "busy",
-  "no_answer",
-  "rejected",
-  "unreachable",
-  "canceled",
-]);
+/** What a disposition means. */
+export interface DispositionFacts {
+  /** The end of a sentence that begins with "The contact". */
+  readonly meaning: string;
+  /** Whether it is a `RetryReason`: another attempt may follow. */
+  readonly retry: boolean;
+}
 
-/** No contact has ended in any way. In the order of reports. */
-export const noneEnded: Readonly<Record<Disposition, number>> = {
-  completed: 0,
-  busy: 0,
-  no_answer: 0,
-  rejected: 0,
-  unreachable: 0,
-  refused: 0,
-  unknown: 0,
-  expired: 0,
-  canceled: 0,
-  blocked: 0,
-  placed: 0,
+/** A row of the table. */
+interface Row extends DispositionFacts {
+  /** The notifications that end a contact so by their `reason`. */
+  readonly ends?: readonly string[];
+}
+
+type Table = {
+  readonly [Name in Disposition]: Row & { readonly retry: Name extends RetryReason ? true : false };
 };
 
-export const isDisposition = (state: string): state is Disposition =>
-  Object.hasOwn(noneEnded, state);
+const failed = ["call.failed"];
+
+/** All that is known of each disposition, in the order of reports. */
+const table: Table = {
+  completed: { meaning: "answered, and the call has ended", retry: false },
+  flow_error: {
+    meaning: "answered, and the call ended because its flow failed",
+    retry: false,
+    ends: ["call.completed", "call.failed"],
+  },
+  busy: { meaning: "was busy at the last attempt", retry: true, ends: failed },
+  no_answer: { meaning: "did not answer the last attempt", retry: true, ends: failed },
+  rejected: { meaning: "rejected the last attempt", retry: true, ends: failed },
+  unreachable: { meaning: "could not be reached at the last attempt", retry: true, ends: failed },
+  refused: {
+    meaning: "was refused by the service, which placed nothing, or by `prefixes`",
+    retry: false,
+  },
+  unknown: { meaning: "may have been called, and no final notification came", retry: false },
+  expired: {
+    meaning:
+      "was not called before `until`, or had 20 answers that asked to wait while others were called",
+    retry: false,
+  },
+  canceled: {
+    meaning: "was not called before the campaign was canceled, or the call was canceled",
+    retry: false,
+    ends: failed,
+  },
+  blocked: { meaning: "is on the do-not-call list, or was erased before its turn", retry: false },
+  placed: {
+    meaning: "was called; the notifications go elsewhere (`notified: false`)",
+    retry: false,
+  },
+};
+
+/**
+ * How a contact can end, and what that means, in the order of reports.
+ *
+ * @example Name each way to end
+ * ```ts
+ * import { dispositions } from "outdial/campaigns";
+ *
+ * const reasons = Object.entries(dispositions).filter(([, { retry }]) => retry);
+ * console.log(reasons.map(([name]) => name).join(", ")); // busy, no_answer, rejected, unreachable
+ * ```
+ */
+export const dispositions: Readonly<Record<Disposition, DispositionFacts>> = table;
+
+/**
+ * Where a contact stands: it waits for its turn or its next attempt, is being called, may have been called, or
+ * has ended.
+ */
+export type State = "waiting" | "calling" | "unclear" | Disposition;
+
+export const isDisposition = (state: string): state is Disposition => Object.hasOwn(table, state);
 
 /** All of them, in the order of reports. */
-export const dispositions: readonly Disposition[] = Object.keys(noneEnded).filter(isDisposition);
+export const dispositionNames: readonly Disposition[] = Object.keys(table).filter(isDisposition);
 
-const isFailure = (reason: string): reason is Disposition => failed.has(reason);
+/** All of them, in the order of reports. */
+export const states: readonly State[] = ["waiting", "calling", "unclear", ...dispositionNames];
 
-/** The disposition of a contact after a final notification. */
+export const isState = (state: string): state is State => states.some((each) => each === state);
+
+const isWhole = <T>(all: Readonly<Partial<Record<State, T>>>): all is Record<State, T> =>
+  states.every((each) => Object.hasOwn(all, each));
+
+/** A value for each state, in the order of reports. */
+export const byState = <T>(of: (state: State) => T): Readonly<Record<State, T>> => {
+  const all: Partial<Record<State, T>> = {};
+  for (const each of states) all[each] = of(each);
+  if (isWhole(all)) return all;
+  throw new TypeError("a state has no value");
+};
+
+export const isRetryReason = (name: unknown): name is RetryReason =>
+  typeof name === "string" && isDisposition(name) && table[name].retry;
+
+/** All of them, in the order of reports. */
+export const retryReasons: readonly RetryReason[] = dispositionNames.filter(isRetryReason);
+
+/** The disposition of a contact after a final notification; a failure by another reason is `unreachable`. */
 export const dispositionOf = (type: string, reason = ""): Disposition => {
-  if (type === "call.completed") return "completed";
-  return isFailure(reason) ? reason : "unreachable";
+  if (isDisposition(reason) && table[reason].ends?.includes(type)) return reason;
+  return type === "call.completed" ? "completed" : "unreachable";
 };

@@ -3,6 +3,7 @@ export type LedgerReason =
   | "in_use"
   | "other_campaign"
   | "newer"
+  | "unknown_state"
   | "not_a_ledger"
   | "damaged"
   | "busy"
@@ -15,6 +16,8 @@ const messages: Readonly<Record<LedgerReason, string>> = {
   in_use: "The ledger is in use: another process dials from it",
   other_campaign: "The ledger is that of another campaign: its sender, flow or service is another",
   newer: "The ledger was written by a newer version of this package",
+  unknown_state:
+    "The ledger has a state of a contact that no version of this package writes: another program has changed it",
   not_a_ledger: "The database is not an outdial ledger",
   damaged:
     "The ledger is damaged: the file was copied while it was written, or without its -journal. Use the original file, with the -journal beside it",

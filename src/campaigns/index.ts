@@ -13,10 +13,15 @@
 export type { Window } from "./calling-hours.ts";
 export { type Campaign, openCampaign } from "./campaign.ts";
 export type { Added, Contact, RefusedContact } from "./contacts.ts";
-export type { Disposition } from "./disposition.ts";
+export {
+  type Disposition,
+  type DispositionFacts,
+  dispositions,
+  type RetryReason,
+} from "./disposition.ts";
 export { LedgerException, type LedgerReason } from "./errors.ts";
 export { type Ledger, type LedgerOptions, openLedger, type Result } from "./ledger.ts";
-export type { CampaignOptions, CampaignService, RetryReason } from "./options.ts";
+export type { CampaignOptions, CampaignService } from "./options.ts";
 export type { Progress } from "./progress.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";
 export type { Synced, SyncOptions, SyncPlan } from "./sync.ts";

@@ -5,7 +5,17 @@ import { type Disposition, isDisposition } from "./disposition.ts";
 import { blockAll, numbersIn } from "./do-not-call.ts";
 import { type Progress, progressOf } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
-import { type AuditEntry, isErased, numberIn, readAudit, requireTables, textIn } from "./tables.ts";
+import {
+  type AuditEntry,
+  isCurrent,
+  isErased,
+  numberIn,
+  prepareTables,
+  readAudit,
+  requireTables,
+  stateIn,
+  textIn,
+} from "./tables.ts";
 
 /** The result of a contact. */
 export interface Result {
@@ -40,13 +50,13 @@ export interface Ledger {
    * How many contacts are in each state: it costs the same for a short and for a long list.
    *
    * @throws {LedgerException} `busy`, from `openLedger` only: of a campaign that dials it returns what was
-   * known last, after 100 ms at most
+   * known last, after 100 ms at most; `unknown_state`
    */
   readonly progress: () => Progress;
   /**
    * The result of each contact, in the order of the list; read a page at a time.
    *
-   * @throws {LedgerException} `busy`, while another program writes to the file
+   * @throws {LedgerException} `busy`, while another program writes to the file; `unknown_state`
    */
   readonly results: () => Iterable<Result>;
   /**
@@ -81,7 +91,7 @@ export function* readResults(sql: Sql): Generator<Result, void> {
     );
     for (const row of rows) {
       const to_number = String(row.to_number);
-      const state = String(row.state);
+      const state = stateIn(row.state);
       last = Number(row.contact);
       yield {
         contact: last,
@@ -116,12 +126,30 @@ const LedgerOptionsSchema: GenericSchema<unknown, LedgerOptions> = strictObject(
 );
 
 /**
+ * Brings the ledger of an older version up to date. No process may dial from it meanwhile, as it writes as the older
+ * version does.
+ *
+ * @throws {LedgerException} `in_use`
+ */
+const migrateUnlessInUse = (storage: Storage, sql: Sql): void => {
+  if (isCurrent(sql)) return;
+  const alone = sqlOf(storage);
+  try {
+    alone.lock();
+    prepareTables(alone);
+  } finally {
+    alone.close();
+  }
+};
+
+/**
  * Opens the ledger of a campaign to look at it, or to block a number, also while another process dials
  * from it.
  *
  * @param storage - the database that a campaign lives in
  * @param options - the campaign's secret, where numbers were erased and others are to be blocked
- * @throws {LedgerException} `not_a_ledger`, `newer`, `busy` or `damaged`
+ * @throws {LedgerException} `not_a_ledger`, `newer`, `busy` or `damaged`; `in_use`, while an older version of this
+ * package dials from it
  * @throws {BadParametersException} (`placed: "no"`) when it is no database, or an option breaks its rule
  *
  * @example Export the results of a list
@@ -152,6 +180,7 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Ledge
   const { secret } = check(LedgerOptionsSchema, () => options, "options");
   const sql = sqlOf(storage);
   requireTables(sql);
+  migrateUnlessInUse(storage, sql);
   return {
     progress: () => progressOf(sql),
     results: () => readResults(sql),

@@ -100,8 +100,8 @@ const recordEnd = (
  */
 const isCorrection = (sql: Sql, { contact }: Attempt, { type }: CallEvent): boolean => {
   const state = contactOf(sql, contact)?.state;
-  const goesOn = state === "waiting" || state === "calling";
-  return state === "unknown" || (goesOn && type === "call.completed");
+  const hasNotEnded = state === "waiting" || state === "calling" || state === "unclear";
+  return state === "unknown" || (hasNotEnded && type === "call.completed");
 };
 
 /** Claims an attempt that the service had refused, and now notifies of: so nobody is called twice. */

@@ -5,9 +5,7 @@ import { CallParams } from "../calls/params.ts";
 import { fieldsOf, isFunction, isText, presence } from "../lib/check.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
-
-/** What a further attempt may follow on. */
-export type RetryReason = "busy" | "no_answer" | "rejected" | "unreachable";
+import { isRetryReason, type RetryReason, retryReasons } from "./disposition.ts";
 
 /** What a campaign knows of a carrier. */
 export type CampaignService = Pick<Service, "name" | "account" | "callsPerSecond">;
@@ -194,8 +192,6 @@ const isService = (value: unknown): boolean => {
 const isTexts = (value: unknown, shape: RegExp): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === "string" && shape.test(each));
 
-const retryReasons: readonly unknown[] = ["busy", "no_answer", "rejected", "unreachable"];
-
 /** The rules of the options and their defaults, in the order of their issues. */
 export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = strictObject(
   {
@@ -222,8 +218,8 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
     ),
     retryOn: optional(
       custom<readonly RetryReason[]>(
-        (value) => Array.isArray(value) && value.every((each) => retryReasons.includes(each)),
-        "must be a list of busy, no_answer, rejected and unreachable",
+        (value) => Array.isArray(value) && value.every(isRetryReason),
+        `must be a list of some of ${retryReasons.join(", ")}`,
       ),
       ["busy", "no_answer"] as const,
     ),

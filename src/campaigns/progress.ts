@@ -1,6 +1,6 @@
-import { type Disposition, dispositions, noneEnded, type State } from "./disposition.ts";
+import { byState, type Disposition, type State } from "./disposition.ts";
 import type { Sql } from "./sqlite.ts";
-import { audit, factOf, setFact } from "./tables.ts";
+import { audit, factOf, setFact, stateIn } from "./tables.ts";
 
 /** How far a campaign is: how many contacts are in each state. */
 export type Progress = Readonly<Record<Disposition, number>> & {
@@ -12,16 +12,24 @@ export type Progress = Readonly<Record<Disposition, number>> & {
   readonly contacts: number;
   /** For their first or their next attempt. */
   readonly waiting: number;
-  /** Calls that are live, or may be. */
+  /** Calls that are live. */
   readonly calling: number;
+  /** Contacts that may have been called: their notifications or `settleTimeout` decide it. */
+  readonly unclear: number;
 };
 
-export const tallyOf = (sql: Sql): Readonly<Record<string, number>> =>
+type Tally = Readonly<Partial<Record<State, number>>>;
+
+/** @throws {LedgerException} `unknown_state` */
+export const tallyOf = (sql: Sql): Tally =>
   Object.fromEntries(
     sql
       .all("select state, contacts from outdial_tally")
-      .map(({ state, contacts }) => [String(state), Number(contacts)]),
+      .map(({ state, contacts }) => [stateIn(state), Number(contacts)]),
   );
+
+/** How many contacts hold a slot: an unclear call may be live. */
+export const openIn = ({ calling = 0, unclear = 0 }: Tally): number => calling + unclear;
 
 /** Adds new contacts to the tally: the trigger counts changes only. */
 export const addToTally = (sql: Sql, state: "waiting" | "blocked", contacts: number): void => {
@@ -52,17 +60,12 @@ export const setStateOfCampaign = (
 
 /** The counts of a progress. `of` gives how many contacts are in a state. */
 export const countsOf = (of: (state: State) => number): Omit<Progress, "state" | "reason"> => {
-  const ended: Record<Disposition, number> = { ...noneEnded };
-  for (const each of dispositions) ended[each] = of(each);
-  const waiting = of("waiting");
-  const calling = of("calling");
-  const open = waiting + calling;
+  const counts = byState(of);
+  const { waiting, calling, unclear } = counts;
   return {
-    done: open === 0,
-    contacts: Object.values(ended).reduce((total, each) => total + each, open),
-    waiting,
-    calling,
-    ...ended,
+    done: waiting + calling + unclear === 0,
+    contacts: Object.values(counts).reduce((total, each) => total + each, 0),
+    ...counts,
   };
 };
 

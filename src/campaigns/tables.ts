@@ -1,9 +1,6 @@
-import { type Disposition, dispositionOf, type State } from "./disposition.ts";
+import { type Disposition, isDisposition, isState, type State } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
 import type { Param, Row, Sql, Value } from "./sqlite.ts";
-
-/** What this version reads and writes. */
-const version = 1;
 
 /**
  * A contact is a row, and its telephone is there once. A claim is a row of `outdial_attempt`, and its
@@ -15,7 +12,7 @@ const version = 1;
  * `list`: which `add` or `sync` wrote the row. `wait`: milliseconds from the last event until `due`.
  * `outcome`: how the last attempt ended.
  */
-const tables = [
+const firstTables = [
   "create table outdial_fact (name text primary key, value) without rowid",
   `create table outdial_contact (
     contact integer primary key,
@@ -68,6 +65,25 @@ const tables = [
    end`,
 ];
 
+/**
+ * What brings a ledger from each version to the next. A new ledger takes every step, too, so that its tables are those
+ * of an older one. A step never changes once it is released; a new state of a contact needs one as well, which may be
+ * empty, so that no older version reads it.
+ */
+const steps: readonly (readonly string[])[] = [
+  firstTables,
+  // A contact that may have been called is `unclear`, and no more `calling`.
+  [
+    `update outdial_contact set state = 'unclear' where state = 'calling' and exists (
+       select 1 from outdial_attempt
+       where outdial_attempt.contact = outdial_contact.contact and attempt = attempts
+       and outdial_attempt.state = 'claimed')`,
+  ],
+];
+
+/** What this version reads and writes. */
+const version = steps.length;
+
 /** A fact about the campaign itself, by name. */
 export const factOf = (sql: Sql, name: string): Value =>
   sql.all("select value from outdial_fact where name = ?", name)[0]?.value ?? null;
@@ -83,23 +99,39 @@ export const setFact = (sql: Sql, name: string, value: Param): void => {
 const isThere = (sql: Sql): boolean =>
   sql.all("select 1 from sqlite_master where type = 'table' and name = 'outdial_fact'").length > 0;
 
-/** @throws {LedgerException} `not_a_ledger` or `newer` */
-export const requireTables = (sql: Sql): void => {
-  if (!isThere(sql)) throw new LedgerException("not_a_ledger");
-  if (Number(factOf(sql, "version")) > version) throw new LedgerException("newer");
+/**
+ * The version that wrote the ledger.
+ *
+ * @throws {LedgerException} `not_a_ledger` or `newer`
+ */
+const versionOf = (sql: Sql): number => {
+  const written = isThere(sql) ? Number(factOf(sql, "version")) : 0;
+  if (!(written >= 1)) throw new LedgerException("not_a_ledger");
+  if (written > version) throw new LedgerException("newer");
+  return written;
 };
 
+/** @throws {LedgerException} `not_a_ledger` or `newer` */
+export const requireTables = (sql: Sql): void => void versionOf(sql);
+
+/** Whether this version wrote the ledger last, and no older one. */
+export const isCurrent = (sql: Sql): boolean => versionOf(sql) === version;
+
 /**
- * Makes the tables where there are none.
+ * Makes the tables where there are none, and brings those of an older version up to date: all of it or nothing. No
+ * other process may dial from the ledger.
  *
- * @throws {LedgerException} `newer`
+ * @throws {LedgerException} `newer`; `damaged`
  */
-export const prepareTables = (sql: Sql): void =>
+export const prepareTables = (sql: Sql): void => {
+  requireWhole(sql);
   sql.transaction(() => {
-    if (isThere(sql)) return requireTables(sql);
-    for (const table of tables) sql.all(table);
+    const written = isThere(sql) ? versionOf(sql) : 0;
+    if (written === version) return;
+    for (const statement of steps.slice(written).flat()) sql.all(statement);
     setFact(sql, "version", version);
   });
+};
 
 /** What holds in every ledger that is whole; each finds a row that breaks it. */
 const violations = [
@@ -113,23 +145,24 @@ const violations = [
 ];
 
 /**
- * Marks a file as open, and checks it if its last process didn't close it: it may be a copy that was
- * made while it was written.
+ * Checks a file that its last process didn't close: it may be a copy that was made while it was written.
  *
  * @throws {LedgerException} `damaged`
  */
+const requireWhole = (sql: Sql): void => {
+  if (!sql.isFile || !isThere(sql) || factOf(sql, "open") !== 1) return;
+  const [{ integrity_check } = {}] = sql.all("pragma integrity_check(1)");
+  const isWhole =
+    integrity_check === "ok" &&
+    violations.every((violation) => sql.all(`${violation} limit 1`).length === 0);
+  if (!isWhole) throw new LedgerException("damaged");
+  // The check doesn't count the entries of a partial index.
+  for (const index of ["outdial_due", "outdial_open"]) sql.all(`reindex ${index}`);
+};
+
+/** Marks a file as open: who opens it after a crash checks it. */
 export const markOpen = (sql: Sql): void => {
-  if (!sql.isFile) return;
-  if (factOf(sql, "open") === 1) {
-    const [{ integrity_check } = {}] = sql.all("pragma integrity_check(1)");
-    const isWhole =
-      integrity_check === "ok" &&
-      violations.every((violation) => sql.all(`${violation} limit 1`).length === 0);
-    if (!isWhole) throw new LedgerException("damaged");
-    // The check doesn't count the entries of a partial index.
-    for (const index of ["outdial_due", "outdial_open"]) sql.all(`reindex ${index}`);
-  }
-  sql.transaction(() => setFact(sql, "open", 1));
+  if (sql.isFile) sql.transaction(() => setFact(sql, "open", 1));
 };
 
 /** Marks a file as closed: everything that was written is in it. */
@@ -200,9 +233,9 @@ export interface ContactRow {
   /** JSON. */
   readonly variables: string | undefined;
   readonly listed: boolean;
-  readonly state: string;
+  readonly state: State;
   /** How the last attempt ended; `undefined` before the first end. */
-  readonly outcome: string | undefined;
+  readonly outcome: Disposition | undefined;
   /** Why, for people. */
   readonly reason: string | undefined;
   readonly attempts: number;
@@ -216,6 +249,25 @@ export const textIn = (value: Value | undefined): string | undefined =>
 export const numberIn = (value: Value | undefined): number | undefined =>
   typeof value === "number" ? value : undefined;
 
+/**
+ * A state that is stored.
+ *
+ * @throws {LedgerException} `unknown_state`
+ */
+export const stateIn = (value: Value | undefined): State => {
+  const state = String(value);
+  if (isState(state)) return state;
+  throw new LedgerException("unknown_state");
+};
+
+/** How an attempt has ended, as it is stored. */
+const outcomeIn = (value: Value | undefined): Disposition | undefined => {
+  if (value === null || value === undefined) return;
+  const state = stateIn(value);
+  if (isDisposition(state)) return state;
+  throw new LedgerException("unknown_state");
+};
+
 export const contactIn = (row: Row): ContactRow => ({
   contact: Number(row.contact),
   to_number: String(row.to_number),
@@ -223,8 +275,8 @@ export const contactIn = (row: Row): ContactRow => ({
   timezone: String(row.timezone),
   variables: textIn(row.variables),
   listed: row.listed === 1,
-  state: String(row.state),
-  outcome: textIn(row.outcome),
+  state: stateIn(row.state),
+  outcome: outcomeIn(row.outcome),
   reason: textIn(row.reason),
   attempts: Number(row.attempts),
   deferrals: Number(row.deferrals),
@@ -256,7 +308,7 @@ interface Change {
 export const move = (
   sql: Sql,
   row: ContactRow,
-  state: Exclude<State, "calling">,
+  state: Exclude<State, "calling" | "unclear">,
   { at, reason, wait = 0 }: Change,
 ): void => {
   const { contact, attempts } = row;
@@ -279,20 +331,25 @@ export const move = (
   audit(sql, { at, contact, attempt: attempts || undefined, event: state, detail: reason });
 };
 
-/** How a contact has ended that was called; an earlier attempt may have been completed after all. */
-const endOfCalled = ({ outcome }: ContactRow): Disposition =>
-  outcome === "completed" ? outcome : dispositionOf("call.failed", outcome);
-
-/** Ends a contact that waits: as its last attempt did, or as `uncalled` if there was none. */
+/**
+ * Ends a contact that waits: as its last attempt did, or as `uncalled` if there was none.
+ *
+ * @throws {LedgerException} `unknown_state`
+ */
 export const end = (
   sql: Sql,
   row: ContactRow,
   uncalled: Disposition,
   { at, reason }: Change,
-): void =>
-  row.attempts > 0
-    ? move(sql, row, endOfCalled(row), { at, reason: row.reason })
-    : move(sql, row, uncalled, { at, reason });
+): void => {
+  if (row.attempts === 0) {
+    move(sql, row, uncalled, { at, reason });
+    return;
+  }
+  // Who waits for another attempt has the outcome of the last one.
+  if (!row.outcome) throw new LedgerException("unknown_state");
+  move(sql, row, row.outcome, { at, reason: row.reason });
+};
 
 /** How many waiting contacts are ended in one transaction. */
 const endPage = 1_000;

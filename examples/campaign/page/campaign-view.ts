@@ -1,4 +1,4 @@
-import type { Progress } from "outdial/campaigns";
+import { dispositions, type Progress } from "outdial/campaigns";
 import { box, button, by, make, setText } from "./elements.ts";
 import type { Uploaded, View } from "./server.ts";
 
@@ -35,11 +35,15 @@ const planned = ({ plan, recorded }: View): string => {
 };
 
 /** How far the campaign is, in a sentence. */
-const progressText = ({ plan }: View, { contacts, waiting, calling }: Progress): string => {
-  if (waiting + calling === 0) return `All ${number(contacts)} have ended.`;
+const progressText = (
+  { plan }: View,
+  { contacts, waiting, calling, unclear }: Progress,
+): string => {
+  if (waiting + calling + unclear === 0) return `All ${number(contacts)} have ended.`;
   const parts = [
     `${number(waiting)} waiting`,
     calling > 0 ? `${number(calling)} calling` : "",
+    unclear > 0 ? `${number(unclear)} unclear` : "",
     waiting > 0 ? `about ${durationText(waiting / (plan.rate ?? 1))} left` : "",
   ];
   return `${parts.filter(Boolean).join(", ")}.`;
@@ -52,20 +56,16 @@ const nextStep = ({ contacts, state, done }: Progress): string | undefined => {
   return state === "paused" ? "start" : undefined;
 };
 
-const shown = [
-  "waiting",
-  "calling",
-  "completed",
-  "busy",
-  "no_answer",
-  "rejected",
-  "unreachable",
-  "refused",
-  "unknown",
-  "expired",
-  "canceled",
-  "blocked",
-] as const;
+/** States that are counted also when no contact is in them. */
+const always = ["waiting", "calling"];
+
+/** The counts of a progress, by their states, in the order of reports. */
+const countsOf = (progress: Progress): readonly (readonly [state: string, count: number])[] => {
+  const shown = [...always, "unclear", ...Object.keys(dispositions)];
+  return Object.entries(progress).flatMap(([name, count]) =>
+    shown.includes(name) && typeof count === "number" ? [[name, count]] : [],
+  );
+};
 
 /** The label of the state. */
 const stateOf = ({ state, done, contacts, waiting, reason = "" }: Progress): string => {
@@ -77,7 +77,7 @@ const stateOf = ({ state, done, contacts, waiting, reason = "" }: Progress): str
 
 /** Shows the progress of a campaign. */
 export const showProgress = (view: View, progress: Progress): void => {
-  const { contacts, waiting, calling, state, done, unknown } = progress;
+  const { contacts, waiting, calling, unclear, state, done, unknown } = progress;
   setText("title", view.name);
   setText("state", stateOf(progress));
   box("state").className = `state ${done && contacts > 0 ? "done" : state}`;
@@ -96,12 +96,12 @@ export const showProgress = (view: View, progress: Progress): void => {
   box("so-far").hidden = contacts === 0;
   const bar = by("ended", HTMLProgressElement);
   bar.max = Math.max(1, contacts);
-  bar.value = contacts - waiting - calling;
+  bar.value = contacts - waiting - calling - unclear;
   box("counts").replaceChildren(
-    ...shown
-      .filter((name) => progress[name] > 0 || name === "waiting" || name === "calling")
-      .map((name) =>
-        make("div", make("dt", name.replace("_", " ")), make("dd", number(progress[name]))),
+    ...countsOf(progress)
+      .filter(([name, count]) => count > 0 || always.includes(name))
+      .map(([name, count]) =>
+        make("div", make("dt", name.replace("_", " ")), make("dd", number(count))),
       ),
   );
   box("unknown").hidden = unknown === 0;

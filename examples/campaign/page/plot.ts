@@ -1,4 +1,4 @@
-import type { Progress } from "outdial/campaigns";
+import { dispositions, type Progress } from "outdial/campaigns";
 import type { Sample } from "outdial/campaigns/workers";
 import uPlot from "uplot";
 import { box, make } from "./elements.ts";
@@ -12,19 +12,27 @@ interface Line {
   readonly of: (progress: Progress) => number;
 }
 
+/** How many contacts ended so that another attempt could follow. */
+const notReached = (progress: Progress): number =>
+  Object.entries(progress)
+    .filter(([name]) =>
+      Object.entries(dispositions).some(([each, { retry }]) => retry && each === name),
+    )
+    .reduce((total, [, count]) => total + Number(count), 0);
+
 const lines: readonly Line[] = [
   {
     label: "ended",
     colour: "--soft",
     dash: [],
-    of: ({ contacts, waiting, calling }) => contacts - waiting - calling,
+    of: ({ contacts, waiting, calling, unclear }) => contacts - waiting - calling - unclear,
   },
   { label: "completed", colour: "--good", dash: [], of: ({ completed }) => completed },
   {
     label: "not reached",
     colour: "--warn",
     dash: [8, 4],
-    of: ({ busy, no_answer, rejected, unreachable }) => busy + no_answer + rejected + unreachable,
+    of: notReached,
   },
   { label: "unknown", colour: "--bad", dash: [2, 4], of: ({ unknown }) => unknown },
   { label: "calling", colour: "--main", dash: [12, 3, 3, 3], of: ({ calling }) => calling },

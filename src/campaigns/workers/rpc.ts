@@ -1,7 +1,7 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
-import { type Disposition, dispositions, isDisposition } from "../disposition.ts";
+import { states as contactStates, type Disposition, isDisposition } from "../disposition.ts";
 import { isLedgerReason, LedgerException } from "../errors.ts";
 import type { Result } from "../ledger.ts";
 import type { CampaignOptions } from "../options.ts";
@@ -100,7 +100,7 @@ const isProgress = (value: unknown): value is Progress =>
   states.includes(value.state) &&
   typeof value.done === "boolean" &&
   isOptional(isString)(value.reason) &&
-  ["contacts", "waiting", "calling", ...dispositions].every((name) => isNumber(value[name]));
+  ["contacts", ...contactStates].every((name) => isNumber(value[name]));
 
 const isSample = (value: unknown): value is Sample =>
   isProgress(value) && "at" in value && isNumber(value.at);

@@ -1,5 +1,6 @@
 import { isFinal } from "../../callbacks/event.ts";
 import { type Opened, open } from "../campaign.ts";
+import { byState } from "../disposition.ts";
 import { LedgerException } from "../errors.ts";
 import type { CampaignOptions } from "../options.ts";
 import type { Progress } from "../progress.ts";
@@ -71,6 +72,9 @@ const sample = (sql: Sql, progress: Progress, now: number): void => {
   );
 };
 
+/** What a sample of an older version lacks. */
+const none = byState(() => 0);
+
 /** How far it had come, in order of time. */
 const historyOf = (sql: Sql): readonly Sample[] => {
   const [{ first, last } = {}] = sql.all(
@@ -79,7 +83,7 @@ const historyOf = (sql: Sql): readonly Sample[] => {
   const step = Math.max(sampleInterval, Math.ceil((Number(last) - Number(first)) / mostSamples));
   return sql
     .all("select max(at) as at, progress from outdial_sample group by at / ? order by at", step)
-    .map(({ at, progress }) => ({ ...JSON.parse(String(progress)), at: Number(at) }));
+    .map(({ at, progress }) => ({ ...none, ...JSON.parse(String(progress)), at: Number(at) }));
 };
 
 /** What a shard takes out of the Worker's environment: none of it is stored. */

@@ -219,7 +219,7 @@ const callContacts = async (
     const never = progress.waiting > 0 ? Number.POSITIVE_INFINITY : now;
     const nextCall = campaign.nextCall ?? never;
     const measured = speed.measure(progress, now);
-    const isLimited = progress.calling >= concurrency;
+    const isLimited = progress.calling + progress.unclear >= concurrency;
     const isFull = isLimited && measured === 0;
     const end = campaign.lastCall(isLimited && measured ? Math.min(rate, measured) : rate) ?? never;
     const trouble = campaign.busy ? "another program holds the ledger" : troubleNow();

@@ -1,8 +1,18 @@
-import type { CampaignOptions, Window } from "../../campaigns/index.ts";
+import {
+  type CampaignOptions,
+  dispositions,
+  type RetryReason,
+  type Window,
+} from "../../campaigns/index.ts";
 import type { Service } from "../../service.ts";
 import { carrierFlags, keyOf } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { variableName } from "./csv.ts";
+
+const isRetryReason = (name: string): name is RetryReason =>
+  Object.entries(dispositions).some(([each, { retry }]) => retry && each === name);
+
+const retryReasons: readonly RetryReason[] = Object.keys(dispositions).filter(isRetryReason);
 
 /** The options of `outdial dial`. */
 export const dialFlags = {
@@ -60,7 +70,7 @@ export const dialFlags = {
   "retry-on": {
     type: "string",
     value: "reasons",
-    help: "busy, no_answer, rejected, unreachable; default busy,no_answer",
+    help: `${retryReasons.join(", ")}; default busy,no_answer`,
     sets: "retryOn",
   },
   "retry-after": {
@@ -210,12 +220,9 @@ export const decimalOf = (text: string): number =>
   /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
 
 const retryOnOf = (text: string): NonNullable<CampaignOptions["retryOn"]> => {
-  const known = ["busy", "no_answer", "rejected", "unreachable"] as const;
-  return text.split(",").map((name) => {
-    const reason = known.find((each) => each === name.trim());
-    if (!reason) throw new UsageError(`--retry-on takes ${known.join(", ")}`);
-    return reason;
-  });
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every(isRetryReason)) return names;
+  throw new UsageError(`--retry-on takes ${retryReasons.join(", ")}`);
 };
 
 /**

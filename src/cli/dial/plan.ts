@@ -41,7 +41,7 @@ export const progressAfter = (
     contacts: progress.contacts + added + blocked,
     blocked: progress.blocked + blocked + newlyBlocked,
     canceled: progress.canceled + removed - restored,
-    done: waiting + progress.calling === 0,
+    done: waiting + progress.calling + progress.unclear === 0,
   };
 };
 

@@ -1,4 +1,4 @@
-import type { Progress } from "../../campaigns/index.ts";
+import { dispositions, type Progress } from "../../campaigns/index.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Seconds in their two largest units: `2 h 5 min`. */
@@ -55,25 +55,11 @@ export class Speed {
 
 const barLength = 20;
 
-const endings = [
-  "completed",
-  "busy",
-  "no_answer",
-  "rejected",
-  "unreachable",
-  "refused",
-  "unknown",
-  "expired",
-  "canceled",
-  "blocked",
-  "placed",
-] as const satisfies readonly (keyof Progress)[];
-
 /** How many contacts ended how: `2 completed, 1 no answer`. */
 const endingsText = (progress: Progress): string =>
-  endings
-    .filter((name) => progress[name] > 0)
-    .map((name) => `${progress[name]} ${name.replace("_", " ")}`)
+  Object.entries(progress)
+    .filter(([name, count]) => Object.hasOwn(dispositions, name) && Number(count) > 0)
+    .map(([name, count]) => `${count} ${name.replace("_", " ")}`)
     .join(", ");
 
 const waitingText = ({ waiting, calling }: Progress, state: RunState): string => {
@@ -99,8 +85,8 @@ const waitingText = ({ waiting, calling }: Progress, state: RunState): string =>
  * @param width - columns; a part that does not fit is left out
  */
 export const statusLine = (progress: Progress, state: RunState, width: number): string => {
-  const { contacts, waiting, calling } = progress;
-  const done = contacts - waiting - calling;
+  const { contacts, waiting, calling, unclear } = progress;
+  const done = contacts - waiting - calling - unclear;
   const filled = contacts > 0 ? Math.floor((done / contacts) * barLength) : 0;
   const parts = [
     `${done}/${contacts} done`,
@@ -123,8 +109,8 @@ export const summaryLines = (
   progress: Progress,
   { ledger, interrupted }: { readonly ledger: string; readonly interrupted: boolean },
 ): readonly string[] => {
-  const { contacts, waiting, calling, unknown, state, reason } = progress;
-  const done = contacts - waiting - calling;
+  const { contacts, waiting, calling, unclear, unknown, state, reason } = progress;
+  const done = contacts - waiting - calling - unclear;
   const ended = endingsText(progress);
   const results = `outdial results ${ledger} > results.csv`;
   return [

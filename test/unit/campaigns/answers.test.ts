@@ -151,7 +151,8 @@ it("who is unknown has the answer to the request as the reason", async () => {
 describe("a final notification", () => {
   it.each([
     ["call.completed", "normal", "completed"],
-    ["call.completed", "flow_error", "completed"],
+    ["call.completed", "flow_error", "flow_error"],
+    ["call.completed", "busy", "completed"],
     ["call.failed", "busy", "busy"],
     ["call.failed", "no_answer", "no_answer"],
     ["call.failed", "rejected", "rejected"],

@@ -197,7 +197,7 @@ describe("5: the signed URL of an attempt says which it is", () => {
     await stage.campaign.add(people(2));
     stage.answer = unavailable;
     await stage.play();
-    expect(stage.campaign.progress()).toMatchObject({ calling: 2 });
+    expect(stage.campaign.progress()).toMatchObject({ calling: 0, unclear: 2 });
     expect(await stage.tell(0, "call.failed", "busy")).toBe(true);
     expect(await stage.tell(1, "call.completed", "normal")).toBe(true);
     expect(stage.campaign.progress()).toMatchObject({ done: true, busy: 1, completed: 1 });

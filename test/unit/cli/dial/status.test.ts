@@ -10,8 +10,17 @@ import {
 } from "../../../../src/cli/dial/status.ts";
 
 const none: Progress = {
-  ...{ state: "running", done: false, contacts: 0, waiting: 0, calling: 0 },
-  ...{ completed: 0, busy: 0, no_answer: 0, rejected: 0, unreachable: 0, refused: 0, unknown: 0 },
+  ...{ state: "running", done: false, contacts: 0, waiting: 0, calling: 0, unclear: 0 },
+  ...{
+    completed: 0,
+    flow_error: 0,
+    busy: 0,
+    no_answer: 0,
+    rejected: 0,
+    unreachable: 0,
+    refused: 0,
+    unknown: 0,
+  },
   ...{ expired: 0, canceled: 0, blocked: 0, placed: 0 },
 };
 

@@ -1,0 +1,121 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, describe, expect, it } from "vitest";
+import { openLedger } from "../../../src/campaigns/index.ts";
+import { numberOf, people, stageOf } from "./stage.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const each of folders.splice(0)) rmSync(each, { recursive: true });
+});
+
+const older = readFileSync(new URL("ledger-1.sql", import.meta.url), "utf8");
+
+/** A ledger of version 1, in a file. */
+const olderFile = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "migration-"));
+  folders.push(folder);
+  const file = join(folder, "people.outdial");
+  const database = new DatabaseSync(file);
+  database.exec(`begin; ${older} commit;`);
+  database.close();
+  return file;
+};
+
+const options = { attempts: 2, retryDelay: 60_000, settleTimeout: 600_000 };
+
+const schemaOf = (database: DatabaseSync) =>
+  database.prepare("select name, sql from sqlite_master where sql <> '' order by name").all();
+
+const versionOf = (database: DatabaseSync) =>
+  database.prepare("select value from outdial_fact where name = 'version'").get()?.value;
+
+describe("a ledger of version 1", () => {
+  it("gets the tables of a new one", async () => {
+    const database = new DatabaseSync(olderFile());
+    await stageOf(options, database);
+    const fresh = new DatabaseSync(":memory:");
+    await stageOf({}, fresh);
+    expect(schemaOf(database)).toEqual(schemaOf(fresh));
+    expect(versionOf(database)).toBe(versionOf(fresh));
+  });
+
+  it("goes on where it was: who may have been called is unclear, and a retry comes", async () => {
+    const { campaign, posts, play } = await stageOf(options, new DatabaseSync(olderFile()));
+    expect(campaign.progress()).toMatchObject({
+      contacts: 8,
+      waiting: 1,
+      calling: 2,
+      unclear: 2,
+      completed: 1,
+      unreachable: 1,
+      blocked: 1,
+    });
+    await play(120_000);
+    expect(posts.map(({ to_number }) => to_number)).toEqual([numberOf(1)]);
+    await play(600_000);
+    expect(campaign.progress()).toMatchObject({ unclear: 0, unknown: 5, completed: 1 });
+  });
+
+  it("is read before anybody dials from it, and blocks a number", async () => {
+    const database = new DatabaseSync(olderFile());
+    const ledger = openLedger(database);
+    expect(ledger.progress()).toMatchObject({ calling: 2, unclear: 2 });
+    expect(await ledger.block(numberOf(1))).toBe(1);
+    const { campaign } = await stageOf(options, database);
+    expect(campaign.progress()).toMatchObject({ waiting: 0, blocked: 2 });
+  });
+
+  it("is not changed while another process dials from it", () => {
+    const file = olderFile();
+    const lock = new DatabaseSync(`${file}-lock`);
+    lock.exec("begin exclusive");
+    const database = new DatabaseSync(file);
+    expect(() => openLedger(database)).toThrow(expect.objectContaining({ reason: "in_use" }));
+    expect(versionOf(database)).toBe(1);
+    lock.close();
+    expect(openLedger(database).progress()).toMatchObject({ unclear: 2 });
+  });
+
+  it("stays as it was when a step fails", async () => {
+    const database = new DatabaseSync(olderFile());
+    const before = schemaOf(database);
+    database.exec(
+      `create trigger stop before insert on outdial_fact when new.name = 'version'
+       begin select raise(abort, 'stopped'); end`,
+    );
+    await expect(stageOf(options, database)).rejects.toThrow("stopped");
+    database.exec("drop trigger stop");
+    expect(schemaOf(database)).toEqual(before);
+    const states = database.prepare("select state from outdial_contact order by contact").all();
+    expect(states.map(({ state }) => state).slice(2, 5)).toEqual(["calling", "calling", "calling"]);
+    expect(versionOf(database)).toBe(1);
+  });
+});
+
+describe("a state that no version writes", () => {
+  it.each(["strange", "constructor"])("%s is an error, and no disposition", async (state) => {
+    const database = new DatabaseSync(":memory:");
+    const { campaign } = await stageOf(options, database);
+    await campaign.add(people(1));
+    database.exec(`update outdial_contact set state = '${state}'`);
+    const unknown = expect.objectContaining({ reason: "unknown_state" });
+    expect(() => campaign.progress()).toThrow(unknown);
+    expect(() => [...campaign.results()]).toThrow(unknown);
+    expect(() => openLedger(database).progress()).toThrow(unknown);
+  });
+
+  it("an outcome as well: the contact does not end as unreachable", async () => {
+    const database = new DatabaseSync(":memory:");
+    const { campaign, play, tell } = await stageOf(options, database);
+    await campaign.add(people(1));
+    await play();
+    await tell(0, "call.failed", "busy");
+    database.exec("update outdial_contact set outcome = 'strange'");
+    await campaign.cancel();
+    await expect(campaign.step()).rejects.toMatchObject({ reason: "unknown_state" });
+    expect(campaign.progress()).toMatchObject({ waiting: 1, unreachable: 0 });
+  });
+});
