@@ -30,8 +30,8 @@ describe("the dispositions have one table", () => {
 
   it("`retryOn` takes those that another attempt may follow on", async () => {
     const isTaken = async (name: string) => {
-      const retryOn: readonly unknown[] = [name];
-      return stageOf(Object.assign({}, { retryOn })).then(
+      const given: object = { retryOn: [name] };
+      return stageOf(given).then(
         () => true,
         () => false,
       );
