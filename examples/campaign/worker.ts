@@ -22,7 +22,7 @@ export class Shard extends CampaignShard {
     super(ctx, {
       secret,
       service: baseUrl,
-      create: (params) => calls.create(params, { apiKey, baseUrl }),
+      create: (params, options) => calls.create(params, { ...options, apiKey, baseUrl }),
     });
   }
 }

@@ -192,6 +192,10 @@ export const answerOf = (call: unknown): Answer => {
   return { type: "maybe", detail: "create returned no id" };
 };
 
+/** Whether `create` threw because the time was over before it had sent anything. */
+export const isUnsent = (error: unknown): boolean =>
+  isException(error) && error.name === "TimeoutException" && error.placed === "no";
+
 /** The answer when `create` threw something. Whatever isn't certain is `maybe`. */
 export const answerOfError = (error: unknown): Answer => {
   try {

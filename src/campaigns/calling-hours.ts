@@ -217,6 +217,8 @@ export class CallingHours {
   readonly #stretches: readonly Stretch[];
   /** The last result for each zone. It is valid from `since` to `until`. */
   readonly #found = new Map<string, Hours & { readonly since: number }>();
+  /** The last open hours for each zone. */
+  readonly #closing = new Map<string, { readonly since: number; readonly closes: number }>();
 
   constructor(windows: "always" | readonly Window[]) {
     this.#always = windows === "always";
@@ -228,19 +230,42 @@ export class CallingHours {
     if (this.#always) return { open: true, until: Number.POSITIVE_INFINITY };
     const kept = this.#found.get(timezone);
     if (kept && kept.since <= instant && instant < kept.until) return kept;
+    const found = { since: instant, ...this.#look(instant, timezone) };
+    this.#found.set(timezone, found);
+    return found;
+  }
+
+  #look(instant: number, timezone: string): Hours {
     const zones = new Map<string, Stretch[]>();
     for (const stretch of this.#stretches) {
       const zone = timezone || stretch.timezone;
       zones.set(zone, [...(zones.get(zone) ?? []), stretch]);
     }
     const looks = [...zones].map(([zone, stretches]) => lookIn(stretches, instant, zone));
-    const found = {
-      since: instant,
+    return {
       open: looks.some(({ open }) => open),
       until: Math.min(...looks.map(({ until }) => until)),
     };
-    this.#found.set(timezone, found);
-    return found;
+  }
+
+  /**
+   * The first instant, from `instant` on, at which no calls may be placed; `Infinity` if there is none within a year.
+   * Windows that follow on each other, and nights in which a clock is put on, don't end the hours.
+   */
+  closes(instant: number, timezone: string): number {
+    const kept = this.#closing.get(timezone);
+    if (kept && kept.since <= instant && instant < kept.closes) return kept.closes;
+    let { open, until } = this.at(instant, timezone);
+    if (!open) return instant;
+    const end = instant + 366 * day * minute;
+    while (open && until < end) {
+      const next = this.#look(until, timezone);
+      if (!next.open) break;
+      ({ open, until } = next);
+    }
+    const closes = until < end ? until : Number.POSITIVE_INFINITY;
+    this.#closing.set(timezone, { since: instant, closes });
+    return closes;
   }
 
   /** The first instant, from `instant` on, at which calls may be placed; `Infinity` if there is none within a year. */

@@ -428,18 +428,18 @@ export interface Opened {
  * Opens a campaign for the code of this package.
  *
  * @param prepare - makes the ledger's tables, or checks those that are there
- * @param wholeRate - calls a second of all shards, where this is one of several
+ * @param shard - where this is a shard: calls a second of all shards, and the POSTs that wait for their answer at once
  * @throws as `openCampaign` does
  */
 export const open = async (
   sql: Sql,
   options: CampaignOptions,
   prepare: (sql: Sql) => void,
-  wholeRate?: number,
+  shard?: { readonly wholeRate: number; readonly mostPosts: number },
 ): Promise<Opened> => {
   const checked = check(CampaignSettingsSchema, () => options);
   requireNotified(options);
-  checkPace(checked, wholeRate);
+  checkPace(checked, shard?.wholeRate);
   const clock = checkedClock(checked.clock);
   const settings = { ...checked, clock };
   const begin = async (): Promise<Opened> => {
@@ -449,7 +449,7 @@ export const open = async (
     markUnclear(sql);
     adjustToClock(sql, clock(), settings.settleTimeout);
     adjustToDelay(sql, clock(), settings.retryDelay);
-    const dialer = new Dialer(sql, settings);
+    const dialer = new Dialer(sql, settings, shard?.mostPosts);
     const progress = new Reading(() => progressOf(sql), progressOf(sql));
     return { campaign: coreOf(sql, dialer, settings, progress), dialer, settings, progress };
   };
@@ -496,7 +496,7 @@ export const open = async (
  *   flow_url: "https://app.test/flow",
  *   status_callback_url: "https://app.test/status",
  *   secret,
- *   create: (params) => client.calls.create(params),
+ *   create: (params, options) => client.calls.create(params, options),
  *   rate: 50,
  *   window: "always", // in earnest: { days: "mon-fri", from: "09:00", to: "20:00", timezone: "Europe/Berlin" }
  * });

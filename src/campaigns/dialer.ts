@@ -8,6 +8,7 @@ import {
   claim,
   endedAt,
   giveUp,
+  isUnsent,
   nextToGiveUp,
   recordAnswer,
 } from "./attempts.ts";
@@ -77,6 +78,18 @@ const urlMargin = 86_400;
 
 /** The fact that has the time of the last claim: a new process keeps to the pace of the one before. */
 const lastClaim = "last_claim";
+
+/** The last time that a `Date` can have, in milliseconds since 1970. */
+const lastDate = 8.64e15;
+
+/** The machine's time, which the client reads, at which a campaign's clock shows an instant. */
+const onMachine = (clock: () => number, at: number): Date | undefined => {
+  const before = Date.now();
+  const now = clock();
+  const after = Date.now();
+  const ahead = now < before ? now - before : Math.max(0, now - after);
+  return at === Number.POSITIVE_INFINITY ? undefined : new Date(Math.min(lastDate, at - ahead));
+};
 
 const zoneOf = ({ window }: CampaignSettings): string => {
   const [first] = [window].flat();
@@ -153,6 +166,7 @@ export class Dialer {
   readonly #pace: Pace;
   readonly #day: DailyLimit;
   readonly #slots: number;
+  readonly #mostPosts: number;
   readonly #inFlight = new Set<Promise<void>>();
   /** One step at a time: what it reads holds until its claims are committed. */
   #lastStep: Promise<unknown> = Promise.resolve();
@@ -165,12 +179,14 @@ export class Dialer {
   /** Announces whatever may give a sleeping loop something to do. */
   readonly wakeUp: WakeUp = new WakeUp();
 
-  constructor(sql: Sql, settings: CampaignSettings) {
+  /** @param mostPosts - how many POSTs wait for their answer at once, at most */
+  constructor(sql: Sql, settings: CampaignSettings, mostPosts: number = Number.POSITIVE_INFINITY) {
     const { window, rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
     const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
     this.#sql = sql;
     this.#settings = settings;
     this.#slots = concurrency;
+    this.#mostPosts = mostPosts;
     this.#hours = new CallingHours(window === "always" ? window : [window].flat());
     this.#pace = new Pace(rate, clock(), Number(factOf(sql, lastClaim)));
     this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
@@ -310,7 +326,12 @@ export class Dialer {
   async #dial(): Promise<void> {
     const sql = this.#sql;
     const now = this.#settings.clock();
-    const wanted = Math.min(mostPerStep, this.#pace.free(now), this.#slots - openIn(tallyOf(sql)));
+    const wanted = Math.min(
+      mostPerStep,
+      this.#pace.free(now),
+      this.#slots - openIn(tallyOf(sql)),
+      this.#mostPosts - this.underWay,
+    );
     if (wanted <= 0 || this.#day.freeAt(now) > now) return;
     const campaign = String(factOf(sql, "id"));
     // Signed before the claim: what can't be signed claims nothing.
@@ -390,21 +411,28 @@ export class Dialer {
   }
 
   async #post(timezone: string, params: CallParams): Promise<Answer> {
+    const tooLate: Answer = { type: "unsent", detail: "the hours had ended" };
     // A commit may take its time: a disk that stalls, a machine that sleeps.
-    if (!this.#isInTime(timezone)) return { type: "unsent", detail: "the hours had ended" };
+    const hours = this.#hoursOf(timezone);
+    if (!hours) return tooLate;
+    const { notAfter } = hours;
     try {
-      return answerOf(await this.#settings.create(params));
+      return answerOf(await this.#settings.create(params, hours));
     } catch (error) {
-      return answerOfError(error);
+      const isLate = notAfter && Date.now() >= notAfter.getTime();
+      return isLate && isUnsent(error) ? tooLate : answerOfError(error);
     }
   }
 
-  #isInTime(timezone: string): boolean {
+  /** When the hours end in which a contact may be called; `undefined` when they have ended. */
+  #hoursOf(timezone: string): { readonly notAfter: Date | undefined } | undefined {
     try {
-      const at = this.#settings.clock();
-      return at < endOf(this.#settings) && this.#hours.at(at, timezone).open;
+      const { clock } = this.#settings;
+      const at = clock();
+      const end = Math.min(endOf(this.#settings), this.#hours.closes(at, timezone));
+      return at < end ? { notAfter: onMachine(clock, end) } : undefined;
     } catch {
-      return false; // Without a clock nobody is called.
+      return; // Without a clock nobody is called.
     }
   }
 
@@ -428,9 +456,8 @@ export class Dialer {
     const { waiting = 0 } = tally;
     const times = [nextToGiveUp(sql)];
     if (waiting > 0) times.push(endOf(this.#settings));
-    if (waiting > 0 && openIn(tally) < this.#slots && stateOfCampaign(sql) === "running") {
-      times.push(this.nextCall);
-    }
+    const isFull = openIn(tally) >= this.#slots || this.underWay >= this.#mostPosts;
+    if (waiting > 0 && !isFull && stateOfCampaign(sql) === "running") times.push(this.nextCall);
     const wake = Math.min(...times);
     return wake === Number.POSITIVE_INFINITY ? undefined : Math.ceil(wake);
   }

@@ -3,6 +3,7 @@ import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import { CallParams } from "../calls/params.ts";
 import { fieldsOf, isFunction, isText, presence } from "../lib/check.ts";
+import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
 import { isRetryReason, type RetryReason, retryReasons } from "./disposition.ts";
@@ -27,10 +28,12 @@ export interface CampaignOptions {
   /** What the URLs are signed with, as for `signUrl`: at least 16 characters. It is kept nowhere. */
   readonly secret: Secret;
   /**
-   * Places one call: `(params) => client.calls.create(params)`. The `placed` of what it throws decides
-   * whether the contact may be called again; it must not retry by itself.
+   * Places one call: `(params, options) => client.calls.create(params, options)`. The `placed` of what it throws decides
+   * whether the contact may be called again; it must not retry by itself. Its second argument has `notAfter`: when the
+   * contact's calling hours or the campaign end. A `create` that drops it may ring after the hours, and is a warning in
+   * the plan of `sync`.
    */
-  readonly create: (params: CallParams) => Promise<Call>;
+  readonly create: (params: CallParams, options: Pick<CallOptions, "notAfter">) => Promise<Call>;
   /**
    * The carrier, such as `twilio({ … })`, or a name of the service, such as its base URL: a ledger is refused to another
    * one, and with a carrier to another account. A `rate` above the carrier's `callsPerSecond` is refused: a call that
@@ -254,3 +257,11 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
   },
   presence,
 );
+
+/** What is allowed, and probably not meant. */
+export const warningsOf = ({ create }: Pick<CampaignOptions, "create">): readonly string[] =>
+  create.length < 2
+    ? [
+        "create takes one parameter, so a call may begin after the calling hours: write create: (params, options) => client.calls.create(params, options)",
+      ]
+    : [];

@@ -9,7 +9,7 @@ import {
   zoneConflict,
 } from "./contacts.ts";
 import { blockAll, erasedReason, numbersIn, wasErased } from "./do-not-call.ts";
-import type { CampaignSettings } from "./options.ts";
+import { type CampaignSettings, warningsOf } from "./options.ts";
 import { patience, type Sql, whileBusy } from "./sqlite.ts";
 import { contactIn, end, move } from "./tables.ts";
 
@@ -33,6 +33,8 @@ export interface SyncPlan {
   readonly changed: number;
   /** Contacts that wait and are no longer in the list: they are not called. */
   readonly removed: number;
+  /** What the options allow, and is probably not meant. */
+  readonly warnings: readonly string[];
 }
 
 /** How a campaign is brought in line with a list. */
@@ -186,6 +188,7 @@ const blockedIn = (sql: Sql): readonly string[] =>
 const planOf = async (
   sql: Sql,
   read: Pick<SyncPlan, "duplicate" | "refused">,
+  settings: CampaignSettings,
 ): Promise<SyncPlan> => {
   const counts = { added: 0, blocked: 0, newlyBlocked: 0, restored: 0, changed: 0, removed: 0 };
   for (const bounds of pagesOf(sql, "entry", draft)) {
@@ -204,7 +207,7 @@ const planOf = async (
     await yieldToOthers();
   }
   const listed = countIn(sql, `${draft} where true`, "true");
-  return { ...read, listed, ...counts };
+  return { ...read, listed, ...counts, warnings: warningsOf(settings) };
 };
 
 /** Changes a page of the contacts that are in the ledger by the list. */
@@ -289,7 +292,7 @@ export const syncContacts = async (
       sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, number);
     }
     const read = await readList(sql, contacts, settings);
-    const plan = await patiently(() => planOf(sql, read));
+    const plan = await patiently(() => planOf(sql, read, settings));
     if (!(await confirm(plan))) return { ...plan, applied: false };
     const { clock } = settings;
     await patiently(() => blockAll(sql, blockedIn(sql), settings.secret, clock()));

@@ -1,9 +1,10 @@
 import { assert } from "chai";
-import { type CallParams, ServiceException } from "outdial";
+import { type CallParams, calls, ServiceException } from "outdial";
 import { CallEvent, type Received, verifyUrl } from "outdial/callbacks";
 import { type CampaignOptions, openCampaign, openLedger } from "outdial/campaigns";
 import { parse } from "valibot";
 import type { Case, Env } from "./case.ts";
+import { answeringFetch, options } from "./fixtures.ts";
 
 const secret = "a secret that was made at random";
 
@@ -15,7 +16,7 @@ const people = (count: number) =>
   }));
 
 /** A campaign in a new database of the runtime's own, and every POST that it makes. */
-const stage = async ({ storage }: Env, options: Partial<CampaignOptions> = {}) => {
+const stage = async ({ storage }: Env, own: Partial<CampaignOptions> = {}) => {
   if (!storage) throw new Error("the launcher gives no database");
   const posts: CallParams[] = [];
   const line = { now: noon, answer: (): string => `cs_${posts.length}` };
@@ -26,7 +27,7 @@ const stage = async ({ storage }: Env, options: Partial<CampaignOptions> = {}) =
       flow_url: "https://app.test/flow",
       status_callback_url: "https://app.test/status",
       secret,
-      create: async (params) => {
+      create: async (params, _options) => {
         posts.push(params);
         return { id: line.answer() };
       },
@@ -34,7 +35,7 @@ const stage = async ({ storage }: Env, options: Partial<CampaignOptions> = {}) =
       rate: 1_000,
       concurrency: 1_000,
       clock: () => line.now,
-      ...options,
+      ...own,
     });
   const campaign = await open();
   const received = async (post: number, type: string, reason?: string): Promise<Received> => ({
@@ -97,8 +98,8 @@ export const cases: readonly Case[] = [
   {
     name: "a verified notification settles what may have been placed, and another attempt follows",
     run: async (env) => {
-      const options = { attempts: 2, retryDelay: 60_000 };
-      const { campaign, line, posts, received, step } = await stage(env, options);
+      const retrying = { attempts: 2, retryDelay: 60_000 };
+      const { campaign, line, posts, received, step } = await stage(env, retrying);
       await campaign.add(people(1));
       line.answer = () => {
         throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
@@ -151,6 +152,31 @@ export const cases: readonly Case[] = [
       );
       await campaign.note(await received(0, "call.completed"));
       assert.strictEqual(await step(), Date.parse("2026-06-03T13:00:00Z"));
+    },
+  },
+  {
+    name: "a call whose key comes after the end of the hours is not placed, and its contact waits",
+    run: async (env) => {
+      const { fetch, sent } = answeringFetch();
+      const window = { days: "mon-fri", from: "09:00", to: "12:01", timezone: "Europe/Berlin" };
+      const { campaign, line, step } = await stage(env, {
+        window,
+        create: (params, { notAfter }) => {
+          const apiKey = async () => {
+            while (Date.now() < Number(notAfter)) await new Promise((go) => setTimeout(go, 5));
+            line.now = noon + 60_000;
+            return options.apiKey;
+          };
+          const baseUrl = "https://voice.test";
+          return calls.create(params, { ...options, notAfter, apiKey, baseUrl, fetch });
+        },
+      });
+      await campaign.add(people(1));
+      line.now = noon + 59_950;
+      await step();
+      assert.strictEqual(await step(), Date.parse("2026-06-04T07:00:00Z"));
+      assert.lengthOf(sent, 0);
+      assert.include(campaign.progress(), { waiting: 1, calling: 0, state: "running" });
     },
   },
   {

@@ -2,7 +2,7 @@ import { isFinal } from "../../callbacks/event.ts";
 import { type Opened, open } from "../campaign.ts";
 import { byState } from "../disposition.ts";
 import { LedgerException } from "../errors.ts";
-import type { CampaignOptions } from "../options.ts";
+import { type CampaignOptions, warningsOf } from "../options.ts";
 import type { Progress } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
 import { factOf, prepareTables, setFact } from "../tables.ts";
@@ -42,6 +42,12 @@ const backAfter = 2_000;
 
 /** How long one alarm works, in milliseconds: the platform ends what takes much longer. */
 const longestAlarm = 20_000;
+
+/**
+ * How many POSTs wait for their answer at once, at most: the connections that the platform gives an invocation. What is
+ * more waits in the platform's queue, past the last look at the calling hours.
+ */
+const most = 6;
 
 /** How many POSTs one alarm makes, or a step more: platforms allow an invocation so many requests. */
 const mostPosts = 500;
@@ -128,7 +134,7 @@ const shareIn = (sql: Sql): Share | undefined => {
  *     super(ctx, {
  *       secret,
  *       service: baseUrl,
- *       create: (params) => calls.create(params, { apiKey, baseUrl }),
+ *       create: (params, options) => calls.create(params, { ...options, apiKey, baseUrl }),
  *     });
  *   }
  * }
@@ -236,6 +242,7 @@ export class CampaignShard {
       }
       if (known) return null;
       const campaign = await this.#open(share);
+      for (const warning of warningsOf(this.#options)) console.warn(warning);
       await campaign.pause("not begun yet");
       setFact(this.#sql, "share", JSON.stringify(share));
       return null;
@@ -286,12 +293,12 @@ export class CampaignShard {
       ...rest,
       ...own,
       ...(until && { until: new Date(until) }),
-      create: (params) => {
+      create: (params, limits) => {
         this.#posts++;
-        return create(params);
+        return create(params, limits);
       },
     };
-    this.#opened = await open(this.#sql, options, prepareTables, wholeRate);
+    this.#opened = await open(this.#sql, options, prepareTables, { wholeRate, mostPosts: most });
     prepareHistory(this.#sql);
     return this.#opened.campaign;
   }

@@ -2,19 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { signUrl } from "../../callbacks/index.ts";
 import {
   type Campaign,
+  type CampaignOptions,
   LedgerException,
   openCampaign,
   type Progress,
   type RefusedContact,
   type SyncPlan,
 } from "../../campaigns/index.ts";
-import {
-  BadParametersException,
-  type Call,
-  type CallParams,
-  Client,
-  isException,
-} from "../../index.ts";
+import { BadParametersException, Client, isException } from "../../index.ts";
 import { reachDirectly } from "../address.ts";
 import { carrierNames, carrierOf, keyNote } from "../carrier.ts";
 import {
@@ -289,10 +284,10 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
   opened.database = dry ? await openPreview(file) : await openDatabase(file, true);
 
   let trouble: string | undefined;
-  const create = async (params: CallParams): Promise<Call> => {
+  const create: CampaignOptions["create"] = async (params, own) => {
     reached("recorded");
     try {
-      const call = await client.calls.create(params);
+      const call = await client.calls.create(params, own);
       trouble = undefined;
       return call;
     } catch (error) {

@@ -84,6 +84,7 @@ export const planLines = (plan: Plan): readonly string[] => {
   const daily = perDay ? `, at most ${perDay} per day` : "";
   const summary = `${count(waiting, "contact")} to call, of ${count(contacts, "contact")}${noted.join("")}`;
   const details = [
+    ...changes.warnings.map((warning) => `warning: ${warning}`),
     ...refusals(refused),
     ...(columns ? [describeColumns(columns)] : []),
     `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,

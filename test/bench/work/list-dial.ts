@@ -91,7 +91,7 @@ const list = async ({ calls, inFlight }: DialAsk): Promise<number> => {
     flow_url,
     status_callback_url: `${url}/status`,
     secret,
-    create: (params) => client.calls.create(params),
+    create: (params, options) => client.calls.create(params, options),
     rate: 10_000,
     concurrency: inFlight,
     window: "always",

@@ -59,7 +59,7 @@ const open = async (
     flow_url: "https://app.test/flow",
     status_callback_url: "https://app.test/status",
     secret,
-    create: async (params) => {
+    create: async (params, _options) => {
       posts.push(params);
       return line.answer(params);
     },

@@ -198,6 +198,7 @@ describe("a plan", () => {
       restored: 0,
       changed: 1,
       removed: 2,
+      warnings: [],
     });
     expect([...stage.campaign.results(), ...stage.campaign.audit()]).toEqual(before);
     expect(await stage.campaign.sync(list, { doNotCall: [numberOf(1), numberOf(8)] })).toEqual({

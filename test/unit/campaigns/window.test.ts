@@ -124,6 +124,48 @@ describe("calling hours", () => {
   });
 });
 
+describe("the end of the hours", () => {
+  const berlin = "Europe/Berlin";
+  const closes = (windows: readonly Window[], at: string, zone = "") =>
+    new CallingHours(windows).closes(Date.parse(at), zone);
+
+  it.each(zones)("is the first instant that is closed, by an oracle, in %s", (zone) => {
+    for (const [index, instant] of instantsIn(zone, 40).entries()) {
+      const window = windows(zone)[index % 3];
+      if (!window) throw new Error("no window");
+      const hours = new CallingHours([window]);
+      const end = hours.closes(instant, "");
+      if (!isOpen(instant, zone, window)) expect(end).toBe(instant);
+      else {
+        expect(isOpen(end, zone, window)).toBe(false);
+        for (let at = instant; at < end; at += 60_000) {
+          if (!isOpen(at, zone, window)) throw new Error(`closed at ${new Date(at).toISOString()}`);
+        }
+      }
+      expect(hours.closes(instant, "")).toBe(end);
+    }
+  });
+
+  it("is that of the last of the windows that follow on each other", () => {
+    const morning = { days: "wed", from: "09:00", to: "12:00", timezone: berlin };
+    const noonOn = { days: "wed", from: "12:00", to: "20:00", timezone: berlin };
+    const end = Date.parse("2026-06-03T18:00:00Z");
+    expect(closes([morning, noonOn], "2026-06-03T08:00:00Z")).toBe(end);
+  });
+
+  it("is by the contact's own clock when it has one", () => {
+    const [window] = windows(berlin);
+    const end = Date.parse("2026-06-04T00:00:00Z"); // 20:00 in New York
+    expect(closes(window ? [window] : [], "2026-06-03T14:00:00Z", "America/New_York")).toBe(end);
+  });
+
+  it("never comes for hours without an end", () => {
+    const whole = { days: "sun-sat", from: "00:00", to: "24:00", timezone: berlin };
+    expect(closes([whole], "2026-06-03T14:00:00Z")).toBe(Number.POSITIVE_INFINITY);
+    expect(new CallingHours("always").closes(0, "")).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
 describe("work that rests outside the hours", () => {
   const weekdays = new CallingHours([
     { days: "mon-fri", from: "09:00", to: "17:00", timezone: "UTC" },
