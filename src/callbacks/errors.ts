@@ -62,10 +62,14 @@ export type Refusal =
 type RefusalAnswer = readonly [status: number, sentence: string];
 
 /** The answer to each exception, which an application can't change. */
-const answers = new WeakMap<WeakKey, RefusalAnswer>();
+const answers = new WeakMap<WeakKey, readonly [reason: Refusal, ...answer: RefusalAnswer]>();
 
-const answerFor = (reason: Refusal): RefusalAnswer =>
-  Object.hasOwn(refusals, reason) ? refusals[reason] : refusals.not_verified;
+/** A reason that may stand in a header, whatever an application refuses with. */
+const known = (reason: Refusal): Refusal =>
+  Object.hasOwn(refusals, reason) ? reason : "not_verified";
+
+/** The header of a response that has the reason of a refusal. */
+export const refusedHeader = "outdial-refused";
 
 /**
  * The response to what was thrown, if it is a refusal. Not by `instanceof`: a proxy may throw when it
@@ -75,8 +79,8 @@ export const responseTo = (thrown: unknown): Response | undefined => {
   const isKey = (typeof thrown === "object" && thrown !== null) || typeof thrown === "function";
   const answer = isKey ? answers.get(thrown) : undefined;
   if (!answer) return;
-  const [status, sentence] = answer;
-  const headers: HeadersInit = status === 405 ? { Allow: "POST" } : {};
+  const [reason, status, sentence] = answer;
+  const headers = { [refusedHeader]: reason, ...(status === 405 && { Allow: "POST" }) };
   // An answer of the application's own may have a status that a response can't have.
   return withoutThrowing(() => new Response(sentence, { status, headers }));
 };
@@ -115,11 +119,11 @@ export class RefusedException extends Error {
    */
   constructor(
     reason: Refusal,
-    answer: readonly [status: number, sentence: string] = answerFor(reason),
+    answer: readonly [status: number, sentence: string] = refusals[known(reason)],
   ) {
     super(`${reason}: ${answer[1]}`);
     this.reason = reason;
     this.status = answer[0];
-    answers.set(this, answer);
+    answers.set(this, [known(reason), ...answer]);
   }
 }

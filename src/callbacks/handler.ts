@@ -88,9 +88,10 @@ export type CallbackOptions = Verification & {
   readonly onEvent: (received: Received) => unknown;
   /**
    * Called with every refusal (`RefusedException`) and with what `onEvent`, `verify` and `waitUntil`
-   * throw. What it throws itself is ignored, and its promise is not awaited.
+   * throw, and with the id of the call once that is known. What it throws itself is ignored, and its promise is not awaited.
    *
-   * @defaultValue what your functions throw is printed by `console.error`
+   * @defaultValue `console.error` prints what your functions throw, with the id of the call, and the first refusal; then one
+   * refusal a minute, with their count
    */
   readonly onError?: OnError | undefined;
   /**
@@ -116,7 +117,7 @@ const HandlerOptions = withChecks({
  *
  * | response | when |
  * |---|---|
- * | 204 | `onEvent` is done, or continues in `waitUntil` |
+ * | 204 | `onEvent` is done, or continues in `waitUntil`; or a `HEAD` or `OPTIONS` came to a URL that `secret` signed |
  * | 405, 413, 408, 400, 401, with `service` 503 too, and a sentence | the request is refused; the reasons are `RefusedException`'s |
  * | 500, with `service` 503 | `onEvent` threw, `verify` threw or took more than 10 s, or the body was read before: the service delivers again |
  *
@@ -166,7 +167,7 @@ export const callbackHandler = (
   return handlerOf({
     work: async (request, { accept, report }) => {
       const received = await read(request, verification);
-      accept();
+      accept(received.event.call_id);
       const work = (async () => onEvent(received))();
       let isBehind = false;
       try {
@@ -182,5 +183,7 @@ export const callbackHandler = (
     // Every carrier delivers again after 503; some do after no other status.
     failed: () => new Response(null, { status: verification.service ? 503 : 500 }),
     onError,
+    name: "callbackHandler",
+    checks: verification,
   });
 };

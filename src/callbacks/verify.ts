@@ -11,10 +11,10 @@ import {
 } from "valibot";
 import { withDeadline } from "../http/deadline.ts";
 import { readBody } from "../lib/body.ts";
-import { fail, fieldsOf, isFunction, isRecord, presence } from "../lib/check.ts";
+import { fail, fieldsOf, isFunction, isRecord, presence, withoutThrowing } from "../lib/check.ts";
 import { reporterOf } from "../lib/report.ts";
 import type { Service } from "../service.ts";
-import { RefusedException, responseTo } from "./errors.ts";
+import { RefusedException, refusedHeader, responseTo } from "./errors.ts";
 import {
   type Context,
   contextOf,
@@ -232,8 +232,12 @@ export const messageIn = <T>(
   throw new RefusedException(step);
 };
 
-/** Called with each refusal of a sender, and with each error that your own functions throw. */
-export type OnError = (error: unknown, request: Request) => unknown;
+/**
+ * Called with each refusal of a sender, and with each error that your own functions throw.
+ *
+ * @param call_id - the call that the request is about, once its sender is verified
+ */
+export type OnError = (error: unknown, request: Request, call_id?: string) => unknown;
 
 /** What a handler does with a request. */
 interface Handling {
@@ -241,33 +245,75 @@ interface Handling {
   /** The response to a failure, before or after the message was accepted. */
   readonly failed: (isAccepted: boolean) => Response | Promise<Response>;
   readonly onError: OnError | undefined;
+  /** The name of what made the handler, for what is printed. */
+  readonly name: string;
+  /** What a probe is checked by. */
+  readonly checks: Pick<Checks, "secret" | "publicUrl">;
 }
 
 interface HandlingSteps {
-  /** Called after the sender was verified and the message read. From then on a `RefusedException` is a failure. */
-  readonly accept: () => void;
+  /**
+   * Called after the sender was verified and the message read. From then on a `RefusedException` is a failure, and
+   * errors name the call.
+   */
+  readonly accept: (call_id: string | null) => void;
   /** Reports an error that does not change the response. */
   readonly report: (error: unknown) => void;
 }
 
+/** How long refusals are counted before one is printed again, in milliseconds. */
+const printInterval = 60_000;
+
+/** The refusals that are not printed yet, by handler and reason: a platform may make a handler for each request. */
+const unprinted = new Map<string, { count: number; from: number }>();
+
+/** Prints the first refusal, and then one a minute with their count: anybody can cause them. */
+const printRefusal = (name: string, error: unknown, response: Response): void =>
+  withoutThrowing(() => {
+    const text = `outdial: ${name} refused a request: ${fieldsOf(error).message}`;
+    const key = `${name} ${response.headers.get(refusedHeader)}`;
+    const known = unprinted.get(key) ?? { count: 0, from: 0 };
+    const now = Date.now();
+    known.count++;
+    unprinted.set(key, known);
+    // A clock may be set back.
+    if (now < known.from && known.from <= now + printInterval) return;
+    console.error(known.count > 1 ? `${text} (${known.count} since the last line)` : text);
+    known.count = 0;
+    known.from = now + printInterval;
+  });
+
 /**
  * A handler that never rejects. A refusal's response has its status and its sentence. A failure's response
- * is that of `failed`. `onError` receives both. Without `onError`, failures are printed, because they are
- * bugs of the application. Refusals are not printed.
+ * is that of `failed`. `onError` receives both. Without `onError` they are printed: of the refusals one a minute.
+ *
+ * `HEAD` and `OPTIONS` ask whether the token of their URL is valid. They call nothing, and are reported nowhere.
  */
 export const handlerOf =
-  ({ work, failed, onError }: Handling) =>
+  ({ work, failed, onError, name, checks: { secret, publicUrl } }: Handling) =>
   async (request: Request): Promise<Response> => {
-    const { report, thrown } = reporterOf(onError && ((error) => onError(error, request)));
     let isAccepted = false;
-    const accept = (): void => {
+    let call: string | undefined;
+    const accept: HandlingSteps["accept"] = (call_id) => {
       isAccepted = true;
+      call = call_id ?? undefined;
     };
+    const { report, thrown } = reporterOf(
+      onError &&
+        ((error) => (call === undefined ? onError(error, request) : onError(error, request, call))),
+      () => call && `outdial: ${name}, call ${JSON.stringify(call)}:`,
+    );
+    const { method, url } = fieldsOf(request);
+    const isProbe = !!secret && (method === "HEAD" || method === "OPTIONS");
     try {
-      return await work(request, { accept, report: thrown });
+      if (!isProbe) return await work(request, { accept, report: thrown });
+      await contextOf(String(url), secretsOf(secret), publicUrl);
+      return new Response(null, { status: 204 });
     } catch (error) {
       const refused = !isAccepted && responseTo(error);
-      (refused ? report : thrown)(error);
+      if (!refused) thrown(error);
+      else if (onError && !isProbe) report(error);
+      else if (!isProbe) printRefusal(name, error, refused);
       return refused || failed(isAccepted);
     }
   };

@@ -79,9 +79,11 @@ export type FlowOptions = Verification & {
   /**
    * Called with every refusal (`RefusedException`), with what `onAnswer` throws, with an action that
    * breaks a rule (`BadParametersException`), and with a `TimeoutError` for an action that comes too
-   * late. What it throws itself is ignored, and its promise is not awaited: the callee is waiting.
+   * late; and with the id of the call once that is known. What it throws itself is ignored, and its promise is not
+   * awaited: the callee is waiting.
    *
-   * @defaultValue all of these but refusals are printed by `console.error`
+   * @defaultValue `console.error` prints them with the id of the call, and the first refusal; then one refusal a minute,
+   * with their count
    */
   readonly onError?: OnError | undefined;
 };
@@ -103,6 +105,7 @@ const respondJson: CarrierWebhooks["respond"] = async (decide) =>
  * | response | when |
  * |---|---|
  * | 200, the action | `onAnswer` returned one |
+ * | 204 | a `HEAD` or `OPTIONS` came to a URL that `secret` signed; nothing is called |
  * | 200, `hangup` | it threw, returned something else, what `service` can't do, or nothing within 8 s of the request |
  * | 405, 413, 408, 400, 401, with `service` 503 too, and a sentence | the request is refused; the reasons are `RefusedException`'s |
  * | 500, with `service` 503 | the sender can't be verified: your `verify` threw or took that long, `service` has no secret now, or the body was read before. The service ends the call with an error |
@@ -152,7 +155,7 @@ export const flowHandler = (options: FlowOptions): ((request: Request) => Promis
         const { body, context } = await verified(request, verification, waiting);
         const decode = decodeFlow && ((text: string) => decodeFlow(text, request.url));
         const call = messageIn(body, requestIn, decode);
-        accept();
+        accept(call.call_id);
         const decide = async () => {
           waiting.waitFor("onAnswer");
           const action = await onAnswer({ call, context });
@@ -166,5 +169,7 @@ export const flowHandler = (options: FlowOptions): ((request: Request) => Promis
         ? respond(hangup)
         : new Response(null, { status: verification.service ? 503 : 500 }),
     onError,
+    name: "flowHandler",
+    checks: verification,
   });
 };

@@ -12,12 +12,20 @@ export interface Reporter {
   readonly call: <T>(handler: ((value: T) => unknown) | undefined, value: T) => void;
 }
 
-export const reporterOf = (onError: OnError): Reporter => {
+/**
+ * @param about - what is printed before an error, if anything
+ */
+export const reporterOf = (
+  onError: OnError,
+  about: () => string | undefined = () => undefined,
+): Reporter => {
   const report = (error: unknown): void => {
     (async () => onError?.(error))().catch(() => {});
   };
   // A runtime that inspects what it prints may run a getter that throws.
-  const thrown = onError ? report : (error: unknown) => withoutThrowing(() => console.error(error));
+  const print = (error: unknown): void =>
+    withoutThrowing(() => console.error(...[about() ?? []].flat(), error));
+  const thrown = onError ? report : print;
   return {
     report,
     thrown,

@@ -28,7 +28,7 @@ const printing = async (work: () => Promise<unknown>): Promise<unknown[]> => {
 
 export const cases: readonly Case[] = [
   {
-    name: "a bug in your functions is printed unless onError is given; a refusal is not",
+    name: "a bug in your functions is printed, with its call once that is known, unless onError is given",
     run: async () => {
       const url = await signUrl("https://app.test/status", { secret });
       const bug = new Error("a bug of the application");
@@ -42,14 +42,104 @@ export const cases: readonly Case[] = [
       ];
       for (const [index, handler] of handlers.entries()) {
         const body = index === 4 ? JSON.stringify(flowRequest) : undefined;
-        assert.deepEqual(await printing(() => handler(post(url, body))), [bug], `${index}`);
-        assert.deepEqual(await printing(() => handler(post("https://app.test/status"))), []);
+        const name = index === 4 ? "flowHandler" : "callbackHandler";
+        const about = index === 1 ? [] : [`outdial: ${name}, call "cs_1":`];
+        assert.deepEqual(
+          await printing(() => handler(post(url, body))),
+          [...about, bug],
+          `${index}`,
+        );
       }
       const reported: unknown[] = [];
-      const onError = (error: unknown) => reported.push(error);
+      const onError = (error: unknown, _: Request, call_id?: string) =>
+        reported.push(error, call_id);
       const handler = callbackHandler({ secret, onEvent: fail, onError });
       assert.deepEqual(await printing(() => handler(post(url))), []);
-      assert.deepEqual(reported, [bug]);
+      assert.deepEqual(reported, [bug, "cs_1"]);
+    },
+  },
+  {
+    name: "the first refusal is printed, then one a minute with the count, unless onError is given",
+    run: async () => {
+      const signed = await signUrl("https://app.test/status", { secret });
+      const url = await signUrl("https://app.test/status", { secret: `another ${secret}` });
+      const { now } = Date;
+      const start = now() + 3_600_000;
+      const refuse = () => callbackHandler({ secret, onEvent() {} })(post(url));
+      // Other cases may have been refused before, and platforms make a handler for each request.
+      Date.now = () => start;
+      try {
+        await printing(refuse);
+        Date.now = () => start + 120_000;
+        const line = `outdial: callbackHandler refused a request: ${new RefusedException("wrong_token").message}`;
+        assert.deepEqual(await printing(refuse), [line]);
+        Date.now = () => start + 179_999;
+        assert.deepEqual(await printing(() => Promise.all([refuse(), refuse()])), []);
+        const reported: unknown[] = [];
+        const onError = (error: unknown) => reported.push(error);
+        const other = callbackHandler({ secret, onEvent() {}, onError });
+        Date.now = () => start + 180_000;
+        assert.deepEqual(await printing(() => other(post(url))), []);
+        assert.lengthOf(reported, 1);
+        const flow = flowHandler({ secret, onAnswer: () => ({ action: "hangup" }) });
+        assert.lengthOf(await printing(() => flow(post(url))), 1);
+        assert.deepEqual(await printing(refuse), [`${line} (3 since the last line)`]);
+        assert.equal((await callbackHandler({ secret, onEvent() {} })(post(signed))).status, 204);
+      } finally {
+        Date.now = now;
+      }
+    },
+  },
+  {
+    name: "HEAD and OPTIONS are answered by the URL's token alone, and call nothing",
+    run: async () => {
+      const base = "https://app.test/status";
+      const url = await signUrl(base, { secret });
+      let called = 0;
+      const call = () => {
+        called++;
+        return Promise.reject(new Error("called"));
+      };
+      const given = { verify: call, webhookSecret, onError: call };
+      const handlers = (checks: object) => [
+        callbackHandler({ dangerouslyAllowUnverified: true, ...given, ...checks, onEvent: call }),
+        flowHandler({ dangerouslyAllowUnverified: true, ...given, ...checks, onAnswer: call }),
+      ];
+      for (const method of ["HEAD", "OPTIONS"]) {
+        for (const handler of handlers({ secret })) {
+          for (const [asked, status, reason] of [
+            [url, 204, null],
+            [base, 401, "no_token"],
+            [url.replace("/status", "/other"), 401, "wrong_token"],
+            [await signUrl(base, { secret: `another ${secret}` }), 401, "wrong_token"],
+            [await signUrl(base, { secret, expiresIn: 1 }), 401, "expired_token"],
+          ] as const) {
+            const { now } = Date;
+            if (reason === "expired_token") Date.now = () => now() + 10_000;
+            let response: Response;
+            try {
+              response = await handler(new Request(asked, { method }));
+            } finally {
+              Date.now = now;
+            }
+            assert.equal(response.status, status, `${method} ${reason}`);
+            assert.equal(response.headers.get("outdial-refused"), reason);
+          }
+        }
+        const proxied = await signUrl("https://app.test/public/status", { secret });
+        const publicUrl = "https://app.test/public/status";
+        for (const handler of handlers({ secret, publicUrl })) {
+          const rewritten = proxied.replace("/public", "");
+          assert.equal((await handler(new Request(rewritten, { method }))).status, 204);
+        }
+        assert.equal(called, 0);
+        for (const handler of handlers({})) {
+          const response = await handler(new Request(url, { method }));
+          assert.equal(response.status, 405);
+          assert.equal(response.headers.get("allow"), "POST");
+        }
+        called = 0;
+      }
     },
   },
   {

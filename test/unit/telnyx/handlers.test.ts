@@ -110,7 +110,7 @@ test("callbackHandler answers 204, 503 for what Telnyx shall deliver again, and 
   expect(onEvent).toHaveBeenCalledTimes(1);
   onEvent.mockRejectedValue(lost);
   expect((await handler(signed(statusUrl, busy))).status).toBe(503);
-  expect(onError).toHaveBeenLastCalledWith(lost, expect.any(Request));
+  expect(onError).toHaveBeenLastCalledWith(lost, expect.any(Request), expect.any(String));
 });
 
 /** Answers a flow request, and follows the call to the URLs in the TeXML. */
@@ -142,6 +142,7 @@ describe("flowHandler", () => {
     expect(onError).toHaveBeenCalledWith(
       expect.objectContaining({ param: "sample_rate" }),
       expect.any(Request),
+      expect.any(String),
     );
   });
 

@@ -186,7 +186,7 @@ describe("callbackHandler", () => {
     const lost = new Error("the database is away");
     const { status, onError } = await handle(signed(statusUrl, busy), () => Promise.reject(lost));
     expect(status).toBe(503);
-    expect(onError).toHaveBeenCalledWith(lost, expect.any(Request));
+    expect(onError).toHaveBeenCalledWith(lost, expect.any(Request), expect.any(String));
   });
 
   test.each<[string, () => Promise<string[]>, unknown]>([
@@ -276,7 +276,9 @@ describe("flowHandler", () => {
     const { ask, onError } = flow({ onAnswer });
     const url = await signUrl(flowUrl, { secret });
     expect(await ask(url)).toEqual({ status: 200, type: "text/xml", xml: twimlOf(hangup()) });
-    expect(onError.mock.calls).toEqual([[expect.objectContaining(expected), expect.any(Request)]]);
+    expect(onError.mock.calls).toEqual([
+      [expect.objectContaining(expected), expect.any(Request), expect.any(String)],
+    ]);
   });
 
   test("has 12 s: Twilio waits 15", async () => {
