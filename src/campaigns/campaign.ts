@@ -6,7 +6,7 @@ import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
 import { checkedClock } from "./calling-hours.ts";
 import { type Added, addContacts, type Contact } from "./contacts.ts";
 import { Dialer } from "./dialer.ts";
-import { blockAll, erase, numbersIn } from "./do-not-call.ts";
+import { blockAll, erase, numbersIn, requireErasureSecrets } from "./do-not-call.ts";
 import { LedgerException } from "./errors.ts";
 import { type Ledger, readResults } from "./ledger.ts";
 import { recordNotification } from "./notifications.ts";
@@ -446,6 +446,7 @@ export const open = async (
     sql.lock();
     prepare(sql);
     await identify(sql, settings);
+    await requireErasureSecrets(sql, settings.secret);
     markUnclear(sql);
     adjustToClock(sql, clock(), settings.settleTimeout);
     adjustToDelay(sql, clock(), settings.retryDelay);

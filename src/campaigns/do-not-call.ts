@@ -71,6 +71,22 @@ export const erasedMarksOf = (secret: Secret, to_number: string): Promise<readon
     ),
   );
 
+/** What is kept of a secret under which somebody was erased. */
+const digestOf = async (secret: string): Promise<string> =>
+  hex(await macOf(secret, utf8("outdial erasure secret")));
+
+/**
+ * Makes sure that everybody who was erased can be recognized.
+ *
+ * @throws {LedgerException} `missing_secret`
+ */
+export const requireErasureSecrets = async (sql: Sql, secret: Secret): Promise<void> => {
+  const rows = sql.all("select digest from outdial_erasure_secret");
+  if (rows.length === 0) return;
+  const given = new Set<unknown>(await Promise.all(secretsOf(secret).map(digestOf)));
+  if (rows.some(({ digest }) => !given.has(digest))) throw new LedgerException("missing_secret");
+};
+
 /** Whether any contact was erased. */
 export const hasErased = (sql: Sql): boolean =>
   sql.all("select 1 from outdial_blocked where to_number >= '#' and to_number < '$' limit 1")
@@ -82,6 +98,7 @@ export const hasErased = (sql: Sql): boolean =>
  *
  * @param secret - recognizes erased numbers; without it they are written as they are given
  * @returns how many are new on it
+ * @throws {LedgerException} `missing_secret`
  */
 export const blockAll = async (
   sql: Sql,
@@ -93,6 +110,7 @@ export const blockAll = async (
   const write = (marks?: readonly (readonly string[])[]) =>
     sql.transaction(() => block(sql, numbers, marks, at));
   if (secret === undefined) return write([]) ?? 0;
+  await requireErasureSecrets(sql, secret);
   const added = write();
   if (added !== undefined) return added;
   const marks: (readonly string[])[] = [];
@@ -124,12 +142,18 @@ export const erase = async (
 ): Promise<number> => {
   let erased = 0;
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
+  const [first = ""] = secretsOf(secret);
+  const digest = await digestOf(first);
   // All are read before any is erased: a list with a mistake in it erases nobody.
   for (const number of [...numbers]) {
-    const [mark = ""] = await erasedMarksOf(secret, number);
+    const marks = await erasedMarksOf(secret, number);
+    const [mark = ""] = marks;
     const write = (): void => {
       sql.all("delete from outdial_blocked where to_number = ?", number);
-      sql.all("insert into outdial_blocked values (?) on conflict do nothing", mark);
+      if (!marks.some((known) => isBlocked(sql, known))) {
+        sql.all("insert into outdial_blocked values (?)", mark);
+        sql.all("insert into outdial_erasure_secret values (?) on conflict do nothing", digest);
+      }
       const [row] = sql.all("select * from outdial_contact where to_number = ?", number);
       if (!row) return;
       const contact = contactIn(row);

@@ -2,6 +2,7 @@
 export type LedgerReason =
   | "in_use"
   | "other_campaign"
+  | "missing_secret"
   | "newer"
   | "unknown_state"
   | "not_a_ledger"
@@ -15,6 +16,8 @@ export type LedgerReason =
 const messages: Readonly<Record<LedgerReason, string>> = {
   in_use: "The ledger is in use: another process dials from it",
   other_campaign: "The ledger is that of another campaign: its sender, flow or service is another",
+  missing_secret:
+    "People were erased from the ledger under another secret than those that are given, and would not be recognized: keep the old one in the list, after the new one",
   newer: "The ledger was written by a newer version of this package",
   unknown_state:
     "The ledger has a state of a contact that no version of this package writes: another program has changed it",

@@ -71,7 +71,8 @@ export interface Ledger {
    *
    * @returns how many are new on it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is added then
-   * @throws {LedgerException} `busy`; none is added then
+   * @throws {LedgerException} `busy`; `missing_secret`, when the option `secret` lacks one under which somebody was
+   * erased; none is added then
    */
   readonly block: (numbers: string | Iterable<string>) => Promise<number>;
 }
@@ -113,7 +114,7 @@ export function* readResults(sql: Sql): Generator<Result, void> {
 /** How a ledger is opened. */
 export interface LedgerOptions {
   /**
-   * The campaign's secret, by which `block` recognizes erased numbers.
+   * The campaign's secret, by which `block` recognizes erased numbers; where it was changed, the old ones too.
    *
    * @defaultValue none: `block` writes the numbers as they are given, erased ones too
    */

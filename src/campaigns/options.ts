@@ -25,7 +25,11 @@ export interface CampaignOptions {
    * @defaultValue left out, so the service's own: `true`
    */
   readonly record?: boolean | undefined;
-  /** What the URLs are signed with, as for `signUrl`: at least 16 characters. It is kept nowhere. */
+  /**
+   * What the URLs are signed with, as for `signUrl`: at least 16 characters. It is kept nowhere. The ledger has a digest
+   * of each secret under which somebody was erased, and is refused without them: after a change, keep the old ones in
+   * the list, after the new one.
+   */
   readonly secret: Secret;
   /**
    * Places one call: `(params, options) => client.calls.create(params, options)`. The `placed` of what it throws decides

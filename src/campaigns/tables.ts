@@ -79,6 +79,8 @@ const steps: readonly (readonly string[])[] = [
        where outdial_attempt.contact = outdial_contact.contact and attempt = attempts
        and outdial_attempt.state = 'claimed')`,
   ],
+  // By which secrets the people who were erased can be recognized.
+  ["create table outdial_erasure_secret (digest text primary key) without rowid"],
 ];
 
 /** What this version reads and writes. */

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmulator, type Emulator } from "outdial/emulator";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { openCampaign } from "../../src/campaigns/index.ts";
 import { DoNotCallFile } from "../../src/cli/dial/do-not-call.ts";
 import { type Server, serveNode } from "../../src/cli/serve.ts";
 import {
@@ -543,6 +544,34 @@ describe("outdial dial", () => {
     const dnc = file("dnc.txt", '+49 030 123456\r\n"+49 (0)30 123457"\r\n');
     const { stdout } = await run(words(list, ...listening(), "--do-not-call", dnc, "--json"));
     expect(JSON.parse(stdout)).toMatchObject({ blocked: 2 });
+    expect(posts).toBe(0);
+  });
+
+  it("calls nobody who was erased under another secret: both are needed, with a comma between", async () => {
+    const list = file("people.csv", "number\n+13035551000\n");
+    const path = file("people.outdial", "");
+    chmodSync(path, 0o600);
+    const database = new DatabaseSync(path);
+    const campaign = await openCampaign(database, {
+      from_number: "+12025550199",
+      flow_url: "http://127.0.0.1:9/flow",
+      status_callback_url: "https://app.test/status",
+      secret,
+      service: new URL(env().OUTDIAL_BASE_URL).href,
+      create: async (_params, _options) => ({ id: "cs_1" }),
+      window: "always",
+    });
+    await campaign.erase("+13035551000");
+    await campaign.close();
+    database.close();
+    const newer = "another that was made at random";
+    const dial = (secrets: string) =>
+      invoke(words(list, ...listening(), "--json"), { ...env(), OUTDIAL_SECRET: secrets });
+    const refused = await dial(newer);
+    expect(refused.stderr).toContain("erased from the ledger under another secret");
+    expect(refused.code).toBe(2);
+    const both = await dial(`${newer},${secret}`);
+    expect(JSON.parse(both.stdout)).toMatchObject({ contacts: 0, refused_lines: 1 });
     expect(posts).toBe(0);
   });
 

@@ -2,7 +2,7 @@ import type { Ledger } from "../../campaigns/index.ts";
 import { BadParametersException } from "../../index.ts";
 import { type Command, defineCommand, type Exit, exits, UsageError } from "../command.ts";
 import { numberReader } from "../dial/numbers.ts";
-import { withLedger } from "../ledger.ts";
+import { secretsIn, withLedger } from "../ledger.ts";
 
 /** `outdial block`: adds numbers to the do-not-call list of a ledger. */
 export const command: Command = defineCommand({
@@ -32,6 +32,6 @@ ledger is not written into it again; it is blocked already.`,
         throw new UsageError("each number must be E.164, and none was blocked");
       }
     };
-    return withLedger(file, block, secret ? { secret } : {});
+    return withLedger(file, block, secret ? { secret: secretsIn(secret) } : {});
   },
 });

@@ -1,3 +1,4 @@
+import type { Secret } from "../../callbacks/index.ts";
 import {
   type CampaignOptions,
   dispositions,
@@ -7,6 +8,7 @@ import {
 import type { Service } from "../../service.ts";
 import { carrierFlags, keyOf } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
+import { secretsIn } from "../ledger.ts";
 import { variableName } from "./csv.ts";
 
 const isRetryReason = (name: string): name is RetryReason =>
@@ -232,7 +234,7 @@ const retryOnOf = (text: string): NonNullable<CampaignOptions["retryOn"]> => {
  */
 export const campaignOptions = (
   flags: DialValues,
-  secret: string,
+  secret: Secret,
   service: string | Service,
 ): DialOptions => {
   const { from = "", flow = "", callback, rate, concurrency, attempts, until, prefix } = flags;
@@ -273,7 +275,7 @@ export const credentials = (flags: DialValues, env: Environment, service: Servic
   if (!secret) {
     throw new UsageError("OUTDIAL_SECRET is not set: 16 or more random characters");
   }
-  return { apiKey, secret, baseUrl };
+  return { apiKey, secret: secretsIn(secret), baseUrl };
 };
 
 /** @throws {UsageError} unless exactly one program receives the notifications */

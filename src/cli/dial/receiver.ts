@@ -1,4 +1,4 @@
-import { callbackHandler, type Received } from "../../callbacks/index.ts";
+import { callbackHandler, type Received, type Secret } from "../../callbacks/index.ts";
 import type { Service } from "../../service.ts";
 import { baseUrlOf, isLoopback } from "../address.ts";
 import { exits, Failure, UsageError } from "../command.ts";
@@ -28,7 +28,7 @@ interface ReceiverOptions {
   readonly baseUrl: string | undefined;
   /** The carrier, which has notifications of its own form. */
   readonly service: Service | undefined;
-  readonly secret: string;
+  readonly secret: Secret;
   /** Called with each verified notification; if it throws, the service sends that again. */
   readonly onEvent: (received: Received) => unknown;
   /** Called with refused requests, and with what `onEvent` throws. */
