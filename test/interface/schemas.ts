@@ -48,25 +48,31 @@ const audio: JsonSchema = {
 
 const text: JsonSchema = { type: "string" };
 
+const phoneNumber: JsonSchema = { $ref: refTo("PhoneNumber") };
+const httpUrl: JsonSchema = { $ref: refTo("HttpUrl") };
+const flag: JsonSchema = { type: "boolean" };
+const count: JsonSchema = { type: "integer", minimum: 0 };
+
 /**
- * What each rule of a valibot `custom` schema means, by the message of the rule. A function that returns the message is
- * called with an empty text. `schemas.test.ts` compares every row with its rule.
+ * What a valibot `custom` schema means in JSON Schema, by the name of the first field that has it, or of the definition.
+ * `schemas.test.ts` compares every field with its row.
  */
 const meanings: Readonly<Record<string, JsonSchema>> = {
-  'must be an E.164 number: "+" and 7 to 15 digits': { $ref: refTo("PhoneNumber") },
-  'must be an absolute URL: add "https://"': { $ref: refTo("HttpUrl") },
-  'must be an absolute URL: add "wss://"': { $ref: refTo("WebSocketUrl") },
-  "must be true or false": { type: "boolean" },
-  'must be "8k" or "16k"': { enum: ["8k", "16k"] },
-  "must be 20 to 2000 ms, in steps of 20": {
-    type: "integer",
-    minimum: 20,
-    maximum: 2000,
-    multipleOf: 20,
+  Call: {
+    type: "object",
+    properties: { id: { type: "string", minLength: 1 } },
+    required: ["id"],
   },
-  'must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI': {
+  from_number: phoneNumber,
+  flow_url: httpUrl,
+  media_url: httpUrl,
+  ws_url: { $ref: refTo("WebSocketUrl") },
+  record: flag,
+  "Stream.sample_rate": { enum: ["8k", "16k"] },
+  chunk_size: { type: "integer", minimum: 20, maximum: 2000, multipleOf: 20 },
+  to: {
     anyOf: [
-      { $ref: refTo("PhoneNumber") },
+      phoneNumber,
       {
         type: "string",
         pattern: '^[Ss][Ii][Pp]:[^\\s<>"@]+(@[^\\s<>"@]+)?$',
@@ -75,27 +81,16 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
       },
     ],
   },
-  "must be a whole number of seconds from 1 to 600": { type: "integer", minimum: 1, maximum: 600 },
-  "has no id": {
-    type: "object",
-    properties: { id: { type: "string", minLength: 1 } },
-    required: ["id"],
-  },
-  "must be a string": text,
-  "must be a whole number from 0": { type: "integer", minimum: 0 },
-  "must be audio/l16": { const: "audio/l16" },
-  "must be 8000 or 16000": { enum: [8000, 16_000] },
-  "must be 1": { const: 1 },
-  "must be base64 of at most 1 MiB": audio,
-  "must be a string of at most 128 characters, or a number": {
-    anyOf: [{ type: "string", maxLength: 128 }, { type: "number" }],
-  },
-};
-
-/** The message of a rule. */
-const ruleOf = (schema: object): string => {
-  const message: unknown = "message" in schema ? schema.message : undefined;
-  return String(typeof message === "function" ? message({ input: "" }) : message);
+  timeout: { type: "integer", minimum: 1, maximum: 600 },
+  call_id: text,
+  account_id: text,
+  stream_id: text,
+  message_id: count,
+  encoding: { const: "audio/l16" },
+  sample_rate: { enum: [8000, 16_000] },
+  channels: { const: 1 },
+  audio_b64: audio,
+  chunk_id: { anyOf: [{ type: "string", maxLength: 128 }, { type: "number" }] },
 };
 
 /** Descriptions and defaults of fields, by schema and field. */
@@ -154,39 +149,82 @@ const titles: Readonly<Record<string, string>> = {
   FlowRequest: "The request of the service at a flow URL. It may have more fields.",
 };
 
-/** A rule of a valibot `custom` schema, and what it means in JSON Schema. */
+/** A valibot `custom` schema, where it is, and what it means in JSON Schema. */
 export interface Meaning {
-  readonly rule: string;
+  /** Such as `CallParams.from_number`. */
+  readonly place: string;
   readonly schema: GenericSchema;
   readonly meaning: JsonSchema;
 }
 
-const met: Meaning[] = [];
+/** The row of `meanings` for a place: its own, or that of the field's name. */
+const keyOf = (place: string): string => {
+  const name = place.slice(place.lastIndexOf(".") + 1);
+  const key = [place, name].find((each) => Object.hasOwn(meanings, each));
+  if (key) return key;
+  throw new TypeError(`test/interface/schemas.ts: what does ${place} mean? Add it to \`meanings\``);
+};
 
-/** Every rule that the files contain. */
-export const rules = (): readonly Meaning[] => {
+const isSchema = (value: unknown): value is GenericSchema =>
+  typeof value === "object" && value !== null && "~run" in value;
+
+/** The schemas directly in a schema, each with what it adds to the place. */
+const innerSchemas = (schema: GenericSchema): readonly (readonly [string, GenericSchema])[] => {
+  const { wrapped, pipe, options, entries = {} }: Record<string, unknown> = { ...schema };
+  const inner: readonly (readonly [string, unknown])[] = [
+    ["", wrapped],
+    ...[pipe, options]
+      .flatMap((list) => (Array.isArray(list) ? list : []))
+      .map((one) => ["", one] as const),
+    ...Object.entries(Object(entries)).map(([name, entry]) => [`.${name}`, entry] as const),
+  ];
+  return inner.flatMap(([place, one]) =>
+    isSchema(one) && one !== schema ? [[place, one] as const] : [],
+  );
+};
+
+/** The place of each `custom` schema: in the definition that it belongs to, not in those that refer to it. */
+const placesIn = (
+  definitions: Readonly<Record<string, GenericSchema>>,
+): ReadonlyMap<unknown, string> => {
+  const places = new Map<unknown, string>();
+  const named = new Set(Object.values(definitions));
+  const visit = (schema: GenericSchema, place: string): void => {
+    if (schema.type === "custom" && !places.has(schema)) places.set(schema, place);
+    for (const [more, inner] of innerSchemas(schema)) {
+      if (!named.has(inner)) visit(inner, place + more);
+    }
+  };
+  for (const [name, schema] of Object.entries(definitions)) visit(schema, name);
+  return places;
+};
+
+/** By place: a schema that is made for each message is another object each time. */
+const met = new Map<string, Meaning>();
+
+/** Every `custom` schema in what the files contain. */
+export const customMeanings = (): readonly Meaning[] => {
   httpSchemas();
   mediaSchemas();
-  const named = new Map(met.map((one) => [one.rule, one]));
-  return Object.entries(meanings).map(([rule, meaning]) => {
-    const { schema } = named.get(rule) ?? {};
-    if (!schema) throw new TypeError(`test/interface/schemas.ts: no schema has the rule "${rule}"`);
-    return { rule, schema, meaning };
-  });
+  const used = new Set([...met.keys()].map(keyOf));
+  const unused = Object.keys(meanings).filter((key) => !used.has(key));
+  if (unused.length > 0) throw new TypeError(`test/interface/schemas.ts: no schema is ${unused}`);
+  return [...met.values()];
 };
 
 /** Valibot schemas as JSON Schema, one for each name. */
 const converted = (definitions: Readonly<Record<string, GenericSchema>>): Schemas => {
+  const places = placesIn(definitions);
   const schemas = toJsonSchemaDefs(definitions, {
     typeMode: "input",
     target: "draft-2020-12",
     overrideRef: ({ referenceId }) => refTo(referenceId),
     overrideSchema: ({ valibotSchema }) => {
       if (valibotSchema.type !== "custom") return;
-      const rule = ruleOf(valibotSchema);
-      const meaning = meanings[rule];
-      if (!meaning) throw new TypeError(`test/interface/schemas.ts: what does "${rule}" mean?`);
-      met.push({ rule, schema: valibotSchema as GenericSchema, meaning });
+      const schema = valibotSchema as GenericSchema;
+      const place = places.get(schema) ?? "a schema";
+      const meaning = meanings[keyOf(place)];
+      if (meaning) met.set(place, { place, schema, meaning });
       return meaning;
     },
   });

@@ -1,6 +1,7 @@
 import type { Reason } from "../history.ts";
 import { dialSecondLeg, mediaDuration, playTone, waitUntil } from "../line.ts";
 import { scenarioOf } from "../scenarios.ts";
+import { endlessLoops, speechDuration } from "../speech.ts";
 import {
   actionOf,
   attributeOf,
@@ -16,15 +17,8 @@ import type { MarkupElement } from "./document.ts";
 import { formRequest } from "./requests.ts";
 import { connect, start, stop } from "./streams.ts";
 
-/** Milliseconds of speech for each character, and at least. */
-const characterDuration = 65;
-const minSpeech = 500;
-
-/** How often a verb is repeated whose `loop` is 0, which means until the call is over. */
-const endless = 1_000;
-
 const loops = (element: MarkupElement, context: VerbContext): number =>
-  numberOf(element, "loop", context, 1) || endless;
+  numberOf(element, "loop", context, 1) || endlessLoops;
 
 const sound = async (
   element: MarkupElement,
@@ -43,7 +37,7 @@ const digitDuration = 500;
 const lengthOf = async (element: MarkupElement, context: VerbContext): Promise<number> => {
   const { name, text, attributes } = element;
   if (name === "Say") {
-    return loops(element, context) * Math.max(minSpeech, text.length * characterDuration);
+    return loops(element, context) * speechDuration(text);
   }
   if (name === "Pause") return numberOf(element, "length", context, 1) * 1_000;
   if (attributes.digits) return attributes.digits.length * digitDuration;

@@ -11,6 +11,7 @@ import {
   waitUntil,
 } from "../line.ts";
 import { isAllowed } from "../outgoing.ts";
+import { endlessLoops, speechDuration } from "../speech.ts";
 import { runStream } from "../stream.ts";
 import { type Fields, subjectOf, type VonageCall } from "./call.ts";
 import { e164, type NccoAction, type Target } from "./fields.ts";
@@ -118,13 +119,6 @@ const ask = async (
   return askForNcco({ target, fields, isOptional: true }, request);
 };
 
-/** How often a prompt is repeated whose `loop` is 0, which means until the call is over. */
-const endless = 1_000;
-
-/** Milliseconds of speech for each character, and at least. */
-const characterDuration = 65;
-const minSpeech = 500;
-
 /** Plays a prompt, which a key interrupts if `bargeIn` says so. */
 const prompt = async (
   action: NccoAction,
@@ -132,7 +126,7 @@ const prompt = async (
   once: number,
 ): Promise<undefined> => {
   const { known, signal, keys } = context;
-  const loops = numberOf(context, `${action.action}.loop`, action.loop, [0, endless], 1) || endless;
+  const loops = numberOf(context, `${action.action}.loop`, action.loop, [0, endlessLoops], 1) || endlessLoops;
   begin(context, action, loops * once);
   const { call } = known;
   const isBarged = () => action.bargeIn === true && keys.length > 0;
@@ -152,8 +146,7 @@ const prompt = async (
 const talk: Perform = async (action, context) => {
   const { text } = action;
   if (!isText(text)) return fail(context, "talk.text", "must be a string");
-  const { length } = text.replace(/<[^>]*>/g, "");
-  return prompt(action, context, Math.max(minSpeech, length * characterDuration));
+  return prompt(action, context, speechDuration(text.replace(/<[^>]*>/g, "")));
 };
 
 const stream: Perform = async (action, context) => {
