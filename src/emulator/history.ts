@@ -257,11 +257,11 @@ export interface RefusedEvent {
   readonly at: string;
   /** The method of the request, such as `POST`. */
   readonly method: string;
-  /** The path of the request. */
+  /** The path of the request; its first 200 characters. */
   readonly path: string;
   /** The HTTP status of the response. */
   readonly status: number;
-  /** The reason in the response; it names a field that breaks a rule. */
+  /** The reason in the response, which names a field that breaks a rule; its first 400 characters. */
   readonly detail: string;
 }
 

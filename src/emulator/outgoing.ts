@@ -91,6 +91,12 @@ const redirectTarget = (url: string, to: string, { redirects, local }: RequestRu
 
 const maxRedirects = 5;
 
+/** The GET that follows a redirect: with the range that is wanted, without the account's signature and credentials. */
+const bareGet = ({ headers }: RequestInit): RequestInit => {
+  const range = new Headers(headers).get("Range");
+  return range === null ? {} : { headers: { Range: range } };
+};
+
 const exchange = async (
   send: Send,
   url: string,
@@ -111,8 +117,10 @@ const exchange = async (
     const location = status >= 300 && status < 400 && headers.get("location");
     if (!location) return response;
     body?.cancel().catch(() => {});
-    address = redirectTarget(address, location, rules);
-    if (status < 307) options = {}; // As fetch does: the request becomes a GET.
+    const target = redirectTarget(address, location, rules);
+    const isSameOrigin = new URL(target).origin === new URL(address).origin;
+    if (status < 307 || !isSameOrigin) options = bareGet(options);
+    address = target;
   }
   throw new TypeError(`redirects more than ${maxRedirects} times`);
 };

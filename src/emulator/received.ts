@@ -4,6 +4,10 @@ import type { EmulatorEvent, EventLog, RefusedEvent } from "./history.ts";
 /** How many refused requests are kept. */
 const maxRefused = 100;
 
+/** The most characters of a refused request's path and of its reason, which may name the path. */
+const maxPath = 200;
+const maxDetail = 400;
+
 /** The requests that the API of an emulator has received. */
 export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused"> {
   /** How many valid requests for a call came, by `to_number`. */
@@ -24,8 +28,15 @@ export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused"> 
     this.posts.set(to_number, (this.posts.get(to_number) ?? 0) + 1);
   };
 
-  readonly onRefused: ApiParts["onRefused"] = (refusal) => {
-    const event = { type: "refused", at: new Date().toISOString(), ...refusal } as const;
+  readonly onRefused: ApiParts["onRefused"] = ({ method, path, status, detail }) => {
+    const event: RefusedEvent = {
+      type: "refused",
+      at: new Date().toISOString(),
+      method,
+      path: path.slice(0, maxPath),
+      status,
+      detail: detail.slice(0, maxDetail),
+    };
     this.#refused = [...this.#refused, event].slice(-maxRefused);
     this.#eventLog.append(event);
   };

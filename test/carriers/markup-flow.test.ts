@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
+import { follow } from "../vonage/stage.ts";
 import { presses, wav } from "./callee.ts";
 import { markupCarriers } from "./carriers.ts";
 import { type Build, built, called, followDocument, hangup } from "./markup.ts";
-import { answering, talkOf, verbsOf } from "./stage.ts";
+import { type Answer, answering, talkOf, verbsOf } from "./stage.ts";
 
 describe.each(markupCarriers)("$name: the request for a document", (carrier) => {
   it.each([
@@ -26,6 +27,55 @@ describe.each(markupCarriers)("$name: the request for a document", (carrier) => 
     expect(received.map(({ path }) => path)).toEqual(["/voice", "/fallback"]);
     expect([call.reason, ...verbsOf(call)]).toEqual(["normal", "Hangup"]);
   });
+});
+
+describe.each(markupCarriers)("$name: a redirect of a document", (carrier) => {
+  const redirect =
+    (Location: string): Answer =>
+    (_, response) =>
+      void response.writeHead(302, { Location }).end();
+
+  it.each(["https://169.254.169.254/latest/meta-data", "another application", "http://"])(
+    "to %s is not followed, so that no signed request leaves the flow's origin",
+    async (to) => {
+      const other = await carrier.startApplication({ "/voice": hangup });
+      const target = to === "another application" ? `${other.origin}/voice` : to;
+      const { call } = await called(
+        carrier,
+        { Url: "/voice" },
+        { answers: { "/voice": redirect(target) } },
+      );
+      expect(call.flow_error).toMatch(
+        /^step 1: Url gave no answer: redirects to (another origin|no URL)/,
+      );
+      expect(other.received).toEqual([]);
+    },
+  );
+
+  it("within its origin is followed", async () => {
+    const answers = { "/voice": redirect("/moved"), "/moved": hangup };
+    const { call, received } = await called(carrier, { Url: "/voice" }, { answers });
+    expect([call.reason, received.map(({ path }) => path)]).toEqual([
+      "normal",
+      ["/voice", "/moved"],
+    ]);
+  });
+});
+
+it("the same sentence lasts as long at each carrier, however it is indented and marked up", async () => {
+  const words = ["Press one", "for sales."];
+  const say = `<Response><Say>\n  ${words.join("\n    ")}\n</Say></Response>`;
+  const durations = markupCarriers.map(async (carrier) => {
+    const { call } = await called(carrier, { document: say });
+    return verbsOf(call)[0];
+  });
+  const { call } = await follow([{ action: "talk", text: `<speak>${words.join("  ")}</speak>` }]);
+  const expected = 20 * 65;
+  expect([...(await Promise.all(durations)), verbsOf(call)[0]]).toEqual([
+    `Say ${expected}`,
+    `Say ${expected}`,
+    `talk ${expected}`,
+  ]);
 });
 
 describe.each(markupCarriers)("$name: what Twilio's builder makes", (carrier) => {

@@ -20,7 +20,7 @@ import {
 } from "../command.ts";
 import { forwarding, sampleApplication, sampleCall } from "../emulator/application.ts";
 import { emulatedCarriers, emulatedInterface, tryingAt } from "../emulator/carrier.ts";
-import { eventLine, Summary } from "../emulator/events.ts";
+import { eventLine, RefusalFilter, Summary } from "../emulator/events.ts";
 import { onOneLine, shellOf } from "../emulator/shell.ts";
 import { type Handler, type Server, serve } from "../serve.ts";
 import { codeOf, jsonLine, type Paint } from "../terminal.ts";
@@ -300,11 +300,16 @@ const run = async (invocation: Invocation<typeof flags>) => {
   };
 
   const summary = new Summary();
+  const refusals = new RefusalFilter();
   const printEvents = async (): Promise<void> => {
     for await (const event of emulator) {
       if (event.type === "reset" && signal.aborted) continue; // From `closeEmulator`.
       summary.count(event);
-      const line = eventLine(event, new Date(), emulator.call, paint);
+      const now = new Date();
+      const alike = event.type === "refused" ? refusals.count(event, now.getTime()) : 0;
+      if (alike === undefined && !given.json) continue;
+      const more = alike ? ` (${alike} more like it were not printed)` : "";
+      const line = eventLine(event, now, emulator.call, paint) + more;
       if (event.type === "key" && chosenKey(env) === undefined) keepAccount(env, emulator);
       await print(event, event.type === "key" ? `${line}\n\n${await firstCall()}\n` : line);
     }

@@ -23,6 +23,11 @@ const outcomeStyles = { delivered: "dim", retrying: "yellow", given_up: "red" } 
 const answerOf = ({ status, ms }: { readonly status?: number; readonly ms: number }): string =>
   `${status ?? "no answer"} in ${ms} ms`;
 
+/** The most characters of a URL or a path on a line. */
+const maxUrl = 200;
+
+const clipped = (url: string): string => (url.length > maxUrl ? `${url.slice(0, maxUrl)}…` : url);
+
 const numbersOf = (call: CallRecord | undefined): string =>
   call ? `${call.from_number} → ${call.to_number}` : "";
 
@@ -41,7 +46,11 @@ const lines: {
   readonly [Type in EmulatorEvent["type"]]: (event: EventOf<Type>, findCall: FindCall) => EventText;
 } = {
   state,
-  flow: ({ step, url, ...answer }) => ["flow", "bold", `step ${step}, ${answerOf(answer)}, ${url}`],
+  flow: ({ step, url, ...answer }) => [
+    "flow",
+    "bold",
+    `step ${step}, ${answerOf(answer)}, ${clipped(url)}`,
+  ],
   flow_error: ({ message }) => ["flow error", "red", message],
   action: ({ action, duration }) => [
     action.action,
@@ -71,7 +80,7 @@ const lines: {
   refused: ({ method, path, status, detail }) => [
     "refused",
     "red",
-    `${method} ${path}, HTTP ${status}: ${detail}`,
+    `${method} ${clipped(path)}, HTTP ${status}: ${detail}`,
   ],
   key: () => ["key", "yellow", "there is a new one; the old one is refused from now on"],
   reset: () => ["reset", "yellow", "all calls are forgotten"],
@@ -99,6 +108,44 @@ export const eventLine = (
   const start = `${paint("dim", time)}  ${call.padEnd(6)}  ${paint(style, label.padEnd(10))}`;
   return `${start}  ${plain(rest)}`.trimEnd();
 };
+
+/** How many refusals of one kind are printed, each on its line, in how many milliseconds. */
+const maxAlike = 3;
+const alikeInterval = 10_000;
+
+/** How many kinds are remembered. */
+const maxKinds = 100;
+
+/** The refusals of one kind: of one status for one reason. */
+interface Alike {
+  readonly since: number;
+  printed: number;
+  unprinted: number;
+}
+
+/** Prints many refusals of one kind on one line, so that a client in a loop does not fill the log. */
+export class RefusalFilter {
+  readonly #kinds = new Map<string, Alike>();
+
+  /**
+   * Returns how many of the kind were not printed before this one; `undefined` if this one is not printed either.
+   *
+   * @param now - milliseconds
+   */
+  count({ method, path, status, detail }: EventOf<"refused">, now: number): number | undefined {
+    const kind = `${method} ${status} ${detail.replaceAll(path, "")}`;
+    const known = this.#kinds.get(kind);
+    if (known && now - known.since < alikeInterval) {
+      const isPrinted = known.printed < maxAlike;
+      if (isPrinted) known.printed++;
+      else known.unprinted++;
+      return isPrinted ? 0 : undefined;
+    }
+    if (!known && this.#kinds.size >= maxKinds) this.#kinds.clear();
+    this.#kinds.set(kind, { since: now, printed: 1, unprinted: 0 });
+    return known?.unprinted ?? 0;
+  }
+}
 
 /** How calls end, and the reasons that the summary names. */
 const endings = {

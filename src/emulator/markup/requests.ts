@@ -81,7 +81,7 @@ export interface Fetched extends RequestResult {
   readonly url: string;
 }
 
-/** Follows redirects: the next request is a signed GET without the form. */
+/** Follows redirects within the origin: the next request is a signed GET without the form. */
 const fetchOnce = async (
   given: string,
   method: Method,
@@ -102,8 +102,14 @@ const fetchOnce = async (
     const { status = 0, headers: received } = result.response ?? {};
     const location = status >= 300 && status < 400 && received?.get("location");
     if (!location) return { ...result, url, ms: total };
+    if (!URL.canParse(location, url)) return { url, ms: total, error: "redirects to no URL" };
+    const target = new URL(location, url);
+    // The signature of the account is for the origin that the flow names.
+    if (target.origin !== new URL(url).origin) {
+      return { url, ms: total, error: "redirects to another origin, which is not followed here" };
+    }
     const isKept = sent.method === "POST" && status >= 307;
-    sent = formRequest(new URL(location, url).href, ...kept(isKept, fields));
+    sent = formRequest(target.href, ...kept(isKept, fields));
   }
   return { url: sent.url, ms: total, error: `redirects more than ${maxRedirects} times` };
 };

@@ -126,7 +126,8 @@ const prompt = async (
   once: number,
 ): Promise<undefined> => {
   const { known, signal, keys } = context;
-  const loops = numberOf(context, `${action.action}.loop`, action.loop, [0, endlessLoops], 1) || endlessLoops;
+  const loops =
+    numberOf(context, `${action.action}.loop`, action.loop, [0, endlessLoops], 1) || endlessLoops;
   begin(context, action, loops * once);
   const { call } = known;
   const isBarged = () => action.bargeIn === true && keys.length > 0;

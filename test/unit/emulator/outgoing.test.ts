@@ -62,6 +62,23 @@ describe("a request of the emulator's own", () => {
     expect(count).toBeLessThanOrEqual(6);
   });
 
+  it.each([302, 307])(
+    "leaves signature and credentials behind on a redirect by %i to another origin, and keeps the range",
+    async (status) => {
+      const seen: [string, string[]][] = [];
+      const send: Send = ({ url, headers }) => {
+        seen.push([url, [...headers.keys()].filter((name) => name !== "accept")]);
+        return seen.length === 1 ? moved("https://cdn.test/b", status) : new Response();
+      };
+      const headers = { Range: "bytes=0-9", Authorization: "Basic x", "X-Twilio-Signature": "y" };
+      await requester(send, ample)("https://app.test/a", { headers }, rules({ redirects: "any" }));
+      expect(seen).toEqual([
+        ["https://app.test/a", ["authorization", "range", "x-twilio-signature"]],
+        ["https://cdn.test/b", ["range"]],
+      ]);
+    },
+  );
+
   it("follows to loopback only for a service that is itself there", async () => {
     const send: Send = ({ url }) =>
       url.startsWith("http:") ? new Response("here") : moved("http://127.0.0.1:1/");
