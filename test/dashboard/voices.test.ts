@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
 import { afterEach, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { artefact } from "./stage.ts";
@@ -37,6 +38,10 @@ const voice = (ms: number): string => {
   return Buffer.from(samples.buffer).toString("base64");
 };
 
+/** The picture of both voices, with a cut. */
+const cutPicture = (page: Page) =>
+  page.getByRole("img", { name: /^Both voices over .* is cut off at \d+\.\d s$/ });
+
 describe("the voices of a streamed call", () => {
   it("are on one time line, with where the application was cut off", async () => {
     const flow_url = await application((socket) => {
@@ -49,9 +54,7 @@ describe("the voices of a streamed call", () => {
     const page = await show.signIn();
     const id = await show.stage.place({ flow_url });
     await row(page, "+12025550100").click();
-    const picture = page.getByRole("img", {
-      name: /^Both voices over .* is cut off at \d\.\d s$/,
-    });
+    const picture = cutPicture(page);
     await picture.waitFor();
     await row(page, "+12025550100").filter({ hasText: "completed" }).waitFor();
     await page.getByText("call.completed", { exact: true }).waitFor();
@@ -75,6 +78,72 @@ describe("the voices of a streamed call", () => {
       await page.screenshot({ path: artefact(`${width}-voices`), fullPage: true });
     }
     expect(show.complaints).toEqual([]);
+  });
+
+  it("are the newest that came, whatever the order of the responses", async () => {
+    let line: WebSocket | undefined;
+    const flow_url = await application((socket) => {
+      line = socket;
+      socket.send(JSON.stringify({ type: "audio", audio_b64: voice(500), chunk_id: 1 }));
+    });
+    const page = await show.signIn();
+    let isWithTimeline = false;
+    let isHeld = false;
+    let open = 0;
+    const held = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    await page.route(/dashboard\/calls\/[^/]+$/, (route) => {
+      isWithTimeline = true;
+      return route.continue();
+    });
+    await page.route("**/voices", async (route) => {
+      // What a row asks for because a second has passed, and not with its timeline: the first response is held.
+      const holds = !(isWithTimeline || isHeld);
+      isWithTimeline = false;
+      isHeld ||= holds;
+      open++;
+      const response = await route.fetch();
+      if (holds) {
+        held.resolve();
+        await release.promise;
+      }
+      await route.fulfill({ response });
+      open--;
+    });
+    const id = await show.stage.place({ flow_url });
+    /** A response to the page that comes after all that it has had before. */
+    const nextResponse = () =>
+      page.evaluate(async (call) => (await fetch(`/dashboard/calls/${call}`)).json(), id);
+    await row(page, "+12025550100").click();
+    await held.promise;
+    line?.send(JSON.stringify({ type: "clear" }));
+    line?.close();
+    await page.getByText("call.completed", { exact: true }).waitFor();
+    await nextResponse();
+    await expect.poll(() => open).toBe(1);
+    await cutPicture(page).waitFor();
+    release.resolve();
+    await expect.poll(() => open).toBe(0);
+    await nextResponse();
+    expect(await cutPicture(page).count()).toBe(1);
+  });
+
+  it("come although a request for them got no response", async () => {
+    const flow_url = await application((socket) => {
+      socket.send(JSON.stringify({ type: "audio", audio_b64: voice(500), chunk_id: 1 }));
+      socket.send(JSON.stringify({ type: "clear" }));
+      socket.close();
+    });
+    const page = await show.signIn();
+    await show.stage.place({ flow_url });
+    await row(page, "+12025550100").filter({ hasText: "completed" }).waitFor();
+    for (const request of ["**/voices", /dashboard\/calls\/[^/]+$/]) {
+      await page.route(request, (route) => route.abort(), { times: 1 });
+    }
+    await row(page, "+12025550100").click();
+    await cutPicture(page).waitFor();
+    await page.getByText("call.completed", { exact: true }).waitFor();
+    show.complaints.length = 0; // Chromium's own, of what was aborted.
   });
 
   it("are of nobody when the call is not streamed", async () => {

@@ -11,7 +11,7 @@ import {
   setText,
 } from "./elements.ts";
 import { canPlace } from "./place-call.ts";
-import { server } from "./server.ts";
+import { connected, server } from "./server.ts";
 import { timelineItem } from "./timeline.ts";
 import { VoicesPlot } from "./voices.ts";
 
@@ -80,6 +80,7 @@ class Row {
   #entries = 0;
   #isLoading = false;
   #loadAgain = false;
+  #hasFailed = false;
 
   constructor(call: CallRow) {
     this.call = call;
@@ -133,9 +134,12 @@ class Row {
     setText(this.#duration, text);
   }
 
-  /** Draws the voices again, once a second at most. */
-  refreshVoices(): void {
-    if (this.isOpen && this.#voices && this.#voices.age > 1_000) this.#voices.refresh(this.call.id);
+  /** Draws the voices of a current call again, once a second at most, and asks again for what got no response. */
+  refresh(): void {
+    if (!this.isOpen) return;
+    if (this.#hasFailed) this.load();
+    const isWanted = this.call.state === "answered" || this.#voices?.hasFailed;
+    if (this.#voices && isWanted && this.#voices.age > 1_000) this.#voices.refresh(this.call.id);
   }
 
   /** Adds new entries to the timeline. A request while one is running follows it. */
@@ -148,7 +152,9 @@ class Row {
         this.#loadAgain = false;
         await this.#loadOnce();
       }
+      this.#hasFailed = false;
     } catch (error) {
+      this.#hasFailed = !connected();
       if (!this.#timeline) {
         this.#panel.replaceChildren(make("p", { class: "soft" }, messageOf(error)));
       }

@@ -87,9 +87,9 @@ const tick = (): void => {
     if (call.state !== "answered") continue;
     const row = list.row(call.id);
     row?.showDuration(now());
-    row?.refreshVoices();
     phones.show(call, now(), false);
   }
+  if (list.opened !== undefined) list.row(list.opened)?.refresh();
 };
 
 // Where there is little room, placing a call comes first, and the rest unfolds.

@@ -38,18 +38,17 @@ export const disconnect = (reason: string): void => {
 
 /** @throws {Error} with the emulator's reason, or because it does not respond */
 const request = async <T>(path: string, method = "GET", body?: unknown): Promise<T> => {
-  let response: Response;
-  try {
-    response = await fetch(`/dashboard/${path}`, {
-      method,
-      body: body === undefined ? null : JSON.stringify(body),
+  const sent = fetch(`/dashboard/${path}`, {
+    method,
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const { ok, answer } = await sent
+    .then(async (response) => ({ ok: response.ok, answer: await response.json() }))
+    .catch(() => {
+      disconnect("The emulator does not respond. This page shows an earlier state.");
+      throw new Error("The emulator does not respond.");
     });
-  } catch {
-    disconnect("The emulator does not respond. This page shows an earlier state.");
-    throw new Error("The emulator does not respond.");
-  }
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.detail);
+  if (!ok) throw new Error(answer.detail);
   return answer;
 };
 

@@ -1,6 +1,6 @@
 import type { Voices } from "../updates.ts";
 import { formatDuration, formatSeconds, make, makeSvg, setText } from "./elements.ts";
-import { server } from "./server.ts";
+import { connected, server } from "./server.ts";
 
 const width = 600;
 const middle = 32;
@@ -29,7 +29,12 @@ export class VoicesPlot {
   });
   readonly #end = make("span");
   readonly #legend = make("span", { class: "legend" });
-  #drawnAt = 0;
+  #askedAt = 0;
+  /** How many pictures were asked for, and which of them is drawn: responses may come in another order. */
+  #asked = 0;
+  #drawn = 0;
+  /** Whether the last request got no response. */
+  hasFailed = false;
 
   constructor() {
     const start = make("span", {}, "0:00");
@@ -37,17 +42,24 @@ export class VoicesPlot {
     this.figure = make("figure", { class: "voices" }, this.#picture, caption);
   }
 
-  /** Milliseconds since it was drawn. */
+  /** Milliseconds since it was asked for. */
   get age(): number {
-    return performance.now() - this.#drawnAt;
+    return performance.now() - this.#askedAt;
   }
 
   async refresh(call: string): Promise<void> {
-    this.#drawnAt = performance.now();
+    const order = ++this.#asked;
+    this.#askedAt = performance.now();
+    this.hasFailed = false;
     try {
-      this.#draw(await server.voices(call));
+      const voices = await server.voices(call);
+      if (order < this.#drawn) return;
+      this.#drawn = order;
+      this.#draw(voices);
     } catch {
-      this.figure.remove();
+      // The emulator no longer has the audio, or it did not respond: then the row asks again.
+      if (connected()) this.figure.remove();
+      else this.hasFailed = true;
     }
   }
 
