@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Phone, ring, start } from "./phone.ts";
 import type { Told } from "./runtimes/line.ts";
 import { type Application, starts } from "./runtimes/start.ts";
-import { boundsAfter, delta, flooding, whenAsked } from "./scripted.ts";
+import { boundsAfter, delta, flooding, refused, whenAsked } from "./scripted.ts";
 import { type AgentServer, type Peer, serveAgent, type Taking } from "./server.ts";
 
 type Runtime = keyof typeof starts;
@@ -324,19 +324,21 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
       socket.close = () => {}; // This is how `ws` answers a close.
     };
     const { told } = await call({
-      agent: whenAsked((peer) => {
-        deaf(peer);
-        speech(peer);
+      // Both sockets are open and deaf when the agent's refusal ends the session.
+      service: onceHeard((phone, { peers }) => {
+        deaf(phone);
+        for (const peer of peers) {
+          deaf(peer);
+          peer.send(refused);
+        }
       }),
-      service: onceHeard(deaf),
-      limits: { maxDuration: 100 },
       ends: [],
       check: (_, phone, agent) => {
         if (cuts.includes("service")) phone.socket.terminate();
         if (cuts.includes("agent")) for (const { socket } of agent.peers) socket.terminate();
       },
     });
-    expect(told?.reason).toBe("too_long");
+    expect(told?.reason).toBe("agent_refused");
   });
 
   test("the key is in a header, and in nothing else that is sent", async () => {

@@ -1,4 +1,5 @@
 import type {
+  RealtimeErrorEvent,
   ResponseAudioDeltaEvent,
   ResponseFunctionCallArgumentsDoneEvent,
   SessionUpdatedEvent,
@@ -11,6 +12,17 @@ export const updated = {
   event_id: "e",
   session: { type: "realtime" },
 } satisfies SessionUpdatedEvent;
+
+/** What ends a session from our side. */
+export const refused = {
+  type: "error",
+  event_id: "e",
+  error: {
+    type: "invalid_request_error",
+    code: "insufficient_quota",
+    message: "No credit is left.",
+  },
+} satisfies RealtimeErrorEvent;
 
 /** So many milliseconds of its first answer. */
 export const delta = (ms: number) =>

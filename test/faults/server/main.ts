@@ -48,7 +48,8 @@ const head = (id: string) => {
 
 let outage: Promise<Outage> | undefined;
 
-const server = createServer(async ({ method, url = "" }, response) => {
+// Only a client closes an idle connection: a request may be on its way on it.
+const server = createServer({ keepAliveTimeout: 0 }, async ({ method, url = "" }, response) => {
   if (method === "OPTIONS") return void response.writeHead(204, cors).end();
   const [, verb, first = "", second = ""] = url.split("/").map(decodeURIComponent);
   const json = { ...cors, "content-type": "application/json" };
