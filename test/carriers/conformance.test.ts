@@ -9,7 +9,7 @@ import {
   serviceNames,
   unknownExemptions,
 } from "../conformance/services/index.ts";
-import { startPeer } from "../peer/start.ts";
+import { startPeer } from "../stub-server/start.ts";
 
 let peer: Awaited<ReturnType<typeof startPeer>>;
 beforeAll(async () => {

@@ -22,7 +22,7 @@ export interface Env {
   readonly runtime: Runtime;
   /**
    * The base URL of the peer, a server on loopback that misbehaves on request: see
-   * `test/peer/server.ts`.
+   * `test/stub-server/server.ts`.
    */
   readonly peer: string;
   /** The carrier that the list is run with; without one, outdial's own interface. */

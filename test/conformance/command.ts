@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { setup } from "../package/project.ts";
-import { startPeer } from "../peer/start.ts";
+import { startPeer } from "../stub-server/start.ts";
 import { type Runtime, runtimes } from "./case.ts";
 import { apiKey, from_number, to_number } from "./fixtures.ts";
 import { launch } from "./launch.ts";
@@ -69,6 +69,6 @@ for (const service of services) {
     isFine = (await conforms(runtime, peer.url, service)) && isFine;
   }
 }
-peer.stop();
+await peer.stop();
 clean?.();
 process.exit(isFine ? 0 : 1);

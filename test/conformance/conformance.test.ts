@@ -1,6 +1,6 @@
 import { beforeAll, expect, inject, test } from "vitest";
 import { announce } from "../output.ts";
-import { startPeer } from "../peer/start.ts";
+import { startPeer } from "../stub-server/start.ts";
 import type { Runtime } from "./case.ts";
 import { apiKey, from_number, to_number } from "./fixtures.ts";
 import { cases } from "./index.ts";
@@ -23,7 +23,7 @@ let results: readonly Result[] = [];
 beforeAll(async () => {
   const peer = await startPeer();
   const ended = await launch(runtime, peer.url);
-  peer.stop();
+  await peer.stop();
   code = ended.code;
   const output = ended.stdout + ended.stderr;
   const [line, json] = /^REPORT (\[.*\])$/m.exec(output) ?? [];

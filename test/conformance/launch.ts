@@ -31,7 +31,12 @@ const commandFor = (peer: string): Readonly<Record<Runtime, readonly string[]>> 
 /** A project that has the packed package installed, with the list in it, and with what the list imports. */
 const makeProject = (): string => {
   const project = install();
-  for (const folder of ["test/conformance", "test/runtimes", "test/peer", "examples/own-agent"]) {
+  for (const folder of [
+    "test/conformance",
+    "test/runtimes",
+    "test/stub-server",
+    "examples/own-agent",
+  ]) {
     cpSync(path(folder), join(project, folder), { recursive: true });
   }
   const modules = join(project, "node_modules");

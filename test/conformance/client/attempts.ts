@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import type { Attempt } from "outdial";
-import { answering } from "../../peer/answer.ts";
+import { answering } from "../../stub-server/answer.ts";
 import type { ClientCase } from "../case.ts";
 import {
   accepted,

@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import { ServiceException } from "outdial";
-import { type Answer, answering } from "../../peer/answer.ts";
+import { type Answer, answering } from "../../stub-server/answer.ts";
 import type { ClientCase, ClientEnv } from "../case.ts";
 import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "../fixtures.ts";
 import { settle, shortestRun, until, withHeldTimers } from "../timers.ts";

@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import type { Options } from "outdial";
-import { type Answer, answering } from "../../peer/answer.ts";
+import { type Answer, answering } from "../../stub-server/answer.ts";
 import type { ClientCase } from "../case.ts";
 import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "../fixtures.ts";
 import { settle, until, withHeldTimers } from "../timers.ts";

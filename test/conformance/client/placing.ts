@@ -1,5 +1,5 @@
 import { assert } from "chai";
-import { answering } from "../../peer/answer.ts";
+import { answering } from "../../stub-server/answer.ts";
 import type { ClientCase } from "../case.ts";
 import { accepted, answeringFetch, apiKey, exceptionOf, options, params } from "../fixtures.ts";
 

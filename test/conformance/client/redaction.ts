@@ -1,5 +1,5 @@
 import { assert } from "chai";
-import { answering } from "../../peer/answer.ts";
+import { answering } from "../../stub-server/answer.ts";
 import type { ClientCase, ClientEnv } from "../case.ts";
 import { apiKey, exceptionOf, from_number, options, params, to_number } from "../fixtures.ts";
 

@@ -1,6 +1,6 @@
 import { type CallParams, type CallService, isException } from "outdial";
-import { type Answer, inAnswers } from "../../peer/answer.ts";
 import { inspect } from "../../runtimes/inspect.ts";
+import { type Answer, inAnswers } from "../../stub-server/answer.ts";
 import type { Case } from "../case.ts";
 import type { Entry } from "../entries.ts";
 import { apiKey } from "../fixtures.ts";

@@ -1,5 +1,5 @@
 import { assert } from "chai";
-import { answering, type Seen } from "../../peer/answer.ts";
+import { answering, type Seen } from "../../stub-server/answer.ts";
 import type { ClientCase } from "../case.ts";
 import { answeringFetch, apiKey, exceptionOf, options, params } from "../fixtures.ts";
 import { type Carrier, tokenIn } from "./carrier.ts";

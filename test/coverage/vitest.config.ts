@@ -19,7 +19,7 @@ export default defineConfig({
     })),
   },
   test: {
-    include: ["test/{unit,carriers,twilio,vonage,telnyx}/**/*.test.ts", "test/source/*.test.ts"],
+    include: ["test/{unit,carriers,twilio,vonage,telnyx}/**/*.test.ts", "test/coverage/*.test.ts"],
     // The agents of test/twilio take seconds by the real clock.
     exclude: ["test/unit/bench/**", "test/twilio/agents.test.ts"],
     globalSetup: file("test/temporary.ts"),

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { afterAll, test } from "vitest";
 import { cases } from "../conformance/index.ts";
 import { keepPrinted } from "../conformance/printed.ts";
-import { startPeer } from "../peer/start.ts";
+import { startPeer } from "../stub-server/start.ts";
 
 const peer = await startPeer();
 afterAll(peer.stop);

@@ -1,6 +1,6 @@
 import { entries } from "../conformance/entries.ts";
 import { accepted, apiKey, params } from "../conformance/fixtures.ts";
-import { answering } from "../peer/answer.ts";
+import { answering } from "../stub-server/answer.ts";
 
 declare const Deno:
   | { readonly args: readonly string[]; unrefTimer(timer: unknown): void }
