@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   appendFileSync,
   copyFileSync,
@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
+import { announce } from "../output.ts";
 import { packed } from "../package/project.ts";
 import { type Registry, startRegistry } from "../package/registry.ts";
 
@@ -238,6 +239,13 @@ test("npm install --global of a tarball: it is unknown where that is, and the co
   await run(home, `${line} --package ${packed().tarball}`);
 });
 
+/** A test that needs a shell: without it, it is not run, which is printed; in CI every shell must be there. */
+const testWith = (shell: string, name: string, work: () => Promise<void>): void => {
+  const isMissing = spawnSync(shell, ["-c", ""]).error !== undefined;
+  if (isMissing && !process.env.CI) announce(`not run: ${name}: install ${shell}`);
+  test.skipIf(isMissing && !process.env.CI)(name, work);
+};
+
 describe("outdial completion", () => {
   beforeAll(async () => {
     for (const shell of ["zsh", "fish"]) {
@@ -251,7 +259,7 @@ describe("outdial completion", () => {
   const fish = (line: string): Promise<string> =>
     run(home, `fish --no-config -c "source ${folder}/fish; complete -C '${line}'"`);
 
-  test("fish completes commands, options, and their values", async () => {
+  testWith("fish", "fish completes commands, options, and their values", async () => {
     expect(await fish("outdial em")).toMatch(/^emulator\tRuns the whole/);
     expect(await fish("outdial call --fl")).toMatch(/^--flow\t/);
     expect(await fish("outdial init --on d")).toMatch(/^deno\t/);
@@ -262,7 +270,7 @@ describe("outdial completion", () => {
     expect(await fish("outdial call --to init --fl")).toMatch(/^--flow\t/);
   });
 
-  test("zsh takes the script, and completes with it", async () => {
+  testWith("zsh", "zsh takes the script, and completes with it", async () => {
     const script = `autoload -U compinit; compinit -D; source ${folder}/zsh; print $_comps[outdial]`;
     expect(await run(home, `zsh -fc '${script}'`)).toBe("_outdial\n");
   });
