@@ -58,7 +58,7 @@ const env = {
   ...process.env,
   OUTDIAL_API_KEY: emulator.apiKey,
   OUTDIAL_BASE_URL: `http://127.0.0.1:${servicePort}`,
-  OUTDIAL_SECRET: crypto.randomUUID(),
+  SIGNING_SECRET: crypto.randomUUID(),
 };
 const args = [
   ...["dial", list, "--from", "+12025550199", "--flow", `http://127.0.0.1:${statusPort}/flow`],

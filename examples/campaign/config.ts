@@ -16,7 +16,7 @@ const Variables = v.object({
   OUTDIAL_BASE_URL: text,
   FROM_NUMBER: e164,
   PUBLIC_URL: origin,
-  CAMPAIGN_SECRET: secrets,
+  SIGNING_SECRET: secrets,
   WEBHOOK_SECRET: v.optional(text),
   CALLERS: callersSchema({
     /** Calls per second of one campaign. */
@@ -49,7 +49,7 @@ export const readConfig = (environment: Readonly<Record<string, unknown>>) => {
     fromNumber: variables.FROM_NUMBER,
     /** Where the service reaches the Worker. Never taken from a request: anyone can write its `Host`. */
     publicUrl: variables.PUBLIC_URL,
-    secret: variables.CAMPAIGN_SECRET,
+    secret: variables.SIGNING_SECRET,
     webhookSecret: variables.WEBHOOK_SECRET,
     callers: variables.CALLERS,
     record: variables.RECORD,

@@ -298,11 +298,17 @@ export const handlerOf =
       isAccepted = true;
       call = call_id ?? undefined;
     };
-    const { report, thrown } = reporterOf(
+    const { report } = reporterOf(
       onError &&
         ((error) => (call === undefined ? onError(error, request) : onError(error, request, call))),
-      () => call && `outdial: ${name}, call ${JSON.stringify(call)}:`,
     );
+    const print = (error: unknown): void =>
+      withoutThrowing(() =>
+        call === undefined
+          ? console.error(error)
+          : console.error(`outdial: ${name}, call ${JSON.stringify(call)}:`, error),
+      );
+    const thrown = onError ? report : print;
     const { method, url } = fieldsOf(request);
     const isProbe = !!secret && (method === "HEAD" || method === "OPTIONS");
     try {

@@ -101,6 +101,9 @@ const deferralsInRow = "deferrals_in_row";
 /** How many answers in a row refused their contact; a placed call resets it. */
 const refusalsInRow = "refusals_in_row";
 
+/** How many answered calls in a row had a flow that failed; a completed call resets it. */
+const flowErrorsInRow = "flow_errors_in_row";
+
 /** Records that an attempt has a call, and its id; of an erased contact without the id. */
 export const recordPlaced = (
   sql: Sql,
@@ -268,18 +271,34 @@ const putOff = (
   }
 };
 
-/** How many contacts in a row may be refused. */
-const mostRefusals = 20;
+/** How many contacts in a row may end by the same fault. */
+const mostInRow = 20;
 
-/** Ends a contact that the service refused. After 20 in a row the fault is the campaign's, such as a wrong sender: it pauses. */
+/** Counts a fault. After 20 in a row it is the campaign's, such as a wrong sender or secret: it pauses. */
+const countFault = (sql: Sql, inRow: string, at: number, reason: string): void => {
+  const count = Number(factOf(sql, inRow) ?? 0) + 1;
+  const isLast = count >= mostInRow;
+  setFact(sql, inRow, isLast ? 0 : count);
+  if (isLast) setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
+};
+
+/** Ends a contact that the service refused. */
 const refuse = (sql: Sql, row: ContactRow, at: number, detail: string): void => {
   move(sql, row, "refused", { at, reason: detail });
-  const inRow = Number(factOf(sql, refusalsInRow) ?? 0) + 1;
-  const isLast = inRow >= mostRefusals;
-  setFact(sql, refusalsInRow, isLast ? 0 : inRow);
-  if (!isLast) return;
-  const reason = `${mostRefusals} contacts in a row were refused: ${detail}`;
-  setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
+  countFault(sql, refusalsInRow, at, `${mostInRow} contacts in a row were refused: ${detail}`);
+};
+
+/** Counts an answered call whose flow failed, or resets the count after one whose flow did not. */
+export const countFlow = (
+  sql: Sql,
+  disposition: "completed" | "flow_error",
+  at: number,
+  detail: string | undefined,
+): void => {
+  if (disposition === "flow_error") {
+    const why = detail ? `: ${detail}` : "";
+    countFault(sql, flowErrorsInRow, at, `the flow of ${mostInRow} calls in a row failed${why}`);
+  } else if (factOf(sql, flowErrorsInRow)) setFact(sql, flowErrorsInRow, 0);
 };
 
 /**

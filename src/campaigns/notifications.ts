@@ -1,5 +1,5 @@
 import type { Received } from "../callbacks/handler.ts";
-import { type Attempt, claim, recordPlaced, settle, stateOf } from "./attempts.ts";
+import { type Attempt, claim, countFlow, recordPlaced, settle, stateOf } from "./attempts.ts";
 import { type Disposition, dispositionOf } from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
@@ -22,11 +22,11 @@ const longestReason = 200;
 /** 7 digits or more, with what may stand between the digits of a telephone number. */
 const telephone = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
 
-/** Why, in the service's words: on one line, and without anything that looks like a telephone number. */
-const reasonIn = ({ data }: CallEvent): string | undefined => {
-  const reason = data && "reason" in data ? data.reason : undefined;
-  if (typeof reason !== "string") return;
-  return reason
+/** A field in the service's words: on one line, and without anything that looks like a telephone number. */
+const textIn = ({ data }: CallEvent, field: string): string | undefined => {
+  const text: unknown = data ? Reflect.get(data, field) : undefined;
+  if (typeof text !== "string") return;
+  return text
     .slice(0, longestReason)
     .replace(/[\s\p{C}]+/gu, " ")
     .replace(telephone, "***")
@@ -63,6 +63,12 @@ const recordTalk = (sql: Sql, row: ContactRow, at: number): void => {
   if (row.state === "waiting") move(sql, row, "completed", { at });
 };
 
+/** How a contact ends: an earlier attempt may have been completed after all, and the flow of this one have failed. */
+const endOf = ({ outcome }: ContactRow, disposition: Disposition): Disposition => {
+  if (outcome === "completed") return outcome;
+  return outcome === "flow_error" && disposition === "completed" ? outcome : disposition;
+};
+
 /** Ends the contact of a call that has ended, unless another attempt follows. */
 const recordEnd = (
   sql: Sql,
@@ -78,10 +84,9 @@ const recordEnd = (
     if (event.type === "call.completed") recordTalk(sql, contact, at);
     return;
   }
-  const reason = reasonIn(event);
+  const reason = textIn(event, "reason");
   // An earlier attempt may have been completed after all.
-  const disposition =
-    contact.outcome === "completed" ? "completed" : dispositionOf(event.type, reason);
+  const disposition = endOf(contact, dispositionOf(event.type, reason));
   sql.all("update outdial_contact set outcome = ? where contact = ?", disposition, contact.contact);
   const again =
     contact.listed &&
@@ -90,7 +95,40 @@ const recordEnd = (
   const wait = settings.retryDelay;
   if (again) move(sql, contact, "waiting", { at, reason: disposition, wait });
   // The service's words may name the person.
-  else move(sql, contact, disposition, { at, reason: isErased(contact) ? undefined : reason });
+  else {
+    const failure =
+      textIn(event, "flow_error") ?? (contact.outcome === "flow_error" && contact.reason);
+    const why = isErased(contact) ? undefined : (disposition === "flow_error" && failure) || reason;
+    move(sql, contact, disposition, { at, reason: why });
+    if (disposition === "completed" || disposition === "flow_error") {
+      countFlow(sql, disposition, at, why);
+    }
+  }
+};
+
+/** A notification that the flow of a call has failed: the end of the call comes apart from it, before or after. */
+const isFlowError = ({ type }: CallEvent): boolean => type === "call.flow_error";
+
+/** States in which the end of a call is still to come. */
+const endless: ReadonlySet<string> = new Set(["calling", "unclear", "unknown"]);
+
+/** Records that the flow of the last attempt has failed. */
+const recordFlowError = (sql: Sql, key: Attempt, event: CallEvent, at: number): void => {
+  const contact = contactOf(sql, key.contact);
+  if (contact?.attempts !== key.attempt) return;
+  const { state, outcome } = contact;
+  const reason = isErased(contact) ? undefined : textIn(event, "flow_error");
+  if (state === "completed") {
+    sql.all("update outdial_contact set outcome = 'flow_error' where contact = ?", key.contact);
+    move(sql, contact, "flow_error", { at, reason });
+    countFlow(sql, "flow_error", at, reason);
+  } else if (endless.has(state) && outcome !== "completed") {
+    sql.all(
+      "update outdial_contact set outcome = 'flow_error', reason = ? where contact = ?",
+      reason ?? null,
+      key.contact,
+    );
+  }
 };
 
 /**
@@ -124,8 +162,8 @@ export const recordNotification = async (
   const key = attemptIn(sql, context);
   if (!key) return false;
   const known = stateOf(sql, key);
-  // Of a placed call only its end is news.
-  if (known && known !== "claimed" && !isEnd(event)) return true;
+  // Of a placed call only its end is news, and that its flow failed.
+  if (known && known !== "claimed" && !isEnd(event) && !isFlowError(event)) return true;
   return sql.commit(() => {
     const at = settings.clock();
     if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settleTimeout);
@@ -135,6 +173,7 @@ export const recordNotification = async (
     if (isEnd(event) && (state !== "settled" || isCorrection(sql, key, event))) {
       recordEnd(sql, key, event, at, settings);
     }
+    if (isFlowError(event)) recordFlowError(sql, key, event, at);
     return true;
   });
 };

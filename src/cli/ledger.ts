@@ -9,7 +9,7 @@ import {
 import { exits, Failure } from "./command.ts";
 import { codeOf } from "./terminal.ts";
 
-/** The secrets in `OUTDIAL_SECRET`: one, or several with commas between them, the new one first. */
+/** The secrets in `SIGNING_SECRET`: one, or several with commas between them, the new one first. */
 export const secretsIn = (text: string): string | readonly string[] => {
   const several = text.split(",").map((each) => each.trim());
   return several.every((each) => each.length > 15) ? several : text;

@@ -12,20 +12,12 @@ export interface Reporter {
   readonly call: <T>(handler: ((value: T) => unknown) | undefined, value: T) => void;
 }
 
-/**
- * @param about - what is printed before an error, if anything
- */
-export const reporterOf = (
-  onError: OnError,
-  about: () => string | undefined = () => undefined,
-): Reporter => {
+export const reporterOf = (onError: OnError): Reporter => {
   const report = (error: unknown): void => {
     (async () => onError?.(error))().catch(() => {});
   };
   // A runtime that inspects what it prints may run a getter that throws.
-  const print = (error: unknown): void =>
-    withoutThrowing(() => console.error(...[about() ?? []].flat(), error));
-  const thrown = onError ? report : print;
+  const thrown = onError ? report : (error: unknown) => withoutThrowing(() => console.error(error));
   return {
     report,
     thrown,

@@ -52,9 +52,16 @@ const statusOf = (fields: Fields): Status | undefined => {
   return isUnanswered(fields) ? unanswered : statuses.get(fields.status);
 };
 
+/** Whether it is the error of an NCCO, which has no name: it names the conversation, and says why. */
+const isFlowError = ({ status, type, uuid, conversation_uuid, reason }: Fields): boolean =>
+  [status, type, uuid].every((each) => each === undefined) &&
+  isText(conversation_uuid) &&
+  isText(reason);
+
 /** The type of a notification that is not about the state of the call. */
 const otherType = (fields: Fields): string => {
   const { status, recording_url, type = "unknown" } = fields;
+  if (isFlowError(fields)) return "call.flow_error";
   if (recording_url) return "recording.completed";
   if (isAnsweredBy(status)) return "call.machine_detected";
   return `${isOtherLeg(fields) ? "leg" : "call"}.${status ?? type}`;
@@ -95,6 +102,7 @@ const eventOf = (text: string, account_id: string): unknown => {
       from: numberOf(fields.from),
       to: numberOf(fields.to),
       reason: status && reasonOf(status, fields),
+      ...(isFlowError(fields) && { reason: "flow_error", flow_error: fields.reason }),
       duration: isCompleted && /^\d+$/.test(String(duration)) ? Number(duration) : undefined,
       recording_url: fields.recording_url,
       answered_by: answeredBy(fields),

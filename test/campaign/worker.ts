@@ -42,7 +42,7 @@ const environment = (
     WEBHOOK_SECRET: webhookSecret,
     FROM_NUMBER: "+12025550199",
     PUBLIC_URL: url,
-    CAMPAIGN_SECRET: "a-secret-of-the-campaigns-for-these-tests-only",
+    SIGNING_SECRET: "a-secret-of-the-campaigns-for-these-tests-only",
     CALLERS: JSON.stringify({
       one: { ...caller, token },
       another: { ...caller, token: stranger, prefixes: ["+1202555"], rate: 5, campaigns: 1 },

@@ -66,7 +66,7 @@ export const chaos = async ({
     const env = {
       OUTDIAL_API_KEY: service.apiKey,
       OUTDIAL_BASE_URL: service.url,
-      OUTDIAL_SECRET: "a secret that was made at random",
+      SIGNING_SECRET: "a secret that was made at random",
       CHAOS_SHIFT: String(shift),
       ...spoken.environment,
     };

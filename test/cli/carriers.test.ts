@@ -134,7 +134,7 @@ describe.each(carriers)("$name", (carrier) => {
   const { name, account, key } = carrier;
   const byFlags = ["--service", name, "--account", account];
   const byEnvironment = { OUTDIAL_SERVICE: name, OUTDIAL_ACCOUNT: account };
-  const env = { OUTDIAL_API_KEY: key, OUTDIAL_SECRET: "a secret that was made at random" };
+  const env = { OUTDIAL_API_KEY: key, SIGNING_SECRET: "a secret that was made at random" };
   const call = ["call", "--from", from, "--to", callee, ...urls];
 
   /** What the carrier is: a server on loopback, which keeps what it received. */

@@ -131,7 +131,7 @@ const file = (name: string, text: string): string => {
 const env = () => ({
   OUTDIAL_API_KEY: emulator.apiKey,
   OUTDIAL_BASE_URL: `http://127.0.0.1:${server.port}`,
-  OUTDIAL_SECRET: secret,
+  SIGNING_SECRET: secret,
 });
 
 const words = (list: string, ...more: readonly string[]): readonly string[] => [
@@ -566,7 +566,7 @@ describe("outdial dial", () => {
     database.close();
     const newer = "another that was made at random";
     const dial = (secrets: string) =>
-      invoke(words(list, ...listening(), "--json"), { ...env(), OUTDIAL_SECRET: secrets });
+      invoke(words(list, ...listening(), "--json"), { ...env(), SIGNING_SECRET: secrets });
     const refused = await dial(newer);
     expect(refused.stderr).toContain("erased from the ledger under another secret");
     expect(refused.code).toBe(2);
@@ -781,7 +781,7 @@ describe("outdial dial", () => {
   });
 
   it.each([
-    ["OUTDIAL_SECRET", /OUTDIAL_SECRET is not set/],
+    ["SIGNING_SECRET", /SIGNING_SECRET is not set/],
     ["OUTDIAL_API_KEY", /OUTDIAL_API_KEY is not set/],
     ["OUTDIAL_BASE_URL", /which service/],
   ])("exits 2 without %s", async (name, line) => {
@@ -884,9 +884,9 @@ describe("outdial dial", () => {
     const list = file("people.csv", people);
     const { code, stderr } = await invoke(words(list, ...listening()), {
       ...env(),
-      OUTDIAL_SECRET: "short",
+      SIGNING_SECRET: "short",
     });
-    expect(stderr).toMatch(/OUTDIAL_SECRET must be 16 characters or more/);
+    expect(stderr).toMatch(/SIGNING_SECRET must be 16 characters or more/);
     expect(code).toBe(2);
   });
 

@@ -13,13 +13,13 @@ export const command: Command = defineCommand({
     2: "the command line or the ledger is wrong",
   },
   notes: [
-    `With OUTDIAL_SECRET, which the campaign has signed its URLs with, a number that was erased from the
+    `With SIGNING_SECRET, which the campaign has signed its URLs with, a number that was erased from the
 ledger is not written into it again; it is blocked already.`,
   ],
   run: async ({ args: [file = "", ...numbers], env, terminal }) => {
     const read = await numberReader();
-    const { OUTDIAL_SECRET: secret } = env;
-    const secretRule = "OUTDIAL_SECRET must be 16 characters or more, or not set";
+    const { SIGNING_SECRET: secret } = env;
+    const secretRule = "SIGNING_SECRET must be 16 characters or more, or not set";
     if (secret && secret.length < 16) throw new UsageError(secretRule);
     const block = async (ledger: Ledger): Promise<Exit> => {
       try {

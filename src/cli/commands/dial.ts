@@ -47,7 +47,7 @@ const names = {
   ...carrierNames,
   apiKey: "OUTDIAL_API_KEY or --key-file",
   baseUrl: "--base-url or OUTDIAL_BASE_URL:",
-  secret: "OUTDIAL_SECRET",
+  secret: "SIGNING_SECRET",
   status_callback_url: "--callback or --public-url",
   "window.a field.timezone": "--timezone", // Of one of several windows.
 };
@@ -334,7 +334,8 @@ for the live calls. A contact that is no longer in the list is not called any mo
     `While the ledger is open it may have a file -journal beside it, which belongs to it. Copy or move it
 while nothing dials. It must have one name: a hard link is refused.`,
     `The key is read from OUTDIAL_API_KEY or from a file, and the secret that signs the URLs from
-OUTDIAL_SECRET (16 characters or more). To change the secret of a campaign, set it to new,old.
+SIGNING_SECRET: 16 characters or more, the one by which the application verifies. To change the secret of a
+campaign, set it to new,old.
 ${keyNote}
 The ledger belongs to its account. With Twilio's auth token its signatures are verified, too.`,
     `Calling lists has legal duties: hours, consent, do-not-call lists, announcing that a call is

@@ -267,13 +267,13 @@ export const campaignOptions = (
  * @throws {UsageError} if one is missing
  */
 export const credentials = (flags: DialValues, env: Environment, service: Service | undefined) => {
-  const { OUTDIAL_SECRET: secret, OUTDIAL_BASE_URL } = env;
+  const { SIGNING_SECRET: secret, OUTDIAL_BASE_URL } = env;
   const baseUrl = flags["base-url"] ?? OUTDIAL_BASE_URL;
   if (!baseUrl && !service)
     throw new UsageError("which service? Set OUTDIAL_BASE_URL, or pass --base-url");
   const apiKey = keyOf(flags, env);
   if (!secret) {
-    throw new UsageError("OUTDIAL_SECRET is not set: 16 or more random characters");
+    throw new UsageError("SIGNING_SECRET is not set: 16 or more random characters");
   }
   return { apiKey, secret: secretsIn(secret), baseUrl };
 };

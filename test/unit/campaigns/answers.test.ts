@@ -1,11 +1,13 @@
+import { parse } from "valibot";
 import { describe, expect, it } from "vitest";
+import { CallEvent } from "../../../src/callbacks/event.ts";
 import {
   BadParametersException,
   ForbiddenException,
   NetworkException,
   ServiceException,
 } from "../../../src/errors.ts";
-import { noon, people, stageOf } from "./stage.ts";
+import { noon, people, type Stage, stageOf } from "./stage.ts";
 
 const throwing = (error: unknown) => () => {
   throw error;
@@ -134,6 +136,59 @@ it("20 refused contacts in a row pause the campaign, and a placed call between t
   stage.campaign.resume();
   await stage.play(60_000);
   expect(stage.campaign.progress()).toMatchObject({ state: "paused", refused: 59 });
+});
+
+describe("a flow that fails", () => {
+  /** So many contacts are called, and their flows fail. */
+  const failing = async (count: number, stage: Stage) => {
+    const from = stage.posts.length;
+    await stage.campaign.add(people(from + count));
+    await stage.play();
+    for (let post = from; post < from + count; post++) {
+      await stage.tell(post, "call.completed", "flow_error");
+    }
+  };
+
+  it("20 in a row pause the campaign, and a call whose flow succeeds starts the count again", async () => {
+    const stage = await stageOf();
+    await failing(19, stage);
+    await stage.campaign.add(people(21));
+    await stage.play();
+    await stage.tell(19, "call.completed", "normal");
+    await stage.tell(20, "call.completed", "flow_error");
+    expect(stage.campaign.progress()).toMatchObject({ state: "running", flow_error: 20 });
+    await failing(18, stage);
+    expect(stage.campaign.progress()).toMatchObject({ state: "running", flow_error: 38 });
+    await failing(1, stage);
+    const reason = "the flow of 20 calls in a row failed: flow_error";
+    expect(stage.campaign.progress()).toMatchObject({ state: "paused", reason, flow_error: 39 });
+  });
+
+  it("who did not answer between them doesn't start the count again", async () => {
+    const stage = await stageOf();
+    await failing(19, stage);
+    await stage.campaign.add(people(20));
+    await stage.play();
+    await stage.tell(19, "call.failed", "no_answer");
+    await failing(1, stage);
+    expect(stage.campaign.progress()).toMatchObject({ state: "paused", flow_error: 20 });
+  });
+
+  it("has the sentence of the notification as the reason, and is not called again", async () => {
+    const stage = await stageOf({ attempts: 3, retryOn: ["busy", "unreachable"] });
+    await stage.campaign.add(people(1));
+    await stage.play();
+    const { event, context } = await stage.received(0, "call.completed", "flow_error");
+    const flow_error = "step 1: flow_url answered HTTP 401";
+    await stage.campaign.note({
+      context,
+      event: parse(CallEvent, { ...event, data: { ...event.data, flow_error } }),
+    });
+    await stage.play(3_600_000);
+    expect(stage.posts).toHaveLength(1);
+    const [result] = stage.campaign.results();
+    expect(result).toMatchObject({ disposition: "flow_error", reason: flow_error });
+  });
 });
 
 it("who is unknown has the answer to the request as the reason", async () => {

@@ -153,6 +153,17 @@ describe("a notification becomes an event", () => {
   });
 });
 
+test("the error of an NCCO, which names the conversation alone, says that the flow failed, and why", () => {
+  const reason = "Syntax error in NCCO. Invalid value type or action.";
+  const error = { reason, conversation_uuid: "CON-1", timestamp: "2026-06-03T10:00:07.000Z" };
+  expect(parse(CallEvent, application.decodeEvent(JSON.stringify(error)))).toMatchObject({
+    known: false,
+    type: "call.flow_error",
+    call_id: null,
+    data: { reason: "flow_error", flow_error: reason },
+  });
+});
+
 test.each<[string, object, object]>([
   ["call.machine_detected", { status: "human" }, { answered_by: "human" }],
   ["call.machine_detected", { status: "machine" }, { answered_by: "machine_start" }],

@@ -48,6 +48,22 @@ test("completed before busy ends the contact as unreachable, without a second ca
   expect(stage.campaign.progress()).toMatchObject({ unreachable: 1, done: true });
 });
 
+test.each(["before", "after"])(
+  "an error of the NCCO that comes %s the end ends the contact as flow_error, with its reason",
+  async (when) => {
+    const stage = await placed();
+    const reason = "Syntax error in NCCO. Invalid value type or action.";
+    const error = { reason, uuid: undefined, from: undefined, to: undefined };
+    const noteError = () => note(stage, 0, { ...error, conversation_uuid: "CON-1" });
+    if (when === "before") await noteError();
+    await note(stage, 0, talked);
+    if (when === "after") await noteError();
+    await noteError();
+    expect(stage.campaign.progress()).toMatchObject({ flow_error: 1, completed: 0, done: true });
+    expect([...stage.campaign.results()]).toMatchObject([{ disposition: "flow_error", reason }]);
+  },
+);
+
 test("who was talked to isn't called again, whatever becomes of the leg of a stream", async () => {
   const stage = await placed();
   const leg = { uuid: "leg", to: "wss://app.test/media" };
