@@ -1,10 +1,10 @@
 // A template for a speech service that `outdial/agents` has no adapter for: its messages, both ways. Nothing here
 // connects, waits or plays: `connectAgent` does.
-import type { Agent, AgentEvent, AgentMessage, Codec, Line } from "outdial/agents";
+import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat } from "outdial/agents";
 
 const toMessage = (message: object): AgentMessage => JSON.stringify(message);
 
-const codec = ({ sampleRate }: Line): Codec => {
+const codec = ({ sampleRate }: LineFormat): Codec => {
   const format = { encoding: "pcm", sampleRate } as const; // Or what it takes: it is converted.
   let response = ""; // Late audio of a response that was cut off has its name, and is dropped.
   return {

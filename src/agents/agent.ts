@@ -25,8 +25,8 @@ export interface Ticket {
   readonly read: (body: unknown) => unknown;
 }
 
-/** The line that an agent is connected to. */
-export interface Line {
+/** The format of the line that an agent is connected to. */
+export interface LineFormat {
   /** Samples per second of the call's stream. */
   readonly sampleRate: 8000 | 16000;
 }
@@ -48,8 +48,8 @@ export type AgentEvent =
   | { readonly type: "ready"; readonly begins?: "agent" | "callee" | undefined }
   /**
    * Audio for the callee. `item` names what can be truncated on its own, `response` the response that it belongs
-   * to: after an interruption the rest of that response is dropped, until `response_started` or `response_done`
-   * has its name.
+   * to: after an interruption the rest of that response is dropped, until `response_started` has its name, or a
+   * `response_done` whose outcome isn't `cancelled`.
    */
   | {
       readonly type: "audio";
@@ -63,19 +63,22 @@ export type AgentEvent =
   | {
       readonly type: "response_done";
       readonly response?: string | undefined;
-      /** Left out when it was completed. After a failed one the callee still waits for a response. */
+      /**
+       * Left out when it was completed. After a failed one the callee still waits for a response; of a cancelled one
+       * nothing more is played.
+       */
       readonly outcome?: "failed" | "cancelled" | undefined;
     }
   /** The callee speaks: the agent must be silent at once. */
   | { readonly type: "interrupted" }
-  /** The callee speaks, and the agent yields by itself: only a pending hangup is called off. */
+  /** The callee speaks, and the agent yields by itself: only a pending hangup is canceled. */
   | { readonly type: "speech" }
   /** The callee has finished speaking: a response is expected. */
   | { readonly type: "speech_stopped" }
   /** A text of what was said; `response` names the response that it belongs to. */
   | ({ readonly type: "transcript"; readonly response?: string | undefined } & Transcript)
-  /** The agent calls a tool. */
-  | ({ readonly type: "tool" } & ToolCall)
+  /** The agent calls a tool; `response` names the response that it belongs to: an interrupted one runs none. */
+  | ({ readonly type: "tool"; readonly response?: string | undefined } & ToolCall)
   /** The agent doesn't want the result of a tool any more. */
   | { readonly type: "tool_cancelled"; readonly id: string }
   /** The connection sends something at once, such as a `pong`. */
@@ -136,7 +139,7 @@ export type Tools = Readonly<Record<string, Tool>>;
 
 /** An agent's call of a tool. */
 export interface ToolCall {
-  /** The agent's id of the call. A doubled one runs once. */
+  /** The agent's id of the call. One that is repeated within its response runs once. */
   readonly id: string;
   /** The name of the tool. */
   readonly name: string;
@@ -192,8 +195,13 @@ export interface Codec {
   readonly decode: (message: AgentMessage) => readonly AgentEvent[];
   /** Called when the callee has interrupted: what was cut off, in the order in which it began. */
   readonly interrupted: (cuts: readonly Cut[]) => readonly AgentMessage[];
-  /** Called with the result of a tool. */
+  /** Called with the result of a tool. It returns nothing that makes the agent speak, if there is `due`. */
   readonly toolResult: (result: ToolResult) => readonly AgentMessage[];
+  /**
+   * Called when the agent may speak: the callee is silent, no tool runs, and a tool has its result, a response is done,
+   * or an error was reported. Returns what asks for a response, if one is due.
+   */
+  readonly due?: () => readonly AgentMessage[];
   /** Called before the socket is closed. */
   readonly close?: () => readonly AgentMessage[];
 }
@@ -238,5 +246,5 @@ export interface Agent {
   /** Returns its endpoint; called each time a socket is opened. */
   readonly address: () => Address | Promise<Address>;
   /** Begins a conversation on a line. */
-  readonly codec: (line: Line) => Codec;
+  readonly codec: (line: LineFormat) => Codec;
 }

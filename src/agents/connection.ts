@@ -1,6 +1,6 @@
 import type { MediaEvent } from "../flows/media/session.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
-import type { Address, Agent, AgentEvent, AgentMessage, Codec, Line } from "./agent.ts";
+import type { Address, Agent, AgentEvent, AgentMessage, Codec, LineFormat } from "./agent.ts";
 import { AgentException, type AgentProblem } from "./exception.ts";
 import { type AgentSocket, connect, type OpenSocket, release } from "./open-socket.ts";
 import { meaningOf } from "./refusals.ts";
@@ -58,8 +58,8 @@ const secretsOf = ({ headers, protocols, ticket }: Address): readonly string[] =
     .map(letters)
     .filter(({ length }) => length > pieceOfSecret);
 
-/** Whether a text holds a piece of a secret, whatever stands between its letters. */
-const isTelling = (text: unknown, secrets: readonly string[]): boolean => {
+/** Whether a text contains a piece of a secret, whatever stands between its letters. */
+const containsSecret = (text: unknown, secrets: readonly string[]): boolean => {
   const given = letters(text);
   for (let at = 0; at + pieceOfSecret <= given.length; at++) {
     const piece = given.slice(at, at + pieceOfSecret);
@@ -113,7 +113,7 @@ export class Connection {
   #sentAt = 0;
   #keepAliveTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(agent: Agent, line: Line, open: OpenSocket) {
+  constructor(agent: Agent, line: LineFormat, open: OpenSocket) {
     this.#codec = withoutThrowing(() => agent.codec(line));
     if (!this.#codec) {
       this.fail("codec");
@@ -175,7 +175,7 @@ export class Connection {
 
   /** An error of the agent's, with its code unless that holds a piece of the key. */
   exception(problem: AgentProblem, code: unknown): AgentException {
-    return new AgentException(problem, isTelling(code, this.#secrets) ? undefined : code);
+    return new AgentException(problem, containsSecret(code, this.#secrets) ? undefined : code);
   }
 
   /** Ends the connection, because of a part of the adapter. */

@@ -14,14 +14,24 @@ const maxGap = 500;
 const maxSilence = 2000;
 const silenceChunk = 100;
 
+/** How long an agent has to respond to a callee who has finished, before it is asked to or the call is ended, in ms. */
+const settling = 1000;
+
+/** A callee whose end of speech isn't reported has finished so long after their last sound, in ms. */
+const maxPause = 3000;
+
 /** The callee's audio, on its way to the agent. */
 export interface InboundAudio {
   /** A frame of the stream has come. */
   readonly push: (bytes: Uint8Array<ArrayBuffer>) => void;
   /** The agent is ready: sends it what is buffered and what comes, in its format. */
   readonly open: (format: AudioFormat, send: (audio: Uint8Array<ArrayBuffer>) => void) => void;
-  /** The agent has noticed that the callee speaks, or has stopped. */
-  readonly speech: (isSpeaking: boolean) => void;
+  /** The agent has noticed that the callee speaks or has finished; left out, that they have said more. */
+  readonly speech: (isSpeaking?: boolean) => void;
+  /** The agent responds to what the callee has said. */
+  readonly answered: () => void;
+  /** When the callee has finished and the agent had time to respond, by `performance.now()`. */
+  readonly silentAt: () => number;
 }
 
 /**
@@ -37,6 +47,9 @@ export const createInboundAudio = (
   let send: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined;
   /** Whether the agent has noticed speech, and not yet its end. */
   let isSpeech = false;
+  /** When the agent noticed speech or its end, and when the callee was audible last. */
+  let noticedAt = Number.NEGATIVE_INFINITY;
+  let soundAt = noticedAt;
   /** Milliseconds of quiet audio since the callee spoke last. */
   let quietMs = Number.POSITIVE_INFINITY;
   /** Milliseconds of the last frame: the next one comes so much later. */
@@ -57,7 +70,11 @@ export const createInboundAudio = (
       meter.audio.input += ms;
       if (ms > 0) {
         frameMs = ms;
-        quietMs = hasSpeech(bytes) ? 0 : quietMs + ms;
+        quietMs += ms;
+        if (hasSpeech(bytes)) {
+          quietMs = 0;
+          soundAt = performance.now();
+        }
       }
       if (send) {
         send(bytes);
@@ -77,9 +94,15 @@ export const createInboundAudio = (
       watchGap();
     },
     speech: (isSpeaking) => {
+      noticedAt = performance.now();
+      if (isSpeaking === undefined) return;
       isSpeech = isSpeaking;
       if (!isSpeaking) quietMs = Number.POSITIVE_INFINITY;
       watchGap();
     },
+    answered: () => {
+      if (!isSpeech) noticedAt = Number.NEGATIVE_INFINITY;
+    },
+    silentAt: () => (isSpeech ? Math.max(noticedAt, soundAt) + maxPause : noticedAt + settling),
   };
 };

@@ -27,7 +27,7 @@ export type {
   Codec,
   Cut,
   Formats,
-  Line,
+  LineFormat,
   Ticket,
   Tool,
   ToolCall,

@@ -1,12 +1,12 @@
 import { fail, isFunction, isRecord } from "../lib/check.ts";
-import type { Agent, Line } from "./agent.ts";
+import type { Agent, LineFormat } from "./agent.ts";
 import { Connection } from "./connection.ts";
 import { type OpenSocket, openSocket } from "./open-socket.ts";
 import { checkOptions, durationRule, functionRule, type OptionRules } from "./options.ts";
 import { checkTools } from "./tools.ts";
 
 /** The options of `warmAgent`. */
-export interface WarmOptions extends Line {
+export interface WarmOptions extends LineFormat {
   /**
    * Milliseconds after which the connection is closed, if no call has taken it.
    *

@@ -83,8 +83,15 @@ const failure = (output: string): ToolOutcome => ({
   error: new TypeError(output),
 });
 
-const argumentsOf = (given: unknown): unknown =>
-  isText(given) ? JSON.parse(given || "{}") : (given ?? {});
+/**
+ * The arguments of a call. No text at all are those of a tool without parameters; else the model didn't finish them.
+ *
+ * @throws {SyntaxError} when they aren't JSON
+ */
+const argumentsOf = (given: unknown, { parameters }: Tool): unknown => {
+  const args = given ?? "";
+  return isText(args) ? JSON.parse(args || (parameters ? "" : "{}")) : args;
+};
 
 const toText = (value: unknown): string =>
   isText(value) ? value : (JSON.stringify(value) ?? "Done.");
@@ -105,7 +112,7 @@ export const runTool = async (
   if (!tool) return failure("There is no such tool.");
   let args: unknown;
   try {
-    args = argumentsOf(given);
+    args = argumentsOf(given, tool);
   } catch {
     // The parser's own error quotes them.
     return failure("The arguments must be JSON.");
@@ -141,7 +148,7 @@ export interface ToolRunner {
   readonly isBusy: () => boolean;
   /** Whether there is a tool with this name. */
   readonly has: (name: string) => boolean;
-  /** Whether a call has an id that was not there before, or none. */
+  /** Whether a call's id, with its response's, was not there before, or there is none. */
   readonly isNew: (id: string) => boolean;
   readonly run: (call: ToolCall) => void;
   /** Stops a call: its result isn't wanted any more. */

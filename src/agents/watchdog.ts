@@ -4,6 +4,9 @@ import { hasSpeech } from "./audio/loudness.ts";
 /** The shortest speech of the callee after which a response is expected, in ms: a knock is shorter. */
 const minSpeech = 500;
 
+/** The longest that speech lasts whose end isn't reported, as a multiple of the limit. */
+const maxSpeech = 4;
+
 /** The longest pause within speech, where the agent doesn't report the end of speech, in ms. */
 const betweenWords = 1000;
 
@@ -31,11 +34,11 @@ export interface Watchdog {
   readonly output: () => void;
   /** A response is complete; one that has failed or is empty was not what was expected. */
   readonly done: (isAnswer: boolean) => void;
-  /** The agent has noticed that the callee speaks: it need not respond before they have finished. */
+  /** The agent has noticed that the callee speaks: a response is expected once they have finished. */
   readonly speech: () => void;
   /** The agent has noticed that the callee has finished. */
   readonly speechStopped: () => void;
-  /** The agent has understood what the callee said. */
+  /** The agent has understood what the callee said, and reports no end of speech. */
   readonly transcript: () => void;
   /** A message of any kind has come: it answers a probe. */
   readonly message: () => void;
@@ -68,8 +71,8 @@ export const createWatchdog = (
   /** The callee speaks until then, and for how long after each sound, in ms. */
   let speechUntil = Number.NEGATIVE_INFINITY;
   let afterSound = 0;
-  /** Whether the agent reports when the callee has finished. */
-  let reportsStop = false;
+  /** When the agent noticed speech last. */
+  let noticedAt = 0;
   let soundMs = 0;
 
   const count = () => {
@@ -122,16 +125,17 @@ export const createWatchdog = (
       if (!isAnswer) expect("response", before);
     },
     speech: () => {
+      noticedAt = performance.now();
       setSpeech(half);
+      expect();
     },
     speechStopped: () => {
-      reportsStop = true;
       setSpeech(0);
       expect();
     },
     transcript: () => {
       // It may come late, or be of speech during the agent's own: then no response is expected.
-      if (reportsStop || until() > performance.now()) return;
+      if (until() > performance.now()) return;
       setSpeech(betweenWords);
       expect();
     },
@@ -141,7 +145,8 @@ export const createWatchdog = (
     input: (bytes, ms) => {
       // No response is expected to speech during the agent's own.
       if (until() > performance.now() || !hasSpeech(bytes)) return;
-      if (afterSound > 0) setSpeech(afterSound);
+      const isLong = performance.now() - noticedAt > maxSpeech * limit;
+      if (afterSound > 0 && !isLong) setSpeech(afterSound);
       soundMs += ms;
       if (soundMs >= minSpeech) expect(afterSound > 0 ? "response" : "sound");
     },

@@ -1,7 +1,7 @@
 import type {
   RealtimeErrorEvent,
   ResponseAudioDeltaEvent,
-  ResponseFunctionCallArgumentsDoneEvent,
+  ResponseOutputItemDoneEvent,
   SessionUpdatedEvent,
 } from "openai/resources/realtime/realtime";
 import type { Peer, Taking } from "./server.ts";
@@ -53,15 +53,18 @@ const onceRead = ({ socket, send }: Peer, does: () => void): void => {
     if (JSON.parse(String(text)).type === "conversation.item.create") does();
   });
   send({
-    type: "response.function_call_arguments.done",
+    type: "response.output_item.done",
     event_id: "e",
     response_id: "r1",
-    item_id: "i2",
     output_index: 1,
-    call_id: "read",
-    name: "none",
-    arguments: "{}",
-  } satisfies ResponseFunctionCallArgumentsDoneEvent);
+    item: {
+      type: "function_call",
+      call_id: "read",
+      name: "none",
+      arguments: "{}",
+      status: "completed",
+    },
+  } satisfies ResponseOutputItemDoneEvent);
 };
 
 /** How many ms of audio a flood has. */

@@ -1,5 +1,5 @@
 import { isRecord, textRule } from "../../lib/check.ts";
-import type { Agent, AgentMessage, Codec, Line, Tools } from "../agent.ts";
+import type { Agent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
 import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
@@ -46,13 +46,19 @@ const beginnings: ReadonlySet<string> = new Set([
   "AgentAudioDone",
 ]);
 
+/** How often a greeting is refused before it is given up. */
+const maxRefusals = 10;
+
 const objectsIn = (value: unknown): readonly Fields[] => [value].flat().filter(isRecord);
 
-const createCodec = (options: DeepgramOptions, { sampleRate }: Line): Codec => {
+const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Codec => {
   const { instructions, voice = "aura-2-thalia-en", model = "gpt-4o-mini", greeting } = options;
   const format = { encoding: "pcm", sampleRate } as const;
   let isReady = false;
   let isAnswered = false;
+  /** Whether the greeting was refused and is to be said again, and how often it was. */
+  let isRefused = false;
+  let refusals = 0;
   /** Whether audio still belongs to what was interrupted. */
   let isStale = false;
   /** Counts the responses: the service has no name for them. */
@@ -77,19 +83,30 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: Line): Codec => {
       },
     });
 
-  /** Not among the settings: the telephone may ring for a while after those. */
-  const greet = (): readonly AgentMessage[] =>
-    greeting ? [toMessage({ type: "InjectAgentMessage", message: greeting })] : [];
+  /**
+   * Not among the settings: the telephone may ring for a while after those. It waits for its turn, since it would be
+   * refused while the callee speaks.
+   */
+  const greet = (): readonly AgentMessage[] => {
+    isRefused = false;
+    const message = { type: "InjectAgentMessage", message: greeting, behavior: "queue" };
+    return greeting ? [toMessage(message)] : [];
+  };
 
   const decoders: Decoders = {
     Welcome: () => [{ type: "send", messages: [settings()] }],
     SettingsApplied: () => {
       isReady = true;
+      // First the greeting: once the agent is ready it gets what the callee has said so far.
       const messages = isAnswered ? greet() : [];
       return [
-        { type: "ready", begins: greeting ? "agent" : "callee" },
         ...(messages.length ? [{ type: "send", messages } as const] : []),
+        { type: "ready", begins: greeting ? "agent" : "callee" },
       ];
+    },
+    InjectionRefused: () => {
+      isRefused = ++refusals < maxRefusals;
+      return [{ type: "error", code: "INJECTION_REFUSED" }];
     },
     UserStartedSpeaking: () => {
       isStale = true;
@@ -144,6 +161,7 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: Line): Codec => {
     toolResult: ({ id, name, output }) => [
       toMessage({ type: "FunctionCallResponse", id, name, content: output }),
     ],
+    due: () => (isRefused ? greet() : []),
   };
 };
 

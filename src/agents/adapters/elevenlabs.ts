@@ -44,6 +44,9 @@ export interface ElevenLabsOptions extends AgentOptions {
 /** How many ids before an interruption may belong to what it cut off: an id far from the others is none. */
 const recent = 1000;
 
+/** The longest beginning of an error's text that is read, in characters. */
+const maxError = 1000;
+
 /** A format by the service's name, such as `pcm_16000` or `ulaw_8000`; any other has no valid sample rate. */
 const formatOf = (name: string): AudioFormat => {
   const encoding = name.startsWith("pcm") ? "pcm" : "ulaw";
@@ -118,7 +121,7 @@ const createCodec = (options: ElevenLabsOptions): Codec => {
     error: (message) => {
       const event = partOf(message, "error_event");
       // A quota that is used up comes flat, with the close code in the words.
-      const text = textOf(event, "message") || textOf(message, "message");
+      const text = (textOf(event, "message") || textOf(message, "message")).slice(0, maxError);
       const code = String(event.error_type ?? event.code ?? /\d{4}/.exec(text)?.[0] ?? "");
       const error = { type: "error", code } as const;
       const end = (reason: "session_limit" | "agent_refused" | "agent_lost") =>

@@ -1,7 +1,7 @@
 import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
-import { keepNewest } from "../../lib/newest.ts";
-import type { Agent, AgentEvent, AgentMessage, Codec, Line, Tools } from "../agent.ts";
+import { createIsNew, keepNewest } from "../../lib/newest.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
@@ -12,9 +12,9 @@ import {
   keyOf,
   parseMessage,
   partOf,
-  ToolCalls,
   textOf,
   toMessage,
+  toolCallIn,
 } from "./shared.ts";
 
 /** The options of `gptLive`. */
@@ -45,8 +45,39 @@ export interface GptLiveOptions extends AgentOptions {
   readonly delegate?: string | undefined;
 }
 
+/**
+ * The tool calls of a response. The model is asked to continue once: when all calls are answered and the response has
+ * ended.
+ */
+class ToolCalls {
+  readonly #isNew = createIsNew();
+  readonly #unanswered = new Set<string>();
+  #isReplyWanted = false;
+
+  /** Adds a call; returns whether its id is new: services repeat themselves. */
+  add(id: string): boolean {
+    const isNew = this.#isNew(id);
+    if (isNew) this.#unanswered.add(id);
+    return isNew;
+  }
+
+  answer(id: string, reply: boolean): void {
+    this.#unanswered.delete(id);
+    this.#isReplyWanted ||= reply;
+  }
+
+  /** Whether the model is to continue now; true once. */
+  takeDue(): boolean {
+    const isDue = this.#isReplyWanted && this.#unanswered.size === 0;
+    if (isDue) this.#isReplyWanted = false;
+    return isDue;
+  }
+}
+
 /** A response of the backend model, with its tool calls. */
 interface Delegation {
+  /** A name of its own: the service has one only for all that follow one another. */
+  readonly response: string;
   readonly calls: ToolCalls;
   hasEnded: boolean;
 }
@@ -80,7 +111,7 @@ const errorOf = (fields: Fields): readonly AgentEvent[] => [
   { type: "error", code: textOf(partOf(fields, "error"), "code") },
 ];
 
-const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
+const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec => {
   const { model = "gpt-live-1", instructions, voice = "marin", tools, greeting } = options;
   const { delegate = "gpt-5-mini" } = options;
   const encoding = sampleRate === 8000 ? "ulaw" : "pcm";
@@ -90,8 +121,12 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
   /** The response that made a call, by the call's id. */
   const callers: Delegations = new Map();
 
-  const begin = (id: string): Delegation =>
-    remember(delegations, id, { calls: new ToolCalls(), hasEnded: false });
+  let responses = 0;
+
+  const begin = (id: string): Delegation => {
+    const response = String(++responses);
+    return remember(delegations, id, { response, calls: new ToolCalls(), hasEnded: false });
+  };
 
   /** Continues the backend once, when its response has ended and all its calls are answered. */
   const continuation = ({ calls, hasEnded }: Delegation): readonly AgentMessage[] =>
@@ -116,13 +151,12 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: Line): Codec => {
         "response.output_item.done": () => {
           const item = partOf(event, "item");
           const call = textOf(item, "call_id");
-          if (item.type !== "function_call" || callers.has(call)) return [];
+          if (known?.hasEnded && callers.get(call) === known) return []; // It repeats itself.
           const caller = delegation ?? begin(id);
-          caller.calls.add(call);
+          const tools = toolCallIn(item, caller.response);
+          if (tools.length === 0 || !caller.calls.add(call)) return [];
           remember(callers, call, caller);
-          return [
-            { type: "tool", id: call, name: textOf(item, "name"), arguments: item.arguments },
-          ];
+          return tools;
         },
         "response.completed": end,
         "response.incomplete": end,

@@ -1,9 +1,10 @@
 import { isText, type Rule, textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
-import type { Agent, AgentEvent, AgentMessage, Codec, Line, Tools } from "../agent.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
 import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
+import { createRequests, type ResponseRequests } from "./response-requests.ts";
 import {
   type AgentOptions,
   checkAgentOptions,
@@ -13,9 +14,9 @@ import {
   keyOf,
   parseMessage,
   partOf,
-  ToolCalls,
   textOf,
   toMessage,
+  toolCallIn,
 } from "./shared.ts";
 
 /** The options of `openaiRealtime`. */
@@ -97,6 +98,12 @@ const wireItem = (item: string): { readonly item_id: string; readonly content_in
   return { item_id, content_index: Number(index ?? 0) };
 };
 
+/** The code of an error in a message, or its type. */
+const errorCodeOf = (message: Fields): string => {
+  const error = partOf(message, "error");
+  return textOf(error, "code") || textOf(error, "type");
+};
+
 /** A text of the agent, in one of the message's fields. */
 const agentText =
   (field: "delta" | "transcript") =>
@@ -111,44 +118,60 @@ const agentText =
     },
   ];
 
-const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Codec => {
-  const { instructions = "", voice = "marin", greeting } = options;
-  const turnDetection: OpenAITurnDetection = {
-    create_response: true,
-    interrupt_response: true,
-    ...(options.turnDetection ?? { type: "server_vad" }),
-  };
-  const format: AudioFormat =
-    sampleRate === 8000
-      ? { encoding: "ulaw", sampleRate: 8000 }
-      : { encoding: "pcm", sampleRate: 24_000 };
-  const calls = new ToolCalls();
-  /** The response that is being made. */
-  let active: string | undefined;
-
-  /** Whether the model was asked to continue after tools. */
-  let hasContinued = false;
-
-  /** One response to all tools, and not before the active one has ended: it would be refused. */
-  const continuation = (): readonly AgentMessage[] => {
-    if (active !== undefined || !calls.takeDue()) return [];
-    hasContinued = true;
-    return [toMessage({ type: "response.create" })];
-  };
-
-  const onAudio = (message: Fields): readonly AgentEvent[] => {
-    const audio = decoded(textOf(message, "delta"));
-    const response = textOf(message, "response_id") || active; // Some gateways leave it out.
-    return [{ type: "audio", audio, item: itemOf(message), response }];
-  };
-
-  const decoders: Decoders = {
-    "session.updated": () => [{ type: "ready", ...(greeting === false && { begins: "callee" }) }],
-    "response.created": (message) => {
-      active = textOf(partOf(message, "response"), "id");
-      return [{ type: "response_started", response: active }];
+/** The settings of a session. */
+const sessionOf = (
+  options: OpenAIRealtimeOptions,
+  audioFormat: AudioFormat,
+  turnDetection: OpenAITurnDetection,
+): object => {
+  const { instructions, voice = "marin", tools } = options;
+  const model = options.transcription ?? "gpt-4o-mini-transcribe";
+  const format = wireFormat(audioFormat);
+  return {
+    type: "realtime",
+    instructions,
+    output_modalities: ["audio"],
+    tools: toolDefinitions(tools).map((tool) => ({ type: "function", ...tool })),
+    audio: {
+      input: {
+        format,
+        ...(model && { transcription: { model } }),
+        turn_detection: turnDetection,
+      },
+      output: { format, voice },
     },
-    "response.output_audio.delta": onAudio,
+  };
+};
+
+/** The request for the greeting. */
+const greetingOf = ({ instructions = "", greeting }: OpenAIRealtimeOptions): AgentMessage => {
+  const response = greeting && { instructions: `${instructions}\n\nBegin with: ${greeting}` };
+  return toMessage({ type: "response.create", ...(response && { response }) });
+};
+
+/** What the service's messages mean. */
+const decodersOf = ({ greeting }: OpenAIRealtimeOptions, requests: ResponseRequests): Decoders => {
+  /** Some gateways leave the name out. */
+  const responseOf = (message: Fields) => textOf(message, "response_id") || requests.active();
+
+  const onItem = (message: Fields): readonly AgentEvent[] => {
+    if (partOf(message, "item").type === "function_call_output") requests.acknowledged();
+    return [];
+  };
+
+  return {
+    "session.updated": () => [{ type: "ready", ...(greeting === false && { begins: "callee" }) }],
+    "conversation.item.added": onItem,
+    "conversation.item.created": onItem,
+    "response.created": (message) => {
+      const response = textOf(partOf(message, "response"), "id");
+      requests.started(response);
+      return [{ type: "response_started", response }];
+    },
+    "response.output_audio.delta": (message) => {
+      const audio = decoded(textOf(message, "delta"));
+      return [{ type: "audio", audio, item: itemOf(message), response: responseOf(message) }];
+    },
     "response.output_audio_transcript.delta": agentText("delta"),
     "response.output_audio_transcript.done": agentText("transcript"),
     "conversation.item.input_audio_transcription.completed": (message) => [
@@ -162,65 +185,53 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Code
     ],
     "input_audio_buffer.speech_started": () => [{ type: "interrupted" }],
     "input_audio_buffer.speech_stopped": () => [{ type: "speech_stopped" }],
-    "response.function_call_arguments.done": (message) => {
-      const id = textOf(message, "call_id");
-      if (!calls.add(id)) return [];
-      return [{ type: "tool", id, name: textOf(message, "name"), arguments: message.arguments }];
-    },
+    "response.output_item.done": (message) =>
+      toolCallIn(partOf(message, "item"), responseOf(message)),
     "response.done": (message) => {
       const fields = partOf(message, "response");
-      const response = textOf(fields, "id") || active;
-      if (response === active) active = undefined;
+      const response = textOf(fields, "id") || requests.active();
       const outcome = outcomes.get(textOf(fields, "status"));
       const details = partOf(fields, "status_details");
-      const error = partOf(details, "error");
-      const code = textOf(error, "code") || textOf(error, "type") || textOf(details, "reason");
-      const messages = continuation();
+      const code = errorCodeOf(details) || textOf(details, "reason");
+      requests.done(response, outcome === "failed" ? code : undefined);
       return [
         { type: "response_done", response, ...(outcome && { outcome }) },
         ...(outcome === "failed" ? [{ type: "error", code } as const] : []),
-        ...(messages.length ? [{ type: "send", messages } as const] : []),
       ];
     },
     error: (message) => {
-      const error = partOf(message, "error");
-      const code = textOf(error, "code") || textOf(error, "type");
+      const code = errorCodeOf(message);
       if (harmless.test(code)) {
-        // A response to the callee was faster than the continuation, which is due again after it.
-        if (code.startsWith("conversation")) calls.answer("", hasContinued);
+        if (code.startsWith("conversation")) requests.refused();
         return [];
       }
       const end = { type: "end", reason: "session_limit" } as const;
       return [{ type: "error", code }, ...(code === "session_expired" ? [end] : [])];
     },
   };
+};
+
+const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: LineFormat): Codec => {
+  const turnDetection: OpenAITurnDetection = {
+    create_response: true,
+    interrupt_response: true,
+    ...(options.turnDetection ?? { type: "server_vad" }),
+  };
+  const format: AudioFormat =
+    sampleRate === 8000
+      ? { encoding: "ulaw", sampleRate: 8000 }
+      : { encoding: "pcm", sampleRate: 24_000 };
+  const greeting = greetingOf(options);
+  const requests = createRequests(greeting, toMessage({ type: "response.create" }));
+  const decoders = decodersOf(options, requests);
 
   return {
     formats: { input: format, output: format },
     probe: toMessage({ type: "session.update", session: { type: "realtime" } }),
-    open: () => {
-      const model = options.transcription ?? "gpt-4o-mini-transcribe";
-      const session = {
-        type: "realtime",
-        instructions: options.instructions,
-        output_modalities: ["audio"],
-        tools: toolDefinitions(options.tools).map((tool) => ({ type: "function", ...tool })),
-        audio: {
-          input: {
-            format: wireFormat(format),
-            ...(model && { transcription: { model } }),
-            turn_detection: turnDetection,
-          },
-          output: { format: wireFormat(format), voice },
-        },
-      };
-      return [toMessage({ type: "session.update", session })];
-    },
-    answered: () => {
-      if (greeting === false) return [];
-      const response = greeting && { instructions: `${instructions}\n\nBegin with: ${greeting}` };
-      return [toMessage({ type: "response.create", ...(response && { response }) })];
-    },
+    open: () => [
+      toMessage({ type: "session.update", session: sessionOf(options, format, turnDetection) }),
+    ],
+    answered: () => (options.greeting === false ? [] : [greeting]),
     encode: (audio) => [toMessage({ type: "input_audio_buffer.append", audio: base64(audio) })],
     decode: (message) => {
       const fields = parseMessage(message);
@@ -229,6 +240,7 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Code
       return decodeBy(decoders, fields, type);
     },
     interrupted: (cuts) => {
+      const active = requests.active();
       const mustCancel = active !== undefined && !turnDetection.interrupt_response;
       const cancel = { type: "response.cancel", response_id: active || undefined };
       const truncations = cuts.map(({ item, played }) => ({
@@ -239,10 +251,11 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: Line): Code
       return [...(mustCancel ? [cancel] : []), ...truncations].map(toMessage);
     },
     toolResult: ({ id, output, reply }) => {
-      calls.answer(id, reply);
+      requests.sent(reply);
       const item = { type: "function_call_output", call_id: id, output };
-      return [toMessage({ type: "conversation.item.create", item }), ...continuation()];
+      return [toMessage({ type: "conversation.item.create", item })];
     },
+    due: () => requests.take(),
   };
 };
 

@@ -1,5 +1,4 @@
 import { fail, isKey, isPage, isRecord, isText } from "../../lib/check.ts";
-import { createIsNew } from "../../lib/newest.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { ApiKey } from "../../options.ts";
 import type { AgentEvent, AgentMessage, Tools } from "../agent.ts";
@@ -99,31 +98,10 @@ export const textOf = (fields: Fields, name: string): string => {
 /** A message in JSON. */
 export const toMessage = (fields: object): AgentMessage => JSON.stringify(fields);
 
-/**
- * The tool calls of a response. The model is asked to continue once: when all calls are answered and the response has
- * ended.
- */
-export class ToolCalls {
-  readonly #isNew = createIsNew();
-  readonly #unanswered = new Set<string>();
-  #isReplyWanted = false;
-
-  /** Adds a call; returns whether its id is new: services repeat themselves. */
-  add(id: string): boolean {
-    const isNew = this.#isNew(id);
-    if (isNew) this.#unanswered.add(id);
-    return isNew;
-  }
-
-  answer(id: string, reply: boolean): void {
-    this.#unanswered.delete(id);
-    this.#isReplyWanted ||= reply;
-  }
-
-  /** Whether the model is to continue now; true once. */
-  takeDue(): boolean {
-    const isDue = this.#isReplyWanted && this.#unanswered.size === 0;
-    if (isDue) this.#isReplyWanted = false;
-    return isDue;
-  }
-}
+/** The tool call in an item of a response, if it is one that the model has finished. */
+export const toolCallIn = (item: Fields, response: string | undefined): readonly AgentEvent[] => {
+  const { type, status = "completed", arguments: args } = item;
+  if (type !== "function_call" || status !== "completed") return [];
+  const [id, name] = [textOf(item, "call_id"), textOf(item, "name")];
+  return [{ type: "tool", id, name, arguments: args, response }];
+};

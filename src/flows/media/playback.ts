@@ -312,11 +312,15 @@ export class Playback {
     return item;
   }
 
-  /** A response is complete, also if it was interrupted. Later audio with its name is another response. */
-  end(response: string | undefined): void {
+  /**
+   * A response is complete, also if it was interrupted. Later audio with its name is another response, unless it was
+   * cancelled: that audio is late, and dropped.
+   */
+  end(response: string | undefined, isCancelled = false): void {
     if (response !== undefined) {
       this.#open.delete(response);
-      this.#cancelled.delete(response);
+      if (isCancelled) remember(this.#cancelled, response);
+      else this.#cancelled.delete(response);
     }
     this.#isComplete = !this.isOpen;
     this.#sender.run();

@@ -53,14 +53,18 @@ export const converse = (
         }),
       tool: (answer, call_id, name, args) =>
         send({
-          type: "response.function_call_arguments.done",
+          type: "response.output_item.done",
           event_id: event_id(),
           response_id: `resp_${answer}`,
-          item_id: `item_${call_id}`,
           output_index: 1,
-          call_id,
-          name,
-          arguments: JSON.stringify(args),
+          item: {
+            type: "function_call",
+            id: `item_${call_id}`,
+            call_id,
+            name,
+            arguments: JSON.stringify(args),
+            status: "completed",
+          },
         }),
       done: (answer, wasCut) => {
         send({ type: "response.output_audio.done", event_id: event_id(), ...ids(answer) });

@@ -23,7 +23,7 @@ import {
   type GptLiveOptions,
   gptLive,
   type Interruption,
-  type Line,
+  type LineFormat,
   type OpenAIRealtimeOptions,
   type OpenAITurnDetection,
   type Opening,
@@ -70,7 +70,7 @@ const formats: Formats = { input: format, output: format };
 const ticket: Ticket = { url: "https://app.test/", headers: {}, read: (answer) => answer };
 const address: Address = { url: "wss://app.test/", ticket, protocols: ["a"] };
 const ready: AgentEvent = { type: "ready" };
-const codec = ({ sampleRate }: Line): Codec => ({
+const codec = ({ sampleRate }: LineFormat): Codec => ({
   formats,
   open: (): readonly AgentMessage[] => [String(sampleRate)],
   answered: () => [],

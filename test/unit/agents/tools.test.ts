@@ -15,6 +15,7 @@ const tools: Tools = {
     },
   },
   late: { description: "", run: () => new Promise(() => {}) },
+  book: { description: "", parameters: { type: "object" }, run: (args) => args },
 };
 
 const { signal } = new AbortController();
@@ -24,6 +25,7 @@ const use = (name: string, given?: unknown, stop = signal) =>
 test.each([
   ["text in JSON", "echo", '{"a":1}', '{"a":1}'],
   ["a value", "echo", { a: 1 }, '{"a":1}'],
+  ["arguments of a tool with parameters", "book", '{"a":1}', '{"a":1}'],
   ["a text in JSON, told as it is", "echo", '"yes"', "yes"],
   ["no arguments", "echo", undefined, "{}"],
   ["empty ones", "echo", "", "{}"],
@@ -41,6 +43,8 @@ test.each([
   ["a name that every object has is no tool", "toString", "{}", "There is no such tool."],
   ["nor is this one", "__proto__", "{}", "There is no such tool."],
   ["arguments that aren't JSON", "echo", "{MARKED", "The arguments must be JSON."],
+  ["no arguments of a tool with parameters", "book", "", "The arguments must be JSON."],
+  ["nor any at all", "book", undefined, "The arguments must be JSON."],
   ["a tool that throws", "bad", "{}", "The tool failed."],
 ])("%s: the model hears so, and no more", async (_, name, given, output) => {
   const { error, ...result } = await use(name, given);

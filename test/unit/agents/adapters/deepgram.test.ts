@@ -55,16 +55,34 @@ test("the greeting is said once it is set up and the callee is there, in either 
   const greet = {
     type: "InjectAgentMessage",
     message: "Hello!",
+    behavior: "queue",
   } satisfies Deepgram.AgentV1InjectAgentMessage;
   const late = codecOf({ greeting: "Hello!" });
   expect(late.codec.answered()).toEqual([]);
-  const [ready, send] = late.read(applied);
+  // Before it is ready: then it gets what the callee has said so far, such as "Hello?".
+  const [send, ready] = late.read(applied);
   expect(ready).toEqual({ type: "ready", begins: "agent" });
   expect(send?.type === "send" && sent(send.messages)).toEqual([greet]);
   const warm = codecOf({ greeting: "Hello!" });
   expect(warm.read(applied)).toEqual([{ type: "ready", begins: "agent" }]);
   expect(sent(warm.codec.answered())).toEqual([greet]);
   expect(codecOf().read(applied)).toEqual([{ type: "ready", begins: "callee" }]);
+});
+
+test("a greeting that is refused is reported, and due again: ten times at most", () => {
+  const { codec, read } = codecOf({ greeting: "Hello!" });
+  read(applied);
+  const greeting = codec.answered();
+  expect(codec.due?.()).toEqual([]);
+  const refused: Deepgram.AgentV1InjectionRefused = {
+    type: "InjectionRefused",
+    message: "dg-MARKED",
+  };
+  for (let at = 0; at < 12; at++) {
+    expect(read(refused)).toEqual([{ type: "error", code: "INJECTION_REFUSED" }]);
+    expect(codec.due?.()).toEqual(at < 9 ? greeting : []);
+    expect(codec.due?.()).toEqual([]);
+  }
 });
 
 test("audio is binary, both ways", () => {

@@ -8,7 +8,7 @@ import type {
   SessionResource,
   SessionStartEvent,
 } from "openai/resources/live/live";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type GptLiveOptions, gptLive } from "../../../../src/agents/adapters/gpt-live.ts";
 import type { AgentMessage } from "../../../../src/agents/agent.ts";
 
@@ -108,7 +108,9 @@ test("the backend is continued once: when all calls of its response are answered
       item: { type: "function_call", call_id, name: "look_up", arguments: "{}" },
     },
   });
-  expect(read(asks("c1"))).toEqual([{ type: "tool", id: "c1", name: "look_up", arguments: "{}" }]);
+  expect(read(asks("c1"))).toEqual([
+    { type: "tool", id: "c1", name: "look_up", arguments: "{}", response: "1" },
+  ]);
   expect(read(asks("c1"))).toEqual([]); // Doubled.
   const result = (id: string) =>
     ({ id, name: "look_up", output: "yes", isError: false, reply: true }) as const;
@@ -182,6 +184,39 @@ test("two responses of the backend are continued each for itself", () => {
   expect(codec.toolResult({ id: "c2", ...result })).toHaveLength(1);
   expect(codec.toolResult({ id: "c1", ...result })).toHaveLength(2);
   expect(read(event("d2", { type: "response.completed" }))).toHaveLength(1);
+});
+
+describe("a call of the backend", () => {
+  const event = (event: Record<string, unknown>): ServerEvent => ({
+    type: "response.event",
+    event_id: "e",
+    delegation_id: "d1",
+    event,
+  });
+  const call = (item: object = {}) =>
+    event({
+      type: "response.output_item.done",
+      item: { type: "function_call", call_id: "c1", name: "look_up", arguments: "{}", ...item },
+    });
+
+  test("that it has not finished is none", () => {
+    const { read } = codecOf();
+    expect(read(call({ status: "incomplete" }))).toEqual([]);
+    expect(read(call({ status: "completed" }))).toHaveLength(1);
+  });
+
+  test("that repeats an id runs in another response, and not in its own", () => {
+    const { codec, read } = codecOf();
+    const result = { id: "c1", name: "look_up", output: "yes", isError: false, reply: true };
+    for (const response of ["1", "2"]) {
+      read(event({ type: "response.created" }));
+      expect(read(call())).toEqual([expect.objectContaining({ type: "tool", id: "c1", response })]);
+      expect(read(call())).toEqual([]);
+      read(event({ type: "response.completed" }));
+      expect(read(call())).toEqual([]);
+      expect(codec.toolResult(result)).toHaveLength(2);
+    }
+  });
 });
 
 test("a response of the backend that failed is an error", () => {

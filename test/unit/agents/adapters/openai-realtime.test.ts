@@ -7,10 +7,10 @@ import type {
   ResponseCreateEvent,
   SessionUpdateEvent,
 } from "openai/resources/realtime/realtime";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { OpenAIRealtimeOptions } from "../../../../src/agents/adapters/openai-realtime.ts";
 import { openaiRealtime } from "../../../../src/agents/adapters/openai-realtime.ts";
-import type { AgentMessage } from "../../../../src/agents/agent.ts";
+import type { AgentMessage, Codec } from "../../../../src/agents/agent.ts";
 
 const apiKey = "sk-MARKED";
 const codecOf = (options: Partial<OpenAIRealtimeOptions> = {}, sampleRate: 8000 | 16000 = 8000) => {
@@ -19,6 +19,8 @@ const codecOf = (options: Partial<OpenAIRealtimeOptions> = {}, sampleRate: 8000 
 };
 const sent = (messages: readonly AgentMessage[]) =>
   messages.map((message) => JSON.parse(String(message)));
+
+const due = (codec: Codec) => sent(codec.due?.() ?? []);
 
 const created = (id: string): RealtimeServerEvent => ({
   type: "response.created",
@@ -30,15 +32,15 @@ const done = (id: string): RealtimeServerEvent => ({
   event_id: "e",
   response: { id, status: "completed" },
 });
-const asks = (call_id: string): RealtimeServerEvent => ({
-  type: "response.function_call_arguments.done",
+const asks = (
+  call_id: string,
+  status: "completed" | "incomplete" = "completed",
+): RealtimeServerEvent => ({
+  type: "response.output_item.done",
   event_id: "e",
   response_id: "r1",
-  item_id: "i9",
   output_index: 1,
-  call_id,
-  name: "look_up",
-  arguments: '{"id":7}',
+  item: { type: "function_call", call_id, name: "look_up", arguments: '{"id":7}', status },
 });
 const result = (id: string, reply = true) =>
   ({ id, name: "look_up", output: "yes", isError: false, reply }) as const;
@@ -177,7 +179,7 @@ test("audio, words, interruptions and tools are read", () => {
     }),
   ).toEqual([{ type: "interrupted" }]);
   expect(read(asks("c1"))).toEqual([
-    { type: "tool", id: "c1", name: "look_up", arguments: '{"id":7}' },
+    { type: "tool", id: "c1", name: "look_up", arguments: '{"id":7}', response: "r1" },
   ]);
   expect(read(done("r1"))).toEqual([{ type: "response_done", response: "r1" }]);
   expect(read({ type: "input_audio_buffer.cleared", event_id: "e" })).toEqual([]);
@@ -199,14 +201,22 @@ test("the names of before the API was generally available are read, too", () => 
   ]);
 });
 
-test("a doubled call is one call, and doesn't hold up the answer to it", () => {
-  const { codec, read } = codecOf();
+test("a call that the model has not finished is none, and neither are its arguments alone", () => {
+  const { read } = codecOf();
   read(created("r1"));
-  read(asks("c1"));
-  expect(read(asks("c1"))).toEqual([]);
-  read(done("r1"));
-  expect(sent(codec.toolResult(result("c1")))).toEqual([output("c1"), create]);
-  expect(read(asks("c1"))).toEqual([]);
+  expect(read(asks("c1", "incomplete"))).toEqual([]);
+  expect(
+    read({
+      type: "response.function_call_arguments.done",
+      event_id: "e",
+      response_id: "r1",
+      item_id: "i9",
+      output_index: 1,
+      call_id: "c1",
+      name: "look_up",
+      arguments: "",
+    }),
+  ).toEqual([]);
 });
 
 test("trap: each item that was cut off is truncated where it was heard, and nothing else", () => {
@@ -241,17 +251,81 @@ test("trap: an answer is cancelled only if it doesn't cancel itself, and is bein
 test("trap: an answer to tools is asked for once, when all are answered and the turn has ended", () => {
   const { codec, read } = codecOf();
   read(created("r1"));
-  read(asks("c1"));
-  read(asks("c2"));
   expect(sent(codec.toolResult(result("c1")))).toEqual([output("c1")]);
   expect(sent(codec.toolResult(result("c2")))).toEqual([output("c2")]);
-  const [, send] = read(done("r1"));
-  expect(send).toEqual({ type: "send", messages: [JSON.stringify(create)] });
-  expect(read(done("r1"))).toHaveLength(1);
-  read(asks("c3"));
-  expect(sent(codec.toolResult(result("c3")))).toEqual([output("c3"), create]);
-  read(asks("c4"));
-  expect(sent(codec.toolResult(result("c4", false)))).toEqual([output("c4")]);
+  expect(due(codec)).toEqual([]);
+  read(done("r1"));
+  expect(due(codec)).toEqual([create]);
+  expect(due(codec)).toEqual([]);
+  codec.toolResult(result("c3", false));
+  expect(due(codec)).toEqual([]);
+});
+
+const acknowledged = (call_id: string): RealtimeServerEvent => ({
+  type: "conversation.item.added",
+  event_id: "e",
+  item: { type: "function_call_output", call_id, output: "yes" },
+});
+
+test("a response that the service begins by itself answers the results that it knows, and no others", () => {
+  const { codec, read } = codecOf();
+  codec.toolResult(result("c1"));
+  read(acknowledged("c1"));
+  read(created("r1"));
+  read(done("r1"));
+  expect(due(codec)).toEqual([]);
+  codec.toolResult(result("c2"));
+  read(created("r2"));
+  read(acknowledged("c2"));
+  read(done("r2"));
+  expect(due(codec)).toEqual([create]);
+});
+
+describe("a response that is lost by an error of the service is asked for again", () => {
+  const lost = (id: string, error: object): RealtimeServerEvent => ({
+    type: "response.done",
+    event_id: "e",
+    response: { id, status: "failed", status_details: { type: "failed", error } },
+  });
+
+  test.each([{ type: "server_error" }, { code: "rate_limit_exceeded" }])(
+    "%j: twice at most, and anew after one that was completed",
+    (error) => {
+      const { codec, read } = codecOf();
+      for (const asked of [[create], [create], [], []]) {
+        read(created("r1"));
+        read(lost("r1", error));
+        expect(due(codec)).toEqual(asked);
+      }
+      read(created("r2"));
+      read(done("r2"));
+      expect(due(codec)).toEqual([]);
+      read(lost("r3", error));
+      expect(due(codec)).toEqual([create]);
+    },
+  );
+
+  test("with its greeting, if that is what was lost", () => {
+    const { codec, read } = codecOf({ greeting: "Hello!" });
+    const greeting = sent(codec.answered());
+    read(created("r1"));
+    read(lost("r1", { type: "server_error" }));
+    expect(due(codec)).toEqual(greeting);
+    read(created("r2"));
+    read(done("r2"));
+    read(lost("r3", { type: "server_error" }));
+    expect(due(codec)).toEqual([create]);
+  });
+
+  test("but not where the service has begun another by itself, nor after another error", () => {
+    const { codec, read } = codecOf();
+    read(lost("r1", { type: "server_error" }));
+    read(created("r2"));
+    read(done("r2"));
+    expect(due(codec)).toEqual([]);
+    read(lost("r3", { code: "insufficient_quota" }));
+    expect(due(codec)).toEqual([]);
+  });
 });
 
 test.each([
@@ -316,14 +390,15 @@ test("trap: if a response to the callee was faster than the one to a tool, that 
   read(refused); // The greeting: nothing is due.
   read(created("r1"));
   expect(read(done("r1"))).toEqual([{ type: "response_done", response: "r1" }]);
-  read(asks("c1"));
-  expect(sent(codec.toolResult(result("c1")))).toEqual([output("c1"), create]);
+  codec.toolResult(result("c1"));
+  expect(due(codec)).toEqual([create]);
   read(created("r2")); // Begun before the result came.
   expect(read(refused)).toEqual([]);
-  const [, send] = read(done("r2"));
-  expect(send?.type === "send" && sent(send.messages)).toEqual([create]);
+  read(done("r2"));
+  expect(due(codec)).toEqual([create]);
   read(created("r3"));
-  expect(read(done("r3"))).toHaveLength(1); // Once.
+  read(done("r3"));
+  expect(due(codec)).toEqual([]); // Once.
 });
 
 test("the key is in a header or a subprotocol, and never in the URL", async () => {

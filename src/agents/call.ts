@@ -1,0 +1,322 @@
+import { Playback, type PlaybackLine } from "../flows/media/playback.ts";
+import { withoutThrowing } from "../lib/check.ts";
+import type { Reporter } from "../lib/report.ts";
+import type { Timers } from "../lib/timers.ts";
+import type { AgentEvent, Cut, ToolCall, ToolResult, Tools } from "./agent.ts";
+import { isSilent } from "./audio/loudness.ts";
+import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
+import type { Connection, ConnectionEnd } from "./connection.ts";
+import { createInboundAudio } from "./inbound-audio.ts";
+import type { Meter } from "./metrics.ts";
+import type { EndReason, Limits, SessionOptions } from "./options.ts";
+import { createOutput, type Output } from "./output.ts";
+import { isRefusal } from "./refusals.ts";
+import { createToolRunner, hangUp } from "./tools.ts";
+import { Transcripts } from "./transcripts.ts";
+import { createWatchdog, type Watchdog } from "./watchdog.ts";
+import { whenPlayed } from "./when-played.ts";
+
+/** What a call has of its session. */
+interface CallSession {
+  readonly tools: Tools;
+  /** Samples per second of the stream. */
+  readonly sampleRate: number;
+  readonly limits: Limits;
+  readonly options: SessionOptions;
+  readonly meter: Meter;
+  readonly timers: Timers;
+  readonly reporter: Reporter;
+  readonly end: (reason: EndReason) => void;
+}
+
+/** A call whose stream has started. */
+export interface Call {
+  /** Connects the agent, which may have been waiting. */
+  readonly connect: () => void;
+  /** Audio of the callee has come. */
+  readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
+  /** Releases everything. */
+  readonly stop: () => void;
+}
+
+/** Its further parts once the agent is ready. */
+interface Talk {
+  readonly output: Output;
+  readonly watchdog: Watchdog;
+  /** The format of the agent's audio. */
+  readonly format: AudioFormat;
+}
+
+type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>;
+
+/** How long a failed response or a refused message waits before it is tried again, in ms. */
+const retryDelay = 500;
+
+/** The longest code of a service's error that is read. */
+const maxCode = 100;
+
+/** Carries the audio of a call between its stream and an agent. */
+export const createCall = (
+  line: PlaybackLine,
+  connection: Connection,
+  { tools: given, sampleRate, limits, options, meter, timers, reporter, end }: CallSession,
+): Call => {
+  const { report, thrown, call } = reporter;
+  const stream = { encoding: "pcm", sampleRate } as const;
+  /** Whether the agent's audio never stops. */
+  const isContinuous = connection.read((codec) => codec.continuous) ?? false;
+  const onSent = (late: number) => meter.sent(late);
+  const { chunkSize } = limits;
+  const playback = new Playback(line, { sampleRate, chunkSize, isContinuous, onSent });
+  const input = createInboundAudio(stream, meter, timers);
+  const transcripts = new Transcripts();
+  /** Nothing until the agent is ready. */
+  let talk: Talk | undefined;
+  /** The agent has ended the conversation: what it has said is still played. */
+  let isEnding = false;
+  /** The call of `hang_up` that waits until everything was played. */
+  let pendingHangup: ToolCall | undefined;
+  /** Whether audible audio or a tool call has come of the last response that has begun. */
+  let hasOutput: boolean | undefined;
+  /** When the last audible audio is played, by `performance.now()`. */
+  let audibleUntil = Number.NEGATIVE_INFINITY;
+  /** Whether the agent reports when the callee has finished. */
+  let reportsStop = false;
+  /** Results that were sent: after one, a call with an earlier id is another call. */
+  let results = 0;
+
+  const sendResult = (result: ToolResult): void => {
+    results++;
+    connection.send("tool_result", (codec) => codec.toolResult(result));
+  };
+
+  /** Answers a call that isn't run; the agent isn't to respond to that. */
+  const answer = ({ id, name }: ToolCall, output: string, isError: boolean): void =>
+    sendResult({ id, name, output, isError, reply: false });
+
+  /** Hangs up once everything was played and the callee is silent. */
+  const hangUpWhenPlayed = (hangup: ToolCall): void => {
+    if (pendingHangup) {
+      answer(hangup, "The call is being ended.", false);
+      return;
+    }
+    pendingHangup = hangup;
+    const isWanted = () => pendingHangup === hangup;
+    whenPlayed(playback, timers, () => end("agent_hung_up"), isWanted, input.silentAt);
+  };
+
+  /** The callee has spoken: the call goes on. */
+  const cancelHangup = (): void => {
+    const hangup = pendingHangup;
+    pendingHangup = undefined;
+    if (hangup) answer(hangup, "The callee spoke: the call goes on.", true);
+  };
+
+  const tools = createToolRunner(given, limits.toolTimeout, {
+    onResult: (result, took) => {
+      meter.toolCalled(tools.has(result.name) ? result.name : "unknown", took, result.isError);
+      sendResult(result);
+      talk?.watchdog.expect();
+      sendDue();
+    },
+    onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
+  });
+
+  /** Sends what is due of the agent's codec, once the agent may speak: nobody is talked over. */
+  const sendDue = (delay = 0): void => {
+    const wait = Math.max(delay, input.silentAt() - performance.now());
+    if (wait > 0) timers.set("due", wait, sendDue);
+    else if (!tools.isBusy() && !pendingHangup) {
+      connection.send("due", (codec) => codec.due?.() ?? []);
+    }
+  };
+
+  const endWhenPlayed = (reason: EndReason): void => {
+    if (isEnding) return;
+    if (!talk) {
+      end(reason);
+      return;
+    }
+    isEnding = true;
+    playback.endAll();
+    whenPlayed(playback, timers, () => end(reason));
+  };
+
+  /** Passes on the texts of what was cut off. */
+  const markCuts = (cuts: readonly Cut[]): void => {
+    for (const mark of transcripts.cut(cuts)) call(options.onTranscript, mark);
+  };
+
+  const onReady = (begins: "agent" | "callee" = "agent"): void => {
+    const formats = connection.read((codec) => codec.formats);
+    if (!formats || !withoutThrowing(() => isFormat(formats.input) && isFormat(formats.output))) {
+      connection.fail("formats");
+      return;
+    }
+    timers.clear("agent");
+    const watchdog = createWatchdog(limits.silenceTimeout, timers, {
+      until: () => Math.min(audibleUntil, playback.until),
+      isOpen: () => playback.isOpen,
+      isBusy: tools.isBusy,
+      probe: () => {
+        const probe = connection.read((codec) => codec.probe);
+        if (probe) connection.send("probe", () => [probe]);
+        return !!probe;
+      },
+      onSilent: () => end("agent_silent"),
+    });
+    const output = createOutput(playback, formats.output, stream, isContinuous);
+    talk = { output, watchdog, format: formats.output };
+    if (begins === "agent") watchdog.expect();
+    input.open(formats.input, (audio) => connection.send("encode", (codec) => codec.encode(audio)));
+  };
+
+  const onAudio = (
+    { output, watchdog, format }: Talk,
+    { audio, item, response }: EventOf<"audio">,
+  ): void => {
+    const isPlayed = !playback.isCancelled(response);
+    const isAudible = isPlayed && !isSilent(audio, format);
+    if (isPlayed) transcripts.audio(item);
+    meter.audio.dropped += output.play(audio, item, response);
+    if (isAudible) {
+      hasOutput = true;
+      watchdog.output();
+      audibleUntil = playback.until;
+    } else if (isPlayed && isContinuous) watchdog.alive();
+  };
+
+  /** If a response has failed or was empty, the callee still waits for one. */
+  const onResponseDone = (
+    { output, watchdog }: Talk,
+    { response, outcome }: EventOf<"response_done">,
+  ): void => {
+    const hasFailed = outcome === "failed";
+    watchdog.done(!hasFailed && (outcome !== undefined || hasOutput !== false));
+    output.end(response, outcome === "cancelled");
+    hasOutput = undefined;
+    sendDue(hasFailed ? retryDelay : 0);
+  };
+
+  /** In one turn of the event loop: silences the line first, and then sends the interruption to the agent. */
+  const onInterrupted = (at: number): void => {
+    const cuts = talk?.output.clear() ?? [];
+    const took = performance.now() - at;
+    connection.send("interrupted", (codec) => codec.interrupted(cuts));
+    // It could not be sent, which has ended the session.
+    if (connection.isOver) return;
+    cancelHangup();
+    talk?.watchdog.speech();
+    input.speech(true);
+    markCuts(cuts);
+    if (cuts.length === 0) return;
+    const truncated = cuts.reduce((sum, { played, duration }) => sum + duration - played, 0);
+    meter.interrupted(took, truncated);
+    call(options.onInterrupted, { truncated });
+  };
+
+  const onSpeechStopped = (): void => {
+    reportsStop = true;
+    cancelHangup();
+    input.speech(false);
+    talk?.watchdog.speechStopped();
+    sendDue();
+  };
+
+  const onTranscript = ({ type: _, response, ...transcript }: EventOf<"transcript">): void => {
+    if (transcript.who === "callee" && transcript.text && !reportsStop) {
+      talk?.watchdog.transcript();
+      if (transcript.final) input.speech(false);
+    }
+    call(options.onTranscript, transcripts.add(transcript, playback.isCancelled(response)));
+  };
+
+  const onTool = (event: EventOf<"tool">): void => {
+    const { id, name, response } = event;
+    if (!tools.isNew(id && `${response ?? results} ${id}`)) return;
+    if (playback.isCancelled(response)) return;
+    hasOutput = true;
+    talk?.watchdog.output();
+    if (name === hangUp && !tools.has(hangUp)) hangUpWhenPlayed(event);
+    else tools.run(event);
+  };
+
+  const onEvent = (event: AgentEvent, at: number): void => {
+    if (connection.isOver) return; // An earlier event of the same message has ended it.
+    switch (event.type) {
+      case "ready":
+        if (!talk) onReady(event.begins);
+        break;
+      case "audio":
+        if (talk) onAudio(talk, event);
+        break;
+      case "response_started":
+        hasOutput = false;
+        playback.begin(event.response);
+        input.answered();
+        talk?.watchdog.expect();
+        break;
+      case "response_done":
+        if (talk) onResponseDone(talk, event);
+        break;
+      case "interrupted":
+        onInterrupted(at);
+        break;
+      case "speech":
+        cancelHangup();
+        input.speech();
+        break;
+      case "speech_stopped":
+        onSpeechStopped();
+        break;
+      case "transcript":
+        onTranscript(event);
+        break;
+      case "tool":
+        onTool(event);
+        break;
+      case "tool_cancelled":
+        tools.cancel(event.id);
+        if (event.id === pendingHangup?.id) pendingHangup = undefined;
+        sendDue();
+        break;
+      case "error": {
+        const code = String(event.code).slice(0, maxCode);
+        report(connection.exception("agent_complained", code));
+        if (isRefusal(code, !!talk)) end("agent_refused");
+        else sendDue(retryDelay);
+        break;
+      }
+      case "end":
+        if (event.reason === "agent_refused" || event.reason === "agent_lost") end(event.reason);
+        else endWhenPlayed(event.reason);
+    }
+  };
+
+  const onConnectionEnd = (reason: ConnectionEnd): void => {
+    if (isEnding) return;
+    if (reason === "agent_ended" || reason === "session_limit") endWhenPlayed(reason);
+    else end(reason);
+  };
+
+  return {
+    connect: () => {
+      connection.listen({
+        onEvent,
+        onMessage: () => talk?.watchdog.message(),
+        onError: report,
+        onEnd: onConnectionEnd,
+      });
+      connection.answered();
+    },
+    input: (audio) => {
+      input.push(audio);
+      talk?.watchdog.input(audio, audio.length / bytesPerMs(stream));
+    },
+    stop: () => {
+      tools.stop();
+      markCuts(playback.stop());
+      connection.close();
+    },
+  };
+};

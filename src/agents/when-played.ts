@@ -1,0 +1,42 @@
+import type { Playback } from "../flows/media/playback.ts";
+import type { Timers } from "../lib/timers.ts";
+
+/** How much later than by our clock the last audio may be played, in ms. */
+const maxDelay = 30_000;
+
+/** A response of which nothing more has come for so long, once all of it was played, is complete, in ms. */
+const maxGap = 3000;
+
+/**
+ * Calls a function once everything was played, or should have been long ago.
+ *
+ * @param isWanted - whether it still is to be called
+ * @param silentAt - when the callee is silent, by `performance.now()`: it isn't called before
+ */
+export const whenPlayed = (
+  playback: Playback,
+  timers: Timers,
+  work: () => void,
+  isWanted: () => boolean = () => true,
+  silentAt: () => number = () => 0,
+): void => {
+  const from = performance.now();
+  const finish = () => {
+    if (isWanted()) work();
+  };
+  const giveUp = () => {
+    const late = performance.now() - Math.max(from, playback.until);
+    if (late >= maxGap) playback.endAll();
+    if (late >= maxDelay) finish();
+    else if (isWanted()) timers.set("late", (late < maxGap ? maxGap : maxDelay) - late, giveUp);
+  };
+  const wait = () => {
+    const pause = silentAt() - performance.now();
+    if (pause > 0) timers.set("pause", pause, wait);
+    else if (isWanted()) {
+      playback.played().then(() => (silentAt() > performance.now() ? wait() : finish()));
+    }
+  };
+  giveUp();
+  wait();
+};
