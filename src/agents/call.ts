@@ -122,9 +122,15 @@ export const createCall = (
     onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
   });
 
-  /** Sends what is due of the agent's codec, once the agent may speak: nobody is talked over. */
+  /**
+   * Sends what is due of the agent's codec, once the agent may speak: nobody is talked over.
+   *
+   * @param delay - of what is tried again, after the agent's own audio
+   */
   const sendDue = (delay = 0): void => {
-    const wait = Math.max(delay, input.silentAt() - performance.now());
+    const now = performance.now();
+    const afterAudio = delay && Math.max(0, playback.until - now) + delay;
+    const wait = Math.max(afterAudio, input.silentAt() - now);
     if (wait > 0) timers.set("due", wait, sendDue);
     else if (!tools.isBusy() && !pendingHangup) {
       connection.send("due", (codec) => codec.due?.() ?? []);

@@ -1,5 +1,5 @@
 import { isRecord, textRule } from "../../lib/check.ts";
-import type { Agent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
 import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
@@ -93,6 +93,12 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
     return greeting ? [toMessage(message)] : [];
   };
 
+  /** The greeting came while the callee or the agent spoke. */
+  const onRefused = (code: string): readonly AgentEvent[] => {
+    isRefused = ++refusals < maxRefusals;
+    return [{ type: "error", code }];
+  };
+
   const decoders: Decoders = {
     Welcome: () => [{ type: "send", messages: [settings()] }],
     SettingsApplied: () => {
@@ -104,10 +110,7 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
         { type: "ready", begins: greeting ? "agent" : "callee" },
       ];
     },
-    InjectionRefused: () => {
-      isRefused = ++refusals < maxRefusals;
-      return [{ type: "error", code: "INJECTION_REFUSED" }];
-    },
+    InjectionRefused: () => onRefused("INJECTION_REFUSED"),
     UserStartedSpeaking: () => {
       isStale = true;
       response++;
@@ -137,7 +140,10 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
       // Each of them ends a session that has not begun.
       ...(isReady ? [] : [{ type: "end", reason: "agent_lost" } as const]),
     ],
-    Warning: (message) => [{ type: "error", code: textOf(message, "code") }],
+    Warning: (message) => {
+      const code = textOf(message, "code");
+      return code.startsWith("INJECT") ? onRefused(code) : [{ type: "error", code }];
+    },
   };
 
   return {

@@ -325,19 +325,40 @@ describe("a greeting of Deepgram", () => {
     expect(second).toBeInstanceOf(Uint8Array);
   });
 
-  test("that is refused is reported, and said again a second after the callee's turn", async () => {
-    const { line, mind, errors } = await talking(agent);
-    mind.receive({ type: "SettingsApplied" });
-    mind.receive({ type: "UserStartedSpeaking" });
-    mind.receive({ type: "InjectionRefused", message: "" });
-    expect(errors).toEqual([expect.objectContaining({ code: "INJECTION_REFUSED" })]);
-    await speaks(line, 3);
-    mind.receive({ type: "ConversationText", role: "user", content: "Hello?" });
-    await seconds(0.9);
-    expect(greetings(mind)).toBe(1);
-    await seconds(20);
-    expect(greetings(mind)).toBe(2);
-  });
+  test.each([
+    [{ type: "InjectionRefused", message: "" }, "INJECTION_REFUSED"],
+    [
+      { type: "Warning", description: "", code: "INJECT_AGENT_MESSAGE_DURING_USER_SPEECH" },
+      "INJECT_AGENT_MESSAGE_DURING_USER_SPEECH",
+    ],
+  ])(
+    "that is refused by %j is said again a second after the callee's turn",
+    async (refusal, code) => {
+      const { line, mind, errors } = await talking(agent);
+      mind.receive({ type: "SettingsApplied" });
+      mind.receive({ type: "UserStartedSpeaking" });
+      mind.receive(refusal);
+      expect(errors).toEqual([expect.objectContaining({ code })]);
+      await speaks(line, 3);
+      mind.receive({ type: "ConversationText", role: "user", content: "Hello?" });
+      await seconds(0.9);
+      expect(greetings(mind)).toBe(1);
+      await seconds(20);
+      expect(greetings(mind)).toBe(2);
+    },
+  );
+});
+
+test("a greeting of Deepgram that is refused while the agent speaks is said again after that", async () => {
+  const { mind } = await talking(deepgram({ apiKey: "dg", greeting: "Hello" }));
+  mind.receive({ type: "SettingsApplied" });
+  mind.receive(new Uint8Array(80_000).fill(77).buffer); // Five seconds.
+  mind.receive({ type: "InjectionRefused", message: "" });
+  const { length } = mind.sent;
+  await seconds(5.4);
+  expect(mind.sent).toHaveLength(length);
+  await seconds(0.2);
+  expect(mind.sent).toHaveLength(length + 1);
 });
 
 describe("a response that was cancelled", () => {
