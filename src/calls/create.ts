@@ -150,8 +150,8 @@ const attempt = async (
       known.pieces,
     );
   let end = (_?: "yes"): void => {};
-  let isSingle = false;
-  const begin = (sendsOnce: boolean): void => {
+  let isSingle = () => false;
+  const begin = (sendsOnce: () => boolean): void => {
     placing.gate(
       Date.now() >= Number(notAfter) &&
         new TimeoutException("notAfter has passed", { placed: "no" }),
@@ -183,7 +183,7 @@ const attempt = async (
     return call.output;
   } catch (error) {
     // The error may be of any class, also of this package: the caller's `fetch` may throw anything.
-    const lost = networkException(error, redaction(), isSingle && !known.facts.code);
+    const lost = networkException(error, redaction(), !known.facts.code && isSingle());
     known.facts = { ...known.facts, placed: lost.placed };
     return lost;
   } finally {

@@ -1,6 +1,6 @@
 import type { ExceptionFacts, Placed } from "../errors.ts";
-import { fieldsOf, withoutThrowing } from "../lib/check.ts";
 import type { EncodedCall } from "../service.ts";
+import { allSendOnce, dispatchers } from "./dispatcher.ts";
 import { type Head, headOf } from "./response.ts";
 
 /** What sends a request: the platform's `fetch`, or anything that answers as it does. */
@@ -41,31 +41,18 @@ const bodyOf = ({ body, url }: EncodedCall): RequestInit => ({
 /** The platform's `fetch`, before an application could replace it. */
 const platformFetch = (() => globalThis.fetch)();
 
-/** The dispatchers of undici, which is Node's `fetch`, that send a request once. */
-const singleDispatcher = /^(Agent|ProxyAgent|EnvHttpProxyAgent|Dispatcher1Wrapper)$/;
-
-/** Whether the global dispatcher of undici, if there is one, sends a request once. */
-const isSingleDispatcher = (version: 1 | 2): boolean => {
-  const dispatcher = fieldsOf(
-    Reflect.get(globalThis, Symbol.for(`undici.globalDispatcher.${version}`)),
-  );
-  if (!("dispatch" in dispatcher)) return true;
-  const prototype = Object.getPrototypeOf(dispatcher);
-  // A composed dispatcher has the name of the one that it wraps, and another `dispatch`.
-  return (
-    singleDispatcher.test(prototype.constructor.name) && dispatcher.dispatch === prototype.dispatch
-  );
-};
-
 /**
- * Whether a request is sent once, so that its error shows what became of it. A `fetch` of the
+ * Whether a request that begins now is sent once, so that its error shows what became of it. A `fetch` of the
  * caller's, one that replaced the platform's, or a dispatcher such as undici's `RetryAgent` may send
  * again, or fail for something else.
+ *
+ * @returns answers once the request has failed, as it costs more than a call
  */
-const sendsOnce = (own: Fetch | undefined): boolean =>
-  !own &&
-  globalThis.fetch === platformFetch &&
-  !!withoutThrowing(() => isSingleDispatcher(1) && isSingleDispatcher(2));
+export const sendsOnce = (own?: Fetch): (() => boolean) => {
+  const isPlatform = !own && globalThis.fetch === platformFetch;
+  const before = dispatchers();
+  return () => isPlatform && allSendOnce([...before, ...dispatchers()]);
+};
 
 /** What one POST needs. */
 export interface PostRequest extends EncodedCall {
@@ -78,9 +65,9 @@ export interface PostRequest extends EncodedCall {
   /**
    * Called right before the request is sent; when it throws, nothing is.
    *
-   * @param isSingle - whether the request is sent once at most
+   * @param isSingle - asked after a failure: whether the request was sent once at most
    */
-  readonly begin: (isSingle: boolean) => void;
+  readonly begin: (isSingle: () => boolean) => void;
 }
 
 /** One POST, up to the head of its response; rejects with what the platform, ky or a `fetch` throws. */

@@ -711,6 +711,19 @@ describe("outdial dial", () => {
     expect((await running.ended).stderr).toContain("30,000 contacts to call");
   });
 
+  it("says in the plan when a refused connection proves nothing", async () => {
+    const symbol = Symbol.for("undici.globalDispatcher.1");
+    const before = Reflect.get(globalThis, symbol);
+    const list = file("people.csv", people);
+    const plan = async () =>
+      (await begin(words(list, ...listening(), "--dry-run"), env()).ended).stderr;
+    expect(await plan()).not.toContain("dispatcher");
+    Reflect.set(globalThis, symbol, { dispatch: () => true });
+    expect(await plan().finally(() => Reflect.set(globalThis, symbol, before))).toContain(
+      "a refused connection is unclear, not tried again",
+    );
+  });
+
   it("says on a terminal when the next window opens, and calls nobody before", async () => {
     const list = file("people.csv", people);
     // Not tomorrow, which is today once midnight has passed.

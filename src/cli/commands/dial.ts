@@ -9,6 +9,7 @@ import {
   type RefusedContact,
   type SyncPlan,
 } from "../../campaigns/index.ts";
+import { sendsOnce } from "../../http/post.ts";
 import { BadParametersException, Client, isException } from "../../index.ts";
 import { reachDirectly } from "../address.ts";
 import { carrierNames, carrierOf, keyNote } from "../carrier.ts";
@@ -181,7 +182,10 @@ const syncList = async (
       confirm: async (plan) => {
         hide();
         const refused = allRefused(plan);
-        const lines = planLines({ columns, refused, changes: plan, progress, options });
+        const lines = planLines({
+          ...{ columns, refused, changes: plan, progress, options },
+          isSentOnce: sendsOnce()(),
+        });
         for (const line of lines) await terminal.report(line);
         if (localUrl) await terminal.report(`Notifications arrive at ${localUrl}`);
         if (flags["dry-run"]) return false;

@@ -53,6 +53,8 @@ interface Plan {
   /** Of the campaign, before the plan is applied. */
   readonly progress: Progress;
   readonly options: DialOptions;
+  /** Whether a request of this process can be seen to be sent once. */
+  readonly isSentOnce: boolean;
 }
 
 const recordingLine = ({ record, service }: DialOptions): string => {
@@ -62,9 +64,12 @@ const recordingLine = ({ record, service }: DialOptions): string => {
     : "RECORDED: people must be told, in many places before the call goes on (--no-record)";
 };
 
+const dispatcherLine =
+  "this process has its own fetch or dispatcher: a refused connection is unclear, not tried again (docs/runtimes.md)";
+
 /** What a run is about to do, in a few lines. */
 export const planLines = (plan: Plan): readonly string[] => {
-  const { columns, refused, changes, progress, options } = plan;
+  const { columns, refused, changes, progress, options, isSentOnce } = plan;
   const { rate = 1, until, perDay, service } = options;
   const { listed, duplicate, added, blocked, restored, changed, removed } = changes;
   const after = progressAfter(progress, changes);
@@ -91,6 +96,7 @@ export const planLines = (plan: Plan): readonly string[] => {
     `${hoursOf(options)}${until ? `, until ${until.toISOString()}` : ""}`,
     ...(typeof service === "object" ? [`by ${service.name}, account ${service.account}`] : []),
     recordingLine(options),
+    ...(isSentOnce ? [] : [dispatcherLine]),
   ];
   // The names of columns are text of the list, which must not control a terminal.
   return [summary, ...details.map((line) => `  ${plain(line)}`)];
