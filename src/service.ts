@@ -1,7 +1,7 @@
 import type { GenericSchema } from "valibot";
 import type { Context, Secret } from "./callbacks/signed-url.ts";
 import type { CallParams } from "./calls/params.ts";
-import type { Action } from "./flows/actions.ts";
+import type { AnyAction } from "./flows/actions.ts";
 import type { FlowRequest } from "./flows/handler.ts";
 import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
 import type {
@@ -103,7 +103,7 @@ export interface CarrierWebhooks {
    * @throws {BadParametersException} for what the carrier can't do, by the field
    */
   readonly respond: (
-    decide: () => Action | Promise<Action>,
+    decide: () => AnyAction | Promise<AnyAction>,
     input?: FlowInput,
   ) => Promise<Response>;
   /** Milliseconds from a flow request to its answer: less than the carrier waits. */

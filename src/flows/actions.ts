@@ -11,6 +11,7 @@ import {
 import { CallParams } from "../calls/params.ts";
 import { check, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
+import { type Gather, gatherSchema, type Say, saySchema } from "./say.ts";
 
 /** Plays a recording to the person on the line. */
 export interface Play {
@@ -84,8 +85,21 @@ export interface Hangup {
   readonly action: "hangup";
 }
 
-/** The response of a call flow: what the service does next, discriminated by `action`. */
-export type Action = Play | Stream | Dial | Hangup;
+/**
+ * What a call does next, discriminated by `action`. A service may have only some of them.
+ *
+ * @typeParam Step - the names of the steps that it may continue with
+ */
+export type Action<Step extends string = never> =
+  | Play
+  | Stream
+  | Dial
+  | Hangup
+  | Say<Step>
+  | Gather<Step>;
+
+/** An action that continues with any steps. */
+export type AnyAction = Action<string>;
 
 const httpUrl = ruleSchema<string>((value) => urlRule(value));
 
@@ -160,24 +174,19 @@ const dialSchema = strictObject(
   presence,
 );
 
-const schemas = {
+/** The schemas of the actions that every service has. */
+export const basicSchemas = {
   play: playSchema,
   stream: streamSchema,
   dial: dialSchema,
   hangup: hangupSchema,
 } as const;
 
-/** The schema of each action. */
-export const actions: {
-  readonly [Name in Action["action"]]: GenericSchema<unknown, Extract<Action, { action: Name }>>;
-} = schemas;
-
-/** The fields that an action has. */
-export const fieldsOf = (name: Action["action"]): readonly string[] =>
-  Object.keys(schemas[name].entries);
+/** The actions that every service has. */
+type BasicAction = Play | Stream | Dial | Hangup;
 
 /**
- * The schema of an action, for both ends of the wire. Unknown fields are refused: a typo must not
+ * The schema of an action, as the builders make it. Unknown fields are refused: a typo must not
  * record with a default. A message names the rule, never the value.
  *
  * | action | fields |
@@ -186,6 +195,8 @@ export const fieldsOf = (name: Action["action"]): readonly string[] =>
  * | `stream` | `ws_url` (wss); `sample_rate`? `"8k"` or `"16k"`; `chunk_size`? 20 to 2 000 ms in steps of 20; `record`?; `flow_url`? |
  * | `dial` | `to` (E.164 or `sip:`); `timeout`? 1 to 600 s; `record`?; `flow_url`?; `on_no_answer`?, `on_busy`?, `on_failure`? each a `play` or a `hangup` |
  * | `hangup` | none |
+ * | `say` | `prompts`, 1 to 10: texts, `{ media_url }`, `{ pause_ms }`; `language`?; `next`? or `flow_url`? |
+ * | `gather` | `prompts`; `language`?; `digits`? 1 to 20; `finish_on_key`? `"#"`; `timeout_ms`?; `as`?; `on`? or `next`?; `tries`? 1 to 5; `otherwise`?; `flow_url`? |
  *
  * URLs may be plain `http:` and `ws:` on loopback; whether a service takes those is its own rule.
  *
@@ -199,18 +210,25 @@ export const fieldsOf = (name: Action["action"]): readonly string[] =>
  * ```
  * @see docs/flows.md
  */
-export const Action: GenericSchema<unknown, Action> = variant(
+export const Action: GenericSchema<unknown, AnyAction> = variant(
   "action",
-  [playSchema, streamSchema, dialSchema, hangupSchema],
-  "must be play, stream, dial or hangup",
+  [playSchema, streamSchema, dialSchema, hangupSchema, saySchema, gatherSchema],
+  "must be play, stream, dial, hangup, say or gather",
 );
 
+const builtBy: {
+  readonly [Name in BasicAction["action"]]: GenericSchema<
+    unknown,
+    Extract<BasicAction, { action: Name }>
+  >;
+} = basicSchemas;
+
 /** The JSON of an action, without fields that are left to the service's default. */
-const build = <Name extends Action["action"]>(
+const build = <Name extends BasicAction["action"]>(
   action: Name,
   fields: () => object,
-): Extract<Action, { action: Name }> =>
-  check(actions[action], () =>
+): Extract<BasicAction, { action: Name }> =>
+  check(builtBy[action], () =>
     Object.fromEntries(
       Object.entries({ action, ...fields() }).filter(([, value]) => value !== undefined),
     ),

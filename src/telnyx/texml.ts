@@ -1,4 +1,4 @@
-import type { Action } from "../flows/actions.ts";
+import type { AnyAction } from "../flows/actions.ts";
 import { fail, isRecord, isText } from "../lib/check.ts";
 import { type Dialect, documentOf, type Redirect } from "../twiml/verbs.ts";
 
@@ -16,6 +16,9 @@ const texml: Dialect = {
     // A socket that was closed ends the stream: a second one would begin in the middle of a conversation.
     enableReconnect: "false",
   },
+  // Its default voices speak English, whatever the language is.
+  speechIn: (language) => ({ voice: "alice", language }),
+  gathersPauses: false,
   ringRule: (seconds) =>
     seconds < leastRinging || seconds > mostRinging
       ? `must be ${leastRinging} to ${mostRinging}: Telnyx rings no shorter and no longer`
@@ -29,7 +32,7 @@ const template = "{{";
 const templateIn = (fields: object): string | undefined => {
   for (const [name, value] of Object.entries(fields)) {
     if (isText(value) && value.includes(template)) return name;
-    const inner = isRecord(value) ? templateIn(value) : undefined;
+    const inner = isRecord(value) || Array.isArray(value) ? templateIn(value) : undefined;
     if (inner) return `${name}.${inner}`;
   }
   return;
@@ -50,7 +53,7 @@ export interface TexmlExtras {
  * @see https://developers.telnyx.com/docs/voice/programmable-voice/texml-interpreter
  */
 export const texmlOf = (
-  action: Action | Redirect,
+  action: AnyAction | Redirect,
   { branchesUrl, callerId }: TexmlExtras = {},
 ): string => {
   const xml = documentOf(action, branchesUrl, { ...texml, dialAttributes: { callerId } });

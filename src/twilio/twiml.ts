@@ -1,4 +1,4 @@
-import type { Action } from "../flows/actions.ts";
+import type { AnyAction } from "../flows/actions.ts";
 import { type Dialect, documentOf, type Redirect } from "../twiml/verbs.ts";
 
 /** The shortest `timeout` of a `<Dial>`, in seconds. */
@@ -7,6 +7,8 @@ const leastRinging = 5;
 const twiml: Dialect = {
   carrier: "Twilio",
   connectHasAction: true,
+  speechIn: (language) => ({ language }),
+  gathersPauses: true,
   ringRule: (seconds) =>
     seconds < leastRinging
       ? `must be at least ${leastRinging}: Twilio rings no shorter`
@@ -20,5 +22,5 @@ const twiml: Dialect = {
  * @throws {BadParametersException} for what Twilio can't do, by the field
  * @see https://www.twilio.com/docs/voice/twiml
  */
-export const twimlOf = (action: Action | Redirect, branchesUrl?: string): string =>
+export const twimlOf = (action: AnyAction | Redirect, branchesUrl?: string): string =>
   documentOf(action, branchesUrl, twiml);

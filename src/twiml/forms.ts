@@ -113,7 +113,7 @@ export const flowOf = (
 ): unknown => {
   const fields = formOf(text);
   if (!fields || isElsewhere?.(fields)) return;
-  const { CallSid, AccountSid, From, To, Direction = direction } = fields;
+  const { CallSid, AccountSid, From, To, Digits, Direction = direction } = fields;
   const answered_by = answeredBy(fields);
   return {
     ...fields,
@@ -122,6 +122,7 @@ export const flowOf = (
     from_number: From,
     to_number: To,
     direction: Direction.replace(/^outbound.*/, "outbound"),
+    ...(Digits !== undefined && { digits: Digits }),
     ...(answered_by && { answered_by }),
   };
 };

@@ -1,4 +1,4 @@
-import type { Action, Dial, Hangup, Play } from "../flows/actions.ts";
+import type { AnyAction, Dial, Hangup, Play } from "../flows/actions.ts";
 import {
   type Branch,
   branchesOf,
@@ -48,7 +48,7 @@ const followingDial = (input: FlowInput): Play | Hangup | Redirect | undefined =
 export const responder =
   (
     documentFor: (
-      action: Action | Redirect,
+      action: AnyAction | Redirect,
       branchesUrl: string | undefined,
       input: FlowInput | undefined,
     ) => string,

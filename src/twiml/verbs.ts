@@ -1,6 +1,8 @@
-import type { Action, Dial, Play, Stream } from "../flows/actions.ts";
+import type { AnyAction, Dial, Play, Stream } from "../flows/actions.ts";
 import { startParameters } from "../flows/media/signed-start.ts";
-import { fail } from "../lib/check.ts";
+import type { Prompt } from "../flows/prompts.ts";
+import type { Gather, Say } from "../flows/say.ts";
+import { fail, isText } from "../lib/check.ts";
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 
@@ -22,16 +24,18 @@ const entities: Readonly<Record<string, string>> = {
   "<": "&lt;",
   ">": "&gt;",
   '"': "&quot;",
+  "\r": "&#xD;",
 };
 
-const escaped = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => entities[character] ?? "");
+/** A text, spelled as Twilio's own builder spells it. */
+const escaped = (text: string, special: RegExp): string =>
+  text.replace(special, (character) => entities[character] ?? "");
 
 const print = (node: Element | string): string => {
-  if (typeof node === "string") return escaped(node);
+  if (typeof node === "string") return escaped(node, /[&<>\r]/g);
   const { name, attributes, children } = node;
   const written = Object.entries(attributes)
-    .map(([key, value]) => (value === undefined ? "" : ` ${key}="${escaped(value)}"`))
+    .map(([key, value]) => (value === undefined ? "" : ` ${key}="${escaped(value, /[&<"]/g)}"`))
     .join("");
   const content = children.map(print).join("");
   return `<${name}${written}${content ? `>${content}</${name}>` : "/>"}`;
@@ -47,6 +51,10 @@ export interface Dialect {
   readonly streamAttributes?: Attributes;
   /** Attributes that each `<Dial>` has. */
   readonly dialAttributes?: Attributes;
+  /** The attributes of a `<Say>` in a language. */
+  readonly speechIn: (language: string) => Attributes;
+  /** Whether a `<Gather>` may have a `<Pause>` in it. Otherwise the prompts up to the last pause come before it. */
+  readonly gathersPauses: boolean;
   /** Why a `<Dial>` can't ring for so many seconds, as the end of a sentence. */
   readonly ringRule: (seconds: number) => string | undefined;
 }
@@ -107,6 +115,43 @@ const dial = (
   return element("Dial", attributes, element(to.startsWith("+") ? "Number" : "Sip", {}, to));
 };
 
+const promptIn =
+  (speech: Attributes) =>
+  (prompt: Prompt): Element => {
+    if (isText(prompt)) return element("Say", speech, prompt);
+    return "media_url" in prompt
+      ? element("Play", {}, urlOf(prompt.media_url))
+      : element("Pause", { length: String(prompt.pause_ms / 1000) });
+  };
+
+const promptsOf = (
+  { prompts, language }: Say<string> | Gather<string>,
+  { speechIn }: Dialect,
+): readonly Element[] => prompts.map(promptIn(language ? speechIn(language) : {}));
+
+/** The most keys of an answer. */
+const maxDigits = 20;
+
+/** What follows a `<Gather>` is performed when no key was pressed: the same request, without `Digits`. */
+const gather = (action: Gather<string>, dialect: Dialect): readonly Element[] => {
+  const { digits = maxDigits, finish_on_key = "", timeout_ms = 5000, flow_url } = action;
+  const prompts = promptsOf(action, dialect);
+  const names = prompts.map(({ name }) => name);
+  const from = dialect.gathersPauses ? 0 : names.lastIndexOf("Pause") + 1;
+  const attributes = {
+    input: "dtmf",
+    numDigits: String(digits),
+    timeout: String(timeout_ms / 1000),
+    finishOnKey: finish_on_key,
+    ...actionAt(flow_url),
+  };
+  return [
+    ...prompts.slice(0, from),
+    element("Gather", attributes, ...prompts.slice(from)),
+    next(flow_url),
+  ];
+};
+
 /** The action that only continues at another flow URL. */
 export interface Redirect {
   readonly action: "redirect";
@@ -114,7 +159,7 @@ export interface Redirect {
 }
 
 const verbs = (
-  action: Action | Redirect,
+  action: AnyAction | Redirect,
   branchesUrl: string | undefined,
   dialect: Dialect,
 ): readonly Element[] => {
@@ -129,6 +174,10 @@ const verbs = (
       return [redirect(action.flow_url)];
     case "hangup":
       return [hangup];
+    case "say":
+      return [...promptsOf(action, dialect), next(action.flow_url)];
+    case "gather":
+      return gather(action, dialect);
   }
 };
 
@@ -139,7 +188,7 @@ const verbs = (
  * @throws {BadParametersException} for what the carrier can't do, by the field
  */
 export const documentOf = (
-  action: Action | Redirect,
+  action: AnyAction | Redirect,
   branchesUrl: string | undefined,
   dialect: Dialect,
 ): string =>

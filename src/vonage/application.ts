@@ -1,5 +1,5 @@
 import type { Secret } from "../callbacks/signed-url.ts";
-import type { Action } from "../flows/actions.ts";
+import type { AnyAction } from "../flows/actions.ts";
 import {
   type Branch,
   branchesOf,
@@ -128,7 +128,7 @@ const isLegUrl = (url: string): boolean => unsignedLeg.test(url) || isContinuati
 const flowOf = (text: string, url: string, account_id: string): unknown => {
   const body = fieldsOf(JSON.parse(text));
   const fields = { ...body, ...fieldsOf(body.payload) };
-  const { uuid, from, to, direction = "outbound" } = fields;
+  const { uuid, from, to, dtmf, direction = "outbound" } = fields;
   if (!isText(uuid) || (body.status !== undefined && !isLegUrl(url))) return;
   return {
     ...fields,
@@ -137,6 +137,8 @@ const flowOf = (text: string, url: string, account_id: string): unknown => {
     from_number: numberOf(from) ?? "",
     to_number: numberOf(to) ?? "",
     direction,
+    // An older form of the webhook has the keys themselves.
+    ...(dtmf !== undefined && { digits: isText(dtmf) ? dtmf : (fieldsOf(dtmf).digits ?? "") }),
   };
 };
 
@@ -160,7 +162,7 @@ const silentUrl = async (input: FlowInput): Promise<string | undefined> => {
 };
 
 /** @throws {BadParametersException} that names a branch, without the option `secret` */
-const legEventsOf = async (action: Action, input: FlowInput): Promise<LegEvents | undefined> => {
+const legEventsOf = async (action: AnyAction, input: FlowInput): Promise<LegEvents | undefined> => {
   if (action.action !== "dial" && action.action !== "stream") return;
   const branch = action.action === "dial" ? firstBranch(action) : undefined;
   if (action.action === "dial" && branch) {
@@ -178,7 +180,7 @@ const legEventsOf = async (action: Action, input: FlowInput): Promise<LegEvents 
 /** The decision for an event of a leg, out of the URL that it came to: `"none"` leaves the NCCO as it is. */
 const followingLeg = (
   input: FlowInput,
-): { readonly action: Action; readonly call: Subject } | "none" | undefined => {
+): { readonly action: AnyAction; readonly call: Subject } | "none" | undefined => {
   const { call, request, publicUrl, secret, pathIn } = input;
   if (!secret && unsignedLeg.test(pathIn(request.url, publicUrl))) return "none";
   const decided = continuationIn(input);

@@ -1,6 +1,8 @@
-import type { Action, Dial, Play, Stream } from "../flows/actions.ts";
+import type { AnyAction, Dial, Play, Stream } from "../flows/actions.ts";
 import type { FlowRequest } from "../flows/handler.ts";
-import { fail } from "../lib/check.ts";
+import type { Prompt } from "../flows/prompts.ts";
+import type { Gather, Say } from "../flows/say.ts";
+import { fail, isText } from "../lib/check.ts";
 import { callIdHeader, digitsOf } from "./wire.ts";
 
 /** An action of an NCCO. */
@@ -83,6 +85,43 @@ const dial = (
   return [...recording(record), { ...connect, endpoint: [endpoint] }];
 };
 
+/** What performs a prompt. */
+const promptAction = (prompt: Prompt): "talk" | "stream" | "wait" => {
+  if (isText(prompt)) return "talk";
+  return "media_url" in prompt ? "stream" : "wait";
+};
+
+/** @param bargesFrom - the index of the first prompt that a key interrupts */
+const promptsOf = (
+  { prompts, language }: Say<string> | Gather<string>,
+  bargesFrom: number,
+): readonly Instruction[] =>
+  prompts.map((prompt, at) => {
+    const action = promptAction(prompt);
+    const bargeIn = at >= bargesFrom && { bargeIn: true };
+    if (isText(prompt)) return { action, text: prompt, ...bargeIn, ...(language && { language }) };
+    return "media_url" in prompt
+      ? { action, streamUrl: [urlOf(prompt.media_url)], ...bargeIn }
+      : { action, timeout: prompt.pause_ms / 1000 };
+  });
+
+/** The most keys of an answer. */
+const maxDigits = 20;
+
+/** Keys interrupt the last prompts of one kind: after one with `bargeIn` Vonage takes those of that kind, or an `input`. */
+const gather = (action: Gather<string>): readonly Instruction[] => {
+  const { prompts, digits = maxDigits, finish_on_key, timeout_ms = 5000, flow_url } = action;
+  const kinds = prompts.map(promptAction);
+  const bargesFrom = kinds.findLastIndex((kind) => kind !== kinds.at(-1)) + 1;
+  const dtmf = {
+    maxDigits: digits,
+    timeOut: timeout_ms / 1000,
+    ...(finish_on_key && { submitOnHash: true }),
+  };
+  const events = flow_url && { eventUrl: [urlOf(flow_url)], eventMethod: "POST" };
+  return [...promptsOf(action, bargesFrom), { action: "input", type: ["dtmf"], dtmf, ...events }];
+};
+
 /**
  * An action as NCCO: JSON, so that no text in it is markup.
  *
@@ -91,7 +130,7 @@ const dial = (
  * @see https://developer.vonage.com/en/voice/voice-api/ncco-reference
  */
 export const nccoOf = (
-  action: Action,
+  action: AnyAction,
   call: Subject,
   legs: LegEvents | undefined,
 ): readonly Instruction[] => {
@@ -104,5 +143,9 @@ export const nccoOf = (
       return [...dial(action, call, legs), ...next(action.flow_url, call)];
     case "hangup":
       return [];
+    case "say":
+      return [...promptsOf(action, action.prompts.length), ...next(action.flow_url, call)];
+    case "gather":
+      return gather(action);
   }
 };

@@ -1,0 +1,115 @@
+import { fail, fieldsOf, isText } from "../lib/check.ts";
+import { urlRule } from "../lib/url.ts";
+
+/** Audio that is played as a prompt. */
+export interface AudioPrompt {
+  /** What is played: an https URL; http on loopback, for work on one machine. */
+  readonly media_url: string;
+}
+
+/** Silence between two prompts. */
+export interface PausePrompt {
+  /** Milliseconds, whole seconds: 1 000 to 180 000. */
+  readonly pause_ms: number;
+}
+
+/** What is spoken or played: a text of 1 to 1 500 characters, audio, or a pause. */
+export type Prompt = string | AudioPrompt | PausePrompt;
+
+/** One prompt, or a list of 1 to 10. */
+export type Prompts = Prompt | readonly Prompt[];
+
+/** Everything that XML 1.0 can't hold. */
+const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+/** The most characters of a text: Vonage takes no more. */
+const maxText = 1500;
+
+/** The rule that a spoken text breaks. */
+const textRule = (value: unknown): string | undefined => {
+  if (!isText(value) || !value.trim() || value.length > maxText)
+    return `must be a text of 1 to ${maxText} characters`;
+  if (notXml.test(value)) return "must be without control characters";
+  // Only Vonage would read it as SSML.
+  return /^\s*<speak/i.test(value) ? "must not begin with <speak" : undefined;
+};
+
+/** Whether a value is milliseconds of whole seconds. */
+export const isWholeSeconds = (value: unknown, least: number, most: number): value is number =>
+  Number.isInteger(value) &&
+  Number(value) % 1000 === 0 &&
+  Number(value) >= least &&
+  Number(value) <= most;
+
+/** The rule of each kind of prompt, by its field on the own interface, where a text is a field too. */
+export const promptRules: Readonly<
+  Record<"text" | "media_url" | "pause_ms", (value: unknown) => string | undefined>
+> = {
+  text: textRule,
+  media_url: (value) => urlRule(value),
+  pause_ms: (value) =>
+    isWholeSeconds(value, 1000, 180_000) ? undefined : "must be whole seconds, 1000 to 180000 ms",
+};
+
+/** The rule that one prompt breaks. */
+const promptRule = (prompt: unknown): string | undefined => {
+  if (isText(prompt)) return textRule(prompt);
+  const [[name, value] = [], ...others] = Object.entries(fieldsOf(prompt));
+  if (others.length || (name !== "media_url" && name !== "pause_ms"))
+    return "must be a text, audio(url) or pause(ms)";
+  const rule = promptRules[name](value);
+  return rule && `${name} ${rule}`;
+};
+
+/** The rule that a list of prompts breaks. */
+export const promptsRule = (prompts: unknown): string | undefined => {
+  if (!Array.isArray(prompts) || prompts.length < 1 || prompts.length > 10)
+    return "must be 1 to 10 prompts";
+  for (const [at, prompt] of prompts.entries()) {
+    const rule = promptRule(prompt);
+    if (rule) return `has a prompt that breaks its rule, the ${at + 1}. of ${prompts.length}: ${rule}`;
+  }
+  return;
+};
+
+/**
+ * Audio as a prompt of `say` and `gather`.
+ *
+ * @param media_url - what is played: an https URL
+ * @returns the prompt
+ * @throws {BadParametersException} when the URL breaks its rule
+ *
+ * @example A recorded question
+ * ```ts
+ * import { audio, gather } from "outdial/flows";
+ *
+ * const question = gather(audio("https://app.test/question.mp3"), { digits: 1, as: "reply" });
+ * console.log(question.prompts.length); // 1
+ * ```
+ * @see docs/flows.md
+ */
+export const audio = (media_url: string): AudioPrompt => {
+  const rule = promptRules.media_url(media_url);
+  return rule ? fail("media_url", rule) : { media_url };
+};
+
+/**
+ * Silence as a prompt of `say` and `gather`.
+ *
+ * @param pause_ms - milliseconds, whole seconds: 1 000 to 180 000
+ * @returns the prompt
+ * @throws {BadParametersException} when the number breaks its rule
+ *
+ * @example A second of silence before an answering machine is spoken to
+ * ```ts
+ * import { pause, say } from "outdial/flows";
+ *
+ * const message = say([pause(1_000), "Please call us back."]);
+ * console.log(JSON.stringify(message.prompts)); // [{"pause_ms":1000},"Please call us back."]
+ * ```
+ * @see docs/flows.md
+ */
+export const pause = (pause_ms: number): PausePrompt => {
+  const rule = promptRules.pause_ms(pause_ms);
+  return rule ? fail("pause_ms", rule) : { pause_ms };
+};

@@ -1,0 +1,251 @@
+import { custom, type GenericSchema, literal, optional, strictObject } from "valibot";
+import { check, fail, isRecord, isText, presence, ruleSchema } from "../lib/check.ts";
+import { urlRule } from "../lib/url.ts";
+import { isWholeSeconds, type Prompt, type Prompts, promptsRule } from "./prompts.ts";
+
+/** Speaks to the person on the line. */
+export interface Say<Step extends string = never> {
+  /** Which action it is. */
+  readonly action: "say";
+  /** What is spoken and played, in order. */
+  readonly prompts: readonly Prompt[];
+  /**
+   * The language of the texts: a BCP 47 tag, such as `"en-GB"`.
+   *
+   * @defaultValue left out, so the service's own
+   */
+  readonly language?: string | undefined;
+  /** The step of `flowHandler` that decides what comes next; without one, and without `flow_url`, the call ends. */
+  readonly next?: Step | undefined;
+  /** The URL of the next action, instead of `next`. */
+  readonly flow_url?: string | undefined;
+}
+
+/** Speaks, and takes keys: they interrupt the prompts. */
+export interface Gather<Step extends string = never> {
+  /** Which action it is. */
+  readonly action: "gather";
+  /** What is spoken and played before, in order. */
+  readonly prompts: readonly Prompt[];
+  /**
+   * The language of the texts: a BCP 47 tag, such as `"en-GB"`.
+   *
+   * @defaultValue left out, so the service's own
+   */
+  readonly language?: string | undefined;
+  /**
+   * After how many keys the answer is complete: 1 to 20.
+   *
+   * @defaultValue 20, with `finish_on_key`; one of the two is required
+   */
+  readonly digits?: number | undefined;
+  /** The key that completes the answer, and isn't part of it: `"#"`. */
+  readonly finish_on_key?: "#" | undefined;
+  /**
+   * Milliseconds without a key until the answer is complete, from the end of the prompts and between keys: whole
+   * seconds, 1 000 to 10 000.
+   *
+   * @defaultValue 5 000
+   */
+  readonly timeout_ms?: number | undefined;
+  /** The name of the answer, in `answers` and in the results of a list: `^[a-z]\w{0,31}$`. */
+  readonly as?: string | undefined;
+  /** The step for each answer. Any other answer is none: the question is asked again. */
+  readonly on?: Readonly<Record<string, Step>> | undefined;
+  /**
+   * How often the question is asked: 1 to 5. It is asked again, by running the step that asked, after silence and
+   * after keys that `on` doesn't name.
+   *
+   * @defaultValue 1
+   */
+  readonly tries?: number | undefined;
+  /** The step for every answer, instead of `on`. */
+  readonly next?: Step | undefined;
+  /** The step after the last try; without one the call ends. */
+  readonly otherwise?: Step | undefined;
+  /** The URL of the next action, instead of steps: its request has the keys. */
+  readonly flow_url?: string | undefined;
+}
+
+const httpUrl = ruleSchema<string>((value) => urlRule(value));
+
+const stepName = <Step extends string>() =>
+  custom<Step>((value) => isText(value) && value !== "", "must be the name of a step");
+
+const language = optional(
+  custom<string>(
+    (value) => isText(value) && /^[a-z]{2,3}(-[a-z\d]{2,8}){0,3}$/i.test(value),
+    "must be a language tag, such as en-GB",
+  ),
+);
+
+const spoken = <Step extends string>() => ({
+  prompts: ruleSchema<readonly Prompt[]>(promptsRule),
+  language,
+  next: optional(stepName<Step>()),
+  flow_url: optional(httpUrl),
+});
+
+/** Rules of `gather` that the own interface has too. */
+export const gatherRules = {
+  digits: [
+    (value: unknown): value is number =>
+      Number.isInteger(value) && Number(value) > 0 && Number(value) <= 20,
+    "must be a whole number from 1 to 20",
+  ],
+  finish_on_key: [(value: unknown): value is "#" => value === "#", 'must be "#"'],
+  timeout_ms: [
+    (value: unknown): value is number => isWholeSeconds(value, 1000, 10_000),
+    "must be whole seconds, 1000 to 10000 ms",
+  ],
+} as const;
+
+/** Columns of a list's results, which no answer may be named as. */
+const columns =
+  /^(to_number|id|disposition|reason|attempts|call_id|started_at|ended_at|duration|answered_by)$/;
+
+const isAnswers = (on: unknown): boolean =>
+  isRecord(on) &&
+  Object.keys(on).length > 0 &&
+  Object.entries(on).every(([keys, step]) => /^[\d*#]{1,20}$/.test(keys) && isText(step) && step);
+
+/** The schema of a `say`, by the names of its steps. */
+const sayOf = <Step extends string>() =>
+  strictObject({ action: literal("say"), ...spoken<Step>() }, presence);
+
+/** The schema of a `gather`, by the names of its steps. */
+const gatherOf = <Step extends string>() =>
+  strictObject(
+    {
+      action: literal("gather"),
+      ...spoken<Step>(),
+      digits: optional(custom<number>(...gatherRules.digits)),
+      finish_on_key: optional(custom<"#">(...gatherRules.finish_on_key)),
+      timeout_ms: optional(custom<number>(...gatherRules.timeout_ms)),
+      as: optional(
+        custom<string>(
+          (value) => isText(value) && /^[a-z]\w{0,31}$/.test(value) && !columns.test(value),
+          "must be a small letter and up to 31 letters, digits or _, and no column of the results",
+        ),
+      ),
+      on: optional(
+        custom<Readonly<Record<string, Step>>>(
+          isAnswers,
+          "must have the name of a step for each answer, of 1 to 20 of the keys 0 to 9, * and #",
+        ),
+      ),
+      tries: optional(
+        custom<number>(
+          (value) => Number.isInteger(value) && Number(value) > 0 && Number(value) <= 5,
+          "must be a whole number from 1 to 5",
+        ),
+      ),
+      otherwise: optional(stepName<Step>()),
+    },
+    presence,
+  );
+
+/** The schema of a `say` with any steps. */
+export const saySchema = sayOf<string>();
+
+/** The schema of a `gather` with any steps. */
+export const gatherSchema = gatherOf<string>();
+
+/**
+ * Checks what no single field says: where an action continues, and when an answer is complete.
+ *
+ * @throws {BadParametersException} that names a field
+ */
+export const checkSpoken = (action: Say<string> | Gather<string>): void => {
+  const { flow_url, next } = action;
+  if (flow_url && next) fail("flow_url", "must be left out with next");
+  if (action.action === "say") return;
+  const { on, as, otherwise, tries, digits, finish_on_key } = action;
+  if (on && next) fail("on", "must be left out with next: one of the two decides");
+  if (flow_url && (on || as || otherwise || tries)) {
+    fail("flow_url", "must be left out with on, as, otherwise and tries");
+  }
+  if (!on && !next && !as && !flow_url) fail("on", "is missing, as are next, as and flow_url");
+  if (!digits && !finish_on_key) fail("digits", "is missing, as is finish_on_key");
+  const most = digits ?? 20;
+  for (const keys of Object.keys(on ?? {})) {
+    if (keys.length > most) fail("on", "names an answer of more keys than digits");
+    if (finish_on_key && keys.includes("#")) fail("on", "names #, which finish_on_key takes");
+  }
+};
+
+/** The fields of an action, without those that are left to a default. */
+const given = (fields: () => object) => () =>
+  Object.fromEntries(Object.entries(fields()).filter(([, value]) => value !== undefined));
+
+/** The options of `say`. */
+export type SayOptions<Step extends string = never> = Omit<Say<Step>, "action" | "prompts">;
+
+/** The options of `gather`. */
+export type GatherOptions<Step extends string = never> = Omit<Gather<Step>, "action" | "prompts">;
+
+const build = <Built extends Say<string> | Gather<string>>(
+  schema: GenericSchema<unknown, Built>,
+  fields: () => object,
+): Built => {
+  const action = check(schema, given(fields));
+  checkSpoken(action);
+  return action;
+};
+
+/**
+ * Speaks texts, plays audio, and pauses. A text is spoken as it is: no markup and no template in it has a meaning.
+ *
+ * @param prompts - a text of 1 to 1 500 characters, `audio(url)`, `pause(ms)`, or a list of 1 to 10 of them
+ * @param options - `language`, and what comes next: `next`, a step of `flowHandler`, or `flow_url`
+ * @returns the action; without a step or URL after it the call ends
+ * @throws {BadParametersException} when a field breaks its rule
+ *
+ * @example Remind somebody of an appointment
+ * ```ts
+ * import { audio, pause, say } from "outdial/flows";
+ *
+ * const action = say([audio("https://app.test/chime.mp3"), pause(1_000), "See you at nine."], {
+ *   language: "en-GB",
+ * });
+ * console.log(action.prompts.length); // 3
+ * ```
+ * @see docs/flows.md
+ */
+export const say = <const Step extends string = never>(
+  prompts: Prompts,
+  options?: SayOptions<Step>,
+): Say<Step> =>
+  build(sayOf<Step>(), () => ({ action: "say", prompts: [prompts].flat(), ...options }));
+
+/**
+ * Asks, and takes keys. With `on`, keys that it doesn't name, and silence, are no answer: the step that asked runs
+ * again, until `tries` are over; then `otherwise` runs. With `next` every key is an answer. Steps need the option
+ * `secret` of `flowHandler`.
+ *
+ * @param prompts - a text of 1 to 1 500 characters, `audio(url)`, `pause(ms)`, or a list of 1 to 10 of them
+ * @param options - `digits` (1 to 20) or `finish_on_key` (`"#"`), `timeout_ms` (5 000), `as`, `on` or `next`, `tries`
+ * (1), `otherwise`, `language`; or `flow_url`, whose request has the keys
+ * @returns the action
+ * @throws {BadParametersException} when a field breaks its rule
+ *
+ * @example Ask for a confirmation
+ * ```ts
+ * import { gather } from "outdial/flows";
+ *
+ * const action = gather("Press 1 to confirm, 2 to cancel.", {
+ *   digits: 1,
+ *   as: "reply",
+ *   on: { 1: "confirm", 2: "cancel" },
+ *   tries: 3,
+ *   otherwise: "bye",
+ * });
+ * console.log(action.on?.["1"]); // confirm
+ * ```
+ * @see docs/flows.md
+ */
+export const gather = <const Step extends string = never>(
+  prompts: Prompts,
+  options: GatherOptions<Step>,
+): Gather<Step> =>
+  build(gatherOf<Step>(), () => ({ action: "gather", prompts: [prompts].flat(), ...options }));

@@ -1,0 +1,119 @@
+import {
+  array,
+  custom,
+  type GenericSchema,
+  literal,
+  maxLength,
+  minLength,
+  optional,
+  pipe,
+  strictObject,
+  union,
+  variant,
+} from "valibot";
+import { presence, ruleSchema } from "../lib/check.ts";
+import { urlRule } from "../lib/url.ts";
+import { basicSchemas, type Dial, type Hangup, type Play, type Stream } from "./actions.ts";
+import { promptRules } from "./prompts.ts";
+import { gatherRules, saySchema } from "./say.ts";
+
+/** A prompt as outdial's own interface writes it. */
+export type WirePrompt =
+  | { readonly text: string }
+  | { readonly media_url: string }
+  | { readonly pause_ms: number };
+
+/** A `say` as outdial's own interface writes it. */
+export interface WireSay {
+  /** Which action it is. */
+  readonly action: "say";
+  /** What is spoken and played, in order. */
+  readonly prompts: readonly WirePrompt[];
+  /** A BCP 47 tag. */
+  readonly language?: string | undefined;
+  /** Where the next action is requested; without it the call ends. */
+  readonly flow_url?: string | undefined;
+}
+
+/** A `gather` as outdial's own interface writes it. */
+export interface WireGather {
+  /** Which action it is. */
+  readonly action: "gather";
+  /** What is spoken and played before, in order. */
+  readonly prompts: readonly WirePrompt[];
+  /** A BCP 47 tag. */
+  readonly language?: string | undefined;
+  /** After how many keys the answer is complete: 1 to 20. */
+  readonly digits?: number | undefined;
+  /** The key that completes the answer. */
+  readonly finish_on_key?: "#" | undefined;
+  /** Milliseconds without a key until the answer is complete. */
+  readonly timeout_ms?: number | undefined;
+  /** Where the next action is requested, with the keys in `digits`. */
+  readonly flow_url: string;
+}
+
+/** An action as outdial's own interface writes it. */
+export type WireAction = Play | Stream | Dial | Hangup | WireSay | WireGather;
+
+const httpUrl = ruleSchema<string>((value) => urlRule(value));
+
+const promptSchema: GenericSchema<unknown, WirePrompt> = union(
+  [
+    strictObject({ text: ruleSchema<string>(promptRules.text) }, presence),
+    strictObject({ media_url: ruleSchema<string>(promptRules.media_url) }, presence),
+    strictObject({ pause_ms: ruleSchema<number>(promptRules.pause_ms) }, presence),
+  ],
+  "must be { text }, { media_url } or { pause_ms }, within its rule",
+);
+
+const spoken = {
+  prompts: pipe(
+    array(promptSchema, "must be a list"),
+    minLength(1, "must be 1 to 10 prompts"),
+    maxLength(10, "must be 1 to 10 prompts"),
+  ),
+  language: saySchema.entries.language,
+};
+
+const schemas = {
+  ...basicSchemas,
+  say: strictObject({ action: literal("say"), ...spoken, flow_url: optional(httpUrl) }, presence),
+  gather: strictObject(
+    {
+      action: literal("gather"),
+      ...spoken,
+      digits: optional(custom<number>(...gatherRules.digits)),
+      finish_on_key: optional(custom<"#">(...gatherRules.finish_on_key)),
+      timeout_ms: optional(custom<number>(...gatherRules.timeout_ms)),
+      flow_url: httpUrl,
+    },
+    presence,
+  ),
+} as const;
+
+/** The name of an action. */
+export type ActionName = WireAction["action"];
+
+/** The schema of each action on the wire. */
+export const wireActions: {
+  readonly [Name in ActionName]: GenericSchema<unknown, Extract<WireAction, { action: Name }>>;
+} = schemas;
+
+/** The fields that an action has on the wire. */
+export const wireFieldsOf = (name: ActionName): readonly string[] =>
+  Object.keys(schemas[name].entries);
+
+/** The schema of the response at a flow URL of outdial's own interface. */
+export const WireAction: GenericSchema<unknown, WireAction> = variant(
+  "action",
+  [
+    schemas.play,
+    schemas.stream,
+    schemas.dial,
+    schemas.hangup,
+    schemas.say,
+    schemas.gather,
+  ],
+  "must be play, stream, dial, hangup, say or gather",
+);
