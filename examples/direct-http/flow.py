@@ -1,6 +1,6 @@
 """What service.py does with a call: it sends notifications and follows the flow (docs/service.md).
 
-It dials nobody: each call is answered at once, and the callee is silent.
+It dials nobody: each call is answered at once, and the callee is silent, but for the keys in KEYS, one answer after another.
 """
 
 import hmac
@@ -21,6 +21,8 @@ from rules import MAX, rule
 SECRET = b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
 SECOND = float(os.environ.get("SECOND", "1"))  # How long a second of a retry lasts.
 FAILURES = {"+12025550101": "busy", "+12025550102": "no_answer", "+12025550104": "unreachable"}
+KEYS = os.environ.get("KEYS", "").split()
+ACTIONS = ["play", "stream", "hangup", "say", "gather"]  # No second call: this service dials nobody.
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -62,11 +64,25 @@ def deliver(url: str, event: dict) -> None:
         time.sleep(SECOND * 2**attempt * random.uniform(0.5, 1.5) if attempt < 5 else 0)
 
 
+def speaks(action: dict) -> bool:
+    """Whether the prompts of an action, and the end of its answer, are within their rules."""
+    prompts = action.get("prompts")
+    if not isinstance(prompts, list) or not 1 <= len(prompts) <= 10:
+        return False
+    for prompt in prompts:
+        match prompt:
+            case {"text": str(text), **rest} if text.strip() and len(text) <= 1500 and not rest: pass
+            case {"media_url": url, **rest} if not rule(url, {"$ref": "HttpUrl"}) and not rest: pass
+            case {"pause_ms": int(ms), **rest} if ms % 1000 == 0 and 1000 <= ms <= 180_000 and not rest: pass
+            case _: return False
+    return action["action"] == "say" or "digits" in action or action.get("finish_on_key") == "#"
+
+
 def follow(call: dict) -> str:
     """Performs the flow of an answered call, and returns why the call ended."""
     numbers = {name: call[name] for name in ("from_number", "to_number")}
-    request = {"call_id": call["id"], "account_id": "ac_1", **numbers, "direction": "outbound"}
-    url = call["flow_url"]
+    request = {"call_id": call["id"], "account_id": "ac_1", **numbers, "direction": "outbound", "actions": ACTIONS}
+    url, keys = call["flow_url"], iter(KEYS)
     for _ in range(50):
         status, body = send(url, json.dumps(request).encode(), {})
         try:
@@ -74,8 +90,12 @@ def follow(call: dict) -> str:
             kind = action.get("action")
         except (ValueError, AttributeError):
             kind = None
-        if kind not in ("play", "stream", "hangup"):
-            return "flow_error"  # No second call: this service dials nobody.
+        if kind not in ACTIONS or (kind in ("say", "gather") and not speaks(action)):
+            return "flow_error"
+        request.pop("digits", None)
+        if kind == "gather":
+            pressed, *_ = next(keys, "").split(action.get("finish_on_key", " "))
+            request["digits"] = pressed[:action.get("digits", 20)]
         if kind == "stream":
             ids = {"account_id": "ac_1", "call_id": call["id"], "stream_id": new_id("st")}
             try:

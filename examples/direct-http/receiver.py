@@ -12,8 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 
 SECRET = b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
-# What every call does: an action of docs/service.md.
+# What every call does: an action of docs/service.md. A service that does not have it gets a hangup.
 ACTION = os.environ.get("ACTION", '{"action":"hangup"}').encode()
+HANGUP = b'{"action":"hangup"}'
+BASIC = ["play", "stream", "dial", "hangup"]
 MAX = 64 * 1024
 
 seen: set[str] = set()  # In production: in a database, and only for some days.
@@ -47,6 +49,16 @@ def event_in(body: bytes) -> dict | None:
     return {**event, "type": type, "call_id": event.get("call_id") or data.get("call_id"), "data": data}
 
 
+def decide(body: bytes) -> bytes:
+    """What a call does next. The keys after a gather end it, as a line of JSON."""
+    call = json.loads(body)
+    if "digits" in call:
+        with printing:
+            print(json.dumps({"call_id": call["call_id"], "digits": call["digits"]}), flush=True)
+        return HANGUP
+    return ACTION if json.loads(ACTION)["action"] in call.get("actions", BASIC) else HANGUP
+
+
 class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # The head and the body are two writes.
@@ -68,7 +80,10 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))
         path = self.path.split("?")[0]
         if path == "/flow":  # In production: recognize the call by a token in the URL.
-            return self.answer(200, ACTION)
+            try:
+                return self.answer(200, decide(body))
+            except (ValueError, AttributeError, LookupError, TypeError):
+                return self.answer(400)
         if path != "/status":
             return self.answer(404)
         if not is_signed(self.headers, body):

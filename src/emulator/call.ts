@@ -160,6 +160,8 @@ export class Call {
   hangsUpMidway = false;
   /** What answers, as the detection of machines finds it. */
   answeredBy: "human" | "machine" = "human";
+  /** When prompts of the flow ended last, in milliseconds since the answer. */
+  promptsEndedAt: number | undefined;
   /** Called with each key that the callee presses. */
   readonly keyListeners: Set<(digit: string) => void> = new Set();
   readonly #recordingUrl: () => string;
@@ -239,6 +241,11 @@ export class Call {
     if (state === "completed") this.#complete();
     this.#enter();
     return true;
+  }
+
+  /** Called when prompts of the flow have ended, or were interrupted. */
+  endPrompts(): void {
+    this.promptsEndedAt = this.talkTime;
   }
 
   /** Reports a key that the callee pressed. */

@@ -12,6 +12,8 @@ export type CalleeAct =
   | { readonly type: "silence"; readonly ms: number }
   /** Is silent until `ms` after the answer. */
   | { readonly type: "until"; readonly ms: number }
+  /** Is silent until prompts of the flow end, or the last of several in a row: all that are spoken before keys are taken. */
+  | { readonly type: "until-prompt" }
   /** Is silent until `ms` of the application's audio were played, counted from this act. */
   | { readonly type: "listen"; readonly ms: number }
   /** Presses keys, one after the other: digits, `*` and `#`. Each is a tone of 100 ms and a pause of 100 ms. */
@@ -90,6 +92,8 @@ const iteratorOf = (start: StartScript): Acts => {
 export interface CalleeParts {
   readonly recording: Recording;
   readonly hangUp: () => void;
+  /** When prompts ended last, in milliseconds since the answer. */
+  readonly promptsEndedAt: () => number | undefined;
   /** Called with each key that the callee presses. */
   readonly onDigit: (digit: string) => void;
   /** Called with an error of the script. The script has then ended. */
@@ -153,6 +157,8 @@ export class ScriptedCallee {
   #requested: Promise<CalleeAct | undefined> | undefined;
   /** The current `listen` act: its start and its length, in milliseconds. */
   #listening: { readonly since: number; readonly ms: number } | undefined;
+  /** When the current `until-prompt` act began, in milliseconds since the answer. */
+  #awaitingPrompt: number | undefined;
   /** The acts that are being performed. */
   #advancing: Promise<void> | undefined;
   /** The digits that the current `press` has left. */
@@ -177,7 +183,8 @@ export class ScriptedCallee {
   /** When the next act is due, in milliseconds since the answer; not before `now`. */
   dueAfter(now: number): number {
     if (this.#over) return Number.POSITIVE_INFINITY;
-    return this.#listening || !this.#isReady ? now + checkInterval : Math.max(now, this.#end);
+    const isWaiting = this.#listening || this.#awaitingPrompt !== undefined || !this.#isReady;
+    return isWaiting ? now + checkInterval : Math.max(now, this.#end);
   }
 
   /** Performs the acts that are due at `ms` or before. */
@@ -201,6 +208,7 @@ export class ScriptedCallee {
   async #advanceTo(ms: number): Promise<void> {
     while (!this.#over && this.#end <= ms) {
       if (this.#listening && !this.#hasListened(this.#listening, ms)) return;
+      if (this.#awaitingPrompt !== undefined && !this.#hasPrompt(this.#awaitingPrompt)) return;
       const act = await this.#next();
       // An act that is not ready starts when it becomes ready.
       if (act) this.#perform(act);
@@ -222,6 +230,14 @@ export class ScriptedCallee {
       return true;
     }
     return false;
+  }
+
+  #hasPrompt(since: number): boolean {
+    const endedAt = this.#parts.promptsEndedAt();
+    if (endedAt === undefined || endedAt <= since) return false;
+    this.#end = endedAt;
+    this.#awaitingPrompt = undefined;
+    return true;
   }
 
   /** The next act; `undefined` while the script is not ready, and when it is over. */
@@ -275,6 +291,9 @@ export class ScriptedCallee {
       case "listen":
         this.#listening = { since: from, ms: act.ms };
         return 0;
+      case "until-prompt":
+        this.#awaitingPrompt = from;
+        return 0;
       case "press": {
         if (!/^[\d*#]+$/.test(act.digits)) throw new TypeError("digits must be 0 to 9, * and #");
         const digit = act.digits.charAt(0);
@@ -290,7 +309,9 @@ export class ScriptedCallee {
         hangUp();
         return 0;
       default:
-        throw new TypeError("type must be say, tone, silence, until, listen, press or hangup");
+        throw new TypeError(
+          "type must be say, tone, silence, until, until-prompt, listen, press or hangup",
+        );
     }
   }
 

@@ -58,6 +58,7 @@ const scriptedCallee = (call: Call, script: Callee): ScriptedCallee => {
   const callee: ScriptedCallee = new ScriptedCallee(start, {
     recording,
     hangUp: () => call.transition("normal"),
+    promptsEndedAt: () => call.promptsEndedAt,
     onDigit: (digit) => call.press(digit),
     onError: (error) => call.log({ type: "error", source: "callee", message: messageOf(error) }),
   });

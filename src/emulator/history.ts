@@ -1,4 +1,4 @@
-import type { Action } from "../flows/actions.ts";
+import type { WireAction } from "../flows/wire.ts";
 import type { Cut } from "./recording/recording.ts";
 
 /** The state of a call, or of the second leg that a flow dials. */
@@ -82,7 +82,7 @@ export interface FlowEntry extends Stamp {
   /** Absent when no response came. */
   readonly status?: number;
   /** Absent when the response was not a valid action. */
-  readonly action?: Action;
+  readonly action?: WireAction;
   /** Fields that the emulator does not follow, such as `ringback`, `on_busy.volume` or `Say.voice`; the first 20. */
   readonly unknown_fields?: readonly string[];
   /** The form that a carrier sent. */
@@ -115,7 +115,7 @@ export interface ActionEntry extends Stamp {
   /** Which action of the flow, counted from 1. */
   readonly step: number;
   /** The action, as the flow sent it. */
-  readonly action: Action;
+  readonly action: WireAction;
   /** How long a `play` lasts, in milliseconds. */
   readonly duration?: number;
 }

@@ -66,6 +66,13 @@ export interface EmulatorOptions {
    */
   readonly service?: EmulatedService | undefined;
   /**
+   * What a flow can do on outdial's own interface: `"all"` actions, which each flow request then announces, or the
+   * `"basic"` ones, `play`, `stream`, `dial` and `hangup`, as the deployed service has them. Carriers have all.
+   *
+   * @defaultValue `"all"`
+   */
+  readonly actions?: "all" | "basic" | undefined;
+  /**
    * The account's API key; with Twilio its auth token, which signs as well; with Vonage the application's private key,
    * a PEM.
    *
@@ -224,6 +231,12 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = 
       custom<EmulatedService>(
         (value) => isRecord(value) && isText(value.name) && isText(value.account),
         "must be a service, such as the one that twilio() makes",
+      ),
+    ),
+    actions: optional(
+      custom<"all" | "basic">(
+        (value) => value === "all" || value === "basic",
+        'must be "all" or "basic"',
       ),
     ),
     apiKey: optional(

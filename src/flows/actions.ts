@@ -6,11 +6,11 @@ import {
   literal,
   optional,
   strictObject,
-  variant,
 } from "valibot";
 import { CallParams } from "../calls/params.ts";
 import { check, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
+import { type ActionSchema, byAction } from "./by-action.ts";
 import { type Gather, gatherSchema, type Say, saySchema } from "./say.ts";
 
 /** Plays a recording to the person on the line. */
@@ -130,7 +130,7 @@ const playSchema = strictObject(
 const hangupSchema = strictObject({ action: literal("hangup") }, presence);
 
 const fallback = optional(
-  variant("action", [playSchema, hangupSchema], "must be a play or a hangup"),
+  byAction<Play | Hangup>({ play: playSchema, hangup: hangupSchema }, "must be a play or a hangup"),
 );
 
 const streamSchema = strictObject(
@@ -174,16 +174,13 @@ const dialSchema = strictObject(
   presence,
 );
 
-/** The schemas of the actions that every service has. */
-export const basicSchemas = {
-  play: playSchema,
-  stream: streamSchema,
-  dial: dialSchema,
-  hangup: hangupSchema,
-} as const;
-
 /** The actions that every service has. */
-type BasicAction = Play | Stream | Dial | Hangup;
+export type BasicAction = Play | Stream | Dial | Hangup;
+
+/** The schemas of the actions that every service has. */
+export const basicSchemas: {
+  readonly [Name in BasicAction["action"]]: ActionSchema<Extract<BasicAction, { action: Name }>>;
+} = { play: playSchema, stream: streamSchema, dial: dialSchema, hangup: hangupSchema };
 
 /**
  * The schema of an action, as the builders make it. Unknown fields are refused: a typo must not
@@ -210,25 +207,17 @@ type BasicAction = Play | Stream | Dial | Hangup;
  * ```
  * @see docs/flows.md
  */
-export const Action: GenericSchema<unknown, AnyAction> = variant(
-  "action",
-  [playSchema, streamSchema, dialSchema, hangupSchema, saySchema, gatherSchema],
+export const Action: GenericSchema<unknown, AnyAction> = byAction<AnyAction>(
+  { ...basicSchemas, say: saySchema, gather: gatherSchema },
   "must be play, stream, dial, hangup, say or gather",
 );
-
-const builtBy: {
-  readonly [Name in BasicAction["action"]]: GenericSchema<
-    unknown,
-    Extract<BasicAction, { action: Name }>
-  >;
-} = basicSchemas;
 
 /** The JSON of an action, without fields that are left to the service's default. */
 const build = <Name extends BasicAction["action"]>(
   action: Name,
   fields: () => object,
 ): Extract<BasicAction, { action: Name }> =>
-  check(builtBy[action], () =>
+  check<Extract<BasicAction, { action: Name }>>(basicSchemas[action], () =>
     Object.fromEntries(
       Object.entries({ action, ...fields() }).filter(([, value]) => value !== undefined),
     ),

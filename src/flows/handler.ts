@@ -1,4 +1,12 @@
-import { custom, type GenericSchema, looseObject, safeParse, string } from "valibot";
+import {
+  array,
+  custom,
+  type GenericSchema,
+  looseObject,
+  optional,
+  safeParse,
+  string,
+} from "valibot";
 import { type Context, pathIn } from "../callbacks/signed-url.ts";
 import {
   functionRule,
@@ -15,6 +23,7 @@ import {
 import { check, isFunction } from "../lib/check.ts";
 import type { CarrierWebhooks } from "../service.ts";
 import { Action, hangup } from "./actions.ts";
+import { respondJson } from "./own.ts";
 
 const text = string("must be a string");
 
@@ -36,6 +45,8 @@ export const FlowRequest: GenericSchema<unknown, FlowRequest> = looseObject(
     from_number: text,
     to_number: text,
     direction: text,
+    actions: optional(array(text)),
+    digits: optional(text),
   },
   "is missing",
 );
@@ -52,6 +63,10 @@ export interface FlowRequest {
   readonly to_number: string;
   /** `"outbound"`. */
   readonly direction: string;
+  /** The actions that the service has; without it, `play`, `stream`, `dial` and `hangup`. */
+  readonly actions?: readonly string[] | undefined;
+  /** After a `gather`: the keys that were pressed, or `""`. */
+  readonly digits?: string | undefined;
   /** Further fields of the service. */
   readonly [field: string]: unknown;
 }
@@ -92,10 +107,6 @@ const HandlerOptions = withChecks({
   onAnswer: custom<FlowOptions["onAnswer"]>(isFunction, functionRule),
   onError: hook<OnError>(),
 });
-
-/** Not `Response.json`, to whose content type Bun adds a charset. */
-const respondJson: CarrierWebhooks["respond"] = async (decide) =>
-  new Response(JSON.stringify(await decide()), { headers: { "Content-Type": "application/json" } });
 
 /**
  * Makes a handler for `flow_url` from a function that decides. A request is verified as `receive` does

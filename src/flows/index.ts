@@ -3,7 +3,8 @@
  * socket.
  *
  * The service requests the `flow_url` of a call when somebody answers. {@link flowHandler} verifies the request, and responds
- * with the action that your function returns: {@link play}, {@link stream}, {@link dial} or {@link hangup}.
+ * with the action that your function returns: {@link say}, {@link gather}, {@link play},
+ * {@link stream}, {@link dial} or {@link hangup}.
  * {@link streamSession} reads and writes the audio of a `stream`.
  *
  * @see docs/flows.md
@@ -15,6 +16,7 @@ export type { Context, Secret } from "../callbacks/signed-url.ts";
 export type { Checks, OnError, Verification } from "../callbacks/verify.ts";
 export {
   Action,
+  type AnyAction,
   type Dial,
   dial,
   type Hangup,
@@ -53,3 +55,19 @@ export {
   streamSession,
 } from "./media/session.ts";
 export type { StartChecks } from "./media/signed-start.ts";
+export {
+  type AudioPrompt,
+  audio,
+  type PausePrompt,
+  type Prompt,
+  type Prompts,
+  pause,
+} from "./prompts.ts";
+export {
+  type Gather,
+  type GatherOptions,
+  gather,
+  type Say,
+  type SayOptions,
+  say,
+} from "./say.ts";

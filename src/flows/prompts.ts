@@ -19,8 +19,11 @@ export type Prompt = string | AudioPrompt | PausePrompt;
 /** One prompt, or a list of 1 to 10. */
 export type Prompts = Prompt | readonly Prompt[];
 
-/** Everything that XML 1.0 can't hold. */
-const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+/** Control characters but tabs and line breaks. */
+const control = /[^\P{Cc}\t\n\r]/u;
+
+/** What else XML 1.0 can't hold. */
+const notXml = /[\p{Cs}\ufffe\uffff]/u;
 
 /** The most characters of a text: Vonage takes no more. */
 const maxText = 1500;
@@ -29,17 +32,34 @@ const maxText = 1500;
 const textRule = (value: unknown): string | undefined => {
   if (!isText(value) || !value.trim() || value.length > maxText)
     return `must be a text of 1 to ${maxText} characters`;
-  if (notXml.test(value)) return "must be without control characters";
-  // Only Vonage would read it as SSML.
-  return /^\s*<speak/i.test(value) ? "must not begin with <speak" : undefined;
+  return control.test(value) ? "must be without control characters" : undefined;
 };
 
-/** Whether a value is milliseconds of whole seconds. */
-export const isWholeSeconds = (value: unknown, least: number, most: number): value is number =>
-  Number.isInteger(value) &&
-  Number(value) % 1000 === 0 &&
-  Number(value) >= least &&
-  Number(value) <= most;
+/** The rule of a whole number in steps. */
+const stepsRule =
+  (least: number, most: number, rule: string, step = 1) =>
+  (value: unknown): string | undefined =>
+    Number.isInteger(value) &&
+    Number(value) % step === 0 &&
+    Number(value) >= least &&
+    Number(value) <= most
+      ? undefined
+      : rule;
+
+/** The rule that a language breaks. */
+export const languageRule = (value: unknown): string | undefined =>
+  isText(value) && /^[a-z]{2,3}(-[a-z\d]{2,8}){0,3}$/i.test(value)
+    ? undefined
+    : "must be a language tag, such as en-GB";
+
+/** Rules of a `gather`, on the own interface too. */
+export const gatherRules: Readonly<
+  Record<"digits" | "finish_on_key" | "timeout_ms", (value: unknown) => string | undefined>
+> = {
+  digits: stepsRule(1, 20, "must be a whole number from 1 to 20"),
+  finish_on_key: (value) => (value === "#" ? undefined : 'must be "#"'),
+  timeout_ms: stepsRule(1000, 10_000, "must be whole seconds, 1000 to 10000 ms", 1000),
+};
 
 /** The rule of each kind of prompt, by its field on the own interface, where a text is a field too. */
 export const promptRules: Readonly<
@@ -47,13 +67,16 @@ export const promptRules: Readonly<
 > = {
   text: textRule,
   media_url: (value) => urlRule(value),
-  pause_ms: (value) =>
-    isWholeSeconds(value, 1000, 180_000) ? undefined : "must be whole seconds, 1000 to 180000 ms",
+  pause_ms: stepsRule(1000, 180_000, "must be whole seconds, 1000 to 180000 ms", 1000),
 };
 
 /** The rule that one prompt breaks. */
 const promptRule = (prompt: unknown): string | undefined => {
-  if (isText(prompt)) return textRule(prompt);
+  if (isText(prompt)) {
+    // Only Vonage would read it as SSML.
+    if (/^\s*<speak/i.test(prompt)) return "must not begin with <speak";
+    return notXml.test(prompt) ? "must be of characters that XML has" : textRule(prompt);
+  }
   const [[name, value] = [], ...others] = Object.entries(fieldsOf(prompt));
   if (others.length || (name !== "media_url" && name !== "pause_ms"))
     return "must be a text, audio(url) or pause(ms)";
@@ -67,7 +90,8 @@ export const promptsRule = (prompts: unknown): string | undefined => {
     return "must be 1 to 10 prompts";
   for (const [at, prompt] of prompts.entries()) {
     const rule = promptRule(prompt);
-    if (rule) return `has a prompt that breaks its rule, the ${at + 1}. of ${prompts.length}: ${rule}`;
+    if (rule)
+      return `has a prompt that breaks its rule, the ${at + 1}. of ${prompts.length}: ${rule}`;
   }
   return;
 };

@@ -1,7 +1,7 @@
 import { custom, type GenericSchema, literal, optional, strictObject } from "valibot";
 import { check, fail, isRecord, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
-import { isWholeSeconds, type Prompt, type Prompts, promptsRule } from "./prompts.ts";
+import { gatherRules, languageRule, type Prompt, type Prompts, promptsRule } from "./prompts.ts";
 
 /** Speaks to the person on the line. */
 export interface Say<Step extends string = never> {
@@ -72,33 +72,12 @@ const httpUrl = ruleSchema<string>((value) => urlRule(value));
 const stepName = <Step extends string>() =>
   custom<Step>((value) => isText(value) && value !== "", "must be the name of a step");
 
-const language = optional(
-  custom<string>(
-    (value) => isText(value) && /^[a-z]{2,3}(-[a-z\d]{2,8}){0,3}$/i.test(value),
-    "must be a language tag, such as en-GB",
-  ),
-);
-
 const spoken = <Step extends string>() => ({
   prompts: ruleSchema<readonly Prompt[]>(promptsRule),
-  language,
+  language: optional(ruleSchema<string>(languageRule)),
   next: optional(stepName<Step>()),
   flow_url: optional(httpUrl),
 });
-
-/** Rules of `gather` that the own interface has too. */
-export const gatherRules = {
-  digits: [
-    (value: unknown): value is number =>
-      Number.isInteger(value) && Number(value) > 0 && Number(value) <= 20,
-    "must be a whole number from 1 to 20",
-  ],
-  finish_on_key: [(value: unknown): value is "#" => value === "#", 'must be "#"'],
-  timeout_ms: [
-    (value: unknown): value is number => isWholeSeconds(value, 1000, 10_000),
-    "must be whole seconds, 1000 to 10000 ms",
-  ],
-} as const;
 
 /** Columns of a list's results, which no answer may be named as. */
 const columns =
@@ -119,9 +98,9 @@ const gatherOf = <Step extends string>() =>
     {
       action: literal("gather"),
       ...spoken<Step>(),
-      digits: optional(custom<number>(...gatherRules.digits)),
-      finish_on_key: optional(custom<"#">(...gatherRules.finish_on_key)),
-      timeout_ms: optional(custom<number>(...gatherRules.timeout_ms)),
+      digits: optional(ruleSchema<number>(gatherRules.digits)),
+      finish_on_key: optional(ruleSchema<"#">(gatherRules.finish_on_key)),
+      timeout_ms: optional(ruleSchema<number>(gatherRules.timeout_ms)),
       as: optional(
         custom<string>(
           (value) => isText(value) && /^[a-z]\w{0,31}$/.test(value) && !columns.test(value),
@@ -146,10 +125,10 @@ const gatherOf = <Step extends string>() =>
   );
 
 /** The schema of a `say` with any steps. */
-export const saySchema = sayOf<string>();
+export const saySchema: GenericSchema<unknown, Say<string>> = sayOf<string>();
 
 /** The schema of a `gather` with any steps. */
-export const gatherSchema = gatherOf<string>();
+export const gatherSchema: GenericSchema<unknown, Gather<string>> = gatherOf<string>();
 
 /**
  * Checks what no single field says: where an action continues, and when an answer is complete.

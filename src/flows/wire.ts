@@ -1,6 +1,5 @@
 import {
   array,
-  custom,
   type GenericSchema,
   literal,
   maxLength,
@@ -9,13 +8,12 @@ import {
   pipe,
   strictObject,
   union,
-  variant,
 } from "valibot";
 import { presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { basicSchemas, type Dial, type Hangup, type Play, type Stream } from "./actions.ts";
-import { promptRules } from "./prompts.ts";
-import { gatherRules, saySchema } from "./say.ts";
+import { type ActionSchema, byAction } from "./by-action.ts";
+import { gatherRules, languageRule, promptRules } from "./prompts.ts";
 
 /** A prompt as outdial's own interface writes it. */
 export type WirePrompt =
@@ -73,47 +71,43 @@ const spoken = {
     minLength(1, "must be 1 to 10 prompts"),
     maxLength(10, "must be 1 to 10 prompts"),
   ),
-  language: saySchema.entries.language,
+  language: optional(ruleSchema<string>(languageRule)),
 };
 
-const schemas = {
+/** The name of an action. */
+export type ActionName = WireAction["action"];
+
+/** The actions that every service has. */
+export const basicActions: readonly ActionName[] = ["play", "stream", "dial", "hangup"];
+
+/** All actions, as a service that has them announces them. */
+export const allActions: readonly ActionName[] = [...basicActions, "say", "gather"];
+
+/** The schema of each action on the wire. */
+export const wireActions: {
+  readonly [Name in ActionName]: ActionSchema<Extract<WireAction, { action: Name }>>;
+} = {
   ...basicSchemas,
   say: strictObject({ action: literal("say"), ...spoken, flow_url: optional(httpUrl) }, presence),
   gather: strictObject(
     {
       action: literal("gather"),
       ...spoken,
-      digits: optional(custom<number>(...gatherRules.digits)),
-      finish_on_key: optional(custom<"#">(...gatherRules.finish_on_key)),
-      timeout_ms: optional(custom<number>(...gatherRules.timeout_ms)),
+      digits: optional(ruleSchema<number>(gatherRules.digits)),
+      finish_on_key: optional(ruleSchema<"#">(gatherRules.finish_on_key)),
+      timeout_ms: optional(ruleSchema<number>(gatherRules.timeout_ms)),
       flow_url: httpUrl,
     },
     presence,
   ),
-} as const;
-
-/** The name of an action. */
-export type ActionName = WireAction["action"];
-
-/** The schema of each action on the wire. */
-export const wireActions: {
-  readonly [Name in ActionName]: GenericSchema<unknown, Extract<WireAction, { action: Name }>>;
-} = schemas;
+};
 
 /** The fields that an action has on the wire. */
 export const wireFieldsOf = (name: ActionName): readonly string[] =>
-  Object.keys(schemas[name].entries);
+  Object.keys(wireActions[name].entries);
 
 /** The schema of the response at a flow URL of outdial's own interface. */
-export const WireAction: GenericSchema<unknown, WireAction> = variant(
-  "action",
-  [
-    schemas.play,
-    schemas.stream,
-    schemas.dial,
-    schemas.hangup,
-    schemas.say,
-    schemas.gather,
-  ],
+export const WireAction: GenericSchema<unknown, WireAction> = byAction<WireAction>(
+  wireActions,
   "must be play, stream, dial, hangup, say or gather",
 );

@@ -138,7 +138,9 @@ const flowOf = (text: string, url: string, account_id: string): unknown => {
     to_number: numberOf(to) ?? "",
     direction,
     // An older form of the webhook has the keys themselves.
-    ...(dtmf !== undefined && { digits: isText(dtmf) ? dtmf : (fieldsOf(dtmf).digits ?? "") }),
+    ...(dtmf !== undefined && {
+      digits: isText(dtmf) ? dtmf : String(fieldsOf(dtmf).digits ?? ""),
+    }),
   };
 };
 

@@ -96,6 +96,7 @@ describe("docs/service.md", () => {
     ...["openapi CallParams", "openapi Accepted", "openapi Refusal", "openapi FieldRefusal"],
     ...["openapi CallCompleted", "openapi OlderNotification", "openapi FlowRequest"],
     ...["openapi Play", "openapi Stream", "openapi Dial", "openapi Hangup"],
+    ...["openapi Say", "openapi Gather"],
     ...["asyncapi Start", "asyncapi ServiceAudio", "asyncapi ApplicationAudio"],
     ...["asyncapi NestedApplicationAudio", "asyncapi Interrupt", "asyncapi Clear"],
   ];
@@ -115,9 +116,16 @@ describe("docs/service.md", () => {
     const { schemas } = openapi.components;
     const names = [
       ...Object.keys(openapi.components.responses).map((name) => name.replace("Refused", "")),
-      ...["CallParams", "Play", "Stream", "Dial", "FlowRequest", "CallCompleted"].flatMap((name) =>
-        Object.keys(schemas[name].properties),
-      ),
+      ...[
+        "CallParams",
+        "Play",
+        "Stream",
+        "Dial",
+        "Say",
+        "Gather",
+        "FlowRequest",
+        "CallCompleted",
+      ].flatMap((name) => Object.keys(schemas[name].properties)),
       ...["Initiated", "Answered", "Completed", "Failed"].flatMap((name) => [
         ...Object.keys(schemas[`Call${name}`].properties.data.properties),
         ...(schemas[`Call${name}`].properties.data.properties.reason?.enum ?? []),

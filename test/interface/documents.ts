@@ -80,6 +80,15 @@ const example = {
     to_number: "+12025550100",
     direction: "outbound",
   },
+  pressed: {
+    call_id: "cs_01JZQ4N7Y0M3T8V6W2X5A9BCDE",
+    account_id: "ac_01JZQ4N1S4T7V2W5X8Y0ZABCDE",
+    from_number: "+12025550199",
+    to_number: "+12025550100",
+    direction: "outbound",
+    actions: ["play", "stream", "dial", "hangup", "say", "gather"],
+    digits: "1",
+  },
   actions: {
     play: {
       action: "play",
@@ -100,6 +109,18 @@ const example = {
       on_no_answer: { action: "hangup" },
     },
     hangup: { action: "hangup" },
+    say: {
+      action: "say",
+      prompts: [{ text: "Your table is ready." }, { pause_ms: 1000 }, { text: "Goodbye." }],
+      language: "en-GB",
+    },
+    gather: {
+      action: "gather",
+      prompts: [{ text: "Press 1 to confirm." }],
+      digits: 1,
+      timeout_ms: 5000,
+      flow_url: "https://app.example/flow/2",
+    },
   },
 };
 
@@ -293,10 +314,13 @@ const flow: Json = {
     operationId: "decideAction",
     summary: "The service requests the next action of an answered call",
     description:
-      "Sent to the `flow_url` of the call once it is answered, and then to the `flow_url` of an action when that ends. The service waits 10 seconds, reads 64 KiB, and follows redirects on the same origin. Any other response ends the call with the reason `flow_error`. A call has at most 50 actions.",
+      "Sent to the `flow_url` of the call once it is answered, and then to the `flow_url` of an action when that ends. The service waits 10 seconds, reads 64 KiB, and follows redirects on the same origin. Any other response ends the call with the reason `flow_error`. A call has at most 50 actions. A service that has more than `play`, `stream`, `dial` and `hangup` says so in each request, in `actions`.",
     tags: ["application"],
     security: [],
-    requestBody: { required: true, content: json("FlowRequest", { answered: example.flow }) },
+    requestBody: {
+      required: true,
+      content: json("FlowRequest", { answered: example.flow, pressed: example.pressed }),
+    },
     responses: {
       200: {
         description: "The next action. Fields that an action does not know are ignored.",

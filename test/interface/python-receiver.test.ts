@@ -53,6 +53,19 @@ describe.skipIf(missingPython)("the receiver in Python", () => {
     expect(new Set(events().map(({ type }) => type)).size).toBe(5);
   });
 
+  test("answers a flow request, and prints the keys of an answer", async () => {
+    const call = { call_id: "cs_9", account_id: "ac_1", direction: "outbound" };
+    const ask = async (more: object) => {
+      const body = JSON.stringify({ ...call, ...more });
+      return (await fetch(`${receiver.url}/flow`, { method: "POST", body })).text();
+    };
+    expect(await ask({})).toBe('{"action":"hangup"}');
+    expect(await ask({ digits: "42" })).toBe('{"action":"hangup"}');
+    await vi.waitFor(() => expect(events().at(-1)).toEqual({ call_id: "cs_9", digits: "42" }));
+    const broken = await fetch(`${receiver.url}/flow`, { method: "POST", body: "[1" });
+    expect(broken.status).toBe(400);
+  });
+
   const webhook = new Webhook(webhookSecret);
   const post = (
     id: string,

@@ -3,7 +3,16 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Client } from "outdial";
 import { type CallEvent, callbackHandler, isFinal, type UnknownEvent } from "outdial/callbacks";
-import { flowHandler, hangup, play, stream, streamSession } from "outdial/flows";
+import {
+  flowHandler,
+  gather,
+  hangup,
+  pause,
+  play,
+  say,
+  stream,
+  streamSession,
+} from "outdial/flows";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocketServer } from "ws";
 import { cases } from "../conformance/emulator/api.ts";
@@ -112,6 +121,48 @@ const startApplication = async (statuses: readonly number[] = []) => {
     },
   };
 };
+
+describe.skipIf(missingPython)("the service in Python asks, and takes keys", () => {
+  let server: PythonServer;
+  beforeAll(async () => {
+    server = await startPython("service.py", { ...env, LOOPBACK: "1", SECOND: "0", KEYS: "12# 3" });
+  });
+  afterAll(() => server.stop());
+
+  test("for a flow of say and gather", async () => {
+    const given: unknown[] = [];
+    const { promise: over, resolve } = Promise.withResolvers<unknown>();
+    const flow = flowHandler({
+      dangerouslyAllowUnverified: true,
+      onAnswer: ({ call: { digits } }) => {
+        given.push(digits);
+        const flow_url = `${url}/flow`;
+        if (given.length === 1) return say(["Hello.", pause(1000)], { flow_url });
+        if (given.length === 4) return say("Goodbye.");
+        const answer = given.length === 2 ? { finish_on_key: "#" as const } : { digits: 1 };
+        return gather("Your number?", { ...answer, flow_url });
+      },
+    });
+    const status = callbackHandler({
+      webhookSecret,
+      onEvent: ({ event }) => isFinal(event) && resolve(event.data),
+    });
+    const handle = (request: Request) => (request.url.endsWith("/flow") ? flow : status)(request);
+    const app = createServer(getRequestListener(handle));
+    await new Promise<void>((listening) => app.listen(0, "127.0.0.1", listening));
+    const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+    await new Client(apiKey, { baseUrl: server.url }).calls.create({
+      from_number,
+      to_number: "+12025550100",
+      flow_url: `${url}/flow`,
+      status_callback_url: `${url}/status`,
+    });
+    expect(await over).toMatchObject({ reason: "normal" });
+    expect(given).toEqual([undefined, undefined, "12", "3"]);
+    app.closeAllConnections();
+    await new Promise((closed) => app.close(closed));
+  });
+});
 
 describe.skipIf(missingPython)("this package with the service in Python", () => {
   let server: PythonServer;

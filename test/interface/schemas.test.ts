@@ -3,9 +3,9 @@ import { type GenericSchema, is, safeParse } from "valibot";
 import { describe, expect, test } from "vitest";
 import { CallEvent } from "../../src/callbacks/event.ts";
 import { CallParams } from "../../src/calls/params.ts";
-import { Action } from "../../src/flows/actions.ts";
 import { FlowRequest } from "../../src/flows/handler.ts";
 import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
+import { WireAction } from "../../src/flows/wire.ts";
 import { customMeanings, httpSchemas, type JsonSchema, mediaSchemas } from "./schemas.ts";
 import { isValid, valuesNear, valuesOf } from "./values.ts";
 
@@ -62,7 +62,7 @@ describe("a custom rule accepts what its JSON Schema says", () => {
 describe("a schema of the package accepts what its JSON Schema says", () => {
   test.each([
     ["CallParams", CallParams],
-    ["Action", Action],
+    ["Action", WireAction],
     ["FlowRequest", FlowRequest],
   ] as const)("%s", (name, schema) => expectSame(schema, schemas[name] ?? {}));
 

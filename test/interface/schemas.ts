@@ -1,11 +1,11 @@
 import { type JsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
-import type { GenericSchema } from "valibot";
+import { custom, type GenericSchema } from "valibot";
 import type { CallEvent, EventData } from "../../src/callbacks/event.ts";
 import { Call } from "../../src/calls/call.ts";
 import { CallParams } from "../../src/calls/params.ts";
-import { Action, actions } from "../../src/flows/actions.ts";
 import { FlowRequest } from "../../src/flows/handler.ts";
 import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
+import { WireAction, wireActions } from "../../src/flows/wire.ts";
 
 export type { JsonSchema };
 
@@ -48,13 +48,22 @@ const audio: JsonSchema = {
 
 const text: JsonSchema = { type: "string" };
 
+const oneOf = (...names: readonly string[]): JsonSchema => ({
+  oneOf: names.map((name) => ({ $ref: refTo(name) })),
+});
+
+/** Milliseconds of whole seconds. */
+const wholeSeconds = (maximum: number): JsonSchema => ({
+  ...{ type: "integer", minimum: 1000, maximum, multipleOf: 1000 },
+});
+
 const phoneNumber: JsonSchema = { $ref: refTo("PhoneNumber") };
 const httpUrl: JsonSchema = { $ref: refTo("HttpUrl") };
 const flag: JsonSchema = { type: "boolean" };
 const count: JsonSchema = { type: "integer", minimum: 0 };
 
 /**
- * What a valibot `custom` schema means in JSON Schema, by the name of the first field that has it, or of the definition.
+ * What a valibot `custom` schema, or one that selects another by `action`, means in JSON Schema, by the name of the first field that has it, or of the definition.
  * `schemas.test.ts` compares every field with its row.
  */
 const meanings: Readonly<Record<string, JsonSchema>> = {
@@ -63,6 +72,8 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
     properties: { id: { type: "string", minLength: 1 } },
     required: ["id"],
   },
+  Action: oneOf("Play", "Stream", "Dial", "Hangup", "Say", "Gather"),
+  on_no_answer: oneOf("Play", "Hangup"),
   from_number: phoneNumber,
   flow_url: httpUrl,
   media_url: httpUrl,
@@ -82,6 +93,22 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
     ],
   },
   timeout: { type: "integer", minimum: 1, maximum: 600 },
+  text: {
+    type: "string",
+    minLength: 1,
+    maxLength: 1500,
+    pattern: "^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$",
+    not: { pattern: "^\\s*$" },
+  },
+  pause_ms: wholeSeconds(180_000),
+  language: {
+    type: "string",
+    pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$",
+    examples: ["en-GB"],
+  },
+  digits: { type: "integer", minimum: 1, maximum: 20 },
+  finish_on_key: { const: "#" },
+  timeout_ms: wholeSeconds(10_000),
   call_id: text,
   account_id: text,
   stream_id: text,
@@ -130,12 +157,47 @@ const notes: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
     on_busy: { description: "The next action if the line is busy." },
     on_failure: { description: "The next action if the connection can't be made." },
   },
+  Say: {
+    prompts: { description: "What is spoken and played, in order." },
+    language: { description: "The language of the texts." },
+    flow_url: {
+      description: "Where the service requests the next action. Without it the call ends.",
+    },
+  },
+  Gather: {
+    prompts: { description: "What is spoken and played, in order. A key interrupts it." },
+    language: { description: "The language of the texts." },
+    digits: {
+      description:
+        "After how many keys the answer is complete: 20 at the most. This or `finish_on_key` is required.",
+    },
+    finish_on_key: {
+      description: "The key that completes the answer, and is not part of it.",
+    },
+    timeout_ms: {
+      description:
+        "Milliseconds without a key until the answer is complete, from the end of the prompts and between keys.",
+      default: 5000,
+    },
+    flow_url: {
+      description: "Where the service requests the next action, with the keys in `digits`.",
+    },
+  },
   FlowRequest: {
     call_id: { description: "The id of the call." },
     account_id: { description: "The account of the call." },
     from_number: { description: "The calling number." },
     to_number: { description: "The called number." },
     direction: { description: "`outbound`.", examples: ["outbound"] },
+    actions: {
+      description:
+        "The actions that the service has. Without it these are `play`, `stream`, `dial` and `hangup`.",
+      examples: [["play", "stream", "dial", "hangup", "say", "gather"]],
+    },
+    digits: {
+      description: "After a `gather`: the keys that were pressed, or an empty text.",
+      examples: ["1"],
+    },
   },
 };
 
@@ -146,6 +208,8 @@ const titles: Readonly<Record<string, string>> = {
   Stream: "Connects the audio of the call to a WebSocket.",
   Dial: "Calls another number, and connects the two.",
   Hangup: "Ends the call.",
+  Say: "Speaks texts, plays audio and pauses. Only for a service that announces it.",
+  Gather: "Speaks, and takes keys. Only for a service that announces it.",
   FlowRequest: "The request of the service at a flow URL. It may have more fields.",
 };
 
@@ -168,11 +232,35 @@ const keyOf = (place: string): string => {
 const isSchema = (value: unknown): value is GenericSchema =>
   typeof value === "object" && value !== null && "~run" in value;
 
+/** Selecting schemas by the `custom` ones that stand for them: a converter would look into them with no value. */
+const selecting = new Map<GenericSchema, GenericSchema>();
+
+/** A schema without those in it that select another by `action`. */
+const withStandIns = (schema: GenericSchema): GenericSchema => {
+  if (schema.type === "lazy") {
+    const [known] = [...selecting].find(([, one]) => one === schema) ?? [];
+    const standIn = known ?? custom(() => true);
+    selecting.set(standIn, schema);
+    return standIn;
+  }
+  const { wrapped, entries }: Record<string, unknown> = { ...schema };
+  if (isSchema(wrapped)) {
+    const inner = withStandIns(wrapped);
+    return inner === wrapped ? schema : { ...schema, ...{ wrapped: inner } };
+  }
+  const fields = Object.entries(Object(entries)).map(([name, one]) => {
+    return [name, isSchema(one) ? withStandIns(one) : one] as const;
+  });
+  const isSame = fields.every(([name, one]) => Object(entries)[name] === one);
+  return isSame ? schema : { ...schema, ...{ entries: Object.fromEntries(fields) } };
+};
+
 /** The schemas directly in a schema, each with what it adds to the place. */
 const innerSchemas = (schema: GenericSchema): readonly (readonly [string, GenericSchema])[] => {
-  const { wrapped, pipe, options, entries = {} }: Record<string, unknown> = { ...schema };
+  const { wrapped, item, pipe, options, entries = {} }: Record<string, unknown> = { ...schema };
   const inner: readonly (readonly [string, unknown])[] = [
     ["", wrapped],
+    ["", item],
     ...[pipe, options]
       .flatMap((list) => (Array.isArray(list) ? list : []))
       .map((one) => ["", one] as const),
@@ -213,7 +301,10 @@ export const customMeanings = (): readonly Meaning[] => {
 };
 
 /** Valibot schemas as JSON Schema, one for each name. */
-const converted = (definitions: Readonly<Record<string, GenericSchema>>): Schemas => {
+const converted = (given: Readonly<Record<string, GenericSchema>>): Schemas => {
+  const definitions = Object.fromEntries(
+    Object.entries(given).map(([name, schema]) => [name, withStandIns(schema)]),
+  );
   const places = placesIn(definitions);
   const schemas = toJsonSchemaDefs(definitions, {
     typeMode: "input",
@@ -221,8 +312,8 @@ const converted = (definitions: Readonly<Record<string, GenericSchema>>): Schema
     overrideRef: ({ referenceId }) => refTo(referenceId),
     overrideSchema: ({ valibotSchema }) => {
       if (valibotSchema.type !== "custom") return;
-      const schema = valibotSchema as GenericSchema;
-      const place = places.get(schema) ?? "a schema";
+      const place = places.get(valibotSchema) ?? "a schema";
+      const schema = selecting.get(valibotSchema as GenericSchema) ?? (valibotSchema as GenericSchema);
       const meaning = meanings[keyOf(place)];
       if (meaning) met.set(place, { place, schema, meaning });
       return meaning;
@@ -467,7 +558,8 @@ const answers = (params: JsonSchema, call: JsonSchema): Schemas => {
 
 /** The schemas of what goes over HTTP. */
 export const httpSchemas = (): Schemas => {
-  const { play: Play, stream: Stream, dial: Dial, hangup: Hangup } = actions;
+  const { play: Play, stream: Stream, dial: Dial, hangup: Hangup } = wireActions;
+  const { say: Say, gather: Gather } = wireActions;
   const {
     CallParams: params = {},
     Call: call = {},
@@ -476,11 +568,13 @@ export const httpSchemas = (): Schemas => {
     CallParams,
     Call,
     FlowRequest,
-    Action,
+    Action: WireAction,
     Play,
     Stream,
     Dial,
     Hangup,
+    Say,
+    Gather,
   });
   return { CallParams: params, ...answers(params, call), ...notifications(), ...others, ...values };
 };

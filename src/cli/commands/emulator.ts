@@ -59,6 +59,12 @@ const flags = {
     help: `its account: ${accountNames} (or OUTDIAL_ACCOUNT)`,
     sets: "service.account",
   },
+  actions: {
+    type: "string",
+    value: "which",
+    help: "all, the default, or basic: a service without say and gather, as the deployed one",
+    sets: "actions",
+  },
   json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
 } as const;
 
@@ -84,6 +90,11 @@ const portOf = (text: string): number => {
   const port = Number(text);
   if (/^\d+$/.test(text) && port < 2 ** 16) return port;
   throw new UsageError("--port must be a number from 0 to 65535");
+};
+
+const actionsOf = (text: string): "all" | "basic" => {
+  if (text === "all" || text === "basic") return text;
+  throw new UsageError("--actions must be all or basic");
 };
 
 const originOf = (text: string): string => {
@@ -123,7 +134,7 @@ const serviceOf = (
 
 /** @throws {UsageError} which names the flag */
 const settingsOf = (given: Values<typeof flags>, env: Environment): Settings => {
-  const { port, host = "127.0.0.1", number: numbers, speed = "1", ring } = given;
+  const { port, host = "127.0.0.1", number: numbers, speed = "1", ring, actions } = given;
   const service = serviceOf(given, env);
   const forwardTo = given["forward-to"];
   return {
@@ -134,6 +145,7 @@ const settingsOf = (given: Values<typeof flags>, env: Environment): Settings => 
       speed: Number(speed),
       ...(service && { service }),
       ...(numbers && { numbers }),
+      ...(actions !== undefined && { actions: actionsOf(actions) }),
       ...(ring !== undefined && ringing(ring)),
     },
   };

@@ -45,6 +45,9 @@ interface Document {
   readonly verbs: readonly MarkupElement[];
 }
 
+/** The verbs that speak before keys are taken. */
+const prompts: ReadonlySet<string> = new Set(["Say", "Play", "Pause"]);
+
 /** How many documents in a row may do nothing but redirect. */
 const maxRedirects = 50;
 
@@ -200,8 +203,12 @@ class MarkupFlow {
       streams: this.#streams,
     };
     this.#redirects = verbs[0]?.name === "Redirect" ? this.#redirects + 1 : 0;
-    for (const verb of verbs) {
+    for (const [at, verb] of verbs.entries()) {
       const then = await perform(verb, context);
+      const follower = verbs[at + 1]?.name ?? "";
+      if (prompts.has(verb.name) && !prompts.has(follower) && follower !== "Gather") {
+        this.#call.endPrompts();
+      }
       if (signal.aborted || then === "end") return;
       if (then !== "next") return then;
     }

@@ -128,6 +128,7 @@ const takeDigits = async (
     }
     if (digits.count === 0) await prompt(child, context, () => isOpen() && digits.count === 0);
   }
+  call.endPrompts();
   const timeout = numberOf(element, "timeout", context, 5) * 1_000;
   for (let before = -1; isOpen() && before !== digits.count; ) {
     before = digits.count;

@@ -1,14 +1,13 @@
 import { safeParse } from "valibot";
-import {
-  Action,
-  actions,
-  type Dial,
-  fieldsOf,
-  type Hangup,
-  type Play,
-  type Stream,
-} from "../../flows/actions.ts";
+import type { Dial, Hangup, Play, Stream } from "../../flows/actions.ts";
 import type { FlowRequest } from "../../flows/handler.ts";
+import {
+  type ActionName,
+  basicActions,
+  WireAction,
+  wireActions,
+  wireFieldsOf,
+} from "../../flows/wire.ts";
 import { parseJson } from "../../lib/body.ts";
 import { isRecord } from "../../lib/check.ts";
 import type { Call } from "../call.ts";
@@ -24,9 +23,10 @@ import {
 import { messageOf } from "../outgoing.ts";
 import { runStream } from "../stream.ts";
 import { outdialCodec } from "./messages.ts";
+import { performGather, performSay } from "./speech.ts";
 
 /** One action of one call. */
-interface Step<A extends Action = Action> {
+interface Step<A extends WireAction = WireAction> {
   readonly call: Call;
   readonly action: A;
   /** Counts the requests to the flow from 1. */
@@ -36,7 +36,10 @@ interface Step<A extends Action = Action> {
 }
 
 /** Performs an action, and returns the URL of the next one, if there is one. */
-type Perform<A extends Action> = (step: Step<A>, parts: FlowParts) => Promise<string | undefined>;
+type Perform<A extends WireAction> = (
+  step: Step<A>,
+  parts: FlowParts,
+) => Promise<string | undefined>;
 
 /**
  * Logs the beginning of an action.
@@ -56,7 +59,7 @@ const maxUnknownFields = 20;
 const maxFieldLength = 80;
 
 /** Other names of fields, by action: the deployed service's npm builder writes `file_url`. */
-const aliases: Readonly<Partial<Record<Action["action"], Readonly<Record<string, string>>>>> = {
+const aliases: Readonly<Partial<Record<ActionName, Readonly<Record<string, string>>>>> = {
   play: { file_url: "media_url" },
 };
 
@@ -67,8 +70,8 @@ interface KnownFields {
   readonly unknown: readonly string[];
 }
 
-const isActionName = (name: unknown): name is Action["action"] =>
-  typeof name === "string" && Object.hasOwn(actions, name);
+const isActionName = (name: unknown): name is ActionName =>
+  typeof name === "string" && Object.hasOwn(wireActions, name);
 
 /**
  * Leaves out the fields that an action, or one nested in it, does not know: services have more of them,
@@ -76,7 +79,7 @@ const isActionName = (name: unknown): name is Action["action"] =>
  */
 const knownFields = (value: unknown, place = ""): KnownFields => {
   if (!isRecord(value) || !isActionName(value.action)) return { action: value, unknown: [] };
-  const fields = fieldsOf(value.action);
+  const fields = wireFieldsOf(value.action);
   const action: Record<string, unknown> = {};
   const unknown: string[] = [];
   for (const [given, field] of Object.entries(value)) {
@@ -107,11 +110,11 @@ const parseAction = (
   bytes: Uint8Array,
   call: Call,
   step: number,
-): { readonly action: Action; readonly unknown: readonly string[] } => {
+): { readonly action: WireAction; readonly unknown: readonly string[] } => {
   const value = parseJson(bytes);
   if (value === undefined) throw new FlowError(step, "flow_url", "answered no JSON in UTF-8");
   const { action, unknown } = knownFields(value);
-  const { success, output, issues } = safeParse(Action, action);
+  const { success, output, issues } = safeParse(WireAction, action);
   if (!success) {
     const { path, message } = issues[0];
     const field = path?.map(({ key }) => String(key)).join(".") ?? "the action";
@@ -122,6 +125,14 @@ const parseAction = (
   return { action: output, unknown };
 };
 
+/** A request for an action. */
+interface ActionRequest {
+  readonly url: string;
+  readonly digits: string | undefined;
+  readonly step: number;
+  readonly announced: readonly ActionName[] | undefined;
+}
+
 /**
  * Requests the next action of a flow.
  *
@@ -129,10 +140,9 @@ const parseAction = (
  */
 const requestAction = async (
   call: Call,
-  url: string,
-  step: number,
+  { url, digits, step, announced }: ActionRequest,
   { accountId: account_id, request }: FlowParts,
-): Promise<Action> => {
+): Promise<WireAction> => {
   const { from_number, to_number } = call.params;
   const content: FlowRequest = {
     call_id: call.id,
@@ -140,6 +150,8 @@ const requestAction = async (
     from_number,
     to_number,
     direction: "outbound",
+    ...(announced && { actions: announced }),
+    ...(digits !== undefined && { digits }),
   };
   const init = {
     method: "POST",
@@ -159,6 +171,9 @@ const requestAction = async (
     if (!response?.ok) throw new FlowError(step, "flow_url", `answered HTTP ${response?.status}`);
     if (!body?.isWhole) throw new FlowError(step, "flow_url", "answered more than 64 KiB");
     const { action, unknown } = parseAction(body.bytes, call, step);
+    if (!(announced ?? basicActions).includes(action.action)) {
+      throw new FlowError(step, "action", "must be play, stream, dial or hangup");
+    }
     const more = unknown.length > 0 && { unknown_fields: unknown };
     call.log({ type: "flow", step, url, ms, ...status, action, ...more });
     return action;
@@ -183,6 +198,7 @@ const play: Perform<Play> = async (playing, parts) => {
   if (signal.aborted) return;
   begin(playing, duration);
   await playTone(call, duration);
+  call.endPrompts();
   return flow_url;
 };
 
@@ -230,30 +246,51 @@ const dial: Perform<Dial> = async (dialling, parts) => {
   return play({ call, action: next, step, place: `${branch}.` }, parts);
 };
 
-const perform = ({ call, action, step }: Step, parts: FlowParts): Promise<string | undefined> => {
+/** The request for the next action. */
+interface Next {
+  /** Absent when no action follows. */
+  readonly url: string | undefined;
+  /** The keys that were pressed. */
+  readonly digits?: string;
+}
+
+const perform = async ({ call, action, step }: Step, parts: FlowParts): Promise<Next> => {
   const at = { call, step, place: "" };
   switch (action.action) {
     case "play":
-      return play({ ...at, action }, parts);
+      return { url: await play({ ...at, action }, parts) };
     case "stream":
-      return stream({ ...at, action }, parts);
+      return { url: await stream({ ...at, action }, parts) };
     case "dial":
-      return dial({ ...at, action }, parts);
+      return { url: await dial({ ...at, action }, parts) };
     case "hangup":
-      return hangup({ ...at, action }, parts);
+      return { url: await hangup({ ...at, action }, parts) };
+    case "say":
+      return { url: await performSay({ call, action, step }, parts) };
+    case "gather":
+      return { url: action.flow_url, digits: await performGather({ call, action, step }, parts) };
   }
 };
 
 const maxSteps = 50;
 
-/** Follows the flow of an answered call until the flow or the call ends. */
-export const followActions = async (call: Call, parts: FlowParts): Promise<void> => {
+/**
+ * Follows the flow of an answered call until the flow or the call ends.
+ *
+ * @param announced - the actions of the service, in each request; absent for one that has the basic four
+ */
+export const followActions = async (
+  call: Call,
+  parts: FlowParts,
+  announced: readonly ActionName[] | undefined,
+): Promise<void> => {
   let step = 1;
   try {
-    for (let url: string | undefined = call.params.flow_url; url !== undefined; step++) {
+    for (let next: Next = { url: call.params.flow_url }; next.url !== undefined; step++) {
       if (step > maxSteps) throw new FlowError(step, "flow_url", `is one of more than ${maxSteps}`);
-      const action = await requestAction(call, url, step, parts);
-      url = await perform({ call, action, step, place: "" }, parts);
+      const { url, digits } = next;
+      const action = await requestAction(call, { url, digits, step, announced }, parts);
+      next = await perform({ call, action, step, place: "" }, parts);
       if (call.isOver) return;
     }
   } catch (error) {

@@ -1,3 +1,4 @@
+import { allActions } from "../../flows/wire.ts";
 import { fail } from "../../lib/check.ts";
 import {
   Account,
@@ -20,6 +21,7 @@ export const outdialSide: MakeSide = ({ settings, random, newId }) => {
   }
   const account = new Account({ key: apiKey, numbers, newKey: () => `ak_${randomText()}` });
   const accountId = `ac_${newId(Date.now())}`;
+  const announced = settings.actions === "basic" ? undefined : allActions;
   const recordingUrls = new RecordingUrls();
   const sign = webhookSigner(webhookSecret);
   const notificationOf = notifications({ accountId, newId, random, sign });
@@ -32,6 +34,6 @@ export const outdialSide: MakeSide = ({ settings, random, newId }) => {
     recordingUrl: (origin, id) => recordingUrls.urlOf(origin, id),
     routes: (parts) => outdialRoutes({ account, recordingUrls }, parts),
     messagesOf: (call) => [notificationOf(call)],
-    follow: followActions,
+    follow: (call, parts) => followActions(call, parts, announced),
   };
 };

@@ -206,6 +206,7 @@ const input: Perform = async (action, context) => {
   const target = targetOf(context, action);
   begin(context, action);
   const { known, keys } = context;
+  known.call.endPrompts();
   const onKey = (digit: string) => {
     keys.push(digit);
     known.call.timeline.skip();

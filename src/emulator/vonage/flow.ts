@@ -15,6 +15,9 @@ export interface FlowSide {
   readonly notify: (messages: readonly Message[]) => void;
 }
 
+/** The actions that speak before keys are taken. */
+const prompts: ReadonlySet<string> = new Set(["talk", "stream", "wait"]);
+
 /** How many NCCOs in a row may take no time. */
 const maxNccos = 50;
 
@@ -118,9 +121,10 @@ class VonageFlow {
   async #performNcco(next: Next, signal: AbortSignal): Promise<readonly NccoAction[] | undefined> {
     const ncco = await this.#nccoOf(next, signal);
     const { sign, newUuid, notify } = this.#side;
+    const known = this.#known;
     for (const [at, action] of ncco.entries()) {
       const context: ActionContext = {
-        known: this.#known,
+        known,
         step: this.#step,
         signal,
         parts: this.#parts,
@@ -131,6 +135,10 @@ class VonageFlow {
         isLast: at === ncco.length - 1,
       };
       const then = await perform(action, context);
+      const follower = ncco[at + 1]?.action ?? "";
+      if (prompts.has(action.action) && !prompts.has(follower) && follower !== "input") {
+        known.call.endPrompts();
+      }
       if (signal.aborted || then) return then;
     }
     return;

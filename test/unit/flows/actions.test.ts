@@ -9,9 +9,9 @@ const told = (action: unknown): readonly string[] =>
 
 describe("the schema of an action", () => {
   test.each([
-    [{ action: "sing" }, ["action must be play, stream, dial or hangup"]],
-    [{}, ["action must be play, stream, dial or hangup"]],
-    [null, ["null must be play, stream, dial or hangup"]],
+    [{ action: "sing" }, ["action must be play, stream, dial, hangup, say or gather"]],
+    [{}, ["action must be play, stream, dial, hangup, say or gather"]],
+    [null, ["null must be play, stream, dial, hangup, say or gather"]],
     [{ action: "play" }, ["media_url is missing"]],
     [
       { action: "play", media_url: "MARKED" },

@@ -185,6 +185,7 @@ test("a flow request has the call, and the fields as they came", () => {
     ...call,
     ...fields,
     ...request,
+    digits: "5",
   });
   expect(decodeFlow(form({ AnsweredBy: "human" }))).toMatchObject({
     ...request,

@@ -1,3 +1,4 @@
+import type { WirePrompt } from "../../../flows/wire.ts";
 import type { HistoryEntry, NotificationEntry } from "../../history.ts";
 import { type Child, formatSeconds, make } from "./elements.ts";
 
@@ -46,6 +47,11 @@ const notification = (entry: NotificationEntry): readonly Child[] => {
   ];
 };
 
+const promptText = (prompt: WirePrompt): string => {
+  if ("text" in prompt) return prompt.text;
+  return "media_url" in prompt ? prompt.media_url : `(${prompt.pause_ms / 1000} s)`;
+};
+
 const targetOf = (action: Entry<"action">["action"]): string => {
   switch (action.action) {
     case "play":
@@ -56,6 +62,9 @@ const targetOf = (action: Entry<"action">["action"]): string => {
       return action.to;
     case "hangup":
       return "";
+    case "say":
+    case "gather":
+      return action.prompts.map(promptText).join(" ");
   }
 };
 
