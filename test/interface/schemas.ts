@@ -313,7 +313,8 @@ const converted = (given: Readonly<Record<string, GenericSchema>>): Schemas => {
     overrideSchema: ({ valibotSchema }) => {
       if (valibotSchema.type !== "custom") return;
       const place = places.get(valibotSchema) ?? "a schema";
-      const schema = selecting.get(valibotSchema as GenericSchema) ?? (valibotSchema as GenericSchema);
+      const schema =
+        selecting.get(valibotSchema as GenericSchema) ?? (valibotSchema as GenericSchema);
       const meaning = meanings[keyOf(place)];
       if (meaning) met.set(place, { place, schema, meaning });
       return meaning;

@@ -132,7 +132,10 @@ test("a builder gives what the schema of an action takes, or names a field: noth
       { weight: 1, arbitrary: fc.oneof(some, fc.constantFrom(...invalid)) },
     );
   const prompt = fc.oneof(
-    { weight: 9, arbitrary: fc.constantFrom<unknown>("a", { media_url: next }, { pause_ms: 1000 }) },
+    {
+      weight: 9,
+      arbitrary: fc.constantFrom<unknown>("a", { media_url: next }, { pause_ms: 1000 }),
+    },
     { weight: 1, arbitrary: fc.oneof(some, fc.string()) },
   );
   const options = fc.record(
