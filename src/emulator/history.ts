@@ -89,6 +89,8 @@ export interface FlowEntry extends Stamp {
   readonly request?: {
     readonly method: string;
     readonly fields: Readonly<Record<string, string>>;
+    /** The cookies that Twilio sent back. */
+    readonly cookie?: string;
   };
   /** The beginning of the document that a carrier's application answered, such as TwiML. */
   readonly document?: string;

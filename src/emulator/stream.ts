@@ -1,4 +1,5 @@
 import { withDeadline } from "../http/deadline.ts";
+import { isLoopback } from "../lib/url.ts";
 import type { Call } from "./call.ts";
 import type { Timeline } from "./clock.ts";
 import type { StreamEntry } from "./history.ts";
@@ -66,6 +67,12 @@ const openSocket = (
   }
 };
 
+/** The next step where the URL names another machine. */
+const hintFor = (url: string): string =>
+  isLoopback(url.replace(/^ws/i, "http"))
+    ? ""
+    : "; if it leads to this machine, start outdial emulator with --forward-to";
+
 /** Opens a WebSocket, or throws why it can't be opened. */
 const connect = async (
   { url, headers, signal }: Pick<Streaming<unknown>, "url" | "headers" | "signal">,
@@ -79,7 +86,7 @@ const connect = async (
   const socket = openSocket(WebSocket, url, headers);
   socket.binaryType = "arraybuffer";
   const opened = new Promise<void>((resolve, reject) => {
-    const fail = () => reject(new TypeError("could not be opened"));
+    const fail = () => reject(new TypeError(`could not be opened${hintFor(url)}`));
     socket.addEventListener("open", () => resolve());
     socket.addEventListener("error", fail);
     socket.addEventListener("close", fail);

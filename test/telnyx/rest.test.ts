@@ -48,9 +48,9 @@ describe("Telnyx's own client", () => {
       duration: "3",
       from,
       to: answering,
-      answered_by: null,
       uri: `/v2/texml/Accounts/${call.account_sid}/Calls/${created.call_sid}.json`,
     });
+    expect(Object.values(call)).not.toContain(null);
     const talked = Date.parse(call.end_time ?? "") - Date.parse(call.start_time ?? "");
     expect(talked).toBeGreaterThanOrEqual(3_000);
   });
@@ -98,7 +98,7 @@ describe("Telnyx's own client", () => {
   });
 
   it("lists calls page by page, the newest first, and by their fields", async () => {
-    const { emulator, client } = await startTelnyx();
+    const { emulator, client, baseUrl } = await startTelnyx();
     const sids: string[] = [];
     for (const To of [answering, "+12025550101", answering]) {
       sids.unshift(await place(client, { To, Texml }));
@@ -111,6 +111,15 @@ describe("Telnyx's own client", () => {
     expect(await listed({})).toEqual(sids);
     expect(await listed({ PageSize: 2, Page: 1 })).toEqual([sids[2]]);
     expect(await listed({ Status: "busy" })).toEqual([sids[1]]);
+    const later = { StartTime_gt: "2099-01-01" } as const;
+    expect(await listed(later)).toEqual([]);
+    expect(await listed({ StartTime_lt: "2099-01-01", EndTime_gt: "2000-01-01" })).toEqual(sids);
+    const url = `${baseUrl}/v2/texml/Accounts/${accountSid}/Calls.json?StartTime_gt=2099-01-01`;
+    const headers = { Authorization: `Bearer ${apiKey}` };
+    expect(await (await fetch(url, { headers })).json()).toMatchObject({ calls: [] });
+    const { calls } = client.texml.accounts;
+    const unknown = calls.retrieveCalls(accountSid, { ParentCallSid: "1" } as object);
+    expect(await refusal(unknown)).toMatchObject({ status: 400, pointer: "/ParentCallSid" });
   });
 
   it("ends a call: a ringing one is canceled, an answered one completed, an ended one refused", async () => {
@@ -129,7 +138,9 @@ describe("Telnyx's own client", () => {
       StatusCallback: `${origin}/status`,
     });
     emulator.answer(answered);
-    expect(await callOf(client, answered)).toMatchObject({ status: "in-progress" });
+    const current = await callOf(client, answered);
+    expect(current).toMatchObject({ status: "in-progress" });
+    expect(Object.values(current)).not.toContain(null);
     expect(await end(answered)).toMatchObject({ status: "completed" });
     expect(await refusal(end(answered))).toMatchObject({ status: 422, code: "90018" });
     await emulator.ended(answered);

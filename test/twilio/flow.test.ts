@@ -57,6 +57,34 @@ describe("the request for TwiML", () => {
     });
   });
 
+  it("has the cookies that its origin has set in the call, and the history shows them", async () => {
+    const cookies: (string | undefined)[] = [];
+    const sets =
+      (document: string, ...set: string[]): Answer =>
+      (request, response) => {
+        cookies.push(request.headers.cookie);
+        const headers = { "Content-Type": "text/xml", "Set-Cookie": set };
+        response.writeHead(200, headers).end(document);
+      };
+    const to = (path: string) => built((response) => response.redirect(path));
+    const other = await startApplication({ "/elsewhere": sets(hangup) });
+    const { origin } = await startApplication({
+      "/voice": sets(to("/menu/"), "session=abc; Path=/; HttpOnly", "step=1", "menu=2; Path=/menu"),
+      "/menu/": sets(to("/last"), "step=; Max-Age=0; Path=/"),
+      "/last": sets(to(`${other.origin}/elsewhere`)),
+    });
+    const { emulator, client } = await startTwilio();
+    const call = async () => {
+      const { sid } = await client.calls.create({ from, to: answering, url: `${origin}/voice` });
+      const { history } = await emulator.ended(sid);
+      return history.flatMap((entry) => (entry.type === "flow" ? [entry.request?.cookie] : []));
+    };
+    const sent = [undefined, "session=abc; step=1; menu=2", "session=abc", undefined];
+    expect(await call()).toEqual(sent);
+    expect(await call()).toEqual(sent);
+    expect(cookies).toEqual([...sent, ...sent]);
+  });
+
   it("is repeated as the fragment of the URL says, and only so", async () => {
     const { origin, received } = await startApplication({ "/voice": 500 });
     const { emulator, client } = await startTwilio();

@@ -64,6 +64,61 @@ describe("Twilio's own client", () => {
     expect(await listed({ to: answering, limit: 1 })).toEqual([sids[0]]);
   });
 
+  it("lists calls by their times, and refuses a filter that is not emulated by name", async () => {
+    const { emulator, client, baseUrl } = await startTwilio();
+    const { sid } = await client.calls.create({ from, to: answering, twiml });
+    await emulator.ended(sid);
+    const { startTime, endTime } = await client.calls(sid).fetch();
+    const listed = async (options: object) => (await client.calls.list(options)).length;
+    const before = new Date(startTime.getTime() - 1_000);
+    const after = new Date(endTime.getTime() + 1_000);
+    const counts = [
+      [{ startTime, endTime }, 1],
+      [{ startTimeAfter: startTime, endTimeBefore: endTime }, 1],
+      [{ startTime: before }, 0],
+      [{ startTimeAfter: after }, 0],
+      [{ startTimeBefore: before }, 0],
+      [{ endTimeAfter: after }, 0],
+    ] as const;
+    for (const [options, count] of counts) {
+      expect(await listed(options), Object.keys(options).join()).toBe(count);
+    }
+    expect(await refusal(client.calls.list({ parentCallSid: sid }))).toMatchObject({ status: 400 });
+    const path = `${baseUrl}/2010-04-01/Accounts/${accountSid}/Calls.json`;
+    const headers = { Authorization: `Basic ${btoa(`${accountSid}:${authToken}`)}` };
+    const ask = async (query: string) => (await fetch(`${path}?${query}`, { headers })).json();
+    const today = endTime.toISOString().slice(0, 10);
+    expect(await ask(`EndTime=${today}`)).toMatchObject({ calls: [{ sid }] });
+    expect(await ask("StartTime>=2000-01-01")).toMatchObject({ calls: [{ sid }] });
+    expect(await ask("StartTime<=2000-01-01")).toMatchObject({ calls: [] });
+    const message = "StartTime must be a date, such as 2026-01-31, or a time in ISO 8601";
+    expect(await ask("StartTime=yesterday")).toMatchObject({ status: 400, message });
+    expect(await ask("Trunk=1")).toMatchObject({ status: 400, message: "Trunk is not emulated" });
+  });
+
+  it("names no resource of a call that is a 404", async () => {
+    const { baseUrl, client } = await startTwilio();
+    const { subresourceUris } = await client.calls.create({ from, to: answering, twiml });
+    const headers = { Authorization: `Basic ${btoa(`${accountSid}:${authToken}`)}` };
+    for (const uri of Object.values(subresourceUris)) {
+      expect((await fetch(`${baseUrl}${uri}`, { headers })).status, uri).toBe(200);
+    }
+  });
+
+  it.each([
+    ["From", "12025550199", "is not in E.164, and no other form is emulated"],
+    ["To", "(202) 555-0100", "is not in E.164, and no other form is emulated"],
+    ["To", "client:alice", "is an address of a kind that is not emulated"],
+    ["From", "sip:desk@pbx.example", "is an address of a kind that is not emulated"],
+    ["ApplicationSid", `AP${"0".repeat(32)}`, "is not emulated"],
+  ])("is refused with %s=%s, which is not emulated", async (name, value, rule) => {
+    const { client, emulator } = await startTwilio();
+    const field = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+    const call = client.calls.create({ from, to: answering, twiml, [field]: value });
+    expect(await refusal(call)).toMatchObject({ status: 400 });
+    expect(emulator.refused[0]?.detail).toContain(`${name} ${rule}`);
+  });
+
   it("ends a call: a ringing one is canceled, an answered one completed", async () => {
     const { emulator, client } = await startTwilio({
       clock: "real",

@@ -46,6 +46,9 @@ describe("Vonage's own client", () => {
     const listed = [];
     for await (const one of client.getAllCalls()) listed.push(one.uuid);
     expect(listed).toEqual([placed.uuid]);
+    const count = async (query: object) => (await client.getCallsPage(query as never)).count;
+    expect(await count({ dateStart: "2099-01-01T00:00:00Z" })).toBe(0);
+    expect(await count({ dateEnd: "2099-01-01T00:00:00Z" })).toBe(1);
   });
 
   it("ends a call that rings, and one that is answered", async () => {

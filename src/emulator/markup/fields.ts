@@ -54,7 +54,7 @@ export interface CallFields {
 export interface FieldProblem {
   readonly field: string;
   /** What is wrong with it. */
-  readonly kind: "missing" | "number" | "url" | "method" | "seconds";
+  readonly kind: "missing" | "number" | "url" | "method" | "seconds" | "unsupported";
   /** What it has. */
   readonly value: string;
   /** The rule, as the end of a sentence. */
@@ -72,6 +72,8 @@ export interface FormRules {
   readonly methods: Readonly<Record<string, readonly string[]>>;
   readonly timeout: Range;
   readonly timeLimit: Range;
+  /** Fields that change what is called, and that are not emulated. */
+  readonly unsupported: readonly string[];
   /** Throws the refusal. */
   readonly refuse: (problem: FieldProblem) => never;
 }
@@ -80,6 +82,15 @@ export interface FormRules {
 const numberIn = (text: string): string | undefined => {
   const number = text.replace(/[\s().-]/g, "");
   return /^\+[1-9]\d{6,14}$/.test(number) ? number : undefined;
+};
+
+/** Why a number that a carrier may know is not emulated; `undefined` where it is none. */
+const unsupportedForm = (text: string): string | undefined => {
+  if (/^[a-z]+:/i.test(text)) return "is an address of a kind that is not emulated";
+  const isNational = /^\d{7,15}$/.test(text.replace(/[\s().-]/g, ""));
+  return isNational
+    ? "is not in E.164, and no other form is emulated: give + and the country code first"
+    : undefined;
 };
 
 /** The number or SIP address to call. */
@@ -155,7 +166,11 @@ export class FormReader {
   /** A number that `parse` takes. */
   number(field: string, parse: (text: string) => string | undefined): string {
     const text = this.text(field) || this.#refuse(field, "missing", "is missing");
-    return parse(text) ?? this.#refuse(field, "number", "is not a valid phone number");
+    const number = parse(text);
+    if (number !== undefined) return number;
+    const form = unsupportedForm(text);
+    if (form !== undefined) return this.#refuse(field, "unsupported", form);
+    return this.#refuse(field, "number", "is not a valid phone number");
   }
 
   machineDetection(): MachineDetection | undefined {
@@ -165,7 +180,9 @@ export class FormReader {
 
   /** All fields of a request for a call. */
   call(): CallFields {
-    const { timeout, timeLimit } = this.#rules;
+    const { timeout, timeLimit, unsupported } = this.#rules;
+    const field = unsupported.find((name) => this.text(name));
+    if (field) return this.#refuse(field, "unsupported", "is not emulated");
     return {
       to: this.number("To", calleeIn),
       from: this.number("From", numberIn),

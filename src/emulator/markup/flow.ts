@@ -4,6 +4,7 @@ import { FlowError, type FlowParts, waitUntil } from "../line.ts";
 import { messageOf } from "../outgoing.ts";
 import type { MarkupCall } from "./call.ts";
 import { type Request, unknownAttributes, type VerbCarrier, type VerbContext } from "./context.ts";
+import { CookieJar } from "./cookies.ts";
 import { type MarkupElement, parseMarkup } from "./document.ts";
 import type { MachineDetection, Next, Target } from "./fields.ts";
 import { detectionMessage } from "./notifications.ts";
@@ -73,6 +74,7 @@ class MarkupFlow {
   readonly #parts: FlowParts;
   readonly #side: FlowSide;
   readonly #streams: BackgroundStreams;
+  readonly #cookies: CookieJar | undefined;
   /** Where the call continues, as a request of the API wants it. */
   #redirected: Next | undefined;
   #step = 0;
@@ -84,6 +86,7 @@ class MarkupFlow {
     this.#parts = parts;
     this.#side = side;
     this.#streams = new BackgroundStreams(known.call);
+    this.#cookies = side.carrier.keepsCookies ? new CookieJar() : undefined;
   }
 
   get #call(): Call {
@@ -224,11 +227,12 @@ class MarkupFlow {
     const fields = { ...carrier.callFields(this.#known), ...next.fields };
     const { request } = this.#parts;
     const { local } = this.#call;
-    const parts = { request, carrier, local, signal };
+    const parts = { request, cookies: this.#cookies, carrier, local, signal };
     const fetched = await fetchDocument(next.url, next.method, fields, parts);
-    const { url, ms, response, body, error } = fetched;
+    const { url, ms, response, body, error, cookie } = fetched;
     const status = response && { status: response.status };
-    const seen = { url, ms, ...status, request: { method: next.method, fields } };
+    const sent = { method: next.method, fields, ...(cookie !== undefined && { cookie }) };
+    const seen = { url, ms, ...status, request: sent };
     const fail = (rule: string, trouble: DocumentTrouble): never => {
       this.#call.log({ type: "flow", step, ...seen });
       throw new FlowError(step, "Url", rule, carrier.documentCodes[trouble]);

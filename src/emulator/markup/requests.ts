@@ -1,5 +1,6 @@
 import type { Delivery } from "../call.ts";
 import { isAllowed, type Requester, type RequestResult } from "../outgoing.ts";
+import type { CookieJar } from "./cookies.ts";
 
 /** Names and values of a form, in the order in which they are sent. */
 export type Fields = Readonly<Record<string, string>>;
@@ -48,6 +49,8 @@ export interface RequestCarrier {
   readonly sign: (
     request: Pick<FormRequest, "url" | "fields" | "body">,
   ) => Headers | Promise<Headers>;
+  /** Whether requests for documents have the cookies that their origin has set in the call. */
+  readonly keepsCookies: boolean;
   /** How many redirects a request for a document follows. */
   readonly maxRedirects: number;
   /**
@@ -69,6 +72,8 @@ const maxDocument = 64 * 1024;
 /** What requests for documents need. */
 export interface RequestParts {
   readonly request: Requester;
+  /** The cookies of the call, where the carrier keeps them. */
+  readonly cookies: CookieJar | undefined;
   readonly carrier: RequestCarrier;
   /** Whether plain http on loopback is allowed. */
   readonly local: boolean;
@@ -79,6 +84,8 @@ export interface RequestParts {
 export interface Fetched extends RequestResult {
   /** The URL that responded: relative ones in the document start there. */
   readonly url: string;
+  /** The cookies that were sent to this URL. */
+  readonly cookie?: string | undefined;
 }
 
 /** Follows redirects within the origin: the next request is a signed GET without the form. */
@@ -86,7 +93,7 @@ const fetchOnce = async (
   given: string,
   method: Method,
   fields: Fields,
-  { request, carrier, local, signal }: RequestParts,
+  { request, cookies, carrier, local, signal }: RequestParts,
 ): Promise<Fetched> => {
   const { maxRedirects, sign } = carrier;
   let sent = formRequest(given, method, fields);
@@ -94,14 +101,20 @@ const fetchOnce = async (
   for (let hops = 0; hops <= maxRedirects; hops++) {
     const { url, body } = sent;
     if (!isAllowed(url, local)) return { url, ms: total, error: "leads to where it must not" };
-    const headers = { ...sent.headers, ...(await sign(sent)) };
+    const cookie = cookies?.header(url);
+    const headers = {
+      ...sent.headers,
+      ...(cookie !== undefined && { Cookie: cookie }),
+      ...(await sign(sent)),
+    };
     const init = sent.method === "GET" ? { headers } : { method: "POST", headers, body };
     const rules = { limit: maxDocument, redirects: "none", local, signal } as const;
     const result = await request(url, init, rules);
     total += result.ms;
     const { status = 0, headers: received } = result.response ?? {};
     const location = status >= 300 && status < 400 && received?.get("location");
-    if (!location) return { ...result, url, ms: total };
+    if (received) cookies?.store(url, received);
+    if (!location) return { ...result, url, cookie, ms: total };
     if (!URL.canParse(location, url)) return { url, ms: total, error: "redirects to no URL" };
     const target = new URL(location, url);
     // The signature of the account is for the origin that the flow names.

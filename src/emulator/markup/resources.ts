@@ -1,6 +1,7 @@
 import type { RestError } from "../rest.ts";
 import { type MarkupCall, statusOf } from "./call.ts";
 import type { Next } from "./fields.ts";
+import { type ListRules, timeFilters } from "./filters.ts";
 import type { MarkupCarrier } from "./flow.ts";
 import type { MarkupRestParts } from "./side.ts";
 
@@ -10,21 +11,27 @@ const pageSizeIn = (query: URLSearchParams): number => {
   return Number.isInteger(size) && size > 0 ? Math.min(size, 1_000) : 50;
 };
 
-/** A page of the calls that the query asks for, the newest first. */
+/**
+ * A page of the calls that the query asks for, the newest first.
+ *
+ * @throws {RestError} for a filter that is not emulated
+ */
 export const pageOf = (
   url: URL,
   { allCalls, find }: MarkupRestParts,
-  { failures }: Pick<MarkupCarrier, "failures">,
+  { failures, ...rules }: Pick<MarkupCarrier, "failures"> & ListRules,
   resourceOf: (known: MarkupCall) => object,
 ): object => {
   const query = url.searchParams;
+  const isInTime = timeFilters(query, rules);
   const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
   const found = allCalls()
     .filter(
       ({ params, facts }) =>
         wanted("To", params.to_number) &&
         wanted("From", params.from_number) &&
-        wanted("Status", statusOf(facts, failures)),
+        wanted("Status", statusOf(facts, failures)) &&
+        isInTime(facts),
     )
     .reverse();
   const size = pageSizeIn(query);

@@ -206,6 +206,7 @@ export const telnyxCarrier = (
     markup: "TeXML",
     sign: ({ body }) => sign(body),
     alsoSigns: new Set(),
+    keepsCookies: false,
     maxRedirects: 3,
     repeatsRequest: () => false,
     retryDelay: (_, attempts, delivery) =>

@@ -56,16 +56,24 @@ const codes = {
   url: 10003,
   method: 10027,
   seconds: 90002,
+  unsupported: 10015,
 } as const;
 
 /** The rules of Telnyx's request for a call, and its errors. */
 export const telnyxForm: FormRules = {
   document: "Texml",
+  // The application is in the path, or read before.
+  unsupported: [],
   // Newer documents have the one, older ones the other.
   methods: { Url: ["UrlMethod", "Method"], FallbackUrl: ["FallbackMethod"] },
   timeout: [5, 120],
   timeLimit: [30, 14_400],
   refuse: ({ field, kind, rule }) => {
-    throw new TelnyxError(422, codes[kind], `${field} ${rule}`, field);
+    throw new TelnyxError(
+      kind === "unsupported" ? 400 : 422,
+      codes[kind],
+      `${field} ${rule}`,
+      field,
+    );
   },
 };

@@ -206,6 +206,7 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
   markup: "TwiML",
   sign: ({ url, fields }) => ({ "X-Twilio-Signature": signatureOf(token(), url, fields) }),
   alsoSigns: new Set(["media", "socket"] as const),
+  keepsCookies: true,
   maxRedirects: 10,
   repeatsRequest: isRepeated,
   retryDelay: (url, attempts, delivery) => (isRepeated(url, attempts, delivery) ? 0 : undefined),

@@ -26,6 +26,7 @@ const numberCodes: Readonly<Record<string, readonly [missing: number, invalid: n
 /** The rules of Twilio's form, and its errors. */
 export const twilioForm: FormRules = {
   document: "Twiml",
+  unsupported: ["ApplicationSid"],
   methods: { Url: ["Method"], FallbackUrl: ["FallbackMethod"] },
   timeout: [1, 600],
   timeLimit: [1, 86_400],
@@ -42,6 +43,8 @@ export const twilioForm: FormRules = {
         return refuse(invalid, `The '${field}' number ${value} is not a valid phone number.`);
       case "url":
         return refuse(field.endsWith("Callback") ? 21_609 : 21_205, `${field} ${rule}: ${value}`);
+      case "unsupported":
+        return refuse(field in numberCodes ? invalid : 20_001, `${field} ${rule}`);
       case "method":
         return refuse(21_209, `${field} ${rule}`);
       case "seconds":

@@ -25,6 +25,10 @@ const notFound = (path: string): TwilioError =>
 const notAllowed = (method: string): TwilioError =>
   new TwilioError(405, 20004, `Method ${method} not allowed`);
 
+const refuseFilter = (field: string, rule: string): never => {
+  throw new TwilioError(400, 20001, `${field} ${rule}`);
+};
+
 /** The user and the password of a Basic header. */
 const credentialsIn = (header: string | null): readonly [user: string, password: string] => {
   try {
@@ -55,7 +59,6 @@ const resourceOf = ({ call, accountSid, answeredBy }: MarkupCall): object => {
   const { facts } = call;
   const { initiated_at, answered_at, ended_at, from_number, to_number } = facts;
   const uri = `/2010-04-01/Accounts/${accountSid}/Calls/${call.id}`;
-  const parts = ["Events", "Notifications", "Payments", "Recordings", "Siprec", "Streams"];
   const status = statusOf(facts, failures);
   return {
     sid: call.id,
@@ -84,9 +87,8 @@ const resourceOf = ({ call, accountSid, answeredBy }: MarkupCall): object => {
     queue_time: "0",
     trunk_sid: null,
     uri: `${uri}.json`,
-    subresource_uris: Object.fromEntries(
-      parts.map((part) => [part.toLowerCase(), `${uri}/${part}.json`]),
-    ),
+    // None of those that Twilio has is emulated.
+    subresource_uris: {},
   };
 };
 
@@ -110,8 +112,11 @@ const createCall: TwilioRoute = async (asked, parts) => {
   });
 };
 
+/** How Twilio's list of calls is filtered. */
+const listRules = { failures, before: ["<"], after: [">"], refuse: refuseFilter };
+
 const listCalls: TwilioRoute = async ({ url }, parts) =>
-  respond(200, pageOf(url, parts, { failures }, resourceOf));
+  respond(200, pageOf(url, parts, listRules, resourceOf));
 
 const oneCall = (sid: string): TwilioRoute => {
   const findOrThrow = ({ find }: RestParts, path: string) => {

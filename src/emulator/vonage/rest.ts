@@ -78,14 +78,47 @@ const numberIn = (query: URLSearchParams, name: string, least: number, missing: 
   return Number.isInteger(value) && value >= least ? value : missing;
 };
 
+/** @throws {VonageError} */
+const refuseFilter = (name: string, reason: string): never => {
+  throw new VonageError(400, "The request has wrong parameters", [{ name, reason }]);
+};
+
+/** What the list of calls is filtered and paged by. */
+const listed: ReadonlySet<string> = new Set([
+  "status",
+  "conversation_uuid",
+  "date_start",
+  "date_end",
+  "order",
+  "page_size",
+  "record_index",
+]);
+
+/** A time of the query, in milliseconds since 1970; the default where it is missing. */
+const timeIn = (query: URLSearchParams, name: string, missing: number): number => {
+  const text = query.get(name);
+  const time = text === null ? missing : Date.parse(text);
+  return Number.isNaN(time) ? refuseFilter(name, "must be a time in ISO 8601") : time;
+};
+
 const listCalls: VonageRoute = async ({ url }, { allCalls, find }) => {
   const { searchParams: query } = url;
+  const other = [...query.keys()].find((name) => !listed.has(name));
+  if (other !== undefined) return refuseFilter(other, "is not emulated");
+  const from = timeIn(query, "date_start", Number.NEGATIVE_INFINITY);
+  const to = timeIn(query, "date_end", Number.POSITIVE_INFINITY);
   const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
   const found = allCalls().flatMap(({ id }) => find(id) ?? []);
   const matching = found.filter(
     ({ call, conversation }) =>
-      wanted("status", statusOf(call.facts)) && wanted("conversation_uuid", conversation),
+      wanted("status", statusOf(call.facts)) &&
+      wanted("conversation_uuid", conversation) &&
+      call.facts.initiated_at >= from &&
+      call.facts.initiated_at <= to,
   );
+  const order = query.get("order") ?? "asc";
+  if (order !== "asc" && order !== "desc") return refuseFilter("order", "must be asc or desc");
+  if (order === "desc") matching.reverse();
   const page_size = Math.min(numberIn(query, "page_size", 1, 10), 100);
   const record_index = numberIn(query, "record_index", 0, 0);
   const shown = matching.slice(record_index, record_index + page_size);
