@@ -10,21 +10,64 @@ const pace = 5;
 /** Milliseconds of silence that end the callee's turn. */
 const patience = 300;
 
-const rate = 24_000;
+/** G.711 μ-law: a sign, the segment of the magnitude, and four bits within it. */
+const encodeUlaw = (sample) => {
+  const magnitude = Math.min(Math.abs(sample), 32_635) + 132;
+  const segment = 24 - Math.clz32(magnitude);
+  return ~((sample < 0 ? 0x80 : 0) | (segment << 4) | ((magnitude >> (segment + 3)) & 15));
+};
+const decodeUlaw = (byte) => {
+  const magnitude = (((~byte & 15) * 8 + 132) << ((~byte >> 4) & 7)) - 132;
+  return byte & 0x80 ? magnitude : -magnitude;
+};
+
+/** G.711 A-law: the same, with every other bit inverted; its two lowest segments have the same steps. */
+const encodeAlaw = (sample) => {
+  const magnitude = (sample < 0 ? ~sample : sample) >> 4;
+  const segment = Math.max(0, 28 - Math.clz32(magnitude));
+  const bits = (segment << 4) | ((magnitude >> Math.max(0, segment - 1)) & 15);
+  return (bits | (sample < 0 ? 0 : 0x80)) ^ 0x55;
+};
+const decodeAlaw = (byte) => {
+  const bits = byte ^ 0x55;
+  const segment = (bits >> 4) & 7;
+  const step = (bits & 15) * 16 + 8;
+  const magnitude = segment === 0 ? step : (step + 256) << (segment - 1);
+  return bits & 0x80 ? magnitude : -magnitude;
+};
+
+const g711 = (encode, decode) => ({
+  rate: 8000,
+  encode: (samples) => Uint8Array.from(samples, encode),
+  decode: (bytes) => Int16Array.from(bytes, decode),
+});
+
+/** The formats of the protocol: each has one rate. */
+const formats = {
+  "audio/pcm": {
+    rate: 24_000,
+    encode: (samples) => new Uint8Array(samples.buffer),
+    decode: (bytes) => new Int16Array(bytes.buffer),
+  },
+  "audio/pcmu": g711(encodeUlaw, decodeUlaw),
+  "audio/pcma": g711(encodeAlaw, decodeAlaw),
+};
 
 /** Two tones whose volume changes four times a second. */
-const speech = (hertz, at, ms) => {
+const speech = ({ rate, encode }, hertz, at, ms) => {
   const samples = Int16Array.from({ length: (ms * rate) / 1000 }, (_, index) => {
     const time = at / 1000 + index / rate;
     const wave = Math.sin(2 * Math.PI * hertz * time) + Math.sin(3 * Math.PI * hertz * time) / 2;
     return 6000 * wave * (0.6 + 0.4 * Math.sin(8 * Math.PI * time));
   });
-  return Buffer.from(samples.buffer).toString("base64");
+  return Buffer.from(encode(samples)).toString("base64");
 };
 
 const converse = (socket, sentences, log) => {
   const send = (message) =>
     socket.send(JSON.stringify({ event_id: crypto.randomUUID(), ...message }));
+  let input = formats["audio/pcm"];
+  let output = input;
   let next = 0;
   let making;
   let isCalleeSpeaking = false;
@@ -39,7 +82,7 @@ const converse = (socket, sentences, log) => {
     send({ type: "response.created", response: { id, status: "in_progress" } });
     making = setInterval(() => {
       const where = { response_id: id, item_id: `item_${next}`, output_index: 0, content_index: 0 };
-      const sound = speech(sentence.hertz, at, delta);
+      const sound = speech(output, sentence.hertz, at, delta);
       send({ type: "response.output_audio.delta", ...where, delta: sound });
       at += delta;
       if (at < sentence.ms) return;
@@ -49,9 +92,9 @@ const converse = (socket, sentences, log) => {
   };
 
   const receive = (audio) => {
-    const samples = new Int16Array(new Uint8Array(Buffer.from(audio, "base64")).buffer);
+    const samples = input.decode(new Uint8Array(Buffer.from(audio, "base64")));
     const isLoud = samples.some((sample) => Math.abs(sample) > 2000);
-    silence = isLoud ? 0 : silence + (samples.length / rate) * 1000;
+    silence = isLoud ? 0 : silence + (samples.length / input.rate) * 1000;
     if (isLoud && !isCalleeSpeaking) {
       isCalleeSpeaking = true;
       clearInterval(making);
@@ -63,8 +106,15 @@ const converse = (socket, sentences, log) => {
     }
   };
 
+  /** What an update leaves out stays as it was. */
+  const update = (session) => {
+    input = formats[session.audio?.input?.format?.type] ?? input;
+    output = formats[session.audio?.output?.format?.type] ?? output;
+    send({ type: "session.updated", session });
+  };
+
   const handlers = {
-    "session.update": ({ session }) => send({ type: "session.updated", session }),
+    "session.update": ({ session }) => update(session),
     "response.create": respond,
     "input_audio_buffer.append": ({ audio }) => receive(audio),
     "conversation.item.truncate": ({ audio_end_ms }) =>
