@@ -4,7 +4,7 @@ import type { Reporter } from "../lib/report.ts";
 import type { Timers } from "../lib/timers.ts";
 import type { AgentEvent, Cut, ToolCall, ToolResult, Tools } from "./agent.ts";
 import { isSilent } from "./audio/loudness.ts";
-import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
+import { type AudioFormat, isFormat } from "./audio/resample.ts";
 import type { Connection, ConnectionEnd } from "./connection.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
 import type { Meter } from "./metrics.ts";
@@ -232,7 +232,10 @@ export const createCall = (
   const onTranscript = ({ type: _, response, ...transcript }: EventOf<"transcript">): void => {
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       talk?.watchdog.transcript();
-      if (transcript.final) input.speech(false);
+      if (transcript.final) {
+        if (input.silentAt() > performance.now()) cancelHangup();
+        input.speech(false);
+      }
     }
     call(options.onTranscript, transcripts.add(transcript, playback.isCancelled(response)));
   };
@@ -316,8 +319,8 @@ export const createCall = (
       connection.answered();
     },
     input: (audio) => {
-      input.push(audio);
-      talk?.watchdog.input(audio, audio.length / bytesPerMs(stream));
+      const soundMs = input.push(audio);
+      if (soundMs > 0) talk?.watchdog.sound(soundMs);
     },
     stop: () => {
       tools.stop();

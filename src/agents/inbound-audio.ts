@@ -22,8 +22,8 @@ const maxPause = 3000;
 
 /** The callee's audio, on its way to the agent. */
 export interface InboundAudio {
-  /** A frame of the stream has come. */
-  readonly push: (bytes: Uint8Array<ArrayBuffer>) => void;
+  /** A frame of the stream has come; returns its milliseconds if somebody speaks in it, else 0. */
+  readonly push: (bytes: Uint8Array<ArrayBuffer>) => number;
   /** The agent is ready: sends it what is buffered and what comes, in its format. */
   readonly open: (format: AudioFormat, send: (audio: Uint8Array<ArrayBuffer>) => void) => void;
   /** The agent has noticed that the callee speaks or has finished; left out, that they have said more. */
@@ -67,20 +67,17 @@ export const createInboundAudio = (
   return {
     push: (bytes) => {
       const ms = bytes.length / bytesPerMs(stream);
+      const isSound = hasSpeech(bytes);
       meter.audio.input += ms;
-      if (ms > 0) {
-        frameMs = ms;
-        quietMs += ms;
-        if (hasSpeech(bytes)) {
-          quietMs = 0;
-          soundAt = performance.now();
-        }
-      }
+      frameMs = ms || frameMs;
+      quietMs = isSound ? 0 : quietMs + ms;
+      if (isSound) soundAt = performance.now();
       if (send) {
         send(bytes);
         watchGap();
       } else if (buffer.length + bytes.length <= maxBuffered) buffer.push(bytes, undefined);
       else meter.audio.inputLost += ms;
+      return isSound ? ms : 0;
     },
     open: (format, sendAudio) => {
       const converter = new Converter(stream, format);

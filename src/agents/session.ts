@@ -23,12 +23,7 @@ export interface AgentSession {
 }
 
 /** Ends after which the stream is closed with 1000. */
-const normalEnds: ReadonlySet<EndReason> = new Set<EndReason>([
-  "hung_up",
-  "agent_hung_up",
-  "agent_ended",
-  "closed",
-]);
+const normalEnds: readonly EndReason[] = ["hung_up", "agent_hung_up", "agent_ended", "closed"];
 
 /**
  * Carries the audio of a call between its media socket and an agent, from the start of the stream to its end.
@@ -62,7 +57,7 @@ export const createSession = (
     timers.stop();
     started?.stop();
     taken?.close();
-    withoutThrowing(() => media.close(normalEnds.has(reason) ? 1000 : 1011, reason));
+    withoutThrowing(() => media.close(normalEnds.includes(reason) ? 1000 : 1011, reason));
     const metrics = meter.metrics;
     call(options.onMetrics, metrics);
     call(options.onEnd, { reason, metrics });

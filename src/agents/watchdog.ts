@@ -1,5 +1,4 @@
 import type { Timers } from "../lib/timers.ts";
-import { hasSpeech } from "./audio/loudness.ts";
 
 /** The shortest speech of the callee after which a response is expected, in ms: a knock is shorter. */
 const minSpeech = 500;
@@ -44,8 +43,8 @@ export interface Watchdog {
   readonly message: () => void;
   /** The agent is there, and has found nothing to respond to. */
   readonly alive: () => void;
-  /** A frame of the callee's audio. */
-  readonly input: (bytes: Uint8Array, ms: number) => void;
+  /** A frame of the callee's audio in which somebody speaks. */
+  readonly sound: (ms: number) => void;
 }
 
 /**
@@ -142,11 +141,11 @@ export const createWatchdog = (
     message: () => {
       if (expected === "probe") expectNothing();
     },
-    input: (bytes, ms) => {
+    sound: (ms) => {
       // No response is expected to speech during the agent's own.
-      if (until() > performance.now() || !hasSpeech(bytes)) return;
-      const isLong = performance.now() - noticedAt > maxSpeech * limit;
-      if (afterSound > 0 && !isLong) setSpeech(afterSound);
+      const now = performance.now();
+      if (until() > now) return;
+      if (afterSound > 0 && now - noticedAt < maxSpeech * limit) setSpeech(afterSound);
       soundMs += ms;
       if (soundMs >= minSpeech) expect(afterSound > 0 ? "response" : "sound");
     },

@@ -7,6 +7,9 @@ const maxDelay = 30_000;
 /** A response of which nothing more has come for so long, once all of it was played, is complete, in ms. */
 const maxGap = 3000;
 
+/** How often both are checked, in ms. */
+const interval = 250;
+
 /**
  * Calls a function once everything was played, or should have been long ago.
  *
@@ -28,7 +31,7 @@ export const whenPlayed = (
     const late = performance.now() - Math.max(from, playback.until);
     if (late >= maxGap) playback.endAll();
     if (late >= maxDelay) finish();
-    else if (isWanted()) timers.set("late", (late < maxGap ? maxGap : maxDelay) - late, giveUp);
+    else if (isWanted()) timers.set("late", interval, giveUp);
   };
   const wait = () => {
     const pause = silentAt() - performance.now();

@@ -108,6 +108,10 @@ describe("a hang_up that comes while the callee speaks", () => {
   test.each([
     ["openai", { type: "input_audio_buffer.speech_stopped" }],
     ["deepgram", { type: "ConversationText", role: "user", content: "Wait, one question" }],
+    [
+      "elevenlabs",
+      { type: "user_transcript", user_transcription_event: { user_transcript: "Wait" } },
+    ],
   ] as const)("%s: is off when they have finished: the agent responds", async (name, stopped) => {
     const { line, mind, ends } = await begun(name);
     await speaks(line, 1);
@@ -115,6 +119,19 @@ describe("a hang_up that comes while the callee speaks", () => {
     await seconds(20);
     expect(ends).toEqual([]);
     expect(JSON.stringify(mind.messages)).toContain("the call goes on");
+  });
+
+  test("elevenlabs: doesn't wait once they were understood, on a line that is never silent", async () => {
+    const { agent, ready, speech, hangUp } = protocols.elevenlabs;
+    const { line, mind, ends } = await talking(agent);
+    mind.receive(ready);
+    mind.receive(speech);
+    await speaks(line, 2);
+    mind.receive({ type: "user_transcript", user_transcription_event: { user_transcript: "Bye" } });
+    await speaks(line, 2);
+    mind.receive(hangUp);
+    await speaks(line, 0.5);
+    expect(ends).toEqual(["agent_hung_up"]);
   });
 
   test("waits for half a minute at most, on a line that is never silent", async () => {
