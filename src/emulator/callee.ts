@@ -2,10 +2,27 @@ import type { PlayedPiece, Recording } from "./recording/recording.ts";
 import { resample, sampleAt } from "./recording/track.ts";
 import { readWav } from "./recording/wav.ts";
 
+/** Speech: mono samples of 16 bits, and how many of them there are in a second. */
+export interface Voice {
+  /** The samples. */
+  readonly audio: Int16Array;
+  /** Samples per second: 4 000 to 192 000. */
+  readonly sampleRate: number;
+}
+
 /** One act of the callee, discriminated by `type`. Times are in milliseconds. */
 export type CalleeAct =
   /** Speaks: samples at the stream's rate, or a WAV of 16-bit PCM at any rate. */
   | { readonly type: "say"; readonly audio: Int16Array | Uint8Array }
+  /**
+   * Speaks at any rate. `expect` is for the figures of a simulated call: what the agent should do, by default
+   * `"respond"` afterwards; `"stop"` its own speech, or `"ignore"` it.
+   */
+  | {
+      readonly type: "say";
+      readonly voice: Voice;
+      readonly expect?: "respond" | "stop" | "ignore" | undefined;
+    }
   /** Plays a tone of moderate loudness. */
   | { readonly type: "tone"; readonly hertz: number; readonly ms: number }
   /** Is silent for `ms`. */
@@ -16,6 +33,21 @@ export type CalleeAct =
   | { readonly type: "until-prompt" }
   /** Is silent until `ms` of the application's audio were played, counted from this act. */
   | { readonly type: "listen"; readonly ms: number }
+  /**
+   * Is silent until the application was audible after the beginning of this act, and then quiet for `ms`: 600 by
+   * default. It gives up after `timeout` of silence: 10 000 by default.
+   */
+  | {
+      readonly type: "until-quiet";
+      readonly ms?: number | undefined;
+      readonly timeout?: number | undefined;
+    }
+  /** Is silent until the application was audible for `ms` of this act. It gives up as `until-quiet` does. */
+  | {
+      readonly type: "until-speech";
+      readonly ms: number;
+      readonly timeout?: number | undefined;
+    }
   /** Presses keys, one after the other: digits, `*` and `#`. Each is a tone of 100 ms and a pause of 100 ms. */
   | { readonly type: "press"; readonly digits: string }
   /** Hangs up. */
@@ -137,12 +169,69 @@ const valueByNextTurn = async <T>(
 };
 
 /** The callee's samples, at a sample rate. */
-const speechOf = (audio: Int16Array | Uint8Array, sampleRate: number): Int16Array => {
+const speechOf = (
+  act: Extract<CalleeAct, { readonly type: "say" }>,
+  sampleRate: number,
+): Int16Array => {
+  if ("voice" in act) {
+    const { audio, sampleRate: rate } = act.voice;
+    if (!(audio instanceof Int16Array)) throw new TypeError("voice.audio must be Int16Array");
+    if (!isSpeechRate(rate)) throw new TypeError("voice.sampleRate must be 4 000 to 192 000");
+    return resample(audio, rate, sampleRate);
+  }
+  const { audio } = act;
   if (audio instanceof Int16Array) return audio;
   if (!(audio instanceof Uint8Array)) throw new TypeError("audio must be Int16Array or Uint8Array");
   const wav = readWav(audio);
   if (!isSpeechRate(wav.sampleRate)) throw new TypeError("must be a WAV of 4 to 192 kHz");
   return resample(wav.samples, wav.sampleRate, sampleRate);
+};
+
+/** Returns the time at which an act has ended, in milliseconds since the answer; nothing before. */
+type Ending = (now: number) => number | undefined;
+
+/** Ends once so many milliseconds of the application's audio were played after a time. */
+const playedEnding =
+  (recording: Recording, since: number, ms: number): Ending =>
+  (now) => {
+    for (const playout of recording.playouts) {
+      const at = (time: number) => sampleAt(time, playout.sampleRate);
+      const reached = playout.reached(at(since), at(ms), at(now));
+      if (reached !== undefined) return (reached * 1000) / playout.sampleRate;
+    }
+    return;
+  };
+
+/** How much of the application's audio is judged at once, in milliseconds. */
+const judged = 10;
+
+/** The quiet and the silence of the acts that wait for the application's speech, in milliseconds. */
+const defaultQuiet = 600;
+const defaultTimeout = 10_000;
+
+/**
+ * Follows what the application plays from a time on.
+ *
+ * @param isEnough - by the milliseconds that were audible, and those that have been quiet since
+ */
+const speechEnding = (
+  recording: Recording,
+  since: number,
+  timeout: number,
+  isEnough: (audible: number, quiet: number) => boolean,
+): Ending => {
+  let at = since;
+  let audible = 0;
+  let quiet = 0;
+  return (now) => {
+    for (; at + judged <= now; at += judged) {
+      const isQuiet = !recording.isAudible("application", at, at + judged, now);
+      audible += isQuiet ? 0 : judged;
+      quiet = isQuiet ? quiet + judged : 0;
+      if (isEnough(audible, quiet) || (quiet >= timeout && audible === 0)) return at + judged;
+    }
+    return;
+  };
 };
 
 /**
@@ -155,10 +244,8 @@ export class ScriptedCallee {
   readonly #parts: CalleeParts;
   #acts: Acts | undefined;
   #requested: Promise<CalleeAct | undefined> | undefined;
-  /** The current `listen` act: its start and its length, in milliseconds. */
-  #listening: { readonly since: number; readonly ms: number } | undefined;
-  /** When the current `until-prompt` act began, in milliseconds since the answer. */
-  #awaitingPrompt: number | undefined;
+  /** The end of the current act, where the application decides on it. */
+  #ending: Ending | undefined;
   /** The acts that are being performed. */
   #advancing: Promise<void> | undefined;
   /** The digits that the current `press` has left. */
@@ -183,8 +270,7 @@ export class ScriptedCallee {
   /** When the next act is due, in milliseconds since the answer; not before `now`. */
   dueAfter(now: number): number {
     if (this.#over) return Number.POSITIVE_INFINITY;
-    const isWaiting = this.#listening || this.#awaitingPrompt !== undefined || !this.#isReady;
-    return isWaiting ? now + checkInterval : Math.max(now, this.#end);
+    return this.#ending || !this.#isReady ? now + checkInterval : Math.max(now, this.#end);
   }
 
   /** Performs the acts that are due at `ms` or before. */
@@ -207,37 +293,18 @@ export class ScriptedCallee {
 
   async #advanceTo(ms: number): Promise<void> {
     while (!this.#over && this.#end <= ms) {
-      if (this.#listening && !this.#hasListened(this.#listening, ms)) return;
-      if (this.#awaitingPrompt !== undefined && !this.#hasPrompt(this.#awaitingPrompt)) return;
+      if (this.#ending) {
+        const end = this.#ending(ms);
+        if (end === undefined) return;
+        this.#end = end;
+        this.#ending = undefined;
+      }
       const act = await this.#next();
       // An act that is not ready starts when it becomes ready.
       if (act) this.#perform(act);
       else this.#end = Math.max(this.#end, ms);
       if (!act) return;
     }
-  }
-
-  #hasListened(
-    { since, ms }: { readonly since: number; readonly ms: number },
-    now: number,
-  ): boolean {
-    for (const playout of this.#parts.recording.playouts) {
-      const at = (time: number) => sampleAt(time, playout.sampleRate);
-      const reached = playout.reached(at(since), at(ms), at(now));
-      if (reached === undefined) continue;
-      this.#end = (reached * 1000) / playout.sampleRate;
-      this.#listening = undefined;
-      return true;
-    }
-    return false;
-  }
-
-  #hasPrompt(since: number): boolean {
-    const endedAt = this.#parts.promptsEndedAt();
-    if (endedAt === undefined || endedAt <= since) return false;
-    this.#end = endedAt;
-    this.#awaitingPrompt = undefined;
-    return true;
   }
 
   /** The next act; `undefined` while the script is not ready, and when it is over. */
@@ -271,13 +338,13 @@ export class ScriptedCallee {
 
   /** Performs an act, and returns its length in milliseconds. */
   #durationOf(act: CalleeAct): number {
-    const { recording, hangUp, onDigit } = this.#parts;
+    const { recording, hangUp, onDigit, promptsEndedAt } = this.#parts;
     const from = this.#end;
-    if ("ms" in act && !isDuration(act.ms)) throw new TypeError("ms must be 0 or more");
+    if ("ms" in act && !isDuration(act.ms ?? 0)) throw new TypeError("ms must be 0 or more");
     switch (act.type) {
       case "say": {
         const { sampleRate } = recording.playouts.at(-1) ?? recording;
-        const samples = speechOf(act.audio, sampleRate);
+        const samples = speechOf(act, sampleRate);
         recording.callee.add({ from: sampleAt(from, sampleRate), samples, sampleRate });
         return (samples.length * 1000) / sampleRate;
       }
@@ -289,11 +356,25 @@ export class ScriptedCallee {
       case "until":
         return Math.max(0, act.ms - from);
       case "listen":
-        this.#listening = { since: from, ms: act.ms };
+        this.#ending = playedEnding(recording, from, act.ms);
         return 0;
       case "until-prompt":
-        this.#awaitingPrompt = from;
+        this.#ending = () => {
+          const endedAt = promptsEndedAt();
+          return endedAt !== undefined && endedAt > from ? endedAt : undefined;
+        };
         return 0;
+      case "until-quiet": {
+        const { ms = defaultQuiet, timeout = defaultTimeout } = act;
+        const isEnough = (audible: number, quiet: number) => audible > 0 && quiet >= ms;
+        this.#ending = speechEnding(recording, from, timeout, isEnough);
+        return 0;
+      }
+      case "until-speech": {
+        const { ms, timeout = defaultTimeout } = act;
+        this.#ending = speechEnding(recording, from, timeout, (audible) => audible >= ms);
+        return 0;
+      }
       case "press": {
         if (!/^[\d*#]+$/.test(act.digits)) throw new TypeError("digits must be 0 to 9, * and #");
         const digit = act.digits.charAt(0);
@@ -310,7 +391,7 @@ export class ScriptedCallee {
         return 0;
       default:
         throw new TypeError(
-          "type must be say, tone, silence, until, until-prompt, listen, press or hangup",
+          "type must be say, tone, silence, until, until-prompt, until-quiet, until-speech, listen, press or hangup",
         );
     }
   }

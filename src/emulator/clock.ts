@@ -17,7 +17,12 @@ export interface Timeline {
   stop(): void;
   /** The timeline of another activity of the same call. */
   fork(): Timeline;
+  /** Lets the application respond to what was sent, whatever the clock. */
+  turn(): Promise<void>;
 }
+
+/** The next turn of the event loop of the process. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Starts the time of a call. */
 export type Clock = () => Timeline;
@@ -114,6 +119,10 @@ class InstantTimeline implements Timeline {
   fork(): Timeline {
     return new InstantTimeline(this.#agenda);
   }
+
+  turn(): Promise<void> {
+    return nextTurn();
+  }
 }
 
 /** A clock on which nobody waits: time jumps, and durations add up as if it had passed. */
@@ -177,6 +186,10 @@ class RealTimeline implements Timeline {
 
   fork(): Timeline {
     return new RealTimeline(this.now, this.#speed);
+  }
+
+  turn(): Promise<void> {
+    return nextTurn();
   }
 
   #start(milliseconds: number, action: () => void): Timer {

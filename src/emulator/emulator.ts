@@ -2,9 +2,10 @@ import { check, fail } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { ApiRoutes } from "./api.ts";
 import { CallRegistry, type Trigger } from "./call.ts";
-import { instantClock, realClock } from "./clock.ts";
+import { type Clock, instantClock, realClock } from "./clock.ts";
 import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
+import type { FlowParts } from "./line.ts";
 import {
   type EmulatedService,
   type EmulatorOptions,
@@ -246,7 +247,20 @@ const emulatorOf = (
  * ```
  * @see docs/emulator.md
  */
-export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
+export const createEmulator = (options: EmulatorOptions = {}): Emulator => emulate(options);
+
+/** The time and the line of simulated calls. */
+export interface SimulatedLine extends Pick<FlowParts, "openSocket" | "impair" | "onFrame"> {
+  /** Instead of the clock that the options describe. */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Starts an emulator.
+ *
+ * @throws {BadParametersException} when an option breaks its rule
+ */
+export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulator => {
   requireCrypto();
   const settings = check(EmulatorSettingsSchema, () => options);
   const { host, seed, service } = settings;
@@ -262,8 +276,17 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => {
   const { responseTimeout = side.responseTimeout } = settings;
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
-  const clock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const accept = callStarter({ ...parts, clock, random, newId, isLocal, responseTimeout });
+  const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
+  const { clock = ownClock, ...simulated } = line ?? {};
+  const accept = callStarter({
+    ...parts,
+    clock,
+    line: simulated,
+    random,
+    newId,
+    isLocal,
+    responseTimeout,
+  });
   const app = side.routes({
     isLocal,
     responseTimeout,

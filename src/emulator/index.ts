@@ -10,7 +10,7 @@
  * @module
  */
 
-export type { Callee, CalleeAct, CalleeCall, CalleeScript } from "./callee.ts";
+export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "./callee.ts";
 export { createEmulator, type Emulator } from "./emulator.ts";
 export type {
   ActionEntry,

@@ -13,8 +13,35 @@ import type { CallState, Reason } from "./history.ts";
 import type { NewId } from "./ids.ts";
 import type { SocketConstructor } from "./options.ts";
 import type { Requester } from "./outgoing.ts";
+import type { Mixing, Recording } from "./recording/recording.ts";
 import { wavSeconds } from "./recording/wav.ts";
 import { scenarioOf } from "./scenarios.ts";
+
+/** Some of the callee's audio on its way to a media socket. */
+export interface LineAudio {
+  readonly samples: Int16Array;
+  /** The first sample, since the answer. */
+  readonly first: number;
+  /** All of the call, such as what the line sends back as an echo. */
+  readonly recording: Recording;
+  readonly mixing: Mixing;
+}
+
+/** What a bad line makes of the callee's audio; nothing where it is lost. */
+export type Impairment = (audio: LineAudio) => Int16Array | undefined;
+
+/** The part of a WebSocket that a stream needs. */
+export interface StreamSocket {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  binaryType: string;
+  send(message: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number): void;
+  addEventListener(
+    type: "open" | "message" | "close" | "error",
+    listener: (event: { readonly data?: unknown }) => void,
+  ): void;
+}
 
 /** What the steps of a flow need of the emulator. */
 export interface FlowParts extends Ringing {
@@ -25,6 +52,12 @@ export interface FlowParts extends Ringing {
   readonly WebSocket: SocketConstructor | undefined;
   /** Milliseconds of real time for each response of an application. */
   readonly responseTimeout: number;
+  /** Opens a simulated socket, in the place of `WebSocket`. */
+  readonly openSocket?: ((url: string) => StreamSocket) | undefined;
+  /** Called with each frame of the callee's audio, and by how much it is late, in ms. */
+  readonly onFrame?: ((late: number) => void) | undefined;
+  /** Absent on a line without faults. */
+  readonly impair?: Impairment | undefined;
   /** Sends notifications of a call, after those that are pending. */
   readonly notify: (call: Call, messages: readonly Message[]) => void;
 }

@@ -4,6 +4,7 @@ import type { Clock } from "./clock.ts";
 import { type CallParts, runCall } from "./flow.ts";
 import type { EmulatorEvent, EventLog } from "./history.ts";
 import type { NewId, Random } from "./ids.ts";
+import type { FlowParts } from "./line.ts";
 import { Notifier } from "./notifications.ts";
 import type { EmulatorSettings } from "./options.ts";
 import { requester } from "./outgoing.ts";
@@ -14,6 +15,7 @@ export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeou
   readonly settings: EmulatorSettings;
   readonly side: EmulatedSide;
   readonly clock: Clock;
+  readonly line: Pick<FlowParts, "openSocket" | "impair" | "onFrame">;
   readonly random: Random;
   readonly newId: NewId;
   readonly calls: CallRegistry;
@@ -30,7 +32,7 @@ const notifierOf = ({ settings, side, random, responseTimeout }: StarterParts): 
 };
 
 const callPartsOf = (
-  { settings, side, newId, responseTimeout }: StarterParts,
+  { settings, side, line, newId, responseTimeout }: StarterParts,
   notifier: Notifier,
 ): CallParts => ({
   ...settings,
@@ -38,6 +40,7 @@ const callPartsOf = (
   request: requester(settings.fetch, responseTimeout),
   newId,
   responseTimeout,
+  ...line,
   WebSocket: settings.WebSocket ?? globalThis.WebSocket,
   follow: side.follow,
   notify: (call: Call, messages: readonly Message[]) => notifier.notify(call, messages),

@@ -3,7 +3,13 @@ import { isLoopback } from "../lib/url.ts";
 import type { Call } from "./call.ts";
 import type { Timeline } from "./clock.ts";
 import type { StreamEntry } from "./history.ts";
-import { FlowError, type FlowParts, waitUntil } from "./line.ts";
+import {
+  FlowError,
+  type FlowParts,
+  type Impairment,
+  type StreamSocket,
+  waitUntil,
+} from "./line.ts";
 import type { SocketConstructor } from "./options.ts";
 import { messageOf } from "./outgoing.ts";
 import type { ChunkId, Playout } from "./recording/playout.ts";
@@ -50,15 +56,12 @@ export class ProtocolViolation extends TypeError {}
 /** How many bytes may be buffered in the socket before sending pauses. */
 const maxBuffered = 2 ** 20;
 
-/** Lets the application respond to what was sent, whatever the clock. */
-const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
-
 /** A socket with headers in its handshake; without them on platforms that can't send any, as browsers. */
-const openSocket = (
+const constructSocket = (
   WebSocket: SocketConstructor,
   url: string,
   headers: Readonly<Record<string, string>> | undefined,
-): WebSocket => {
+): StreamSocket => {
   if (!headers) return new WebSocket(url);
   try {
     return Reflect.construct(WebSocket, [url, { headers }]);
@@ -76,14 +79,14 @@ const hintFor = (url: string): string =>
 /** Opens a WebSocket, or throws why it can't be opened. */
 const connect = async (
   { url, headers, signal }: Pick<Streaming<unknown>, "url" | "headers" | "signal">,
-  { WebSocket, responseTimeout }: FlowParts,
-): Promise<WebSocket> => {
-  if (!WebSocket) {
+  { WebSocket, openSocket, responseTimeout }: FlowParts,
+): Promise<StreamSocket> => {
+  const socket = openSocket?.(url) ?? (WebSocket && constructSocket(WebSocket, url, headers));
+  if (!socket) {
     throw new TypeError(
       "needs a WebSocket client: use Node 22 or newer, or pass the one of the package ws as the option WebSocket",
     );
   }
-  const socket = openSocket(WebSocket, url, headers);
   socket.binaryType = "arraybuffer";
   const opened = new Promise<void>((resolve, reject) => {
     const fail = () => reject(new TypeError(`could not be opened${hintFor(url)}`));
@@ -102,17 +105,21 @@ const connect = async (
 };
 
 /** Ends a socket as if its connection were lost, where the platform can do that; with a status of its own elsewhere. */
-const breakOff = (socket: WebSocket): void => {
+const breakOff = (socket: StreamSocket): void => {
   if ("terminate" in socket && typeof socket.terminate === "function") socket.terminate();
   else socket.close(3006);
 };
 
 /** Waits while the socket's buffer is full; `false` when it does not shrink in time. */
-const drained = async (socket: WebSocket, responseTimeout: number): Promise<boolean> => {
+const drained = async (
+  socket: StreamSocket,
+  responseTimeout: number,
+  timeline: Timeline,
+): Promise<boolean> => {
   let least = socket.bufferedAmount;
   let since = Date.now();
   while (socket.readyState === 1 && socket.bufferedAmount > maxBuffered) {
-    await nextTurn();
+    await timeline.turn();
     if (socket.bufferedAmount < least) {
       least = socket.bufferedAmount;
       since = Date.now();
@@ -124,11 +131,11 @@ const drained = async (socket: WebSocket, responseTimeout: number): Promise<bool
 /** The tone that stands for a callee without a script. It repeats every 100 ms. */
 const calleeHertz = 440;
 
-/** Returns the audio of the nth message. */
-type Frames<Encoded> = (index: number) => Encoded;
+/** Returns the audio of the nth message; nothing when the line has lost it. */
+type Frames<Encoded> = (index: number) => Encoded | undefined;
 
 /** The tone in messages. Messages with the same phase are the same, so each is made once. */
-const toneFrames = <Encoded>(codec: LineCodec<Encoded>): Frames<Encoded> => {
+const toneFrames = <Encoded>(codec: LineCodec<Encoded>): ((index: number) => Encoded) => {
   const { sampleRate, frameDuration, encode } = codec;
   const count = (sampleRate * frameDuration) / 1000;
   const made = new Map<number, Encoded>();
@@ -143,7 +150,12 @@ const toneFrames = <Encoded>(codec: LineCodec<Encoded>): Frames<Encoded> => {
 };
 
 /** The audio of one side of the call: what was said, or a tone for a callee without a script. */
-const framesOf = <Encoded>(call: Call, side: Side, codec: LineCodec<Encoded>): Frames<Encoded> => {
+const framesOf = <Encoded>(
+  call: Call,
+  side: Side,
+  codec: LineCodec<Encoded>,
+  impair: Impairment | undefined,
+): Frames<Encoded> => {
   const { callee, recording, talkTime: from } = call;
   const { sampleRate, frameDuration, encode } = codec;
   if (callee || side === "application") {
@@ -151,7 +163,11 @@ const framesOf = <Encoded>(call: Call, side: Side, codec: LineCodec<Encoded>): F
     const start = sampleAt(from, sampleRate);
     return (index) => {
       const mixing = { sampleRate, now: call.talkTime, all: true };
-      return encode(recording.side(side, start + index * count, count, mixing));
+      const first = start + index * count;
+      const samples = recording.side(side, first, count, mixing);
+      if (!impair || side === "application") return encode(samples);
+      const impaired = impair({ samples, first, recording, mixing });
+      return impaired && encode(impaired);
     };
   }
   const frame = toneFrames(codec);
@@ -293,7 +309,7 @@ export const runStream = async <Encoded>(
   parts: FlowParts,
 ): Promise<void> => {
   const { step, field, code, record, signal, timeline = call.timeline, onOpen } = streaming;
-  const { responseTimeout } = parts;
+  const { responseTimeout, impair, onFrame } = parts;
   const socket = await connect(streaming, parts).catch((error) => {
     throw new FlowError(step, field, messageOf(error), code);
   });
@@ -331,8 +347,8 @@ export const runStream = async <Encoded>(
     socket.close(1000);
   });
   send(...codec.opening());
-  await nextTurn();
-  const frames = sides.map((side) => ({ side, frame: framesOf(call, side, codec) }));
+  await timeline.turn();
+  const frames = sides.map((side) => ({ side, frame: framesOf(call, side, codec, impair) }));
   /** Waits until a moment of the call, and sends what is due before. */
   const waitFor = async (end: number): Promise<void> => {
     for (let isDue = true; isDue && isOpen(); ) {
@@ -344,13 +360,16 @@ export const runStream = async <Encoded>(
   };
   let isRead = true;
   for (let index = 0; isRead && isOpen(); index++) {
-    await waitFor(from + (index + 1) * frameDuration);
-    isRead = await drained(socket, responseTimeout);
+    const due = from + (index + 1) * frameDuration;
+    await waitFor(due);
+    onFrame?.(Math.max(0, call.talkTime - due));
+    isRead = await drained(socket, responseTimeout, timeline);
     if (isRead && isOpen()) {
       for (const { side, frame } of frames) {
-        send(codec.audio(frame(index), index * frameDuration, side));
+        const encoded = frame(index);
+        if (encoded !== undefined) send(codec.audio(encoded, index * frameDuration, side));
       }
-      await nextTurn();
+      await timeline.turn();
     }
   }
   socket.close(1000);

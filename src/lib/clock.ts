@@ -19,3 +19,28 @@ export const processClock: MediaClock = {
   },
   hold: () => nothing,
 };
+
+/** What a session does, for the figures of a simulated call. */
+export type SessionObservation =
+  | {
+      readonly type: "transcript";
+      readonly who: "agent" | "callee";
+      readonly text: string;
+      readonly final: boolean;
+    }
+  | {
+      readonly type: "tool";
+      readonly name: string;
+      readonly args: unknown;
+      /** Milliseconds that it took. */
+      readonly took: number;
+      readonly isError: boolean;
+    }
+  | { readonly type: "end"; readonly reason: string };
+
+/** A simulated call: its time, and what observes the sessions on its socket. */
+export interface Simulation extends MediaClock {
+  readonly observe: (observation: SessionObservation) => void;
+  /** Called before a session opens a socket of the platform. It throws where time is simulated. */
+  readonly useNetwork: () => void;
+}

@@ -25,6 +25,16 @@ export interface Cut {
 
 const maxCuts = 1_000;
 
+/** The root mean square of samples above which somebody speaks: -45 dBFS. */
+export const speechLevel: number = 32_768 * 10 ** (-45 / 20);
+
+/** Whether somebody speaks in some samples. */
+export const isLoud = (samples: Int16Array): boolean => {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return sum > speechLevel ** 2 * samples.length;
+};
+
 /** What is mixed: the call, or its recording. */
 export interface Mixing {
   readonly sampleRate: number;
@@ -83,6 +93,14 @@ export class Recording {
   /** Some samples of one side. */
   side(name: Side, first: number, count: number, mixing: Mixing): Int16Array {
     return clip(this.#mix([name], first, count, mixing));
+  }
+
+  /** Whether one side speaks between two times, in milliseconds since the answer; of media and second legs too. */
+  isAudible(name: Side, from: number, to: number, now: number): boolean {
+    const { sampleRate } = this;
+    const first = sampleAt(from, sampleRate);
+    const count = sampleAt(to, sampleRate) - first;
+    return isLoud(this.side(name, first, count, { sampleRate, now, all: true }));
   }
 
   /** Some samples of both sides in one channel. */
@@ -159,8 +177,13 @@ export interface CallAudio {
   readonly played: readonly PlayedPiece[];
   /** What applications dropped, in order; the first 1 000. */
   readonly cuts: readonly Cut[];
-  /** One side from the answer on, as 16-bit samples at `sample_rate`. */
-  readonly samples: (side: Side) => Int16Array;
+  /**
+   * One side as 16-bit samples at `sample_rate`.
+   *
+   * @param from - in milliseconds since the answer; 0 by default
+   * @param to - in milliseconds since the answer; `ms` by default, which is the end of what there is
+   */
+  readonly samples: (side: Side, from?: number, to?: number) => Int16Array;
   /**
    * The loudness of one side over time: the greatest amplitude of each interval, from 0 to 1.
    *
@@ -227,7 +250,11 @@ export const audioOf = (recording: Recording, now: number): CallAudio => {
     sample_rate: sampleRate,
     played: playedIn(recording, now),
     cuts: [...recording.cuts],
-    samples: (side) => recording.side(side, 0, count, mixing),
+    samples: (side, from = 0, to = now) => {
+      const first = Math.max(0, sampleAt(from, sampleRate));
+      const end = Math.min(count, sampleAt(to, sampleRate));
+      return recording.side(side, first, Math.max(0, end - first), mixing);
+    },
     peaks: (side, every = 20) => {
       const kept = latestPeaks.get(recording) ?? new Map<Side, Peaks>();
       latestPeaks.set(recording, kept);

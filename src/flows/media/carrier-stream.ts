@@ -134,7 +134,7 @@ export const carrierMedia = (
     let clearedId = 0;
     /** When everything that was sent has been played, if nothing held it up. */
     let playedAt = 0;
-    const clock = socket.clock ?? processClock;
+    const clock = socket.simulation ?? processClock;
     let cancelFlush = () => {};
 
     const receive = createReceiver(codec.decode, verify, clock.hold, {

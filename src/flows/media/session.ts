@@ -1,6 +1,6 @@
 import type { Context } from "../../callbacks/signed-url.ts";
 import { fail, type Rule } from "../../lib/check.ts";
-import { type MediaClock, processClock } from "../../lib/clock.ts";
+import { type MediaClock, processClock, type Simulation } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
 import { type Reporter, reporterOf } from "../../lib/report.ts";
 import type { MediaMessage, Service } from "../../service.ts";
@@ -40,8 +40,8 @@ export interface MediaSocket {
   readonly bufferedAmount?: number;
   /** How binary messages are delivered: set to `"arraybuffer"` with a `service`. */
   binaryType?: string;
-  /** The time of a simulated call, which the sockets of `simulateCall` have. */
-  readonly clock?: MediaClock | undefined;
+  /** The simulated call that it belongs to: the sockets of `simulateCall` have it. */
+  readonly simulation?: Simulation | undefined;
   /** Sends a message: text, and bytes with a service that takes binary audio. */
   send(message: string | Uint8Array<ArrayBuffer>): void;
   /** Closes the socket. */
@@ -249,7 +249,7 @@ export const attach = (
     isOver: () => isOver,
     isFull: () => socket.readyState === 0 || (socket.readyState === 1 && buffered() > maxBuffered),
     buffered,
-    clock: socket.clock ?? processClock,
+    clock: socket.simulation ?? processClock,
   };
 };
 
@@ -431,7 +431,7 @@ export const streamSession = (
   options: StreamOptions = {},
 ): StreamSession => {
   const chunkSize = chunkSizeOf(options);
-  const clock = socket.clock ?? processClock;
+  const clock = socket.simulation ?? processClock;
   const queue = new AudioQueue<Speech>();
   const speeches = new Set<Speech>();
   let sent: Sent[] = [];

@@ -1,0 +1,23 @@
+/**
+ * Simulated calls, for tests: {@link simulateCall} connects an application to a caller who follows a script, on the line of
+ * a carrier, in virtual time, and measures what the caller hears.
+ *
+ * @see docs/simulated-calls.md
+ *
+ * @module
+ */
+
+export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "../emulator/callee.ts";
+export type { CallAudio } from "../emulator/recording/recording.ts";
+export type { LineFaults } from "./line.ts";
+export { type ScriptedAnswer, type ScriptedOptions, scriptedAgent } from "./scripted-agent.ts";
+export {
+  type SimulatedCall,
+  type SimulatedOptions,
+  type SimulatedText,
+  type SimulatedTool,
+  type SimulateOptions,
+  simulateCall,
+  type Trust,
+} from "./simulate-call.ts";
+export type { DeadAir, Detector, Expectation, Segment, Summary, Turn, Utterance } from "./turns.ts";

@@ -1,0 +1,173 @@
+import type { Agent, AgentEvent, AgentMessage, Codec } from "../agents/agent.ts";
+import { hasSpeech } from "../agents/audio/loudness.ts";
+import type { AgentSocket } from "../agents/open-socket.ts";
+import { tone } from "../emulator/recording/track.ts";
+import { isText } from "../lib/check.ts";
+
+/** One thing that a scripted agent does. */
+export type ScriptedAnswer =
+  /** Speaks for so many milliseconds: a tone. */
+  | { readonly ms: number }
+  /** Speaks: 16-bit samples at the rate of the line, 8 000 a second unless the call has another. */
+  | { readonly audio: Int16Array }
+  /** Calls a tool; the next answer follows its result. */
+  | { readonly tool: string; readonly args: unknown };
+
+/** The options of `scriptedAgent`. */
+export interface ScriptedOptions {
+  /**
+   * Milliseconds of silence that end what the callee says.
+   *
+   * @defaultValue 500
+   */
+  readonly patience?: number | undefined;
+  /**
+   * Milliseconds from there to the first sample of an answer.
+   *
+   * @defaultValue 0
+   */
+  readonly think?: number | undefined;
+}
+
+/** The loudness of a scripted agent's tone repeats as often, in samples a second. */
+const hertz = 300;
+
+/** A socket whose other end is the codec itself: what is sent on it comes back. */
+class Loopback implements AgentSocket {
+  readyState = 1;
+  readonly bufferedAmount = 0;
+  readonly #listeners = new Set<(event: { type: string; data: unknown }) => void>();
+
+  send(message: AgentMessage): void {
+    const data = isText(message) ? message : new Uint8Array(message).buffer;
+    for (const listener of this.#listeners) listener({ type: "message", data });
+  }
+
+  close(): void {
+    this.readyState = 3;
+  }
+
+  addEventListener(type: string, listener: (event: { type: string; data: unknown }) => void): void {
+    if (type === "message") this.#listeners.add(listener);
+  }
+
+  removeEventListener(
+    type: string,
+    listener: (event: { type: string; data: unknown }) => void,
+  ): void {
+    if (type === "message") this.#listeners.delete(listener);
+  }
+}
+
+/** The codec of one conversation: the callee's audio is its clock. */
+const scriptedCodec = (
+  answers: readonly ScriptedAnswer[],
+  { patience = 500, think = 0 }: ScriptedOptions,
+  sampleRate: 8000 | 16000,
+): Codec => {
+  const format = { encoding: "pcm", sampleRate } as const;
+  let next = 0;
+  let responses = 0;
+  let calls = 0;
+  /** Whether the callee has spoken since the last answer, and the silence since. */
+  let hasSpoken = false;
+  let silence = 0;
+  /** Milliseconds of input until the answer that is being thought of. */
+  let thinking: number | undefined;
+
+  /** The events of the next answer. */
+  const answer = (): readonly AgentEvent[] => {
+    const given = answers[next++];
+    if (!given) return [];
+    const response = `answer ${++responses}`;
+    if ("tool" in given) {
+      const { tool: name, args } = given;
+      const call = { type: "tool", id: `call ${++calls}`, name, arguments: args } as const;
+      return [call];
+    }
+    const samples =
+      "audio" in given ? given.audio : tone(hertz, sampleRate, 0, (given.ms * sampleRate) / 1000);
+    const audio = new Uint8Array(new Int16Array(samples).buffer);
+    return [
+      { type: "response_started", response },
+      { type: "audio", audio, item: response, response },
+      { type: "response_done", response },
+    ];
+  };
+
+  const listen = (audio: Uint8Array): readonly AgentEvent[] => {
+    const ms = audio.length / (sampleRate / 500);
+    const events: AgentEvent[] = [];
+    if (hasSpeech(audio)) {
+      if (!hasSpoken) events.push({ type: "interrupted" });
+      hasSpoken = true;
+      silence = 0;
+      thinking = undefined;
+      return events;
+    }
+    silence += ms;
+    if (hasSpoken && silence >= patience) {
+      hasSpoken = false;
+      events.push({ type: "speech_stopped" });
+      thinking = think + patience - silence;
+    } else if (thinking !== undefined) thinking -= ms;
+    if (thinking !== undefined && thinking <= 0) {
+      thinking = undefined;
+      events.push(...answer());
+    }
+    return events;
+  };
+
+  const commands: Readonly<Record<string, () => readonly AgentEvent[]>> = {
+    open: () => [{ type: "ready", begins: answers[0] ? "agent" : "callee" }],
+    answer,
+  };
+
+  return {
+    formats: { input: format, output: format },
+    open: () => ["open"],
+    answered: () => ["answer"],
+    encode: (audio) => [audio],
+    decode: (message) => (isText(message) ? (commands[message]?.() ?? []) : listen(message)),
+    interrupted: () => [],
+    toolResult: ({ reply }) => (reply ? ["answer"] : []),
+  };
+};
+
+/**
+ * An agent without a model, for simulated calls: it gives the answers of a list, and opens no network. The first answer
+ * comes when the call is answered, each further one after an utterance of the callee; after a tool's result comes the
+ * next one. It falls silent at the first audible frame of the callee.
+ *
+ * The truth of a response is `patience + think`, the latency of the line both ways, and the rest of a frame of 20 ms.
+ *
+ * @param answers - in order
+ *
+ * @example An agent that greets, and answers half a second after the callee
+ * ```ts
+ * import { scriptedAgent, simulateCall } from "outdial/testing";
+ * import { connectAgent } from "outdial/agents";
+ *
+ * const agent = scriptedAgent([{ ms: 1_000 }, { ms: 2_000 }], { patience: 500 });
+ * const call = await simulateCall({
+ *   app: (socket) => connectAgent(socket, agent),
+ *   caller: [
+ *     { type: "until-quiet" },
+ *     { type: "tone", hertz: 440, ms: 800 },
+ *     { type: "until-quiet" },
+ *     { type: "hangup" },
+ *   ],
+ * });
+ * console.log(call.turns.length, call.response.max); // 1 520
+ * ```
+ * @see docs/simulated-calls.md
+ */
+export const scriptedAgent = (
+  answers: readonly ScriptedAnswer[],
+  options: ScriptedOptions = {},
+): Agent => ({
+  name: "scripted",
+  address: () => ({ url: "wss://agent.test/" }),
+  open: () => new Loopback(),
+  codec: ({ sampleRate }) => scriptedCodec(answers, options, sampleRate),
+});

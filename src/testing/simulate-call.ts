@@ -1,0 +1,477 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { signUrl } from "../callbacks/signed-url.ts";
+import { creator } from "../calls/create.ts";
+import type { Callee, CalleeAct, CalleeCall, CalleeScript } from "../emulator/callee.ts";
+import { type Emulator, emulate } from "../emulator/emulator.ts";
+import type { CallRecord } from "../emulator/history.ts";
+import type { CallAudio } from "../emulator/recording/recording.ts";
+import { type Stream, stream } from "../flows/actions.ts";
+import { flowHandler } from "../flows/handler.ts";
+import type { MediaSocket } from "../flows/media/session.ts";
+import { straight } from "../http/post.ts";
+import { check, fail, isFunction, isRecord, presence } from "../lib/check.ts";
+import { processClock, type SessionObservation, type Simulation } from "../lib/clock.ts";
+import type { Service } from "../service.ts";
+import { impairmentOf, type LineFaults, lineSockets } from "./line.ts";
+import { SimulatedTime } from "./simulated-time.ts";
+import {
+  type DeadAir,
+  type Detector,
+  deadAirOf,
+  energyDetector,
+  overlapOf,
+  type Summary,
+  summaryOf,
+  type Turn,
+  turnsOf,
+  type Utterance,
+} from "./turns.ts";
+
+/** Options of `connectAgent` and `warmAgent` that a simulated line needs: spread them into those of the application. */
+export interface SimulatedOptions {
+  /** The time of the call. */
+  readonly simulation: Simulation;
+  /** The carrier, if the line has one. */
+  readonly service?: Service;
+  /** With a carrier that sends the token of the URL with `start`: the secret that signed it. */
+  readonly secret?: string;
+  /** The same: path and query of the request. */
+  readonly url?: string;
+}
+
+/** The options of `simulateCall`. */
+export interface SimulateOptions {
+  /**
+   * The application: called with the media socket of the answered call, as a server is. It must add its listeners
+   * before it yields, as `connectAgent` does.
+   */
+  readonly app: (socket: MediaSocket, options: SimulatedOptions) => unknown;
+  /** What the caller does: a list of acts, or a function as the emulator's `callee` takes it. */
+  readonly caller: Callee;
+  /**
+   * The carrier whose media protocol the line speaks.
+   *
+   * @defaultValue outdial's own interface
+   */
+  readonly service?: Service | undefined;
+  /**
+   * Faults of the line.
+   *
+   * @defaultValue none
+   */
+  readonly line?: LineFaults | undefined;
+  /**
+   * `"virtual"`: nothing waits, and the figures are exact and the same in each run. `"real"`: time passes, for an agent
+   * behind a network.
+   *
+   * @defaultValue `"virtual"`
+   */
+  readonly time?: "virtual" | "real" | undefined;
+  /**
+   * The longest call, in milliseconds.
+   *
+   * @defaultValue 600 000
+   */
+  readonly maxDuration?: number | undefined;
+  /**
+   * Finds the agent's speech.
+   *
+   * @defaultValue frames of 10 ms above -45 dBFS
+   */
+  readonly detector?: Detector | undefined;
+}
+
+/** A tool call of a simulated call. */
+export interface SimulatedTool {
+  /** The name of the tool. */
+  readonly name: string;
+  /** Its arguments, as the tool got them. */
+  readonly args: unknown;
+  /** When it had its result, in milliseconds since the answer. */
+  readonly ms: number;
+  /** Milliseconds that it took; 0 in virtual time, which stands still meanwhile. */
+  readonly took: number;
+  /** Whether it failed. */
+  readonly isError: boolean;
+}
+
+/** A text of a simulated call, as `onTranscript` gets it. */
+export interface SimulatedText {
+  /** Who said it. */
+  readonly who: "agent" | "callee";
+  /** What was said. */
+  readonly text: string;
+  /** `false` for a piece of a text that comes whole later. */
+  readonly final: boolean;
+  /** When it came, in milliseconds since the answer. */
+  readonly ms: number;
+}
+
+/** How far the figures can be trusted. */
+export interface Trust {
+  /** Whose time it was. */
+  readonly clock: "virtual" | "real";
+  /** How late a frame of the caller's audio was on average, in milliseconds. */
+  readonly lateness: number;
+  /** What found the agent's speech. */
+  readonly detector: string;
+  /** `false` where frames were late by more than 5 ms on average: run it again on a machine that does less. */
+  readonly ok: boolean;
+}
+
+/** A call that was simulated. All times are in milliseconds, since the answer. */
+export interface SimulatedCall {
+  /** One for each utterance of the caller; the agent's first words are none. */
+  readonly turns: readonly Turn[];
+  /** From the answer to the agent's first speech. */
+  readonly firstAudio: Summary;
+  /** The responses of all turns, at the caller's ear. */
+  readonly response: Summary;
+  /** How soon the agent stopped where it should. */
+  readonly stop: Summary;
+  /** The part of all speech in which both spoke, from 0 to 1. */
+  readonly overlap: number;
+  /** Silence of both. */
+  readonly deadAir: DeadAir;
+  /** The tools that the agent called, in order. */
+  readonly tools: readonly SimulatedTool[];
+  /** What was said, in order, where the agent sends texts. */
+  readonly transcript: readonly SimulatedText[];
+  /** How the call ended: for the service, and for the session. */
+  readonly end: {
+    readonly ms: number;
+    readonly reason: string | undefined;
+    readonly session: string | undefined;
+  };
+  /** How far the figures can be trusted. */
+  readonly trust: Trust;
+  /** What both sides heard. */
+  readonly audio: CallAudio;
+}
+
+const millisecondsRule = custom<number>(
+  (value) => typeof value === "number" && value >= 0 && value < 2 ** 31,
+  "must be 0 ms or more",
+);
+
+const part = custom<number>(
+  (value) => typeof value === "number" && value >= 0 && value < 1,
+  "must be 0 or more and below 1",
+);
+
+const decibels = custom<number>(
+  (value) => typeof value === "number" && value <= 0 && value >= -100,
+  "must be -100 to 0 dB",
+);
+
+const SimulateOptionsSchema: GenericSchema<unknown, SimulateOptions> = strictObject(
+  {
+    app: custom<SimulateOptions["app"]>(isFunction, "must be a function"),
+    caller: custom<Callee>(
+      (value) => isFunction(value) || Array.isArray(value),
+      "must be a function or a list",
+    ),
+    service: optional(
+      custom<Service>(
+        (value) => isRecord(value) && isRecord(value.media),
+        "must be a service, such as the one that twilio() makes",
+      ),
+    ),
+    line: optional(
+      strictObject(
+        {
+          latency: optional(millisecondsRule),
+          jitter: optional(millisecondsRule),
+          loss: optional(part),
+          narrowband: optional(custom<boolean>((value) => typeof value === "boolean")),
+          noise: optional(decibels),
+          echo: optional(decibels),
+          seed: optional(custom<number>(Number.isSafeInteger, "must be a whole number")),
+        },
+        presence,
+      ),
+    ),
+    time: optional(
+      custom<"virtual" | "real">(
+        (value) => value === "virtual" || value === "real",
+        'must be "virtual" or "real"',
+      ),
+    ),
+    maxDuration: optional(millisecondsRule),
+    detector: optional(
+      custom<Detector>(
+        (value) => isRecord(value) && isFunction(value.detect),
+        "must have a name and a function detect",
+      ),
+    ),
+  },
+  presence,
+);
+
+/** What the caller says in one act, as far as it has been performed. */
+interface Said {
+  readonly from: number;
+  readonly expect: Utterance["expect"];
+  to: number | undefined;
+}
+
+const expectationOf = (act: CalleeAct): Utterance["expect"] =>
+  ("expect" in act ? act.expect : undefined) ?? "respond";
+
+/** A script that notes when the caller speaks. */
+const noted = (caller: Callee, said: Said[]): CalleeScript =>
+  async function* (call: CalleeCall) {
+    const acts = typeof caller === "function" ? caller(call) : caller;
+    for await (const act of acts) {
+      if (act.type !== "say" && act.type !== "tone") {
+        yield act;
+        continue;
+      }
+      const one: Said = { from: call.ms, expect: expectationOf(act), to: undefined };
+      said.push(one);
+      yield act;
+      one.to = call.ms;
+    }
+  };
+
+/** The utterances, by their first and their last audible sample before any fault of the line. */
+const utterancesOf = (said: readonly Said[], audio: CallAudio): readonly Utterance[] =>
+  said.flatMap(({ from, to = audio.ms, expect }) => {
+    const samples = audio.samples("callee", from, Math.min(to, audio.ms));
+    const heard = energyDetector.detect(samples, audio.sample_rate);
+    const [first] = heard;
+    const last = heard.at(-1);
+    return first && last ? [{ from: from + first.from, to: from + last.to, expect }] : [];
+  });
+
+/** What a session did, and when. */
+interface Observed {
+  readonly ms: number;
+  readonly observation: SessionObservation;
+}
+
+/** The time of the call, and what drives it. */
+interface Time {
+  readonly simulation: Simulation;
+  readonly clock: SimulatedTime["clock"] | undefined;
+  readonly runUntil: (over: Promise<unknown>) => Promise<void>;
+}
+
+const timeOf = (
+  kind: "virtual" | "real",
+  observe: Simulation["observe"],
+  useNetwork: () => never,
+): Time => {
+  if (kind === "real") {
+    const simulation = { ...processClock, observe, useNetwork: () => {} };
+    return {
+      simulation,
+      clock: undefined,
+      runUntil: async (over) => {
+        await over.catch(() => {});
+      },
+    };
+  }
+  const time = new SimulatedTime();
+  return {
+    simulation: { ...time.media, observe, useNetwork },
+    clock: time.clock,
+    runUntil: (over) => time.runUntil(over),
+  };
+};
+
+const secret = "a secret of simulated calls, which nobody else needs";
+const numbers = { from_number: "+12025550199", to_number: "+12025550100" } as const;
+
+/** Frames of 20 ms, as the carriers have them. */
+const frameDuration = 20;
+
+/** The flow that connects the media socket, and the options that its application needs. */
+const mediaOf = async (service: Service | undefined) => {
+  const hasToken = service && "secret" in service.media.optionRules;
+  const ws_url = await signUrl("wss://app.test/media", { secret });
+  const { pathname, search } = new URL(ws_url);
+  const fields: Partial<Stream> = { chunk_size: frameDuration, ...(service && { record: false }) };
+  return {
+    action: stream(ws_url, fields),
+    options: {
+      ...(service && { service }),
+      ...(hasToken && { secret, url: pathname + search }),
+    },
+  };
+};
+
+/** A call that has ended, and what was noted of it. */
+interface Ended {
+  readonly record: CallRecord;
+  readonly audio: CallAudio;
+  readonly said: readonly Said[];
+  readonly observed: readonly Observed[];
+  readonly lateness: number;
+}
+
+const figuresOf = (
+  { record, audio, said, observed, lateness }: Ended,
+  { detector = energyDetector, time = "virtual" }: SimulateOptions,
+): SimulatedCall => {
+  const end = audio.ms;
+  const agent = detector.detect(audio.samples("application"), audio.sample_rate);
+  const utterances = utterancesOf(said, audio);
+  const turns = turnsOf(utterances, agent, end);
+  const of = <T>(select: (observed: Observed) => readonly T[]): readonly T[] =>
+    observed.flatMap(select);
+  const session = observed.find(({ observation }) => observation.type === "end")?.observation;
+  return {
+    turns,
+    firstAudio: summaryOf(agent.slice(0, 1).map(({ from }) => from)),
+    response: summaryOf(turns.flatMap(({ response }) => response ?? [])),
+    stop: summaryOf(turns.flatMap(({ stop }) => stop ?? [])),
+    overlap: overlapOf(utterances, agent),
+    deadAir: deadAirOf([...utterances, ...agent], end),
+    tools: of(({ ms, observation }) => {
+      if (observation.type !== "tool") return [];
+      const { type: _, ...tool } = observation;
+      return [{ ...tool, ms }];
+    }),
+    transcript: of(({ ms, observation }) => {
+      if (observation.type !== "transcript") return [];
+      const { type: _, ...text } = observation;
+      return [{ ...text, ms }];
+    }),
+    end: {
+      ms: end,
+      reason: record.reason,
+      session: session?.type === "end" ? session.reason : undefined,
+    },
+    trust: { clock: time, lateness, detector: detector.name, ok: lateness <= 5 },
+    audio,
+  };
+};
+
+/** @throws {BadParametersException} for what the caller's script or the flow had wrong */
+const checkHistory = ({ history, flow_error }: CallRecord): void => {
+  for (const entry of history) {
+    if (entry.type === "error" && entry.source === "callee") fail("caller", entry.message);
+  }
+  if (flow_error !== undefined) fail("app", `could not be connected: ${flow_error}`);
+};
+
+/**
+ * Calls an application on a simulated line, and measures what a caller would hear: how soon it responds, whether it stops
+ * when it is interrupted, when it talks over the caller. Nobody is called, nothing is sent, and in virtual time nothing
+ * waits: a call of a minute takes a second or two, and has the same figures in each run.
+ *
+ * Time stands still while a tool runs, and while the connector waits for an address, a socket or the verification of
+ * `start`. What else an application waits for takes no time in the call.
+ *
+ * @throws {BadParametersException} when an option or an act of the caller breaks its rule, and when the application opens
+ * a network socket in virtual time: no call was placed. What `app` throws is rethrown
+ *
+ * @example An agent that answers half a second after the caller
+ * ```ts
+ * import { connectAgent } from "outdial/agents";
+ * import { scriptedAgent, simulateCall } from "outdial/testing";
+ *
+ * const agent = scriptedAgent([{ ms: 1_000 }, { ms: 2_000 }]);
+ * const { turns, response, end } = await simulateCall({
+ *   app: (socket) => connectAgent(socket, agent),
+ *   caller: [
+ *     { type: "until-quiet" },
+ *     { type: "tone", hertz: 440, ms: 800 },
+ *     { type: "until-quiet" },
+ *     { type: "hangup" },
+ *   ],
+ * });
+ * console.log(turns.length, response.max, end.session); // 1 520 hung_up
+ * ```
+ * @see docs/simulated-calls.md
+ */
+export const simulateCall = async (options: SimulateOptions): Promise<SimulatedCall> => {
+  const settings = check(SimulateOptionsSchema, () => options, "options");
+  const {
+    app,
+    caller,
+    service,
+    line = {},
+    time: kind = "virtual",
+    maxDuration = 600_000,
+  } = settings;
+  const said: Said[] = [];
+  const observed: Observed[] = [];
+  let usesNetwork = false;
+  let thrown: { readonly error: unknown } | undefined;
+  let emulator: Emulator;
+  let id: string | undefined;
+  const time = timeOf(
+    kind,
+    (observation) => {
+      observed.push({ ms: id === undefined ? 0 : (emulator.audio(id)?.ms ?? 0), observation });
+    },
+    () => {
+      usesNetwork = true;
+      throw new TypeError('a network socket needs time: "real"');
+    },
+  );
+  const { simulation } = time;
+  const media = await mediaOf(service);
+  const flow = flowHandler({
+    dangerouslyAllowUnverified: true,
+    // The emulator's account is one of its own: nobody needs to verify it.
+    ...(service && {
+      service: { ...service, application: { ...service.application, verify: undefined } },
+    }),
+    onAnswer: () => media.action,
+  });
+  const openSocket = lineSockets(line, simulation, (socket) => {
+    try {
+      app(socket, { simulation, ...media.options });
+    } catch (error) {
+      thrown = { error };
+      socket.close(1011);
+    }
+  });
+  const latenesses = { sum: 0, count: 0 };
+  emulator = emulate(
+    {
+      service,
+      fetch: (request) =>
+        new URL(request.url).pathname === "/flow" ? flow(request) : new Response(null),
+      callee: noted(caller, said),
+      onCall: () => ({ outcome: "answer", ringDuration: 0 }),
+      maxDuration,
+      seed: 1,
+    },
+    {
+      clock: time.clock,
+      openSocket,
+      impair: impairmentOf(line),
+      onFrame: (late) => {
+        latenesses.sum += late;
+        latenesses.count++;
+      },
+    },
+  );
+  const { apiKey, fetch } = emulator;
+  const create = creator(straight);
+  const over = (async () => {
+    const call = await create(
+      {
+        ...numbers,
+        flow_url: "https://app.test/flow",
+        status_callback_url: "https://app.test/status",
+      },
+      { apiKey, fetch, service, baseUrl: "https://simulated.test", dangerouslyAllowBrowser: true },
+    );
+    id = call.id;
+    return emulator.ended(call.id);
+  })();
+  await time.runUntil(over);
+  const record = await over;
+  await emulator.close();
+  if (thrown) throw thrown.error;
+  if (usesNetwork) fail("app", 'opens a network socket, which needs time: "real"');
+  checkHistory(record);
+  const audio = emulator.audio(record.id) ?? fail("app", "has ended without audio");
+  const lateness = latenesses.count > 0 ? latenesses.sum / latenesses.count : 0;
+  return figuresOf({ record, audio, said, observed, lateness }, settings);
+};

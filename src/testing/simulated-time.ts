@@ -1,0 +1,164 @@
+import type { Clock, Timeline } from "../emulator/clock.ts";
+import type { MediaClock } from "../lib/clock.ts";
+
+/** Something that is due at a time. */
+interface Due {
+  readonly time: number;
+  /** Of two that are due at the same time, the one that was planned first is called first. */
+  readonly order: number;
+  readonly action: () => void;
+}
+
+const isBefore = (one: Due, other: Due): boolean =>
+  one.time < other.time || (one.time === other.time && one.order < other.order);
+
+/** The next turn of the event loop of the process, without the millisecond that a timer takes on Node. */
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    const immediate: unknown = Reflect.get(globalThis, "setImmediate");
+    if (typeof immediate === "function") immediate(resolve);
+    else setTimeout(resolve);
+  });
+
+/** Midnight of a day, so that the times of a simulated call are the same in each run. */
+const epoch = Date.UTC(2026, 0, 1);
+
+/**
+ * The time of one simulated call, in milliseconds. It jumps to what is due next once everybody has reacted to what
+ * happened before: no global is patched, so that several calls have each a time of their own.
+ */
+export class SimulatedTime {
+  #now = 0;
+  #order = 0;
+  #holds = 0;
+  #due: Due[] = [];
+  #wake = (): void => {};
+
+  /** The time, as the media socket of the application has it. */
+  readonly media: MediaClock = {
+    now: () => this.#now,
+    after: (milliseconds, work) => this.#plan(milliseconds, work),
+    hold: () => this.hold(),
+  };
+
+  /** The same, as the emulator takes it. */
+  readonly clock: Clock = () => new SimulatedTimeline(this);
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Stops the time until the returned function is called. */
+  hold(): () => void {
+    this.#holds++;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holds--;
+      this.#wake();
+    };
+  }
+
+  /** Advances until a promise has settled. */
+  async runUntil(over: Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+      this.#wake();
+    };
+    over.then(end, end);
+    while (!isOver) {
+      await nextTurn();
+      const [next] = this.#due;
+      if (this.#holds > 0 || !next) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+          if (isOver || (this.#holds === 0 && this.#due.length > 0)) resolve();
+        });
+        continue;
+      }
+      this.#due.shift();
+      this.#now = Math.max(this.#now, next.time);
+      next.action();
+    }
+  }
+
+  #plan(milliseconds: number, action: () => void): () => void {
+    const due = { time: this.#now + Math.max(0, milliseconds), order: this.#order++, action };
+    const at = this.#due.findIndex((each) => isBefore(due, each));
+    this.#due.splice(at < 0 ? this.#due.length : at, 0, due);
+    this.#wake();
+    return () => {
+      this.#due = this.#due.filter((each) => each !== due);
+    };
+  }
+}
+
+/** The time of one activity of the emulated call: while it runs and doesn't wait, no time passes. */
+class SimulatedTimeline implements Timeline {
+  readonly #time: SimulatedTime;
+  readonly #waits = new Map<() => void, () => void>();
+  readonly #plans = new Set<() => void>();
+  #release = (): void => {};
+  #isStopped = false;
+
+  constructor(time: SimulatedTime) {
+    this.#time = time;
+  }
+
+  now(): number {
+    return epoch + this.#time.now;
+  }
+
+  async run(work: () => Promise<void>): Promise<void> {
+    this.#release = this.#time.hold();
+    try {
+      await work();
+    } finally {
+      this.#release();
+    }
+  }
+
+  wait(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#isStopped || milliseconds <= 0) return resolve();
+      const wake = () => {
+        cancel();
+        this.#waits.delete(wake);
+        this.#release = this.#time.hold();
+        resolve();
+      };
+      const cancel = this.#time.media.after(milliseconds, wake);
+      this.#waits.set(wake, cancel);
+      this.#release();
+    });
+  }
+
+  after(milliseconds: number, action: () => void): void {
+    if (this.#isStopped) return;
+    const cancel = this.#time.media.after(milliseconds, () => {
+      this.#plans.delete(cancel);
+      action();
+    });
+    this.#plans.add(cancel);
+  }
+
+  skip(): void {
+    for (const wake of [...this.#waits.keys()]) wake();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.skip();
+    for (const cancel of this.#plans) cancel();
+    this.#plans.clear();
+  }
+
+  fork(): Timeline {
+    return new SimulatedTimeline(this.#time);
+  }
+
+  /** Time passes only once the application has responded, so there is nothing to wait for. */
+  async turn(): Promise<void> {}
+}

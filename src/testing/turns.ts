@@ -1,0 +1,219 @@
+import { isLoud, speechLevel } from "../emulator/recording/recording.ts";
+
+/** A stretch of speech, in milliseconds since the answer. */
+export interface Segment {
+  /** Its first audible sample. */
+  readonly from: number;
+  /** The end of its last audible sample. */
+  readonly to: number;
+}
+
+/** Finds speech in 16-bit samples. */
+export interface Detector {
+  /** Its name, for the report. */
+  readonly name: string;
+  /** Returns the stretches of speech, in order, in milliseconds since the first sample. */
+  readonly detect: (samples: Int16Array, sampleRate: number) => readonly Segment[];
+}
+
+/** The samples that are judged together, in ms. */
+const frame = 10;
+
+/** A pause that is shorter belongs to the speech round it, in ms. */
+const pause = 200;
+
+/** A sound that is shorter is none, in ms. */
+const shortest = 20;
+
+/** The first audible sample of some; their number if there is none. */
+const firstAudible = (samples: Int16Array): number => {
+  const at = samples.findIndex((sample) => Math.abs(sample) > speechLevel);
+  return at < 0 ? samples.length : at;
+};
+
+/**
+ * Frames of 10 ms above -45 dBFS; pauses of less than 200 ms belong to the speech, and what is shorter than 20 ms is
+ * left out. Ends are exact to the sample.
+ */
+export const energyDetector: Detector = {
+  name: "energy, -45 dBFS, 10 ms, pauses of 200 ms",
+  detect: (samples, sampleRate) => {
+    const size = (sampleRate * frame) / 1000;
+    const ms = (count: number) => (count * 1000) / sampleRate;
+    const found: { from: number; to: number }[] = [];
+    for (let at = 0; at < samples.length; at += size) {
+      const part = samples.subarray(at, at + size);
+      if (!isLoud(part)) continue;
+      const from = ms(at + firstAudible(part));
+      const to = ms(at + part.length - firstAudible(part.slice().reverse()));
+      const last = found.at(-1);
+      if (last && from - last.to < pause) last.to = to;
+      else found.push({ from, to });
+    }
+    return found.filter(({ from, to }) => to - from >= shortest);
+  },
+};
+
+/** What the agent should do at an utterance of the caller. */
+export type Expectation = "respond" | "stop" | "ignore";
+
+/** What the caller said: its clean samples say when, before any fault of the line. */
+export interface Utterance extends Segment {
+  readonly expect: Expectation;
+}
+
+/** One utterance of the caller, and what the agent did. Times are in milliseconds, since the answer. */
+export interface Turn extends Utterance {
+  /**
+   * From the end of the utterance to the agent's next speech, at the caller's ear. It is negative where the agent cut
+   * in. Absent where none came, and for what the agent should ignore.
+   */
+  readonly response?: number | undefined;
+  /** From the beginning of an utterance that should stop the agent to the end of the agent's speech. */
+  readonly stop?: number | undefined;
+  /** The agent began to speak before the utterance was over. */
+  readonly cutIn?: true | undefined;
+  /** The agent stopped within a second of what it should ignore. */
+  readonly falseStop?: true | undefined;
+  /** The agent began to speak within two seconds of what it should ignore, though it was silent. */
+  readonly spurious?: true | undefined;
+  /** No response came within ten seconds, and before the caller's next words. */
+  readonly missed?: true | undefined;
+}
+
+/** How long a response counts, how quickly a false one stops, and how soon a spurious one begins, in ms. */
+const responseWindow = 10_000;
+const stopWindow = 1_000;
+const spuriousWindow = 2_000;
+
+/** The agent's speech that goes on at a time. */
+const speechAt = (agent: readonly Segment[], ms: number): Segment | undefined =>
+  agent.find(({ from, to }) => from <= ms && to > ms);
+
+const turnOf = ({ from, to, expect }: Utterance, next: number, agent: readonly Segment[]): Turn => {
+  const during = speechAt(agent, from);
+  const following = agent.find((segment) => segment.from > from && segment.from < next);
+  const turn = { from, to, expect };
+  if (expect === "ignore") {
+    const isFalse = during && during.to - from <= stopWindow;
+    const isSpurious = !during && following && following.from - to <= spuriousWindow;
+    return {
+      ...turn,
+      ...(isFalse && { falseStop: true }),
+      ...(isSpurious && { spurious: true }),
+    };
+  }
+  const stop = expect === "stop" && during ? during.to - from : undefined;
+  const response =
+    following && following.from - to <= responseWindow ? following.from - to : undefined;
+  return {
+    ...turn,
+    ...(response !== undefined && { response }),
+    ...(stop !== undefined && { stop }),
+    ...(response !== undefined && response < 0 && { cutIn: true }),
+    ...(response === undefined && { missed: true }),
+  };
+};
+
+/**
+ * What the agent did at each utterance.
+ *
+ * @param agent - its speech, at the caller's ear
+ * @param end - when the call ended, in ms since the answer
+ */
+export const turnsOf = (
+  utterances: readonly Utterance[],
+  agent: readonly Segment[],
+  end: number,
+): readonly Turn[] =>
+  utterances.map((utterance, at) => turnOf(utterance, utterances[at + 1]?.from ?? end, agent));
+
+/** A figure over several values, in milliseconds; every field but `n` is absent where there is too little. */
+export interface Summary {
+  /** How many values there are. */
+  readonly n: number;
+  /** The smallest. */
+  readonly min?: number | undefined;
+  /** The median. */
+  readonly p50?: number | undefined;
+  /** From 20 values on. */
+  readonly p95?: number | undefined;
+  /** From 100 values on. */
+  readonly p99?: number | undefined;
+  /** The greatest. */
+  readonly max?: number | undefined;
+}
+
+/** A percentile by linear interpolation. */
+const percentile = (sorted: readonly number[], part: number): number => {
+  const place = (sorted.length - 1) * part;
+  const low = sorted[Math.floor(place)] ?? 0;
+  const high = sorted[Math.ceil(place)] ?? low;
+  return low + (high - low) * (place - Math.floor(place));
+};
+
+export const summaryOf = (values: readonly number[]): Summary => {
+  const sorted = [...values].sort((one, other) => one - other);
+  const n = sorted.length;
+  if (n === 0) return { n };
+  return {
+    n,
+    min: percentile(sorted, 0),
+    p50: percentile(sorted, 0.5),
+    ...(n >= 20 && { p95: percentile(sorted, 0.95) }),
+    ...(n >= 100 && { p99: percentile(sorted, 0.99) }),
+    max: percentile(sorted, 1),
+  };
+};
+
+/** Milliseconds that two lists of segments have in common. */
+export const common = (some: readonly Segment[], others: readonly Segment[]): number =>
+  some.reduce(
+    (sum, one) =>
+      others.reduce(
+        (inner, other) =>
+          inner + Math.max(0, Math.min(one.to, other.to) - Math.max(one.from, other.from)),
+        sum,
+      ),
+    0,
+  );
+
+const total = (segments: readonly Segment[]): number =>
+  segments.reduce((sum, { from, to }) => sum + to - from, 0);
+
+/** The part of all speech in which both speak, from 0 to 1. */
+export const overlapOf = (caller: readonly Segment[], agent: readonly Segment[]): number => {
+  const both = common(caller, agent);
+  const all = total(caller) + total(agent) - both;
+  return all > 0 ? both / all : 0;
+};
+
+/** Silence of both sides. */
+export interface DeadAir {
+  /** Silences of more than 2 000 ms. */
+  readonly count: number;
+  /** The longest silence, in ms. */
+  readonly longest: number;
+  /** The sum of those of more than 2 000 ms, in ms. */
+  readonly total: number;
+}
+
+/** The shortest silence that a caller notices, in ms. */
+const noticed = 2_000;
+
+/** @param end - of the call, in ms since the answer */
+export const deadAirOf = (segments: readonly Segment[], end: number): DeadAir => {
+  let until = 0;
+  const silences: number[] = [];
+  for (const { from, to } of [...segments].sort((one, other) => one.from - other.from)) {
+    silences.push(from - until);
+    until = Math.max(until, to);
+  }
+  silences.push(end - until);
+  const long = silences.filter((ms) => ms > noticed);
+  return {
+    count: long.length,
+    longest: Math.max(0, ...silences),
+    total: long.reduce((sum, ms) => sum + ms, 0),
+  };
+};
