@@ -16,7 +16,7 @@ export type Send = (url: string, fetch: () => Promise<Response>) => Promise<Resp
 export const straight: Send = (_, fetch) => fetch();
 
 /** The version of this package: that of package.json, as a test compares. */
-const version = "0.1.0";
+export const version = "0.1.0";
 
 const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent);
 

@@ -9,15 +9,21 @@
 
 export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "../emulator/callee.ts";
 export type { CallAudio } from "../emulator/recording/recording.ts";
+export type { CallFigures, SimulatedText, SimulatedTool, Trust } from "./figures.ts";
+export { wav } from "./files.ts";
 export type { LineFaults } from "./line.ts";
+export {
+  type ComparisonRules,
+  compareReports,
+  type Difference,
+  type Report,
+  type ReportOptions,
+} from "./report.ts";
 export { type ScriptedAnswer, type ScriptedOptions, scriptedAgent } from "./scripted-agent.ts";
 export {
   type SimulatedCall,
   type SimulatedOptions,
-  type SimulatedText,
-  type SimulatedTool,
   type SimulateOptions,
   simulateCall,
-  type Trust,
 } from "./simulate-call.ts";
 export type { DeadAir, Detector, Expectation, Segment, Summary, Turn, Utterance } from "./turns.ts";

@@ -12,17 +12,18 @@ import { straight } from "../http/post.ts";
 import { check, fail, isFunction, isRecord, presence } from "../lib/check.ts";
 import { processClock, type SessionObservation, type Simulation } from "../lib/clock.ts";
 import type { Service } from "../service.ts";
+import type { CallFigures } from "./figures.ts";
+import { writeFiles } from "./files.ts";
 import { impairmentOf, type LineFaults, lineSockets } from "./line.ts";
+import { type Report, type ReportOptions, reportOf } from "./report.ts";
+import { pageOf } from "./report-page.ts";
 import { SimulatedTime } from "./simulated-time.ts";
 import {
-  type DeadAir,
   type Detector,
   deadAirOf,
   energyDetector,
   overlapOf,
-  type Summary,
   summaryOf,
-  type Turn,
   turnsOf,
   type Utterance,
 } from "./turns.ts";
@@ -81,72 +82,16 @@ export interface SimulateOptions {
   readonly detector?: Detector | undefined;
 }
 
-/** A tool call of a simulated call. */
-export interface SimulatedTool {
-  /** The name of the tool. */
-  readonly name: string;
-  /** Its arguments, as the tool got them. */
-  readonly args: unknown;
-  /** When it had its result, in milliseconds since the answer. */
-  readonly ms: number;
-  /** Milliseconds that it took; 0 in virtual time, which stands still meanwhile. */
-  readonly took: number;
-  /** Whether it failed. */
-  readonly isError: boolean;
-}
-
-/** A text of a simulated call, as `onTranscript` gets it. */
-export interface SimulatedText {
-  /** Who said it. */
-  readonly who: "agent" | "callee";
-  /** What was said. */
-  readonly text: string;
-  /** `false` for a piece of a text that comes whole later. */
-  readonly final: boolean;
-  /** When it came, in milliseconds since the answer. */
-  readonly ms: number;
-}
-
-/** How far the figures can be trusted. */
-export interface Trust {
-  /** Whose time it was. */
-  readonly clock: "virtual" | "real";
-  /** How late a frame of the caller's audio was on average, in milliseconds. */
-  readonly lateness: number;
-  /** What found the agent's speech. */
-  readonly detector: string;
-  /** `false` where frames were late by more than 5 ms on average: run it again on a machine that does less. */
-  readonly ok: boolean;
-}
-
-/** A call that was simulated. All times are in milliseconds, since the answer. */
-export interface SimulatedCall {
-  /** One for each utterance of the caller; the agent's first words are none. */
-  readonly turns: readonly Turn[];
-  /** From the answer to the agent's first speech. */
-  readonly firstAudio: Summary;
-  /** The responses of all turns, at the caller's ear. */
-  readonly response: Summary;
-  /** How soon the agent stopped where it should. */
-  readonly stop: Summary;
-  /** The part of all speech in which both spoke, from 0 to 1. */
-  readonly overlap: number;
-  /** Silence of both. */
-  readonly deadAir: DeadAir;
-  /** The tools that the agent called, in order. */
-  readonly tools: readonly SimulatedTool[];
-  /** What was said, in order, where the agent sends texts. */
-  readonly transcript: readonly SimulatedText[];
-  /** How the call ended: for the service, and for the session. */
-  readonly end: {
-    readonly ms: number;
-    readonly reason: string | undefined;
-    readonly session: string | undefined;
-  };
-  /** How far the figures can be trusted. */
-  readonly trust: Trust;
-  /** What both sides heard. */
-  readonly audio: CallAudio;
+/** A call that was simulated, and its reports. */
+export interface SimulatedCall extends CallFigures {
+  /** The figures as data, for `compareReports`. */
+  readonly toReport: (options?: ReportOptions) => Promise<Report>;
+  /**
+   * Writes `report.json`, `report.html` and `call.wav` into a folder.
+   *
+   * @throws {BadParametersException} (`placed: "no"`) when they can't be written
+   */
+  readonly report: (folder: string, options?: ReportOptions) => Promise<void>;
 }
 
 const millisecondsRule = custom<number>(
@@ -208,6 +153,12 @@ const SimulateOptionsSchema: GenericSchema<unknown, SimulateOptions> = strictObj
   presence,
 );
 
+/** What the caller did: every act, and when they spoke. */
+interface Noted {
+  readonly acts: CalleeAct[];
+  readonly said: Said[];
+}
+
 /** What the caller says in one act, as far as it has been performed. */
 interface Said {
   readonly from: number;
@@ -218,11 +169,12 @@ interface Said {
 const expectationOf = (act: CalleeAct): Utterance["expect"] =>
   ("expect" in act ? act.expect : undefined) ?? "respond";
 
-/** A script that notes when the caller speaks. */
-const noted = (caller: Callee, said: Said[]): CalleeScript =>
+/** A script that notes what the caller does. */
+const noting = (caller: Callee, { acts: performed, said }: Noted): CalleeScript =>
   async function* (call: CalleeCall) {
     const acts = typeof caller === "function" ? caller(call) : caller;
     for await (const act of acts) {
+      performed.push(act);
       if (act.type !== "say" && act.type !== "tone") {
         yield act;
         continue;
@@ -305,23 +257,23 @@ const mediaOf = async (service: Service | undefined) => {
 interface Ended {
   readonly record: CallRecord;
   readonly audio: CallAudio;
-  readonly said: readonly Said[];
+  readonly noted: Noted;
   readonly observed: readonly Observed[];
   readonly lateness: number;
 }
 
 const figuresOf = (
-  { record, audio, said, observed, lateness }: Ended,
-  { detector = energyDetector, time = "virtual" }: SimulateOptions,
+  { record, audio, noted, observed, lateness }: Ended,
+  { detector = energyDetector, time = "virtual", service, line = {}, caller }: SimulateOptions,
 ): SimulatedCall => {
   const end = audio.ms;
   const agent = detector.detect(audio.samples("application"), audio.sample_rate);
-  const utterances = utterancesOf(said, audio);
+  const utterances = utterancesOf(noted.said, audio);
   const turns = turnsOf(utterances, agent, end);
   const of = <T>(select: (observed: Observed) => readonly T[]): readonly T[] =>
     observed.flatMap(select);
   const session = observed.find(({ observation }) => observation.type === "end")?.observation;
-  return {
+  const figures = {
     turns,
     firstAudio: summaryOf(agent.slice(0, 1).map(({ from }) => from)),
     response: summaryOf(turns.flatMap(({ response }) => response ?? [])),
@@ -345,6 +297,22 @@ const figuresOf = (
     },
     trust: { clock: time, lateness, detector: detector.name, ok: lateness <= 5 },
     audio,
+  };
+  // Of a list all acts, also those that were not reached.
+  const acts = typeof caller === "function" ? noted.acts : caller;
+  const inputs = { service: service?.name, line, time, acts };
+  const toReport = (options: ReportOptions = {}) => reportOf(figures, inputs, options);
+  return {
+    ...figures,
+    toReport,
+    report: async (folder, options) => {
+      const report = await toReport(options);
+      await writeFiles(folder, {
+        "report.json": `${JSON.stringify(report, null, 2)}\n`,
+        "report.html": await pageOf(report, audio),
+        "call.wav": audio.wav(),
+      });
+    },
   };
 };
 
@@ -396,7 +364,7 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
     time: kind = "virtual",
     maxDuration = 600_000,
   } = settings;
-  const said: Said[] = [];
+  const noted: Noted = { acts: [], said: [] };
   const observed: Observed[] = [];
   let usesNetwork = false;
   let thrown: { readonly error: unknown } | undefined;
@@ -436,7 +404,7 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
       service,
       fetch: (request) =>
         new URL(request.url).pathname === "/flow" ? flow(request) : new Response(null),
-      callee: noted(caller, said),
+      callee: noting(caller, noted),
       onCall: () => ({ outcome: "answer", ringDuration: 0 }),
       maxDuration,
       seed: 1,
@@ -473,5 +441,5 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
   checkHistory(record);
   const audio = emulator.audio(record.id) ?? fail("app", "has ended without audio");
   const lateness = latenesses.count > 0 ? latenesses.sum / latenesses.count : 0;
-  return figuresOf({ record, audio, said, observed, lateness }, settings);
+  return figuresOf({ record, audio, noted, observed, lateness }, settings);
 };

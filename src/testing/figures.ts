@@ -1,0 +1,70 @@
+import type { CallAudio } from "../emulator/recording/recording.ts";
+import type { DeadAir, Summary, Turn } from "./turns.ts";
+
+/** A tool call of a simulated call. */
+export interface SimulatedTool {
+  /** The name of the tool. */
+  readonly name: string;
+  /** Its arguments, as the tool got them. */
+  readonly args: unknown;
+  /** When it had its result, in milliseconds since the answer. */
+  readonly ms: number;
+  /** Milliseconds that it took; 0 in virtual time, which stands still meanwhile. */
+  readonly took: number;
+  /** Whether it failed. */
+  readonly isError: boolean;
+}
+
+/** A text of a simulated call, as `onTranscript` gets it. */
+export interface SimulatedText {
+  /** Who said it. */
+  readonly who: "agent" | "callee";
+  /** What was said. */
+  readonly text: string;
+  /** `false` for a piece of a text that comes whole later. */
+  readonly final: boolean;
+  /** When it came, in milliseconds since the answer. */
+  readonly ms: number;
+}
+
+/** How far the figures can be trusted. */
+export interface Trust {
+  /** Whose time it was. */
+  readonly clock: "virtual" | "real";
+  /** How late a frame of the caller's audio was on average, in milliseconds. */
+  readonly lateness: number;
+  /** What found the agent's speech. */
+  readonly detector: string;
+  /** `false` where frames were late by more than 5 ms on average: run it again on a machine that does less. */
+  readonly ok: boolean;
+}
+
+/** The figures of a simulated call. All times are in milliseconds, since the answer. */
+export interface CallFigures {
+  /** One for each utterance of the caller; the agent's first words are none. */
+  readonly turns: readonly Turn[];
+  /** From the answer to the agent's first speech. */
+  readonly firstAudio: Summary;
+  /** The responses of all turns, at the caller's ear. */
+  readonly response: Summary;
+  /** How soon the agent stopped where it should. */
+  readonly stop: Summary;
+  /** The part of all speech in which both spoke, from 0 to 1. */
+  readonly overlap: number;
+  /** Silence of both. */
+  readonly deadAir: DeadAir;
+  /** The tools that the agent called, in order. */
+  readonly tools: readonly SimulatedTool[];
+  /** What was said, in order, where the agent sends texts. */
+  readonly transcript: readonly SimulatedText[];
+  /** How the call ended: for the service, and for the session. */
+  readonly end: {
+    readonly ms: number;
+    readonly reason: string | undefined;
+    readonly session: string | undefined;
+  };
+  /** How far the figures can be trusted. */
+  readonly trust: Trust;
+  /** What both sides heard. */
+  readonly audio: CallAudio;
+}

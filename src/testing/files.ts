@@ -1,0 +1,76 @@
+import type { Voice } from "../emulator/callee.ts";
+import { readWav } from "../emulator/recording/wav.ts";
+import { fail, isText } from "../lib/check.ts";
+
+/** What is needed of a file system. */
+interface FileSystem {
+  readonly readFile: (path: string) => Promise<Uint8Array>;
+  readonly mkdir: (path: string, options: { readonly recursive: true }) => Promise<unknown>;
+  readonly writeFile: (path: string, content: string | Uint8Array) => Promise<unknown>;
+}
+
+/** Named apart from the import, so that no bundler looks for it: the entry runs where there is no file system, too. */
+const fileSystem = "node:fs/promises";
+
+const loadFiles = async (): Promise<FileSystem> => {
+  try {
+    return await import(fileSystem);
+  } catch {
+    return fail(
+      "file",
+      "needs a file system: here, pass bytes to wav, and keep the figures yourself",
+    );
+  }
+};
+
+/**
+ * Reads speech from a WAV of 16-bit PCM: the first channel, at its own rate.
+ *
+ * @param source - the path of a file, or its bytes where there is no file system
+ * @throws {BadParametersException} (`placed: "no"`) when it can't be read, or is no such WAV
+ *
+ * @example A voice from bytes
+ * ```ts
+ * import { wav } from "outdial/testing";
+ *
+ * // 44 bytes of a head, and two samples.
+ * const head = [0x46464952, 40, 0x45564157, 0x20746d66, 16, 0x10001, 8_000, 16_000, 0x100002];
+ * const bytes = new Uint8Array(new Uint32Array([...head, 0x61746164, 4, 0x2_0001]).buffer);
+ * const { audio, sampleRate } = await wav(bytes);
+ * console.log(sampleRate, audio.length); // 8000 2
+ * ```
+ * @see docs/simulated-calls.md
+ */
+export const wav = async (source: string | Uint8Array): Promise<Voice> => {
+  const read = async (path: string) => {
+    const { readFile } = await loadFiles();
+    return readFile(path).catch(() => fail("source", "can't be read"));
+  };
+  const bytes = isText(source) ? await read(source) : source;
+  try {
+    const { samples, sampleRate } = readWav(bytes);
+    return { audio: samples, sampleRate };
+  } catch {
+    return fail("source", "must be a WAV of 16-bit PCM");
+  }
+};
+
+/**
+ * Writes files into a folder, which is made if it is not there.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) when it can't be written
+ */
+export const writeFiles = async (
+  folder: string,
+  contents: Readonly<Record<string, string | Uint8Array>>,
+): Promise<void> => {
+  const { mkdir, writeFile } = await loadFiles();
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const [name, content] of Object.entries(contents)) {
+      await writeFile(`${folder.replace(/\/$/, "")}/${name}`, content);
+    }
+  } catch {
+    fail("folder", "can't be written");
+  }
+};

@@ -1,0 +1,185 @@
+import type { CallAudio } from "../emulator/recording/recording.ts";
+import { base64, utf8 } from "../lib/encoding.ts";
+import type { Report } from "./report.ts";
+import type { Summary, Turn } from "./turns.ts";
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Markup that needs no escaping. */
+interface Markup {
+  readonly markup: string;
+}
+
+type Content = string | number | undefined | Markup | readonly Markup[];
+
+const written = (content: Content): string => {
+  if (content === undefined) return "";
+  if (typeof content === "string" || typeof content === "number")
+    return String(content).replace(/[&<>"']/g, (character) => entities[character] ?? "");
+  return "markup" in content ? content.markup : content.map(({ markup }) => markup).join("");
+};
+
+/** Markup in which every value is text, unless it is markup itself. */
+const html = (strings: TemplateStringsArray, ...values: readonly Content[]): Markup => ({
+  markup: String.raw({ raw: strings.raw }, ...values.map(written)),
+});
+
+const style = `
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --paper: #fff; --line: #d0d7de; --caller: #0969da; --agent: #1a7f37; --bad: #b3261e; --band: #eef2f6 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9aa4af; --paper: #0d1117; --line: #30363d; --caller: #58a6ff; --agent: #3fb950; --bad: #ff8a80; --band: #161b22 } }
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 1100px; padding: 16px; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif }
+h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem }
+.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px }
+svg { display: block; font: 11px system-ui, sans-serif }
+svg text { fill: var(--soft) } .caller { fill: var(--caller) } .agent { fill: var(--agent) }
+.grid { stroke: var(--line) } .band { fill: var(--band) } .cut, .tool { stroke: var(--bad); stroke-width: 2 } .tool { stroke: var(--soft) }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
+th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top }
+.bad { color: var(--bad); font-weight: 600 } .soft { color: var(--soft) }
+audio { width: 100% } code { overflow-wrap: anywhere; white-space: pre-wrap }
+`;
+
+/** Pixels of a second, and of the parts of the picture. */
+const perSecond = 60;
+const top = 24;
+const track = 72;
+const height = top + 2 * track + 40;
+
+/** One side's loudness over time, as a shape round a line. */
+const waveform = (
+  peaks: readonly number[],
+  every: number,
+  middle: number,
+  name: string,
+): Markup => {
+  const x = (at: number) => ((at * every * perSecond) / 1000).toFixed(1);
+  const y = (peak: number, sign: number) =>
+    (middle + sign * Math.max(0.5, peak * (track / 2 - 4))).toFixed(1);
+  const upper = peaks.map((peak, at) => `${x(at)},${y(peak, -1)}`);
+  const lower = peaks.map((peak, at) => `${x(at)},${y(peak, 1)}`).reverse();
+  return html`<polygon class="${name}" points="${[...upper, ...lower].join(" ")}"/>`;
+};
+
+/** A picture of the call: both sides, the turns, what was cut off, and tools, on one axis. */
+const picture = ({ turns, tools, end }: Report, audio: CallAudio): Markup => {
+  const width = Math.ceil((end.ms / 1000) * perSecond) + 20;
+  const every = 20;
+  const x = (ms: number) => ((ms / 1000) * perSecond).toFixed(1);
+  const seconds = Array.from({ length: Math.floor(end.ms / 1000) + 1 }, (_, at) => at);
+  return html`<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="Both sides of the call over time">
+${turns.map(
+  ({ from, to }) =>
+    html`<rect class="band" x="${x(from)}" y="${top}" width="${x(to - from)}" height="${2 * track}"/>`,
+)}
+${seconds.map(
+  (second) =>
+    html`<line class="grid" x1="${x(second * 1000)}" x2="${x(second * 1000)}" y1="${top - 4}" y2="${top + 2 * track}"/><text x="${x(second * 1000)}" y="14">${second} s</text>`,
+)}
+${waveform(audio.peaks("callee", every), every, top + track / 2, "caller")}
+${waveform(audio.peaks("application", every), every, top + track * 1.5, "agent")}
+${audio.cuts.map(
+  ({ at_ms }) =>
+    html`<line class="cut" x1="${x(at_ms)}" x2="${x(at_ms)}" y1="${top + track}" y2="${top + 2 * track}"/>`,
+)}
+${tools.map(
+  ({ ms, name }) =>
+    html`<line class="tool" x1="${x(ms)}" x2="${x(ms)}" y1="${top + 2 * track}" y2="${top + 2 * track + 12}"/><text x="${x(ms)}" y="${top + 2 * track + 26}">${name}</text>`,
+)}
+</svg>`;
+};
+
+const ms = (value: number | undefined): string =>
+  value === undefined ? "–" : `${Math.round(value)} ms`;
+
+const summaryRow = (name: string, { n, min, p50, p95, p99, max }: Summary): Markup =>
+  html`<tr><th scope="row">${name}</th><td>${n}</td><td>${ms(min)}</td><td>${ms(p50)}</td><td>${ms(p95)}</td><td>${ms(p99)}</td><td>${ms(max)}</td></tr>`;
+
+/** The faults of a turn, in words. */
+const faults = (turn: Turn): string =>
+  [
+    turn.cutIn && "the agent cut in",
+    turn.falseStop && "the agent stopped, and should not have",
+    turn.spurious && "the agent answered what it should ignore",
+    turn.missed && "no response",
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+const turnRow = (turn: Turn, at: number): Markup =>
+  html`<tr><th scope="row">${at + 1}</th><td>${ms(turn.from)}</td><td>${ms(turn.to)}</td><td>${turn.expect}</td><td>${ms(turn.response)}</td><td>${ms(turn.stop)}</td><td class="bad">${faults(turn)}</td></tr>`;
+
+const table = (label: string, heads: readonly string[], rows: readonly Markup[]): Markup =>
+  rows.length === 0
+    ? html`<p class="soft">None.</p>`
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+
+/** A report as one page without scripts, which loads nothing. */
+export const pageOf = async (report: Report, audio: CallAudio): Promise<string> => {
+  const { firstAudio, response, stop, turns, tools, transcript, overlap, deadAir, end, trust } =
+    report;
+  const hash = base64(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(style))));
+  const policy = `default-src 'none'; style-src 'sha256-${hash}'; media-src data:; base-uri 'none'; form-action 'none'`;
+  const { markup } = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width">
+<title>A simulated call</title>
+<style>${{ markup: style }}</style>
+</head>
+<body>
+<main>
+<h1>A simulated call</h1>
+<p>${ms(end.ms)}. It ended as <code>${end.session ?? end.reason}</code>. Measured in ${trust.clock} time, at the caller's ear; the agent's speech was found by: ${trust.detector}.</p>
+${trust.ok ? html`` : html`<p class="bad">Frames were late by ${ms(trust.lateness)} on average: don't trust these figures.</p>`}
+<h2 id="picture">The line</h2>
+<p class="soft">Above the caller, below the agent. Grey: the turns of the caller. Red: audio that was cut off.</p>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="picture">${picture(report, audio)}</div>
+<p><audio controls src="data:audio/wav;base64,${base64(audio.wav())}"></audio></p>
+<h2>Figures</h2>
+${table(
+  "Figures",
+  ["", "n", "min", "p50", "p95", "p99", "max"],
+  [
+    summaryRow("First audio", firstAudio),
+    summaryRow("Response", response),
+    summaryRow("Stop", stop),
+  ],
+)}
+<p>Both spoke in ${(overlap * 100).toFixed(1)} % of all speech. The longest silence was ${ms(deadAir.longest)}; ${deadAir.count} lasted longer than 2 s.</p>
+<h2>Turns</h2>
+${table("Turns", ["", "from", "to", "expected", "response", "stop", "faults"], turns.map(turnRow))}
+<h2>Tools</h2>
+${table(
+  "Tools",
+  ["at", "name", "arguments", ""],
+  tools.map(
+    (tool) =>
+      html`<tr><td>${ms(tool.ms)}</td><th scope="row">${tool.name}</th><td><code>${JSON.stringify(tool.args)}</code></td><td class="bad">${tool.isError ? "failed" : ""}</td></tr>`,
+  ),
+)}
+<h2>Transcript</h2>
+${table(
+  "Transcript",
+  ["at", "who", "text"],
+  transcript
+    .filter(({ final }) => final)
+    .map(
+      ({ ms: at, who, text }) =>
+        html`<tr><td>${ms(at)}</td><th scope="row">${who}</th><td>${text}</td></tr>`,
+    ),
+)}
+</main>
+</body>
+</html>
+`;
+  return markup;
+};

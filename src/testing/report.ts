@@ -1,0 +1,204 @@
+import type { CalleeAct } from "../emulator/callee.ts";
+import { version } from "../http/post.ts";
+import { fail, isRecord } from "../lib/check.ts";
+import { hex, utf8 } from "../lib/encoding.ts";
+import type { CallFigures, SimulatedText, SimulatedTool, Trust } from "./figures.ts";
+import type { LineFaults } from "./line.ts";
+import type { DeadAir, Summary, Turn } from "./turns.ts";
+
+/** What a call was simulated with, by which two reports can be compared. */
+export interface Inputs {
+  /** The name of the carrier; outdial's own interface without one. */
+  readonly service: string | undefined;
+  readonly line: LineFaults;
+  readonly time: "virtual" | "real";
+  /** What the caller did. */
+  readonly acts: readonly CalleeAct[];
+}
+
+/** A report of a simulated call, as `report.json` has it. All times are in milliseconds. */
+export interface Report {
+  /** The version of this form. */
+  readonly version: 1;
+  /** The version of this package. */
+  readonly outdial: string;
+  /** A hash of the caller's script and voices, and of the line's faults and seed. */
+  readonly inputs: string;
+  readonly turns: readonly Turn[];
+  readonly firstAudio: Summary;
+  readonly response: Summary;
+  readonly stop: Summary;
+  readonly overlap: number;
+  readonly deadAir: DeadAir;
+  readonly tools: readonly SimulatedTool[];
+  readonly transcript: readonly SimulatedText[];
+  readonly end: CallFigures["end"];
+  readonly trust: Trust;
+}
+
+const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+  hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(new Uint8Array(buffer, byteOffset, byteLength));
+
+/** An act without its samples and its keys, which a report must not have. */
+const shortened = async (act: CalleeAct): Promise<unknown> => {
+  if (act.type === "press") return { type: "press", keys: act.digits.length };
+  if (act.type !== "say") return act;
+  if ("audio" in act) return { type: "say", audio: await digestOf(bytesOf(act.audio)) };
+  const { audio, sampleRate } = act.voice;
+  return { ...act, voice: { sampleRate, audio: await digestOf(bytesOf(audio)) } };
+};
+
+/** The hash of what a call was simulated with. */
+export const hashOf = async ({ acts, ...rest }: Inputs): Promise<string> =>
+  digestOf(utf8(JSON.stringify([rest, await Promise.all(acts.map(shortened))])));
+
+/** What a report leaves out. */
+export interface ReportOptions {
+  /**
+   * Changes each text of the transcript, and each argument of a tool that is a text or has one: reports are committed, and
+   * may hold names.
+   *
+   * @defaultValue they stay as they are
+   */
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
+/** A value whose texts were redacted. */
+const redacted = (value: unknown, redact: (text: string) => string): unknown => {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((each) => redacted(each, redact));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, redacted(field, redact)]),
+  );
+};
+
+/** The report of a call. */
+export const reportOf = async (
+  call: CallFigures,
+  inputs: Inputs,
+  { redact = (text) => text }: ReportOptions,
+): Promise<Report> => {
+  const { turns, firstAudio, response, stop, overlap, deadAir, end, trust } = call;
+  return {
+    version: 1,
+    outdial: version,
+    inputs: await hashOf(inputs),
+    turns,
+    firstAudio,
+    response,
+    stop,
+    overlap,
+    deadAir,
+    tools: call.tools.map((tool) => ({ ...tool, args: redacted(tool.args, redact) })),
+    transcript: call.transcript.map((each) => ({ ...each, text: redact(each.text) })),
+    end,
+    trust,
+  };
+};
+
+/** What a figure may get worse by: both must be exceeded. */
+export interface ComparisonRules {
+  /**
+   * In per cent of the baseline.
+   *
+   * @defaultValue 10
+   */
+  readonly percent?: number | undefined;
+  /**
+   * In milliseconds; for `overlap`, in thousandths.
+   *
+   * @defaultValue 30
+   */
+  readonly floor?: number | undefined;
+}
+
+/** A figure that differs from the baseline's. */
+export interface Difference {
+  /** Its name, such as `response.p50` or `turns.missed`. */
+  readonly figure: string;
+  /** Absent where there is none. */
+  readonly now: number | undefined;
+  readonly baseline: number | undefined;
+}
+
+const count = (turns: readonly Turn[], name: "cutIn" | "falseStop" | "spurious" | "missed") =>
+  turns.filter((turn) => turn[name]).length;
+
+/** The figures that are compared: the greater, the worse. */
+const figuresOf = (report: Report): ReadonlyMap<string, number | undefined> => {
+  const { turns, firstAudio, response, stop, overlap, deadAir, tools } = report;
+  return new Map([
+    ["firstAudio", firstAudio.p50],
+    ["response.p50", response.p50],
+    ["response.p95", response.p95],
+    ["response.max", response.max],
+    ["stop.p50", stop.p50],
+    ["stop.max", stop.max],
+    ["deadAir.longest", deadAir.longest],
+    ["overlap", overlap * 1000],
+    ["deadAir.count", deadAir.count],
+    ["turns.cutIn", count(turns, "cutIn")],
+    ["turns.falseStop", count(turns, "falseStop")],
+    ["turns.spurious", count(turns, "spurious")],
+    ["turns.missed", count(turns, "missed")],
+    ["tools.failed", tools.filter(({ isError }) => isError).length],
+  ]);
+};
+
+/** Figures that are counts: one more is worse, whatever the rules. */
+const counts = /^turns|failed$|count$/;
+
+const isWorse = (
+  figure: string,
+  now: number | undefined,
+  baseline: number | undefined,
+  { percent = 10, floor = 30 }: ComparisonRules,
+): boolean => {
+  if (now === undefined || baseline === undefined) return now !== baseline;
+  const more = now - baseline;
+  if (counts.test(figure)) return more > 0;
+  return more > floor && more > (Math.abs(baseline) * percent) / 100;
+};
+
+/**
+ * The figures that are worse than in a baseline, and those that only one of the two has.
+ *
+ * @param now - the report of this run
+ * @param baseline - an earlier one, such as the committed `report.json`
+ * @throws {BadParametersException} (`placed: "no"`) when the two calls had unlike scripts, voices, lines or seeds, or when
+ * one of them can't be trusted
+ *
+ * @example Refuse a change that makes an agent slower
+ * ```ts
+ * import { compareReports, type Report } from "outdial/testing";
+ *
+ * const check = (now: Report, baseline: Report): void => {
+ *   const worse = compareReports(now, baseline, { percent: 10, floor: 30 });
+ *   if (worse.length > 0) throw new Error(JSON.stringify(worse));
+ * };
+ * console.log(typeof check); // function
+ * ```
+ * @see docs/simulated-calls.md
+ */
+export const compareReports = (
+  now: Report,
+  baseline: Report,
+  rules: ComparisonRules = {},
+): readonly Difference[] => {
+  if (now.version !== 1 || baseline.version !== 1)
+    fail("baseline", "must be a report of version 1");
+  if (now.inputs !== baseline.inputs)
+    fail("baseline", "must be of a call with the same script, voices, line and seed");
+  if (now.trust.detector !== baseline.trust.detector)
+    fail("baseline", "must be measured by the same detector");
+  if (!now.trust.ok || !baseline.trust.ok)
+    fail("baseline", "can't be compared where frames were late: see trust");
+  const before = figuresOf(baseline);
+  return [...figuresOf(now)]
+    .map(([figure, value]) => ({ figure, now: value, baseline: before.get(figure) }))
+    .filter((each) => isWorse(each.figure, each.now, each.baseline, rules));
+};
