@@ -99,6 +99,7 @@ const config: Options = {
     "callbacks/index": "src/callbacks/index.ts",
     "flows/index": "src/flows/index.ts",
     "agents/index": "src/agents/index.ts",
+    "testing/index": "src/testing/index.ts",
     "twilio/index": "src/twilio/index.ts",
     "vonage/index": "src/vonage/index.ts",
     "telnyx/index": "src/telnyx/index.ts",

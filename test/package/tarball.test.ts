@@ -47,6 +47,8 @@ const contents = [
   "dist/start-*.js",
   "dist/telnyx/index.d.ts",
   "dist/telnyx/index.js",
+  "dist/testing/index.d.ts",
+  "dist/testing/index.js",
   "dist/trigger-*.js",
   "dist/twilio/index.d.ts",
   "dist/twilio/index.js",

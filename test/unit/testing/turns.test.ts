@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import {
+  deadAirOf,
+  energyDetector,
+  overlapOf,
+  type Segment,
+  summaryOf,
+  turnsOf,
+  type Utterance,
+} from "../../../src/testing/turns.ts";
+
+/** Samples at 8 kHz: a tone in these stretches, silence elsewhere. */
+const samplesOf = (ms: number, ...tones: readonly (readonly [from: number, to: number])[]) =>
+  Int16Array.from({ length: ms * 8 }, (_, at) =>
+    tones.some(([from, to]) => at >= from * 8 && at < to * 8) ? (at % 2 ? 6_000 : -6_000) : 0,
+  );
+
+const detected = (samples: Int16Array) => energyDetector.detect(samples, 8_000);
+
+describe("the detector", () => {
+  test("finds beginning and end to the sample, wherever a frame begins", () => {
+    expect(detected(samplesOf(1_000, [103, 407]))).toEqual([{ from: 103, to: 407 }]);
+  });
+
+  test("a pause of less than 200 ms belongs to the speech", () => {
+    expect(detected(samplesOf(1_000, [100, 200], [399, 500]))).toEqual([{ from: 100, to: 500 }]);
+    expect(detected(samplesOf(1_000, [100, 200], [400, 500]))).toHaveLength(2);
+  });
+
+  test("a click of less than 20 ms is no speech, nor is noise below -45 dBFS", () => {
+    expect(detected(samplesOf(1_000, [100, 115]))).toEqual([]);
+    expect(detected(Int16Array.from({ length: 8_000 }, (_, at) => (at % 2 ? 180 : -180)))).toEqual(
+      [],
+    );
+  });
+});
+
+const speech = (from: number, to: number): Segment => ({ from, to });
+const utterance = (
+  from: number,
+  to: number,
+  expectation: Utterance["expect"] = "respond",
+): Utterance => ({ from, to, expect: expectation });
+
+/** What of a turn isn't its utterance. */
+const resultOf = (one: Utterance, agent: readonly Segment[], end = 30_000) => {
+  const {
+    from: _,
+    to: __,
+    expect: ___,
+    ...result
+  } = turnsOf([one], agent, end)[0] ?? utterance(0, 0);
+  return result;
+};
+
+describe("a turn that expects a response", () => {
+  test("response: from the end of the utterance to the agent's next speech", () => {
+    expect(resultOf(utterance(1_000, 2_000), [speech(0, 900), speech(2_500, 3_000)])).toEqual({
+      response: 500,
+    });
+  });
+
+  test("it is negative, and a cut-in, where the agent begins before the end", () => {
+    expect(resultOf(utterance(1_000, 2_000), [speech(1_800, 2_900)])).toEqual({
+      response: -200,
+      cutIn: true,
+    });
+  });
+
+  test("speech that went on before is no response", () => {
+    expect(resultOf(utterance(1_000, 2_000), [speech(500, 1_500)])).toEqual({ missed: true });
+  });
+
+  test("what comes after 10 s is none", () => {
+    expect(resultOf(utterance(1_000, 2_000), [speech(12_001, 13_000)])).toEqual({ missed: true });
+  });
+
+  test("what comes after the next utterance has begun belongs to that", () => {
+    const [first, second] = turnsOf(
+      [utterance(1_000, 2_000), utterance(3_000, 4_000)],
+      [speech(4_300, 5_000)],
+      9_000,
+    );
+    expect(first).toMatchObject({ missed: true });
+    expect(second).toMatchObject({ response: 300 });
+  });
+});
+
+describe("a turn that should stop the agent", () => {
+  const stopping = utterance(1_000, 2_000, "stop");
+
+  test("stop: from its beginning to the end of the speech that it interrupted", () => {
+    expect(resultOf(stopping, [speech(0, 1_120), speech(2_700, 3_000)])).toEqual({
+      stop: 120,
+      response: 700,
+    });
+  });
+
+  test("there is none where the agent was silent", () => {
+    expect(resultOf(stopping, [speech(2_700, 3_000)])).toEqual({ response: 700 });
+  });
+
+  test("an agent that talks on has a long one, and misses its response", () => {
+    expect(resultOf(stopping, [speech(0, 7_300)])).toEqual({ stop: 6_300, missed: true });
+  });
+});
+
+describe("a turn that the agent should ignore", () => {
+  const cough = utterance(1_000, 1_150, "ignore");
+
+  test("an agent that talks on, or stays silent, has no fault", () => {
+    expect(resultOf(cough, [speech(0, 5_000)])).toEqual({});
+    expect(resultOf(cough, [])).toEqual({});
+  });
+
+  test("one that stops within a second has stopped falsely", () => {
+    expect(resultOf(cough, [speech(0, 1_200)])).toEqual({ falseStop: true });
+    expect(resultOf(cough, [speech(0, 2_100)])).toEqual({});
+  });
+
+  test("one that was silent and speaks within two seconds has answered a noise", () => {
+    expect(resultOf(cough, [speech(1_900, 2_500)])).toEqual({ spurious: true });
+    expect(resultOf(cough, [speech(3_200, 4_000)])).toEqual({});
+  });
+});
+
+test("a summary has no figure that its values can't carry", () => {
+  expect(summaryOf([])).toEqual({ n: 0 });
+  expect(summaryOf([3, 1])).toEqual({ n: 2, min: 1, p50: 2, max: 3 });
+  const values = Array.from({ length: 100 }, (_, at) => at + 1);
+  expect(summaryOf(values.slice(0, 19))).not.toHaveProperty("p95");
+  expect(summaryOf(values.slice(0, 20)).p95).toBeCloseTo(19.05);
+  expect(summaryOf(values.slice(0, 99))).not.toHaveProperty("p99");
+  expect(summaryOf(values).p99).toBeCloseTo(99.01);
+});
+
+test("overlap is the part of all speech in which both speak", () => {
+  expect(overlapOf([speech(0, 1_000)], [speech(800, 1_800)])).toBeCloseTo(200 / 1_800);
+  expect(overlapOf([], [])).toBe(0);
+});
+
+test("dead air is silence of both, also at the beginning and the end", () => {
+  expect(deadAirOf([speech(2_500, 3_000), speech(2_800, 4_000)], 9_000)).toEqual({
+    count: 2,
+    longest: 5_000,
+    total: 7_500,
+  });
+});
