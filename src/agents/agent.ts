@@ -1,4 +1,5 @@
 import type { AudioFormat } from "./audio/resample.ts";
+import type { OpenSocket } from "./open-socket.ts";
 
 /** A message on the agent's socket: text or binary. */
 export type AgentMessage = string | Uint8Array<ArrayBuffer>;
@@ -245,6 +246,8 @@ export interface Agent {
   readonly tools?: Tools | undefined;
   /** Returns its endpoint; called each time a socket is opened. */
   readonly address: () => Address | Promise<Address>;
+  /** Opens its socket, where the option `open` doesn't: an agent without a network has a socket of its own. */
+  readonly open?: OpenSocket | undefined;
   /** Begins a conversation on a line. */
   readonly codec: (line: LineFormat) => Codec;
 }

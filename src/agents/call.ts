@@ -2,7 +2,7 @@ import { Playback, type PlaybackLine } from "../flows/media/playback.ts";
 import { withoutThrowing } from "../lib/check.ts";
 import type { Reporter } from "../lib/report.ts";
 import type { Timers } from "../lib/timers.ts";
-import type { AgentEvent, Cut, ToolCall, ToolResult, Tools } from "./agent.ts";
+import type { AgentEvent, Cut, ToolCall, ToolResult, Tools, Transcript } from "./agent.ts";
 import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, isFormat } from "./audio/resample.ts";
 import type { Connection, ConnectionEnd } from "./connection.ts";
@@ -78,7 +78,7 @@ export const createCall = (
   let pendingHangup: ToolCall | undefined;
   /** Whether audible audio or a tool call has come of the last response that has begun. */
   let hasOutput: boolean | undefined;
-  /** When the last audible audio is played, by `performance.now()`. */
+  /** When the last audible audio is played, by the clock. */
   let audibleUntil = Number.NEGATIVE_INFINITY;
   /** Whether the agent reports when the callee has finished. */
   let reportsStop = false;
@@ -112,15 +112,22 @@ export const createCall = (
     if (hangup) answer(hangup, "The callee spoke: the call goes on.", true);
   };
 
-  const tools = createToolRunner(given, limits.toolTimeout, {
-    onResult: (result, took) => {
-      meter.toolCalled(tools.has(result.name) ? result.name : "unknown", took, result.isError);
-      sendResult(result);
-      talk?.watchdog.expect();
-      sendDue();
+  const tools = createToolRunner(
+    given,
+    limits.toolTimeout,
+    {
+      onResult: (result, took, args) => {
+        const { name, isError } = result;
+        timers.observe({ type: "tool", name, args, took, isError });
+        meter.toolCalled(tools.has(result.name) ? result.name : "unknown", took, result.isError);
+        sendResult(result);
+        talk?.watchdog.expect();
+        sendDue();
+      },
+      onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
     },
-    onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
-  });
+    timers,
+  );
 
   /**
    * Sends what is due of the agent's codec, once the agent may speak: nobody is talked over.
@@ -128,7 +135,7 @@ export const createCall = (
    * @param delay - of what is tried again, after the agent's own audio
    */
   const sendDue = (delay = 0): void => {
-    const now = performance.now();
+    const now = timers.now();
     const afterAudio = delay && Math.max(0, playback.until - now) + delay;
     const wait = Math.max(afterAudio, input.silentAt() - now);
     if (wait > 0) timers.set("due", wait, sendDue);
@@ -148,9 +155,14 @@ export const createCall = (
     whenPlayed(playback, timers, () => end(reason));
   };
 
+  const passOn = (transcript: Transcript): void => {
+    timers.observe({ type: "transcript", ...transcript });
+    call(options.onTranscript, transcript);
+  };
+
   /** Passes on the texts of what was cut off. */
   const markCuts = (cuts: readonly Cut[]): void => {
-    for (const mark of transcripts.cut(cuts)) call(options.onTranscript, mark);
+    for (const mark of transcripts.cut(cuts)) passOn(mark);
   };
 
   const onReady = (begins: "agent" | "callee" = "agent"): void => {
@@ -207,7 +219,7 @@ export const createCall = (
   /** In one turn of the event loop: silences the line first, and then sends the interruption to the agent. */
   const onInterrupted = (at: number): void => {
     const cuts = talk?.output.clear() ?? [];
-    const took = performance.now() - at;
+    const took = timers.now() - at;
     connection.send("interrupted", (codec) => codec.interrupted(cuts));
     // It could not be sent, which has ended the session.
     if (connection.isOver) return;
@@ -237,7 +249,7 @@ export const createCall = (
         input.speech(false);
       }
     }
-    call(options.onTranscript, transcripts.add(transcript, playback.isCancelled(response)));
+    passOn(transcripts.add(transcript, playback.isCancelled(response)));
   };
 
   const onTool = (event: EventOf<"tool">): void => {

@@ -1,8 +1,9 @@
 import type { MediaEvent } from "../flows/media/session.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
+import { type MediaClock, processClock } from "../lib/clock.ts";
 import type { Address, Agent, AgentEvent, AgentMessage, Codec, LineFormat } from "./agent.ts";
 import { AgentException, type AgentProblem } from "./exception.ts";
-import { type AgentSocket, connect, type OpenSocket, release } from "./open-socket.ts";
+import { type AgentSocket, connect, type OpenSocket, openSocket, release } from "./open-socket.ts";
 import { meaningOf } from "./refusals.ts";
 
 /** The longest message that is decoded, in bytes or characters: more than a minute of audio. */
@@ -37,7 +38,7 @@ export type ConnectionEnd =
 
 /** What a connection calls. */
 export interface ConnectionListener {
-  /** An event of the agent, and when its message came, by `performance.now()`. */
+  /** An event of the agent, and when its message came, by its clock. */
   readonly onEvent: (event: AgentEvent, at: number) => void;
   /** A message of any kind has come. */
   readonly onMessage: () => void;
@@ -111,15 +112,25 @@ export class Connection {
   /** Whether its last response has not failed; nothing before the agent is ready. */
   #isWell: boolean | undefined;
   #sentAt = 0;
-  #keepAliveTimer: ReturnType<typeof setTimeout> | undefined;
+  #cancelKeepAlive: (() => void) | undefined;
+  readonly #clock: MediaClock;
 
-  constructor(agent: Agent, line: LineFormat, open: OpenSocket) {
+  /** @param given - opens the socket, in the place of the agent's own function or the platform's */
+  constructor(
+    agent: Agent,
+    line: LineFormat,
+    given: OpenSocket | undefined,
+    clock: MediaClock = processClock,
+  ) {
+    this.#clock = clock;
+    const open = given ?? agent.open ?? openSocket;
     this.#codec = withoutThrowing(() => agent.codec(line));
     if (!this.#codec) {
       this.fail("codec");
       return;
     }
     const address = async () => {
+      if (open === openSocket) clock.useNetwork();
       const found = await agent.address();
       this.#secrets = secretsOf(found);
       return found;
@@ -130,10 +141,12 @@ export class Connection {
       socket.addEventListener("close", this.#onClose);
       socket.addEventListener("error", this.#onClose);
     };
-    connect(address, open, this.#over.signal, attach).then(
-      (socket) => this.#onOpen(socket),
-      (error) => this.#onFailed(error),
-    );
+    connect(address, open, this.#over.signal, attach)
+      .then(
+        (socket) => this.#onOpen(socket),
+        (error) => this.#onFailed(error),
+      )
+      .finally(clock.hold());
   }
 
   get isOver(): boolean {
@@ -197,7 +210,7 @@ export class Connection {
       for (const message of messages) socket.send(message);
       return socket.bufferedAmount ?? 0;
     });
-    if (messages.length > 0) this.#sentAt = performance.now();
+    if (messages.length > 0) this.#sentAt = this.#clock.now();
     if (buffered === undefined) this.#finish("agent_lost");
     else if (buffered > maxBuffered) this.#finish("agent_stalled");
   }
@@ -239,14 +252,14 @@ export class Connection {
   }
 
   readonly #onMessage = ({ data }: MediaEvent): void => {
-    const at = performance.now();
+    const at = this.#clock.now();
     this.#listener?.onMessage();
     try {
       const message = messageOf(data);
       for (const event of this.#codec?.decode(message) ?? []) {
         if (event.type === "send") this.#write(event.messages);
         else {
-          if (event.type === "ready" && !this.#keepAliveTimer) this.#keepAlive();
+          if (event.type === "ready" && !this.#cancelKeepAlive) this.#keepAlive();
           if (event.type === "ready" || event.type === "audio") this.#isWell = true;
           else if (event.type === "response_done") this.#isWell = event.outcome !== "failed";
           const checked = checkEvent(event);
@@ -278,7 +291,7 @@ export class Connection {
 
   #release(): void {
     if (this.isOver) return;
-    clearTimeout(this.#keepAliveTimer);
+    this.#cancelKeepAlive?.();
     this.#over.abort();
     const socket = this.#socket;
     if (!socket) return;
@@ -294,10 +307,10 @@ export class Connection {
   #keepAlive(): void {
     const { after, message } = this.read(({ keepAlive }) => ({ ...keepAlive })) ?? {};
     if (!after || !message || this.isOver) return;
-    const rest = this.#sentAt + after - performance.now();
+    const rest = this.#sentAt + after - this.#clock.now();
     if (rest <= 0) this.#write([message]);
     if (this.isOver) return;
     const wait = Math.min(Math.max(minInterval, rest > 0 ? rest : after), maxInterval);
-    this.#keepAliveTimer = setTimeout(() => this.#keepAlive(), wait);
+    this.#cancelKeepAlive = this.#clock.after(wait, () => this.#keepAlive());
   }
 }

@@ -30,7 +30,7 @@ export interface InboundAudio {
   readonly speech: (isSpeaking?: boolean) => void;
   /** The agent responds to what the callee has said. */
   readonly answered: () => void;
-  /** When the callee has finished and the agent had time to respond, by `performance.now()`. */
+  /** When the callee has finished and the agent had time to respond, by the clock. */
   readonly silentAt: () => number;
 }
 
@@ -71,7 +71,7 @@ export const createInboundAudio = (
       meter.audio.input += ms;
       frameMs = ms || frameMs;
       quietMs = isSound ? 0 : quietMs + ms;
-      if (isSound) soundAt = performance.now();
+      if (isSound) soundAt = timers.now();
       if (send) {
         send(bytes);
         watchGap();
@@ -91,7 +91,7 @@ export const createInboundAudio = (
       watchGap();
     },
     speech: (isSpeaking) => {
-      noticedAt = performance.now();
+      noticedAt = timers.now();
       if (isSpeaking === undefined) return;
       isSpeech = isSpeaking;
       if (!isSpeaking) quietMs = Number.POSITIVE_INFINITY;

@@ -1,3 +1,5 @@
+import { type MediaClock, processClock } from "../lib/clock.ts";
+
 /** The figures of a tool. */
 export interface ToolMetrics {
   /** Calls of it. */
@@ -43,6 +45,7 @@ export interface SessionMetrics {
 
 /** Counts one session. */
 export class Meter {
+  readonly #clock: MediaClock;
   #startedAt = 0;
   #firstAudio: number | undefined;
   readonly interruptions = { count: 0, slowest: 0, truncated: 0 };
@@ -50,12 +53,21 @@ export class Meter {
   readonly audio = { input: 0, inputLost: 0, dropped: 0 };
   readonly #tools: Record<string, ToolMetrics> = Object.create(null);
 
+  constructor(clock: MediaClock = processClock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds since the start of the stream. */
+  get ms(): number {
+    return this.#clock.now() - this.#startedAt;
+  }
+
   started(): void {
-    this.#startedAt = performance.now();
+    this.#startedAt = this.#clock.now();
   }
 
   sent(late: number): void {
-    this.#firstAudio ??= performance.now() - this.#startedAt;
+    this.#firstAudio ??= this.ms;
     this.messages.sent++;
     if (late > 0) this.messages.late++;
     this.messages.latest = Math.max(this.messages.latest, late);

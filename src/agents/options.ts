@@ -3,6 +3,7 @@ import type { MediaOther, MediaStart } from "../flows/media/messages.ts";
 import { chunkSizeRule, type StreamOptions } from "../flows/media/session.ts";
 import type { StartChecks } from "../flows/media/signed-start.ts";
 import { fail, isFunction, isRecord, type Rule } from "../lib/check.ts";
+import type { MediaClock } from "../lib/clock.ts";
 import type { Transcript } from "./agent.ts";
 import type { ConnectionEnd } from "./connection.ts";
 import type { SessionMetrics } from "./metrics.ts";
@@ -111,6 +112,8 @@ export interface SessionOptions extends StreamOptions {
   readonly toolTimeout?: number | undefined;
   /** Opens the agent's socket, instead of the runtime's own WebSocket. */
   readonly open?: OpenSocket | undefined;
+  /** The time of a simulated call: `simulateCall` passes it to the application. */
+  readonly simulation?: MediaClock | undefined;
 }
 
 /** The limits of a session, and the most audio in a message, in ms. */
@@ -179,6 +182,7 @@ const sessionRules: OptionRules<Omit<SessionOptions, keyof StartChecks>> = {
   silenceTimeout: durationRule,
   toolTimeout: durationRule,
   open: functionRule,
+  simulation: objectRule,
   chunkSize: chunkSizeRule,
   service: objectRule,
   form: [(value) => value === "flat" || value === "nested", 'must be "flat" or "nested"'],

@@ -36,7 +36,7 @@ export const createOutput = (
       if (playback.isCancelled(response)) return audio.length / bytesPerMs(from);
       const bytes = converter.push(audio, item !== last?.item);
       last = { item, response };
-      const isBehind = playback.isEnding || playback.until - performance.now() > maxBacklog;
+      const isBehind = playback.isEnding || playback.left > maxBacklog;
       const kept =
         isContinuous && isBehind ? withoutSilence(bytes, bytesPerMs(to) * stretch) : bytes;
       const removed = (bytes.length - kept.length) / bytesPerMs(to);

@@ -1,8 +1,15 @@
 import { fail, isFunction, isRecord } from "../lib/check.ts";
+import { type MediaClock, processClock } from "../lib/clock.ts";
 import type { Agent, LineFormat } from "./agent.ts";
 import { Connection } from "./connection.ts";
-import { type OpenSocket, openSocket } from "./open-socket.ts";
-import { checkOptions, durationRule, functionRule, type OptionRules } from "./options.ts";
+import type { OpenSocket } from "./open-socket.ts";
+import {
+  checkOptions,
+  durationRule,
+  functionRule,
+  objectRule,
+  type OptionRules,
+} from "./options.ts";
 import { checkTools } from "./tools.ts";
 
 /** The options of `warmAgent`. */
@@ -15,6 +22,8 @@ export interface WarmOptions extends LineFormat {
   readonly timeout?: number | undefined;
   /** Opens the agent's socket, instead of the runtime's own WebSocket. */
   readonly open?: OpenSocket | undefined;
+  /** The time of a simulated call: `simulateCall` passes it to the application. */
+  readonly simulation?: MediaClock | undefined;
 }
 
 /** An agent that is connected while the telephone still rings. One call can take it. */
@@ -47,6 +56,7 @@ const rules: OptionRules<WarmOptions> = {
   sampleRate: [(value) => value === 8000 || value === 16_000, "must be 8000 or 16000"],
   timeout: durationRule,
   open: functionRule,
+  simulation: objectRule,
 };
 
 /**
@@ -73,20 +83,20 @@ const rules: OptionRules<WarmOptions> = {
 export const warmAgent = (agent: Agent, options: WarmOptions): WarmAgent => {
   agentOf(agent);
   checkOptions(options, rules);
-  const { sampleRate, timeout = 90_000, open = openSocket } = options;
+  const { sampleRate, timeout = 90_000, open, simulation = processClock } = options;
   if (sampleRate === undefined) fail("sampleRate", "is missing");
-  const connection = new Connection(agent, { sampleRate }, open);
+  const connection = new Connection(agent, { sampleRate }, open, simulation);
   const take = () => {
-    clearTimeout(timer);
+    cancel();
     connections.delete(warm);
     return connection;
   };
   const close = () => {
     if (connections.has(warm)) take().close();
   };
-  const timer = setTimeout(close, timeout);
-  connection.over.addEventListener("abort", () => clearTimeout(timer));
-  if (connection.isOver) clearTimeout(timer);
+  const cancel = simulation.after(timeout, close);
+  connection.over.addEventListener("abort", cancel);
+  if (connection.isOver) cancel();
   const warm: WarmAgent = { agent, close };
   connections.set(warm, take);
   return warm;

@@ -2,13 +2,13 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
 import { type AudioFrame, type MediaSocket, streamOf } from "../flows/media/session.ts";
 import { withoutThrowing } from "../lib/check.ts";
+import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
 import { createTimers } from "../lib/timers.ts";
 import type { Agent } from "./agent.ts";
 import { type Call, createCall } from "./call.ts";
 import { Connection } from "./connection.ts";
 import { Meter, type SessionMetrics } from "./metrics.ts";
-import { openSocket } from "./open-socket.ts";
 import { type EndReason, limitsOf, type SessionEnd, type SessionOptions } from "./options.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
 
@@ -40,8 +40,9 @@ export const createSession = (
   const options = { ...givenOptions };
   const reporter = reporterOf(options.onError);
   const { report, call } = reporter;
-  const meter = new Meter();
-  const timers = createTimers();
+  const clock = socket.simulation ?? options.simulation ?? processClock;
+  const meter = new Meter(clock);
+  const timers = createTimers(clock);
   let isOver = false;
   /** The call, once the stream has started. */
   let started: Call | undefined;
@@ -61,6 +62,7 @@ export const createSession = (
     const metrics = meter.metrics;
     call(options.onMetrics, metrics);
     call(options.onEnd, { reason, metrics });
+    clock.observe({ type: "end", reason });
     resolveEnded({ reason, metrics });
   };
 
@@ -72,7 +74,7 @@ export const createSession = (
     timers.set("duration", limits.maxDuration, () => end("too_long"));
     timers.set("agent", limits.agentTimeout, () => end("agent_slow"));
     taken ??= takeConnection(given);
-    const connection = taken ?? new Connection(agent, { sampleRate }, options.open ?? openSocket);
+    const connection = taken ?? new Connection(agent, { sampleRate }, options.open, clock);
     const tools = agent.tools ?? {};
     started = createCall(media, connection, {
       tools,

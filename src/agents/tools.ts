@@ -1,5 +1,6 @@
 import { withDeadline } from "../http/deadline.ts";
 import { fail, isRecord, isText, textRule, withoutThrowing } from "../lib/check.ts";
+import { type MediaClock, processClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { Tool, ToolCall, ToolResult, Tools } from "./agent.ts";
 import { functionRule, type OptionRules, shownName } from "./options.ts";
@@ -137,7 +138,7 @@ export const runTool = async (
 /** Whom the tools of a session call. */
 export interface ToolListener {
   /** A call has its result. */
-  readonly onResult: (result: ToolResult, took: number) => void;
+  readonly onResult: (result: ToolResult, took: number, args: unknown) => void;
   /** What went wrong in it; whether the tool itself threw it. */
   readonly onError: (error: unknown, isThrown: boolean) => void;
 }
@@ -162,13 +163,14 @@ export const createToolRunner = (
   tools: Tools,
   timeout: number,
   { onResult, onError }: ToolListener,
+  clock: MediaClock = processClock,
 ): ToolRunner => {
   /** The agent's id of each running call, which need not be unique. */
   const running = new Map<AbortController, string>();
-  const finish = ({ id, name }: ToolCall, took: number, outcome: ToolOutcome) => {
+  const finish = ({ id, name, arguments: args }: ToolCall, took: number, outcome: ToolOutcome) => {
     const { output, isError, error, isThrown = false } = outcome;
     if (isError) onError(error, isThrown);
-    onResult({ id, name, output, isError, reply: true }, took);
+    onResult({ id, name, output, isError, reply: true }, took, args);
   };
   const abort = (controller: AbortController) => {
     running.delete(controller);
@@ -184,10 +186,12 @@ export const createToolRunner = (
         return;
       }
       const controller = new AbortController();
-      const startedAt = performance.now();
+      const startedAt = clock.now();
+      const release = clock.hold();
       running.set(controller, call.id);
       const outcome = await runTool(call, tools, timeout, controller.signal);
-      if (running.delete(controller)) finish(call, performance.now() - startedAt, outcome);
+      if (running.delete(controller)) finish(call, clock.now() - startedAt, outcome);
+      release();
     },
     cancel: (id) => {
       for (const [controller, each] of running) if (each === id) abort(controller);

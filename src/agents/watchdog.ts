@@ -11,7 +11,7 @@ const betweenWords = 1000;
 
 /** What a watchdog reads, and what it calls. */
 export interface WatchdogListener {
-  /** When the playback of the agent's audio ends, by `performance.now()`. */
+  /** When the playback of the agent's audio ends, by the clock. */
   readonly until: () => number;
   /** Whether more of a response may come. */
   readonly isOpen: () => boolean;
@@ -64,7 +64,7 @@ export const createWatchdog = (
   let expected: Expectation = "nothing";
   /** Milliseconds that count, and up to when. */
   let passed = 0;
-  let countedUntil = performance.now();
+  let countedUntil = timers.now();
   /** Milliseconds that had counted before the last output. */
   let passedBefore = 0;
   /** The callee speaks until then, and for how long after each sound, in ms. */
@@ -75,7 +75,7 @@ export const createWatchdog = (
   let soundMs = 0;
 
   const count = () => {
-    const now = performance.now();
+    const now = timers.now();
     if (expected === "nothing" && !isOpen()) passed = 0;
     else if (!isBusy()) passed += Math.max(0, now - Math.max(countedUntil, until(), speechUntil));
     countedUntil = now;
@@ -92,7 +92,7 @@ export const createWatchdog = (
   const setSpeech = (milliseconds: number) => {
     count();
     afterSound = milliseconds;
-    speechUntil = performance.now() + milliseconds;
+    speechUntil = timers.now() + milliseconds;
   };
   const expect = (what: Expectation = "response", alreadyPassed = 0) => {
     if (expected === "response") return;
@@ -124,7 +124,7 @@ export const createWatchdog = (
       if (!isAnswer) expect("response", before);
     },
     speech: () => {
-      noticedAt = performance.now();
+      noticedAt = timers.now();
       setSpeech(half);
       expect();
     },
@@ -134,7 +134,7 @@ export const createWatchdog = (
     },
     transcript: () => {
       // It may come late, or be of speech during the agent's own: then no response is expected.
-      if (until() > performance.now()) return;
+      if (until() > timers.now()) return;
       setSpeech(betweenWords);
       expect();
     },
@@ -143,7 +143,7 @@ export const createWatchdog = (
     },
     sound: (ms) => {
       // No response is expected to speech during the agent's own.
-      const now = performance.now();
+      const now = timers.now();
       if (until() > now) return;
       if (afterSound > 0 && now - noticedAt < maxSpeech * limit) setSpeech(afterSound);
       soundMs += ms;

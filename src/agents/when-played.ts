@@ -14,7 +14,7 @@ const interval = 250;
  * Calls a function once everything was played, or should have been long ago.
  *
  * @param isWanted - whether it still is to be called
- * @param silentAt - when the callee is silent, by `performance.now()`: it isn't called before
+ * @param silentAt - when the callee is silent, by the clock: it isn't called before
  */
 export const whenPlayed = (
   playback: Playback,
@@ -23,21 +23,21 @@ export const whenPlayed = (
   isWanted: () => boolean = () => true,
   silentAt: () => number = () => 0,
 ): void => {
-  const from = performance.now();
+  const from = timers.now();
   const finish = () => {
     if (isWanted()) work();
   };
   const giveUp = () => {
-    const late = performance.now() - Math.max(from, playback.until);
+    const late = timers.now() - Math.max(from, playback.until);
     if (late >= maxGap) playback.endAll();
     if (late >= maxDelay) finish();
     else if (isWanted()) timers.set("late", interval, giveUp);
   };
   const wait = () => {
-    const pause = silentAt() - performance.now();
+    const pause = silentAt() - timers.now();
     if (pause > 0) timers.set("pause", pause, wait);
     else if (isWanted()) {
-      playback.played().then(() => (silentAt() > performance.now() ? wait() : finish()));
+      playback.played().then(() => (silentAt() > timers.now() ? wait() : finish()));
     }
   };
   giveUp();

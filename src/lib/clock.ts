@@ -1,25 +1,3 @@
-/** The time of a media socket: that of the process, or of a simulated call. */
-export interface MediaClock {
-  /** Milliseconds since a moment of its own. */
-  readonly now: () => number;
-  /** Calls a function after some milliseconds; returns what cancels that. */
-  readonly after: (milliseconds: number, work: () => void) => () => void;
-  /** Stops simulated time until the returned function is called; the time of the process passes all the same. */
-  readonly hold: () => () => void;
-}
-
-const nothing = (): void => {};
-
-/** The time of the process. */
-export const processClock: MediaClock = {
-  now: () => performance.now(),
-  after: (milliseconds, work) => {
-    const timer = setTimeout(work, milliseconds);
-    return () => clearTimeout(timer);
-  },
-  hold: () => nothing,
-};
-
 /** What a session does, for the figures of a simulated call. */
 export type SessionObservation =
   | {
@@ -38,9 +16,30 @@ export type SessionObservation =
     }
   | { readonly type: "end"; readonly reason: string };
 
-/** A simulated call: its time, and what observes the sessions on its socket. */
-export interface Simulation extends MediaClock {
+/** The time of a media socket: that of the process, or of a simulated call. */
+export interface MediaClock {
+  /** Milliseconds since a moment of its own. */
+  readonly now: () => number;
+  /** Calls a function after some milliseconds; returns what cancels that. */
+  readonly after: (milliseconds: number, work: () => void) => () => void;
+  /** Stops simulated time until the returned function is called; the time of the process passes all the same. */
+  readonly hold: () => () => void;
+  /** Called with what a session on the socket does. */
   readonly observe: (observation: SessionObservation) => void;
   /** Called before a session opens a socket of the platform. It throws where time is simulated. */
   readonly useNetwork: () => void;
 }
+
+const nothing = (): void => {};
+
+/** The time of the process. */
+export const processClock: MediaClock = {
+  now: () => performance.now(),
+  after: (milliseconds, work) => {
+    const timer = setTimeout(work, milliseconds);
+    return () => clearTimeout(timer);
+  },
+  hold: () => nothing,
+  observe: nothing,
+  useNetwork: nothing,
+};

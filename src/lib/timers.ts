@@ -1,5 +1,7 @@
-/** Timers by name, which all stop together. */
-export interface Timers {
+import { type MediaClock, processClock } from "./clock.ts";
+
+/** Timers by name, which all stop together, and their clock. */
+export interface Timers extends MediaClock {
   /** Runs something after some milliseconds, instead of what had this name. */
   readonly set: (name: string, milliseconds: number, work: () => void) => void;
   readonly clear: (name: string) => void;
@@ -7,22 +9,23 @@ export interface Timers {
   readonly stop: () => void;
 }
 
-export const createTimers = (): Timers => {
-  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+export const createTimers = (clock: MediaClock = processClock): Timers => {
+  const cancels = new Map<string, () => void>();
   let isStopped = false;
   const clear = (name: string) => {
-    clearTimeout(timers.get(name));
-    timers.delete(name);
+    cancels.get(name)?.();
+    cancels.delete(name);
   };
   return {
+    ...clock,
     set: (name, milliseconds, work) => {
       clear(name);
-      if (!isStopped) timers.set(name, setTimeout(work, milliseconds));
+      if (!isStopped) cancels.set(name, clock.after(milliseconds, work));
     },
     clear,
     stop: () => {
       isStopped = true;
-      for (const name of timers.keys()) clear(name);
+      for (const name of cancels.keys()) clear(name);
     },
   };
 };

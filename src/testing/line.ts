@@ -1,7 +1,7 @@
 import type { Impairment, StreamSocket } from "../emulator/line.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
 import type { MediaEvent, MediaSocket } from "../flows/media/session.ts";
-import type { Simulation } from "../lib/clock.ts";
+import type { MediaClock } from "../lib/clock.ts";
 
 /** Faults of a simulated line. The same `seed` gives the same faults. */
 export interface LineFaults {
@@ -126,7 +126,7 @@ class SocketEnd implements MediaSocket, StreamSocket {
   readyState: number;
   readonly bufferedAmount = 0;
   binaryType = "arraybuffer";
-  readonly simulation: Simulation;
+  readonly simulation: MediaClock;
   readonly #delay: () => number;
   readonly #listeners = new Map<string, Set<Listener>>();
   #peer: SocketEnd | undefined;
@@ -134,7 +134,7 @@ class SocketEnd implements MediaSocket, StreamSocket {
   #arrival = 0;
 
   /** @param isOpen - the application gets a socket that it has accepted */
-  constructor(simulation: Simulation, delay: () => number, isOpen: boolean) {
+  constructor(simulation: MediaClock, delay: () => number, isOpen: boolean) {
     this.readyState = isOpen ? 1 : 0;
     this.simulation = simulation;
     this.#delay = delay;
@@ -200,7 +200,7 @@ export type Application = (socket: MediaSocket, url: string) => unknown;
 export const lineSockets =
   (
     { latency = 0, jitter = 0, seed = 1 }: LineFaults,
-    simulation: Simulation,
+    simulation: MediaClock,
     connect: Application,
   ) =>
   (url: string): StreamSocket => {

@@ -10,7 +10,7 @@ import { flowHandler } from "../flows/handler.ts";
 import type { MediaSocket } from "../flows/media/session.ts";
 import { straight } from "../http/post.ts";
 import { check, fail, isFunction, isRecord, presence } from "../lib/check.ts";
-import { processClock, type SessionObservation, type Simulation } from "../lib/clock.ts";
+import { type MediaClock, processClock, type SessionObservation } from "../lib/clock.ts";
 import type { Service } from "../service.ts";
 import type { CallFigures } from "./figures.ts";
 import { writeFiles } from "./files.ts";
@@ -31,7 +31,7 @@ import {
 /** Options of `connectAgent` and `warmAgent` that a simulated line needs: spread them into those of the application. */
 export interface SimulatedOptions {
   /** The time of the call. */
-  readonly simulation: Simulation;
+  readonly simulation: MediaClock;
   /** The carrier, if the line has one. */
   readonly service?: Service;
   /** With a carrier that sends the token of the URL with `start`: the secret that signed it. */
@@ -204,14 +204,14 @@ interface Observed {
 
 /** The time of the call, and what drives it. */
 interface Time {
-  readonly simulation: Simulation;
+  readonly simulation: MediaClock;
   readonly clock: SimulatedTime["clock"] | undefined;
   readonly runUntil: (over: Promise<unknown>) => Promise<void>;
 }
 
 const timeOf = (
   kind: "virtual" | "real",
-  observe: Simulation["observe"],
+  observe: MediaClock["observe"],
   useNetwork: () => never,
 ): Time => {
   if (kind === "real") {

@@ -35,7 +35,7 @@ export class SimulatedTime {
   #wake = (): void => {};
 
   /** The time, as the media socket of the application has it. */
-  readonly media: MediaClock = {
+  readonly media: Pick<MediaClock, "now" | "after" | "hold"> = {
     now: () => this.#now,
     after: (milliseconds, work) => this.#plan(milliseconds, work),
     hold: () => this.hold(),

@@ -377,6 +377,11 @@ export class Playback {
     return Math.max(this.#sentUntil, this.#clock.now()) + length / this.#bytesPerMs;
   }
 
+  /** Milliseconds until then. */
+  get left(): number {
+    return this.until - this.#clock.now();
+  }
+
   /** Whether more of a response may come. */
   get isOpen(): boolean {
     return this.#open.size > 0;

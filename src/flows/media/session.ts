@@ -1,6 +1,6 @@
 import type { Context } from "../../callbacks/signed-url.ts";
 import { fail, type Rule } from "../../lib/check.ts";
-import { type MediaClock, processClock, type Simulation } from "../../lib/clock.ts";
+import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
 import { type Reporter, reporterOf } from "../../lib/report.ts";
 import type { MediaMessage, Service } from "../../service.ts";
@@ -41,7 +41,7 @@ export interface MediaSocket {
   /** How binary messages are delivered: set to `"arraybuffer"` with a `service`. */
   binaryType?: string;
   /** The simulated call that it belongs to: the sockets of `simulateCall` have it. */
-  readonly simulation?: Simulation | undefined;
+  readonly simulation?: MediaClock | undefined;
   /** Sends a message: text, and bytes with a service that takes binary audio. */
   send(message: string | Uint8Array<ArrayBuffer>): void;
   /** Closes the socket. */
