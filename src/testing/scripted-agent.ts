@@ -158,7 +158,7 @@ const scriptedCodec = (
  *     { type: "hangup" },
  *   ],
  * });
- * console.log(call.turns.length, call.response.max); // 1 520
+ * console.log(call.turns.length, Math.round(call.response.max ?? 0)); // 1 500
  * ```
  * @see docs/simulated-calls.md
  */

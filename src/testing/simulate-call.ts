@@ -350,7 +350,7 @@ const checkHistory = ({ history, flow_error }: CallRecord): void => {
  *     { type: "hangup" },
  *   ],
  * });
- * console.log(turns.length, response.max, end.session); // 1 520 hung_up
+ * console.log(turns.length, Math.round(response.max ?? 0), end.session); // 1 500 hung_up
  * ```
  * @see docs/simulated-calls.md
  */
