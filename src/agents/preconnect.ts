@@ -7,8 +7,8 @@ import {
   checkOptions,
   durationRule,
   functionRule,
-  objectRule,
   type OptionRules,
+  objectRule,
 } from "./options.ts";
 import { checkTools } from "./tools.ts";
 
