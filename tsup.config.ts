@@ -121,7 +121,6 @@ const config: Options = {
     "hono",
     "@hono/node-server",
     "@noble/hashes",
-    "csv-parse",
     "libphonenumber-js",
     "saxes",
     "xmlchars",

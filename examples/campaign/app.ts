@@ -1,4 +1,4 @@
-import { type Disposition, LedgerException } from "outdial/campaigns";
+import { type Disposition, LedgerException, ListException } from "outdial/campaigns";
 import {
   campaignOf,
   createCampaign,
@@ -9,7 +9,7 @@ import {
 import { BadParametersException } from "outdial/fetch";
 import { authenticate } from "../bridge/callers.ts";
 import type { Caller, Config } from "./config.ts";
-import { contactsIn, ListError } from "./contacts.ts";
+import { uploadOf } from "./contacts.ts";
 import { type Campaigns, campaignsOf, type Entry, type Objects } from "./directory.ts";
 import { createFlow } from "./flow.ts";
 import { page } from "./page/page.ts";
@@ -72,13 +72,22 @@ const actions: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
   },
   "PUT contacts": async ({ campaign, request }) => {
     if (!request.body) return refuse(400, "no_list");
-    const { added, duplicate, refused } = await campaign.add(contactsIn(request.body));
-    return json(200, {
+    const { contacts, refused, failure } = uploadOf(
+      request.body,
+      new URL(request.url).searchParams,
+    );
+    const { added, duplicate, refused: others } = await campaign.add(contacts);
+    const lines = [...refused, ...others].sort((one, other) => one.line - other.line);
+    const counts = {
       added,
       duplicate,
-      refused: refused.length,
-      lines: refused.slice(0, maxLines),
-    });
+      refused: lines.length,
+      lines: lines.slice(0, maxLines),
+    };
+    const error = failure();
+    if (error === undefined) return json(200, counts);
+    if (!(error instanceof ListException)) throw error;
+    return json(400, { error: "bad_list", message: error.message, ...counts });
   },
   "POST start": async ({ campaign }) => {
     await campaign.resume();
@@ -110,7 +119,6 @@ const refusalOf = (error: unknown): Response => {
     const { message, issues } = error;
     return json(400, { error: "bad_plan", message, issues });
   }
-  if (error instanceof ListError) return json(400, { error: "bad_list", message: error.message });
   if (error instanceof LedgerException) return refuse(409, error.reason);
   report(error);
   return refuse(500, "failed");

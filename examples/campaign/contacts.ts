@@ -1,67 +1,52 @@
-import { CsvError, parse } from "csv-parse/stream";
-import type { Contact } from "outdial/campaigns";
+import { type Contact, type ListOptions, type RefusedContact, readList } from "outdial/campaigns";
 
-/** Names of the column with the telephone number. */
-const numberColumns = ["to_number", "phone_number", "number", "contact_number", "phone"];
+/** The options of a list that a request may choose, by the names of its query. */
+const optionsOf = (query: URLSearchParams): ListOptions => ({
+  delimiter: query.get("delimiter") ?? undefined,
+  numberColumn: query.get("number_column") ?? undefined,
+  zoneColumn: query.get("zone_column") ?? undefined,
+  optOutColumns: query.getAll("opt_out_column"),
+  ignoreColumns: query.getAll("ignore_column"),
+});
 
-/** An invalid list. */
-export class ListError extends Error {}
-
-const columnOf = (title: string): string =>
-  title
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s-]+/g, "_");
-
-const columnsOf = (header: readonly string[]): string[] => {
-  const columns = header.map(columnOf);
-  if (!columns.some((name) => numberColumns.includes(name))) {
-    throw new ListError(`The list has no column ${numberColumns.join(", ")}`);
-  }
-  return columns;
+const names: Readonly<Partial<Record<keyof ListOptions, string>>> = {
+  delimiter: "delimiter",
+  numberColumn: "number_column",
+  zoneColumn: "zone_column",
+  optOutColumns: "opt_out_column",
+  ignoreColumns: "ignore_column",
 };
 
-/** A row by its columns, and the line on which it ends. */
-interface Line {
-  readonly record: Readonly<Record<string, string>>;
-  readonly info: { readonly lines: number };
+/** An option as it is in the query of a request. */
+const optionText: ListOptions["optionText"] = (option, value) => {
+  const name = names[option] ?? option;
+  return value === undefined ? `?${name}=…` : `?${new URLSearchParams({ [name]: value })}`;
+};
+
+/** A list that is being read. */
+export interface Upload {
+  /** Its contacts. They end where the list can't be read any further. */
+  readonly contacts: AsyncIterable<Contact>;
+  /** Its rows that are no contact. */
+  readonly refused: readonly RefusedContact[];
+  /** Why it could not be read to its end. */
+  readonly failure: () => unknown;
 }
-
-const contactOf = ({ record, info }: Line): Contact => {
-  const name = numberColumns.find((each) => record[each] !== undefined) ?? "";
-  const { [name]: to_number = "", id, timezone, ...variables } = record;
-  return {
-    to_number,
-    ...(id && { id }),
-    ...(timezone && { timezone }),
-    variables,
-    line: info.lines,
-  };
-};
 
 /**
- * Reads the contacts of a CSV stream.
- *
- * @throws {ListError} if it is not CSV
+ * Reads a list as `outdial dial` does. It is not kept in memory, so what comes before a mistake is added: the response
+ * says how many.
  */
-export async function* contactsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Contact, void> {
-  const rows = parse({
-    bom: true,
-    columns: columnsOf,
-    info: true,
-    // Otherwise a missing quote would load the whole list into memory.
-    max_record_size: 65_536,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    trim: true,
-  });
-  const lines: ReadableStream<Line> = body.pipeThrough(rows);
-  try {
-    for await (const line of lines) yield contactOf(line);
-  } catch (error) {
-    if (error instanceof CsvError) {
-      throw new ListError(`The list is no CSV at line ${error.lines ?? "?"} (${error.code})`);
+export const uploadOf = (body: ReadableStream<Uint8Array>, query: URLSearchParams): Upload => {
+  const refused: RefusedContact[] = [];
+  let failure: unknown;
+  const contacts = async function* () {
+    try {
+      const onRefused = (row: RefusedContact) => refused.push(row);
+      yield* readList(body, { ...optionsOf(query), optionText, onRefused });
+    } catch (error) {
+      failure = error;
     }
-    throw error;
-  }
-}
+  };
+  return { contacts: contacts(), refused, failure: () => failure };
+};

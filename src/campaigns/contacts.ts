@@ -4,7 +4,14 @@ import { BadParametersException, type ParameterIssue } from "../errors.ts";
 import { check, presence } from "../lib/check.ts";
 import { utf8 } from "../lib/encoding.ts";
 import { isTimezone, timezoneRule } from "./calling-hours.ts";
-import { erasedMarksOf, erasedReason, hasBlocked, hasErased, isBlocked } from "./do-not-call.ts";
+import {
+  block,
+  erasedMarksOf,
+  erasedReason,
+  hasBlocked,
+  hasErased,
+  isBlocked,
+} from "./do-not-call.ts";
 import type { CampaignSettings } from "./options.ts";
 import { addToTally } from "./progress.ts";
 import { patience, type Sql, whileBusy } from "./sqlite.ts";
@@ -20,6 +27,12 @@ export interface Contact {
   readonly timezone?: string | undefined;
   /** Values for the flow; only those that the option `variables` names are kept. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether the number goes on the do-not-call list, as the list says.
+   *
+   * @defaultValue `false`
+   */
+  readonly doNotCall?: boolean | undefined;
   /** The line in its list; counted from 1 otherwise. */
   readonly line?: number | undefined;
 }
@@ -64,6 +77,9 @@ const ContactSchema: GenericSchema<unknown, Contact> = strictObject(
     variables: optional(
       custom<Readonly<Record<string, string>>>(isVariables, "must be an object of strings"),
     ),
+    doNotCall: optional(
+      custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
+    ),
     line: optional(custom<number>(Number.isSafeInteger, "must be a whole number")),
   },
   presence,
@@ -77,6 +93,7 @@ export interface Entry {
   /** JSON. */
   readonly variables: string | null;
   readonly line: number;
+  readonly doNotCall: boolean;
 }
 
 type ContactRules = Pick<CampaignSettings, "variables" | "prefixes">;
@@ -92,7 +109,7 @@ const variablesOf = ({ variables = {} }: Contact, names: readonly string[]): str
 
 const entryOf = (given: unknown, line: number, { variables: names, prefixes }: ContactRules) => {
   const output = check(ContactSchema, () => given);
-  const { to_number, id = null, timezone = "" } = output;
+  const { to_number, id = null, timezone = "", doNotCall = false } = output;
   const fail = (param: string, message: string): never => {
     throw new BadParametersException([{ param, message }]);
   };
@@ -103,7 +120,7 @@ const entryOf = (given: unknown, line: number, { variables: names, prefixes }: C
   if (variables && utf8(variables).length > mostVariables) {
     fail("variables", `must be at most ${mostVariables} bytes`);
   }
-  return { to_number, id, timezone, variables, line };
+  return { to_number, id, timezone, variables, line, doNotCall };
 };
 
 const textOf = ({ param, message }: ParameterIssue): string => `${param} ${message}`;
@@ -220,12 +237,18 @@ const insertPage = (
 ): Page | undefined => {
   const isAnyErased = hasErased(sql);
   if (isAnyErased && entries.some(({ marks }) => !marks)) return;
+  const wasErased = ({ marks }: Marked): boolean =>
+    isAnyErased && !!marks?.some((mark) => isBlocked(sql, mark));
+  for (const entry of entries) {
+    // Before any row of its number: an earlier one would wait, and be called.
+    if (entry.doNotCall && !wasErased(entry)) block(sql, [entry.to_number], [], at);
+  }
   const isAnyBlocked = hasBlocked(sql);
   const free: Entry[] = [];
   const blocked: Entry[] = [];
   const refused: RefusedContact[] = [];
   for (const entry of entries) {
-    if (isAnyErased && entry.marks?.some((mark) => isBlocked(sql, mark))) {
+    if (wasErased(entry)) {
       refused.push({ line: entry.line, reason: erasedReason });
     } else if (isAnyBlocked && isBlocked(sql, entry.to_number)) blocked.push(entry);
     else free.push(entry);

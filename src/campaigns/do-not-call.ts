@@ -35,7 +35,7 @@ export const hasBlocked = (sql: Sql): boolean =>
   sql.all("select 1 from outdial_blocked limit 1").length > 0;
 
 /** Puts numbers on the do-not-call list; nothing, when numbers were erased and there are no marks to compare. */
-const block = (
+export const block = (
   sql: Sql,
   numbers: readonly string[],
   marks: readonly (readonly string[])[] | undefined,

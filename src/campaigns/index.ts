@@ -21,6 +21,10 @@ export {
 } from "./disposition.ts";
 export { LedgerException, type LedgerReason } from "./errors.ts";
 export { type Ledger, type LedgerOptions, openLedger, type Result } from "./ledger.ts";
+export type { ListColumns } from "./list/columns.ts";
+export type { ListSource } from "./list/csv.ts";
+export { ListException } from "./list/errors.ts";
+export { type ListOptions, type NumberReading, readList } from "./list/read.ts";
 export type { CampaignOptions, CampaignService } from "./options.ts";
 export type { Progress } from "./progress.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";

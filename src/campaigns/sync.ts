@@ -148,10 +148,13 @@ const readList = async (
       refused.push(entry);
       continue;
     }
-    const { to_number, id, timezone, variables, line } = entry;
+    const { to_number, id, timezone, variables, line, doNotCall } = entry;
     if (await patiently(() => wasErased(sql, settings.secret, to_number))) {
       refused.push({ line, reason: erasedReason });
       continue;
+    }
+    if (doNotCall) {
+      sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, to_number);
     }
     const [isNew] = sql.all(
       `insert into ${draft} (to_number, id, timezone, variables, line) values (?, ?, ?, ?, ?)

@@ -1,5 +1,5 @@
+import { readList } from "outdial/campaigns";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { contactsIn } from "../../examples/campaign/contacts.ts";
 import { type Service, startService, until } from "../bridge/service.ts";
 import { listOf, numbersOf, rowsOf } from "./csv.ts";
 import { startWorker, stranger, token, type Worker } from "./worker.ts";
@@ -70,8 +70,8 @@ test.each(["DELETE", "PUT", "PATCH"])("%s is no method of the campaigns", async 
 
 test("a quote that is never closed is refused by its size, not kept in memory", async () => {
   const list = `to_number,name\n+12025550101,"Ada\n${"+12025550102,Bob\n".repeat(10_000)}`;
-  const rows = contactsIn(new Blob([list]).stream());
-  await expect(rows.next()).rejects.toThrow(/no CSV at line .*CSV_MAX_RECORD_SIZE/);
+  const rows = readList(new Blob([list]).stream());
+  await expect(rows.next()).rejects.toThrow(/not CSV at line .* a row is too long/);
 });
 
 test("a list is called from one shard and from four, each contact once", async () => {
@@ -122,7 +122,11 @@ test("what is no list is refused, and nobody is added", async () => {
   const id = await begin();
   const refused = {
     "name\nAnn\n": /no column to_number/,
-    'to_number\n"+1303555': /no CSV at line 2/,
+    'to_number\n"+1303555': /not CSV at line 2/,
+    "to_number,phone\n+13035550001,+13035550002\n": /more than one column is a telephone number/,
+    "phone,opt_out\n+13035550001,yes\n": /pass \?opt_out_column=opt_out to block its rows/,
+    "PK\u0003\u0004workbook": /is a workbook, such as of Excel: save it as CSV in UTF-8/,
+    "p\u0000h\u0000o\u0000n\u0000e\u0000": /is UTF-16, or no text/,
   };
   for (const [list, message] of Object.entries(refused)) {
     const response = await worker.ask("PUT", `/campaigns/${id}/contacts`, list);
@@ -130,6 +134,36 @@ test("what is no list is refused, and nobody is added", async () => {
     expect((await response.json()).message).toMatch(message);
   }
   expect(await progress(id)).toMatchObject({ contacts: 0 });
+});
+
+test("a list is read as the command reads it: no cell is taken for another", async () => {
+  const id = await begin();
+  const list =
+    "name;phone;opt_out\nSmith; Jr;+13035551001;\n+13035551002\nAda;+13035551003;\nBob;+13035551004;x\n";
+  const path = `/campaigns/${id}/contacts?opt_out_column=opt_out`;
+  expect(await (await worker.ask("PUT", path, list)).json()).toEqual({
+    added: 2,
+    duplicate: 0,
+    refused: 2,
+    lines: [
+      { line: 2, reason: expect.stringContaining("more cells than the header") },
+      { line: 3, reason: expect.stringContaining("fewer cells than the header") },
+    ],
+  });
+  expect(await progress(id)).toMatchObject({ contacts: 2, waiting: 1, blocked: 1 });
+});
+
+test("a list that breaks in its middle is refused with the count of those who were added", async () => {
+  const id = await begin();
+  const list = `to_number,name\n+13035552001,Ada\n+1,Bob\n+13035552002,"Bob\n`;
+  const response = await worker.ask("PUT", `/campaigns/${id}/contacts`, list);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: "bad_list",
+    message: "the list is not CSV at line 5: a quote is not closed",
+    ...{ added: 1, duplicate: 0, refused: 1, lines: [{ line: 3 }] },
+  });
+  expect(await progress(id)).toMatchObject({ contacts: 1 });
 });
 
 test("a campaign is paused, resumed and canceled, and a number is blocked in the middle of it", async () => {

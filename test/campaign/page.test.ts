@@ -187,10 +187,14 @@ test("what goes wrong is told in words, and can be done again", async () => {
   await page.getByLabel("Time zone").selectOption("America/New_York");
   await make.click();
   await page.getByText("5 calls a second, mon-wed,sat, 09:00 to 20:00, America/New_York").waitFor();
-  await page.getByLabel("List, as CSV").setInputFiles(file('to_number\n"+12025550100\n'));
+  await page
+    .getByLabel("List, as CSV")
+    .setInputFiles(file('to_number\n+12025550109\n"+12025550100\n'));
   await page.getByRole("button", { name: "Add the list" }).click();
   const list = page.getByLabel("List, as CSV");
-  await expect.poll(() => descriptionOf(list)).toMatch(/^The list is no CSV at line/);
+  await expect
+    .poll(() => descriptionOf(list))
+    .toMatch(/^the list is not CSV at line 4: .* 1 contact of the lines before was added\.$/);
 });
 
 test("no key, no secret and no token is in what the browser is given, or stays with it", async () => {

@@ -539,6 +539,19 @@ describe("outdial dial", () => {
     },
   );
 
+  it("calls nobody whose row says so in the column of --opt-out-column", async () => {
+    const rows = "+13035551000;no;\n+13035551001;yes;\n+13035551002;;1\n";
+    const list = file("people.csv", `number;DoNotCall;HasOptedOutOfEmail\n${rows}`);
+    const columns = ["--opt-out-column", "DoNotCall", "--ignore-columns", "HasOptedOutOfEmail"];
+    const { stdout, stderr } = await run(words(list, ...listening(), ...columns, "--json"));
+    expect(JSON.parse(stdout)).toMatchObject({ contacts: 3, blocked: 1, completed: 2 });
+    expect(stderr).toContain('do-not-call from "DoNotCall"');
+    expect(emulator.calls.map(({ to_number }) => to_number).sort()).toEqual([
+      "+13035551000",
+      "+13035551002",
+    ]);
+  });
+
   it("knows a number of the do-not-call list in any spelling", async () => {
     const list = file("people.csv", "number\n+4930123456\n+49 030 123457\n");
     const dnc = file("dnc.txt", '+49 030 123456\r\n"+49 (0)30 123457"\r\n');
@@ -906,7 +919,9 @@ describe("outdial dial", () => {
   it.each([
     ['number\n"+1', /not CSV at line/],
     ["name\nAda\n", /has no column to_number/],
-    ["number;name\n+12025550101;Ada\n", /must be separated by commas/],
+    ["Name,Phone 1 - Value\nAda,+12025550101\n", /--number-column "Phone 1 - Value"/],
+    ["number,DoNotCall\n+12025550101,yes\n", /pass --opt-out-column DoNotCall to block its rows/],
+    ["PK\u0003\u0004\n", /a workbook, such as of Excel: save it as CSV in UTF-8/],
   ])("exits 2 for the list %j", async (text, line) => {
     const { code, stderr } = await run(words(file("people.csv", text), ...listening()));
     expect(stderr).toMatch(line);

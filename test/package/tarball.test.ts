@@ -164,7 +164,6 @@ test("whose code is bundled is named in the licence", () => {
     "@clack/prompts",
     "@hono/node-server",
     "@noble/hashes",
-    "csv-parse",
     "fast-string-truncated-width",
     "fast-string-width",
     "fast-wrap-ansi",

@@ -57,8 +57,13 @@ const ask = async (method: string, path: string, body?: BodyInit): Promise<Respo
     throw new Refusal("The Worker does not respond. Calls continue without this page.");
   }
   if (response.ok) return response;
-  const { error, message, issues } = await response.json().catch(() => ({}));
-  throw new Refusal(message ?? messages[error] ?? `Refused: ${error}`, issues);
+  const { error, message, issues, added } = await response.json().catch(() => ({}));
+  const some =
+    added === 1
+      ? "1 contact of the lines before was"
+      : `${added} contacts of the lines before were`;
+  const kept = added > 0 ? `. ${some} added.` : "";
+  throw new Refusal((message ?? messages[error] ?? `Refused: ${error}`) + kept, issues);
 };
 
 /** The requests of the page. */

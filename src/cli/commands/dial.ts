@@ -4,6 +4,7 @@ import {
   type Campaign,
   type CampaignOptions,
   LedgerException,
+  type ListColumns,
   openCampaign,
   type Progress,
   type RefusedContact,
@@ -25,7 +26,7 @@ import {
   type Stage,
   UsageError,
 } from "../command.ts";
-import { type Columns, readContacts, requireReadable } from "../dial/csv.ts";
+import { delimiterOf, readContacts, requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile } from "../dial/do-not-call.ts";
 import { numberReader } from "../dial/numbers.ts";
 import {
@@ -154,12 +155,15 @@ const syncList = async (
 ): Promise<ListPlan> => {
   const progress = campaign.progress();
   const unreadable: RefusedContact[] = [];
-  let columns: Columns | undefined;
+  let columns: ListColumns | undefined;
   let rows = 0;
   const contacts = readContacts(list, {
-    read: await numberReader(flags.country),
+    readNumber: await numberReader(flags.country),
+    delimiter: flags.delimiter === undefined ? undefined : delimiterOf(flags.delimiter),
     numberColumn: flags["number-column"],
     zoneColumn: flags["zone-column"],
+    optOutColumns: flags["opt-out-column"],
+    ignoreColumns: flags["ignore-columns"]?.flatMap((names) => names.split(",")),
     variables: options.variables ?? [],
     onColumns: (found) => {
       columns = found;
@@ -331,7 +335,11 @@ export const command: Command = defineCommand({
   notes: [
     `The list is a CSV file. Its columns are found by name, without case, spaces, "-" and "_": to_number
 (or phone_number, contact_number, phone; number, if there is none of these), id and timezone. Every
-other column can be a variable. --number-column and --zone-column choose other columns.`,
+other column can be a variable. --number-column and --zone-column choose other columns. Columns are
+separated by ",", ";" or tab, as the header has it.`,
+    `A list with a column such as DoNotCall or opt_out is refused until you say what it means:
+--opt-out-column blocks each row that has anything there but false, no, n or 0; with --ignore-columns the
+column says something else.`,
     `A number is digits in groups and nothing else, such as +49 30 123456-0; any other row is refused.`,
     `A stopped run resumes where it left off: run the same command again. Ctrl-C stops dialling and waits
 for the live calls. A contact that is no longer in the list is not called any more.`,

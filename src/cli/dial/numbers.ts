@@ -1,10 +1,6 @@
 import type { CountryCode, PhoneNumber } from "libphonenumber-js/min";
+import type { NumberReading } from "../../campaigns/index.ts";
 import { UsageError } from "../command.ts";
-
-/** Exactly one telephone number, as E.164 in its one spelling, or the rule that the text breaks. */
-type NumberReading =
-  | { readonly number: string; readonly reason?: undefined }
-  | { readonly number?: undefined; readonly reason: string };
 
 /** Reads a number as somebody wrote it down. It never guesses: a wrong guess calls somebody else. */
 export type ReadNumber = (text: string) => NumberReading;

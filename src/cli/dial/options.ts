@@ -5,11 +5,11 @@ import {
   type RetryReason,
   type Window,
 } from "../../campaigns/index.ts";
+import { variableName } from "../../campaigns/list/columns.ts";
 import type { Service } from "../../service.ts";
 import { carrierFlags, keyOf } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { secretsIn } from "../ledger.ts";
-import { variableName } from "./csv.ts";
 
 const isRetryReason = (name: string): name is RetryReason =>
   Object.entries(dispositions).some(([each, { retry }]) => retry && each === name);
@@ -122,6 +122,23 @@ export const dialFlags = {
     type: "string",
     value: "column",
     help: "the column with the telephone; see below",
+  },
+  delimiter: {
+    type: "string",
+    value: "sign",
+    help: 'between columns: ",", ";" or tab; default: as the header has it',
+  },
+  "opt-out-column": {
+    type: "string",
+    multiple: true,
+    value: "column",
+    help: "blocks each row that says yes there; see below; repeatable",
+  },
+  "ignore-columns": {
+    type: "string",
+    multiple: true,
+    value: "columns",
+    help: "they say nothing about who must not be called; repeatable",
   },
   "zone-column": { type: "string", value: "column", help: "the column with the time zone" },
   country: {

@@ -1,6 +1,6 @@
-import type { Progress, RefusedContact, SyncPlan } from "../../campaigns/index.ts";
+import type { ListColumns, Progress, RefusedContact, SyncPlan } from "../../campaigns/index.ts";
 import { plain } from "../terminal.ts";
-import { type Columns, describeColumns } from "./csv.ts";
+import { describeColumns } from "./csv.ts";
 import type { DialOptions } from "./options.ts";
 import { durationText } from "./status.ts";
 
@@ -46,7 +46,7 @@ export const progressAfter = (
 };
 
 interface Plan {
-  readonly columns: Columns | undefined;
+  readonly columns: ListColumns | undefined;
   /** All refused rows: those that are no contact, and those that the campaign refuses. */
   readonly refused: readonly RefusedContact[];
   readonly changes: SyncPlan;

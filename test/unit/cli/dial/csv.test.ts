@@ -2,17 +2,18 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Contact, RefusedContact } from "../../../../src/campaigns/index.ts";
+import type { Contact, ListColumns, RefusedContact } from "../../../../src/campaigns/index.ts";
+import { columnsOf } from "../../../../src/campaigns/list/columns.ts";
 import {
-  type Columns,
-  columnsOf,
+  delimiterOf,
   describeColumns,
+  optionText,
   readContacts,
 } from "../../../../src/cli/dial/csv.ts";
 import { numberReader } from "../../../../src/cli/dial/numbers.ts";
 
 const columns = (header: string, choice: object = {}) =>
-  columnsOf(header.split(","), { variables: [], ...choice });
+  columnsOf(header.split(","), { variables: [], optionText, ...choice });
 
 describe("the columns of a list", () => {
   it.each([
@@ -35,7 +36,11 @@ describe("the columns of a list", () => {
     ["phone,tz,timezone", {}, /more than one column is a time zone: "tz", "timezone"/],
     ["phone,First Name,first_name", {}, /one name: "First Name", "first_name"/],
     ["name,fax", {}, /no column to_number, .*--number-column/],
-    ["phone;name", {}, /separated by commas/],
+    ["Name,Phone 1 - Type,Phone 1 - Value", {}, /--number-column "Phone 1 - Value"$/],
+    ["Mobile Phone,Business Phone", {}, /"Mobile Phone" or --number-column "Business Phone"$/],
+    ["Telefon,Ort", {}, /name it with --number-column Telefon$/],
+    ["phone", { optOutColumns: ["stop"] }, /--opt-out-column is not a column of the list/],
+    ["phone", { ignoreColumns: ["stop"] }, /--ignore-columns is not a column of the list/],
     ["phone", { numberColumn: "mobile" }, /--number-column is not a column of the list/],
     ["phone", { zoneColumn: "zone" }, /--zone-column is not a column of the list/],
     ["phone", { variables: ["name"] }, /--variables names no column of the list: name/],
@@ -77,11 +82,11 @@ const read = async (text: string, choice: object = {}) => {
   writeFileSync(file, text);
   const contacts: Contact[] = [];
   const refused: RefusedContact[] = [];
-  const found: Columns[] = [];
+  const found: ListColumns[] = [];
   for await (const contact of readContacts(file, {
     variables: [],
     ...choice,
-    read: await numberReader(),
+    readNumber: await numberReader(),
     onColumns: (each) => found.push(each),
     onRefused: (each) => refused.push(each),
   })) {
@@ -89,6 +94,53 @@ const read = async (text: string, choice: object = {}) => {
   }
   return { contacts, refused, columns: found[0] };
 };
+
+describe("a column that may say who must not be called", () => {
+  it.each([
+    "DoNotCall",
+    "Do Not Call",
+    "do_not_call",
+    "HasOptedOutOfEmail",
+    "HasOptedOutOfCalls",
+    "opt_out",
+    "Opted-Out",
+    "unsubscribed",
+    "DNC",
+    "do not contact",
+  ])("such as %j is asked about", (name) => {
+    const header = `phone,${name}`;
+    const flag = optionText("optOutColumns", name);
+    expect(() => columns(header)).toThrow(`"${name}"; pass ${flag} to block its rows, or `);
+    expect(columns(header, { optOutColumns: [name] }).optOut).toEqual([1]);
+    expect(columns(header, { ignoreColumns: [name] }).optOut).toEqual([]);
+  });
+
+  it.each(["opt_in", "options", "optional", "subscribed", "callable"])("%j is none", (name) => {
+    expect(columns(`phone,${name}`).optOut).toEqual([]);
+  });
+
+  it("is named by the plan; one answer does for one column", () => {
+    const header = "phone,DoNotCall,unsubscribed";
+    expect(() => columns(header, { optOutColumns: ["DoNotCall"] })).toThrow(
+      'who must not be called: "unsubscribed"',
+    );
+    const choice = { optOutColumns: ["donotcall"], ignoreColumns: ["Unsubscribed"] };
+    expect(describeColumns(columns(header, choice))).toContain('do-not-call from "DoNotCall"');
+  });
+});
+
+it.each([
+  [";", ";"],
+  ["tab", "\t"],
+  ["\\t", "\t"],
+  ["|", "|"],
+])("--delimiter %j is %j", (text, sign) => {
+  expect(delimiterOf(text)).toBe(sign);
+});
+
+it.each(["", ";;", "a", "1", '"', "+"])("--delimiter %j is refused", (text) => {
+  expect(() => delimiterOf(text)).toThrow("--delimiter must be one sign");
+});
 
 describe("a list", () => {
   it("gives each row its time zone, id and variables", async () => {
@@ -106,12 +158,14 @@ describe("a list", () => {
   });
 
   it("refuses a row with more cells than the header: a comma shifted them", async () => {
-    const text = "name,fax,phone\nDoe, Jane,+12025550100,+12025550101\nAda,,+12025550102,,\n";
+    const text =
+      "name,fax,phone\nDoe, Jane,+12025550100,+12025550101\nDoe, Jane,+12025550102,\nAda,,+12025550103\n";
     const { contacts, refused } = await read(text);
     expect(refused).toEqual([
       { line: 2, reason: expect.stringMatching(/more cells than the header: quote/) },
+      { line: 3, reason: expect.stringMatching(/more cells than the header: quote/) },
     ]);
-    expect(contacts.map(({ to_number }) => to_number)).toEqual(["+12025550102"]);
+    expect(contacts.map(({ to_number }) => to_number)).toEqual(["+12025550103"]);
   });
 
   it("refuses a row with fewer cells than the header: its time zone may be cut off", async () => {

@@ -1,0 +1,162 @@
+import { ListException } from "./errors.ts";
+import type { ListOptions } from "./read.ts";
+
+/** Headers are compared without case, spaces, `-` and `_`: `Time Zone` is `timezone`. */
+const keyOf = (header: string): string => header.toLowerCase().replace(/[\s_-]+/g, "");
+
+/** The usual headers of the column with the telephone. `number` may be anything, so it counts only without them. */
+const numberKeys = ["tonumber", "phonenumber", "contactnumber", "phone"];
+const zoneKeys = ["timezone", "tz"];
+
+/** Columns that probably have a telephone number, such as `Phone 1 - Value`, and not what kind it is. */
+const telephoneKey = /phone|mobile|cell|tel\b|^tel|telefon|handy|m[oó]vil|portable/;
+const aboutTelephone = /type|label|country|ext|fax|email|code|optout|optedout|donot/;
+
+/** Columns that may say who must not be called. */
+const optOutKey = /donot(call|contact|phone)|dnc|opt(ed)?out|unsubscribed?/;
+
+/** Which column of a list means what, as indexes. */
+export interface ListColumns {
+  /** The names of all columns, as they are written. */
+  readonly header: readonly string[];
+  /** The telephone number. */
+  readonly number: number;
+  /** The contact's id. */
+  readonly id: number | undefined;
+  /** The time zone. */
+  readonly timezone: number | undefined;
+  /** The columns that say who must not be called. */
+  readonly optOut: readonly number[];
+  /** By the name of the variable. */
+  readonly variables: ReadonlyMap<string, number>;
+}
+
+/** The name of a variable: `First Name` is `first_name`. */
+export const variableName = (text: string): string =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, "_");
+
+/** What looks like a telephone number: a list without a header has one where a name should be. */
+const telephone = /[+(]*\d(?:[\s()./-]*\d){6,}/g;
+
+/** The name of a column without telephone numbers. */
+const shownName = (name: string): string => name.replace(telephone, "***");
+
+/** The same in quotes, for a message. */
+export const quotedName = (name: string): string => `"${shownName(name)}"`;
+
+const quoted = (names: readonly string[]): string => names.map(quotedName).join(", ");
+
+/** How many columns a message proposes. */
+const mostProposed = 3;
+
+/** @throws {ListException} if two columns have one name */
+const checkDistinct = (header: readonly string[]): void => {
+  const seen = new Map<string, string>();
+  for (const name of header) {
+    const key = keyOf(name);
+    const other = seen.get(key);
+    if (key && other !== undefined) {
+      throw new ListException(`two columns of the list have one name: ${quoted([other, name])}`);
+    }
+    seen.set(key, name);
+  }
+};
+
+const optionText: NonNullable<ListOptions["optionText"]> = (option, value) =>
+  value === undefined ? option : `${option}: ${JSON.stringify(value)}`;
+
+/**
+ * Assigns the columns of a list.
+ *
+ * @throws {ListException} if a column is missing, two have one meaning, or one may say who must not be called
+ */
+export const columnsOf = (
+  header: readonly string[],
+  {
+    numberColumn,
+    zoneColumn,
+    optOutColumns = [],
+    ignoreColumns = [],
+    variables,
+    optionText: told = optionText,
+  }: ListOptions,
+): ListColumns => {
+  checkDistinct(header);
+  const keys = header.map(keyOf);
+  const find = (name: string): number | undefined => {
+    const index = keys.indexOf(keyOf(name));
+    return index < 0 ? undefined : index;
+  };
+  const chosen = (option: keyof ListOptions, name: string): number => {
+    const index = find(name);
+    if (index === undefined) throw new ListException(`${told(option)} is not a column of the list`);
+    return index;
+  };
+  const only = (
+    meaning: string,
+    known: readonly string[],
+    option: keyof ListOptions,
+  ): number | undefined => {
+    const found = keys.flatMap((key, index) => (known.includes(key) ? [index] : []));
+    if (found.length < 2) return found[0];
+    const names = quoted(found.map((index) => header[index] ?? ""));
+    throw new ListException(
+      `more than one column is a ${meaning}: ${names}; choose with ${told(option)}`,
+    );
+  };
+  const number =
+    numberColumn === undefined
+      ? (only("telephone number", numberKeys, "numberColumn") ?? find("number"))
+      : chosen("numberColumn", numberColumn);
+  if (number === undefined) {
+    const likely = header
+      .filter(
+        (_, index) =>
+          telephoneKey.test(keys[index] ?? "") && !aboutTelephone.test(keys[index] ?? ""),
+      )
+      .slice(0, mostProposed)
+      .map((name) => told("numberColumn", shownName(name)));
+    const hint = likely.length > 0 ? likely.join(" or ") : told("numberColumn");
+    throw new ListException(
+      `the list has no column to_number, phone_number, contact_number, phone or number; name it with ${hint}`,
+    );
+  }
+  const id = find("id");
+  const timezone =
+    zoneColumn === undefined
+      ? only("time zone", zoneKeys, "zoneColumn")
+      : chosen("zoneColumn", zoneColumn);
+  const optOut = optOutColumns.map((name) => chosen("optOutColumns", name));
+  const ignored = ignoreColumns.map((name) => chosen("ignoreColumns", name));
+  const open = header.filter(
+    (_, index) =>
+      optOutKey.test(keys[index] ?? "") && !optOut.includes(index) && !ignored.includes(index),
+  );
+  const [first = ""] = open.map(shownName);
+  if (open.length > 0) {
+    throw new ListException(
+      `the list may say who must not be called: ${quoted(open)}; pass ${told("optOutColumns", first)} to block its rows, or ${told("ignoreColumns", first)} if it says something else`,
+    );
+  }
+  const missing = variables?.filter((name) => find(name) === undefined) ?? [];
+  if (missing.length > 0) {
+    throw new ListException(
+      `${told("variables")} names no column of the list: ${missing.join(", ")}`,
+    );
+  }
+  const used: readonly (number | undefined)[] = [number, id, timezone, ...optOut];
+  const rest = header.flatMap((name, index) =>
+    name && !used.includes(index) ? [variableName(name)] : [],
+  );
+  return {
+    header,
+    number,
+    id: id === number ? undefined : id,
+    timezone,
+    optOut,
+    variables: new Map((variables ?? rest).map((name) => [name, keys.indexOf(keyOf(name))])),
+  };
+};

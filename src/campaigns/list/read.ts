@@ -1,0 +1,142 @@
+import type { Contact, RefusedContact } from "../contacts.ts";
+import { columnsOf, type ListColumns } from "./columns.ts";
+import { type CsvRow, type ListSource, readCsv } from "./csv.ts";
+import { ListException } from "./errors.ts";
+
+/** A telephone number in E.164, or the rule that a cell breaks. */
+export type NumberReading =
+  | { readonly number: string; readonly reason?: undefined }
+  | { readonly number?: undefined; readonly reason: string };
+
+/** How a list is read. Columns are found without case, spaces, `-` and `_`. */
+export interface ListOptions {
+  /**
+   * The one sign between two columns.
+   *
+   * @defaultValue that of the list's `sep=` line; otherwise `,`, `;` or a tab, as the header has it
+   */
+  readonly delimiter?: string | undefined;
+  /**
+   * The column with the telephone number.
+   *
+   * @defaultValue `to_number`, `phone_number`, `contact_number` or `phone`, of which a list has one; else `number`
+   */
+  readonly numberColumn?: string | undefined;
+  /**
+   * The column with the time zone.
+   *
+   * @defaultValue `timezone` or `tz`
+   */
+  readonly zoneColumn?: string | undefined;
+  /**
+   * Columns that say who must not be called: a row is blocked by each cell but an empty one, `false`, `no`, `n` and `0`.
+   *
+   * @defaultValue none; a list with a column such as `DoNotCall` or `opt_out` is refused, unless it is ignored
+   */
+  readonly optOutColumns?: readonly string[] | undefined;
+  /** Columns that have the name of one that says who must not be called, and say something else. */
+  readonly ignoreColumns?: readonly string[] | undefined;
+  /**
+   * The columns that are variables.
+   *
+   * @defaultValue every column that is nothing else
+   */
+  readonly variables?: readonly string[] | undefined;
+  /**
+   * Reads the cell with the telephone number.
+   *
+   * @defaultValue the cell as it is; a campaign refuses what is not E.164
+   */
+  readonly readNumber?: ((cell: string) => NumberReading) | undefined;
+  /** Called with the columns, before the first contact. */
+  readonly onColumns?: ((columns: ListColumns) => void) | undefined;
+  /**
+   * Called with each row that is no contact.
+   *
+   * @defaultValue they are left out
+   */
+  readonly onRefused?: ((row: RefusedContact) => void) | undefined;
+  /**
+   * How a message names an option, and a value for it, such as `--number-column "Phone"`.
+   *
+   * @defaultValue `numberColumn: "Phone"`
+   */
+  readonly optionText?: ((option: keyof ListOptions, value?: string) => string) | undefined;
+}
+
+const delimiterNames: Readonly<Record<string, string>> = { ",": "comma", ";": "semicolon" };
+
+/** What a cell of an opt-out column may say without blocking its row. */
+const callable = /^(false|no|n|0|)$/i;
+
+const asItIs = (cell: string): NumberReading =>
+  cell ? { number: cell } : { reason: "is missing" };
+
+const contactOf = (
+  { cells, line }: CsvRow,
+  { header, number: at, id: idAt, timezone: zoneAt, optOut, variables }: ListColumns,
+  delimiter: string,
+  read: (cell: string) => NumberReading,
+): Contact | RefusedContact => {
+  // A delimiter that is not quoted shifts the cells, and another number would be dialled; the last may be empty.
+  if (cells.length > header.length) {
+    const sign = delimiterNames[delimiter] ?? "delimiter";
+    return { line, reason: `has more cells than the header: quote a text that contains a ${sign}` };
+  }
+  // A line break that is not quoted ends the row early, and its time zone would be missing.
+  if (cells.length < header.length) {
+    return { line, reason: "has fewer cells than the header: quote a text with a line break" };
+  }
+  const { number, reason } = read(cells[at] ?? "");
+  if (number === undefined) return { line, reason: `to_number ${reason}` };
+  const id = idAt === undefined ? "" : cells[idAt];
+  const timezone = zoneAt === undefined ? "" : cells[zoneAt];
+  return {
+    to_number: number,
+    ...(id && { id }),
+    ...(timezone && { timezone }),
+    ...(optOut.some((index) => !callable.test(cells[index] ?? "")) && { doNotCall: true }),
+    variables: Object.fromEntries(
+      [...variables].map(([name, index]) => [name, cells[index] ?? ""]),
+    ),
+    line,
+  };
+};
+
+/**
+ * Reads the contacts of a CSV file in UTF-8, as they are taken, for `sync` and `add`. Its first row names the columns. A
+ * row that may mean another number than it seems to is refused: one with more or fewer cells than the header.
+ *
+ * @param source - the file's bytes, such as the body of a request, or `createReadStream(file)` of Node
+ * @throws {ListException} when it is no CSV, or a column is missing or may have two meanings; what came before was taken
+ *
+ * @example Take a list that somebody uploads
+ * ```ts
+ * import { readList } from "outdial/campaigns";
+ *
+ * const upload = new Blob(["Phone;Name;opt_out\n+12025550100;Ada;\n+12025550101;Bob;yes\n"]);
+ * for await (const contact of readList(upload.stream(), { optOutColumns: ["opt_out"] })) {
+ *   console.log(contact.to_number, contact.doNotCall ?? false); // +12025550100 false, +12025550101 true
+ * }
+ * ```
+ * @see docs/at-scale.md
+ */
+export async function* readList(
+  source: ListSource,
+  options: ListOptions = {},
+): AsyncGenerator<Contact, void> {
+  const { delimiter: given, readNumber = asItIs, onColumns, onRefused } = options;
+  const csv = await readCsv(source, given, options.optionText?.("delimiter") ?? "delimiter");
+  let columns: ListColumns | undefined;
+  for await (const row of csv?.rows ?? []) {
+    if (!columns) {
+      columns = columnsOf(row.cells, options);
+      onColumns?.(columns);
+      continue;
+    }
+    const contact = contactOf(row, columns, csv?.delimiter ?? ",", readNumber);
+    if ("reason" in contact) onRefused?.(contact);
+    else yield contact;
+  }
+  if (!columns) throw new ListException("the list is empty: its first line must name the columns");
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import {
+  type Contact,
+  type ListOptions,
+  type RefusedContact,
+  readList,
+} from "../../../src/campaigns/index.ts";
+import { numberOf, people, stageOf } from "./stage.ts";
+
+/** The bytes of a list in pieces of so many bytes. */
+async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array, void> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+}
+
+const read = async (list: string | Uint8Array, options: ListOptions = {}, size = 7) => {
+  const bytes = typeof list === "string" ? new TextEncoder().encode(list) : list;
+  const contacts: Contact[] = [];
+  const refused: RefusedContact[] = [];
+  const onRefused = (row: RefusedContact) => refused.push(row);
+  for await (const contact of readList(pieces(bytes, size), { ...options, onRefused })) {
+    contacts.push(contact);
+  }
+  return { contacts, refused };
+};
+
+const numbers = async (list: string, options?: ListOptions) =>
+  (await read(list, options)).contacts.map(({ to_number }) => to_number);
+
+const one = numberOf(1);
+const two = numberOf(2);
+
+describe("the delimiter of a list", () => {
+  it.each([
+    [`name,phone\nAda,${one}\n`],
+    [`name;phone\nAda;${one}\n`],
+    [`name\tphone\nAda\t${one}\n`],
+    [`"name; first";phone\n"Ada; B.";${one}\n`],
+    [`"a,b,c";phone;note\n;${one};\n`],
+    [`sep=;\nname;phone\nAda, B.;${one}\n`],
+    [`"sep=|"\r\nname|phone\r\nAda|${one}\r\n`],
+    [`\ufeffSEP=\t\nname\tphone\nAda\t${one}\n`],
+    [`phone\n${one}\n`],
+  ])("of %j is recognized", async (list) => {
+    expect(await numbers(list)).toEqual([one]);
+  });
+
+  it("is what the option says, before the sep= line", async () => {
+    expect(await numbers(`name|phone\nAda|${one}\n`, { delimiter: "|" })).toEqual([one]);
+    expect(await numbers(`sep=,\nname|phone\nA, B|${one}\n`, { delimiter: "|" })).toEqual([one]);
+  });
+
+  it("is asked for where two signs are used as often", async () => {
+    await expect(read(`name;phone,note\nAda;${one},x\n`)).rejects.toThrow("pass delimiter");
+  });
+
+  it("shifts no cell: a row with another count is refused", async () => {
+    const { contacts, refused } = await read(`name;phone\nDoe; Jane;${one}\n${two}\n`);
+    expect(contacts).toEqual([]);
+    expect(refused).toEqual([
+      { line: 2, reason: expect.stringMatching(/more cells than the header: .* a semicolon$/) },
+      { line: 3, reason: expect.stringMatching(/fewer cells than the header/) },
+    ]);
+  });
+});
+
+describe("a CSV file", () => {
+  const mixed = `phone,note\r\n${one},"a ""b"", c"\n${two},"two\r\nlines"\r\n\r\n${numberOf(3)}, x \r${numberOf(4)},`;
+
+  it.each([1, 2, 3, 5, 1_000])("has mixed line ends, in pieces of %i bytes", async (size) => {
+    const { contacts } = await read(mixed, {}, size);
+    expect(contacts).toEqual([
+      { to_number: one, variables: { note: 'a "b", c' }, line: 2 },
+      { to_number: two, variables: { note: "two\r\nlines" }, line: 4 },
+      { to_number: numberOf(3), variables: { note: "x" }, line: 6 },
+      { to_number: numberOf(4), variables: { note: "" }, line: 7 },
+    ]);
+  });
+
+  it.each([
+    [`phone,name\n${one},"Ada`, /not CSV at line 2: a quote is not closed/],
+    [`phone,name\n${one},"Ada" B`, /not CSV at line 2: text follows a closing quote/],
+    [`phone,name\n${one},Ada "B"`, /not CSV at line 2: a quote stands inside a text/],
+    [`phone,name\n${one},"Ada\n${`${two},Bob\n`.repeat(10_000)}`, /line \d+: a row is too long/],
+    ["", /the list is empty/],
+    ["\n \n", /the list is empty/],
+    ["sep=;\n", /the list is empty/],
+  ])("%j is none", async (list, message) => {
+    await expect(read(list, {}, 4_096)).rejects.toThrow(message);
+  });
+
+  it.each([
+    ["UTF-16", [0xff, 0xfe, 0x70, 0x00]],
+    ["UTF-16", [0xfe, 0xff, 0x00, 0x70]],
+    ["UTF-16", [0x70, 0x00, 0x68, 0x00]],
+    ["a workbook", [0x50, 0x4b, 0x03, 0x04, 0x14]],
+    ["a workbook", [0xd0, 0xcf, 0x11, 0xe0, 0xa1]],
+  ])("that is %s is refused by that name", async (what, bytes) => {
+    const list = new Uint8Array([...bytes, ...new Uint8Array(20).fill(65)]);
+    await expect(read(list, {}, 3)).rejects.toMatchObject({
+      name: "ListException",
+      message: expect.stringMatching(new RegExp(`^the list is ${what}.*: save it as CSV in UTF-8`)),
+    });
+  });
+
+  it("may be a stream, and gives every other column as a variable", async () => {
+    const list = new Blob([`First Name,Phone,id,tz\nAda,${one},A-1,Europe/Berlin\n`]).stream();
+    const contacts: Contact[] = [];
+    for await (const contact of readList(list)) contacts.push(contact);
+    expect(contacts).toEqual([
+      {
+        ...{ to_number: one, id: "A-1", timezone: "Europe/Berlin", line: 2 },
+        variables: { first_name: "Ada" },
+      },
+    ]);
+  });
+});
+
+describe("who has opted out, by a column of the list", () => {
+  const list = `phone,opt_out\n${numberOf(0)},\n${numberOf(1)},yes\n${numberOf(2)},FALSE\n${numberOf(3)},No\n${numberOf(4)},n\n${numberOf(5)},0\n${numberOf(6)},1\n${numberOf(7)},2024-01-05\n${numberOf(8)},maybe\n${numberOf(2)},true\n`;
+  const options = { optOutColumns: ["opt_out"] };
+  const calledOf = [0, 3, 4, 5].map(numberOf);
+  const bytes = () => pieces(new TextEncoder().encode(list), 50);
+
+  it("is not called after sync, and is counted in its plan", async () => {
+    const stage = await stageOf();
+    const plan = await stage.campaign.sync(readList(bytes(), options));
+    expect(plan).toMatchObject({ listed: 9, added: 4, blocked: 5, duplicate: 1 });
+    await stage.play();
+    expect(stage.posts.map(({ to_number }) => to_number)).toEqual(calledOf);
+  });
+
+  it("is not called after add, nor when a later list says nothing", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(readList(bytes(), options));
+    await stage.campaign.add(people(9));
+    await stage.play();
+    expect(stage.posts.map(({ to_number }) => to_number)).toEqual(calledOf);
+    expect(stage.campaign.progress()).toMatchObject({ blocked: 5 });
+  });
+
+  it("is blocked while they wait", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(3));
+    await stage.campaign.add([{ to_number: numberOf(1), doNotCall: true }]);
+    await stage.play();
+    expect(stage.posts.map(({ to_number }) => to_number)).toEqual([numberOf(0), numberOf(2)]);
+  });
+
+  it("changes nothing of a plan that is refused", async () => {
+    const stage = await stageOf();
+    await stage.campaign.sync(readList(bytes(), options), { confirm: () => false });
+    expect(await stage.campaign.block([numberOf(1), numberOf(6)])).toBe(2);
+  });
+});
