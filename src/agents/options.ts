@@ -2,7 +2,7 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaOther, MediaStart } from "../flows/media/messages.ts";
 import { chunkSizeRule, type StreamOptions } from "../flows/media/session.ts";
 import type { StartChecks } from "../flows/media/signed-start.ts";
-import { fail, isFunction, isRecord, type Rule } from "../lib/check.ts";
+import { fail, fieldsOf, isFunction, isRecord, type Rule, serviceRule } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import type { Transcript } from "./agent.ts";
 import type { ConnectionEnd } from "./connection.ts";
@@ -184,7 +184,7 @@ const sessionRules: OptionRules<Omit<SessionOptions, keyof StartChecks>> = {
   open: functionRule,
   simulation: objectRule,
   chunkSize: chunkSizeRule,
-  service: objectRule,
+  service: [(value) => isRecord(fieldsOf(value).media), serviceRule],
   form: [(value) => value === "flat" || value === "nested", 'must be "flat" or "nested"'],
 };
 

@@ -11,7 +11,15 @@ import {
 } from "valibot";
 import { withDeadline } from "../http/deadline.ts";
 import { readBody } from "../lib/body.ts";
-import { fail, fieldsOf, isFunction, isRecord, presence, withoutThrowing } from "../lib/check.ts";
+import {
+  fail,
+  fieldsOf,
+  isFunction,
+  isRecord,
+  presence,
+  serviceRule,
+  withoutThrowing,
+} from "../lib/check.ts";
 import { reporterOf } from "../lib/report.ts";
 import type { Service } from "../service.ts";
 import { RefusedException, refusedHeader, responseTo } from "./errors.ts";
@@ -106,7 +114,9 @@ const rules: Rules = {
     ),
   ),
   verify: exactOptional(custom<NonNullable<Checks["verify"]>>(isFunction, functionRule)),
-  service: exactOptional(custom<Service>(isRecord, "must be an object")),
+  service: exactOptional(
+    custom<Service>((value) => isRecord(fieldsOf(value).application), serviceRule),
+  ),
   publicUrl: exactOptional(custom<string>(isPublicUrl, publicUrlRule)),
   dangerouslyAllowUnverified: exactOptional(
     custom<boolean>((value) => typeof value === "boolean", "must be true or false"),

@@ -30,6 +30,9 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 /** A test of a value, and the rule as the end of a sentence that begins with the value's name. */
 export type Rule = readonly [isKept: (value: unknown) => boolean, rule: string];
 
+/** The message of the rule for a service that does more than place calls. */
+export const serviceRule = "must be made by twilio() or the like: twilioCalls() only places calls";
+
 export const textRule: Rule = [isText, "must be a string"];
 
 /** The fields of an object; none of anything else. */

@@ -1,6 +1,6 @@
 import type { Secret } from "../callbacks/signed-url.ts";
 import { currentSecrets } from "../lib/hmac.ts";
-import type { CarrierWebhooks } from "../service.ts";
+import type { CarrierWebhooks, SignatureRefusal } from "../service.ts";
 import { eventOf, type Forms, flowOf } from "../twiml/forms.ts";
 import { responder } from "../twiml/respond.ts";
 import { verifySignature } from "./signature.ts";
@@ -20,14 +20,29 @@ const forms: Forms = {
 /** Milliseconds until a flow request is answered: Twilio waits 15 s. */
 const flowTimeout = 12_000;
 
+const otherAccount: SignatureRefusal = [
+  "wrong_signature",
+  [401, "AccountSid is that of another account than the option accountSid."],
+];
+
+/** Whether a form is about the account, or names none. */
+const isOf = (accountSid: string, body: Uint8Array): boolean => {
+  const { AccountSid = accountSid } = Object.fromEntries(
+    new URLSearchParams(new TextDecoder().decode(body)),
+  );
+  return AccountSid.toLowerCase() === accountSid.toLowerCase();
+};
+
 /**
  * How Twilio's requests to the application are verified, read and answered.
  *
  * @param authToken - without it nothing of Twilio's own is verified
  */
 export const applicationSide = ({
+  accountSid,
   authToken,
 }: {
+  readonly accountSid: string;
   readonly authToken?: AuthToken | undefined;
 }): CarrierWebhooks => ({
   verify:
@@ -35,7 +50,8 @@ export const applicationSide = ({
       ? undefined
       : async (request, body, publicUrl) => {
           const tokens = await currentSecrets("authToken", authToken);
-          return verifySignature(tokens, request, body, publicUrl);
+          const refused = await verifySignature(tokens, request, body, publicUrl);
+          return refused ?? (isOf(accountSid, body) ? undefined : otherAccount);
         },
   decodeEvent: (body) => eventOf(body, forms),
   decodeFlow: (body) => flowOf(body, forms),

@@ -2,8 +2,11 @@ import { decoded, utf8 } from "../lib/encoding.ts";
 import { hmacKeys, isMacOf, sha256 } from "../lib/hmac.ts";
 import type { SignatureRefusal } from "../service.ts";
 
+/** How many fields a form may have: Twilio's have about 40. */
+const maxFields = 500;
+
 /** The fields of a form, as they are signed: sorted by name; of a field's values each one once, sorted. */
-const signedFields = (form: string): string => {
+export const signedFields = (form: string): string => {
   const fields = new Map<string, Set<string>>();
   for (const [name, value] of new URLSearchParams(form)) {
     fields.set(name, (fields.get(name) ?? new Set()).add(value));
@@ -18,11 +21,12 @@ const signedFields = (form: string): string => {
  * The text that Twilio signs: the URL with its query and without a fragment, then the fields of a form. A URL with
  * `bodySHA256` has the hash of another body, and is signed alone.
  *
+ * @param fields - of `signedFields`
  * @see https://www.twilio.com/docs/usage/security#validating-requests
  */
-export const signedText = (url: string, form: string): string => {
+export const signedText = (url: string, fields: string): string => {
   const [address = ""] = url.split("#");
-  return new URL(address).searchParams.has("bodySHA256") ? address : address + signedFields(form);
+  return new URL(address).searchParams.has("bodySHA256") ? address : address + fields;
 };
 
 /**
@@ -76,8 +80,11 @@ export const verifySignature = async (
   const hash = known.searchParams.get("bodySHA256");
   if (hash !== null && hash !== (await sha256(body))) return wrong;
   const form = new TextDecoder().decode(body);
+  // Each field costs, before anything is known of the sender.
+  if (form.split("&").length > maxFields) return wrong;
+  const fields = signedFields(form);
   for (const spelling of new Set(spellings(known))) {
-    const text = utf8(signedText(spelling, form));
+    const text = utf8(signedText(spelling, fields));
     if (await isMacOf(tokens, decoded(signature), text, keys)) return;
   }
   return wrong;

@@ -215,7 +215,7 @@ export const applicationSide = ({
       ? undefined
       : async (request, body) => {
           const secrets = await currentSecrets("signatureSecret", signatureSecret);
-          return verifySignature(secrets, request, body);
+          return verifySignature(secrets, request, body, applicationId);
         },
   decodeEvent: (text) => eventOf(text, applicationId),
   decodeFlow: (text, url) => flowOf(text, url, applicationId),

@@ -17,6 +17,11 @@ const wrong: SignatureRefusal = [
   ],
 ];
 
+const otherApplication: SignatureRefusal = [
+  "wrong_signature",
+  [401, "The token of Vonage is for another application than the option applicationId."],
+];
+
 const expired: SignatureRefusal = [
   "expired_signature",
   [401, "The time of Vonage's token is more than 5 minutes off, or it has expired."],
@@ -32,6 +37,7 @@ const jsonIn = (part: string | undefined) =>
  * Verifies the token of a signed webhook: HS256 by the account's signature secret, over the hash of the raw body.
  *
  * @param secrets - the signature secrets that may have signed
+ * @param applicationId - a token that names no application is for any
  * @returns why the request is refused
  * @see https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
  */
@@ -39,6 +45,7 @@ export const verifySignature = async (
   secrets: readonly string[],
   { headers }: Request,
   body: Uint8Array,
+  applicationId: string,
 ): Promise<SignatureRefusal | undefined> => {
   const authorization = headers.get("authorization");
   if (!authorization) return missing;
@@ -46,7 +53,8 @@ export const verifySignature = async (
   if (!signed || !signature || jsonIn(head).alg !== "HS256") return wrong;
   const mac = withoutThrowing(() => decoded(signature));
   if (!mac || !(await isMacOf(secrets, mac, utf8(signed)))) return wrong;
-  const { payload_hash, iat, exp = Infinity } = jsonIn(claims);
+  const { payload_hash, iat, exp = Infinity, application_id = applicationId } = jsonIn(claims);
+  if (String(application_id).toLowerCase() !== applicationId.toLowerCase()) return otherApplication;
   if (payload_hash !== (await sha256(body))) return wrong;
   const now = Date.now() / 1000;
   const isInTime = Math.abs(now - Number(iat ?? Number.NaN)) <= tolerance && now < Number(exp);

@@ -1,5 +1,5 @@
 import type { Context } from "../../callbacks/signed-url.ts";
-import { fail, type Rule } from "../../lib/check.ts";
+import { fail, type Rule, serviceRule } from "../../lib/check.ts";
 import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
 import { type Reporter, reporterOf } from "../../lib/report.ts";
@@ -477,6 +477,7 @@ export const streamSession = (
   const isFull = (): boolean => stream.isFull();
 
   const sender = createSender(queue, () => 0, isFull, sendNext, undefined, clock);
+  if (options.service && !options.service.media) fail("service", serviceRule);
   if (!options.service && options.secret !== undefined) fail("secret", onlyWithService);
   const stream = streamOf(socket, handlers, options, () => drop(() => true));
 

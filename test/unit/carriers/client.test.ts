@@ -1,8 +1,12 @@
 import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
+import { callbackHandler, receive } from "../../../src/callbacks/index.ts";
 import { create } from "../../../src/calls/index.ts";
+import { BadParametersException } from "../../../src/errors.ts";
 import * as straight from "../../../src/fetch.ts";
+import { flowHandler, hangup, type MediaSocket, streamSession } from "../../../src/flows/index.ts";
 import { Client } from "../../../src/index.ts";
+import type { Service } from "../../../src/service.ts";
 import {
   answering as answeringWith,
   credentialsIn,
@@ -269,6 +273,26 @@ describe.each(carriers)("$name", (carrier) => {
     },
   );
 });
+
+test.each(carriers)(
+  "$name without its handlers is refused by name where requests are read",
+  async (carrier) => {
+    const service = carrier.calls as Service;
+    const socket: MediaSocket = Object.assign(new EventTarget(), {
+      ...{ readyState: 1, send: () => {}, close: () => {} },
+    });
+    for (const make of [
+      () => callbackHandler({ service, onEvent: () => {} }),
+      () => flowHandler({ service, onAnswer: () => hangup() }),
+      () => streamSession(socket, {}, { service }),
+    ]) {
+      expect(make).toThrow(BadParametersException);
+      expect(make).toThrow(/^service must be made by twilio\(\) or the like: twilioCalls\(\) only/);
+    }
+    const request = new Request("https://app.test/status", { method: "POST", body: "{}" });
+    await expect(receive(request, { service })).rejects.toThrow(/^service must be made by/);
+  },
+);
 
 test.each(["twilio", {}, { client: {} }, null, 7])("%j is no service", async (junk) => {
   const error = await refusalBy(junk as never, "key")({ baseUrl: "https://voice.test" });

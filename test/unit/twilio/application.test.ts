@@ -8,8 +8,9 @@ import {
 } from "../../../src/callbacks/event.ts";
 import { FlowRequest } from "../../../src/flows/handler.ts";
 import { applicationSide } from "../../../src/twilio/application.ts";
+import { accountSid } from "./service.ts";
 
-const application = applicationSide({});
+const application = applicationSide({ accountSid });
 const decodeFlow = (body: string) => application.decodeFlow(body, "https://app.test/flow");
 
 const call = {

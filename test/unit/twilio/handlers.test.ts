@@ -81,7 +81,7 @@ describe("receive", () => {
     });
     for (const wrong of [undefined, null, "twilio", []]) {
       const options = { secret, service: wrong } as never;
-      await expect(receive(request, options)).rejects.toThrow("service must be an object");
+      await expect(receive(request, options)).rejects.toThrow("service must be made by twilio()");
     }
   });
 
@@ -260,7 +260,9 @@ describe("flowHandler", () => {
     expect((await handler(unsigned(signed(url, answered)))).status).toBe(503);
     expect((await handler(signed(url, answered, flowUrl))).status).toBe(401);
     expect((await handler(signed(flowUrl, answered))).status).toBe(401);
-    expect((await handler(signed(url, { AccountSid: "AC1" }))).status).toBe(400);
+    expect((await handler(signed(url, { AccountSid: call.AccountSid }))).status).toBe(400);
+    const other = { ...answered, AccountSid: `AC${"2".repeat(32)}` };
+    expect((await handler(signed(url, other))).status).toBe(401);
     expect(onAnswer).not.toHaveBeenCalled();
   });
 

@@ -6,10 +6,12 @@ const unused = (): never => {
   throw new Error("unused");
 };
 
+export const accountSid = "AC00000000000000000000000000000001";
+
 /** Twilio with its application side alone. */
 export const serviceWith = (authToken?: AuthToken): Service => ({
   name: "twilio",
-  account: "AC00000000000000000000000000000001",
+  account: accountSid,
   callsPerSecond: 1,
   get client() {
     return unused();
@@ -17,5 +19,5 @@ export const serviceWith = (authToken?: AuthToken): Service => ({
   get media() {
     return unused();
   },
-  application: applicationSide({ authToken }),
+  application: applicationSide({ accountSid, authToken }),
 });

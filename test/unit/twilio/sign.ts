@@ -1,12 +1,14 @@
 import { createHmac } from "node:crypto";
-import { signedText } from "../../../src/twilio/signature.ts";
+import { signedFields, signedText } from "../../../src/twilio/signature.ts";
 
 /** The auth token of the tests. */
 export const authToken = "0123456789abcdef0123456789abcdef";
 
 /** The signature of a form for a URL, by Node's own HMAC. */
 export const signatureOf = (url: string, form = "", token: string = authToken): string =>
-  createHmac("sha1", token).update(signedText(url, form)).digest("base64");
+  createHmac("sha1", token)
+    .update(signedText(url, signedFields(form)))
+    .digest("base64");
 
 /** A request of Twilio's to a URL, signed for that URL or another. */
 export const signed = (

@@ -5,9 +5,9 @@ import {
   validateRequest,
   validateRequestWithBody,
 } from "twilio/lib/webhooks/webhooks.js";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
-import { signedText, verifySignature } from "../../../src/twilio/signature.ts";
+import { signedFields, signedText, verifySignature } from "../../../src/twilio/signature.ts";
 import { authToken, signatureOf } from "./sign.ts";
 
 interface Message {
@@ -259,6 +259,36 @@ const paramsOf = (pairs: readonly (readonly [string, string])[]) => {
 const wellFormed = (pairs: readonly (readonly [string, string])[]) =>
   pairs.map(([name, value]): [string, string] => [name.toWellFormed(), value.toWellFormed()]);
 
+test("a form of more fields than Twilio ever sends is refused, signed or not", async () => {
+  const formOf = (fields: number) =>
+    Array.from({ length: fields }, (_, at) => `F${at}=1`).join("&");
+  for (const [fields, reason] of [
+    [500, undefined],
+    [501, "wrong_signature"],
+  ] as const) {
+    const body = formOf(fields);
+    const signature = signatureOf(docsUrl, body);
+    expect(await reasonOf({ url: docsUrl, body, signature })).toBe(reason);
+  }
+});
+
+test("a form with a wrong signature is parsed once, however its URL may have been spelled", async () => {
+  const parsed = vi.fn();
+  class Counted extends URLSearchParams {
+    constructor(init?: string) {
+      super(init);
+      parsed(init);
+    }
+  }
+  vi.stubGlobal("URLSearchParams", Counted);
+  const body = "From=%2B1&To=%2B2";
+  const signature = signatureOf("https://elsewhere.test/", body);
+  parsed.mockClear();
+  expect(await reasonOf({ url: "https://app.test/?q='", body, signature })).toBe("wrong_signature");
+  expect(parsed.mock.calls.filter(([given]) => given === body)).toHaveLength(1);
+  vi.unstubAllGlobals();
+});
+
 describe("any URL and fields", () => {
   test("what Twilio's client signs is accepted, with and without the port", () =>
     fc.assert(
@@ -289,7 +319,7 @@ describe("any URL and fields", () => {
     ));
 
   test("names that run into their values are told apart", () => {
-    expect(signedText("https://a/", "a=bc&ab=c")).toBe("https://a/abcabc");
-    expect(signedText("https://a/", "ab=c&a=z&a=b&a=z")).toBe("https://a/abazabc");
+    expect(signedText("https://a/", signedFields("a=bc&ab=c"))).toBe("https://a/abcabc");
+    expect(signedText("https://a/", signedFields("ab=c&a=z&a=b&a=z"))).toBe("https://a/abazabc");
   });
 });

@@ -388,6 +388,6 @@ test("a secret that nothing would verify is refused", () => {
   const socket = new Socket();
   expect(() => streamSession(socket, {}, { secret })).toThrow("verify the URL with verifyUrl");
   expect(() => connectAgent(socket, plain(), { secret })).toThrow("secret is unknown");
-  expect(() => connectAgent(socket, plain(), Object({ service: 7 }))).toThrow("must be an object");
+  expect(() => connectAgent(socket, plain(), Object({ service: 7 }))).toThrow("must be made by twilio()");
   expect(socket.listeners.size).toBe(0);
 });

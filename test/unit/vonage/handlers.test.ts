@@ -96,6 +96,9 @@ describe("receive", () => {
     ["a text for an end", { claims: { exp: "soon" } }, ["expired_signature", 401]],
     ["null for an end", { claims: { exp: null } }, ["expired_signature", 401]],
     ["an end to come", { claims: { exp: now + 90 } }, "accepted"],
+    ["the application", { claims: { application_id: applicationId } }, "accepted"],
+    ["another application", { claims: { application_id: uuid } }, ["wrong_signature", 401]],
+    ["null for an application", { claims: { application_id: null } }, ["wrong_signature", 401]],
   ])("%s: %j gives %j", async (_, parts, refusal) => {
     const work = receive(signed(statusUrl, busy, parts), { service });
     expect(await refusalOf(work)).toEqual(refusal);
