@@ -388,6 +388,8 @@ test("a secret that nothing would verify is refused", () => {
   const socket = new Socket();
   expect(() => streamSession(socket, {}, { secret })).toThrow("verify the URL with verifyUrl");
   expect(() => connectAgent(socket, plain(), { secret })).toThrow("secret is unknown");
-  expect(() => connectAgent(socket, plain(), Object({ service: 7 }))).toThrow("must be made by twilio()");
+  expect(() => connectAgent(socket, plain(), Object({ service: 7 }))).toThrow(
+    "must be made by twilio()",
+  );
   expect(socket.listeners.size).toBe(0);
 });
