@@ -4,6 +4,7 @@ import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
 import { checkedClock } from "./calling-hours.ts";
+import { type CheckOptions, checkUrls, type UrlCheck } from "./check.ts";
 import { type Added, addContacts, type Contact } from "./contacts.ts";
 import { Dialer } from "./dialer.ts";
 import { blockAll, erase, numbersIn, requireErasureSecrets } from "./do-not-call.ts";
@@ -98,6 +99,37 @@ export interface Campaign extends Ledger, AsyncDisposable {
     contacts: Iterable<Contact> | AsyncIterable<Contact>,
     options?: SyncOptions,
   ) => Promise<Synced>;
+  /**
+   * Asks the handlers at `flow_url` and `status_callback_url` whether they verify by the campaign's secret: a `HEAD` to
+   * each, at a URL that is signed for 60 s and names no contact. Each has 5 s. It calls nobody; `run` makes no such
+   * request by itself.
+   *
+   * @returns what each answered. `refused` means that every call would fail
+   * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule
+   * @throws the reason of `signal`
+   *
+   * @example Call nobody by a wrong secret
+   * ```ts
+   * import { DatabaseSync } from "node:sqlite";
+   * import { openCampaign } from "outdial/campaigns";
+   * import { flowHandler, hangup } from "outdial/flows";
+   *
+   * const flow = flowHandler({ secret: "another one, made at random", onAnswer: () => hangup() });
+   * const campaign = await openCampaign(new DatabaseSync(":memory:"), {
+   *   from_number: "+12025550199",
+   *   flow_url: "https://app.test/flow",
+   *   status_callback_url: "https://app.test/status",
+   *   secret: "a secret that was made at random",
+   *   create: async () => ({ id: "cs_1" }),
+   *   window: "always",
+   * });
+   * const [checked] = await campaign.check({
+   *   fetch: async (url, init) => flow(new Request(url, init)), // in earnest: fetch
+   * });
+   * console.log(checked?.param, checked?.result); // flow_url refused
+   * ```
+   */
+  readonly check: (options: CheckOptions) => Promise<readonly UrlCheck[]>;
   /**
    * Does what is due: begins calls, and frees the slots of the attempts that no final notification came
    * for. It doesn't wait for the answers. Safe to call from anywhere, any number of times.
@@ -526,6 +558,7 @@ export const openCampaign = async (
   return {
     ...campaign,
     audit: () => readAudit(sql),
+    check: (given) => checkUrls(settings, given),
     get rate() {
       return dialer.rate;
     },

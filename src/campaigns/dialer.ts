@@ -127,22 +127,38 @@ const paramsOf = async (
 const zonesOf = (sql: Sql): readonly string[] =>
   sql.all("select timezone from outdial_zone").map(({ timezone }) => String(timezone));
 
-/** The contacts that are due, those first that have waited longest: a few, however long the list. */
-const dueNow = (sql: Sql, hours: CallingHours, now: number, most: number): readonly ContactRow[] =>
-  zonesOf(sql)
-    .filter((zone) => hours.at(now, zone).open)
-    .flatMap((zone) =>
-      sql.all(
-        `select * from outdial_contact where state = 'waiting' and timezone = ? and due <= ?
-         order by due limit ?`,
-        zone,
-        now,
-        most,
-      ),
-    )
-    .map(contactIn)
-    .sort((first, second) => first.due - second.due || first.contact - second.contact)
-    .slice(0, most);
+/** Contacts by when they are due: after a wait, which is a promise to a person, and before their first turn. */
+const afterWait = "due > 0 and due <= ?";
+const firstTurn = "due = 0 and ? > 0";
+
+/**
+ * The contacts that are due: those first that have waited for their time, the longest first, and then those that were
+ * never called, in the order of the list. A few, however long the list.
+ */
+const dueNow = (
+  sql: Sql,
+  hours: CallingHours,
+  now: number,
+  most: number,
+): readonly ContactRow[] => {
+  const zones = zonesOf(sql).filter((zone) => hours.at(now, zone).open);
+  const dueIn = (which: string, limit: number): readonly ContactRow[] =>
+    zones
+      .flatMap((zone) =>
+        sql.all(
+          `select * from outdial_contact where state = 'waiting' and timezone = ? and ${which}
+           order by due limit ?`,
+          zone,
+          now,
+          limit,
+        ),
+      )
+      .map(contactIn)
+      .sort((first, second) => first.due - second.due || first.contact - second.contact)
+      .slice(0, limit);
+  const waited = dueIn(afterWait, most);
+  return waited.length < most ? [...waited, ...dueIn(firstTurn, most - waited.length)] : waited;
+};
 
 /** When the next contact is due: after its wait, in its hours. */
 const nextDue = (sql: Sql, hours: CallingHours, now: number): number => {

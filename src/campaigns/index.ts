@@ -12,6 +12,7 @@
 
 export type { Window } from "./calling-hours.ts";
 export { type Campaign, openCampaign } from "./campaign.ts";
+export type { CheckOptions, UrlCheck } from "./check.ts";
 export type { Added, Contact, RefusedContact } from "./contacts.ts";
 export {
   type Disposition,

@@ -326,7 +326,8 @@ export const move = (
     "update outdial_contact set state = ?, reason = ?, due = ?, wait = ? where contact = ?",
     state,
     reason ?? null,
-    wait && at + wait,
+    // Who was called before waits for a time, which comes before the first turn of others.
+    wait > 0 || attempts > 0 ? at + wait : 0,
     wait,
     contact,
   );

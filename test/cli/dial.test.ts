@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmulator, type Emulator } from "outdial/emulator";
+import { flowHandler, hangup } from "outdial/flows";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
 import { openCampaign } from "../../src/campaigns/index.ts";
 import { DoNotCallFile } from "../../src/cli/dial/do-not-call.ts";
@@ -267,6 +268,45 @@ describe("outdial dial", () => {
     running.kill("SIGINT");
     expect((await running.ended).stderr).toContain("the same command resumes");
     expect((await results()).slice(1).join()).toMatch(/connect/i);
+  });
+
+  describe("asks the handlers before the first call", () => {
+    /** An application whose flow is verified by a secret. */
+    const application = (own: string): Promise<Server> => {
+      const flow = flowHandler({ secret: own, onAnswer: () => hangup(), onError: () => {} });
+      return serveNode(flow, { hostname: "127.0.0.1", port: 0 });
+    };
+
+    it("and calls nobody by a secret that the flow's handler has not", async () => {
+      const app = await application("another secret of an application");
+      const list = file("people.csv", people);
+      const flow = `http://127.0.0.1:${app.port}/flow`;
+      const args = words(list, ...listening()).map((word) =>
+        /:9\/flow$/.test(word) ? flow : word,
+      );
+      const { code, stderr } = await run(args);
+      await app.stop();
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/--flow refused a URL that SIGNING_SECRET has signed \(wrong_token\)/);
+      expect(stderr).toContain("Nobody was called");
+      expect(posts).toBe(0);
+    });
+
+    it("and warns in the plan of what is unclear only", async () => {
+      const app = await application(secret);
+      const list = file("people.csv", people);
+      const flow = `http://127.0.0.1:${app.port}/flow`;
+      const warning =
+        /warning: --flow could not be reached: whether its handler has SIGNING_SECRET/;
+      const unreachable = await run(words(list, ...listening()));
+      expect(unreachable.code).toBe(0);
+      expect(unreachable.stderr).toMatch(warning);
+      const args = words(list, ...listening(), "--ledger", join(folder, "other.outdial"));
+      const right = await run(args.map((word) => (/:9\/flow$/.test(word) ? flow : word)));
+      await app.stop();
+      expect(right.code, right.stderr).toBe(0);
+      expect(right.stderr).not.toContain("warning:");
+    });
   });
 
   it("is never both running and done in its JSON", async () => {

@@ -146,11 +146,44 @@ const printSummary = async (terminal: Terminal, line: string, exit: Exit): Promi
   return exit === exits.done ? exits.refused : exit;
 };
 
+/**
+ * Asks the handlers of the flow and of the notifications whether they have the secret of the run.
+ *
+ * @returns warnings of those that don't say
+ * @throws {Failure} if one has another secret: every call would fail
+ */
+const checkHandlers = async (
+  campaign: Pick<Campaign, "check">,
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
+  const checks = await campaign.check({ fetch, signal }).catch((error: unknown) => {
+    throw signal.aborted ? new Failure("interrupted: nobody was called", exits.interrupted) : error;
+  });
+  const flagOf = { flow_url: "--flow", status_callback_url: names.status_callback_url } as const;
+  const texts = checks.map(({ param, result, message }) => ({
+    result,
+    text: message.replace(param, flagOf[param]).replace("the campaign's secret", "SIGNING_SECRET"),
+  }));
+  const refused = texts.filter(({ result }) => result === "refused").map(({ text }) => text);
+  if (refused.length > 0) {
+    throw new Failure(`${refused.join("; ")}. Nobody was called`, exits.usage);
+  }
+  return texts.filter(({ result }) => result === "unclear").map(({ text }) => text);
+};
+
 /** Reads the list, prints the plan, and applies it if it is confirmed. */
 const syncList = async (
   campaign: Campaign,
   options: DialOptions,
-  { blockFile, localUrl }: { blockFile: DoNotCallFile | undefined; localUrl: string | undefined },
+  {
+    blockFile,
+    localUrl,
+    warnings,
+  }: {
+    blockFile: DoNotCallFile | undefined;
+    localUrl: string | undefined;
+    warnings: readonly string[];
+  },
   { flags, args: [list = ""], terminal, signal }: Invoked,
 ): Promise<ListPlan> => {
   const progress = campaign.progress();
@@ -187,7 +220,7 @@ const syncList = async (
         hide();
         const refused = allRefused(plan);
         const lines = planLines({
-          ...{ columns, refused, changes: plan, progress, options },
+          ...{ columns, refused, changes: plan, warnings, progress, options },
           isSentOnce: sendsOnce()(),
         });
         for (const line of lines) await terminal.report(line);
@@ -308,7 +341,8 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
   opened.campaign = campaign;
 
   const localUrl = opened.receiver?.localUrl;
-  const plan = await syncList(campaign, options, { blockFile, localUrl }, invoked);
+  const warnings = dry ? [] : await checkHandlers(campaign, invoked.signal);
+  const plan = await syncList(campaign, options, { blockFile, localUrl, warnings }, invoked);
   if (dry) {
     const after = progressAfter(campaign.progress(), plan.changes);
     return flags.json ? printSummary(terminal, jsonSummary(after, plan), exits.done) : exits.done;

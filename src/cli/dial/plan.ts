@@ -50,6 +50,8 @@ interface Plan {
   /** All refused rows: those that are no contact, and those that the campaign refuses. */
   readonly refused: readonly RefusedContact[];
   readonly changes: SyncPlan;
+  /** Of the handlers of the flow and of the notifications. */
+  readonly warnings: readonly string[];
   /** Of the campaign, before the plan is applied. */
   readonly progress: Progress;
   readonly options: DialOptions;
@@ -69,7 +71,7 @@ const dispatcherLine =
 
 /** What a run is about to do, in a few lines. */
 export const planLines = (plan: Plan): readonly string[] => {
-  const { columns, refused, changes, progress, options, isSentOnce } = plan;
+  const { columns, refused, changes, warnings, progress, options, isSentOnce } = plan;
   const { rate = 1, until, perDay, service } = options;
   const { listed, duplicate, added, blocked, restored, changed, removed } = changes;
   const after = progressAfter(progress, changes);
@@ -89,7 +91,7 @@ export const planLines = (plan: Plan): readonly string[] => {
   const daily = perDay ? `, at most ${perDay} per day` : "";
   const summary = `${count(waiting, "contact")} to call, of ${count(contacts, "contact")}${noted.join("")}`;
   const details = [
-    ...changes.warnings.map((warning) => `warning: ${warning}`),
+    ...[...changes.warnings, ...warnings].map((warning) => `warning: ${warning}`),
     ...refusals(refused),
     ...(columns ? [describeColumns(columns)] : []),
     `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,

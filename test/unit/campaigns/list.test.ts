@@ -1,7 +1,44 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { BadParametersException } from "../../../src/errors.ts";
+import { BadParametersException, ForbiddenException } from "../../../src/errors.ts";
 import { noon, numberOf, people, stageOf } from "./stage.ts";
+
+describe("a long list", () => {
+  it("holds up no retry: who is due is called before those that were never called", async () => {
+    const stage = await stageOf({ rate: 1, attempts: 2, retryDelay: 900_000 });
+    await stage.campaign.add(people(3_000));
+    await stage.play(0);
+    await stage.tell(0, "call.failed", "busy");
+    const due = stage.now + 900_000;
+    await stage.play(1_000_000);
+    const again = stage.posts.findLastIndex(({ to_number }) => to_number === numberOf(0));
+    const claimed = [...stage.campaign.audit()].find(
+      ({ event, attempt }) => event === "claimed" && attempt === 2,
+    );
+    expect(again).toBeGreaterThan(0);
+    expect(claimed?.at).toBeGreaterThanOrEqual(due);
+    expect(claimed?.at).toBeLessThanOrEqual(due + 2_000);
+  });
+
+  it("nor one whose retry the service made wait by a pause", async () => {
+    const stage = await stageOf({ rate: 1, attempts: 2, retryDelay: 60_000 });
+    await stage.campaign.add(people(1_000));
+    await stage.play(0);
+    await stage.tell(0, "call.failed", "busy");
+    await stage.play(59_000);
+    stage.answer = ({ to_number }) => {
+      if (to_number !== numberOf(0)) return { id: `cs_${stage.posts.length - 1}` };
+      throw new ForbiddenException("HTTP 403", { placed: "no", code: 403 });
+    };
+    await stage.play(10_000);
+    expect(stage.campaign.progress()).toMatchObject({ state: "paused" });
+    const before = stage.posts.length;
+    stage.answer = () => ({ id: "cs_again" });
+    await stage.campaign.resume();
+    await stage.play(1_000);
+    expect(stage.posts[before]?.to_number).toBe(numberOf(0));
+  });
+});
 
 describe("contacts", () => {
   it("are told by line and reason when they are refused, without the value", async () => {

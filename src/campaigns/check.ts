@@ -1,0 +1,86 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { refusedHeader } from "../callbacks/errors.ts";
+import { signUrl } from "../callbacks/signed-url.ts";
+import { withDeadline } from "../http/deadline.ts";
+import { check, fieldsOf, isFunction, presence } from "../lib/check.ts";
+import type { CampaignSettings } from "./options.ts";
+
+/** The options of `campaign.check`. */
+export interface CheckOptions {
+  /** Makes the two requests: the platform's, or that of a test. */
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Ends the check. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the handler of a URL answered. */
+export interface UrlCheck {
+  /** The option of the campaign that has the URL. */
+  readonly param: "flow_url" | "status_callback_url";
+  /**
+   * `accepted`: it verifies by the campaign's secret. `refused`: it does not, so every call of the campaign would fail.
+   * `unclear`: it doesn't say, as other servers than `flowHandler` and `callbackHandler`.
+   */
+  readonly result: "accepted" | "refused" | "unclear";
+  /** Why, in a sentence that begins with the option's name; empty when it is accepted. */
+  readonly message: string;
+}
+
+const CheckOptionsSchema: GenericSchema<unknown, CheckOptions> = strictObject(
+  {
+    fetch: custom<CheckOptions["fetch"]>(isFunction, "must be a function"),
+    signal: optional(
+      custom<AbortSignal>(
+        (value) => isFunction(fieldsOf(value).addEventListener),
+        "must be a signal",
+      ),
+    ),
+  },
+  presence,
+);
+
+/** How long a handler has to answer, in milliseconds. */
+const timeout = 5_000;
+
+/** Seconds for which the URL of a check is valid: it names no contact, and starts nothing. */
+const expiresIn = 60;
+
+const verdictOf = (
+  param: UrlCheck["param"],
+  { status, headers }: Pick<Response, "status" | "headers">,
+): UrlCheck => {
+  if (status === 204) return { param, result: "accepted", message: "" };
+  const reason = status === 401 ? headers.get(refusedHeader) : null;
+  // A header may have any text.
+  if (reason !== null && /^\w{1,40}$/.test(reason)) {
+    const message = `${param} refused a URL that the campaign's secret has signed (${reason}): the secret of its handler must be the same`;
+    return { param, result: "refused", message };
+  }
+  const message = `${param} answered HTTP ${status} to a HEAD: whether its handler has the campaign's secret is not known`;
+  return { param, result: "unclear", message };
+};
+
+/** Asks both handlers of a campaign whether they have its secret. */
+export const checkUrls = (
+  { flow_url, status_callback_url, secret }: CampaignSettings,
+  options: CheckOptions,
+): Promise<readonly UrlCheck[]> => {
+  const { fetch, signal: caller } = check(CheckOptionsSchema, () => options, "options");
+  const ask = async (param: UrlCheck["param"], url: string): Promise<UrlCheck> => {
+    const signed = await signUrl(url, { secret, expiresIn });
+    const late = (): Error => new DOMException("too late", "TimeoutError");
+    try {
+      const answer = await withDeadline(timeout, caller, late, (signal) =>
+        fetch(signed, { method: "HEAD", redirect: "manual", signal }),
+      );
+      return verdictOf(param, answer);
+    } catch (error) {
+      if (caller?.aborted) throw error;
+      const isLate = fieldsOf(error).name === "TimeoutError";
+      const why = isLate ? `gave no answer within ${timeout / 1000} s` : "could not be reached";
+      const message = `${param} ${why}: whether its handler has the campaign's secret is not known`;
+      return { param, result: "unclear", message };
+    }
+  };
+  return Promise.all([ask("flow_url", flow_url), ask("status_callback_url", status_callback_url)]);
+};
