@@ -245,7 +245,7 @@ export const createCall = (
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       talk?.watchdog.transcript();
       if (transcript.final) {
-        if (input.silentAt() > performance.now()) cancelHangup();
+        if (input.silentAt() > timers.now()) cancelHangup();
         input.speech(false);
       }
     }

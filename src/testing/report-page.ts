@@ -41,7 +41,7 @@ svg { display: block; font: 11px system-ui, sans-serif }
 svg text { fill: var(--soft) } .caller { fill: var(--caller) } .agent { fill: var(--agent) }
 .grid { stroke: var(--line) } .band { fill: var(--band) } .cut, .tool { stroke: var(--bad); stroke-width: 2 } .tool { stroke: var(--soft) }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
-th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top }
+th, td { text-align: left; padding: 4px 12px; border-bottom: 1px solid var(--line); vertical-align: top }
 .bad { color: var(--bad); font-weight: 600 } .soft { color: var(--soft) }
 audio { width: 100% } code { overflow-wrap: anywhere; white-space: pre-wrap }
 `;

@@ -29,8 +29,11 @@ export interface ScriptedOptions {
   readonly think?: number | undefined;
 }
 
-/** The loudness of a scripted agent's tone repeats as often, in samples a second. */
+/** The tone of an answer. */
 const hertz = 300;
+
+/** The size of a sample that is no silence: the noise of a line is less. */
+const soundLevel = 300;
 
 /** A socket whose other end is the codec itself: what is sent on it comes back. */
 class Loopback implements AgentSocket {
@@ -72,8 +75,15 @@ const scriptedCodec = (
   /** Whether the callee has spoken since the last answer, and the silence since. */
   let hasSpoken = false;
   let silence = 0;
-  /** Milliseconds of input until the answer that is being thought of. */
-  let thinking: number | undefined;
+  /** Whether the end of what they said was noticed. */
+  let isNoticed = false;
+
+  /** The events of the next answer, once it was thought of. */
+  const answerInTime = (): readonly AgentEvent[] => {
+    if (silence < patience + think) return [];
+    hasSpoken = isNoticed = false;
+    return answer();
+  };
 
   /** The events of the next answer. */
   const answer = (): readonly AgentEvent[] => {
@@ -95,27 +105,23 @@ const scriptedCodec = (
     ];
   };
 
-  const listen = (audio: Uint8Array): readonly AgentEvent[] => {
-    const ms = audio.length / (sampleRate / 500);
-    const events: AgentEvent[] = [];
-    if (hasSpeech(audio)) {
-      if (!hasSpoken) events.push({ type: "interrupted" });
+  const listen = (audio: Uint8Array<ArrayBuffer>): readonly AgentEvent[] => {
+    const samples = new Int16Array(audio.buffer, audio.byteOffset, audio.length >> 1);
+    const ms = (count: number) => (count * 1000) / sampleRate;
+    const lastSound = samples.findLastIndex((sample) => Math.abs(sample) > soundLevel);
+    const isQuiet = lastSound < 0 || !(hasSpoken || hasSpeech(audio));
+    silence = isQuiet ? silence + ms(samples.length) : ms(samples.length - 1 - lastSound);
+    if (!isQuiet) isNoticed = false;
+    if (!isQuiet && !hasSpoken) {
       hasSpoken = true;
-      silence = 0;
-      thinking = undefined;
-      return events;
+      return [{ type: "interrupted" }];
     }
-    silence += ms;
-    if (hasSpoken && silence >= patience) {
-      hasSpoken = false;
-      events.push({ type: "speech_stopped" });
-      thinking = think + patience - silence;
-    } else if (thinking !== undefined) thinking -= ms;
-    if (thinking !== undefined && thinking <= 0) {
-      thinking = undefined;
-      events.push(...answer());
+    if (!hasSpoken || silence < patience) return [];
+    if (!isNoticed) {
+      isNoticed = true;
+      return [{ type: "speech_stopped" }, ...answerInTime()];
     }
-    return events;
+    return answerInTime();
   };
 
   const commands: Readonly<Record<string, () => readonly AgentEvent[]>> = {
@@ -139,7 +145,7 @@ const scriptedCodec = (
  * comes when the call is answered, each further one after an utterance of the callee; after a tool's result comes the
  * next one. It falls silent at the first audible frame of the callee.
  *
- * The truth of a response is `patience + think`, the latency of the line both ways, and the rest of a frame of 20 ms.
+ * The truth of a response is `patience + think` and the latency of the line both ways, rounded up to a frame of 20 ms.
  *
  * @param answers - in order
  *

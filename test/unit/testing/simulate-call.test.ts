@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import type { Agent } from "../../../src/agents/agent.ts";
+import { connectAgent } from "../../../src/agents/connect.ts";
+import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { streamSession } from "../../../src/flows/media/session.ts";
+import type { Service } from "../../../src/service.ts";
+import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
+import { simulateCall } from "../../../src/testing/simulate-call.ts";
+import { carriers } from "../carriers/carriers.ts";
+import { conversation, talkWith, voice, wellBehaved } from "./agents.ts";
+
+const lines: readonly (readonly [name: string, service: Service | undefined])[] = [
+  ["outdial's own interface", undefined],
+  ...carriers.map(({ name, service }) => [name, service] as const),
+];
+
+/** The caller asks so often, in words of another length each time; then the agent ends the call. */
+const questions = (count: number) => [
+  ...Array.from({ length: count }, (_, at) => [
+    { type: "until-quiet" } as const,
+    { type: "say", voice: voice(400 + 37 * at) } as const,
+  ]).flat(),
+  { type: "until-quiet" } as const,
+  { type: "hangup" } as const,
+];
+
+describe.each(lines)("the line of %s", (_, service) => {
+  test("has the figures of the truth, with its own protocol", async () => {
+    const { turns, stop, end, trust } = await talkWith(wellBehaved(), { service });
+    for (const { response } of turns.filter(({ expect }) => expect !== "ignore"))
+      expect(Math.abs((response ?? Number.NaN) - 500)).toBeLessThan(21);
+    expect(Math.abs((stop.max ?? Number.NaN) - 300)).toBeLessThan(41);
+    expect(end).toMatchObject({ reason: "normal", session: "hung_up" });
+    expect(trust).toMatchObject({ clock: "virtual", lateness: 0, ok: true });
+  });
+
+  test("a latency of 80 ms each way is 160 ms in each response", async () => {
+    const talk = async (latency: number) =>
+      (await talkWith(wellBehaved(), { service, line: { latency } })).turns;
+    const [near, far] = [await talk(0), await talk(80)];
+    for (const [at, { response = 0 }] of far.entries()) {
+      if (near[at]?.response !== undefined)
+        expect(response - (near[at]?.response ?? 0)).toBeCloseTo(160, -1.5);
+    }
+  });
+});
+
+test.each([
+  [500, 0, 0],
+  [400, 100, 0],
+  [300, 613, 40],
+  [800, 0, 40],
+  [250, 900, 120],
+  [700, 50, 120],
+  [500, 333, 250],
+  [1_000, 10, 250],
+])(
+  "of 32 responses with patience %i, think %i and latency %i none is off by more than a frame",
+  async (patience, think, latency) => {
+    const answers = Array.from({ length: 34 }, () => ({ ms: 700 }));
+    const agent = scriptedAgent(answers, { patience, think });
+    const { turns, response } = await simulateCall({
+      app: (socket) => connectAgent(socket, agent),
+      caller: questions(32),
+      line: { latency },
+    });
+    expect(response.n).toBe(32);
+    const truth = patience + think + 2 * latency;
+    for (const turn of turns) {
+      const error = (turn.response ?? Number.NaN) - truth;
+      // Rounded up to a frame, by the sample in which the tone is audible.
+      expect(error).toBeGreaterThanOrEqual(-0.5);
+      expect(error).toBeLessThanOrEqual(20.5);
+    }
+    expect(response).toHaveProperty("p95");
+    expect(response).not.toHaveProperty("p99");
+  },
+);
+
+test("20 runs have the same figures, with every fault of the line, one after the other and side by side", async () => {
+  const line = {
+    latency: 60,
+    jitter: 90,
+    loss: 0.05,
+    narrowband: true,
+    noise: -55,
+    echo: -40,
+    seed: 7,
+  };
+  const figures = async () => {
+    const call = await talkWith(wellBehaved(), { line });
+    return JSON.stringify(await call.toReport());
+  };
+  const all = new Set(await Promise.all(Array.from({ length: 10 }, figures)));
+  for (let run = 0; run < 10; run++) all.add(await figures());
+  expect(all.size).toBe(1);
+});
+
+test("another seed has other figures", async () => {
+  const figures = async (seed: number) =>
+    (await talkWith(wellBehaved(), { line: { jitter: 90, seed } })).response.max;
+  expect(await figures(1)).not.toBe(await figures(2));
+});
+
+test("time stands still while a tool runs, and the next answer has the same response", async () => {
+  const talk = (wait: number) => {
+    const run = () => new Promise((resolve) => setTimeout(resolve, wait, "Done."));
+    const agent: Agent = {
+      ...scriptedAgent([{ ms: 500 }, { tool: "wait", args: {} }, { ms: 500 }]),
+      tools: { wait: { description: "Waits.", run } },
+    };
+    return simulateCall({
+      app: (socket) => connectAgent(socket, agent),
+      caller: questions(1),
+    });
+  };
+  const [quick, slow] = [await talk(0), await talk(60)];
+  expect(slow.response).toEqual(quick.response);
+  expect(slow.tools).toMatchObject([{ name: "wait", took: 0 }]);
+  expect(slow.tools[0]?.ms).toBe(quick.tools[0]?.ms);
+});
+
+test("time stands still while an agent's address is awaited", async () => {
+  const talk = async (wait: number) => {
+    const scripted = scriptedAgent([{ ms: 500 }]);
+    const address = async () => {
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      return scripted.address();
+    };
+    const { firstAudio } = await simulateCall({
+      app: (socket) => connectAgent(socket, { ...scripted, address }),
+      caller: [{ type: "until-quiet" }, { type: "hangup" }],
+    });
+    return firstAudio;
+  };
+  expect(await talk(50)).toEqual(await talk(0));
+});
+
+test("a warm agent has the time of the call by its options", async () => {
+  const call = await simulateCall({
+    app: (socket, options) =>
+      connectAgent(
+        socket,
+        warmAgent(scriptedAgent([{ ms: 500 }]), { sampleRate: 8000, ...options }),
+      ),
+    caller: [{ type: "until-quiet" }, { type: "hangup" }],
+  });
+  expect(call.firstAudio.max).toBeLessThan(21);
+});
+
+test("an application without an agent is measured, too", async () => {
+  const call = await simulateCall({
+    app: (socket) => {
+      const session = streamSession(socket, {
+        onStart: () => void session.audio(new Int16Array(8_000).fill(5_000)),
+      });
+    },
+    caller: [{ type: "until-quiet" }, { type: "hangup" }],
+  });
+  expect(call).toMatchObject({ turns: [], firstAudio: { n: 1 }, end: { ms: 1_600 } });
+});
+
+describe("what is refused", () => {
+  test("an agent that opens a network socket in virtual time, by name", async () => {
+    const { open: _, ...agent } = scriptedAgent([{ ms: 500 }]);
+    await expect(
+      simulateCall({
+        app: (socket) => connectAgent(socket, agent, { onError: () => {} }),
+        caller: [{ type: "silence", ms: 500 }, { type: "hangup" }],
+      }),
+    ).rejects.toMatchObject({
+      name: "BadParametersException",
+      message: expect.stringMatching(/app opens a network socket, which needs time: "real"/),
+    });
+  });
+
+  test("what the application throws is rethrown", async () => {
+    const error = new Error("out of order");
+    await expect(
+      simulateCall({
+        app: () => {
+          throw error;
+        },
+        caller: conversation,
+      }),
+    ).rejects.toBe(error);
+  });
+
+  test("an act that breaks its rule, by its own message", async () => {
+    await expect(
+      simulateCall({
+        app: (socket) => connectAgent(socket, wellBehaved()),
+        caller: [{ type: "press", digits: "abc" }],
+      }),
+    ).rejects.toThrow("caller digits must be 0 to 9, * and #");
+  });
+
+  test.each([
+    ["line.loss", { line: { loss: 2 } }],
+    ["time", { time: "fast" }],
+    ["caller", { caller: 1 }],
+  ])("%s by its rule", async (param, options) => {
+    const given = { app: () => {}, caller: conversation, ...options };
+    await expect(Reflect.apply(simulateCall, undefined, [given])).rejects.toMatchObject({ param });
+  });
+});
+
+test("a call that nobody ends is over after maxDuration", async () => {
+  const { end } = await simulateCall({
+    app: (socket) => connectAgent(socket, scriptedAgent([{ ms: 500 }])),
+    caller: [],
+    maxDuration: 5_000,
+  });
+  expect(end).toMatchObject({ ms: 5_000, reason: "max_duration" });
+});
