@@ -16,6 +16,7 @@ import type { CampaignSettings } from "./options.ts";
 import { addToTally } from "./progress.ts";
 import { patience, type Sql, whileBusy } from "./sqlite.ts";
 import { contactIn, factOf, move, setFact } from "./tables.ts";
+import { telephoneOf } from "./telephone.ts";
 
 /** Somebody to call. */
 export interface Contact {
@@ -87,7 +88,10 @@ const ContactSchema: GenericSchema<unknown, Contact> = strictObject(
 
 /** A valid contact, as the ledger keeps it. */
 export interface Entry {
+  /** In the spelling by which the telephone is known. */
   readonly to_number: string;
+  /** As it is written, where that differs. */
+  readonly written: string | null;
   readonly id: string | null;
   readonly timezone: string;
   /** JSON. */
@@ -120,7 +124,9 @@ const entryOf = (given: unknown, line: number, { variables: names, prefixes }: C
   if (variables && utf8(variables).length > mostVariables) {
     fail("variables", `must be at most ${mostVariables} bytes`);
   }
-  return { to_number, id, timezone, variables, line, doNotCall };
+  const telephone = telephoneOf(to_number);
+  const written = telephone === to_number ? null : to_number;
+  return { to_number: telephone, written, id, timezone, variables, line, doNotCall };
 };
 
 const textOf = ({ param, message }: ParameterIssue): string => `${param} ${message}`;
@@ -153,7 +159,7 @@ export const zoneConflict = (other: number): string =>
   `timezone differs from that of line ${other}, which has the same to_number`;
 
 /** How many rows were written so far: one query for a page costs less than one for each row. */
-const written = (sql: Sql): number =>
+const changesIn = (sql: Sql): number =>
   Number(sql.all("select total_changes() as changes")[0]?.changes);
 
 /** A page of a list that is being added. */
@@ -171,13 +177,14 @@ const insert = (
   at: number,
   [state, reason]: readonly ["waiting" | "blocked", string | null],
 ): number => {
-  const before = written(sql);
-  for (const { to_number, id, timezone, variables, line } of entries) {
+  const before = changesIn(sql);
+  for (const { to_number, written, id, timezone, variables, line } of entries) {
     sql.all(
       `insert into outdial_contact
-       (to_number, id, timezone, variables, line, list, added, state, reason)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+       (to_number, written, id, timezone, variables, line, list, added, state, reason)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
       to_number,
+      written,
       id,
       timezone,
       variables,
@@ -188,7 +195,7 @@ const insert = (
       reason,
     );
   }
-  const added = written(sql) - before;
+  const added = changesIn(sql) - before;
   addToTally(sql, state, added);
   return added;
 };

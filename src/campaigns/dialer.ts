@@ -101,7 +101,7 @@ const endOf = ({ until }: CampaignSettings): number => until?.getTime() ?? Numbe
 
 /** The parameters of an attempt: its own signed URLs bring back which attempt it is. */
 const paramsOf = async (
-  { contact, to_number, id, variables, attempts }: ContactRow,
+  { contact, written: to_number, id, variables, attempts }: ContactRow,
   campaign: string,
   settings: CampaignSettings,
 ): Promise<CallParams> => {
@@ -402,7 +402,7 @@ export class Dialer {
       move(sql, row, "blocked", { at, reason: "blocked" });
       return false;
     }
-    if (prefixes && !prefixes.some((prefix) => row.to_number.startsWith(prefix))) {
+    if (prefixes && !prefixes.some((prefix) => row.written.startsWith(prefix))) {
       move(sql, row, "refused", { at, reason: "prefix" });
       return false;
     }

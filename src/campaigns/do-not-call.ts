@@ -7,9 +7,10 @@ import { macOf } from "../lib/hmac.ts";
 import { LedgerException } from "./errors.ts";
 import { isBusyError, patience, type Sql, whileBusy } from "./sqlite.ts";
 import { audit, contactIn, move } from "./tables.ts";
+import { telephoneOf } from "./telephone.ts";
 
 /**
- * Numbers one after the other, each of them E.164.
+ * Numbers one after the other, each of them E.164, in the spelling by which the telephone is known.
  *
  * @param param - what they are called in the exception
  * @throws {BadParametersException} when one isn't
@@ -22,7 +23,7 @@ export function* numbersIn(
     if (!is(CallParams.entries.to_number, number)) {
       fail(param, CallParams.entries.to_number.message);
     }
-    yield number;
+    yield telephoneOf(number);
   }
 }
 
@@ -158,7 +159,7 @@ export const erase = async (
       if (!row) return;
       const contact = contactIn(row);
       sql.all(
-        `update outdial_contact set to_number = '#' || contact, id = null, variables = null,
+        `update outdial_contact set to_number = '#' || contact, written = null, id = null, variables = null,
          call_id = null, reason = null, timezone = '' where contact = ?`,
         contact.contact,
       );

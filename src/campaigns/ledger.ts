@@ -84,7 +84,7 @@ const page = 100;
 export function* readResults(sql: Sql): Generator<Result, void> {
   for (let last = 0; ; ) {
     const rows = sql.all(
-      `select c.contact, to_number, id, c.state, reason, attempts, call_id, claimed, ended, duration
+      `select c.contact, coalesce(written, to_number) as to_number, id, c.state, reason, attempts, call_id, claimed, ended, duration
        from outdial_contact c
        left join outdial_attempt a on a.contact = c.contact and a.attempt = c.attempts
        where c.contact > ? order by c.contact limit ${page}`,

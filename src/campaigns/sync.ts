@@ -83,7 +83,7 @@ const tablesOf = (sql: Sql): readonly string[] => {
   const temporary = sql.hasTemporaryTables ? "temp" : "";
   return [
     `create ${temporary} table ${draft} (
-      entry integer primary key, to_number text not null unique, id text, timezone text not null,
+      entry integer primary key, to_number text not null unique, written text, id text, timezone text not null,
       variables text, line integer not null, conflict integer not null default 0
     )`,
     `create ${temporary} table ${draftBlocked} (to_number text primary key) without rowid`,
@@ -109,7 +109,7 @@ const isRestored = "(d.entry is not null and c.listed = 0)";
 /** A contact that left the list before it was called. */
 const mayWaitAgain = `(c.state = 'canceled' and c.attempts = 0 and not ${isBlocked("c")})`;
 const isChanged = `(d.entry is not null and (d.timezone <> c.timezone
-  or (c.attempts = 0 and (d.id is not c.id or d.variables is not c.variables))))`;
+  or (c.attempts = 0 and (d.written is not c.written or d.id is not c.id or d.variables is not c.variables))))`;
 
 const countIn = (sql: Sql, from: string, where: string, ...bounds: number[]): number =>
   Number(sql.all(`select count(*) as n from ${from} and ${where}`, ...bounds)[0]?.n);
@@ -148,7 +148,7 @@ const readList = async (
       refused.push(entry);
       continue;
     }
-    const { to_number, id, timezone, variables, line, doNotCall } = entry;
+    const { to_number, written, id, timezone, variables, line, doNotCall } = entry;
     if (await patiently(() => wasErased(sql, settings.secret, to_number))) {
       refused.push({ line, reason: erasedReason });
       continue;
@@ -157,9 +157,10 @@ const readList = async (
       sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, to_number);
     }
     const [isNew] = sql.all(
-      `insert into ${draft} (to_number, id, timezone, variables, line) values (?, ?, ?, ?, ?)
+      `insert into ${draft} (to_number, written, id, timezone, variables, line) values (?, ?, ?, ?, ?, ?)
        on conflict do nothing returning 1 as one`,
       to_number,
+      written,
       id,
       timezone,
       variables,
@@ -216,7 +217,7 @@ const planOf = async (
 /** Changes a page of the contacts that are in the ledger by the list. */
 const applyPage = (sql: Sql, bounds: readonly [number, number], at: number): void => {
   const rows = sql.all(
-    `select c.*, ${mayWaitAgain} as again, d.entry, d.id as new_id, d.timezone as new_timezone,
+    `select c.*, ${mayWaitAgain} as again, d.entry, d.written as new_written, d.id as new_id, d.timezone as new_timezone,
        d.variables as new_variables
      from ${pageOfContacts} and (${isRemoved} or ${isRestored} or ${isChanged})`,
     ...bounds,
@@ -235,10 +236,12 @@ const applyPage = (sql: Sql, bounds: readonly [number, number], at: number): voi
       continue;
     }
     const own = contact.attempts === 0 ? row : undefined;
+    const written = own ? own.new_written : row.written;
     const id = own ? own.new_id : row.id;
     const variables = own ? own.new_variables : row.variables;
     sql.all(
-      "update outdial_contact set id = ?, timezone = ?, variables = ? where contact = ?",
+      "update outdial_contact set written = ?, id = ?, timezone = ?, variables = ? where contact = ?",
+      written === null ? null : String(written),
       id === null ? null : String(id),
       String(row.new_timezone),
       variables === null ? null : String(variables),
@@ -257,9 +260,9 @@ async function* newContacts(sql: Sql): AsyncGenerator<Contact, void> {
         ...bounds,
       ),
     );
-    for (const { to_number, id, timezone, variables, line } of rows) {
+    for (const { to_number, written, id, timezone, variables, line } of rows) {
       yield {
-        to_number: String(to_number),
+        to_number: String(written ?? to_number),
         ...(id && { id: String(id) }),
         ...(timezone && { timezone: String(timezone) }),
         ...(variables && { variables: JSON.parse(String(variables)) }),

@@ -81,6 +81,23 @@ const steps: readonly (readonly string[])[] = [
   ],
   // By which secrets the people who were erased can be recognized.
   ["create table outdial_erasure_secret (digest text primary key) without rowid"],
+  // Two spellings of a mobile are one telephone: `to_number` is that by which it is known, and `written` another one.
+  [
+    "alter table outdial_contact add column written text",
+    ...["+521[2-9]", "+549[1-8]"].flatMap((start) => {
+      const isLong = `to_number glob '${start}?????????'`;
+      const short = `'${start.slice(0, 3)}' || substr(to_number, 5)`;
+      return [
+        `update or ignore outdial_contact set written = to_number, to_number = ${short} where ${isLong}`,
+        // Both are in the list, and one is called.
+        `update outdial_contact set state = 'refused', reason = 'the same telephone as another contact'
+         where state = 'waiting' and ${isLong}`,
+        `update or ignore outdial_blocked set to_number = ${short} where ${isLong}`,
+      ];
+    }),
+    `update outdial_contact set state = 'blocked', reason = 'blocked' where state = 'waiting'
+     and exists (select 1 from outdial_blocked b where b.to_number = outdial_contact.to_number)`,
+  ],
 ];
 
 /** What this version reads and writes. */
@@ -228,8 +245,10 @@ export function* readAudit(sql: Sql): Generator<AuditEntry, void> {
 /** A contact as the ledger has it. */
 export interface ContactRow {
   readonly contact: number;
-  /** E.164; of an erased contact a `#` and its number in the ledger. */
+  /** The telephone, in the spelling by which it is known; of an erased contact a `#` and its number in the ledger. */
   readonly to_number: string;
+  /** E.164, as the list has it: that is called. */
+  readonly written: string;
   readonly id: string | undefined;
   readonly timezone: string;
   /** JSON. */
@@ -273,6 +292,7 @@ const outcomeIn = (value: Value | undefined): Disposition | undefined => {
 export const contactIn = (row: Row): ContactRow => ({
   contact: Number(row.contact),
   to_number: String(row.to_number),
+  written: String(row.written ?? row.to_number),
   id: textIn(row.id),
   timezone: String(row.timezone),
   variables: textIn(row.variables),

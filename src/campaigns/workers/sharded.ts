@@ -6,6 +6,7 @@ import type { Disposition } from "../disposition.ts";
 import { numbersIn } from "../do-not-call.ts";
 import type { Result } from "../ledger.ts";
 import { countsOf, type Progress } from "../progress.ts";
+import { telephoneOf } from "../telephone.ts";
 import {
   type Answers,
   ask,
@@ -17,7 +18,7 @@ import {
 } from "./rpc.ts";
 
 /**
- * Returns the shard of a telephone number. It never changes, so one shard has all claims of the number. It
+ * Returns the shard of a telephone number. Both spellings of a mobile have the same. It never changes, so one shard has all claims of the number. It
  * is FNV-1a over the number's bytes, modulo the number of shards.
  *
  * @param to_number - E.164
@@ -32,7 +33,7 @@ import {
  * ```
  */
 export const shardOf = (to_number: string, shards: number): number => {
-  const hash = utf8(to_number).reduce(
+  const hash = utf8(telephoneOf(to_number)).reduce(
     (so_far, byte) => Math.imul(so_far ^ byte, 0x01000193),
     0x811c9dc5,
   );

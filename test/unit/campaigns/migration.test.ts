@@ -59,6 +59,19 @@ describe("a ledger of version 1", () => {
     expect(campaign.progress()).toMatchObject({ unclear: 0, unknown: 5, completed: 1 });
   });
 
+  it("knows both spellings of a mobile", async () => {
+    const [mexican, argentine] = ["+5215512345678", "+5491123456789"];
+    const database = new DatabaseSync(olderFile());
+    database.exec(`update outdial_contact set to_number = '${mexican}' where to_number = '${numberOf(1)}';
+      insert into outdial_blocked values ('${argentine}')`);
+    const { campaign, posts, play } = await stageOf(options, database);
+    const list = [{ to_number: "+525512345678" }, { to_number: "+541123456789" }];
+    expect(await campaign.add(list)).toMatchObject({ added: 1, duplicate: 1 });
+    await play(120_000);
+    expect(posts.map(({ to_number }) => to_number)).toEqual([mexican]);
+    expect(campaign.progress()).toMatchObject({ blocked: 2 });
+  });
+
   it("is read before anybody dials from it, and blocks a number", async () => {
     const database = new DatabaseSync(olderFile());
     const ledger = openLedger(database);
