@@ -151,6 +151,21 @@ describe.each(markupCarriers)("$name", (carrier) => {
         expect(call.flow_error).toBe("step 1: Stream.url must be wss");
       },
     );
+
+    it.each([
+      ["wss://app.example/media", /could not be opened; .*--forward-to$/],
+      ["ws://127.0.0.1:9/media", /could not be opened$/],
+    ])("that could not be opened at %s says what may help", async (url, message) => {
+      const WebSocket = class extends EventTarget {
+        constructor() {
+          super();
+          queueMicrotask(() => this.dispatchEvent(new Event("error")));
+        }
+        close(): void {}
+      } as unknown as NonNullable<EmulatorOptions["WebSocket"]>;
+      const { call } = await called(carrier, { document: streamTo("", "", url) }, { WebSocket });
+      expect(call.flow_error).toMatch(message);
+    });
   });
 
   describe("Start/Stream", () => {
