@@ -180,7 +180,7 @@ const rows: readonly Row[] = [
       return vonage.place(vonage.clientFor(baseUrl, apiKey), vonage.callOf(origin));
     },
     audio: packet,
-    // What was to be told of the audio was dropped with it.
+    // The notification of the audio was dropped with it.
     heard: () => ({
       events: [
         "websocket:connected",

@@ -230,7 +230,7 @@ describe("a request", () => {
 });
 
 describe("the key", () => {
-  it("is told, and regenerated", async () => {
+  it("is shown, and regenerated", async () => {
     const { emulator, ask, write } = await stage();
     const before = emulator.apiKey;
     expect(await (await ask("/dashboard/key")).json()).toEqual({ key: before });
@@ -241,7 +241,7 @@ describe("the key", () => {
 });
 
 describe("a call", () => {
-  it("is told with its history", async () => {
+  it("is shown with its history", async () => {
     const { emulator, ask, place } = await stage();
     const id = await place("+12025550101");
     await emulator.ended(id);
@@ -479,7 +479,7 @@ describe("what happens", () => {
     expect(await next()).toBe(undefined);
   });
 
-  it("is told to nobody any more who has left", async () => {
+  it("is sent to nobody any more who has left", async () => {
     const emulator = createEmulator();
     emulators.push(emulator);
     let left = 0;

@@ -231,7 +231,7 @@ const interrupted = async (ms: number, line: Line) => {
   expect(stream).toMatchObject({ malformed: [], ignored: [] });
   expect(reason).toBe("hung_up");
   expect(played).toBeGreaterThanOrEqual(ms);
-  return { told: truncations[0] ?? Number.NaN, played };
+  return { truncated: truncations[0] ?? Number.NaN, played };
 };
 
 const listens = [300, 1_260];
@@ -241,8 +241,8 @@ describe("connectAgent on a WebSocket of the emulated Vonage, in frames of 20 ms
     "on a line with %j the agent is truncated where the callee has heard it",
     async (line) => {
       for (const ms of listens) {
-        const { told, played } = await interrupted(ms, line);
-        expect(Math.abs(told - played)).toBeLessThanOrEqual(2);
+        const { truncated, played } = await interrupted(ms, line);
+        expect(Math.abs(truncated - played)).toBeLessThanOrEqual(2);
       }
     },
   );
@@ -252,12 +252,12 @@ describe("connectAgent on a WebSocket of the emulated Vonage, in frames of 20 ms
     ["all but the first few", { isLost: (number) => number > 3 }],
     ["all of them", { isLost: () => true }],
   ])(
-    "is never told that more was heard than was, when of the acknowledgements are lost: %s",
+    "is never sent that more was heard than was, when of the acknowledgements are lost: %s",
     async (_, line) => {
       for (const ms of listens) {
-        const { told, played } = await interrupted(ms, line);
-        expect(told).toBeGreaterThan(0);
-        expect(told).toBeLessThanOrEqual(played + 2);
+        const { truncated, played } = await interrupted(ms, line);
+        expect(truncated).toBeGreaterThan(0);
+        expect(truncated).toBeLessThanOrEqual(played + 2);
       }
     },
   );

@@ -82,7 +82,7 @@ const hangUpAfter = (ms: number) =>
   ({ callee: [{ type: "until", ms }, { type: "hangup" }] }) satisfies EmulatorOptions;
 
 describe("a WebSocket", () => {
-  it("is told its type and headers first, and then the callee in frames of 20 ms", async () => {
+  it("gets its type and headers first, and then the callee in frames of 20 ms", async () => {
     const { line, call } = await connected(() => {}, {
       endpoint: { headers: { order: 17, name: "ü" } },
       callee: [{ type: "tone", hertz: 300, ms: 1_000 }, { type: "hangup" }],
@@ -136,7 +136,7 @@ describe("a WebSocket", () => {
     expect(stream).toMatchObject({ malformed: [], ignored: [] });
   });
 
-  it("clear drops what is queued, and what was to be told of it, and is answered", async () => {
+  it("clear drops what is queued, and the notify of it, and is answered", async () => {
     const { line, audio } = await connected((open) => {
       open.speak(10_000);
       open.send({ action: "notify", payload: {} });
@@ -150,7 +150,7 @@ describe("a WebSocket", () => {
     expect(audio?.cuts[0]?.samples).toBeGreaterThan(0);
   });
 
-  it("is told the keys that the callee presses", async () => {
+  it("gets the keys that the callee presses", async () => {
     const { line } = await connected(() => {}, {
       callee: [
         { type: "until", ms: 100 },

@@ -83,7 +83,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "telnyx: actions are answered as TeXML, and what it can't do is told and hung up",
+    name: "telnyx: actions are answered as TeXML, and what it can't do is reported and hung up",
     run: async () => {
       const start = '<?xml version="1.0" encoding="UTF-8"?><Response>';
       const attributes =

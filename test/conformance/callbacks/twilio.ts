@@ -152,7 +152,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "twilio: actions are answered as TwiML, and what it can't do is told and hung up",
+    name: "twilio: actions are answered as TwiML, and what it can't do is reported and hung up",
     run: async () => {
       const start = '<?xml version="1.0" encoding="UTF-8"?><Response>';
       const ws_url = await signUrl("wss://app.test/media?a=1", { secret });

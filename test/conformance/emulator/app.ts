@@ -74,7 +74,7 @@ export const application = (
     emulator,
     got,
     /** The notifications, as they came. */
-    told: () =>
+    notifications: () =>
       got.filter(({ path }) => path === "/status").map(({ body }) => Object(JSON.parse(body))),
     create: (more: object = {}) => client.calls.create({ ...params, ...more }),
     /** Places a call and waits for its end. */

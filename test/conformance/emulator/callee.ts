@@ -186,7 +186,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: a script that fails is told, and the call goes on in silence",
+    name: "emulator: a script that fails is in the history, and the call goes on in silence",
     run: async () => {
       const wrong: readonly (readonly [EmulatorOptions["callee"], RegExp])[] = [
         [

@@ -69,7 +69,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: onCall decides in place of the number, and its failure is told",
+    name: "emulator: onCall decides in place of the number, and its failure is in the history",
     run: async () => {
       const { call } = application(
         { "/flow": play(), "/hello.wav": () => wav(9) },
@@ -249,13 +249,16 @@ export const cases: readonly Case[] = [
         ],
       };
       for (const [name, [answer, message]] of Object.entries(wrong)) {
-        const { call, told } = application({ "/flow": answer, "/hello.wav": () => wav(1) });
+        const { call, notifications } = application({
+          "/flow": answer,
+          "/hello.wav": () => wav(1),
+        });
         const record = await call();
         assert.equal(states(record), "initiated ringing answered completed flow_error", name);
         const [error] = entries(record, "flow_error");
         assert.match(String(error?.message), message, name);
         assert.equal(record.flow_error, error?.message, name);
-        assert.equal(told().at(-1)?.data.flow_error, error?.message, name);
+        assert.equal(notifications().at(-1)?.data.flow_error, error?.message, name);
       }
     },
   },
@@ -383,11 +386,14 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: every state is told in order, each with its data",
+    name: "emulator: every state is sent in order, each with its data",
     run: async () => {
-      const { call, told, emulator } = application({ "/flow": play(), "/hello.wav": () => wav(3) });
+      const { call, notifications, emulator } = application({
+        "/flow": play(),
+        "/hello.wav": () => wav(3),
+      });
       const record = await call();
-      const events = told();
+      const events = notifications();
       assert.deepEqual(
         events.map(({ type }) => type),
         ["call.initiated", "call.ringing", "call.answered", "call.completed"],
@@ -413,8 +419,8 @@ export const cases: readonly Case[] = [
       });
       const failed = application({});
       await failed.call({ to_number: "+12025550101" });
-      assert.deepInclude(failed.told().at(-1)?.data, { reason: "busy" });
-      assert.isString(failed.told().at(-1)?.data.hangup_time);
+      assert.deepInclude(failed.notifications().at(-1)?.data, { reason: "busy" });
+      assert.isString(failed.notifications().at(-1)?.data.hangup_time);
     },
   },
   {
@@ -520,18 +526,18 @@ export const cases: readonly Case[] = [
     name: "emulator: notifications are lost, doubled, late and out of order where the options say so",
     run: async () => {
       const calls = 40;
-      const of = async (notifications: EmulatorOptions["notifications"]) => {
-        const { call, told, emulator } = application(
+      const of = async (faults: EmulatorOptions["notifications"]) => {
+        const { call, notifications, emulator } = application(
           { "/flow": hangup },
-          { notifications, seed: 7 },
+          { notifications: faults, seed: 7 },
         );
         const records: CallRecord[] = [];
         while (records.length < calls) records.push(await call());
         const types = records.map(({ id }) =>
-          told().flatMap(({ call_id, type }) => (call_id === id ? [type.slice(5)] : [])),
+          notifications().flatMap(({ call_id, type }) => (call_id === id ? [type.slice(5)] : [])),
         );
         const entry = entries(await emulator.ended(records[0]?.id ?? ""), "notification")[0];
-        return { types, ids: told().map(({ id }) => id), entry };
+        return { types, ids: notifications().map(({ id }) => id), entry };
       };
       const order = ["initiated", "ringing", "answered", "completed"];
       const good = await of({});
@@ -589,7 +595,7 @@ export const cases: readonly Case[] = [
       const held = new Promise<void>((resolve) => {
         release = resolve;
       });
-      const { call, create, emulator, told } = application({
+      const { call, create, emulator, notifications } = application({
         "/flow": hangup,
         "/status": async ({ body }) => {
           if (body.includes("+12025550104")) await held;
@@ -600,7 +606,7 @@ export const cases: readonly Case[] = [
       const quick = await call();
       assert.lengthOf(entries(quick, "notification"), 4);
       assert.lengthOf(
-        told().filter(({ call_id }) => call_id === id),
+        notifications().filter(({ call_id }) => call_id === id),
         1,
       );
       release();
@@ -647,7 +653,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: a recording takes the key, or the address that was told, for a week",
+    name: "emulator: a recording takes the key, or the URL that was sent, for a week",
     run: async () => {
       const { call, emulator } = application({ "/flow": hangup });
       const { id, recording_url = "" } = await call();
@@ -665,13 +671,13 @@ export const cases: readonly Case[] = [
       assert.equal(await ask(plain.replace(id, "cs_unknown")), 422);
       assert.equal(await ask(plain.replace(id, "cs_unknown"), emulator.apiKey), 404);
       assert.equal(await ask(recording_url.replace(id, other.id)), 403);
-      const told = new URL(recording_url);
-      const expires = Number(told.searchParams.get("expires"));
+      const sent = new URL(recording_url);
+      const expires = Number(sent.searchParams.get("expires"));
       assert.closeTo(expires - Date.now() / 1000, 7 * 24 * 3_600, 60);
-      told.searchParams.set("expires", String(expires + 1));
-      assert.equal(await ask(told.href), 403);
+      sent.searchParams.set("expires", String(expires + 1));
+      assert.equal(await ask(sent.href), 403);
       assert.equal(await ask(recording_url.slice(0, -1)), 403);
-      // Regenerating the key doesn't take back what was told.
+      // Regenerating the key doesn't invalidate a URL that was sent.
       emulator.regenerateKey();
       assert.equal(await ask(recording_url), 200);
       const now = Date.now;
@@ -732,7 +738,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: everything that happens is told to every loop, in order, until it is closed",
+    name: "emulator: everything that happens reaches every loop, in order, until it is closed",
     run: async () => {
       const { emulator, create } = application({ "/flow": hangup });
       const listen = async () => {
@@ -774,14 +780,14 @@ export const cases: readonly Case[] = [
   {
     name: "emulator: close hangs up, waits for the notifications and takes no more calls",
     run: async () => {
-      const { emulator, create, told } = application(
+      const { emulator, create, notifications } = application(
         { "/flow": play(), "/hello.wav": () => wav(60) },
         { clock: "real" },
       );
       const { id } = await create();
       await emulator.close();
       assert.equal(emulator.call(id)?.reason, "canceled");
-      assert.equal(told().at(-1)?.type, "call.failed");
+      assert.equal(notifications().at(-1)?.type, "call.failed");
       const refused = await exceptionOf(create());
       assert.equal(refused.code, 503);
       const disposed = createEmulator();
@@ -791,9 +797,11 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: reset forgets every call, and nothing more is told of any",
+    name: "emulator: reset forgets every call, and sends nothing more of any",
     run: async () => {
-      const { emulator, create, told } = application({ "/flow": () => new Promise(() => {}) });
+      const { emulator, create, notifications } = application({
+        "/flow": () => new Promise(() => {}),
+      });
       const events = emulator[Symbol.asyncIterator]();
       const { id } = await create();
       for (let state = ""; state !== "answered"; ) {
@@ -806,9 +814,9 @@ export const cases: readonly Case[] = [
       assert.isUndefined(emulator.call(id));
       assert.lengthOf(emulator.calls, 0);
       await exceptionOf(emulator.ended(id));
-      const before = told().length;
+      const before = notifications().length;
       await settle();
-      assert.lengthOf(told(), before);
+      assert.lengthOf(notifications(), before);
       await emulator.close();
       let last = "";
       for (let next = await events.next(); !next.done; next = await events.next()) {
@@ -860,7 +868,7 @@ export const cases: readonly Case[] = [
   {
     name: "emulator: 200 calls at once end with every history complete and in order, keep of them known",
     run: async () => {
-      const { emulator, call, told } = application({ "/flow": hangup }, { keep: 10 });
+      const { emulator, call, notifications } = application({ "/flow": hangup }, { keep: 10 });
       const records = await Promise.all(Array.from({ length: 200 }, () => call()));
       for (const record of records) {
         assert.equal(states(record), "initiated ringing answered completed normal");
@@ -869,7 +877,7 @@ export const cases: readonly Case[] = [
           ["call.initiated", "call.ringing", "call.answered", "call.completed"],
         );
       }
-      assert.lengthOf(told(), 800);
+      assert.lengthOf(notifications(), 800);
       assert.lengthOf(emulator.calls, 10);
       const first = records[0]?.id ?? "";
       const unknown = await exceptionOf(emulator.ended(first));

@@ -38,7 +38,7 @@ const unspeakable: readonly (() => unknown)[] = [
 const times = "must be 0 ms or more and at most 10 ** 12 ms";
 const outcomes = "must be answer, busy, unreachable, reject or no_answer";
 
-/** What `onCall` might give, and what is told of it. */
+/** What `onCall` might give, and what the history has of it. */
 const given: readonly (readonly [unknown, string | undefined])[] = [
   [undefined, undefined],
   [{ outcome: "no_answer", ringDuration: endless }, `ringDuration ${times}`],
@@ -55,7 +55,7 @@ const given: readonly (readonly [unknown, string | undefined])[] = [
 
 export const cases: readonly Case[] = [
   {
-    name: "emulator: an outcome that there isn't is told, and the number decides",
+    name: "emulator: an outcome that there isn't is in the history, and the number decides",
     run: async () => {
       for (const [outcome, message] of given) {
         const options = { onCall: () => outcome } as unknown as EmulatorOptions;
@@ -69,7 +69,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: what onCall and a script throw is told, whatever it is, and the call goes on",
+    name: "emulator: what onCall and a script throw is in the history, whatever it is, and the call goes on",
     run: async () => {
       for (const thing of unspeakable) {
         const fail = () => {
@@ -89,7 +89,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: an onCall that never decides is told once its time is over, and the number decides",
+    name: "emulator: an onCall that never decides is in the history once its time is over, and the number decides",
     run: async () => {
       const never = () => new Promise<undefined>(() => {});
       const { call } = application(hangup, { onCall: never, responseTimeout: 20 });
@@ -113,7 +113,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: a receiver that throws whatever it likes is told again, and ends no process",
+    name: "emulator: a receiver that throws whatever it likes gets its notification again, and ends no process",
     run: async () => {
       for (const thing of unspeakable) {
         const { call, emulator } = application({
@@ -131,7 +131,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: an application that gives no Response, or one without an end, is told so",
+    name: "emulator: an application that gives no Response, or one without an end, is in the history",
     run: async () => {
       const odd = (answer: unknown) => application({ "/flow": (() => answer) as () => Response });
       for (const answer of [undefined, null, "hangup", {}, { status: 200 }, unspeakable[1]?.()]) {
@@ -146,7 +146,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: a script whose acts take no time is told, and holds up nothing",
+    name: "emulator: a script whose acts take no time is in the history, and blocks nothing",
     run: async () => {
       for (const ms of [0, 100, 1e-9]) {
         const { call } = application(

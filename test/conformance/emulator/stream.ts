@@ -148,7 +148,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "emulator: a message of the application that makes no sense is told, and the stream goes on",
+    name: "emulator: a message of the application that makes no sense is in the history, and the stream goes on",
     run: async () => {
       const wrong = [
         "{",

@@ -100,7 +100,7 @@ export const requests: readonly Case[] = [
       }),
   },
   {
-    name: "telnyx: actions are answered as TeXML, and what it can't do is told and hung up",
+    name: "telnyx: actions are answered as TeXML, and what it can't do is reported and hung up",
     run: async () => {
       const ws_url = await signUrl("wss://app.test/media?a=1", { secret });
       for (const [action, expected, errors] of [
@@ -115,18 +115,18 @@ export const requests: readonly Case[] = [
         [hangup(), "<Response><Hangup/></Response>", 0],
         [stream(ws_url, { sample_rate: "16k" }), "<Response><Hangup/></Response>", 1],
       ] as const) {
-        const told: unknown[] = [];
+        const reported: unknown[] = [];
         const flow = flowHandler({
           secret,
           service: telnyx({ applicationId }),
           onAnswer: () => action,
-          onError: (error) => told.push(error),
+          onError: (error) => reported.push(error),
         });
         const url = await signUrl("https://app.test/flow", { secret });
         const response = await flow(post(url, answered.toString(), form));
         assert.equal(response.headers.get("content-type"), "text/xml");
         assert.include(await response.text(), expected);
-        assert.lengthOf(told, errors);
+        assert.lengthOf(reported, errors);
       }
     },
   },

@@ -108,7 +108,7 @@ export const requests: readonly Case[] = [
     },
   },
   {
-    name: "vonage: actions are answered as an NCCO, and what it can't do is told and hung up",
+    name: "vonage: actions are answered as an NCCO, and what it can't do is reported and hung up",
     run: async () => {
       const media = "wss://app.test/media?outdial=1.e30.x";
       for (const [action, expected, errors] of [
@@ -140,8 +140,8 @@ export const requests: readonly Case[] = [
         [hangup(), undefined, 0],
         [stream(media, { chunk_size: 100 }), undefined, 1],
       ] as const) {
-        const told: unknown[] = [];
-        const onError = (error: unknown) => told.push(error);
+        const reported: unknown[] = [];
+        const onError = (error: unknown) => reported.push(error);
         const flow = flowHandler({ secret, service, onAnswer: () => action, onError });
         const url = await signUrl("https://app.test/flow", { secret });
         const response = await flow(await signed(url, call));
@@ -150,7 +150,7 @@ export const requests: readonly Case[] = [
         assert.lengthOf(others, 0);
         if (expected) assert.deepInclude(first, expected);
         else assert.isUndefined(first);
-        assert.lengthOf(told, errors);
+        assert.lengthOf(reported, errors);
       }
     },
   },

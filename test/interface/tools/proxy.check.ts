@@ -101,10 +101,10 @@ const proxied = cases.filter(({ name }) => !local.has(name));
 /** What Prism must say of an exchange: nothing against the response, and something against a request with wrong fields. */
 const expectDocumented = (exchange: Exchange): void => {
   const { status, body } = exchange;
-  const told = `${status} to ${body}`;
-  expect(of("response", exchange), told).toEqual([]);
-  expect(status, told).not.toBe(500);
-  if (of("request", exchange).length > 0) expect([403, 415, 422], told).toContain(status);
+  const exchanged = `${status} to ${body}`;
+  expect(of("response", exchange), exchanged).toEqual([]);
+  expect(status, exchanged).not.toBe(500);
+  if (of("request", exchange).length > 0) expect([403, 415, 422], exchanged).toContain(status);
 };
 
 describe("behind Prism as a validating proxy", () => {
