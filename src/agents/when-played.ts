@@ -24,21 +24,22 @@ export const whenPlayed = (
   silentAt: () => number = () => 0,
 ): void => {
   const from = timers.now();
-  const finish = () => {
-    if (isWanted()) work();
-  };
   const giveUp = () => {
+    if (!isWanted()) return;
     const late = timers.now() - Math.max(from, playback.until);
     if (late >= maxGap) playback.endAll();
-    if (late >= maxDelay) finish();
-    else if (isWanted()) timers.set("late", interval, giveUp);
+    if (late >= maxDelay) work();
+    else timers.set("late", interval, giveUp);
   };
   const wait = () => {
     const pause = silentAt() - timers.now();
+    if (!isWanted()) return;
     if (pause > 0) timers.set("pause", pause, wait);
-    else if (isWanted()) {
-      playback.played().then(() => (silentAt() > timers.now() ? wait() : finish()));
-    }
+    else playback.played().then(onPlayed);
+  };
+  const onPlayed = () => {
+    if (silentAt() > timers.now()) wait();
+    else if (isWanted()) work();
   };
   giveUp();
   wait();

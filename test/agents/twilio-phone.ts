@@ -3,7 +3,7 @@ import { answerAt } from "./model.ts";
 import { decoded, ulaw } from "./sound.ts";
 
 /** How a service treats its marks and the network. Times are in ms. */
-export interface Line {
+export interface PhoneLine {
   /** How long each message is under way, in either direction. */
   readonly delay?: number;
   /** How long after audio has come the service begins to play it, when the line was idle. */
@@ -45,14 +45,14 @@ export class TwilioPhone {
   readonly played = new Map<number, number>();
   /** The same, at each `clear` that came. */
   readonly playedAtClear: ReadonlyMap<number, number>[] = [];
-  readonly #line: Line;
+  readonly #line: PhoneLine;
   #queue: { readonly answer: number; ms: number; readonly mark?: string }[] = [];
   #marks = 0;
   #wait = 0;
   #frames = 0;
   #isLoud = false;
 
-  constructor(line: Line = {}) {
+  constructor(line: PhoneLine = {}) {
     this.#line = line;
   }
 

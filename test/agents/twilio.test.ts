@@ -7,7 +7,7 @@ import { connectAgent } from "../../src/agents/connect.ts";
 import { mediaSide } from "../../src/twilio/media.ts";
 import { LocalSocket } from "./local-socket.ts";
 import { type Conversation, converse } from "./protocols/openai.ts";
-import { type Line, TwilioPhone, type Written } from "./twilio-phone.ts";
+import { type PhoneLine, TwilioPhone, type Written } from "./twilio-phone.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -64,7 +64,11 @@ interface Call {
  * A call in which the callee interrupts each answer once they have heard so many milliseconds of it, by the clock of
  * the test.
  */
-const call = async (bridge: Bridge, listens: readonly number[], line: Line = {}): Promise<Call> => {
+const call = async (
+  bridge: Bridge,
+  listens: readonly number[],
+  line: PhoneLine = {},
+): Promise<Call> => {
   const phone = new TwilioPhone(line);
   const truncations: number[] = [];
   const writtenBefore: number[] = [];
@@ -131,7 +135,7 @@ const apart = ({ interruptions }: Call) =>
   interruptions.map(({ audio_end_ms, played }) => audio_end_ms - played);
 
 /** Both on the same line, with the same callee and the same agent. */
-const sideBySide = async (line: Line) => {
+const sideBySide = async (line: PhoneLine) => {
   const [our, their] = [await call(ours, listens, line), await call(theirs, listens, line)];
   for (const { interruptions, after } of [our, their]) {
     expect(interruptions).toHaveLength(listens.length);
@@ -141,7 +145,7 @@ const sideBySide = async (line: Line) => {
 };
 
 describe("beside TwilioRealtimeTransportLayer, an agent that is interrupted", () => {
-  test.each<[string, Line]>([
+  test.each<[string, PhoneLine]>([
     ["by a line without delay", {}],
     ["by a line with 20 ms each way", { delay: 20 }],
     ["by a line with 60 ms each way", { delay: 60 }],
@@ -156,7 +160,7 @@ describe("beside TwilioRealtimeTransportLayer, an agent that is interrupted", ()
     expect(furthest(their)).toBeGreaterThan(20);
   });
 
-  test.each<[string, Line]>([
+  test.each<[string, PhoneLine]>([
     ["lost, every second one", { isLost: (mark) => mark % 2 === 0 }],
     ["lost, all but the first few", { isLost: (mark) => mark > 3 }],
     ["lost, all of them", { isLost: () => true }],

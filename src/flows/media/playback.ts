@@ -57,11 +57,11 @@ export class AudioQueue<Tag> {
     last.to += bytes.length;
   }
 
-  /** Removes and returns the next bytes of one tag, at most `most` bytes. */
-  take(most: number): Part<Tag> | undefined {
+  /** Removes and returns the next bytes of one tag, at most `limit` bytes. */
+  take(limit: number): Part<Tag> | undefined {
     const [block] = this.#blocks;
     if (!block) return;
-    const bytes = block.bytes.subarray(block.from, Math.min(block.to, block.from + most));
+    const bytes = block.bytes.subarray(block.from, Math.min(block.to, block.from + limit));
     block.from += bytes.length;
     if (block.from === block.to) this.#blocks.shift();
     this.#length -= bytes.length;

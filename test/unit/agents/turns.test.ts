@@ -458,3 +458,18 @@ test("a call of an agent that names no responses runs again once another was ans
   await settled();
   expect(run).toHaveBeenCalledTimes(2);
 });
+
+test("a hang_up that was cancelled leaves alone what the agent says next", async () => {
+  const { line, mind, ends } = await talking(protocols.openai.agent);
+  mind.receive({ type: "session.updated" });
+  mind.receive(functionCall("h1", "hang_up"));
+  mind.receive({ type: "input_audio_buffer.speech_started" });
+  mind.receive({ type: "input_audio_buffer.speech_stopped" });
+  mind.receive({ type: "response.created", response: { id: "r1" } });
+  await seconds(5);
+  mind.receive({ type: "input_audio_buffer.speech_started" });
+  const delta = Buffer.alloc(8_000, 1).toString("base64");
+  mind.receive({ type: "response.output_audio.delta", response_id: "r1", delta });
+  await seconds(2);
+  expect([line.ms, ends]).toEqual([0, []]); // The response was interrupted: its audio is late.
+});
