@@ -201,3 +201,16 @@ test("the types resolve for everyone who can import the package (attw)", async (
   ]);
   expect(code, stdout).toBe(0);
 });
+
+test("a demo leaves what `npm pack` ships as it is, with all types, and `npm pack` builds first", async () => {
+  const demo = await execute("npm", ["run", "demo", "--silent"]);
+  expect(demo.code, demo.stdout + demo.stderr).toBe(0);
+  // Without `prepack`: other tests read `dist`.
+  const { stdout } = await execute("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"]);
+  const [{ files: shipped }]: [{ files: { path: string }[] }] = JSON.parse(stdout);
+  const { exports, scripts } = JSON.parse(readFileSync(path("package.json"), "utf8"));
+  const types = Object.values<{ types: string }>(exports).map((entry) => entry.types.slice(2));
+  expect(shipped.map((file) => file.path)).toEqual(expect.arrayContaining(types));
+  expect(scripts.prepack).toBe(`${scripts.build} --silent`);
+  expect(JSON.stringify(scripts)).not.toContain("--no-dts");
+});
