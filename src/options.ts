@@ -213,7 +213,7 @@ export const entries: {
     ),
     false,
   ),
-  service: optional(ruleSchema<undefined>(() => "is unknown")),
+  service: optional(ruleSchema<undefined>(() => "must be made by twilio() or the like")),
 };
 
 const SettingsSchema: GenericSchema<unknown, Settings> = strictObject(entries, presence);

@@ -57,7 +57,7 @@ export interface Checks {
    *
    * @defaultValue none: requests have the form of outdial's own interface
    */
-  readonly service?: Service;
+  readonly service?: Service | undefined;
   /**
    * The URL that the service calls, if a proxy changes it on the way: its origin replaces that of the request, and so
    * does its path, so that the handler serves one path. The query is always that of the request. `secret` covers the
@@ -83,7 +83,7 @@ export type Verification = Checks &
     | { readonly dangerouslyAllowUnverified: true }
     | Required<Pick<Checks, "verify">>
     | Required<Pick<Checks, "webhookSecret">>
-    | Required<Pick<Checks, "service">>
+    | { readonly service: Service }
     | Required<Pick<Checks, "secret">>
   );
 
@@ -101,23 +101,31 @@ type Rules = { readonly [Name in keyof Checks]-?: Rule<NonNullable<Checks[Name]>
 export const hook = <T>(): Rule<T | undefined> =>
   exactOptional(custom((value) => value === undefined || isFunction(value), functionRule));
 
-/**
- * The rules of the checks. An explicit `undefined` breaks them. Otherwise an environment variable that is
- * not set would silently remove its check.
- */
+/** A rule that an explicit `undefined` breaks, too: an environment variable that is not set would silently remove it. */
+const checkRule = <T>(isKept: (value: unknown) => boolean, rule: string): Rule<T> =>
+  exactOptional(
+    custom<T>(isKept, ({ input }) =>
+      input === undefined
+        ? "is undefined: leave it out, as an unset variable must not switch a check off"
+        : rule,
+    ),
+  );
+
+/** The rules of the checks. */
 const rules: Rules = {
-  secret: exactOptional(custom<Secret>((value) => !!secretsOf(value).length, secretRule)),
-  webhookSecret: exactOptional(
-    custom<Secret>(
-      (value) => !!webhookSecretsOf(value).length,
-      "must be whsec_ and base64 of 16 bytes or more, or a list of such",
+  secret: checkRule((value) => !!secretsOf(value).length, secretRule),
+  webhookSecret: checkRule(
+    (value) => !!webhookSecretsOf(value).length,
+    "must be whsec_ and base64 of 16 bytes or more, or a list of such",
+  ),
+  verify: checkRule(isFunction, functionRule),
+  service: exactOptional(
+    custom<Service>(
+      (value) => value === undefined || isRecord(fieldsOf(value).application),
+      serviceRule,
     ),
   ),
-  verify: exactOptional(custom<NonNullable<Checks["verify"]>>(isFunction, functionRule)),
-  service: exactOptional(
-    custom<Service>((value) => isRecord(fieldsOf(value).application), serviceRule),
-  ),
-  publicUrl: exactOptional(custom<string>(isPublicUrl, publicUrlRule)),
+  publicUrl: checkRule(isPublicUrl, publicUrlRule),
   dangerouslyAllowUnverified: exactOptional(
     custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
   ),

@@ -40,7 +40,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     },
   },
   vonage: {
-    account: "an application's id",
+    account: "the id of a Vonage application",
     key: "the private key of the application, a PEM",
     load: async (account) => {
       const { vonage } = await import("../vonage/index.ts");
@@ -50,7 +50,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     },
   },
   telnyx: {
-    account: "TeXML's",
+    account: "the id of a TeXML application",
     key: "an API key",
     load: async (account) => {
       const { telnyx } = await import("../telnyx/index.ts");

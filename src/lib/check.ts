@@ -94,7 +94,11 @@ const nearest = (schema: object, unknown: string): string | undefined => {
   const given = unknown.toLowerCase();
   return known.find((name) => {
     const lower = name.toLowerCase();
-    return lower.includes(given.slice(0, 3)) || given.includes(lower);
+    return (
+      lower.startsWith(given.slice(0, 3)) ||
+      lower.includes(given.slice(0, 5)) ||
+      given.includes(lower)
+    );
   });
 };
 

@@ -45,7 +45,9 @@ export const urlRule = (value: unknown, scheme: "http" | "ws" = "http"): string 
     return `must be a string, not ${kindOf(value)}`;
   }
   const [isAbsolute, authority = ""] = /^\w+:\/\/([^/?#]*)/.exec(value) ?? [];
-  if (!isAbsolute) return `must be an absolute URL: add "${secure}://"`;
+  if (!isAbsolute) {
+    return `must be an absolute URL: add "${secure}://"${value.startsWith("/") ? " and the host" : ""}`;
+  }
   if (authority.includes("@")) return "must be without user and password";
   if (value.length > maxUrl) return `must be at most ${maxUrl} characters long`;
   const url = parsed(value, scheme);

@@ -60,7 +60,8 @@ const headOf: NonNullable<EncodedCall["headOf"]> = (...args): Head => {
   };
 };
 
-const keyRule = "must be an API key of Telnyx's, printable and without spaces";
+const keyRule =
+  "must be an API key of Telnyx's, printable and without spaces: is the environment variable set?";
 
 /** A bearer token: printable, and no space in it. */
 const isToken = (key: unknown): key is string => isKey(key) && !key.includes(" ");

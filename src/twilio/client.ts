@@ -43,7 +43,8 @@ const decode = (text: string): unknown => {
 
 const headOf = carrierHead({ placedNothing, requestIdHeader: "twilio-request-id", decode });
 
-const keyRule = "must be the auth token or the API key's secret, not a SID";
+const keyRule =
+  "must be the auth token or the API key's secret, not a SID: is the environment variable set?";
 
 const isSecret = (key: unknown): boolean => isKey(key) && !/^(AC|SK)[\da-f]{32}$/i.test(key);
 

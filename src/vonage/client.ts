@@ -46,7 +46,7 @@ const decode = (text: string): unknown => {
 const headOf = carrierHead({ placedNothing, requestIdHeader: "x-nexmo-trace-id", decode });
 
 const keyRule =
-  "must be the application's private key: the PEM, not encrypted, or a function that returns it";
+  "must be the application's private key: the PEM, not encrypted, or a function that returns it: is the environment variable set?";
 
 /** The key on one line: a PEM itself is no legal header value, as every key must be. */
 const apiKey = pipe(

@@ -478,6 +478,12 @@ export const streamSession = (
 
   const sender = createSender(queue, () => 0, isFull, sendNext, undefined, clock);
   if (options.service && !options.service.media) fail("service", serviceRule);
+  if ("service" in handlers) {
+    fail(
+      "service",
+      "is a field of the third argument: streamSession(socket, handlers, { service })",
+    );
+  }
   if (!options.service && options.secret !== undefined) fail("secret", onlyWithService);
   const stream = streamOf(socket, handlers, options, () => drop(() => true));
 

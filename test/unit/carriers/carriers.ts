@@ -189,7 +189,7 @@ const vonageCarrier: Carrier = {
   wrongKeys: [...wrongKeys, ...Object.entries(refusedKeys)],
   unusableKeys: Object.entries(unusableKeys),
   keyRule:
-    "apiKey must be the application's private key: the PEM, not encrypted, or a function that returns it",
+    "apiKey must be the application's private key: the PEM, not encrypted, or a function that returns it: is the environment variable set?",
   refused: [["to_number", { to_number: "12025550188" }]],
 };
 
