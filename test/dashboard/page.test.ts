@@ -183,6 +183,24 @@ describe("a call", () => {
     expect(complaints).toEqual([]);
   });
 
+  it.each([
+    [
+      "a flow that can't be followed",
+      { flow_url: "http://127.0.0.1:1/flow" },
+      /^step 1: flow_url gave no answer/,
+    ],
+    ["a telephone that is busy", { to_number: "+12025550101" }, /^busy$/],
+  ])("names the cause first in the details of a call that failed: %s", async (_, params, cause) => {
+    const page = await signIn();
+    await show.stage.place(params);
+    const head = page.getByRole("heading").getByRole("button", { name: /flow error|busy/ });
+    await head.click();
+    const facts = page.locator(".facts");
+    await facts.getByText("Cause", { exact: true }).waitFor();
+    expect(await facts.locator("dt").first().textContent()).toBe("Cause");
+    expect(await facts.locator("dd").first().textContent()).toMatch(cause);
+  });
+
   it("stays open when the connection to the emulator breaks and comes back", async () => {
     const page = await signIn();
     const id = await show.stage.place({ to_number: "+12025550101" });

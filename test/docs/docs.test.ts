@@ -1,8 +1,17 @@
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { execute } from "../examples/execute.ts";
+import { serveSite } from "../site/serve.ts";
 import { checkComments } from "./reference.ts";
 import { entries, entryFiles, pages, path, read } from "./sources.ts";
 
@@ -30,6 +39,24 @@ test("every field of a public type has its comment, and every type that one name
   ]);
   expect(stderr).toBe("");
   expect(code).toBe(0);
+});
+
+test("npm run docs -- --serve shows the built pages below their base, and nothing beside them", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "outdial-site-"));
+  mkdirSync(join(folder, "assets"));
+  writeFileSync(join(folder, "index.html"), "first page");
+  writeFileSync(join(folder, "assets/app.js"), "script");
+  const root = await serveSite(folder, "/outdial/");
+  const get = async (page: string) => {
+    const response = await fetch(new URL(page, root));
+    return [response.status, response.headers.get("content-type"), await response.text()];
+  };
+  expect(await get("")).toEqual([200, "text/html; charset=utf-8", "first page"]);
+  expect(await get("assets/app.js")).toEqual([200, "text/javascript", "script"]);
+  expect((await get("absent.html"))[0]).toBe(404);
+  expect((await get("/index.html"))[0]).toBe(404);
+  rmSync(folder, { recursive: true });
+  expect(read("test/site/build.ts")).toContain("npm run docs -- --serve shows them");
 });
 
 /** The links of a page: `[words](address)`, code apart. */
@@ -72,6 +99,7 @@ test("one version of Node is named, but on the page that explains it", () => {
     .flatMap((page) => [...read(page).matchAll(/\bNode \d[\d.]*\d( or newer)?/g)])
     .map(([words]) => words);
   expect(new Set(named)).toEqual(new Set(["Node 22.18 or newer"]));
+  expect(JSON.parse(read("package.json")).engines.node).toBe(">=22.18");
 });
 
 test("the pages of the carriers have the same sections in the same order", () => {

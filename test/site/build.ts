@@ -77,4 +77,7 @@ for (const [file, page] of [...pages, ["docs/llms.txt", "llms.txt"] as const]) {
 for (const page of [...programs.values(), "examples/index.md"]) {
   cpSync(join(pagesFolder, page), join(builtFolder, page));
 }
-console.log(`The site is in ${builtFolder}: start with index.html.`);
+console.log(
+  `The site is in ${builtFolder}. Its pages need a server, and do not work as files: ` +
+    "npm run docs -- --serve shows them.",
+);

@@ -3,39 +3,15 @@
  * title of its own, passes axe in light and dark, and fits into 360 pixels. Links to other hosts are listed, not requested.
  */
 import { spawnSync } from "node:child_process";
-import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { extname, join, posix } from "node:path";
 import { LinkChecker } from "linkinator";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { serveSite } from "./serve.ts";
 import { base, builtFolder, path } from "./sources.ts";
 
-const types: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-  ".json": "application/json",
-};
-
-/** Serves the site as GitHub's Pages does. */
-const server = createServer(({ url = "" }, response) => {
-  const { pathname } = new URL(url, "http://site");
-  const name = pathname.startsWith(base) ? decodeURIComponent(pathname.slice(base.length)) : "-";
-  const file = join(builtFolder, name.endsWith("/") || name === "" ? `${name}index.html` : name);
-  if (!existsSync(file)) {
-    response.writeHead(404).end();
-    return;
-  }
-  response.writeHead(200, { "Content-Type": types[extname(file)] ?? "text/plain; charset=utf-8" });
-  createReadStream(file).pipe(response);
-});
-await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-const address = server.address();
-const port = typeof address === "object" && address ? address.port : 0;
-const root = `http://127.0.0.1:${port}${base}`;
+const root = await serveSite(builtFolder, base);
 
 const pages = readdirSync(builtFolder, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".html"))

@@ -1,5 +1,6 @@
 // `npm run docs`, on any Node from 20 on: installs what builds the site (test/site/package-lock.json), and builds it into
-// test/site/built. With `-- --check` it then checks every page. Plain JavaScript, so that any Node starts it.
+// test/site/built. With `-- --check` it then checks every page, and with `-- --serve` it serves them until ctrl-C. Plain
+// JavaScript, so that any Node starts it.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -33,4 +34,5 @@ if (!isInstalled()) {
 }
 const node = "node_modules/node/bin/node";
 run(node, ["build.ts"]);
+if (process.argv.includes("--serve")) run(node, ["preview.ts"]);
 if (process.argv.includes("--check")) run(node, ["check.ts", ...process.argv.slice(2)]);

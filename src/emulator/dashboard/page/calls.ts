@@ -1,4 +1,4 @@
-import type { RefusedEvent } from "../../history.ts";
+import type { CallRecord, RefusedEvent } from "../../history.ts";
 import type { CallRow, Undelivered } from "../updates.ts";
 import {
   box,
@@ -52,8 +52,14 @@ const undeliveredText = ({ givenUp, retrying }: Undelivered): string => {
 const stateText = ({ state, reason }: CallRow): string =>
   reason && reason !== "normal" ? `${state} · ${reason.replace("_", " ")}` : state;
 
-const factsOf = (call: CallRow): HTMLElement => {
+/** Why a call has failed, or its flow has. */
+const causeOf = ({ state, reason, flow_error }: CallRecord): string | undefined =>
+  flow_error ?? (state === "failed" ? reason?.replaceAll("_", " ") : undefined);
+
+const factsOf = (call: CallRecord): HTMLElement => {
+  const cause = causeOf(call);
   const facts = {
+    ...(cause && { Cause: cause }),
     Call: call.id,
     Flow: call.flow_url,
     Callback: call.status_callback_url,
@@ -61,7 +67,7 @@ const factsOf = (call: CallRow): HTMLElement => {
   };
   const items = Object.entries(facts).flatMap(([name, value]) => [
     make("dt", {}, name),
-    make("dd", {}, make("bdi", {}, value)),
+    make("dd", name === "Cause" ? { class: "bad" } : {}, make("bdi", {}, value)),
   ]);
   return make("dl", { class: "facts" }, ...items);
 };
@@ -75,6 +81,7 @@ class Row {
   readonly #duration = make("span", { class: "long mono" });
   readonly #undelivered = make("span", { class: "undelivered", hidden: true });
   readonly #panel: HTMLElement;
+  #facts: HTMLElement | undefined;
   #timeline: HTMLOListElement | undefined;
   #voices: VoicesPlot | undefined;
   #entries = 0;
@@ -166,10 +173,12 @@ class Row {
   async #loadOnce(): Promise<void> {
     const { id } = this.call;
     const call = await server.call(id);
+    const facts = factsOf(call);
     if (!this.#timeline) {
       this.#timeline = make("ol", { class: "timeline", "aria-label": "Timeline" });
-      this.#panel.replaceChildren(factsOf(call), this.#timeline);
-    }
+      this.#panel.replaceChildren(facts, this.#timeline);
+    } else if (this.#facts?.textContent !== facts.textContent) this.#facts?.replaceWith(facts);
+    if (facts.isConnected) this.#facts = facts;
     const added = call.history.slice(this.#entries);
     this.#timeline.append(...added.map((entry) => timelineItem(entry, call.initiated_at)));
     this.#entries = call.history.length;
