@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } fr
 import { openCampaign } from "../../src/campaigns/index.ts";
 import { DoNotCallFile } from "../../src/cli/dial/do-not-call.ts";
 import { type Server, serveNode } from "../../src/cli/serve.ts";
+import { execute, path } from "../examples/execute.ts";
 import {
   begin,
   type Ended,
@@ -219,10 +220,24 @@ describe("outdial dial", () => {
     expect(stderr).toMatch(/1 on the do-not-call list; 1 refused/);
     expect(stderr).toMatch(/refused: to_number needs "\+" and its country code.*: line 5/);
     expect(stderr).toMatch(/at any hour/);
+    expect(stderr).toMatch(/^ {2}by http:\/\/127\.0\.0\.1:\d+\/$/m);
+    expect(stderr).toContain("  from +12025550199, flow http://127.0.0.1:9/flow\n");
     expect(stderr).toMatch(/RECORDED: people must be told/);
     expect(stderr).not.toContain("0170");
     expect(posts).toBe(0);
     expect(existsSync(join(folder, "people.outdial"))).toBe(false);
+  });
+
+  it("prints a plan for the command of README as it stands there", async () => {
+    const block = /```sh\n(printf 'phone[\s\S]*?)```/.exec(
+      readFileSync(path("README.md"), "utf8"),
+    )?.[1];
+    const script = `outdial() { "${process.execPath}" "${path("dist/cli/main.js")}" "$@"; }\n${block}`;
+    const { code, stdout, stderr } = await execute("sh", ["-ec", script], env(), { cwd: folder });
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain("1 contact to call, of 2 contacts");
+    expect(stderr).toContain("from +12025550199, flow https://app.example/flow");
+    expect(posts).toBe(0);
   });
 
   it("prints the names of columns in the plan without the control characters of a terminal", async () => {

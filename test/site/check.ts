@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { extname, join, posix } from "node:path";
+import { join, posix } from "node:path";
 import { LinkChecker } from "linkinator";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { serveSite } from "./serve.ts";

@@ -96,7 +96,8 @@ export const planLines = (plan: Plan): readonly string[] => {
     ...(columns ? [describeColumns(columns)] : []),
     `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,
     `${hoursOf(options)}${until ? `, until ${until.toISOString()}` : ""}`,
-    ...(typeof service === "object" ? [`by ${service.name}, account ${service.account}`] : []),
+    `by ${typeof service === "object" ? `${service.name}, account ${service.account}` : service}`,
+    `from ${options.from_number}, flow ${options.flow_url}`,
     recordingLine(options),
     ...(isSentOnce ? [] : [dispatcherLine]),
   ];
