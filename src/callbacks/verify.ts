@@ -83,7 +83,7 @@ export type Verification = Checks &
     | { readonly dangerouslyAllowUnverified: true }
     | Required<Pick<Checks, "verify">>
     | Required<Pick<Checks, "webhookSecret">>
-    | { readonly service: Service }
+    | Required<Pick<Checks, "service">>
     | Required<Pick<Checks, "secret">>
   );
 
