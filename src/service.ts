@@ -106,6 +106,14 @@ export interface CarrierWebhooks {
     decide: () => AnyAction | Promise<AnyAction>,
     input?: FlowInput,
   ) => Promise<Response>;
+  /** Whether the call of a flow request has ended: then no step runs. */
+  readonly isOver?: (call: FlowRequest) => boolean;
+  /**
+   * The most characters of a URL that it takes.
+   *
+   * @defaultValue 2 083
+   */
+  readonly maxUrl?: number;
   /** Milliseconds from a flow request to its answer: less than the carrier waits. */
   readonly flowTimeout: number;
 }

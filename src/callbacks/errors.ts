@@ -14,6 +14,7 @@ const refusals = {
     "The token of the URL was made for another path or query, or with another secret. Behind a proxy that rewrites the path, set publicUrl.",
   ],
   expired_token: [401, "The token of the URL has expired."],
+  wrong_call: [401, "The URL was made for another call."],
   no_signature: [401, "The signature headers are missing or incomplete."],
   wrong_signature: [401, "The signature was made for another body, or with another secret."],
   expired_signature: [401, "The time of the signature is more than 5 minutes off."],
@@ -35,6 +36,7 @@ const refusals = {
  * | `no_token` | 401 | came to a URL without a token at its end |
  * | `wrong_token` | 401 | came to a URL with a token that none of the secrets made for this path and query |
  * | `expired_token` | 401 | came to a URL whose time has passed |
+ * | `wrong_call` | 401 | came to a URL of `flowHandler`'s own, a step's, that it made for another call |
  * | `no_signature` | 401 | lacks headers of a signature (Standard Webhooks, or those of `timestampedHmac`); 503 for that of `service`, so that the carrier delivers again |
  * | `wrong_signature` | 401 | has a signature that none of the secrets made for this body; or for this URL, if `service` signs it |
  * | `expired_signature` | 401 | was signed more than 5 minutes ago, or ahead |
@@ -49,6 +51,7 @@ export type Refusal =
   | "no_token"
   | "wrong_token"
   | "expired_token"
+  | "wrong_call"
   | "no_signature"
   | "wrong_signature"
   | "expired_signature"

@@ -4,6 +4,16 @@ import { fieldsOf } from "../lib/check.ts";
 /** One of the known strings, which editors complete, or another that the service has added since. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
 
+/** What answered a call: all but `human` and `unknown` are machines. */
+export type AnsweredBy =
+  | "human"
+  | "machine_start"
+  | "machine_end_beep"
+  | "machine_end_silence"
+  | "machine_end_other"
+  | "fax"
+  | "unknown";
+
 /** The fields that an event's `data` may have. One with a value of the wrong type is left out. */
 export interface EventData {
   /** E.164. */
@@ -34,17 +44,7 @@ export interface EventData {
   /** Where the recording is, when there is one. */
   readonly recording_url?: string | undefined;
   /** Who answered, if the carrier detects machines. */
-  readonly answered_by?:
-    | OpenUnion<
-        | "human"
-        | "machine_start"
-        | "machine_end_beep"
-        | "machine_end_silence"
-        | "machine_end_other"
-        | "fax"
-        | "unknown"
-      >
-    | undefined;
+  readonly answered_by?: OpenUnion<AnsweredBy> | undefined;
 }
 
 /** The fields that every notification may have; the older payload form has only `account_id`. */

@@ -1,7 +1,7 @@
 import { custom } from "valibot";
 import { check, isFunction } from "../lib/check.ts";
 import { type CallEvent, eventIn, type UnknownEvent } from "./event.ts";
-import type { Context } from "./signed-url.ts";
+import { type Context, contextIn } from "./signed-url.ts";
 import {
   type Checks,
   functionRule,
@@ -27,9 +27,9 @@ export interface Received {
 
 const read = (request: Request, verification: Checks): Promise<Received> =>
   withinTime(readTimeout, async (waiting) => {
-    const { body, context } = await verified(request, verification, waiting);
+    const { body, token } = await verified(request, verification, waiting);
     const event = messageIn(body, eventIn, verification.service?.application.decodeEvent);
-    return { event, context };
+    return { event, context: contextIn(token) };
   });
 
 const ReceiveOptions = withChecks({});

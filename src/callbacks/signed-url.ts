@@ -150,23 +150,53 @@ export const pathIn = (url: string, publicUrl: string | undefined): string => {
 };
 
 /** Drops `__proto__` while parsing: a copy of the context must not get a prototype from it. */
-const withoutPrototype = (name: string, value: unknown): unknown =>
+export const withoutPrototype = (name: string, value: unknown): unknown =>
   name === "__proto__" ? undefined : value;
 
-/** `verifyUrl`, with checked options. */
-export const contextOf = async (
+/** A token whose MAC and expiry were verified. */
+export interface Token {
+  /** What it carries: a context as JSON, or a sealed state. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Path, query and expiry, which the MAC covers too. */
+  readonly bound: string;
+}
+
+/**
+ * The token of a URL.
+ *
+ * @throws {RefusedException} `no_token`, `wrong_token` or `expired_token`
+ */
+export const tokenOf = async (
   url: string,
   secrets: readonly string[],
   publicUrl: string | undefined,
-): Promise<Context> => {
+): Promise<Token> => {
   const [, covered, expires, context, mac] = tokenShape.exec(pathIn(url, publicUrl)) ?? [];
   if (!covered || !context || !mac) throw new RefusedException("no_token");
   if (!(await isMacOf(secrets, decoded(mac), utf8(covered)))) {
     throw new RefusedException("wrong_token");
   }
   if (Number(expires) * 1000 <= Date.now()) throw new RefusedException("expired_token");
-  return JSON.parse(new TextDecoder().decode(decoded(context)), withoutPrototype);
+  return { bytes: decoded(context), bound: covered.slice(0, -context.length - 1) };
 };
+
+/**
+ * The context in a token; `{}` where none was verified.
+ *
+ * @throws {RefusedException} for a token of another kind
+ */
+export const contextIn = (token: Token | undefined): Context => {
+  if (!token) return {};
+  try {
+    return JSON.parse(new TextDecoder().decode(token.bytes), withoutPrototype);
+  } catch {
+    throw new RefusedException("wrong_token");
+  }
+};
+
+/** `verifyUrl`, with checked options. */
+export const contextOf = async (...of: Parameters<typeof tokenOf>): Promise<Context> =>
+  contextIn(await tokenOf(...of));
 
 const VerifyOptions = object(
   {

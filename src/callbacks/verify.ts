@@ -24,13 +24,13 @@ import { reporterOf } from "../lib/report.ts";
 import type { Service } from "../service.ts";
 import { RefusedException, refusedHeader, responseTo } from "./errors.ts";
 import {
-  type Context,
-  contextOf,
   isPublicUrl,
   publicUrlRule,
   type Secret,
   secretRule,
   secretsOf,
+  type Token,
+  tokenOf,
 } from "./signed-url.ts";
 import { verifyWebhook, webhookSecretsOf } from "./standard-webhooks.ts";
 
@@ -154,7 +154,7 @@ const limit = 65_536;
 export interface Waiting {
   readonly signal: AbortSignal;
   /** Names the function that is waited for: a timeout is then the application's error, not the sender's. */
-  readonly waitFor: (step: "verify" | "onAnswer") => void;
+  readonly waitFor: (step: string) => void;
 }
 
 /**
@@ -189,7 +189,7 @@ const readBytes = async (request: Request, signal: AbortSignal) => {
 };
 
 /**
- * The raw body of a POST from the service, and the context of its URL. The token is verified first. If it
+ * The raw body of a POST from the service, and the token of its URL. The token is verified first. If it
  * is not valid, the body is not read.
  *
  * @throws {RefusedException}
@@ -201,11 +201,11 @@ export const verified = async (
   request: Request,
   { secret, webhookSecret, verify, service, publicUrl }: Checks,
   { signal, waitFor }: Waiting,
-): Promise<{ readonly body: Uint8Array; readonly context: Context }> => {
+): Promise<{ readonly body: Uint8Array; readonly token: Token | undefined }> => {
   const { method, url, headers, bodyUsed } = fieldsOf(request);
   if (!isFunction(fieldsOf(headers).get)) fail("request", "must be a Request");
   if (method !== "POST") throw new RefusedException("wrong_method");
-  const context = secret ? await contextOf(String(url), secretsOf(secret), publicUrl) : {};
+  const token = secret ? await tokenOf(String(url), secretsOf(secret), publicUrl) : undefined;
   if (bodyUsed || request.body?.locked) fail("request", "has a body that was read before");
   const body = await readBytes(request, signal);
   if (webhookSecret) await verifyWebhook(request, body, webhookSecretsOf(webhookSecret));
@@ -213,7 +213,7 @@ export const verified = async (
   const refused = await service?.application.verify?.(request, body, publicUrl);
   if (refused) throw new RefusedException(...refused);
   if (verify && (await verify(request, body)) !== true) throw new RefusedException("not_verified");
-  return { body, context };
+  return { body, token };
 };
 
 const isDeeper = (value: unknown, levels: number): boolean =>
@@ -331,7 +331,7 @@ export const handlerOf =
     const isProbe = !!secret && (method === "HEAD" || method === "OPTIONS");
     try {
       if (!isProbe) return await work(request, { accept, report: thrown });
-      await contextOf(String(url), secretsOf(secret), publicUrl);
+      await tokenOf(String(url), secretsOf(secret), publicUrl);
       return new Response(null, { status: 204 });
     } catch (error) {
       const refused = !isAccepted && responseTo(error);

@@ -8,9 +8,10 @@ import {
   strictObject,
 } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { check, presence, ruleSchema } from "../lib/check.ts";
+import { presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
-import { type ActionSchema, byAction } from "./by-action.ts";
+import { type ActionSchema, build, byAction } from "./by-action.ts";
+import { numberRule } from "./number-rule.ts";
 import { type Gather, gatherSchema, type Say, saySchema } from "./say.ts";
 
 /** Plays a recording to the person on the line. */
@@ -115,9 +116,6 @@ const flag: CustomSchema<boolean, string> = custom(
   "must be true or false",
 );
 
-const isWhole = (value: unknown, from: number, to: number): value is number =>
-  Number.isInteger(value) && Number(value) >= from && Number(value) <= to;
-
 const playSchema = strictObject(
   {
     action: literal("play"),
@@ -140,12 +138,7 @@ const streamSchema = strictObject(
     sample_rate: optional(
       custom<"8k" | "16k">((value) => value === "8k" || value === "16k", 'must be "8k" or "16k"'),
     ),
-    chunk_size: optional(
-      custom<number>(
-        (value) => isWhole(value, 20, 2000) && value % 20 === 0,
-        "must be 20 to 2000 ms, in steps of 20",
-      ),
-    ),
+    chunk_size: optional(ruleSchema<number>(numberRule(20, 2000, 20))),
     record: optional(flag),
     flow_url: optional(httpUrl),
   },
@@ -159,12 +152,7 @@ const dialSchema = strictObject(
       (value) => is(CallParams.entries.to_number, value) || isSipUri(value),
       'must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI',
     ),
-    timeout: optional(
-      custom<number>(
-        (value) => isWhole(value, 1, 600),
-        "must be a whole number of seconds from 1 to 600",
-      ),
-    ),
+    timeout: optional(ruleSchema<number>(numberRule(1, 600))),
     record: optional(flag),
     flow_url: optional(httpUrl),
     on_no_answer: fallback,
@@ -212,17 +200,6 @@ export const Action: GenericSchema<unknown, AnyAction> = byAction<AnyAction>(
   "must be play, stream, dial, hangup, say or gather",
 );
 
-/** The JSON of an action, without fields that are left to the service's default. */
-const build = <Name extends BasicAction["action"]>(
-  action: Name,
-  fields: () => object,
-): Extract<BasicAction, { action: Name }> =>
-  check<Extract<BasicAction, { action: Name }>>(basicSchemas[action], () =>
-    Object.fromEntries(
-      Object.entries({ action, ...fields() }).filter(([, value]) => value !== undefined),
-    ),
-  );
-
 /**
  * Plays a recording.
  *
@@ -241,7 +218,7 @@ const build = <Name extends BasicAction["action"]>(
  * @see docs/flows.md
  */
 export const play = (media_url: string, options?: Omit<Play, "action" | "media_url">): Play =>
-  build("play", () => ({ media_url, ...options }));
+  build(basicSchemas.play, () => ({ action: "play", media_url, ...options }));
 
 /**
  * Connects the audio of the call to a WebSocket of yours; `streamSession` handles its messages.
@@ -261,7 +238,7 @@ export const play = (media_url: string, options?: Omit<Play, "action" | "media_u
  * @see docs/flows.md
  */
 export const stream = (ws_url: string, options?: Omit<Stream, "action" | "ws_url">): Stream =>
-  build("stream", () => ({ ws_url, ...options }));
+  build(basicSchemas.stream, () => ({ action: "stream", ws_url, ...options }));
 
 /**
  * Connects the call to somebody else.
@@ -286,7 +263,7 @@ export const stream = (ws_url: string, options?: Omit<Stream, "action" | "ws_url
  * @see docs/flows.md
  */
 export const dial = (to: string, options?: Omit<Dial, "action" | "to">): Dial =>
-  build("dial", () => ({ to, ...options }));
+  build(basicSchemas.dial, () => ({ action: "dial", to, ...options }));
 
 /**
  * Ends the call.

@@ -1,5 +1,5 @@
-import { custom, type GenericSchema, lazy, object, pipe, transform } from "valibot";
-import { isRecord, isText } from "../lib/check.ts";
+import { custom, type GenericSchema, lazy } from "valibot";
+import { check, fieldsOf, isText } from "../lib/check.ts";
 
 /** The schema of an action, with those of its fields. */
 export type ActionSchema<A> = GenericSchema<unknown, A> & { readonly entries: object };
@@ -13,13 +13,19 @@ export const byAction = <A>(
   schemas: Readonly<Record<string, GenericSchema<unknown, A>>>,
   rule: string,
 ): GenericSchema<unknown, A> => {
-  // Refuses everything, and names the field.
-  const none: GenericSchema<unknown, A> = pipe(
-    object({ action: custom<never>(() => false, rule) }, rule),
-    transform(({ action }) => action),
-  );
+  const none = custom<A>(() => false, rule);
   return lazy((value): GenericSchema<unknown, A> => {
-    const name = isRecord(value) ? value.action : undefined;
-    return (isText(name) && Object.hasOwn(schemas, name) && schemas[name]) || none;
+    const { action } = fieldsOf(value);
+    return (isText(action) && Object.hasOwn(schemas, action) && schemas[action]) || none;
   });
 };
+
+/**
+ * A checked action, without fields that are left to a default.
+ *
+ * @throws {BadParametersException} that names a field and its rule
+ */
+export const build = <A>(schema: GenericSchema<unknown, A>, fields: () => object): A =>
+  check(schema, () =>
+    Object.fromEntries(Object.entries(fields()).filter(([, value]) => value !== undefined)),
+  );

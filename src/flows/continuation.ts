@@ -34,29 +34,47 @@ export const isContinuation = (url: string): boolean => signedPath.test(url);
 /** How long that URL is valid, in seconds: no call is longer. */
 const validity = 86_400;
 
+/** What `signUrl`, `machineUrl` and this module add to a URL. */
+const additions = /([?&]outdial(-\w+)?=[^&]*)+$/;
+
 /**
- * Signs the URL at which `flowHandler` itself answers what follows an action. Unlike the context of `signUrl`, its
- * context may be as long as the URL can be.
+ * Signs a URL of the flow's own, with what it carries.
  *
  * @param param - the field that needs it
+ * @param marked - a parameter that marks it, with `&`; or nothing
+ * @param contentOf - what it carries, by the path, query and expiry of the URL
  * @throws {BadParametersException} that names the field, without the option `secret` or where the URL breaks its rule
  */
-export const signContinuation = async (
-  context: Context,
+export const signOwnUrl = async (
   { request, publicUrl, secret, pathIn }: FlowInput,
   param: string,
+  marked: string,
+  contentOf: (bound: string, secret: string) => Uint8Array | Promise<Uint8Array>,
 ): Promise<string> => {
   const [first] = [secret].flat();
   if (!first) return fail(param, "needs the option secret of flowHandler");
-  const path = pathIn(request.url, publicUrl).replace(/[?&]outdial=[^&]*$/, "");
-  const encoded = base64url(utf8(JSON.stringify(context)));
+  const path = pathIn(request.url, publicUrl).replace(additions, "");
   const expires = Math.ceil(Date.now() / 1000) + validity;
-  const covered = `${path}${path.includes("?") ? "&" : "?"}${marker}&outdial=${expires}.${encoded}.`;
+  const bound = `${path}${path.includes("?") ? "&" : "?"}${marked}outdial=${expires}.`;
+  const covered = `${bound}${base64url(await contentOf(bound, first))}.`;
   const mac = base64url(await macOf(first, utf8(covered)));
   const url = new URL(publicUrl ?? request.url).origin + covered + mac;
   const rule = urlRule(url);
   return rule ? fail(param, `is answered at a signed URL, which ${rule}`) : url;
 };
+
+/**
+ * Signs the URL at which `flowHandler` itself answers what follows a `dial`. Unlike the context of `signUrl`, its
+ * context may be as long as the URL can be.
+ *
+ * @param param - the field that needs it
+ * @throws {BadParametersException} that names the field, without the option `secret` or where the URL breaks its rule
+ */
+export const signContinuation = (
+  context: Context,
+  input: FlowInput,
+  param: string,
+): Promise<string> => signOwnUrl(input, param, `${marker}&`, () => utf8(JSON.stringify(context)));
 
 /** The context of a continuation, if the request came to one. */
 export const continuationIn = (input: FlowInput): Context | undefined =>

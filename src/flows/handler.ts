@@ -1,13 +1,12 @@
 import {
-  array,
   custom,
+  exactOptional,
   type GenericSchema,
   looseObject,
   optional,
   safeParse,
-  string,
 } from "valibot";
-import { type Context, pathIn } from "../callbacks/signed-url.ts";
+import { contextIn, pathIn, secretsOf } from "../callbacks/signed-url.ts";
 import {
   functionRule,
   handlerOf,
@@ -20,12 +19,14 @@ import {
   withChecks,
   withinTime,
 } from "../callbacks/verify.ts";
-import { check, isFunction } from "../lib/check.ts";
+import { check, fail, isFunction, isRecord, isText } from "../lib/check.ts";
 import type { CarrierWebhooks } from "../service.ts";
-import { Action, hangup } from "./actions.ts";
+import { hangup } from "./actions.ts";
 import { respondJson } from "./own.ts";
+import { isSealed } from "./sealed-state.ts";
+import { answeredByOf, decideTurn, type Step, type StepInput, stateIn } from "./steps.ts";
 
-const text = string("must be a string");
+const text = custom<string>(isText, "must be a string");
 
 /**
  * The request of the service at a flow URL, once the call is answered and again for each next step.
@@ -45,7 +46,12 @@ export const FlowRequest: GenericSchema<unknown, FlowRequest> = looseObject(
     from_number: text,
     to_number: text,
     direction: text,
-    actions: optional(array(text)),
+    actions: optional(
+      custom<readonly string[]>(
+        (value) => Array.isArray(value) && value.every(isText),
+        "must be a list of strings",
+      ),
+    ),
     digits: optional(text),
   },
   "is missing",
@@ -76,23 +82,41 @@ const requestIn = (json: unknown): FlowRequest | undefined => {
   return success ? output : undefined;
 };
 
-/** A request of the service whose sender was verified. */
-export interface Answered {
-  /** The call that was answered, or has come to its next step. */
-  readonly call: FlowRequest;
-  /** The context of the signed URL; `{}` when none was signed, or no `secret` was given. */
-  readonly context: Context;
-}
-
-/** The options of `flowHandler`: the checks of `receive`, and what to decide. */
-export type FlowOptions = Verification & {
+/**
+ * The options of `flowHandler`: the checks of `receive`, and what to decide.
+ *
+ * @typeParam Name - the names of the steps
+ */
+export type FlowOptions<Name extends string = never> = Verification & {
   /**
    * Returns what the call does next, within 8 s of the request: the service waits 10 s. With `service` it has that
    * carrier's time: 12 s for Twilio.
    */
-  readonly onAnswer: (answered: Answered) => Action | Promise<Action>;
+  readonly onAnswer: Step<NoInfer<Name>>;
   /**
-   * Called with every refusal (`RefusedException`), with what `onAnswer` throws, with an action that
+   * Decides instead of `onAnswer` where a machine has answered, and the carrier had found that out before it requested
+   * the flow; and at a URL of `machineUrl`.
+   *
+   * @defaultValue `onAnswer`
+   */
+  readonly onMachine?: Step<NoInfer<Name>> | undefined;
+  /**
+   * What `next`, `on` and `otherwise` of an action name. Needs `secret`. A request may come twice: a step must be
+   * repeatable.
+   *
+   * @defaultValue none
+   */
+  readonly steps?: { readonly [Each in Name]: Step<NoInfer<Name>> } | undefined;
+  /**
+   * Called with each answer, and with what answered the telephone, before the step that follows; it is awaited. `answers`
+   * has all so far. Keys that `on` doesn't name, and silence, are no answer. What it throws goes to `onError`, and the
+   * step runs.
+   *
+   * @defaultValue none
+   */
+  readonly onInput?: ((given: StepInput) => unknown) | undefined;
+  /**
+   * Called with every refusal (`RefusedException`), with what your functions throw, with an action that
    * breaks a rule (`BadParametersException`), and with a `TimeoutError` for an action that comes too
    * late; and with the id of the call once that is known. What it throws itself is ignored, and its promise is not
    * awaited: the callee is waiting.
@@ -104,7 +128,15 @@ export type FlowOptions = Verification & {
 };
 
 const HandlerOptions = withChecks({
-  onAnswer: custom<FlowOptions["onAnswer"]>(isFunction, functionRule),
+  onAnswer: custom<Step<string>>(isFunction, functionRule),
+  onMachine: hook<Step<string>>(),
+  steps: exactOptional(
+    custom<Readonly<Record<string, Step<string>>> | undefined>(
+      (value) => value === undefined || (isRecord(value) && Object.values(value).every(isFunction)),
+      "must be an object of functions",
+    ),
+  ),
+  onInput: hook<(given: StepInput) => unknown>(),
   onError: hook<OnError>(),
 });
 
@@ -151,34 +183,56 @@ const HandlerOptions = withChecks({
  * console.log(await response.text()); // {"action":"play","media_url":"https://app.test/hello-en.wav"}
  * ```
  */
-export const flowHandler = (options: FlowOptions): ((request: Request) => Promise<Response>) => {
-  const { onAnswer, onError, ...verification } = check(HandlerOptions, () => options, "options");
+export const flowHandler = <const Name extends string = never>(
+  options: FlowOptions<Name>,
+): ((request: Request) => Promise<Response>) => {
+  const { onAnswer, onMachine, steps, onInput, onError, ...verification } = check(
+    HandlerOptions,
+    () => options,
+    "options",
+  );
   requireCheck(verification);
+  const functions = { ...steps, onAnswer, onMachine };
+  const { secret, service } = verification;
+  if (steps && !secret) fail("secret", "is missing, which steps need");
   // Of the 10 s that the service waits, the way back takes some too.
   const {
     decodeFlow,
     flowTimeout = 8000,
     respond = respondJson,
-  }: Partial<CarrierWebhooks> = verification.service?.application ?? {};
+    isOver,
+    maxUrl = 2083,
+  }: Partial<CarrierWebhooks> = service?.application ?? {};
   return handlerOf({
-    work: (request, { accept }) =>
+    work: (request, { accept, report }) =>
       withinTime(flowTimeout, async (waiting) => {
-        const { body, context } = await verified(request, verification, waiting);
+        const { body, token } = await verified(request, verification, waiting);
         const decode = decodeFlow && ((text: string) => decodeFlow(text, request.url));
         const call = messageIn(body, requestIn, decode);
+        const of = [service?.name ?? "", call.account_id, call.call_id] as const;
+        const kept =
+          token && isSealed(token) ? await stateIn(token, secretsOf(secret), of) : undefined;
         accept(call.call_id);
-        const decide = async () => {
-          waiting.waitFor("onAnswer");
-          const action = await onAnswer({ call, context });
-          return check(Action, () => action, "action");
-        };
-        return respond(decide, { ...verification, request, call, context, pathIn });
+        if (kept && isOver?.(call)) return respond(hangup);
+        const context = kept?.context ?? contextIn(token);
+        const path = token ? pathIn(request.url, undefined) : "";
+        const answered_by = answeredByOf(path, call);
+        const input = { ...verification, request, call, context, pathIn };
+        const begun = {
+          of,
+          at: "onAnswer",
+          attempt: 1,
+          context,
+          answers: {},
+          answered_by,
+        } as const;
+        const { waitFor } = waiting;
+        const turn = { functions, onInput, input, state: kept ?? begun, report, waitFor, maxUrl };
+        return respond(() => decideTurn(turn), input);
       }),
     // Who isn't verified gets no action, but the status that `callbackHandler` answers: so the mistake shows.
     failed: (isAccepted) =>
-      isAccepted
-        ? respond(hangup)
-        : new Response(null, { status: verification.service ? 503 : 500 }),
+      isAccepted ? respond(hangup) : new Response(null, { status: service ? 503 : 500 }),
     onError,
     name: "flowHandler",
     checks: verification,

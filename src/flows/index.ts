@@ -12,6 +12,7 @@
  * @module
  */
 
+export type { AnsweredBy } from "../callbacks/event.ts";
 export type { Context, Secret } from "../callbacks/signed-url.ts";
 export type { Checks, OnError, Verification } from "../callbacks/verify.ts";
 export {
@@ -26,7 +27,7 @@ export {
   type Stream,
   stream,
 } from "./actions.ts";
-export { type Answered, type FlowOptions, FlowRequest, flowHandler } from "./handler.ts";
+export { type FlowOptions, FlowRequest, flowHandler } from "./handler.ts";
 export {
   type BunServerSocket,
   BunSocket,
@@ -71,3 +72,4 @@ export {
   type SayOptions,
   say,
 } from "./say.ts";
+export type { Step, StepInput } from "./steps.ts";

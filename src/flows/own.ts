@@ -2,21 +2,20 @@ import { fail, isText } from "../lib/check.ts";
 import type { CarrierWebhooks } from "../service.ts";
 import type { AnyAction } from "./actions.ts";
 import type { Prompt } from "./prompts.ts";
-import type { WireAction, WirePrompt } from "./wire.ts";
+import type { Gather } from "./say.ts";
+import type { WirePrompt } from "./wire.ts";
 
 const wirePrompt = (prompt: Prompt): WirePrompt => (isText(prompt) ? { text: prompt } : prompt);
 
-/** An action in the form of outdial's own interface: a `say` and a `gather` continue at their `flow_url` alone. */
-const wireOf = (action: AnyAction): WireAction => {
-  if (action.action !== "say" && action.action !== "gather") return action;
-  const { language, flow_url } = action;
-  const prompts = action.prompts.map(wirePrompt);
-  if (action.action === "say") return { action: "say", prompts, language, flow_url };
-  const { digits, finish_on_key, timeout_ms } = action;
-  return {
-    ...{ action: "gather", prompts, language },
-    ...{ digits, finish_on_key, timeout_ms, flow_url: flow_url ?? "" },
+/** An action as outdial's own interface writes it: a `say` and a `gather` continue at their `flow_url` alone. */
+const jsonOf = (action: AnyAction): string => {
+  if (action.action !== "say" && action.action !== "gather") return JSON.stringify(action);
+  const { as, on, next, tries, otherwise, ...fields }: Partial<Gather<string>> = {
+    ...action,
+    action: "gather",
   };
+  const prompts = action.prompts.map(wirePrompt);
+  return JSON.stringify({ ...fields, action: action.action, prompts });
 };
 
 /**
@@ -30,11 +29,11 @@ export const respondJson: CarrierWebhooks["respond"] = async (decide, input) => 
   const { action: name } = action;
   if (name === "say" || name === "gather") {
     if (!input?.call.actions?.includes(name)) {
-      fail("action", `must not be ${name}: this service announces no ${name} in its flow requests`);
+      fail("action", `must not be ${name}: this service has not announced it`);
     }
   }
   // Not Response.json, to whose content type Bun adds a charset.
-  return new Response(JSON.stringify(wireOf(action)), {
+  return new Response(jsonOf(action), {
     headers: { "Content-Type": "application/json" },
   });
 };

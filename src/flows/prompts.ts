@@ -1,5 +1,6 @@
 import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
+import { numberRule } from "./number-rule.ts";
 
 /** Audio that is played as a prompt. */
 export interface AudioPrompt {
@@ -35,17 +36,6 @@ const textRule = (value: unknown): string | undefined => {
   return control.test(value) ? "must be without control characters" : undefined;
 };
 
-/** The rule of a whole number in steps. */
-const stepsRule =
-  (least: number, most: number, rule: string, step = 1) =>
-  (value: unknown): string | undefined =>
-    Number.isInteger(value) &&
-    Number(value) % step === 0 &&
-    Number(value) >= least &&
-    Number(value) <= most
-      ? undefined
-      : rule;
-
 /** The rule that a language breaks. */
 export const languageRule = (value: unknown): string | undefined =>
   isText(value) && /^[a-z]{2,3}(-[a-z\d]{2,8}){0,3}$/i.test(value)
@@ -56,9 +46,9 @@ export const languageRule = (value: unknown): string | undefined =>
 export const gatherRules: Readonly<
   Record<"digits" | "finish_on_key" | "timeout_ms", (value: unknown) => string | undefined>
 > = {
-  digits: stepsRule(1, 20, "must be a whole number from 1 to 20"),
+  digits: numberRule(1, 20),
   finish_on_key: (value) => (value === "#" ? undefined : 'must be "#"'),
-  timeout_ms: stepsRule(1000, 10_000, "must be whole seconds, 1000 to 10000 ms", 1000),
+  timeout_ms: numberRule(1000, 10_000, 1000),
 };
 
 /** The rule of each kind of prompt, by its field on the own interface, where a text is a field too. */
@@ -67,7 +57,7 @@ export const promptRules: Readonly<
 > = {
   text: textRule,
   media_url: (value) => urlRule(value),
-  pause_ms: stepsRule(1000, 180_000, "must be whole seconds, 1000 to 180000 ms", 1000),
+  pause_ms: numberRule(1000, 180_000, 1000),
 };
 
 /** The rule that one prompt breaks. */
@@ -90,8 +80,7 @@ export const promptsRule = (prompts: unknown): string | undefined => {
     return "must be 1 to 10 prompts";
   for (const [at, prompt] of prompts.entries()) {
     const rule = promptRule(prompt);
-    if (rule)
-      return `has a prompt that breaks its rule, the ${at + 1}. of ${prompts.length}: ${rule}`;
+    if (rule) return `number ${at + 1} ${rule}`;
   }
   return;
 };

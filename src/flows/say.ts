@@ -1,6 +1,8 @@
 import { custom, type GenericSchema, literal, optional, strictObject } from "valibot";
-import { check, fail, isRecord, isText, presence, ruleSchema } from "../lib/check.ts";
+import { fail, isRecord, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
+import { build } from "./by-action.ts";
+import { numberRule } from "./number-rule.ts";
 import { gatherRules, languageRule, type Prompt, type Prompts, promptsRule } from "./prompts.ts";
 
 /** Speaks to the person on the line. */
@@ -104,21 +106,16 @@ const gatherOf = <Step extends string>() =>
       as: optional(
         custom<string>(
           (value) => isText(value) && /^[a-z]\w{0,31}$/.test(value) && !columns.test(value),
-          "must be a small letter and up to 31 letters, digits or _, and no column of the results",
+          "must match [a-z]\\w{0,31}, and be no column of the results",
         ),
       ),
       on: optional(
         custom<Readonly<Record<string, Step>>>(
           isAnswers,
-          "must have the name of a step for each answer, of 1 to 20 of the keys 0 to 9, * and #",
+          "must name a step for each answer of 1 to 20 keys",
         ),
       ),
-      tries: optional(
-        custom<number>(
-          (value) => Number.isInteger(value) && Number(value) > 0 && Number(value) <= 5,
-          "must be a whole number from 1 to 5",
-        ),
-      ),
+      tries: optional(ruleSchema<number>(numberRule(1, 5))),
       otherwise: optional(stepName<Step>()),
     },
     presence,
@@ -136,26 +133,27 @@ export const gatherSchema: GenericSchema<unknown, Gather<string>> = gatherOf<str
  * @throws {BadParametersException} that names a field
  */
 export const checkSpoken = (action: Say<string> | Gather<string>): void => {
-  const { flow_url, next } = action;
-  if (flow_url && next) fail("flow_url", "must be left out with next");
+  const {
+    on,
+    as,
+    otherwise,
+    tries,
+    next,
+    flow_url,
+    digits,
+    finish_on_key,
+  }: Partial<Gather<string>> = { ...action, action: "gather" };
+  if (next && on) fail("next", "must be left out with on");
+  if (flow_url && (next || on || as || otherwise || tries))
+    fail("flow_url", "must be left out with steps and as");
   if (action.action === "say") return;
-  const { on, as, otherwise, tries, digits, finish_on_key } = action;
-  if (on && next) fail("on", "must be left out with next: one of the two decides");
-  if (flow_url && (on || as || otherwise || tries)) {
-    fail("flow_url", "must be left out with on, as, otherwise and tries");
-  }
-  if (!on && !next && !as && !flow_url) fail("on", "is missing, as are next, as and flow_url");
-  if (!digits && !finish_on_key) fail("digits", "is missing, as is finish_on_key");
-  const most = digits ?? 20;
+  if (!(on || next || as || flow_url)) fail("on", "is missing, as are next, as and flow_url");
+  if (!(digits || finish_on_key)) fail("digits", "is missing, as is finish_on_key");
   for (const keys of Object.keys(on ?? {})) {
-    if (keys.length > most) fail("on", "names an answer of more keys than digits");
-    if (finish_on_key && keys.includes("#")) fail("on", "names #, which finish_on_key takes");
+    if (keys.length > (digits ?? 20) || (finish_on_key && keys.includes("#")))
+      fail("on", "names keys that digits and finish_on_key exclude");
   }
 };
-
-/** The fields of an action, without those that are left to a default. */
-const given = (fields: () => object) => () =>
-  Object.fromEntries(Object.entries(fields()).filter(([, value]) => value !== undefined));
 
 /** The options of `say`. */
 export type SayOptions<Step extends string = never> = Omit<Say<Step>, "action" | "prompts">;
@@ -163,11 +161,11 @@ export type SayOptions<Step extends string = never> = Omit<Say<Step>, "action" |
 /** The options of `gather`. */
 export type GatherOptions<Step extends string = never> = Omit<Gather<Step>, "action" | "prompts">;
 
-const build = <Built extends Say<string> | Gather<string>>(
+const spokenBy = <Built extends Say<string> | Gather<string>>(
   schema: GenericSchema<unknown, Built>,
   fields: () => object,
 ): Built => {
-  const action = check(schema, given(fields));
+  const action = build(schema, fields);
   checkSpoken(action);
   return action;
 };
@@ -194,8 +192,8 @@ const build = <Built extends Say<string> | Gather<string>>(
 export const say = <const Step extends string = never>(
   prompts: Prompts,
   options?: SayOptions<Step>,
-): Say<Step> =>
-  build(sayOf<Step>(), () => ({ action: "say", prompts: [prompts].flat(), ...options }));
+): Say<NoInfer<Step>> =>
+  spokenBy(sayOf<Step>(), () => ({ action: "say", prompts: [prompts].flat(), ...options }));
 
 /**
  * Asks, and takes keys. With `on`, keys that it doesn't name, and silence, are no answer: the step that asked runs
@@ -226,5 +224,5 @@ export const say = <const Step extends string = never>(
 export const gather = <const Step extends string = never>(
   prompts: Prompts,
   options: GatherOptions<Step>,
-): Gather<Step> =>
-  build(gatherOf<Step>(), () => ({ action: "gather", prompts: [prompts].flat(), ...options }));
+): Gather<NoInfer<Step>> =>
+  spokenBy(gatherOf<Step>(), () => ({ action: "gather", prompts: [prompts].flat(), ...options }));

@@ -11,28 +11,36 @@ export type Keys = (secret: string) => Promise<CryptoKey>;
 const most = 32;
 
 /**
- * Keys of HMAC. To import one costs as much as to sign with it, so the latest are kept: as keys,
- * and not as promises of them, which a Worker must not await from one request in another.
+ * Keeps the latest keys, as to import one costs as much as to sign with it: as keys, and not as promises of them, which
+ * a Worker must not await from one request in another.
+ */
+export const keptKeys = (make: Keys): Keys => {
+  const kept = new Map<string, CryptoKey>();
+  return async (secret) => {
+    const known = kept.get(secret);
+    if (known) return known;
+    const key = await make(secret);
+    kept.set(secret, key);
+    keepNewest(kept, most);
+    return key;
+  };
+};
+
+/**
+ * Keys of HMAC.
  *
  * @param bytes - what a secret's text stands for
  */
 export const hmacKeys = (
   bytes: (secret: string) => Bytes,
   hash: "SHA-256" | "SHA-1" = "SHA-256",
-): Keys => {
-  const kept = new Map<string, CryptoKey>();
-  return async (secret) => {
-    const known = kept.get(secret);
-    if (known) return known;
-    const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash }, false, [
+): Keys =>
+  keptKeys((secret) =>
+    crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash }, false, [
       "sign",
       "verify",
-    ]);
-    kept.set(secret, key);
-    keepNewest(kept, most);
-    return key;
-  };
-};
+    ]),
+  );
 
 /** The keys of secrets that are texts, taken as their UTF-8. */
 const textKeys: Keys = hmacKeys(utf8);

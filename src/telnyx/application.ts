@@ -2,11 +2,11 @@ import type { Secret } from "../callbacks/signed-url.ts";
 import { fail } from "../lib/check.ts";
 import { currentSecrets } from "../lib/hmac.ts";
 import type { CarrierWebhooks } from "../service.ts";
-import { eventOf, type Forms, flowOf } from "../twiml/forms.ts";
+import { eventOf, type Forms, flowOf, isOver } from "../twiml/forms.ts";
 import { responder } from "../twiml/respond.ts";
 import { isPublicKey, verifySignature } from "./signature.ts";
 import { texmlOf } from "./texml.ts";
-import { answeredBy, reasons } from "./wire.ts";
+import { answeredBy, maxUrl, reasons } from "./wire.ts";
 
 /** The account's public key: several while one replaces another, or a function. */
 export type PublicKey = Secret | (() => Secret | undefined | Promise<Secret | undefined>);
@@ -49,5 +49,7 @@ export const applicationSide = ({
   respond: responder((action, branchesUrl, input) =>
     texmlOf(action, { branchesUrl, callerId: callerIdOf(input?.call.from_number) }),
   ),
+  isOver,
+  maxUrl,
   flowTimeout,
 });

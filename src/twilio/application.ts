@@ -1,7 +1,7 @@
 import type { Secret } from "../callbacks/signed-url.ts";
 import { currentSecrets } from "../lib/hmac.ts";
 import type { CarrierWebhooks, SignatureRefusal } from "../service.ts";
-import { eventOf, type Forms, flowOf } from "../twiml/forms.ts";
+import { eventOf, type Forms, flowOf, isOver } from "../twiml/forms.ts";
 import { responder } from "../twiml/respond.ts";
 import { verifySignature } from "./signature.ts";
 import { twimlOf } from "./twiml.ts";
@@ -56,5 +56,6 @@ export const applicationSide = ({
   decodeEvent: (body) => eventOf(body, forms),
   decodeFlow: (body) => flowOf(body, forms),
   respond: responder(twimlOf),
+  isOver,
   flowTimeout,
 });

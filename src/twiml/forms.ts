@@ -51,6 +51,10 @@ const statuses: ReadonlyMap<unknown, Status> = new Map([
   ["failed", failed("unreachable")],
 ]);
 
+/** Whether the call of a form has ended. */
+export const isOver = ({ CallStatus }: Readonly<Record<string, unknown>>): boolean =>
+  statuses.get(CallStatus)?.time === "hangup_time";
+
 /** The type of a notification that is not about the state of a call. */
 const otherType = ({ CallStatus, RecordingStatus, AnsweredBy }: Form) => {
   if (RecordingStatus) return `recording.${RecordingStatus}`;

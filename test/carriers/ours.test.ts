@@ -9,8 +9,9 @@ import { signUrl, verifyUrl } from "../../src/callbacks/signed-url.ts";
 import { openCampaign } from "../../src/campaigns/index.ts";
 import { createEmulator, type EmulatorOptions } from "../../src/emulator/index.ts";
 import { type Action, dial, hangup, play, stream } from "../../src/flows/actions.ts";
-import { type Answered, flowHandler } from "../../src/flows/handler.ts";
+import { flowHandler } from "../../src/flows/handler.ts";
 import { streamSession } from "../../src/flows/media/session.ts";
+import type { StepInput } from "../../src/flows/steps.ts";
 import { Client } from "../../src/index.ts";
 import { serveOpenai } from "../agents/protocols/openai.ts";
 import type { AgentServer } from "../agents/server.ts";
@@ -22,7 +23,7 @@ const secret = "a secret that was made at random";
 const context = { order: 17 };
 const signed = (url: string) => signUrl(url, { secret, context });
 
-type Decide = (answered: Answered) => Action | Promise<Action>;
+type Decide = (answered: StepInput) => Action | Promise<Action>;
 type Options = EmulatorOptions & {
   readonly onEvent?: (received: Received) => unknown;
   /** What the handler of notifications verifies with. */

@@ -131,12 +131,13 @@ describe.skipIf(missingPython)("the service in Python asks, and takes keys", () 
 
   test("for a flow of say and gather", async () => {
     const given: unknown[] = [];
+    let origin = "";
     const { promise: over, resolve } = Promise.withResolvers<unknown>();
     const flow = flowHandler({
       dangerouslyAllowUnverified: true,
       onAnswer: ({ call: { digits } }) => {
         given.push(digits);
-        const flow_url = `${url}/flow`;
+        const flow_url = `${origin}/flow`;
         if (given.length === 1) return say(["Hello.", pause(1000)], { flow_url });
         if (given.length === 4) return say("Goodbye.");
         const answer = given.length === 2 ? { finish_on_key: "#" as const } : { digits: 1 };
@@ -147,15 +148,16 @@ describe.skipIf(missingPython)("the service in Python asks, and takes keys", () 
       webhookSecret,
       onEvent: ({ event }) => isFinal(event) && resolve(event.data),
     });
-    const handle = (request: Request) => (request.url.endsWith("/flow") ? flow : status)(request);
+    const handle = (request: Request): Promise<Response> =>
+      request.url.endsWith("/flow") ? flow(request) : status(request);
     const app = createServer(getRequestListener(handle));
     await new Promise<void>((listening) => app.listen(0, "127.0.0.1", listening));
-    const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
+    origin = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
     await new Client(apiKey, { baseUrl: server.url }).calls.create({
       from_number,
       to_number: "+12025550100",
-      flow_url: `${url}/flow`,
-      status_callback_url: `${url}/status`,
+      flow_url: `${origin}/flow`,
+      status_callback_url: `${origin}/status`,
     });
     expect(await over).toMatchObject({ reason: "normal" });
     expect(given).toEqual([undefined, undefined, "12", "3"]);

@@ -1,6 +1,5 @@
 import {
   Action,
-  type Answered,
   type AudioFrame,
   type BunServerSocket,
   BunSocket,
@@ -32,6 +31,7 @@ import {
   play,
   type Secret,
   type StartChecks,
+  type StepInput,
   type Stream,
   type StreamHandlers,
   type StreamOptions,
@@ -53,7 +53,7 @@ const checks: Checks = { secret };
 const verification: Verification = { ...checks, secret };
 export const startChecks: StartChecks = { secret, url: "wss://app.test/media" };
 const onError: OnError = (error) => console.error(error);
-const decide = ({ call, context }: Answered): Action => {
+const decide = ({ call, context }: StepInput): Action => {
   const { language }: Context = context;
   return call.to_number === "+12025550100" && language === "en" ? greeting : end;
 };

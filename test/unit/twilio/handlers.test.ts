@@ -4,7 +4,8 @@ import { callbackHandler, type Received, receive } from "../../../src/callbacks/
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
 import { BadParametersException } from "../../../src/errors.ts";
 import { type Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
-import { type Answered, type FlowOptions, flowHandler } from "../../../src/flows/handler.ts";
+import { type FlowOptions, flowHandler } from "../../../src/flows/handler.ts";
+import type { StepInput } from "../../../src/flows/steps.ts";
 import { twimlOf } from "../../../src/twilio/twiml.ts";
 import { serviceWith } from "./service.ts";
 import { authToken, signed } from "./sign.ts";
@@ -221,7 +222,7 @@ const actionIn = (xml: string): string =>
 
 describe("flowHandler", () => {
   test("answers TwiML to a request that Twilio signed, with the call and the context", async () => {
-    const got: Answered[] = [];
+    const got: StepInput[] = [];
     const action = play("https://app.test/hello.wav");
     const { ask, onError } = flow({
       onAnswer: (answered) => {
@@ -248,6 +249,7 @@ describe("flowHandler", () => {
           answered_by: "human",
         },
         context: { order: 17 },
+        ...{ variables: {}, digits: "", attempt: 1, answers: {}, answered_by: "human" },
       },
     ]);
     expect(onError).not.toHaveBeenCalled();

@@ -1,0 +1,168 @@
+import { RefusedException } from "../callbacks/errors.ts";
+import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
+import type { Context, Token } from "../callbacks/signed-url.ts";
+import { check, fail, fieldsOf, isText } from "../lib/check.ts";
+import type { FlowInput } from "../service.ts";
+import { Action, type AnyAction, hangup } from "./actions.ts";
+import { signOwnUrl } from "./continuation.ts";
+import type { FlowRequest } from "./handler.ts";
+import { checkSpoken, type Gather } from "./say.ts";
+import { seal, unsealed } from "./sealed-state.ts";
+
+/** What a step gets: the call, and what has come of it so far. */
+export interface StepInput {
+  /** The call that was answered, or has come to its next step. */
+  readonly call: FlowRequest;
+  /** The context of the signed `flow_url`; `{}` when none was signed, or no `secret` was given. */
+  readonly context: Context;
+  /** The variables of a list's contact, out of the context; `{}` without a list. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The keys that were pressed; `""` when none were. */
+  readonly digits: string;
+  /** How often this step has asked, with this time: 1 at first. */
+  readonly attempt: number;
+  /** The answers that have a name (`as`), by it. */
+  readonly answers: Readonly<Record<string, string>>;
+  /** What answered the telephone, where the carrier had found out by then. */
+  readonly answered_by?: OpenUnion<AnsweredBy> | undefined;
+}
+
+/** Returns what the call does next. */
+export type Step<Name extends string = never> = (
+  input: StepInput,
+) => Action<Name> | Promise<Action<Name>>;
+
+/** How an answer continues: the fields of a `gather`. */
+type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;
+
+/** What a URL of the flow's own carries, sealed. */
+export interface FlowState
+  extends Pick<StepInput, "attempt" | "context" | "answers" | "answered_by"> {
+  /** The service, the account and the call that it was made for. */
+  readonly of: readonly [service: string, account_id: string, call_id: string];
+  /** Which function asked, or decides: a step, `onAnswer` or `onMachine`. */
+  readonly at: string;
+  /** The question that was asked; absent after a `say`. */
+  readonly ask?: Question | undefined;
+}
+
+/** One flow request of a conversation. */
+export interface Turn {
+  /** The steps, `onAnswer` and `onMachine`. */
+  readonly functions: Readonly<Record<string, Step<string> | undefined>>;
+  readonly onInput: ((given: StepInput) => unknown) | undefined;
+  readonly input: FlowInput;
+  readonly state: FlowState;
+  /** Reports what `onInput` throws. */
+  readonly report: (error: unknown) => void;
+  /** Names the function that is waited for. */
+  readonly waitFor: (name: string) => void;
+  /** The most characters of a URL that the service takes. */
+  readonly maxUrl: number;
+}
+
+/**
+ * What answered, out of the URL of `machineUrl`, or out of the request.
+ *
+ * @param path - that a token covers; empty for one without a token
+ */
+export const answeredByOf = (
+  path: string,
+  { answered_by }: FlowRequest,
+): StepInput["answered_by"] =>
+  [/[?&]outdial-answered=(\w+)&outdial=/.exec(path)?.[1], answered_by].find(isText);
+
+/**
+ * The state in a token that this package has sealed, and nobody could change.
+ *
+ * @throws {RefusedException} when no secret opens it, or it belongs to another call
+ */
+export const stateIn = async (
+  token: Token,
+  secrets: readonly string[],
+  of: FlowState["of"],
+): Promise<FlowState> => {
+  const state = await unsealed<FlowState>(token, secrets);
+  if (!state) throw new RefusedException("wrong_token");
+  if (state.of.some((one, at) => one !== of[at])) throw new RefusedException("wrong_call");
+  return state;
+};
+
+/** A field of an object's own. */
+const own = <T>(fields: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined;
+
+/** Runs a function of a conversation, and gives its action the URL of what follows. */
+const run = async (at: string, given: StepInput, turn: Turn): Promise<AnyAction> => {
+  const { functions, input, state, maxUrl } = turn;
+  const decide = own(functions, at) ?? fail("steps", "lacks the step of this URL");
+  turn.waitFor(at);
+  const returned = await decide(given);
+  const action = check(Action, () => returned, "action");
+  const { action: name } = action;
+  if (name !== "say" && name !== "gather") return action;
+  checkSpoken(action);
+  const { next, flow_url } = action;
+  if (flow_url || (name === "say" && !next)) return action;
+  const { as, on, tries, otherwise }: Question = name === "gather" ? action : {};
+  for (const step of [next, otherwise, ...Object.values(on ?? {})]) {
+    if (step && !own(functions, step)) fail(name, "continues with a step that is not in steps");
+  }
+  const { attempt, context, answers, answered_by } = given;
+  const following: FlowState = {
+    ...{ of: state.of, context, answers, answered_by },
+    ...(name === "say"
+      ? { at: next ?? "", attempt: 1 }
+      : { at, attempt, ask: { as, on, next, tries, otherwise } }),
+  };
+  const url = await signOwnUrl(input, name, "", (bound, secret) => seal(following, secret, bound));
+  if (url.length > maxUrl) {
+    fail(name, `needs a URL of ${url.length} characters: at most ${maxUrl} are possible`);
+  }
+  return { ...action, flow_url: url };
+};
+
+/**
+ * What a conversation does next.
+ *
+ * @throws {BadParametersException} for an action that breaks a rule, or names an unknown step
+ */
+export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
+  const { functions, onInput, state, input } = turn;
+  const { at, attempt, ask, context, answers, answered_by } = state;
+  const { digits: keys = "" } = input.call;
+  // Nothing else is an answer.
+  const digits = /^[\d*#]{0,20}$/.test(keys) ? keys : "";
+  const variables = Object.fromEntries(
+    Object.entries(fieldsOf(context.variables)).filter((one): one is [string, string] =>
+      isText(one[1]),
+    ),
+  );
+  const given: StepInput = {
+    ...{ call: input.call, context, variables, digits, attempt, answers, answered_by },
+  };
+  /** What `onInput` throws is reported, and the flow continues. */
+  const note = async (noted: StepInput): Promise<void> => {
+    try {
+      turn.waitFor("onInput");
+      await onInput?.(noted);
+    } catch (error) {
+      turn.report(error);
+    }
+  };
+  if (!ask) {
+    const isFirst = at === "onAnswer";
+    if (isFirst && answered_by) await note(given);
+    const isMachine = isFirst && functions.onMachine && /^(machine|fax)/.test(answered_by ?? "");
+    return run(isMachine ? "onMachine" : at, given, turn);
+  }
+  const { as, on, next, tries = 1, otherwise } = ask;
+  if (on ? own(on, digits) : digits) {
+    const answered = { ...given, answers: as ? { ...answers, [as]: digits } : answers };
+    await note(answered);
+    const step = on ? own(on, digits) : next;
+    return step ? run(step, { ...answered, attempt: 1 }, turn) : hangup();
+  }
+  if (attempt < tries) return run(at, { ...given, attempt: attempt + 1 }, turn);
+  return otherwise ? run(otherwise, { ...given, attempt: 1 }, turn) : hangup();
+};
