@@ -24,12 +24,12 @@ export interface Memory {
 }
 
 /** What all attempts of a call share. */
-interface Placing {
+export interface Placing {
   readonly settings: Settings;
   readonly params: CallParams;
+  /** The telephone numbers that no exception may have. */
+  readonly numbers: readonly string[];
   readonly json: string;
-  /** The URL of the API, without a trailing slash. */
-  readonly api: string;
   readonly send: Send;
   readonly signal: AbortSignal;
   readonly gate: Gate;
@@ -39,7 +39,7 @@ interface Placing {
 }
 
 /** What is known of a call. Before the first request, `placed` is `"no"`. */
-interface Known {
+export interface Known {
   facts: ExceptionFacts;
   posts: number;
   /** The secrets, and the pieces of secrets, of all POSTs. */
@@ -84,9 +84,10 @@ const checkLoopback = (params: CallParams, { baseUrl }: Settings): void => {
 };
 
 /** A key must be a legal header value. It must not occur anywhere else in the request. */
-const checkKey = (key: unknown, { settings, json, api }: Placing): string => {
+const checkKey = (key: unknown, { settings: { baseUrl, headers }, json }: Placing): string => {
   if (!isKey(key)) return fail("apiKey", "must give a legal header value");
-  if (holdsKey(key, [api, json, ...Object.values(settings.headers)].join("\n"))) {
+  if (holdsKey(key, [baseUrl, json, ...Object.values(headers)].join("
+"))) {
     fail("apiKey", "must not be in a URL, a parameter or another header");
   }
   return key;
@@ -119,14 +120,17 @@ export const encodeCall = (params: CallParams, baseUrl: string, key: string): En
 
 /** The request of the next attempt. */
 const encode = async (
-  { settings, params, json, api, known }: Placing,
+  { settings, params, json, known }: Placing,
   { keys: [key], paths: [path] }: Plan,
 ): Promise<EncodedCall> => {
   const { baseUrl, service } = settings;
   if (!service) {
     // As `encodeCall`, which would cost each bundle some bytes here.
-    const headers = { "X-API-Key": key, "Content-Type": "application/json" };
-    return { url: `${api}/${path}/initiate`, headers, body: json };
+    return {
+      url: `${apiOf(baseUrl)}/${path}/initiate`,
+      headers: { "X-API-Key": key, "Content-Type": "application/json" },
+      body: json,
+    };
   }
   const encoded = await service.client.encodeCall(params, baseUrl, key);
   // A token of an earlier POST is still valid.
@@ -141,14 +145,9 @@ const attempt = async (
   plan: Plan,
   encoded: EncodedCall,
 ): Promise<Call | ServiceException> => {
-  const { settings, params, send, signal, known } = placing;
+  const { settings, numbers, send, signal, known } = placing;
   const { fetch, headers, notAfter, onAttempt, service } = settings;
-  const redaction = () =>
-    redactor(
-      [...plan.keys, ...known.secrets],
-      [params.from_number, params.to_number],
-      known.pieces,
-    );
+  const redaction = () => redactor([...plan.keys, ...known.secrets], numbers, known.pieces);
   let end = (_?: "yes"): void => {};
   let isSingle = () => false;
   const begin = (sendsOnce: () => boolean): void => {
@@ -222,7 +221,7 @@ const repeats: Readonly<Record<number, Repeat>> = {
 };
 
 /** Repeats attempts until a call is placed, or until no repetition is safe. */
-const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
+export const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
   const { path, retries, service } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
@@ -262,13 +261,13 @@ export const place = async (
   const params = inCall(() => check(CallParams, () => given, "params"));
   const settings = inCall(settingsOfCall);
   inCall(() => checkLoopback(params, settings));
-  const { baseUrl, timeout, signal: caller } = settings;
+  const { timeout, signal: caller } = settings;
   const json = JSON.stringify(params);
-  const api = apiOf(baseUrl);
+  const numbers = [params.from_number, params.to_number];
   const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
   const late = () => new TimeoutException(`No answer within ${timeout} ms`, known.facts);
   return withDeadline(timeout, caller, late, (signal, gate, ends) =>
-    attempts({ settings, params, json, api, send, signal, gate, ends, known }, memory),
+    attempts({ settings, params, numbers, json, known, send, signal, gate, ends }, memory),
   );
 };
 
