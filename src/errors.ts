@@ -21,8 +21,8 @@ export interface ParameterIssue {
 
 /** What is known of a failed call, apart from the message. */
 export interface ExceptionFacts {
-  /** Whether a telephone may have rung. */
-  readonly placed: Placed;
+  /** Whether a telephone may have rung; absent if no call was being placed. */
+  readonly placed?: Placed | undefined;
   /** The HTTP status. */
   readonly code?: number | undefined;
   /** The service's own explanation. */
@@ -87,9 +87,10 @@ export class ServiceException extends Error {
   override readonly name: ExceptionName = "ServiceException";
   /**
    * `"no"`: no telephone rang. `"maybe"`: a telephone may have rung. Only a status notification shows
-   * whether it did: don't repeat the call automatically.
+   * whether it did: don't repeat the call automatically. Absent in the exceptions of `get`, `end`, `redirect` and
+   * `recording`, which place no call and may be repeated: they say nothing of the call's own request.
    */
-  declare readonly placed: Placed;
+  declare readonly placed?: Placed;
   /** The HTTP status; `0` for a redirect whose status a browser hides; absent when no head came. */
   declare readonly code?: number;
   /** The service's own explanation, without the key and anything that looks like a telephone number. */
@@ -110,10 +111,14 @@ export class ServiceException extends Error {
    *
    * @param what - the start of the message; what is known about the call follows in brackets
    * @param facts - the fields of the exception; those that are undefined are left out
-   * @param isPlacing - whether a call was being placed; otherwise the message has no brackets
+   * @param said - what the message says of the call in brackets; `false`: nothing
    */
-  constructor(what: string, facts: ExceptionFacts, isPlacing = true) {
-    super(isPlacing ? `${what} (${outcome[facts.placed]})` : what);
+  constructor(
+    what: string,
+    facts: ExceptionFacts,
+    said: Placed | false | undefined = facts.placed,
+  ) {
+    super(said ? `${what} (${outcome[said]})` : what);
     for (const [name, fact] of Object.entries(facts)) {
       if (fact !== undefined) Object.assign(this, { [name]: fact });
     }
@@ -136,13 +141,13 @@ export class BadParametersException extends ServiceException {
    * Describes which parameters break which rules.
    *
    * @param issues - every rule that is broken, at least one
-   * @param isPlacing - whether a call was being placed: then the message says that none was
+   * @param said - `"no"` if a call was being placed: then the message says that none was
    */
-  constructor(issues: readonly ParameterIssue[], isPlacing = false) {
+  constructor(issues: readonly ParameterIssue[], said: "no" | false = false) {
     super(
       issues.map(({ param, message }) => `${param} ${message}`).join("; "),
       { placed: "no", param: issues[0]?.param, issues },
-      isPlacing,
+      said,
     );
   }
 }
@@ -182,6 +187,42 @@ export class NetworkException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
   override readonly name = "NetworkException" as const;
 }
+
+/** The classes of the exceptions, by their names, but that for parameters. */
+const classes: Readonly<
+  Record<Exclude<ExceptionName, "BadParametersException">, typeof ServiceException>
+> = {
+  ServiceException,
+  UnauthorizedException,
+  ForbiddenException,
+  TimeoutException,
+  NetworkException,
+};
+
+/**
+ * What a request did that places no call, as the end of a sentence, for each `placed` of an exception: `"no"` if it did
+ * nothing for certain.
+ */
+export type Effect = Readonly<Record<Placed, string>>;
+
+/**
+ * An exception as the functions throw it that place no call: without `placed`. Whoever places a call and then ends it
+ * must not read in the one exception that the other request placed nothing.
+ *
+ * @param error - of any kind; what is no exception of this package is returned as it is
+ * @param effect - what the request did, for the message; absent for one that changes nothing
+ */
+export const withoutPlaced = <E>(error: E, effect?: Effect): E | ServiceException => {
+  if (!(error instanceof ServiceException)) return error;
+  const { name, placed = "maybe", issues, ...facts }: ExceptionFacts & ServiceException = error;
+  if (name === "BadParametersException") {
+    const refused = new BadParametersException(issues ?? []);
+    Reflect.deleteProperty(refused, "placed");
+    return refused;
+  }
+  const done = effect ? ` (${effect[placed]})` : "";
+  return new classes[name](error.message.replace(` (${outcome[placed]})`, done), facts);
+};
 
 /** Every exception of this package, as a union that `name` discriminates. */
 export type Exception =

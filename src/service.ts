@@ -1,5 +1,6 @@
 import type { GenericSchema } from "valibot";
 import type { Context, Secret } from "./callbacks/signed-url.ts";
+import type { LiveCall, LiveState } from "./calls/live-call.ts";
 import type { CallParams } from "./calls/params.ts";
 import type { AnyAction } from "./flows/actions.ts";
 import type { FlowRequest } from "./flows/handler.ts";
@@ -48,6 +49,72 @@ export interface CarrierClient {
     baseUrl: string,
     key: string,
   ) => EncodedCall | Promise<EncodedCall>;
+}
+
+/** A request about a call that was placed, as it is sent. Its credentials are added. */
+export interface LiveRequest {
+  /** The HTTP method. */
+  readonly method: "GET" | "POST" | "PUT";
+  /** Where it is sent, without a query. */
+  readonly url: string;
+  /** Where it is sent next if there is no such route: after 404, 405 and 410. */
+  readonly otherUrl?: string;
+  /** The media type of its body. */
+  readonly type?: string;
+  /** Its body; none by default. */
+  readonly body?: string;
+}
+
+/** A call that is to continue elsewhere. */
+export interface RedirectedCall {
+  /** The id that `calls.create` gave: the `call_id` of its notifications. */
+  readonly id: string;
+  /** Who called, in E.164. */
+  readonly from_number: string;
+  /** Who was called, in E.164. */
+  readonly to_number: string;
+}
+
+/** A refusal of the service's. */
+export interface LiveRefusal {
+  /** The HTTP status. */
+  readonly code?: number | undefined;
+  /** The service's own constant for it. */
+  readonly reason?: string | undefined;
+}
+
+/** How the calls of a service are read, ended and redirected once they were placed, and their recordings fetched. */
+export interface CarrierLive {
+  /**
+   * The request for a call's state.
+   *
+   * @throws {BadParametersException} for what the account's options don't suffice for, by the option
+   */
+  readonly get: (id: string, baseUrl: string) => LiveRequest;
+  /** The request that ends a call, also one that rings. */
+  readonly end: (id: string, baseUrl: string) => LiveRequest;
+  /**
+   * The request after which an answered call continues at a flow URL.
+   *
+   * @throws {BadParametersException} where the service can't do it, and as `get` does
+   */
+  readonly redirect: (call: RedirectedCall, flow_url: string, baseUrl: string) => LiveRequest;
+  /**
+   * The service's object in the words of outdial's events: without a `state` where its own is unknown. `undefined` for
+   * what is no call.
+   */
+  readonly read: (
+    raw: LiveCall["raw"],
+  ) => (Omit<LiveCall, "raw" | "state"> & { readonly state: LiveState | undefined }) | undefined;
+  /** Whether a refusal of `end` says that the call has ended. After another one, the call is read. */
+  readonly hasEnded: (refusal: LiveRefusal) => boolean;
+  /**
+   * The service's own https hosts that get its credentials for a recording, beside the origin of `baseUrl`. One that
+   * begins with a dot stands for every host below it.
+   */
+  readonly credentialHosts: readonly string[];
+  /** The https hosts where the service keeps recordings, by signed URLs: they get no credentials. */
+  readonly storageHosts: readonly string[];
 }
 
 /** Why a carrier's signature is refused: the reason, the status and the sentence that answer it. */
@@ -199,6 +266,8 @@ export interface Service {
   readonly callsPerSecond: number;
   /** How its calls are placed. */
   readonly client: CarrierClient;
+  /** How its calls are read, ended and redirected. */
+  readonly live: CarrierLive;
   /** How its requests are verified, read and answered. */
   readonly application: CarrierWebhooks;
   /** How it sends the audio of a call. */

@@ -13,7 +13,7 @@ import { readText } from "../http/response.ts";
 import { check, fail, fieldsOf, isKey, withoutThrowing } from "../lib/check.ts";
 import { apiOf, isLoopback } from "../lib/url.ts";
 import { type Options, type Settings, settingsOf } from "../options.ts";
-import type { EncodedCall } from "../service.ts";
+import type { CarrierClient, EncodedCall } from "../service.ts";
 import { Call } from "./call.ts";
 import { CallParams } from "./params.ts";
 
@@ -23,9 +23,14 @@ export interface Memory {
   path?: Settings["path"];
 }
 
+/** The settings that attempts need: of a carrier, only how a request is encoded. */
+export type PlacingSettings = Omit<Settings, "service"> & {
+  readonly service?: { readonly client: Pick<CarrierClient, "encodeCall"> } | undefined;
+};
+
 /** What all attempts of a call share. */
 export interface Placing {
-  readonly settings: Settings;
+  readonly settings: PlacingSettings;
   readonly params: CallParams;
   /** The telephone numbers that no exception may have. */
   readonly numbers: readonly string[];
@@ -62,7 +67,7 @@ const refusalOf = (error: unknown): BadParametersException => {
   const issues = [{ param: "service", message: "could not encode the call" }];
   return new BadParametersException(
     error instanceof BadParametersException ? error.issues : issues,
-    true,
+    "no",
   );
 };
 

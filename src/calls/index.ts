@@ -1,8 +1,10 @@
 /**
- * The calls of an account: `create`, and the schemas of its parameters and its result.
+ * The calls of an account: place, read, end and redirect them, and fetch their recordings.
  *
- * {@link create} is `calls.create` of `outdial`, for a bundle that needs nothing else. {@link CallParams} and {@link Call} are
- * valibot schemas and types: they check what a form or another service gives you before you place a call.
+ * {@link create} is `calls.create` of `outdial`, for a bundle that needs nothing else. {@link get}, {@link end},
+ * {@link redirect} and {@link recording} are about a call that was placed: they take the same options, with the whole
+ * service, and a bundle that doesn't import them has nothing of them. {@link CallParams} and {@link Call} are valibot schemas
+ * and types: they check what a form or another service gives you before you place a call.
  *
  * @see docs/options.md
  *
@@ -50,7 +52,14 @@ import type { CallParams } from "./params.ts";
  * ```
  * @see docs/errors.md
  */
-export const create: (params: CallParams, options: Options) => Promise<Call> = creator(throughKy);
+export const create: (params: CallParams, options: Options) => Promise<Call> =
+  /* @__PURE__ */ creator(throughKy);
 
 export { Call } from "./call.ts";
+export { end } from "./end.ts";
+export { get } from "./get.ts";
+export type { LiveEndpoint, LiveOptions } from "./live.ts";
+export type { LiveCall, LiveState } from "./live-call.ts";
 export { CallParams } from "./params.ts";
+export { type RecordingOptions, recording } from "./recording.ts";
+export { redirect } from "./redirect.ts";

@@ -88,13 +88,13 @@ export const post = async (request: PostRequest): Promise<Head> => {
   return (request.headOf ?? headOf)(response, url, signal);
 };
 
-/** One POST, as `onAttempt` gets it: it may be logged as it is. */
+/** One request, as `onAttempt` gets it: it may be logged as it is. */
 export interface Attempt {
-  /** The HTTP method. */
-  readonly method: "POST";
+  /** The HTTP method: `create` sends a POST; `get`, `end`, `redirect` and `recording` what the service wants. */
+  readonly method: "POST" | "GET" | "PUT";
   /** The URL, without a query. */
   readonly url: string;
-  /** Which of the call's POSTs it was: `1` is the first. */
+  /** Which request of the function it was: `1` is the first. */
   readonly attempt: number;
   /** How long it took, from sending to the end of the response, or of the call. */
   readonly milliseconds: number;
@@ -102,11 +102,11 @@ export interface Attempt {
   readonly status?: number | undefined;
   /** The request's id at the service, when `x-request-id` or `request-id` has one. */
   readonly requestId?: string | undefined;
-  /** `"yes"`: the call's id came. Otherwise as in the exceptions. */
-  readonly placed: Placed | "yes";
+  /** `"yes"`: the call's id came. Otherwise as in the exceptions; absent where no call was being placed. */
+  readonly placed?: Placed | "yes" | undefined;
 }
 
-/** Called with every POST once it is over. */
+/** Called with every request once it is over. */
 export type OnAttempt = (attempt: Attempt) => unknown;
 
 /**

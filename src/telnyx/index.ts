@@ -12,11 +12,18 @@
 import type { CallService, Service } from "../service.ts";
 import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
+import { liveSide } from "./live.ts";
 import { mediaSide } from "./media.ts";
-import { settingsOf, type TelnyxOptions, type TelnyxSettings } from "./options.ts";
+import {
+  accountOf,
+  settingsOf,
+  type TelnyxCallsOptions,
+  type TelnyxOptions,
+  type TelnyxSettings,
+} from "./options.ts";
 
 export type { PublicKey } from "./application.ts";
-export type { TelnyxOptions } from "./options.ts";
+export type { TelnyxCallsOptions, TelnyxOptions } from "./options.ts";
 
 const callSide = (settings: TelnyxSettings): CallService => ({
   name: "telnyx",
@@ -54,15 +61,21 @@ const callSide = (settings: TelnyxSettings): CallService => ({
  * @see docs/telnyx.md
  */
 export const telnyx = (options: TelnyxOptions): Service => {
-  const settings = settingsOf(() => options);
-  return { ...callSide(settings), application: applicationSide(settings), media: mediaSide() };
+  const { accountSid, others } = accountOf(() => options);
+  const settings = settingsOf(() => others);
+  return {
+    ...callSide(settings),
+    live: liveSide(accountSid),
+    application: applicationSide(settings),
+    media: mediaSide(),
+  };
 };
 
 /**
  * Telnyx for the option `service` of `Client`, `calls.create` and `openCampaign` alone: a Worker that places calls and
  * is asked nothing back carries no TeXML, signatures and media.
  *
- * @param options - as `telnyx` takes them
+ * @param options - as `telnyx` takes them, without `accountSid`, which only calls that were placed need
  * @throws {BadParametersException} when an option breaks its rule, or is unknown
  *
  * @example Only place calls
@@ -76,5 +89,5 @@ export const telnyx = (options: TelnyxOptions): Service => {
  * ```
  * @see docs/telnyx.md
  */
-export const telnyxCalls = (options: TelnyxOptions): CallService =>
+export const telnyxCalls = (options: TelnyxCallsOptions): CallService =>
   callSide(settingsOf(() => options));

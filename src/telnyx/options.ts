@@ -1,10 +1,10 @@
-import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { custom, type GenericSchema, looseObject, optional, strictObject } from "valibot";
 import { check, fail, isFunction, isText, presence } from "../lib/check.ts";
 import type { PublicKey } from "./application.ts";
 import { isPublicKey } from "./signature.ts";
 
 /** The TeXML application at Telnyx, and what its calls do beyond the fields of `calls.create`. */
-export interface TelnyxOptions {
+export interface TelnyxCallsOptions {
   /** The id of the TeXML application, digits. It is in the URL of every request. */
   readonly applicationId: string;
   /**
@@ -49,9 +49,38 @@ export interface TelnyxOptions {
   readonly callsPerSecond?: number | undefined;
 }
 
+/** The options of `telnyx`: those of its calls, and the account that they belong to. */
+export interface TelnyxOptions extends TelnyxCallsOptions {
+  /**
+   * The account's id: `AccountSid` of each notification, its `account_id`. `get` and `redirect` need it; without it
+   * `end` uses a request that Telnyx calls deprecated.
+   *
+   * @defaultValue none
+   */
+  readonly accountSid?: string | undefined;
+}
+
 /** The checked options of an application. */
-export type TelnyxSettings = Omit<TelnyxOptions, "callsPerSecond"> & {
+export type TelnyxSettings = Omit<TelnyxCallsOptions, "callsPerSecond"> & {
   readonly callsPerSecond: number;
+};
+
+/**
+ * The account of the options of `telnyx`, and the others, unchecked. Its rule is here, as `telnyxCalls` would carry it
+ * for nothing.
+ *
+ * @throws {BadParametersException} when `accountSid` breaks its rule
+ */
+export const accountOf = (
+  read: () => unknown,
+): { readonly accountSid: string | undefined; readonly others: unknown } => {
+  const account = custom<string>(
+    (value) => isText(value) && /^[\w-]{1,64}$/.test(value),
+    "must be the id of an account: the account_id of its notifications",
+  );
+  const schema = looseObject({ accountSid: optional(account) }, presence);
+  const { accountSid, ...others } = check(schema, read, "options");
+  return { accountSid, others };
 };
 
 /** A duration that Telnyx takes in seconds. */

@@ -12,6 +12,7 @@
 import type { CallService, Service } from "../service.ts";
 import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
+import { liveSide } from "./live.ts";
 import { mediaSide } from "./media.ts";
 import { settingsOf, type TwilioOptions, type TwilioSettings } from "./options.ts";
 
@@ -48,7 +49,12 @@ export type { TwilioOptions } from "./options.ts";
  */
 export const twilio = (options: TwilioOptions): Service => {
   const settings = settingsOf(() => options);
-  return { ...callSide(settings), application: applicationSide(settings), media: mediaSide() };
+  return {
+    ...callSide(settings),
+    live: liveSide(settings),
+    application: applicationSide(settings),
+    media: mediaSide(),
+  };
 };
 
 const callSide = (settings: TwilioSettings): CallService => ({

@@ -40,7 +40,7 @@ const failed = (reason: Status["reason"]): Status => ({
  * @see https://www.twilio.com/docs/voice/api/call-resource#call-status-values and
  * https://developers.telnyx.com/api-reference/callbacks/texml-call-completed
  */
-const statuses: ReadonlyMap<unknown, Status> = new Map([
+export const statuses: ReadonlyMap<unknown, Status> = new Map([
   ["initiated", { type: "call.initiated", time: "start_time" }],
   ["ringing", { type: "call.ringing" }],
   ["in-progress", { type: "call.answered", time: "answer_time" }],

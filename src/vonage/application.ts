@@ -39,7 +39,7 @@ const isoOf = (time: unknown): string | undefined => {
  * Whether a `completed` call was never answered: Vonage sends that after `busy`, `timeout` and the like, too. It must
  * not look like a conversation, and has no reason: the event before it has that.
  */
-const isUnanswered = ({ status, start_time, duration }: Fields): boolean =>
+export const isUnanswered = ({ status, start_time, duration }: Fields): boolean =>
   status === "completed" && !start_time && Number(duration ?? Number.NaN) === 0;
 
 const unanswered: Status = { type: "call.failed", time: "hangup_time" };

@@ -12,6 +12,7 @@
 import type { CallService, Service } from "../service.ts";
 import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
+import { liveSide } from "./live.ts";
 import { mediaSide } from "./media.ts";
 import { settingsOf, type VonageOptions, type VonageSettings } from "./options.ts";
 
@@ -64,6 +65,7 @@ export const vonage = (options: VonageOptions): Service => {
   const settings = settingsOf(() => options);
   return {
     ...callSide(settings),
+    live: liveSide(),
     application: applicationSide(settings),
     media: mediaSide(settings.applicationId),
   };

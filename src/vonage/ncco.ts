@@ -24,7 +24,7 @@ const urlOf = (url: string): string => new URL(url).href;
  * What follows an action: Vonage posts the payload to the next flow URL, and the response replaces the NCCO. The
  * payload has the fields of an answer webhook, as the notification has none of them.
  */
-const next = (
+export const next = (
   flow_url: string | undefined,
   { call_id, from_number, to_number }: Subject,
 ): readonly Instruction[] =>

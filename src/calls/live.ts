@@ -1,0 +1,232 @@
+import { type Effect, TimeoutException, withoutPlaced } from "../errors.ts";
+import { type Gate, withDeadline } from "../http/deadline.ts";
+import { type Fetch, straight } from "../http/post.ts";
+import { headOf, readText } from "../http/response.ts";
+import { fail, fieldsOf, isText, withoutThrowing } from "../lib/check.ts";
+import { type CallOptions, type Settings, settingsOf } from "../options.ts";
+import type {
+  CallService,
+  CarrierClient,
+  CarrierLive,
+  EncodedCall,
+  LiveRequest,
+  Service,
+} from "../service.ts";
+import { attempts, encodeCall, type Known, type PlacingSettings } from "./create.ts";
+import { ownLive } from "./own.ts";
+import type { CallParams } from "./params.ts";
+
+/** Where a call is live: at a service with outdial's own interface, or with a whole carrier. */
+export type LiveEndpoint =
+  | {
+      /** None: the service speaks outdial's own interface. */
+      readonly service?: undefined;
+      /** As in the options of `create`. */
+      readonly baseUrl: string;
+      /**
+       * As in the options of `create`.
+       *
+       * @defaultValue `"auto"`: `voice/calls`, and `calls` where that is absent
+       */
+      readonly path?: "auto" | "calls" | "voice/calls" | undefined;
+    }
+  | {
+      /** The whole carrier: `twilio({ … })`. `twilioCalls({ … })` and its like are refused. */
+      readonly service: Service;
+      /** As in the options of `create`. */
+      readonly baseUrl?: string | undefined;
+      /** A carrier has a path of its own. */
+      readonly path?: undefined;
+    };
+
+/**
+ * The options of `get`, `end` and `redirect`: those of `create`, with the whole service. `notAfter` means nothing there,
+ * and `onAttempt` gets attempts without `placed`.
+ */
+export type LiveOptions = CallOptions & LiveEndpoint;
+
+/** How a request is sent, and how the response to it is read. */
+export interface Reading<T> {
+  /** Sends the request; by `fetch` where it is absent. */
+  readonly send?: (fetch: Fetch, init: RequestInit) => Promise<Response>;
+  /** The result, out of a 2xx, whose body may be read as text; `undefined` if it is not valid. */
+  readonly read: (response: Response, text: () => Promise<string>) => Promise<T | undefined>;
+}
+
+/** What a function about a live call works with, within its deadline. */
+export interface Live {
+  readonly service: CarrierLive;
+  readonly settings: Settings;
+  /** Has the secrets that no exception may contain. */
+  readonly known: Known;
+  /** Throws once the deadline has passed: called before anything is sent. */
+  readonly gate: Gate;
+  /** Sends a request, and sends it again only as `create` does. */
+  readonly ask: <T>(request: LiveRequest, reading: Reading<T>) => Promise<T>;
+}
+
+/** What a function about a live call does. */
+export interface Work<T> {
+  /** What its request does to the call, for the messages of exceptions; absent if it changes nothing. */
+  readonly effect?: Effect;
+  /** The texts that are sent, in which the key must not be. */
+  readonly texts: readonly string[];
+  /** The telephone numbers that are known of the call. */
+  readonly numbers?: readonly string[];
+  readonly run: (live: Live) => Promise<T>;
+}
+
+/** A call that is encoded for its credentials, and never sent. */
+const unsent: CallParams = {
+  from_number: "+12025550100",
+  to_number: "+12025550100",
+  flow_url: "https://outdial.invalid/",
+  status_callback_url: "https://outdial.invalid/",
+};
+
+type ReadHead = NonNullable<EncodedCall["headOf"]>;
+
+const isWhole = (service: CallService): service is Service => "live" in service;
+
+/** @throws {BadParametersException} for a service that only places calls */
+const liveOf = ({ service, path }: Settings): CarrierLive => {
+  if (!service) return ownLive(path);
+  if (isWhole(service)) return service.live;
+  const { name } = service;
+  return fail("service", `must be the whole ${name}(…): ${name}Calls(…) only places calls`);
+};
+
+/** @throws {BadParametersException} for what no path can hold, or what would be a path of its own */
+export const checkId = (id: unknown): string =>
+  isText(id) && /^(?!\.\.?$)[!-~]{1,255}$/.test(id)
+    ? id
+    : fail("id", "must be the id of a call: printable, without spaces");
+
+/** What looks like a telephone number: a refusal may quote one that the caller did not pass. */
+const numberLike = /\+?\d(?:[\s().-]{0,3}\d){6,14}/g;
+
+/** The JSON of a refusal without telephone numbers; empty for what is no JSON. */
+const withoutNumbers = (text: string): string => {
+  const hide = (_: string, value: unknown) =>
+    isText(value) ? value.replace(numberLike, "***") : value;
+  return withoutThrowing(() => JSON.stringify(JSON.parse(text, hide))) ?? "";
+};
+
+/** What `attempts` takes for a success: the id of a call. */
+const success = '{"id":"-"}';
+
+/** A request that `attempts` sends in the place of a call. */
+interface Sending<T> {
+  readonly settings: PlacingSettings;
+  /** The result of the latest 2xx. */
+  readonly result: () => T | undefined;
+}
+
+/** Sends a request by the rules of `create`: to `attempts` it is a call with a carrier. */
+const sendingOf = <T>(
+  request: LiveRequest,
+  { send = (fetch, init) => fetch(request.url, init), read }: Reading<T>,
+  settings: Settings,
+  { secrets }: Known,
+): Sending<T> => {
+  const { method, url, type, body } = request;
+  const { fetch: own, onAttempt, service } = settings;
+  const encode = service?.client.encodeCall ?? encodeCall;
+  let result: T | undefined;
+
+  const readerOf =
+    (theirs: ReadHead): ReadHead =>
+    (response, _, signal) => {
+      const refusal = theirs(response, url, signal);
+      const head = headOf(response, url);
+      const text = async () => {
+        if (!head.ok) return withoutNumbers(await readText(refusal, signal));
+        result = await read(response, () => readText(head, signal));
+        return result === undefined ? "" : success;
+      };
+      return { ...refusal, source: { text } };
+    };
+
+  const encodeRequest: CarrierClient["encodeCall"] = async (params, baseUrl, key) => {
+    secrets.push(key);
+    const { headers, headOf: theirs = headOf, ...forms } = await encode(params, baseUrl, key);
+    const { "Content-Type": _, ...credentials } = headers;
+    return {
+      ...forms,
+      url,
+      headers: { ...credentials, ...(type !== undefined && { "Content-Type": type }) },
+      body: body ?? "",
+      headOf: readerOf(theirs),
+    };
+  };
+
+  return {
+    settings: {
+      ...settings,
+      path: undefined,
+      // "Not after" is about telephones that ring.
+      notAfter: undefined,
+      fetch: (_, { body: given, ...init }) =>
+        send(own ?? globalThis.fetch, {
+          ...init,
+          method,
+          ...(body !== undefined && { body: given }),
+        }),
+      onAttempt: onAttempt && (({ placed, ...attempt }) => onAttempt({ ...attempt, method })),
+      service: { client: { encodeCall: encodeRequest } },
+    },
+    result: () => result,
+  };
+};
+
+/** The statuses of a route that is absent. */
+const absent: readonly unknown[] = [404, 405, 410];
+
+/**
+ * Runs a function about a live call under the rules of `create`: its options, key, deadline, redaction and repetition.
+ *
+ * @param options - unchecked
+ * @param prepare - checks the parameters
+ * @throws exceptions without `placed`
+ */
+export const runLive = async <T>(
+  options: LiveOptions,
+  prepare: (settings: Settings) => Work<T>,
+): Promise<T> => {
+  const { settings, service, work } = withoutPlacing(() => {
+    const checked = settingsOf(() => options);
+    return { settings: checked, service: liveOf(checked), work: prepare(checked) };
+  });
+  const { effect, texts, numbers = [], run } = work;
+  const { timeout, signal: caller } = settings;
+  const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
+  const late = () =>
+    withoutPlaced(new TimeoutException(`No answer within ${timeout} ms`, known.facts), effect);
+  return withDeadline(timeout, caller, late, async (signal, gate, ends) => {
+    const send = async <R>(request: LiveRequest, reading: Reading<R>): Promise<R> => {
+      const { settings: own, result } = sendingOf(request, reading, settings, known);
+      const json = JSON.stringify([request.url, ...texts]);
+      const shared = { known, send: straight, signal, gate, ends };
+      await attempts({ settings: own, params: unsent, numbers, json, ...shared }, {});
+      return result() ?? fail("service", "answered nothing");
+    };
+    const ask: Live["ask"] = (request, reading) =>
+      send(request, reading).catch((error: unknown) => {
+        const { otherUrl, ...others } = request;
+        if (!otherUrl || !absent.includes(fieldsOf(error).code)) throw error;
+        return send({ ...others, url: otherUrl }, reading);
+      });
+    return run({ service, settings, known, gate, ask }).catch((error: unknown) => {
+      throw withoutPlaced(error, effect);
+    });
+  });
+};
+
+/** Runs a check, whose exception has no `placed`. */
+const withoutPlacing = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    throw withoutPlaced(error);
+  }
+};

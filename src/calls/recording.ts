@@ -1,0 +1,195 @@
+import { ServiceException } from "../errors.ts";
+import type { Fetch } from "../http/post.ts";
+import { redactor } from "../http/redact.ts";
+import { fail, fieldsOf, isText, kindOf, withoutThrowing } from "../lib/check.ts";
+import { routeOfUrl } from "../lib/url.ts";
+import type { Settings } from "../options.ts";
+import type { CarrierLive } from "../service.ts";
+import { type Live, type LiveOptions, runLive } from "./live.ts";
+import { watchedBody } from "./watched-body.ts";
+
+/** The options of `recording`. */
+export type RecordingOptions = LiveOptions & {
+  /**
+   * Further https hosts that may be fetched, such as that of your own storage: `"recordings.example"`, or
+   * `".storage.example"` for every host below it. They get no credentials.
+   *
+   * @defaultValue none: only `baseUrl`'s origin, and the carrier's own hosts and storage
+   */
+  readonly hosts?: readonly string[] | undefined;
+};
+
+/** The most redirects. */
+const mostRedirects = 3;
+
+/** A host, or with a leading dot every host below it. No port: it is the one of https. */
+const hostRule = /^\.?([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d]$/;
+
+const isHosts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((host) => isText(host) && hostRule.test(host));
+
+const isAmong = (host: string, hosts: readonly string[]): boolean =>
+  hosts.some((known) => (known.startsWith(".") ? host.endsWith(known) : host === known));
+
+/** What may be sent to a URL; `undefined`: it is not fetched. */
+type Access = "credentials" | "nothing" | undefined;
+
+type Grant = (url: URL) => Access;
+
+const granting =
+  ({ baseUrl }: Settings, service: CarrierLive, hosts: readonly string[]): Grant =>
+  (url) => {
+    if (!routeOfUrl(url)) return;
+    if (url.origin === new URL(baseUrl).origin) return "credentials";
+    if (url.protocol !== "https:") return;
+    // With a port that is not the one of https, `host` has it, and equals none.
+    if (isAmong(url.host, service.credentialHosts)) return "credentials";
+    return isAmong(url.host, [...service.storageHosts, ...hosts]) ? "nothing" : undefined;
+  };
+
+/**
+ * The headers for a URL. Those of the caller may be credentials of `baseUrl`'s gateway: nobody else gets them, but for
+ * the `User-Agent`.
+ */
+const headersFor = (
+  url: URL,
+  access: Access,
+  given: RequestInit["headers"],
+  { baseUrl, headers: own }: Settings,
+): Readonly<Record<string, string>> => {
+  const all = Object.entries(fieldsOf(given)).filter((header): header is [string, string] =>
+    isText(header[1]),
+  );
+  const isHome = url.origin === new URL(baseUrl).origin;
+  const isSent = (name: string): boolean => {
+    if (/^user-agent$/i.test(name)) return true;
+    return access === "credentials" && (isHome || !Object.hasOwn(own, name));
+  };
+  return Object.fromEntries(all.filter(([name]) => isSent(name)));
+};
+
+/** Every text of a URL's query that may be a secret, such as a signature. */
+const secretsIn = ({ search, searchParams }: URL): readonly string[] =>
+  [search.slice(1), ...searchParams.values()].filter(({ length }) => length >= 8);
+
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
+
+/** Sends a GET to a URL and where it leads. */
+interface Following {
+  readonly grant: Grant;
+  readonly live: Live;
+  /** Called with what is wrong with a redirect, which then is the response. */
+  readonly refuse: (why: string) => void;
+}
+
+/** Fetches a recording with the credentials of `init`, which are dropped for good at the first other origin. */
+const followed = async (
+  first: URL,
+  fetch: Fetch,
+  init: RequestInit,
+  { grant, live, refuse }: Following,
+): Promise<Response> => {
+  let url = first;
+  let access = grant(first);
+  for (let redirects = 0; ; redirects++) {
+    const headers = headersFor(url, access, init.headers, live.settings);
+    live.gate();
+    const response = await fetch(url.href, { ...init, headers });
+    if (!isRedirect(response.status)) return response;
+    const from = url;
+    const next = withoutThrowing(() => new URL(response.headers.get("location") ?? "", from));
+    if (!next || !grant(next) || redirects === mostRedirects) {
+      refuse(
+        redirects === mostRedirects
+          ? `is the redirect after ${mostRedirects}, which are followed`
+          : "leads to a host that is neither the service's nor in hosts",
+      );
+      return response;
+    }
+    live.known.secrets.push(...secretsIn(next));
+    await response.body?.cancel();
+    if (next.origin !== from.origin) access = "nothing";
+    url = next;
+  }
+};
+
+/** The response for the caller: its body is watched, and it has no URL, whose query may be a secret. */
+const watched = (response: Response, { settings, known }: Live): Response => {
+  const { status, headers } = response;
+  const kept = new Headers(headers);
+  // The platform has decoded the body.
+  if (kept.has("content-encoding")) kept.delete("content-length");
+  kept.delete("content-encoding");
+  kept.delete("set-cookie");
+  const redaction = () => redactor(known.secrets, [], known.pieces);
+  const body = response.body && watchedBody(response.body, { signal: settings.signal, redaction });
+  return new Response(body, { status, headers: kept });
+};
+
+/** @throws {BadParametersException} for what is no URL, or leads elsewhere */
+const checkUrl = (url: unknown): URL => {
+  if (!isText(url)) return fail("url", `must be a string, not ${kindOf(url)}`);
+  return withoutThrowing(() => new URL(url)) ?? fail("url", "must be an absolute https URL");
+};
+
+/**
+ * Fetches a recording, with the service's credentials where they belong: at `baseUrl`'s origin, and at the carrier's own
+ * hosts. It may be repeated. Other hosts are refused before anything is sent, unless `hosts` names them. At most three
+ * redirects are followed, each by the same rule, and the credentials are dropped at the first other origin.
+ *
+ * @param url - the `recording_url` of a notification
+ * @param options - as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`; and `hosts`
+ * @returns the response, a 2xx, whose body you read. `timeout` holds until its head; then the body errors with a
+ * `TimeoutException` after 30 s without a byte
+ * @throws {BadParametersException} before any request: a rule is broken, or the URL's host is unknown
+ * @throws {ServiceException} any response but a 2xx: 404 while the recording is not ready, or no more
+ * @throws {TimeoutException} the deadline passed
+ * @throws {NetworkException} the connection failed. None of the exceptions has `placed` or the URL's query
+ * @throws the reason of `options.signal`, when that aborts; the body errors with it, too
+ *
+ * @example Keep a recording
+ * ```ts
+ * import { recording } from "outdial/calls";
+ *
+ * const fetch = async () => new Response("RIFF…", { headers: { "Content-Type": "audio/wav" } });
+ * const options = { apiKey: "the key", baseUrl: "https://voice.test", fetch };
+ * const response = await recording("https://voice.test/recordings/cs_1.wav", options);
+ * const bytes = await response.arrayBuffer();
+ * console.log(response.headers.get("Content-Type"), bytes.byteLength); // audio/wav 7
+ * ```
+ * @see docs/errors.md
+ */
+export const recording = (url: string, options: RecordingOptions): Promise<Response> => {
+  const { hosts = [], ...others } = options;
+  return runLive(others, (settings) => {
+    if (!isHosts(hosts)) {
+      fail("hosts", 'must be a list of host names, such as "recordings.example" or ".example"');
+    }
+    const first = checkUrl(url);
+    const run = async (live: Live): Promise<Response> => {
+      const grant = granting(settings, live.service, hosts);
+      if (!grant(first)) {
+        fail("url", "must be at the service, or at a host that the option hosts names, by https");
+      }
+      live.known.secrets.push(...secretsIn(first));
+      let refused: string | undefined;
+      const refuse = (why: string): void => {
+        refused = why;
+      };
+      return live
+        .ask(
+          { method: "GET", url: first.origin + first.pathname },
+          {
+            send: (fetch, init) => followed(first, fetch, init, { grant, live, refuse }),
+            read: async (response) => watched(response, live),
+          },
+        )
+        .catch((error: unknown) => {
+          if (!refused || !(error instanceof ServiceException)) throw error;
+          const { code } = error;
+          throw new ServiceException(`HTTP ${code} ${refused}`, { code });
+        });
+    };
+    return { texts: [first.href], run };
+  });
+};
