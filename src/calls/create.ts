@@ -91,8 +91,7 @@ const checkLoopback = (params: CallParams, { baseUrl }: Settings): void => {
 /** A key must be a legal header value. It must not occur anywhere else in the request. */
 const checkKey = (key: unknown, { settings: { baseUrl, headers }, json }: Placing): string => {
   if (!isKey(key)) return fail("apiKey", "must give a legal header value");
-  if (holdsKey(key, [baseUrl, json, ...Object.values(headers)].join("
-"))) {
+  if (holdsKey(key, [baseUrl, json, ...Object.values(headers)].join("\n"))) {
     fail("apiKey", "must not be in a URL, a parameter or another header");
   }
   return key;

@@ -53,34 +53,28 @@ const apiKey = custom<ApiKey>((key) => isFunction(key) || isSecret(key), keyRule
 const seconds = (milliseconds: number | undefined): string | undefined =>
   milliseconds === undefined ? undefined : String(milliseconds / 1000);
 
-/** A field of a form. One without a value is left out. */
-type Field = [name: string, value: string | undefined];
-
-/** A form as Twilio's own client spells it. */
-export const formOf = (fields: readonly Field[]): string => {
-  const given = fields.filter((field): field is [string, string] => field[1] !== undefined);
-  return `${new URLSearchParams(given)}`.replaceAll("*", "%2A").replaceAll("%7E", "~");
-};
-
 /** The fields of Twilio's request, in the order of its own client. */
 const fieldsFor = (params: CallParams, options: TwilioSettings): string => {
   const { status_callback_url: status, record } = params;
   if (/^[^/]*\/\/[^/?#]*_/.test(status)) {
     fail("status_callback_url", "must be without an underscore in its host");
   }
-  return formOf([
+  const fields: readonly (readonly [name: string, value: string | undefined])[] = [
     ["To", params.to_number],
     ["From", params.from_number],
     ["Method", "POST"],
     ["StatusCallback", status.includes("#") ? status : status + redelivery],
-    ...statusEvents.map((event) => ["StatusCallbackEvent", event] satisfies Field),
+    ...statusEvents.map((event) => ["StatusCallbackEvent", event] as const),
     ["StatusCallbackMethod", "POST"],
     ["Timeout", seconds(options.ringTimeout)],
     ["Record", record?.toString()],
     ["MachineDetection", options.machineDetection],
     ["TimeLimit", seconds(options.timeLimit)],
     ["Url", params.flow_url],
-  ]);
+  ];
+  const given = fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  // As Twilio's own client spells them.
+  return `${new URLSearchParams(given)}`.replaceAll("*", "%2A").replaceAll("%7E", "~");
 };
 
 /** The host of a region, as Twilio's own client finds it. */
@@ -96,14 +90,14 @@ export const clientSide = (options: TwilioSettings): CarrierClient => {
       if (!isSecret(key)) fail("apiKey", keyRule);
       const basic = btoa(`${apiKeySid}:${key}`);
       return {
-        headOf,
-        secrets: [basic],
         url: `${baseUrl.replace(/\/+$/, "")}/2010-04-01/Accounts/${accountSid}/Calls.json`,
         headers: {
           Authorization: `Basic ${basic}`,
           "Content-Type": "application/x-www-form-urlencoded",
         },
         body: fieldsFor(params, options),
+        secrets: [basic],
+        headOf,
       };
     },
   };
