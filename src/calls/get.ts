@@ -16,9 +16,9 @@ export const readCall = async (
       return found && { raw: body, call: found };
     },
   });
-  const { state, ...facts } = call;
+  const { state } = call;
   if (!state) throw new ServiceException("The state of the call is unknown here", known.facts);
-  return { ...facts, state, raw };
+  return { ...call, state, raw };
 };
 
 /**

@@ -126,10 +126,13 @@ const watched = (response: Response, { settings, known }: Live): Response => {
   return new Response(body, { status, headers: kept });
 };
 
-/** @throws {BadParametersException} for what is no URL, or leads elsewhere */
-const checkUrl = (url: unknown): URL => {
-  if (!isText(url)) return fail("url", `must be a string, not ${kindOf(url)}`);
-  return withoutThrowing(() => new URL(url)) ?? fail("url", "must be an absolute https URL");
+/** @throws {BadParametersException} for what is no URL that can be fetched */
+const checkUrl = (given: unknown): URL => {
+  if (!isText(given)) return fail("url", `must be a string, not ${kindOf(given)}`);
+  const url = withoutThrowing(() => new URL(given));
+  return url && routeOfUrl(url)
+    ? url
+    : fail("url", "must be an absolute https URL, without user and password");
 };
 
 /**
@@ -169,7 +172,7 @@ export const recording = (url: string, options: RecordingOptions): Promise<Respo
     const run = async (live: Live): Promise<Response> => {
       const grant = granting(settings, live.service, hosts);
       if (!grant(first)) {
-        fail("url", "must be at the service, or at a host that the option hosts names, by https");
+        fail("hosts", "must have the URL's host, as that is not the service's own");
       }
       live.known.secrets.push(...secretsIn(first));
       let refused: string | undefined;

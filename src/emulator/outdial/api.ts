@@ -15,6 +15,8 @@ import {
   recordingOf,
   respondAs,
 } from "../api.ts";
+import type { Call } from "../call.ts";
+import { iso } from "../history.ts";
 import { scenarioOf } from "../scenarios.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
@@ -56,12 +58,13 @@ const refusal = (
   return respond(status, { detail, message }, headers);
 };
 
-const preflight = (): Response =>
+/** @param methods - that a page on another origin may use */
+const preflight = (methods: string): Response =>
   new Response(null, {
     status: 204,
     headers: {
       ...cors,
-      "Access-Control-Allow-Methods": "POST",
+      "Access-Control-Allow-Methods": methods,
       "Access-Control-Allow-Headers": "X-API-Key, Content-Type",
       "Access-Control-Max-Age": "600",
     },
@@ -120,7 +123,8 @@ const initiate = async (
   { responseTimeout, isLocal, isClosed, onPost, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
-  if (method === "OPTIONS" && headers.has("Access-Control-Request-Method")) return preflight();
+  if (method === "OPTIONS" && headers.has("Access-Control-Request-Method"))
+    return preflight("POST");
   if (method !== "POST") return refusal(405, "Method Not Allowed", { Allow: "POST" });
   const key = headers.get("X-API-Key");
   if (key === null) return refusal(422, [missingKey]);
@@ -152,41 +156,100 @@ const initiate = async (
   return respondAs(response, { status: 202, headers: jsonHeaders, text }, extras.signal);
 };
 
+/** Why a request is refused that has no valid key, if it is. */
+const keyRefusal = (key: string | null, { account }: OutdialAccount): Response | undefined => {
+  if (key === null) return refusal(422, [missingKey]);
+  return account.accepts(key) ? undefined : refusal(403, "Invalid API Key.");
+};
+
+/** A call as the API returns it. */
+const resourceOf = ({ id, facts }: Call): object => {
+  const { state, reason, from_number, to_number, initiated_at, answered_at, ended_at } = facts;
+  const { recording_url } = facts;
+  return {
+    id,
+    state,
+    direction: "outbound",
+    from_number,
+    to_number,
+    created_at: iso(initiated_at),
+    ...(answered_at !== undefined && { answered_at: iso(answered_at) }),
+    ...(ended_at !== undefined && { ended_at: iso(ended_at) }),
+    ...(reason && { reason }),
+    legs: [{ recordings: recording_url === undefined ? [] : [{ url: recording_url }] }],
+  };
+};
+
+/** Refuses with the service's own constant, for programs to compare. */
+const coded = (status: number, code: string, message: string): Response =>
+  respond(status, { detail: message, message, code });
+
+const unknownCall = (): Response => coded(404, "call_not_found", "There is no such call.");
+
+/** Ends a call: one that isn't answered yet fails as `canceled`. */
+const hangUp = (call: Call): Response =>
+  call.transition("normal") || call.transition("canceled")
+    ? respond(202, { request_id: `req_${crypto.randomUUID()}` })
+    : coded(409, "call_not_live", "The call has ended.");
+
+/** What a request to a call does, by its method. */
+type CallRoute = readonly [method: "GET" | "POST", respond: (call: Call) => Response];
+
+/** What follows a call's path. */
+const callRoutes: Readonly<Record<string, CallRoute>> = {
+  "": ["GET", (call) => respond(200, resourceOf(call))],
+  "/hangup": ["POST", hangUp],
+};
+
 /** Why a recording is refused, if it is: its URL must be a signed one, or the request have the key. */
 const recordingRefusal = (
   { method, headers, url }: Request,
   id: string,
-  { account, recordingUrls }: OutdialAccount,
+  own: OutdialAccount,
 ): Response | undefined => {
   if (method !== "GET" && method !== "HEAD") {
     return refusal(405, "Method Not Allowed", { Allow: "GET, HEAD" });
   }
   const query = new URL(url).searchParams;
-  if (recordingUrls.accepts(id, query)) return;
+  if (own.recordingUrls.accepts(id, query)) return;
   const key = headers.get("X-API-Key");
-  if (key === null) {
-    return query.has("signature")
-      ? refusal(403, "The signature of this URL is wrong, or the URL has expired.")
-      : refusal(422, [missingKey]);
+  if (key === null && query.has("signature")) {
+    return refusal(403, "The signature of this URL is wrong, or the URL has expired.");
   }
-  return account.accepts(key) ? undefined : refusal(403, "Invalid API Key.");
+  return keyRefusal(key, own);
 };
 
 /** The routes of outdial's own API. */
 export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes => {
   const app: ApiRoutes = new Hono();
-  for (const path of ["/api/v1/calls/initiate", "/api/v1/voice/calls/initiate"]) {
+  /** Reports a refused request. */
+  const reported = async (response: Response, method: string, path: string): Promise<Response> => {
+    const { status } = response;
+    if (status >= 400) {
+      const { message: detail } = await response.clone().json();
+      parts.onRefused({ method, path, status, detail });
+    }
+    return response;
+  };
+  for (const root of ["/api/v1/calls", "/api/v1/voice/calls"]) {
+    const path = `${root}/initiate`;
     app.all(path, async ({ req, env, notFound }) => {
       // The router ignores a trailing slash; the service does not.
       if (req.path !== path) return notFound();
-      const response = await initiate(req.raw, env, own, parts);
-      const { status } = response;
-      if (status >= 400) {
-        const { message: detail } = await response.clone().json();
-        parts.onRefused({ method: req.method, path, status, detail });
-      }
-      return response;
+      return reported(await initiate(req.raw, env, own, parts), req.method, path);
     });
+    for (const [rest, [method, answer]] of Object.entries(callRoutes)) {
+      app.all(`${root}/:id${rest}`, async ({ req }) => {
+        const call = parts.findCall(req.param("id"));
+        if (req.method === "OPTIONS") return preflight(method);
+        const refused =
+          req.method === method
+            ? keyRefusal(req.raw.headers.get("X-API-Key"), own)
+            : refusal(405, "Method Not Allowed", { Allow: method });
+        const response = refused ?? (call ? answer(call) : unknownCall());
+        return reported(response, req.method, req.path);
+      });
+    }
   }
   app.all("/recordings/:file{.+\\.wav}", ({ req, notFound }) => {
     const id = req.param("file").slice(0, -4);

@@ -137,41 +137,62 @@ const listRules = { failures, before: ["<", "_lt"], after: [">", "_gt"], refuse:
 const listCalls: TelnyxRoute = async ({ url }, parts) =>
   respond(200, pageOf(url, parts, listRules, resourceOf));
 
-const oneCall = (sid: string): TelnyxRoute => {
-  const findOrThrow = ({ find }: RestParts) => {
-    const known = find(sid);
-    if (known) return known;
-    throw notFound();
-  };
-  return byMethod(
+/** A call, and the account that a request names, where it names one. */
+interface CallName {
+  readonly sid: string;
+  readonly account?: string;
+}
+
+/** @throws {TelnyxError} for an unknown call, and for one of another account */
+const findOrThrow = ({ find }: RestParts, { sid, account }: CallName): MarkupCall => {
+  const known = find(sid);
+  if (known && (account === undefined || account === known.accountSid)) return known;
+  throw notFound();
+};
+
+/** Ends a call, or makes it continue elsewhere. */
+const update = (asked: Asked, parts: RestParts, name: CallName): MarkupCall => {
+  const known = findOrThrow(parts, name);
+  const reader = new FormReader(formOf(asked), telnyxForm, asked.isUrl);
+  const changes = { status: reader.text("Status"), next: reader.next() };
+  if (known.call.isOver) {
+    const detail = "This call is no longer active and can't receive commands.";
+    throw new TelnyxError(422, 90018, detail);
+  }
+  updateCall(known, changes, {
+    status: () => new TelnyxError(422, 10027, "Status must be completed or canceled", "Status"),
+    notAnswered: () => new TelnyxError(422, 10027, "The call is not answered"),
+  });
+  return known;
+};
+
+const oneCall = (name: CallName): TelnyxRoute =>
+  byMethod(
     {
-      POST: async (asked, parts) => {
-        const known = findOrThrow(parts);
-        const reader = new FormReader(formOf(asked), telnyxForm, asked.isUrl);
-        const update = { status: reader.text("Status"), next: reader.next() };
-        if (known.call.isOver) {
-          const detail = "This call is no longer active and can't receive commands.";
-          throw new TelnyxError(422, 90018, detail);
-        }
-        updateCall(known, update, {
-          status: () =>
-            new TelnyxError(422, 10027, "Status must be completed or canceled", "Status"),
-          notAnswered: () => new TelnyxError(422, 10027, "The call is not answered"),
-        });
-        return respond(200, resourceOf(known));
-      },
-      GET: async (_, parts) => respond(200, resourceOf(findOrThrow(parts))),
+      POST: async (asked, parts) => respond(200, resourceOf(update(asked, parts, name))),
+      GET: async (_, parts) => respond(200, resourceOf(findOrThrow(parts, name))),
     },
     notAllowed,
   );
-};
+
+/** The older request, which names no account. */
+const updateOnly = (sid: string): TelnyxRoute =>
+  byMethod(
+    {
+      POST: async (asked, parts) => {
+        update(asked, parts, { sid });
+        return respond(200, { data: { sid, status: "accepted" } });
+      },
+    },
+    notAllowed,
+  );
 
 /** The recordings of a call. */
 const recordings =
-  (sid: string): TelnyxRoute =>
-  async ({ url }, { find }) => {
-    const known = find(sid);
-    if (!known) throw notFound();
+  (name: CallName): TelnyxRoute =>
+  async ({ url }, parts) => {
+    const { sid } = name;
+    const known = findOrThrow(parts, name);
     const { recording_url, duration = 0, answered_at = 0 } = known.call.facts;
     const recording = {
       account_sid: known.accountSid,
@@ -220,11 +241,15 @@ export const telnyxRoutes = (parts: RestParts): ApiRoutes => {
     const create = createAccountCall(req.param("account"));
     return answer(req.raw, env, byMethod({ POST: create, GET: listCalls }, notAllowed));
   });
-  app.all(`${account}/Calls/:sid`, ({ req, env }) =>
-    answer(req.raw, env, oneCall(req.param("sid").replace(/\.json$/, ""))),
+  app.all("/v2/texml/calls/:sid/update", ({ req, env }) =>
+    answer(req.raw, env, updateOnly(req.param("sid"))),
   );
+  app.all(`${account}/Calls/:sid`, ({ req, env }) => {
+    const name = { sid: req.param("sid").replace(/\.json$/, ""), account: req.param("account") };
+    return answer(req.raw, env, oneCall(name));
+  });
   app.all(`${account}/Calls/:sid/Recordings.json`, ({ req, env }) =>
-    answer(req.raw, env, byMethod({ GET: recordings(req.param("sid")) }, notAllowed)),
+    answer(req.raw, env, byMethod({ GET: recordings(req.param()) }, notAllowed)),
   );
   // As with Telnyx, whoever has a recording's URL may fetch it.
   app.get("/recordings/:file{.+\\.wav}", ({ req, notFound: none }) => {
