@@ -1,5 +1,6 @@
 /** What `outdial` and `outdial/fetch` export beside `calls` and `Client`. */
 export { Call } from "./calls/call.ts";
+export type { LiveCall, LiveState } from "./calls/live-call.ts";
 export { CallParams } from "./calls/params.ts";
 export type { Calls, CallsClient, ClientOptions } from "./client.ts";
 export {
@@ -26,13 +27,17 @@ export type { ApiKey, CallOptions, Endpoint, Options, Settings } from "./options
 export type {
   CallService,
   CarrierClient,
+  CarrierLive,
   CarrierMedia,
   CarrierWebhooks,
   EncodedCall,
   FlowInput,
+  LiveRefusal,
+  LiveRequest,
   MediaCodec,
   MediaInput,
   MediaMessage,
+  RedirectedCall,
   Service,
   SignatureRefusal,
 } from "./service.ts";

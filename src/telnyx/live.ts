@@ -1,13 +1,8 @@
 import { fail } from "../lib/check.ts";
 import type { CarrierLive, LiveRequest } from "../service.ts";
+import { formOf } from "../twiml/form.ts";
 import { resourceReader } from "../twiml/resource.ts";
 import { answeredBy, maxUrl } from "./wire.ts";
-
-/** The form of Telnyx's own client. */
-const formOf = (fields: Readonly<Record<string, string>>): string =>
-  Object.entries(fields)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-    .join("&");
 
 /** The code of a request for a call that has ended, "Call has already ended". */
 const ended = "90018";

@@ -1,14 +1,11 @@
 import type { CarrierLive, LiveRequest } from "../service.ts";
+import { formOf } from "../twiml/form.ts";
 import { resourceReader } from "../twiml/resource.ts";
 import { hostOf } from "./client.ts";
 import type { TwilioSettings } from "./options.ts";
 
 /** The regions of Twilio's API, below whose hosts recordings are, too. */
 const regions = [".us1.twilio.com", ".ie1.twilio.com", ".au1.twilio.com"];
-
-/** A form as Twilio's own client spells it. That of a new call has its own, as sharing one costs bundles some bytes. */
-const formOf = (fields: Readonly<Record<string, string>>): string =>
-  `${new URLSearchParams(fields)}`.replaceAll("*", "%2A").replaceAll("%7E", "~");
 
 /** How calls of an account are read, ended and redirected. */
 export const liveSide = (options: TwilioSettings): CarrierLive => {

@@ -8,6 +8,7 @@ import { entries } from "./entries.ts";
 import { cases as exports } from "./exports.ts";
 import { cases as flows } from "./flows.ts";
 import { cases as media } from "./flows-media.ts";
+import { cases as live } from "./live.ts";
 
 /** Every case, in the order in which it is run; those about placing calls once for each entry. */
 export const cases: readonly Case[] = [
@@ -18,6 +19,7 @@ export const cases: readonly Case[] = [
     })),
   ),
   ...exports,
+  ...live,
   ...callbacks,
   ...flows,
   ...media,

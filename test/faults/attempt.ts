@@ -123,7 +123,7 @@ const attempt = async (
   if (error) console.log(error);
   const outcome = isException(error)
     ? {
-        ...{ exception: error.name, placed: error.placed, code: error.code },
+        ...{ exception: error.name, placed: error.placed ?? "maybe", code: error.code },
         ...{ retryAfter: error.retryAfter, errors: error.errors },
       }
     : error

@@ -126,6 +126,7 @@ export const fuzz = async (
         if (settled === reason) {
           count.aborted++;
         } else if (isException(settled)) {
+          if (!settled.placed) throw new Error("without placed");
           count[settled.placed]++;
           if (settled.placed === "no") assert.equal(accepted, 0, `"no", but: ${settled.message}`);
           if (posts > 0) assert.notEqual(settled.name, "BadParametersException");

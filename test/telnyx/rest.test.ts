@@ -175,6 +175,38 @@ describe("Telnyx's own client", () => {
     expect(at("/other")).toHaveLength(1);
   });
 
+  it("reads, ends and redirects a call of another account nowhere", async () => {
+    const { client } = await startTelnyx({ clock: "real", ringDuration: 600_000 });
+    const sid = await place(client, { Texml });
+    const account_sid = "61bf923e-5e4d-4595-a110-56190ea18a1b";
+    const { calls } = client.texml.accounts;
+    const unknown = { status: 404, code: "10005" };
+    expect(await refusal(calls.retrieve(sid, { account_sid }))).toMatchObject(unknown);
+    const update = calls.update(sid, { account_sid, Status: "completed" });
+    expect(await refusal(update)).toMatchObject(unknown);
+    const recordings = calls.recordingsJson.retrieveRecordingsJson(sid, { account_sid });
+    expect(await refusal(recordings)).toMatchObject(unknown);
+    expect(await callOf(client, sid)).toMatchObject({ status: "ringing" });
+  });
+
+  it("ends a call without its account at the path that is deprecated", async () => {
+    const { client, baseUrl } = await startTelnyx({ clock: "real", ringDuration: 600_000 });
+    const sid = await place(client, { Texml });
+    const end = () =>
+      fetch(`${baseUrl}/v2/texml/calls/${sid}/update`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ Status: "completed" }),
+      });
+    const response = await end();
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { data: { sid, status: "accepted" } },
+    ]);
+    expect(await callOf(client, sid)).toMatchObject({ status: "canceled" });
+    expect((await end()).status).toBe(422);
+  });
+
   it("is refused with another key, and with the old one once it was regenerated", async () => {
     const { baseUrl, client, emulator } = await startTelnyx();
     const wrong = clientFor(baseUrl, "wrong");

@@ -19,12 +19,13 @@ import {
 import { publicKey } from "../unit/telnyx/sign.ts";
 
 export const applicationId = "1773070540731319841";
-export const accountSid = "61bf923e-5e4d-4595-a110-56190ea18a1b";
+/** The account of the emulator's calls, unless a request names another one. */
+export const accountSid = "f5586561-8ff0-4291-a51b-c7dfe4139ff9";
 export const apiKey = "KEY0123456789ABCDEF";
 
 const emulated = { service: { name: "telnyx", account: applicationId }, apiKey } as const;
 const otherKey = "PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=";
-const options = { applicationId, callsPerSecond: 1_000 };
+const options = { applicationId, accountSid, callsPerSecond: 1_000 };
 
 /** Telnyx's client, as an application has it: only its base URL is another. */
 export const clientFor = (baseUrl: string, key = apiKey) =>

@@ -64,7 +64,7 @@ test("a switch over the names is exhaustive, and narrows", () => {
       case "ForbiddenException":
       case "TimeoutException":
       case "NetworkException":
-        return error.placed;
+        return error.placed ?? "";
     }
   };
   expect(param(new BadParametersException([{ param: "a", message: "" }]))).toBe("a");

@@ -70,6 +70,7 @@ export const fuzzWire = async (
           count.placed++;
           return;
         }
+        if (!settled.placed) throw new Error("without placed");
         count[settled.placed]++;
         const shown = inspect(settled);
         for (const secret of [apiKey, from_number.slice(1), to_number.slice(1)])

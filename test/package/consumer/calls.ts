@@ -77,7 +77,7 @@ const told = (error: Exception): string => {
   }
 };
 
-export const explain = (error: unknown): { readonly text: string; readonly placed: Placed } => {
+export const explain = (error: unknown): { readonly text: string; readonly placed: Placed | undefined } => {
   if (isException(error)) return { text: told(error), placed: error.placed };
   throw error;
 };

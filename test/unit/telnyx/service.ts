@@ -15,6 +15,9 @@ export const serviceWith = (given?: PublicKey): Service => ({
   get client() {
     return unused();
   },
+  get live() {
+    return unused();
+  },
   get media() {
     return unused();
   },

@@ -16,6 +16,9 @@ export const serviceWith = (authToken?: AuthToken): Service => ({
   get client() {
     return unused();
   },
+  get live() {
+    return unused();
+  },
   get media() {
     return unused();
   },

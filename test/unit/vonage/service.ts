@@ -20,6 +20,9 @@ export const serviceWith = (given?: SignatureSecret): Service => ({
   get client() {
     return unused();
   },
+  get live() {
+    return unused();
+  },
   get media() {
     return unused();
   },
