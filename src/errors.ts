@@ -205,8 +205,31 @@ const classes: Readonly<
  */
 export type Effect = Readonly<Record<Placed, string>>;
 
+/** What looks like a telephone number: a service may quote one that the caller did not pass. */
+const numberLike = /\+?\d(?:[\s().-]{0,3}\d){6,14}/g;
+
+const withoutNumbers = (text: string): string => text.replace(numberLike, "***");
+
+/** A constant of the service; `undefined` for one that looks like a telephone number. */
+const constantOf = (text: string | undefined): string | undefined =>
+  text && withoutNumbers(text) === text ? text : undefined;
+
+/** What a service said, without telephone numbers, all of which are unknown here. */
+const factsWithoutNumbers = ({ detail, reason, type, errors, ...facts }: ExceptionFacts) => ({
+  ...facts,
+  detail: detail === undefined ? undefined : withoutNumbers(detail),
+  reason: constantOf(reason),
+  type: constantOf(type),
+  errors: errors?.map((error) => ({
+    loc: error.loc.map(withoutNumbers),
+    msg: withoutNumbers(error.msg),
+    type: withoutNumbers(error.type),
+  })),
+});
+
 /**
- * An exception as the functions throw it that place no call: without `placed`. Whoever places a call and then ends it
+ * An exception as the functions throw it that place no call: without `placed`, and without what looks like a telephone
+ * number, as those of the call may not be known here. Whoever places a call and then ends it
  * must not read in the one exception that the other request placed nothing.
  *
  * @param error - of any kind; what is no exception of this package is returned as it is
@@ -221,7 +244,8 @@ export const withoutPlaced = <E>(error: E, effect?: Effect): E | ServiceExceptio
     return refused;
   }
   const done = effect ? ` (${effect[placed]})` : "";
-  return new classes[name](error.message.replace(` (${outcome[placed]})`, done), facts);
+  const message = error.message.replace(` (${outcome[placed]})`, done);
+  return new classes[name](withoutNumbers(message), factsWithoutNumbers(facts));
 };
 
 /** Every exception of this package, as a union that `name` discriminates. */

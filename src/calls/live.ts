@@ -2,7 +2,7 @@ import { type Effect, TimeoutException, withoutPlaced } from "../errors.ts";
 import { type Gate, withDeadline } from "../http/deadline.ts";
 import { type Fetch, straight } from "../http/post.ts";
 import { headOf, readText } from "../http/response.ts";
-import { fail, fieldsOf, isText, withoutThrowing } from "../lib/check.ts";
+import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { type CallOptions, type Settings, settingsOf } from "../options.ts";
 import type {
   CallService,
@@ -102,16 +102,6 @@ export const checkId = (id: unknown): string =>
     ? id
     : fail("id", "must be the id of a call: printable, without spaces");
 
-/** What looks like a telephone number: a refusal may quote one that the caller did not pass. */
-const numberLike = /\+?\d(?:[\s().-]{0,3}\d){6,14}/g;
-
-/** The JSON of a refusal without telephone numbers; empty for what is no JSON. */
-const withoutNumbers = (text: string): string => {
-  const hide = (_: string, value: unknown) =>
-    isText(value) ? value.replace(numberLike, "***") : value;
-  return withoutThrowing(() => JSON.stringify(JSON.parse(text, hide))) ?? "";
-};
-
 /** What `attempts` takes for a success: the id of a call. */
 const success = '{"id":"-"}';
 
@@ -139,8 +129,8 @@ const sendingOf = <T>(
     (response, _, signal) => {
       const refusal = theirs(response, url, signal);
       const head = headOf(response, url);
+      if (!head.ok) return refusal;
       const text = async () => {
-        if (!head.ok) return withoutNumbers(await readText(refusal, signal));
         result = await read(response, () => readText(head, signal));
         return result === undefined ? "" : success;
       };
