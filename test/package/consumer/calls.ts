@@ -77,7 +77,9 @@ const told = (error: Exception): string => {
   }
 };
 
-export const explain = (error: unknown): { readonly text: string; readonly placed: Placed | undefined } => {
+export const explain = (
+  error: unknown,
+): { readonly text: string; readonly placed: Placed | undefined } => {
   if (isException(error)) return { text: told(error), placed: error.placed };
   throw error;
 };
