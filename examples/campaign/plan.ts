@@ -39,6 +39,20 @@ const atMost = (value: unknown, most: number, param: string): void => {
   else if (value > most) refuse(`must be at most ${most} for this token`);
 };
 
+/** A date with its time zone: that of the Worker is another than its caller's. */
+const dateOf = (value: unknown): Date => {
+  const text = typeof value === "string" ? value : "";
+  const date = new Date(text);
+  const [day = ""] = text.split("T");
+  const isDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:\d\d)$/.test(text);
+  // JavaScript reads February 31 as March 3.
+  if (isDate && !Number.isNaN(date.getTime()) && new Date(day).toISOString().startsWith(day)) {
+    return date;
+  }
+  const message = 'must be a date, time and zone, such as "2026-12-24T12:00Z" or "…T12:00+01:00"';
+  throw new PlanError(`until ${message}`, [{ param: "until", message }]);
+};
+
 /**
  * The plan of a campaign. The Worker sets who calls and which prefixes are allowed.
  *
@@ -58,7 +72,7 @@ export const planOf = (
   const plan = { ...asked, rate, perDay } as unknown as CampaignPlan;
   return {
     ...plan,
-    ...(until !== undefined && { until: new Date(String(until)) }),
+    ...(until !== undefined && { until: dateOf(until) }),
     from_number: fromNumber,
     flow_url: `${publicUrl}/flow`,
     status_callback_url: `${publicUrl}/status`,

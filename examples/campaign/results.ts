@@ -3,10 +3,10 @@ import type { Result } from "outdial/campaigns";
 const columns = ["id", "disposition", "reason", "attempts", "call_id"] as const;
 
 /** The start of a formula: at the start of the cell, or after a separator of some spreadsheet. */
-const formula = /(^|[;|])(["\s]*)(?=[=+\-@＝＋－＠])/g;
+const formula = /(^|[;|])(["\s]*)(?='*[=+\-@＝＋－＠])/g;
 
 /**
- * A CSV cell. A text that could be a formula gets an apostrophe, for any usual separator. Control characters
+ * A CSV cell. A text that could be a formula gets an apostrophe, also where it has one, for any usual separator. Control characters
  * become spaces.
  */
 const cell = (value: string | number = ""): string => {

@@ -1,6 +1,6 @@
 import type { Received } from "../callbacks/handler.ts";
 import { type Attempt, claim, countFlow, recordPlaced, settle, stateOf } from "./attempts.ts";
-import { type Disposition, dispositionOf } from "./disposition.ts";
+import { type Disposition, dispositionOf, isDisposition } from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
 import { type ContactRow, contactOf, factOf, isErased, move } from "./tables.ts";
@@ -98,7 +98,9 @@ const recordEnd = (
   else {
     const failure =
       textIn(event, "flow_error") ?? (contact.outcome === "flow_error" && contact.reason);
-    const why = isErased(contact) ? undefined : (disposition === "flow_error" && failure) || reason;
+    const isOthers = !!reason && isDisposition(reason) && reason !== disposition;
+    const own = isOthers ? undefined : reason;
+    const why = isErased(contact) ? undefined : (disposition === "flow_error" && failure) || own;
     move(sql, contact, disposition, { at, reason: why });
     if (disposition === "completed" || disposition === "flow_error") {
       countFlow(sql, disposition, at, why);
@@ -131,15 +133,25 @@ const recordFlowError = (sql: Sql, key: Attempt, event: CallEvent, at: number): 
   }
 };
 
+/** Whether the last attempt failed for a reason that the service did not name. */
+const isWithoutReason = ({ state, outcome, reason }: ContactRow): boolean =>
+  state === "unreachable"
+    ? reason === undefined
+    : state === "waiting" && outcome === "unreachable" && reason === "unreachable";
+
 /**
  * Whether a final event of a settled attempt changes something: the attempt had been given up, or had
- * failed and the call was completed. Who was talked to isn't called again, also where a later attempt is
+ * failed and the call was completed, or had failed for a reason that is known only now. Who was talked to isn't called again, also where a later attempt is
  * under way already.
  */
-const isCorrection = (sql: Sql, { contact }: Attempt, { type }: CallEvent): boolean => {
-  const state = contactOf(sql, contact)?.state;
+const isCorrection = (sql: Sql, { contact, attempt }: Attempt, event: CallEvent): boolean => {
+  const row = contactOf(sql, contact);
+  const state = row?.state;
   const hasNotEnded = state === "waiting" || state === "calling" || state === "unclear";
-  return state === "unknown" || (hasNotEnded && type === "call.completed");
+  if (state === "unknown" || (hasNotEnded && event.type === "call.completed")) return true;
+  // Services that send two ends, such as Vonage, may send the one without the reason first.
+  const isBare = row?.attempts === attempt && isWithoutReason(row);
+  return isBare && event.type === "call.failed" && !!textIn(event, "reason");
 };
 
 /** Claims an attempt that the service had refused, and now notifies of: so nobody is called twice. */

@@ -34,6 +34,24 @@ const sqliteErrors = [
   [/disk|full/, "the ledger cannot be written: is the disk full?"],
 ] as const;
 
+/** Why the system opens no file, by its code. */
+const causes: Readonly<Record<string, string>> = {
+  EACCES: "you may not read and write it, or its folder",
+  EISDIR: "it is a folder",
+  EMFILE: "too many files are open",
+  ENOENT: "there is no such file or folder",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "its folder is a file",
+  EPERM: "you may not read and write it, or its folder",
+  EROFS: "the disk is read-only",
+};
+
+/** Why a file can't be opened, without its name: that may be anything. */
+const causeOf = (error: unknown): string => {
+  const code = codeOf(error) ?? "for a reason that the system does not name";
+  return causes[code] ? `${causes[code]} (${code})` : code;
+};
+
 /** The failure of a command for an error of its ledger; any other error is returned as it is. */
 export const ledgerFailure = (error: unknown): unknown => {
   if (error instanceof LedgerException) {
@@ -48,7 +66,9 @@ export const ledgerFailure = (error: unknown): unknown => {
 
 /** @throws {Failure} if the file has a second name, or numbers are about to be added that others may read */
 const checkFile = (file: string, create: boolean): void => {
-  const { mode = 0, nlink = 1 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat?.isFile()) return;
+  const { mode, nlink } = stat;
   if (create && mode & 0o077 && process.platform !== "win32") {
     throw new Failure("other users may read the ledger: chmod 600 it", exits.usage);
   }
@@ -69,12 +89,13 @@ const checkFile = (file: string, create: boolean): void => {
  */
 export const openDatabase = async (file: string, create: boolean): Promise<DatabaseSync> => {
   const Database = await sqlite();
-  checkFile(file, create);
   try {
+    checkFile(file, create);
     closeSync(openSync(file, create ? "a" : "r+", 0o600));
     return new Database(file);
   } catch (error) {
-    throw new Failure(`the ledger cannot be opened (${codeOf(error)})`, exits.usage);
+    if (error instanceof Failure) throw error;
+    throw new Failure(`the ledger cannot be opened: ${causeOf(error)}`, exits.usage);
   }
 };
 

@@ -54,6 +54,17 @@ test.each([
   },
 );
 
+test.each([1, "1", "2026-12-24T12:00", "2026-12-24", "2026-02-31T12:00Z", "soon", null])(
+  "until: %j is refused, as by the command: no zone is guessed",
+  async (until) => {
+    const response = await worker.ask("POST", "/campaigns", { ...plan, until });
+    expect(response.status).toBe(400);
+    expect((await response.json()).issues).toEqual([
+      { param: "until", message: expect.stringContaining("must be a date, time and zone") },
+    ]);
+  },
+);
+
 test.each(["%0D%0Aa", "日本", '"; filename="a.exe', "../x"])(
   "what is asked for as ?only=%s doesn't get into a header",
   async (only) => {

@@ -2,6 +2,7 @@ import {
   chmodSync,
   existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -959,6 +960,20 @@ describe("outdial dial", () => {
     const { code, stderr } = await startInShell("node", args, env(), "> /dev/full").ended;
     expect(stderr).toMatch(/the result could not be written: is the disk full\?/);
     expect(code).toBe(1);
+  });
+
+  it.each([
+    ["people.outdial", /the ledger cannot be opened: it is a folder \(EISDIR\)/],
+    ["absent/people.outdial", /the ledger cannot be opened: there is no such file or folder/],
+    ["people.csv/people.outdial", /the ledger cannot be opened: its folder is a file/],
+  ])("says why the ledger %s cannot be opened", async (name, why) => {
+    const list = file("people.csv", people);
+    mkdirSync(join(folder, "people.outdial"), { mode: 0o700 });
+    const ledger = ["--ledger", join(folder, name)];
+    const { code, stderr } = await run(words(list, ...listening(), ...ledger));
+    expect(stderr).toMatch(why);
+    expect(stderr).not.toContain(folder);
+    expect(code).toBe(2);
   });
 
   it("exits 2 for a secret that is too short", async () => {

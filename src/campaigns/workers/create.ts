@@ -37,6 +37,10 @@ export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readon
     if (shards === 1 || value >= shards) return [];
     return [{ param, message: `must be at least the number of shards, ${shards}` }];
   });
+  // A number, or a text without a zone, would be read as some date.
+  if (until !== undefined && !(until instanceof Date)) {
+    issues.push({ param: "until", message: "must be a date" });
+  }
   if (issues.length > 0) throw new BadParametersException(issues);
   return Array.from({ length: shards }, (_, shard) => ({
     ...rest,

@@ -4,11 +4,12 @@ import { withLedger } from "../ledger.ts";
 import { jsonLine, plain, type Terminal } from "../terminal.ts";
 
 /** The start of a formula for some spreadsheet: at the start of a cell, or after another separator. */
-const formula = /(^|[;|])(["\s]*)(?=[=+\-@＝＋－＠])/g;
+const formula = /(^|[;|])(["\s]*)(?='*[=+\-@＝＋－＠])/g;
 
 /**
  * A cell of CSV that a spreadsheet shows as it is: a text that would be a formula gets an apostrophe, also
- * where cells are separated by something else than commas.
+ * where cells are separated by something else than commas. One that has an apostrophe gets another, so that no two
+ * texts are one cell.
  */
 export const cell = (value: unknown): string => {
   if (value === undefined || value === null) return "";

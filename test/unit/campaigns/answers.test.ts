@@ -207,7 +207,6 @@ describe("a final notification", () => {
   it.each([
     ["call.completed", "normal", "completed"],
     ["call.completed", "flow_error", "flow_error"],
-    ["call.completed", "busy", "completed"],
     ["call.failed", "busy", "busy"],
     ["call.failed", "no_answer", "no_answer"],
     ["call.failed", "rejected", "rejected"],

@@ -81,6 +81,13 @@ it.each(["1000", ["1000"], true])("a rate, slots or calls a day of %j are none",
   }
 });
 
+it.each([1, "2026-12-24", 1_798_000_000_000])(
+  "an end such as %j is refused by its name",
+  (until) => {
+    expect(() => sharesOf(Object({ ...plan, until }), "id", 1)).toThrow("until must be a date");
+  },
+);
+
 it("an end that is no date is passed on as none, so that the ledger refuses it", () => {
   const [share] = sharesOf({ ...plan, until: new Date("soon") }, "id", 1);
   expect(new Date(share?.until ?? "").getTime()).toBeNaN();
