@@ -327,11 +327,12 @@ export const handlerOf =
           : console.error(`outdial: ${name}, call ${JSON.stringify(call)}:`, error),
       );
     const thrown = onError ? report : print;
-    const { method, url } = fieldsOf(request);
+    // What is given for a request may be anything: its fields may throw.
+    const method = withoutThrowing(() => request.method);
     const isProbe = !!secret && (method === "HEAD" || method === "OPTIONS");
     try {
       if (!isProbe) return await work(request, { accept, report: thrown });
-      await tokenOf(String(url), secretsOf(secret), publicUrl);
+      await tokenOf(request.url, secretsOf(secret), publicUrl);
       return new Response(null, { status: 204 });
     } catch (error) {
       const refused = !isAccepted && responseTo(error);

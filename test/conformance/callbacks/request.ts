@@ -15,8 +15,39 @@ export const cases: readonly Case[] = [
     name: "only POST is answered, and the others are told so",
     run: async () => {
       const url = await signUrl("https://app.test/status", { secret });
-      for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
+      for (const method of ["GET", "PUT", "DELETE"]) {
         await assertRefused(() => new Request(url, { method }), { secret }, "wrong_method");
+      }
+    },
+  },
+  {
+    name: "HEAD and OPTIONS ask whether the token of the URL is valid, and call nothing",
+    run: async () => {
+      const url = await signUrl("https://app.test/status", { secret });
+      const answer = async (method: string, given: object, at = url) => {
+        const called: unknown[] = [];
+        const note = (value: unknown) => called.push(value);
+        const handler = callbackHandler({
+          dangerouslyAllowUnverified: true,
+          ...given,
+          onEvent: note,
+          onError: note,
+        });
+        const { status, headers } = await handler(new Request(at, { method }));
+        return { status, reason: headers.get("outdial-refused"), called: called.length };
+      };
+      for (const method of ["HEAD", "OPTIONS"]) {
+        assert.deepEqual(await answer(method, { secret }), {
+          status: 204,
+          reason: null,
+          called: 0,
+        });
+        const other = await answer(method, { secret: "another secret of the handler" });
+        assert.deepEqual(other, { status: 401, reason: "wrong_token", called: 0 });
+        const unsigned = await answer(method, { secret }, "https://app.test/status");
+        assert.deepEqual(unsigned, { status: 401, reason: "no_token", called: 0 });
+        const { status } = await answer(method, {});
+        assert.equal(status, 405);
       }
     },
   },

@@ -182,6 +182,7 @@ export const cases: readonly Case[] = [
           from_number,
           to_number,
           direction: "outbound",
+          actions: ["play", "stream", "dial", "hangup", "say", "gather"],
         });
       }
       assert.deepEqual(
@@ -209,7 +210,10 @@ export const cases: readonly Case[] = [
           },
           /^step 1: flow_url .*it was reset/,
         ],
-        "no action": [{ action: "sing" }, /^step 1: action must be play, stream, dial or hangup/],
+        "no action": [
+          { action: "sing" },
+          /^step 1: action must be play, stream, dial, hangup, say or gather/,
+        ],
         "a list": [[], /^step 1: /],
         "a missing field": [{ action: "play" }, /^step 1: media_url is missing/],
         "plain http": [play({ media_url: "http://app.test/" }), /^step 1: media_url must be/],
