@@ -7,7 +7,7 @@ import { base, pages, pagesFolder, release, repository } from "../sources.ts";
 /** The guides in the order in which they are read; a page that isn't named here is listed under "More". */
 const guides: Readonly<Record<string, readonly string[]>> = {
   Start: ["index", "worker", "frameworks", "testing", "emulator", "entries"],
-  "Place calls": ["callbacks", "flows", "campaigns", "at-scale", "agents"],
+  "Place calls": ["callbacks", "flows", "campaigns", "at-scale", "agents", "recipes"],
   "Go live": ["production", "behind-a-proxy", "rotating", "rate", "costs", "runtimes"],
   "Look up": ["options", "errors", "after-a-maybe", "service"],
   Carriers: ["twilio", "vonage", "telnyx", "from-other-sdks"],
