@@ -59,6 +59,25 @@ test("npm run docs -- --serve shows the built pages below their base, and nothin
   expect(read("test/site/build.ts")).toContain("npm run docs -- --serve shows them");
 });
 
+/** A file of `src`, and those that it imports at run time, outside of `lib`. */
+const importedBy = (file: string, found: Set<string> = new Set()): Set<string> => {
+  if (found.has(file) || file.startsWith("lib/")) return found;
+  found.add(file);
+  const imports = /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+)";/gms;
+  for (const [, from = ""] of read(`src/${file}`).matchAll(imports)) {
+    importedBy(join(dirname(file), from), found);
+  }
+  return found;
+};
+
+test("CONTRIBUTING names all files on each path, but those of lib", () => {
+  const [table = ""] = /^\| path \|.*\n(\|.*\n)+/m.exec(read(".github/CONTRIBUTING.md")) ?? [];
+  const named = [...table.matchAll(/\.\.\/src\/([\w/-]+\.ts)\)/g)].map(([, file = ""]) => file);
+  expect(named).toContain("calls/create.ts");
+  const onPath = new Set(named.flatMap((file) => [...importedBy(file)]));
+  expect([...onPath].filter((file) => !named.includes(file))).toEqual([]);
+});
+
 /** The links of a page: `[words](address)`, code apart. */
 const linksOf = (page: string): string[] => {
   const text = read(page)
