@@ -2,6 +2,7 @@ import type { Received } from "../callbacks/handler.ts";
 import { type Attempt, claim, countFlow, recordPlaced, settle, stateOf } from "./attempts.ts";
 import { type Disposition, dispositionOf, isDisposition } from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
+import { setStateOfCampaign, stateOfCampaign } from "./progress.ts";
 import type { Sql } from "./sqlite.ts";
 import { type ContactRow, contactOf, factOf, isErased, move } from "./tables.ts";
 
@@ -161,6 +162,17 @@ const reclaim = (sql: Sql, key: Attempt, at: number, settleBy: number): void => 
 };
 
 /**
+ * Pauses the campaign when a call is notified of that no claim of this ledger can have placed: the ledger is a restored
+ * backup, which would call others again, too.
+ */
+const pauseIfRestored = (sql: Sql, { contact, attempt }: Attempt, at: number): void => {
+  const row = contactOf(sql, contact);
+  if ((row && row.attempts >= attempt - 1) || stateOfCampaign(sql) !== "running") return;
+  const reason = "the ledger lacks a call that was placed: is it a restored backup?";
+  setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
+};
+
+/**
  * Records a verified notification, in any order and any number of times.
  *
  * @returns whether it was about an attempt of this campaign, once that is durable
@@ -180,7 +192,10 @@ export const recordNotification = async (
     const at = settings.clock();
     if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settleTimeout);
     const state = stateOf(sql, key);
-    if (!state) return false;
+    if (!state) {
+      pauseIfRestored(sql, key, at);
+      return false;
+    }
     if (state === "claimed") recordPlaced(sql, key, event.call_id, at);
     if (isEnd(event) && (state !== "settled" || isCorrection(sql, key, event))) {
       recordEnd(sql, key, event, at, settings);

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import {
   type Ledger,
@@ -79,6 +79,55 @@ const checkFile = (file: string, create: boolean): void => {
       exits.usage,
     );
   }
+};
+
+/** A file system may know the time of a change by two seconds only. */
+const coarsest = 2_000;
+
+/** Milliseconds between two times at which a lock takes over the age of its ledger. */
+const stampInterval = 60_000;
+
+const changeOf = (file: string): number | undefined =>
+  statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+
+/**
+ * When a ledger was last changed; `undefined` if there is none.
+ *
+ * @throws {Failure} if it is older than its lock: a backup was restored, which lacks calls
+ */
+export const lastChangeOf = (file: string): Date | undefined => {
+  const ledger = changeOf(file);
+  const lock = changeOf(`${file}-lock`);
+  if (ledger === undefined) return;
+  if (lock !== undefined && ledger < lock - coarsest) {
+    throw new Failure(
+      "the ledger is older than its last run: a restored backup lacks the calls since, and would place them again. To dial from it all the same, remove the file -lock beside it",
+      exits.usage,
+    );
+  }
+  return new Date(ledger);
+};
+
+/**
+ * Has the lock of a ledger be as old as the ledger, from now on: a backup that is restored is older.
+ *
+ * @returns ends that, once the ledger is closed
+ */
+export const stampLock = (file: string): (() => void) => {
+  const stamp = (): void => {
+    const changed = changeOf(file);
+    try {
+      if (changed !== undefined) utimesSync(`${file}-lock`, changed / 1_000, changed / 1_000);
+    } catch {
+      // Without a lock, or where it may not be written, a backup is not noticed.
+    }
+  };
+  stamp();
+  const timer = setInterval(stamp, stampInterval);
+  return () => {
+    clearInterval(timer);
+    stamp();
+  };
 };
 
 /**

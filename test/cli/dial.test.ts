@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -606,6 +608,27 @@ describe("outdial dial", () => {
       "+13035551000",
       "+13035551002",
     ]);
+  });
+
+  it("refuses a restored backup, which is older than the lock of its ledger, and says so in the plan", async () => {
+    const list = file("people.csv", "number\n+13035551000\n");
+    const first = await run(words(list, ...listening()));
+    expect(first.stderr).not.toContain("restored backup");
+    const ledger = join(folder, "people.outdial");
+    copyFileSync(ledger, `${ledger}.backup`);
+    file("people.csv", "number\n+13035551000\n+13035551001\n");
+    const second = await run(words(list, ...listening()));
+    expect(second.stderr).toMatch(/ledger of 20\d\d-.*Z: a restored backup would call again/);
+    expect(emulator.calls).toHaveLength(2);
+    copyFileSync(`${ledger}.backup`, ledger);
+    const before = Date.now() / 1_000 - 60;
+    utimesSync(ledger, before, before); // As a copy that keeps times has it.
+    for (const more of [[], ["--dry-run"]]) {
+      const { code, stderr } = await run(words(list, ...listening(), ...more));
+      expect(stderr).toContain("the ledger is older than its last run");
+      expect(code).toBe(2);
+    }
+    expect(emulator.calls).toHaveLength(2);
   });
 
   it("knows a number of the do-not-call list in any spelling", async () => {

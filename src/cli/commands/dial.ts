@@ -41,7 +41,7 @@ import {
 import { planLines, progressAfter } from "../dial/plan.ts";
 import { type Receiver, startReceiver } from "../dial/receiver.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
-import { ledgerFailure, openDatabase, openPreview } from "../ledger.ts";
+import { lastChangeOf, ledgerFailure, openDatabase, openPreview, stampLock } from "../ledger.ts";
 import { jsonLine, plain, type Terminal } from "../terminal.ts";
 
 /** The names of options that no flag sets. */
@@ -97,6 +97,7 @@ interface Opened {
   receiver?: Receiver;
   campaign?: Campaign;
   database?: DatabaseSync;
+  endStamping?: () => void;
 }
 
 /**
@@ -105,8 +106,10 @@ interface Opened {
  * @returns whether another program holds the ledger, so that it could not be marked as closed
  */
 const closeAll = async (opened: Opened): Promise<boolean> => {
-  const { receiver, campaign, database } = opened;
-  for (const name of ["receiver", "campaign", "database"] as const) delete opened[name];
+  const { receiver, campaign, database, endStamping } = opened;
+  for (const name of ["receiver", "campaign", "database", "endStamping"] as const) {
+    delete opened[name];
+  }
   try {
     await receiver?.stop();
     await campaign?.close();
@@ -116,6 +119,7 @@ const closeAll = async (opened: Opened): Promise<boolean> => {
     throw error;
   } finally {
     database?.close();
+    endStamping?.();
   }
 };
 
@@ -179,10 +183,12 @@ const syncList = async (
     blockFile,
     localUrl,
     warnings,
+    lastChange,
   }: {
     blockFile: DoNotCallFile | undefined;
     localUrl: string | undefined;
     warnings: readonly string[];
+    lastChange: Date | undefined;
   },
   { flags, args: [list = ""], terminal, signal }: Invoked,
 ): Promise<ListPlan> => {
@@ -220,7 +226,7 @@ const syncList = async (
         hide();
         const refused = allRefused(plan);
         const lines = planLines({
-          ...{ columns, refused, changes: plan, warnings, progress, options },
+          ...{ columns, refused, changes: plan, warnings, progress, options, lastChange },
           isSentOnce: sendsOnce()(),
         });
         for (const line of lines) await terminal.report(line);
@@ -322,6 +328,7 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
       },
     });
   }
+  const lastChange = lastChangeOf(file);
   opened.database = dry ? await openPreview(file) : await openDatabase(file, true);
 
   let trouble: string | undefined;
@@ -339,10 +346,16 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
   const status_callback_url = opened.receiver?.url ?? (flags.callback || "https://dry.run/status");
   const campaign = await openCampaign(opened.database, { ...options, status_callback_url, create });
   opened.campaign = campaign;
+  if (!dry) opened.endStamping = stampLock(file);
 
   const localUrl = opened.receiver?.localUrl;
   const warnings = dry ? [] : await checkHandlers(campaign, invoked.signal);
-  const plan = await syncList(campaign, options, { blockFile, localUrl, warnings }, invoked);
+  const plan = await syncList(
+    campaign,
+    options,
+    { blockFile, localUrl, warnings, lastChange },
+    invoked,
+  );
   if (dry) {
     const after = progressAfter(campaign.progress(), plan.changes);
     return flags.json ? printSummary(terminal, jsonSummary(after, plan), exits.done) : exits.done;

@@ -54,6 +54,8 @@ interface Plan {
   readonly warnings: readonly string[];
   /** Of the campaign, before the plan is applied. */
   readonly progress: Progress;
+  /** When the ledger was changed, if there was one. */
+  readonly lastChange: Date | undefined;
   readonly options: DialOptions;
   /** Whether a request of this process can be seen to be sent once. */
   readonly isSentOnce: boolean;
@@ -71,7 +73,7 @@ const dispatcherLine =
 
 /** What a run is about to do, in a few lines. */
 export const planLines = (plan: Plan): readonly string[] => {
-  const { columns, refused, changes, warnings, progress, options, isSentOnce } = plan;
+  const { columns, refused, changes, warnings, progress, options, isSentOnce, lastChange } = plan;
   const { rate = 1, until, perDay, service } = options;
   const { listed, duplicate, added, blocked, restored, changed, removed } = changes;
   const after = progressAfter(progress, changes);
@@ -100,6 +102,9 @@ export const planLines = (plan: Plan): readonly string[] => {
     `from ${options.from_number}, flow ${options.flow_url}`,
     recordingLine(options),
     ...(isSentOnce ? [] : [dispatcherLine]),
+    ...(lastChange && progress.contacts > 0
+      ? [`ledger of ${lastChange.toISOString()}: a restored backup would call again whom it lacks`]
+      : []),
   ];
   // The names of columns are text of the list, which must not control a terminal.
   return [summary, ...details.map((line) => `  ${plain(line)}`)];

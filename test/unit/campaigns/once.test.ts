@@ -395,3 +395,25 @@ describe("7: what stays unsettled frees its slot, never its row", () => {
     expect(stage.campaign.progress()).toMatchObject({ unknown: 2, done: true });
   });
 });
+
+it("a notification of a call that no claim can have placed pauses: the ledger is a restored backup", async () => {
+  const stage = await stageOf({ attempts: 3, retryDelay: 60_000 });
+  await stage.campaign.add(people(2));
+  await stage.play();
+  const received = await stage.received(0, "call.completed");
+  for (const context of [
+    { ...received.context, contact: 77 },
+    { ...received.context, attempt: 3 },
+  ]) {
+    await stage.campaign.resume();
+    expect(await stage.campaign.note({ ...received, context })).toBe(false);
+    expect(stage.campaign.progress()).toMatchObject({
+      state: "paused",
+      reason: expect.stringContaining("is it a restored backup?"),
+    });
+  }
+  await stage.campaign.resume();
+  await stage.campaign.note({ ...received, context: { ...received.context, campaign: "another" } });
+  await stage.campaign.note(received);
+  expect(stage.campaign.progress()).toMatchObject({ state: "running", completed: 1 });
+});
