@@ -45,6 +45,8 @@ export interface EventData {
   readonly recording_url?: string | undefined;
   /** Who answered, if the carrier detects machines. */
   readonly answered_by?: OpenUnion<AnsweredBy> | undefined;
+  /** `true` once a machine's greeting is over: it records from now on. */
+  readonly beep?: boolean | undefined;
 }
 
 /** The fields that every notification may have; the older payload form has only `account_id`. */
@@ -65,7 +67,7 @@ export interface EventStamp {
  */
 export interface CallEventOf<Type extends string, Field extends keyof EventData = never>
   extends EventStamp {
-  /** Set by outdial: `type` is one of the five, and the id of a call is there. */
+  /** Set by outdial: `type` is one of the six, and the id of a call is there. */
   readonly known: true;
   /** What happened. */
   readonly type: Type;
@@ -84,6 +86,12 @@ export type RingingEvent = CallEventOf<"call.ringing">;
 /** Somebody answered, and the call flow starts. */
 export type AnsweredEvent = CallEventOf<"call.answered", "answer_time" | "answered_by">;
 
+/**
+ * The carrier has found out what answered, while the flow runs: Vonage, and Twilio and Telnyx with a detection that
+ * doesn't wait. A machine may be told twice: when it is found, and with `beep: true` when its greeting is over.
+ */
+export type MachineDetectedEvent = CallEventOf<"call.machine_detected", "answered_by" | "beep">;
+
 /** The call was answered, and has ended. */
 export type CompletedEvent = CallEventOf<
   "call.completed",
@@ -98,7 +106,7 @@ export type FailedEvent = CallEventOf<"call.failed", "reason" | "hangup_time">;
  * `recording.completed` or `leg.answered`, or without the id of a call.
  */
 export interface UnknownEvent extends EventStamp {
-  /** Set by outdial: that `type` is none of the five, or `call_id` is null. */
+  /** Set by outdial: that `type` is none of the six, or `call_id` is null. */
   readonly known: false;
   /** What happened. */
   readonly type: OpenUnion<CallEvent["type"]>;
@@ -111,13 +119,14 @@ export interface UnknownEvent extends EventStamp {
 }
 
 /**
- * A status notification about a call. After `if (event.known)`, a `switch` over `type` tells the five
+ * A status notification about a call. After `if (event.known)`, a `switch` over `type` tells the six
  * apart, and each has the fields of its own in `data`.
  */
 export type CallEvent =
   | InitiatedEvent
   | RingingEvent
   | AnsweredEvent
+  | MachineDetectedEvent
   | CompletedEvent
   | FailedEvent;
 
@@ -125,6 +134,7 @@ const types: ReadonlySet<unknown> = new Set<CallEvent["type"]>([
   "call.initiated",
   "call.ringing",
   "call.answered",
+  "call.machine_detected",
   "call.completed",
   "call.failed",
 ]);
@@ -149,6 +159,7 @@ const kindsOfData = {
   reason: "string",
   recording_url: "string",
   answered_by: "string",
+  beep: "boolean",
 } satisfies Record<keyof EventData, unknown>;
 
 /** The fields of an object, without those of the wrong type. */
@@ -191,7 +202,7 @@ export const eventIn = (payload: unknown): CallEvent | UnknownEvent | undefined 
 
 /**
  * The schema of a status notification. It accepts both payload forms and outputs the newer one. Only
- * `type` is required. `known` is false unless `type` is one of the five and the id of a call is there.
+ * `type` is required. `known` is false unless `type` is one of the six and the id of a call is there.
  *
  * @example Read a notification that a queue has kept
  * ```ts
@@ -213,8 +224,9 @@ export const CallEvent: GenericSchema<unknown, CallEvent | UnknownEvent> = pipe(
 const ranks: ReadonlyMap<string, number> = new Map([
   ["call.ringing", 1],
   ["call.answered", 2],
-  ["call.completed", 3],
-  ["call.failed", 3],
+  ["call.machine_detected", 3],
+  ["call.completed", 4],
+  ["call.failed", 4],
 ]);
 
 const rank = (type: string): number => ranks.get(type) ?? 0;

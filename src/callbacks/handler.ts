@@ -19,7 +19,7 @@ import {
 
 /** A status notification whose sender was verified. */
 export interface Received {
-  /** What happened. `known` separates the five types of `CallEvent` from newer ones and those about no call. */
+  /** What happened. `known` separates the six types of `CallEvent` from newer ones and those about no call. */
   readonly event: CallEvent | UnknownEvent;
   /** The context of the signed URL; `{}` when none was signed, or no `secret` was given. */
   readonly context: Context;

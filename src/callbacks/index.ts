@@ -11,6 +11,7 @@
  */
 export { type Refusal, RefusedException } from "./errors.ts";
 export {
+  type AnsweredBy,
   type AnsweredEvent,
   byOccurrence,
   CallEvent,
@@ -22,6 +23,7 @@ export {
   type FailedEvent,
   type InitiatedEvent,
   isFinal,
+  type MachineDetectedEvent,
   type OpenUnion,
   type RingingEvent,
   type UnknownEvent,

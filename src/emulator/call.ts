@@ -88,6 +88,14 @@ export interface AcceptedRequest {
   readonly limits?: CallLimits | undefined;
 }
 
+/** A machine that answers a call. Times are in milliseconds since the answer. */
+export interface AnsweringMachine {
+  /** When its greeting is over, and its beep. */
+  readonly readyAt: number;
+  /** Whether it beeps. */
+  readonly beeps: boolean;
+}
+
 /** How long a call may ring and last, in milliseconds. */
 export interface CallLimits {
   readonly answerTimeout?: number;
@@ -158,8 +166,8 @@ export class Call {
   callee: ScriptedCallee | undefined;
   /** Whether the callee hangs up in the middle of the next action. */
   hangsUpMidway = false;
-  /** What answers, as the detection of machines finds it. */
-  answeredBy: "human" | "machine" = "human";
+  /** The machine that answers, if one does. */
+  machine: AnsweringMachine | undefined;
   /** When prompts of the flow ended last, in milliseconds since the answer. */
   promptsEndedAt: number | undefined;
   /** Called with each key that the callee presses. */

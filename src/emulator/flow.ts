@@ -82,6 +82,23 @@ const followFlow = async (call: Call, { follow, ...parts }: CallParts): Promise<
   }
 };
 
+/** How long a machine greets and beeps, in milliseconds, and how. */
+const defaultGreeting = 4_000;
+const beepDuration = 500;
+const [greetingHertz, beepHertz] = [300, 1_000] as const;
+
+/** Lets a machine answer: it greets, beeps, and then records without a sound. */
+const answerAsMachine = (
+  call: Call,
+  { greeting = defaultGreeting, beep = true }: Extract<Outcome, { readonly outcome: "answer" }>,
+): void => {
+  const readyAt = greeting + (beep ? beepDuration : 0);
+  call.machine = { readyAt, beeps: beep };
+  if (call.callee) return;
+  call.recording.callee.addTone(greetingHertz, 0, greeting);
+  if (beep) call.recording.callee.addTone(beepHertz, greeting, readyAt);
+};
+
 /** Runs a call from dialling to its end. */
 export const runCall = async (call: Call, parts: CallParts): Promise<void> => {
   const outcome = await decideOutcome(call, parts);
@@ -90,8 +107,9 @@ export const runCall = async (call: Call, parts: CallParts): Promise<void> => {
   if (parts.callee) call.callee = scriptedCallee(call, parts.callee);
   const { maxDuration = parts.maxDuration } = call.limits;
   call.timeline.after(maxDuration, () => call.transition("max_duration"));
-  const { hangUpAfter, answeredBy = "human" } = outcome.outcome === "answer" ? outcome : {};
-  call.answeredBy = answeredBy;
+  const answer = outcome.outcome === "answer" ? outcome : undefined;
+  if (answer?.answeredBy === "machine") answerAsMachine(call, answer);
+  const { hangUpAfter } = answer ?? {};
   if (hangUpAfter === "midway") call.hangsUpMidway = true;
   else if (hangUpAfter !== undefined) {
     call.timeline.after(hangUpAfter, () => call.transition("normal"));

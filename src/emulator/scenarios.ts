@@ -1,4 +1,5 @@
 import {
+  boolean,
   custom,
   type GenericSchema,
   literal,
@@ -28,6 +29,18 @@ export type Outcome =
        * @defaultValue `"human"`
        */
       readonly answeredBy?: "human" | "machine" | undefined;
+      /**
+       * Milliseconds of a machine's greeting.
+       *
+       * @defaultValue 4 000
+       */
+      readonly greeting?: number | undefined;
+      /**
+       * Whether a machine beeps after its greeting.
+       *
+       * @defaultValue `true`
+       */
+      readonly beep?: boolean | undefined;
     }
   /** It is busy, or can't be reached: it never rings. */
   | { readonly outcome: "busy" }
@@ -65,6 +78,8 @@ const OutcomeSchema: GenericSchema<unknown, Outcome> = variant(
         ...rings,
         hangUpAfter: optional(hangUpAfter),
         answeredBy: optional(picklist(["human", "machine"], "must be human or machine")),
+        greeting: optional(milliseconds),
+        beep: optional(boolean("must be true or false")),
       },
       presence,
     ),
@@ -157,6 +172,12 @@ export const scenarios: readonly Scenario[] = [
     to_number: "+12025550105",
     description: "answers, and hangs up in the middle of the flow",
     outcome: { outcome: "answer", hangUpAfter: "midway" },
+  },
+  {
+    name: "machine",
+    to_number: "+12025550106",
+    description: "an answering machine answers, greets for 4 s, and beeps",
+    outcome: { outcome: "answer", answeredBy: "machine" },
   },
   {
     name: "unavailable",

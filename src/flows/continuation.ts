@@ -35,7 +35,7 @@ export const isContinuation = (url: string): boolean => signedPath.test(url);
 const validity = 86_400;
 
 /** What `signUrl`, `machineUrl` and this module add to a URL. */
-const additions = /([?&]outdial(-\w+)?=[^&]*)+$/;
+export const additions: RegExp = /([?&]outdial(-\w+)?=[^&]*)+$/;
 
 /**
  * Signs a URL of the flow's own, with what it carries.

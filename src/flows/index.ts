@@ -28,6 +28,7 @@ export {
   stream,
 } from "./actions.ts";
 export { type FlowOptions, FlowRequest, flowHandler } from "./handler.ts";
+export { type MachineUrlOptions, machineUrl } from "./machine-url.ts";
 export {
   type BunServerSocket,
   BunSocket,

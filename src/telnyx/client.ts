@@ -68,6 +68,10 @@ const isToken = (key: unknown): key is string => isKey(key) && !key.includes(" "
 
 const apiKey = custom<ApiKey>((key) => isFunction(key) || isToken(key), keyRule);
 
+/** The carrier's own word for each of ours. */
+const detectionOf = ({ machineDetection }: TelnyxSettings): string | undefined =>
+  machineDetection?.replace("detect", "Enable").replace("message", "DetectMessageEnd");
+
 const seconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000;
 
@@ -89,7 +93,7 @@ const bodyFor = (params: CallParams, options: TelnyxSettings): string => {
     Timeout: seconds(options.ringTimeout),
     TimeLimit: seconds(options.timeLimit),
     Record: params.record,
-    MachineDetection: options.machineDetection,
+    MachineDetection: detectionOf(options),
     DetectionMode: options.detectionMode,
   });
 };

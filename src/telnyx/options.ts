@@ -16,12 +16,13 @@ export interface TelnyxCallsOptions {
    */
   readonly publicKey?: PublicKey | undefined;
   /**
-   * Whether Telnyx finds out if a person or a machine answered: `"Enable"` decides at once, `"DetectMessageEnd"` waits
-   * for the end of a machine's greeting. `flow_url` is requested only once that is decided.
+   * Whether Telnyx finds out if a person or a machine answered: `"detect"` decides at once (Telnyx's `"Enable"`), `"message"`
+   * waits for the end of a machine's greeting (`"DetectMessageEnd"`); Telnyx's own words mean the same. `flow_url` is
+   * requested only once that is decided: `onMachine` of `flowHandler` then decides for a machine.
    *
    * @defaultValue left out, so Telnyx's own: no detection
    */
-  readonly machineDetection?: "Enable" | "DetectMessageEnd" | undefined;
+  readonly machineDetection?: "detect" | "message" | "Enable" | "DetectMessageEnd" | undefined;
   /**
    * How it finds out: `"Premium"` is more exact and costs more. Needs `machineDetection`.
    *
@@ -106,8 +107,8 @@ const TelnyxSchema: GenericSchema<unknown, TelnyxSettings> = strictObject(
     ),
     machineDetection: optional(
       custom<NonNullable<TelnyxOptions["machineDetection"]>>(
-        (value) => value === "Enable" || value === "DetectMessageEnd",
-        'must be "Enable" or "DetectMessageEnd"',
+        (value) => isText(value) && /^(detect|message|Enable|DetectMessageEnd)$/.test(value),
+        'must be "detect" or "message"',
       ),
     ),
     detectionMode: optional(

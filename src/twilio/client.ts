@@ -50,6 +50,10 @@ const isSecret = (key: unknown): boolean => isKey(key) && !/^(AC|SK)[\da-f]{32}$
 
 const apiKey = custom<ApiKey>((key) => isFunction(key) || isSecret(key), keyRule);
 
+/** The carrier's own word for each of ours. */
+const detectionOf = ({ machineDetection }: TwilioSettings): string | undefined =>
+  machineDetection?.replace("detect", "Enable").replace("message", "DetectMessageEnd");
+
 const seconds = (milliseconds: number | undefined): string | undefined =>
   milliseconds === undefined ? undefined : String(milliseconds / 1000);
 
@@ -68,7 +72,7 @@ const fieldsFor = (params: CallParams, options: TwilioSettings): string => {
     ["StatusCallbackMethod", "POST"],
     ["Timeout", seconds(options.ringTimeout)],
     ["Record", record?.toString()],
-    ["MachineDetection", options.machineDetection],
+    ["MachineDetection", detectionOf(options)],
     ["TimeLimit", seconds(options.timeLimit)],
     ["Url", params.flow_url],
   ];

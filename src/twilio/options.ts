@@ -22,12 +22,13 @@ export interface TwilioOptions {
    */
   readonly apiKeySid?: string | undefined;
   /**
-   * Whether Twilio finds out if a person or a machine answered: `"Enable"` decides at once, `"DetectMessageEnd"` waits
-   * for the end of a machine's greeting. `flow_url` is requested only once that is decided.
+   * Whether Twilio finds out if a person or a machine answered: `"detect"` decides at once (Twilio's `"Enable"`), `"message"`
+   * waits for the end of a machine's greeting (`"DetectMessageEnd"`); Twilio's own words mean the same. `flow_url` is
+   * requested only once that is decided: `onMachine` of `flowHandler` then decides for a machine.
    *
    * @defaultValue left out, so Twilio's own: no detection
    */
-  readonly machineDetection?: "Enable" | "DetectMessageEnd" | undefined;
+  readonly machineDetection?: "detect" | "message" | "Enable" | "DetectMessageEnd" | undefined;
   /**
    * Milliseconds that the callee's telephone rings, in whole seconds: 1 000 to 600 000. Twilio may add 5 s.
    *
@@ -102,8 +103,8 @@ const TwilioSchema: GenericSchema<unknown, TwilioSettings> = strictObject(
     apiKeySid: optional(sid("SK")),
     machineDetection: optional(
       custom<NonNullable<TwilioOptions["machineDetection"]>>(
-        (value) => value === "Enable" || value === "DetectMessageEnd",
-        'must be "Enable" or "DetectMessageEnd"',
+        (value) => isText(value) && /^(detect|message|Enable|DetectMessageEnd)$/.test(value),
+        'must be "detect" or "message"',
       ),
     ),
     ringTimeout: optional(wholeSeconds(600_000)),

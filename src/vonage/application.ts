@@ -1,3 +1,4 @@
+import type { EventData } from "../callbacks/event.ts";
 import type { Secret } from "../callbacks/signed-url.ts";
 import type { AnyAction } from "../flows/actions.ts";
 import {
@@ -69,11 +70,17 @@ const otherType = (fields: Fields): string => {
 
 const isAnsweredBy = (status: unknown): boolean => status === "human" || status === "machine";
 
+/** What a `sub_state` says of a machine whose greeting is over. */
+const beeps: ReadonlyMap<string, EventData["answered_by"]> = new Map([
+  ["beep_start", "machine_end_beep"],
+  ["beep_timeout", "machine_end_other"],
+]);
+
 /** Who answered, in the words of `EventData`. */
 const answeredBy = ({ status, sub_state }: Fields): unknown => {
   if (!isAnsweredBy(status)) return;
   if (status === "human") return status;
-  return sub_state === "beep_start" ? "machine_end_beep" : "machine_start";
+  return (isText(sub_state) && beeps.get(sub_state)) || "machine_start";
 };
 
 const reasonOf = ({ reason, details }: Status, { detail }: Fields) =>
@@ -106,6 +113,7 @@ const eventOf = (text: string, account_id: string): unknown => {
       duration: isCompleted && /^\d+$/.test(String(duration)) ? Number(duration) : undefined,
       recording_url: fields.recording_url,
       answered_by: answeredBy(fields),
+      beep: (isText(sub_state) && beeps.has(sub_state)) || undefined,
       ...(status?.time && {
         [status.time]: (status.time === "hangup_time" && isoOf(end_time)) || occurred_at,
       }),

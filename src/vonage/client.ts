@@ -68,6 +68,7 @@ const bodyFor = (params: CallParams, options: VonageSettings): string => {
   if (params.record) {
     fail("record", "must be left out: Vonage records by an action, stream(url, { record: true })");
   }
+  const { machineDetection } = options;
   const phone = (number: string) => ({ type: "phone", number: digitsOf(number) });
   return JSON.stringify({
     to: [phone(params.to_number)],
@@ -78,7 +79,9 @@ const bodyFor = (params: CallParams, options: VonageSettings): string => {
     event_method: "POST",
     ringing_timer: seconds(options.ringTimeout),
     length_timer: seconds(options.timeLimit),
-    machine_detection: options.machineDetection,
+    ...(machineDetection === "message"
+      ? { advanced_machine_detection: { behavior: "continue", mode: "detect_beep" } }
+      : { machine_detection: machineDetection === "detect" ? "continue" : machineDetection }),
   });
 };
 

@@ -14,12 +14,14 @@ export interface VonageOptions {
    */
   readonly signatureSecret?: SignatureSecret | undefined;
   /**
-   * Whether Vonage finds out if a person or a machine answered, and then goes on with the call or ends it at a
-   * machine. A separate notification has the result: `answered_by`.
+   * Whether Vonage finds out if a person or a machine answered, while the flow runs: the notification
+   * `call.machine_detected` has the result. `"detect"` decides at once (Vonage's `"continue"`); `"message"` also waits for the
+   * beep of a machine (advanced detection, `detect_beep`), for at most 45 s, and has `beep: true` then. Vonage's `"hangup"` ends
+   * the call at a machine.
    *
    * @defaultValue left out, so Vonage's own: no detection
    */
-  readonly machineDetection?: "continue" | "hangup" | undefined;
+  readonly machineDetection?: "detect" | "message" | "continue" | "hangup" | undefined;
   /**
    * Milliseconds that the callee's telephone rings, in whole seconds: 1 000 to 120 000.
    *
@@ -81,8 +83,8 @@ const VonageSchema: GenericSchema<unknown, VonageSettings> = strictObject(
     ),
     machineDetection: optional(
       custom<NonNullable<VonageOptions["machineDetection"]>>(
-        (value) => value === "continue" || value === "hangup",
-        'must be "continue" or "hangup"',
+        (value) => isText(value) && /^(detect|message|continue|hangup)$/.test(value),
+        'must be "detect", "message" or "hangup"',
       ),
     ),
     ringTimeout: optional(wholeSeconds(120_000)),

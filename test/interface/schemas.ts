@@ -352,9 +352,12 @@ const variants = (schema: GenericSchema): readonly GenericSchema[] => {
   return steps.at(-1).options;
 };
 
+/** The notifications of the interface, which detects no machines. */
+type NotificationType = Exclude<CallEvent["type"], "call.machine_detected">;
+
 /** The fields of `data` that each notification has besides the numbers: the required ones, and the others. */
 type DataFields = {
-  readonly [Type in CallEvent["type"]]: {
+  readonly [Type in NotificationType]: {
     readonly required: readonly Exclude<
       keyof Extract<CallEvent, { type: Type }>["data"],
       "from" | "to"
@@ -388,7 +391,7 @@ const time = (description: string): JsonSchema => ({
   description: `${description}: ISO 8601, UTC.`,
 });
 
-const eventData: Readonly<Record<keyof EventData, JsonSchema>> = {
+const eventData: Readonly<Record<Exclude<keyof EventData, "beep">, JsonSchema>> = {
   from: { type: "string", description: "The calling number, in E.164." },
   to: { type: "string", description: "The called number, in E.164." },
   start_time: time("When the service began to dial"),
@@ -408,7 +411,7 @@ const notificationName = (type: string): string =>
   type.replace(/(^|\.)(\w)/g, (_, __, letter: string) => letter.toUpperCase());
 
 /** The data of a notification. */
-const dataSchema = (type: CallEvent["type"]): JsonSchema => {
+const dataSchema = (type: NotificationType): JsonSchema => {
   const { required, optional = [], reasons } = dataFields[type];
   const fields = ["from", "to", ...required, ...optional] as const;
   return {
@@ -425,7 +428,7 @@ const dataSchema = (type: CallEvent["type"]): JsonSchema => {
   };
 };
 
-const notificationSchema = (type: CallEvent["type"]): JsonSchema => ({
+const notificationSchema = (type: NotificationType): JsonSchema => ({
   type: "object",
   properties: {
     id: { type: "string", minLength: 1, description: "The same on every delivery of one event." },
@@ -443,7 +446,7 @@ const notificationSchema = (type: CallEvent["type"]): JsonSchema => ({
   required: ["id", "type", "api_version", "occurred_at", "account_id", "call_id", "data"],
 });
 
-const knownTypes = Object.keys(dataFields) as CallEvent["type"][];
+const knownTypes = Object.keys(dataFields) as NotificationType[];
 
 /** What `CallEvent` accepts, as a service sends it. */
 const notifications = (): Schemas => ({

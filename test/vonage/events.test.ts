@@ -118,19 +118,43 @@ describe("events, each of which Vonage's own verifier accepts", () => {
   });
 
   it.each([
-    ["human", { behavior: "continue" }, "human", undefined],
-    ["machine", { behavior: "continue" }, "machine", undefined],
-    ["machine", { behavior: "continue", mode: "detect_beep" }, "machine", "beep_start"],
-  ] as const)("tell that a %s answered", async (answeredBy, detection, status, sub_state) => {
-    const { at, uuid } = await called({
-      more: { advancedMachineDetection: detection },
-      onCall: () => ({ outcome: "answer", answeredBy }),
-    });
-    const event = at("/events").find(({ call_uuid }) => call_uuid === uuid);
-    expect(event).toMatchObject({ status });
-    expect(event?.sub_state).toBe(sub_state);
-    expect(event).not.toHaveProperty("uuid");
-  });
+    ["human", { behavior: "continue" }, true, [[undefined, 2_000]]],
+    ["machine", { behavior: "continue" }, true, [[undefined, 2_000]]],
+    ["human", { behavior: "continue", mode: "detect_beep" }, true, [[undefined, 2_000]]],
+    [
+      "machine",
+      { behavior: "continue", mode: "detect_beep" },
+      true,
+      [
+        [undefined, 2_000],
+        ["beep_start", 6_500],
+      ],
+    ],
+    [
+      "machine",
+      { behavior: "continue", mode: "detect_beep", beep_timeout: 50 },
+      false,
+      [
+        [undefined, 2_000],
+        ["beep_timeout", 50_000],
+      ],
+    ],
+  ] as const)(
+    "tell that a %s answered: %j, beep %s",
+    async (answeredBy, detection, beep, states) => {
+      const { at, uuid, call } = await called({
+        more: { advancedMachineDetection: detection },
+        answers: { "/answer": [{ action: "wait", timeout: 60 }] },
+        onCall: () => ({ outcome: "answer", answeredBy, greeting: 6_000, beep }),
+      });
+      const events = at("/events").filter(({ call_uuid }) => call_uuid === uuid);
+      const times = events.map(({ status, sub_state, timestamp, ...others }) => {
+        expect([status, "uuid" in others]).toEqual([answeredBy, false]);
+        return [sub_state, Date.parse(String(timestamp)) - (call.answered_at ?? 0)];
+      });
+      expect(times).toEqual(states);
+    },
+  );
 
   it("machine_detection hangup ends a call that a machine answers", async () => {
     const { call } = await called({

@@ -1,4 +1,4 @@
-import type { Call, Message } from "../call.ts";
+import type { AnsweringMachine, Call, Message } from "../call.ts";
 import type { FlowEntry } from "../history.ts";
 import { FlowError, type FlowParts, waitUntil } from "../line.ts";
 import { messageOf } from "../outgoing.ts";
@@ -28,7 +28,7 @@ export interface MarkupCarrier extends VerbCarrier {
   /** The fields of a request to the fallback URL. */
   readonly fallbackFields: (code: number | undefined, url: string) => Fields;
   /** What has answered, by the detection. */
-  readonly detected: (isMachine: boolean, detection: MachineDetection) => string;
+  readonly detected: (machine: AnsweringMachine | undefined, detection: MachineDetection) => string;
   /** Whether the status callback is notified of what answered before the flow begins. */
   readonly notifiesOfDetection: boolean;
 }
@@ -67,6 +67,18 @@ type Seen = Pick<FlowEntry, "url" | "ms" | "status" | "request">;
 
 /** How long the detection of a machine takes, in milliseconds. */
 const detectionDuration = 2_000;
+
+/** How long it is silent after a greeting without a beep until that counts as its end, in milliseconds. */
+const endSilence = 1_200;
+
+/** How long the detection takes: that of a greeting's end waits for it. */
+const detectionDurationOf = (
+  machine: AnsweringMachine | undefined,
+  detection: MachineDetection,
+): number => {
+  if (!machine || detection === "Enable") return detectionDuration;
+  return Math.max(detectionDuration, machine.readyAt + (machine.beeps ? 0 : endSilence));
+};
 
 /** The flow of one call. */
 class MarkupFlow {
@@ -122,26 +134,28 @@ class MarkupFlow {
     const { fields } = this.#known;
     const { machineDetection, asyncMachineDetection } = fields;
     if (!machineDetection) return;
-    const isMachine = this.#call.answeredBy === "machine";
+    const { machine } = this.#call;
+    const duration = detectionDurationOf(machine, machineDetection);
     const { detected, notifiesOfDetection } = this.#side.carrier;
     const found = () => {
-      this.#known.answeredBy = detected(isMachine, machineDetection);
+      this.#known.answeredBy = detected(machine, machineDetection);
     };
     if (!asyncMachineDetection) {
-      await waitUntil(this.#call, this.#call.talkTime + detectionDuration);
+      await waitUntil(this.#call, this.#call.talkTime + duration);
       found();
-      if (notifiesOfDetection && fields.status && !this.#call.isOver) this.#notify(fields.status);
+      if (notifiesOfDetection && fields.status && !this.#call.isOver)
+        this.#notify(fields.status, duration);
       return;
     }
-    this.#call.timeline.after(detectionDuration, () => {
+    this.#call.timeline.after(duration, () => {
       found();
-      if (asyncMachineDetection !== "nobody") this.#notify(asyncMachineDetection);
+      if (asyncMachineDetection !== "nobody") this.#notify(asyncMachineDetection, duration);
     });
   }
 
-  #notify(target: Target): void {
+  #notify(target: Target, duration: number): void {
     const { carrier, notify } = this.#side;
-    notify(detectionMessage(this.#known, target, detectionDuration, carrier));
+    notify(detectionMessage(this.#known, target, duration, carrier));
   }
 
   /** The request to the fallback URL, after what failed. */

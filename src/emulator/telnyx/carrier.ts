@@ -269,7 +269,11 @@ export const telnyxCarrier = (
       text.includes("{{") ? "has a Mustache template, which is not emulated" : undefined,
     callFields,
     fallbackFields: () => ({}),
-    detected: (isMachine) => (isMachine ? "machine" : "human"),
+    detected: (machine, detection) => {
+      if (!machine) return "human";
+      if (detection === "Enable") return "machine";
+      return machine.beeps ? "machine_end_beep" : "machine_end_silence";
+    },
     notifiesOfDetection: true,
   };
 };

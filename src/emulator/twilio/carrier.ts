@@ -256,9 +256,10 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
   readingOf,
   callFields,
   fallbackFields: (code, ErrorUrl) => ({ ErrorCode: String(code), ErrorUrl }),
-  detected: (isMachine, detection) => {
-    if (!isMachine) return "human";
-    return detection === "Enable" ? "machine_start" : "machine_end_beep";
+  detected: (machine, detection) => {
+    if (!machine) return "human";
+    if (detection === "Enable") return "machine_start";
+    return machine.beeps ? "machine_end_beep" : "machine_end_silence";
   },
   notifiesOfDetection: false,
 });

@@ -34,8 +34,8 @@ export interface CallFields {
 /** What happens when a machine answers. */
 interface MachineDetection {
   readonly behavior: "continue" | "hangup";
-  /** Whether its beep is waited for. */
-  readonly awaitsBeep: boolean;
+  /** For how many seconds its beep is waited for, if it is. */
+  readonly beepTimeout: number | undefined;
 }
 
 /** A field that breaks a rule. */
@@ -174,12 +174,16 @@ class CallReader {
       advanced_machine_detection === undefined
         ? "machine_detection"
         : "advanced_machine_detection.behavior";
-    const { behavior, mode } = fieldsOf(advanced_machine_detection);
+    const { behavior, mode, beep_timeout = 45 } = fieldsOf(advanced_machine_detection);
     const wanted =
       advanced_machine_detection === undefined ? machine_detection : (behavior ?? "continue");
     if (wanted === undefined) return;
+    if (!(Number(beep_timeout) >= 45 && Number(beep_timeout) <= 120)) {
+      return this.#refuse("advanced_machine_detection.beep_timeout", "must be from 45 to 120");
+    }
     if (wanted === "continue" || wanted === "hangup") {
-      return { behavior: wanted, awaitsBeep: mode === "detect_beep" };
+      const beepTimeout = mode === "detect_beep" ? Number(beep_timeout) : undefined;
+      return { behavior: wanted, beepTimeout };
     }
     return this.#refuse(name, "must be continue or hangup");
   }

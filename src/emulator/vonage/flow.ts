@@ -78,15 +78,22 @@ class VonageFlow {
     const { call, fields } = this.#known;
     const { machineDetection } = fields;
     if (!machineDetection) return;
+    const { machine } = call;
+    const notify = (sub_state?: "beep_start" | "beep_timeout") => {
+      const status = machine ? "machine" : "human";
+      this.#side.notify(machineMessages(this.#known, status, sub_state, this.#side.sign));
+    };
+    const { behavior, beepTimeout } = machineDetection;
     call.timeline.after(detectionDuration, () => {
-      const { answeredBy } = call;
-      const isMachine = answeredBy === "machine";
-      const isBeep = isMachine && machineDetection.awaitsBeep;
-      this.#side.notify(machineMessages(this.#known, answeredBy, isBeep, this.#side.sign));
-      if (!isMachine || machineDetection.behavior === "continue") return;
+      notify();
+      if (!machine || behavior === "continue") return;
       this.#known.endedBy = "platform";
       call.transition("normal");
     });
+    if (!machine || beepTimeout === undefined) return;
+    const isHeard = machine.beeps && machine.readyAt <= beepTimeout * 1_000;
+    const at = isHeard ? Math.max(machine.readyAt, detectionDuration) : beepTimeout * 1_000;
+    call.timeline.after(at, () => notify(isHeard ? "beep_start" : "beep_timeout"));
   }
 
   /** Performs an NCCO, and returns the next one. */

@@ -91,7 +91,7 @@ export const messagesOf = (known: VonageCall, sign: SignWebhook): readonly Messa
 export const machineMessages = (
   known: VonageCall,
   status: "human" | "machine",
-  isBeep: boolean,
+  sub_state: "beep_start" | "beep_timeout" | undefined,
   sign: SignWebhook,
 ): readonly Message[] => {
   const { call, fields } = known;
@@ -100,10 +100,11 @@ export const machineMessages = (
     ...subject,
     call_uuid: uuid,
     status,
-    ...(isBeep && { sub_state: "beep_start" }),
+    ...(sub_state && { sub_state }),
     timestamp: iso(call.timeline.now()),
   };
-  return eventOf(`${call.id}.${status}`, status, body, { target: fields.events, sign });
+  const id = [call.id, status, sub_state].filter(Boolean).join(".");
+  return eventOf(id, status, body, { target: fields.events, sign });
 };
 
 /** The event of an NCCO that can't be followed. */

@@ -68,6 +68,8 @@ const tell = ({ event, context }: Received): string => {
       return `${event.data.to}`;
     case "call.answered":
       return `${event.data.answer_time}`;
+    case "call.machine_detected":
+      return `${event.data.answered_by} ${event.data.beep}`;
     default: {
       const none: never = event;
       return none;

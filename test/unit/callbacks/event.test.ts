@@ -162,6 +162,8 @@ describe("the schema of a notification", () => {
           return event.data.start_time;
         case "call.answered":
           return event.data.answer_time;
+        case "call.machine_detected":
+          return event.data.answered_by;
         case "call.ringing":
           return event.data.to;
         default: {
