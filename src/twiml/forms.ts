@@ -105,7 +105,7 @@ export const eventOf = (text: string, { reasonIn, answeredBy = whoAnswered }: Fo
           : undefined,
       recording_url: fields.RecordingUrl,
       answered_by: answeredBy(fields),
-      beep: answeredBy(fields)?.startsWith("machine_end") || undefined,
+      beep: (!status && answeredBy(fields)?.startsWith("machine_end")) || undefined,
       ...(status?.time && { [status.time]: occurred_at }),
     },
   };

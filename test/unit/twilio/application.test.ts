@@ -149,9 +149,13 @@ test.each<[string, Record<string, string>, object]>([
   ["recording.absent", { RecordingStatus: "absent", CallStatus: "completed" }, {}],
   ["call.machine_detected", { AnsweredBy: "fax" }, { answered_by: "fax" }],
   ["unknown", { TranscriptionEvent: "transcription-started" }, {}],
-])("%s is an UnknownEvent, with all that came", (type, fields, data) => {
+])("%s is no state of the call, with all that came", (type, fields, data) => {
   const event = eventOf(fields);
-  expect(event).toMatchObject({ known: false, type, call_id: call.CallSid });
+  expect(event).toMatchObject({
+    known: type === "call.machine_detected",
+    type,
+    call_id: call.CallSid,
+  });
   expect(event.data).toMatchObject({ ...call, ...fields, ...data });
 });
 

@@ -170,7 +170,12 @@ test.each<[string, object, object]>([
   [
     "call.machine_detected",
     { status: "machine", sub_state: "beep_start" },
-    { answered_by: "machine_end_beep" },
+    { answered_by: "machine_end_beep", beep: true },
+  ],
+  [
+    "call.machine_detected",
+    { status: "machine", sub_state: "beep_timeout" },
+    { answered_by: "machine_end_other", beep: true },
   ],
   ["call.disconnected", { status: "disconnected" }, {}],
   ["call.transfer", { type: "transfer" }, {}],
@@ -178,14 +183,14 @@ test.each<[string, object, object]>([
   ["call.unknown", {}, {}],
   ["leg.completed", { status: "completed", to: "wss://app.test/media", ...talked }, {}],
   ["leg.busy", { status: "busy", to: "sip:bob@example.com" }, {}],
-])("%s is an UnknownEvent, from %j", (type, fields, data) => {
+])("%s is no state of the call, from %j", (type, fields, data) => {
   const { uuid: call_uuid, ...others } = call;
   for (const id of [{ uuid }, { call_uuid }]) {
     const event = parse(
       CallEvent,
       application.decodeEvent(JSON.stringify({ ...others, ...id, ...fields })),
     );
-    expect(event).toMatchObject({ known: false, type, call_id: uuid });
+    expect(event).toMatchObject({ known: type === "call.machine_detected", type, call_id: uuid });
     expect(event.data).toMatchObject({ from: "+12025550199", ...data });
   }
 });
