@@ -21,7 +21,10 @@ import { invoke, startInShell, startOnTerminal } from "./cli.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "outdial-init-"));
 const keys = { enter: "\r", down: "\u001b[B", interrupt: "\u0003", end: "\u0004" };
-const six = ["README.md", "package.json", "app.ts", "app.test.ts", ".env.example", ".gitignore"];
+const files = [
+  ...["README.md", "package.json", "app.ts", "app.test.ts", ".env.example", ".gitignore"],
+  "tsconfig.json",
+];
 const read = (dir: string, file: string): string => readFileSync(join(dir, file), "utf8");
 
 describe("outdial init", () => {
@@ -34,12 +37,12 @@ describe("outdial init", () => {
       dir,
       on: "node",
       outdial: "1.2.3",
-      files: six,
+      files,
       overwritten: [],
       extended: [],
       kept: [],
     });
-    expect(readdirSync(dir).sort()).toEqual(six.toSorted());
+    expect(readdirSync(dir).sort()).toEqual(files.toSorted());
     const { name, dependencies } = JSON.parse(read(dir, "package.json"));
     expect([name, dependencies.outdial]).toEqual(["my-calls", "1.2.3"]);
   });
@@ -118,7 +121,7 @@ describe("outdial init, where files are", () => {
       code: 1,
       stdout: "",
       stderr:
-        "outdial: package.json, app.ts, app.test.ts, .env.example exist, and nothing was written: " +
+        "outdial: package.json, app.ts, app.test.ts, .env.example, tsconfig.json exist, and nothing was written: " +
         "name a new folder, or pass --force to overwrite\n",
     });
   });

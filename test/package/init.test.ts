@@ -42,9 +42,18 @@ beforeAll(async () => {
 
 describe.each(targets)("outdial init --on %s", (target) => {
   const manifest = target === "deno" ? "deno.json" : "package.json";
-  const six = [".env.example", ".gitignore", "README.md", "app.test.ts", "app.ts", manifest];
+  const types = target === "node" ? ["tsconfig.json"] : [];
+  const six = [
+    ".env.example",
+    ".gitignore",
+    "README.md",
+    "app.test.ts",
+    "app.ts",
+    manifest,
+    ...types,
+  ];
 
-  test("writes six files", () => {
+  test("writes six files, and on Node what its types are checked by", () => {
     expect(readdirSync(join(project, target)).sort()).toEqual(six);
   });
 
@@ -140,6 +149,13 @@ describe("the test of the new project passes", () => {
     expect(code, stdout + stderr).toBe(0);
     expect(stdout).toContain("4 passed");
   });
+});
+
+test("on Node, the types of the new project hold, by its own tsconfig.json", async () => {
+  const tsc = path("node_modules/typescript/bin/tsc");
+  const cwd = join(project, "node");
+  const { code, stdout } = await execute(bin("node"), [tsc], {}, { cwd });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
 });
 
 test("a project of a release takes that version from a registry, and Deno does without npm", async () => {

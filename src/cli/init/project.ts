@@ -14,6 +14,7 @@ import lambdaHandler from "../templates/lambda.ts?text";
 import nodeManifest from "../templates/node.json?text";
 import nodeServer from "../templates/node.ts?text";
 import readme from "../templates/readme.md?text";
+import tsconfig from "../templates/tsconfig.json?text";
 import workerManifest from "../templates/worker.json?text";
 import worker from "../templates/worker.ts?text";
 import { type Source, specOf } from "./source.ts";
@@ -33,6 +34,8 @@ interface Target {
   readonly server: string;
   /** The entry that has the client, unless it is the first one. */
   readonly entry?: "outdial/fetch";
+  /** What `tsc` checks the types by, in tsconfig.json. */
+  readonly tsconfig?: string;
   /** Installs the packages. */
   readonly install?: string;
   readonly test: string;
@@ -107,6 +110,7 @@ export const targets = {
     text: nodeManifest,
     about: scripts,
     server: nodeServer,
+    tsconfig,
     install: "npm install",
     test: "npm test",
     next: locally("npm run", "npm start"),
@@ -235,11 +239,14 @@ makes one of a clone), and ${change}.
 };
 
 const readmeOf = (target: TargetName, name: string, source: Source): string => {
-  const { label, manifest, about, live }: Target = targets[target];
+  const { label, manifest, about, live, tsconfig }: Target = targets[target];
   const values: Readonly<Record<string, string>> = {
     name,
     manifest,
-    about,
+    about:
+      tsconfig === undefined
+        ? about
+        : `${about} |\n| \`tsconfig.json\` | how \`npm run types\` checks the types`,
     live,
     platform: label,
     docs: "node_modules/outdial/docs",
@@ -262,13 +269,13 @@ const manifestOf = (target: TargetName, name: string, source: Source): string =>
   return `${JSON.stringify({ ...json, name, dependencies }, null, 2)}\n`;
 };
 
-/** The files of a new project: six. */
+/** The files of a new project: six, and tsconfig.json where `tsc` checks the types. */
 export const filesOf = (
   target: TargetName,
   folder: string,
   source: Source,
 ): Readonly<Record<string, string>> => {
-  const { manifest }: Target = targets[target];
+  const { manifest, tsconfig }: Target = targets[target];
   const name = nameOf(folder);
   return {
     "README.md": readmeOf(target, name, source),
@@ -277,5 +284,6 @@ export const filesOf = (
     "app.test.ts": test,
     ".env.example": settings,
     ".gitignore": ignored,
+    ...(tsconfig !== undefined && { "tsconfig.json": tsconfig }),
   };
 };
