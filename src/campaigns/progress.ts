@@ -14,8 +14,12 @@ export type Progress = Readonly<Record<Disposition, number>> & {
   readonly waiting: number;
   /** Calls that are live. */
   readonly calling: number;
-  /** Contacts that may have been called: their notifications or `settleTimeout` decide it. */
+  /** When the oldest live call was claimed, in milliseconds since 1970. */
+  readonly callingSince?: number | undefined;
+  /** Contacts that may have been called: their notifications or `settleTimeout` decide it. They hold their slots. */
   readonly unclear: number;
+  /** When the last of them is given up, in milliseconds since 1970, unless a notification comes. */
+  readonly unclearUntil?: number | undefined;
 };
 
 type Tally = Readonly<Partial<Record<State, number>>>;
@@ -69,6 +73,21 @@ export const countsOf = (of: (state: State) => number): Omit<Progress, "state" |
   };
 };
 
+/** The times of what is open: it reads the open attempts only. */
+const timesOf = (sql: Sql): Pick<Progress, "callingSince" | "unclearUntil"> => {
+  // A cross join keeps its order: it never reads the whole list.
+  const [{ since, until } = {}] = sql.all(
+    `select min(case c.state when 'calling' then claimed end) as since,
+            max(case c.state when 'unclear' then settle_by end) as until
+     from (select contact, claimed, settle_by from outdial_attempt where state <> 'settled') a
+     cross join outdial_contact c where c.contact = a.contact`,
+  );
+  return {
+    ...(typeof since === "number" && { callingSince: since }),
+    ...(typeof until === "number" && { unclearUntil: until }),
+  };
+};
+
 /** Costs the same for a short and for a long list. */
 export const progressOf = (sql: Sql): Progress => {
   const tally = tallyOf(sql);
@@ -78,5 +97,6 @@ export const progressOf = (sql: Sql): Progress => {
     state,
     ...(state === "paused" && typeof reason === "string" && { reason }),
     ...countsOf((each) => tally[each] ?? 0),
+    ...(openIn(tally) > 0 && timesOf(sql)),
   };
 };

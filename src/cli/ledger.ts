@@ -29,7 +29,10 @@ const sqliteErrors = [
   [/not a database/, "not a ledger: another kind of file"],
   [/malformed/, "the ledger is damaged"],
   [/locked/, "the ledger is busy: another program holds it"],
-  [/readonly/, "the ledger cannot be written"],
+  [
+    /readonly/,
+    "the ledger cannot be written: if the file was moved, put it back before you run the command again",
+  ],
   [/unable to open/, "the ledger cannot be opened"],
   [/disk|full/, "the ledger cannot be written: is the disk full?"],
 ] as const;

@@ -52,6 +52,8 @@ let receiver: string;
 let held: Promise<void> | undefined;
 /** While it is set, another program holds the ledger. */
 let ledgerHeld: Promise<void> | undefined;
+/** While it is set, the service answers with this status, and calls nobody. */
+let status: number | undefined;
 let posts: number;
 /** How the notifications were answered; 0 for a connection that was cut off. */
 let answers: number[];
@@ -90,6 +92,7 @@ beforeEach(async () => {
   answers = [];
   receiver = "";
   held = undefined;
+  status = undefined;
   ledgerHeld = undefined;
   watch = () => {};
   emulator = createEmulator({
@@ -114,7 +117,7 @@ beforeEach(async () => {
     posts++;
     watch();
     await held;
-    return emulator.fetch(request);
+    return status === undefined ? emulator.fetch(request) : new Response(null, { status });
   };
   server = await serveNode(handler, { hostname: "127.0.0.1", port: 0 });
 });
@@ -325,6 +328,19 @@ describe("outdial dial", () => {
       expect(right.code, right.stderr).toBe(0);
       expect(right.stderr).not.toContain("warning:");
     });
+  });
+
+  it("shows a maybe as unclear, and ends at the first ctrl-C: the ledger keeps it", async () => {
+    const list = file("people.csv", people.split("\n").slice(0, 2).join("\n"));
+    status = 503;
+    const running = begin(words(list, ...listening()), env(), { columns: 160 });
+    await running.says(
+      /0\/1 done .* waiting for what is unclear; .* {2}1 unclear, until [-\d ]*\d\d:\d\d {2}0 live/,
+    );
+    running.kill("SIGINT");
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/1 unclear: may have been called\. The ledger keeps/);
   });
 
   it("is never both running and done in its JSON", async () => {

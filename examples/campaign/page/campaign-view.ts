@@ -34,16 +34,20 @@ const planned = ({ plan, recorded }: View): string => {
   return `${how.join(", ")}.`;
 };
 
+/** When what is unclear is given up, by the clock of the browser. */
+const untilText = (at: number | undefined): string =>
+  at === undefined ? "" : `, until ${new Date(at).toTimeString().slice(0, 5)}`;
+
 /** How far the campaign is, in a sentence. */
-const progressText = (
-  { plan }: View,
-  { contacts, waiting, calling, unclear }: Progress,
-): string => {
+const progressText = ({ plan }: View, progress: Progress): string => {
+  const { contacts, waiting, calling, callingSince = Date.now(), unclear, unclearUntil } = progress;
+  const age = (Date.now() - callingSince) / 1000;
+  const oldest = age >= 60 ? `, the oldest for ${durationText(age)}` : "";
   if (waiting + calling + unclear === 0) return `All ${number(contacts)} have ended.`;
   const parts = [
     `${number(waiting)} waiting`,
-    calling > 0 ? `${number(calling)} calling` : "",
-    unclear > 0 ? `${number(unclear)} unclear` : "",
+    calling > 0 ? `${number(calling)} calling${oldest}` : "",
+    unclear > 0 ? `${number(unclear)} unclear${untilText(unclearUntil)}` : "",
     waiting > 0 ? `about ${durationText(waiting / (plan.rate ?? 1))} left` : "",
   ];
   return `${parts.filter(Boolean).join(", ")}.`;

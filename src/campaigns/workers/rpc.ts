@@ -100,6 +100,8 @@ const isProgress = (value: unknown): value is Progress =>
   states.includes(value.state) &&
   typeof value.done === "boolean" &&
   isOptional(isString)(value.reason) &&
+  isOptional(isNumber)(value.callingSince) &&
+  isOptional(isNumber)(value.unclearUntil) &&
   ["contacts", ...contactStates].every((name) => isNumber(value[name]));
 
 const isSample = (value: unknown): value is Sample =>

@@ -83,10 +83,14 @@ const states = ["paused", "running", "canceled"] as const;
 /** Computes the progress of a campaign from the progress of its shards. */
 export const sumOf = (parts: readonly Progress[]): Progress => {
   const reason = parts.find((each) => each.reason !== undefined)?.reason;
+  const since = parts.flatMap(({ callingSince }) => callingSince ?? []);
+  const until = parts.flatMap(({ unclearUntil }) => unclearUntil ?? []);
   return {
     state: states.find((state) => parts.some((each) => each.state === state)) ?? "running",
     ...(reason !== undefined && { reason }),
     ...countsOf((state) => parts.reduce((total, each) => total + each[state], 0)),
+    ...(since.length > 0 && { callingSince: Math.min(...since) }),
+    ...(until.length > 0 && { unclearUntil: Math.max(...until) }),
   };
 };
 

@@ -286,7 +286,10 @@ const callContacts = async (
   }
 };
 
-const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
+/**
+ * @param foundCalls - called if the ledger has calls of an earlier run that may be live
+ */
+const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): Promise<Exit> => {
   const { flags, args, env, terminal, reached } = invoked;
   const [list = ""] = args;
   requireReceiver(flags);
@@ -347,6 +350,8 @@ const dial = async (invoked: Invoked, opened: Opened): Promise<Exit> => {
   const campaign = await openCampaign(opened.database, { ...options, status_callback_url, create });
   opened.campaign = campaign;
   if (!dry) opened.endStamping = stampLock(file);
+  const { calling, unclear } = campaign.progress();
+  if (calling + unclear > 0) foundCalls();
 
   const localUrl = opened.receiver?.localUrl;
   const warnings = dry ? [] : await checkHandlers(campaign, invoked.signal);
@@ -415,13 +420,15 @@ recorded and that a machine speaks.`,
       reached(stage);
     };
     try {
-      return await dial({ ...invoked, reached: notice }, opened);
+      const exit = await dial({ ...invoked, reached: notice }, opened, () => reached("recorded"));
+      await closeAll(opened);
+      return exit;
     } catch (error) {
+      // What failed first is the reason: closing a ledger that cannot be written fails as well.
+      await closeAll(opened).catch(() => {});
       const failure = optionsFailure(error);
       if (!isSent || failure === error || !(failure instanceof Failure)) throw failure;
       throw new Failure(`${failure.message}; the same command resumes`, exits.maybe);
-    } finally {
-      await closeAll(opened);
     }
   },
 });

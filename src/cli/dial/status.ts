@@ -62,12 +62,36 @@ const endingsText = (progress: Progress): string =>
     .map(([name, count]) => `${count} ${name.replace("_", " ")}`)
     .join(", ");
 
-const waitingText = ({ waiting, calling }: Progress, state: RunState): string => {
+/** The time of day here; with the date if that is another day. */
+const clockText = (at: number, now: number): string => {
+  const date = new Date(at);
+  const [day, today] = [date, new Date(now)].map((each) => each.toDateString());
+  const time = date.toTimeString().slice(0, 5);
+  return day === today ? time : `${date.toLocaleDateString("sv")} ${time}`;
+};
+
+/** `20 live, the oldest for 3 min`. */
+const liveText = ({ calling, callingSince }: Progress, now: number): string =>
+  calling > 0 && callingSince !== undefined && callingSince < now
+    ? `${calling} live, the oldest for ${durationText((now - callingSince) / 1000)}`
+    : `${calling} live`;
+
+/** `1 unclear, until 01:22`: what may have been called, and when that is given up. */
+const unclearText = ({ unclear, unclearUntil }: Progress, now: number): string => {
+  if (unclear === 0) return "";
+  const until = unclearUntil === undefined ? "" : `, until ${clockText(unclearUntil, now)}`;
+  return `${unclear} unclear${until}`;
+};
+
+const waitingText = ({ waiting, calling, unclear }: Progress, state: RunState): string => {
   const { stopping, nextCall, now, end, rate, isFull } = state;
   if (stopping) {
     return calling > 0 ? "stopping: waiting for the live calls; ctrl-C again leaves them" : "";
   }
-  if (waiting === 0) return calling > 0 ? "waiting for the last calls" : "";
+  if (waiting === 0) {
+    if (calling > 0) return "waiting for the last calls";
+    return unclear > 0 ? "waiting for what is unclear; ctrl-C leaves it to the ledger" : "";
+  }
   // A shorter wait is only the rate.
   if (nextCall - now > 1500 / rate + 1000) {
     return Number.isFinite(nextCall)
@@ -92,7 +116,8 @@ export const statusLine = (progress: Progress, state: RunState, width: number): 
     `${done}/${contacts} done`,
     state.trouble ?? "",
     waitingText(progress, state),
-    `${calling} live`,
+    unclearText(progress, state.now),
+    liveText(progress, state.now),
     endingsText(progress),
     `[${"#".repeat(filled)}${"-".repeat(barLength - filled)}]`,
   ];
@@ -119,6 +144,11 @@ export const summaryLines = (
       ? [
           `${unknown} unknown: may have been called, and are not called again. Find them in the results,`,
           "and look the calls up at the service before you call them by hand.",
+        ]
+      : []),
+    ...(unclear > 0
+      ? [
+          `${unclear} unclear: may have been called. The ledger keeps them, and the next run settles them.`,
         ]
       : []),
     ...(interrupted

@@ -380,6 +380,49 @@ describe("6: another attempt only follows a verified final notification with a r
   });
 });
 
+describe("a maybe is no live call", () => {
+  const unavailable = () => {
+    throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
+  };
+
+  it("it is unclear until it is given up, and holds its slot", async () => {
+    const stage = await stageOf({ concurrency: 1, settleTimeout: 60_000 });
+    await stage.campaign.add(people(2));
+    stage.answer = unavailable;
+    const claimed = stage.now;
+    await stage.play(30_000);
+    expect(stage.posts).toHaveLength(1);
+    expect(stage.campaign.progress()).toMatchObject({
+      ...{ calling: 0, unclear: 1, unclearUntil: claimed + 60_000, waiting: 1, done: false },
+    });
+    expect(stage.campaign.progress().callingSince).toBeUndefined();
+    expect(await stage.campaign.drain()).toMatchObject({ unclear: 1 });
+  });
+
+  it("a notification makes it live, with its age", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    stage.answer = unavailable;
+    const claimed = stage.now;
+    await stage.play();
+    await stage.tell(0, "call.ringing");
+    expect(stage.campaign.progress()).toMatchObject({
+      ...{ calling: 1, callingSince: claimed, unclear: 0 },
+    });
+  });
+
+  it("an answer that is lost after a notification leaves it live", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    stage.answer = async () => {
+      await stage.tell(0, "call.ringing");
+      return unavailable();
+    };
+    await stage.play();
+    expect(stage.campaign.progress()).toMatchObject({ calling: 1, unclear: 0 });
+  });
+});
+
 describe("7: what stays unsettled frees its slot, never its row", () => {
   it("after the horizon the next one is called, and the silent one is unknown", async () => {
     const stage = await stageOf({ concurrency: 1, settleTimeout: 60_000 });

@@ -41,6 +41,21 @@ it("shows progress, time left, live calls and outcomes, the most important first
   );
 });
 
+it("shows what is unclear and until when, and the age of the oldest live call", () => {
+  const progress: Progress = {
+    ...half,
+    ...{ calling: 19, callingSince: now - 185_000, unclear: 1, unclearUntil: now + 3_600_000 },
+  };
+  const time = new Date(now + 3_600_000).toTimeString().slice(0, 5);
+  const line = statusLine(progress, running, wide);
+  expect(line).toMatch(/^500\/1000 done /);
+  expect(line).toMatch(new RegExp(`  1 unclear, until (\\d{4}-\\d\\d-\\d\\d )?${time}  `));
+  expect(line).toContain("  19 live, the oldest for 3 min 5 s  ");
+  const last = { ...progress, contacts: 521, waiting: 0, calling: 0, callingSince: undefined };
+  expect(statusLine(last, running, wide)).toContain("ctrl-C leaves it to the ledger");
+  expect(summaryLines(last, { ledger: "l", interrupted: true }).join()).toContain("1 unclear: may");
+});
+
 it.each([119, 100, 80, 60, 40, 14, 5])("fits %i columns, whole parts first", (width) => {
   const line = statusLine(half, { ...running, trouble: "the service cannot be reached" }, width);
   expect(line.length).toBeLessThanOrEqual(width);
