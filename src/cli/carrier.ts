@@ -7,6 +7,8 @@ import { codeOf } from "./terminal.ts";
 interface Account {
   readonly account: string;
   readonly keyId?: string | undefined;
+  /** Telnyx's account, which is not the application of `account`. */
+  readonly accountSid?: string | undefined;
   /** The key that places calls. */
   readonly apiKey?: string | undefined;
   /** What verifies the carrier's notifications, where that is not the key. */
@@ -56,7 +58,8 @@ const carriers: Readonly<Record<string, Carrier>> = {
       const { telnyx } = await import("../telnyx/index.ts");
       const { signatureSecret } = account;
       const signed = signatureSecret ? { publicKey: signatureSecret } : {};
-      return telnyx({ applicationId: account.account, ...signed, ...paceOf(account) });
+      const own = account.accountSid ? { accountSid: account.accountSid } : {};
+      return telnyx({ applicationId: account.account, ...own, ...signed, ...paceOf(account) });
     },
   },
 };
@@ -167,6 +170,7 @@ export const carrierOf = async (
     account,
     keyId: flags["key-id"] ?? env.OUTDIAL_KEY_ID,
     apiKey: keyOf(flags, env),
+    accountSid: env.OUTDIAL_ACCOUNT_SID,
     signatureSecret: env.OUTDIAL_SIGNATURE_SECRET,
     callsPerSecond,
   });

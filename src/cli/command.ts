@@ -33,6 +33,8 @@ export class UsageError extends Failure {
 /** An option of a command. */
 interface Flag {
   readonly type: "string" | "boolean";
+  /** One letter that stands for it: `o` for `-o`. */
+  readonly short?: string;
   /** May be repeated. */
   readonly multiple?: boolean;
   readonly required?: boolean;

@@ -20,6 +20,18 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: () => import("./commands/init.ts"),
   },
   call: { summary: "Places one call.", load: () => import("./commands/call.ts") },
+  get: {
+    summary: "Prints a call that was placed, as JSON.",
+    load: () => import("./commands/get.ts"),
+  },
+  end: {
+    summary: "Ends a call, also one that rings.",
+    load: () => import("./commands/end.ts"),
+  },
+  recording: {
+    summary: "Fetches the recording of a call.",
+    load: () => import("./commands/recording.ts"),
+  },
   dial: {
     summary: "Calls every contact of a list, each at most once per attempt.",
     load: () => import("./commands/dial.ts"),
