@@ -40,6 +40,16 @@ const example = {
       record: true,
     },
   },
+  live: {
+    id: "cs_01JZQ4N7Y0M3T8V6W2X5A9BCDE",
+    state: "completed",
+    from_number: "+12025550199",
+    to_number: "+12025550100",
+    created_at: "2026-06-01T10:00:00.000Z",
+    answered_at: "2026-06-01T10:00:07.000Z",
+    ended_at: "2026-06-01T10:00:42.000Z",
+    reason: "normal",
+  },
   notification: {
     id: "evt_01JZQ4N8B7C2D5F9G3H6J1KMNP",
     type: "call.completed",
@@ -269,6 +279,57 @@ const header = (name: string, description: string, sample: string, schema: Json 
 
 const outcome = (description: string): Json => ({ description });
 
+const callId: Json = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "The id of the call.",
+  schema: { type: "string" },
+  example: "cs_01JZQ4N7Y0M3T8V6W2X5A9BCDE",
+};
+
+/** What a service refuses of a call that was placed. Nothing is placed by any of these. */
+const liveRefusals: Json = Object.fromEntries(
+  ["403", "404", "405", "410", "422"].map((status) => [
+    status,
+    { $ref: `#/components/responses/Refused${status}` },
+  ]),
+);
+
+const live = (operationId: string, end: string): Json => ({
+  get: {
+    operationId: `get${operationId}`,
+    summary: `Read a call${end}`,
+    description: "It may be repeated. 404 also stands for an unknown id.",
+    tags: ["calls"],
+    security: [{ apiKey: [] }],
+    parameters: [callId],
+    responses: {
+      200: {
+        description: "The call at this moment.",
+        content: json("LiveCall", { completed: example.live }),
+      },
+      ...liveRefusals,
+    },
+  },
+});
+
+const hangUp = (operationId: string, end: string): Json => ({
+  post: {
+    operationId: `end${operationId}`,
+    summary: `End a call${end}`,
+    description: "Also one that rings. It may be repeated. 404 also stands for an unknown id.",
+    tags: ["calls"],
+    security: [{ apiKey: [] }],
+    parameters: [callId],
+    responses: {
+      202: outcome("The call ends."),
+      409: outcome("With the `code` `call_not_live`: the call has ended."),
+      ...liveRefusals,
+    },
+  },
+});
+
 const notification: Json = {
   post: {
     operationId: "receiveNotification",
@@ -356,6 +417,10 @@ export const openapi = (): Json => ({
       "initiateVoiceCall",
       "Place a call, at the path that some services have instead",
     ),
+    "/api/v1/voice/calls/{id}": live("VoiceCall", ""),
+    "/api/v1/calls/{id}": live("Call", ", at the path that some services have instead"),
+    "/api/v1/voice/calls/{id}/hangup": hangUp("VoiceCall", ""),
+    "/api/v1/calls/{id}/hangup": hangUp("Call", ", at the path that some services have instead"),
   },
   webhooks: { notification, flow },
   components: {

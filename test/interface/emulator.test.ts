@@ -79,7 +79,7 @@ test.each(requests)(
   "the emulator responds as the file says: $status to $name",
   async ({ status, body, headers }) => {
     await using emulator = start();
-    for (const at of Object.keys(openapi.paths)) {
+    for (const at of Object.keys(openapi.paths).filter((path) => path.endsWith("/initiate"))) {
       const response = await emulator.fetch(origin + at, {
         method: "POST",
         headers: { "X-API-Key": emulator.apiKey, "Content-Type": "application/json", ...headers },
@@ -171,3 +171,36 @@ test("what the emulator sends to an application is as the files say, and what it
     expect(errorsOf("asyncapi.json#/components/schemas/ServiceAudio", frame)).toBe("");
   }
 });
+
+test.each(["/api/v1/voice/calls/{id}", "/api/v1/calls/{id}"])(
+  "the emulator reads and ends a call as the file says, at %s",
+  async (path) => {
+    await using emulator = createEmulator({ ringDuration: 600_000, fetch: () => new Response() });
+    const headers = { "X-API-Key": emulator.apiKey, "Content-Type": "application/json" };
+    const placed = await emulator.fetch(`${origin}/api/v1/calls/initiate`, {
+      ...{ method: "POST", headers },
+      body: JSON.stringify({
+        ...{ from_number, to_number: "+12025550100" },
+        ...{ flow_url: "https://app.test/f", status_callback_url: "https://app.test/s" },
+      }),
+    });
+    const { id } = (await placed.json()).data;
+    const at = `${origin}${path.replace("{id}", id)}`;
+    const get = async () => (await emulator.fetch(at, { headers })).json();
+    const described = Object.keys(openapi.components.schemas.LiveCall.properties);
+    const call = await get();
+    expect(call).toMatchObject({ id, state: "ringing", from_number, to_number: "+12025550100" });
+    expect(described).toEqual(
+      expect.arrayContaining(Object.keys(call).filter((name) => name !== "direction")),
+    );
+    const end = () => emulator.fetch(`${at}/hangup`, { method: "POST", headers });
+    expect((await end()).status).toBe(202);
+    expect(await get()).toMatchObject({ state: "failed", reason: "canceled" });
+    const again = await end();
+    expect([again.status, (await again.json()).code]).toEqual([409, "call_not_live"]);
+    expect((await emulator.fetch(at)).status).toBe(422);
+    expect((await emulator.fetch(at, { headers: { "X-API-Key": "no" } })).status).toBe(403);
+    expect((await emulator.fetch(`${at}0`, { headers })).status).toBe(404);
+    expect((await emulator.fetch(at, { method: "DELETE", headers })).status).toBe(405);
+  },
+);

@@ -536,6 +536,25 @@ const answers = (params: JsonSchema, call: JsonSchema): Schemas => {
       },
       required: ["message", "data"],
     },
+    LiveCall: {
+      description: "A call that was placed, at this moment.",
+      type: "object",
+      properties: {
+        id: { type: "string", minLength: 1 },
+        state: { enum: ["initiated", "ringing", "answered", "completed", "failed"] },
+        from_number: phoneNumber,
+        to_number: phoneNumber,
+        created_at: { type: "string", format: "date-time" },
+        answered_at: { type: "string", format: "date-time" },
+        ended_at: { type: "string", format: "date-time" },
+        reason: { type: "string", description: "Why it is over." },
+        legs: {
+          type: "array",
+          items: { type: "object", properties: { recordings: { type: "array" } } },
+        },
+      },
+      required: ["id", "state", "from_number", "to_number"],
+    },
     Refusal: {
       description:
         "The request is refused. `message` repeats `detail`, for clients that read that.",
