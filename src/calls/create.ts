@@ -5,7 +5,7 @@ import {
   ServiceException,
   TimeoutException,
 } from "../errors.ts";
-import { type Gate, pause, withDeadline } from "../http/deadline.ts";
+import { type RequireOpen, pause, withDeadline } from "../http/deadline.ts";
 import { networkException, requestIdOf, responseException } from "../http/failure.ts";
 import { measured, post, type Send } from "../http/post.ts";
 import { holdsKey, redactor } from "../http/redact.ts";
@@ -37,7 +37,7 @@ export interface Placing {
   readonly json: string;
   readonly send: Send;
   readonly signal: AbortSignal;
-  readonly gate: Gate;
+  readonly requireOpen: RequireOpen;
   /** When the deadline passes, by `performance.now()`. */
   readonly ends: number;
   readonly known: Known;
@@ -152,10 +152,10 @@ const attempt = async (
   const { settings, numbers, send, signal, known } = placing;
   const { fetch, headers, notAfter, onAttempt, service } = settings;
   const redaction = () => redactor([...plan.keys, ...known.secrets], numbers, known.pieces);
-  let end = (_?: "yes"): void => {};
+  let reportAttempt: ReturnType<typeof measured> = () => {};
   let isSingle = () => false;
   const begin = (sendsOnce: () => boolean): void => {
-    placing.gate(
+    placing.requireOpen(
       Date.now() >= Number(notAfter) &&
         new TimeoutException("notAfter has passed", { placed: "no" }),
     );
@@ -163,8 +163,8 @@ const attempt = async (
     known.facts = { placed: "maybe" };
     known.posts++;
     if (!onAttempt) return;
-    end = measured(onAttempt, encoded.url, known.posts, () => known.facts);
-    signal.addEventListener("abort", () => end());
+    reportAttempt = measured(onAttempt, encoded.url, known.posts, () => known.facts);
+    signal.addEventListener("abort", () => reportAttempt());
   };
   try {
     const head = await post({ ...encoded, own: headers, send, fetch, signal, begin });
@@ -182,7 +182,7 @@ const attempt = async (
     }
     if (!call.success)
       return new ServiceException(`HTTP ${code} without the id of a call`, known.facts);
-    end("yes");
+    reportAttempt("yes");
     return call.output;
   } catch (error) {
     // The error may be of any class, also of this package: the caller's `fetch` may throw anything.
@@ -190,7 +190,7 @@ const attempt = async (
     known.facts = { ...known.facts, placed: lost.placed };
     return lost;
   } finally {
-    end();
+    reportAttempt();
   }
 };
 
@@ -203,7 +203,7 @@ const onOtherPath: Repeat = async ({ paths, ...plan }) =>
 const withOtherKey: Repeat = async (plan, _, placing) => {
   const [old, older] = plan.keys;
   if (older) return;
-  placing.gate();
+  placing.requireOpen();
   const key = await keyFor(placing).catch(() => old);
   return key === old ? undefined : { ...plan, keys: [key, old] };
 };
@@ -262,16 +262,18 @@ export const place = async (
   memory: Memory,
   send: Send,
 ): Promise<Call> => {
-  const params = inCall(() => check(CallParams, () => given, "params"));
-  const settings = inCall(settingsOfCall);
-  inCall(() => checkLoopback(params, settings));
+  const [params, settings] = inCall(() => {
+    const checked = [check(CallParams, () => given, "params"), settingsOfCall()] as const;
+    checkLoopback(...checked);
+    return checked;
+  });
   const { timeout, signal: caller } = settings;
   const json = JSON.stringify(params);
   const numbers = [params.from_number, params.to_number];
   const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
   const late = () => new TimeoutException(`No answer within ${timeout} ms`, known.facts);
-  return withDeadline(timeout, caller, late, (signal, gate, ends) =>
-    attempts({ settings, params, numbers, json, known, send, signal, gate, ends }, memory),
+  return withDeadline(timeout, caller, late, (signal, requireOpen, ends) =>
+    attempts({ settings, params, numbers, json, known, send, signal, requireOpen, ends }, memory),
   );
 };
 

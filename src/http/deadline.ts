@@ -6,12 +6,12 @@ import { withoutThrowing } from "../lib/check.ts";
  *
  * @param refusal - why nothing may be sent any more: the promise rejects with it
  */
-export type Gate = (refusal?: Error | false) => void;
+export type RequireOpen = (refusal?: Error | false) => void;
 
 /**
  * Does a piece of work under one deadline and the caller's signal, and settles at whichever comes
  * first, even when the work ignores the signal that it gets. Timer and listener are removed on every
- * way out, and the gate is shut before the promise settles: the work can't send anything afterwards.
+ * way out, and `requireOpen` throws before the promise settles: the work can't send anything afterwards.
  *
  * Its own controller rather than `AbortSignal.timeout`, which holds a process open, or
  * `AbortSignal.any`, which keeps memory for as long as the caller's signal lives.
@@ -26,14 +26,14 @@ export const withDeadline = <T>(
   timeout: number | false,
   caller: AbortSignal | undefined,
   late: () => Error,
-  work: (signal: AbortSignal, gate: Gate, ends: number) => Promise<T>,
+  work: (signal: AbortSignal, requireOpen: RequireOpen, ends: number) => Promise<T>,
 ): Promise<T> =>
   new Promise((resolve, reject) => {
     // The caller's signal may be of any make: each of its methods may throw.
     const controller = new AbortController();
     const ends = performance.now() + (timeout || Number.POSITIVE_INFINITY);
     let isOpen = true;
-    const gate: Gate = (refusal) => {
+    const requireOpen: RequireOpen = (refusal) => {
       // Timers of a thread that was blocked fire only after what is queued already.
       if (isOpen && (refusal || performance.now() >= ends)) stop(refusal || late());
       if (!isOpen) throw new Error("over");
@@ -60,7 +60,7 @@ export const withDeadline = <T>(
     const timer = timeout ? setTimeout(() => stop(late()), timeout) : undefined;
     withoutThrowing(() => caller?.addEventListener("abort", onAbort));
     if (withoutThrowing(() => caller?.aborted)) onAbort();
-    else work(controller.signal, gate, ends).then(ending(resolve), ending(reject));
+    else work(controller.signal, requireOpen, ends).then(ending(resolve), ending(reject));
   });
 
 /** Waits for some milliseconds, or for ever once the signal has aborted; leaves no timer. */

@@ -22,21 +22,21 @@ const longestWait = 2 ** 31;
  * `Retry-After`: a number of seconds, or the seconds until an HTTP date. Anything else counts as
  * absent. `Date.parse` also accepts texts that are not dates, so the text must contain a time.
  */
-const secondsOf = (retryAfter: string, { holds }: Redaction): number | undefined => {
-  if (!/^\d+$|:/.test(retryAfter) || retryAfter.length > 999 || holds(retryAfter)) return;
+const secondsOf = (retryAfter: string, { hasSecret }: Redaction): number | undefined => {
+  if (!/^\d+$|:/.test(retryAfter) || retryAfter.length > 999 || hasSecret(retryAfter)) return;
   const date = /\D/.test(retryAfter);
   const seconds = date ? (Date.parse(retryAfter) - Date.now()) / 1000 : Number(retryAfter);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, Math.ceil(seconds)), longestWait);
 };
 
 /** The maximum number of field errors, and of parts of a path. */
-const most = 32;
+const maxErrors = 32;
 
 const fieldErrors = (list: unknown, { redact }: Redaction): readonly FieldError[] | undefined =>
   Array.isArray(list)
-    ? list.slice(0, most).map((each) => {
+    ? list.slice(0, maxErrors).map((each) => {
         const { loc = [], msg, type } = fieldsOf(each);
-        const path = [loc].flat().slice(0, most);
+        const path = [loc].flat().slice(0, maxErrors);
         return {
           loc: path.map((part) => redact(part) ?? ""),
           msg: redact(msg) ?? "",
@@ -66,14 +66,14 @@ const explanation = (
   const fields = errors?.flatMap((each) => [...each.loc, each.msg, each.type]) ?? [];
   // Several pieces may form a secret when they are joined.
   const pieces = [own, reason, type, requestId, ...fields];
-  if (redaction.holds(pieces.join(" ").trim())) return {};
+  if (redaction.hasSecret(pieces.join(" "))) return {};
   return { reason, type, errors, detail: own ?? redaction.redact(lines) };
 };
 
 /** The service's id of the request. Absent if it contains a secret. */
-export const requestIdOf = ({ header }: Head, { holds }: Redaction): string | undefined => {
+export const requestIdOf = ({ header }: Head, { hasSecret }: Redaction): string | undefined => {
   const id = header("x-request-id") || header("request-id");
-  return id && id.length <= 200 && !holds(id) ? id : undefined;
+  return id && id.length <= 200 && !hasSecret(id) ? id : undefined;
 };
 
 /**

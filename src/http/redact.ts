@@ -6,7 +6,7 @@ export interface Redaction {
    */
   readonly redact: (text: unknown) => string | undefined;
   /** Whether a text holds the key, most of it, or one of the call's numbers. */
-  readonly holds: (text: string) => boolean;
+  readonly hasSecret: (text: string) => boolean;
 }
 
 /** How many characters of a response's texts are kept. */
@@ -89,18 +89,16 @@ const credentials = /(x-api-key|authorization|bearer|basic)["':=\s]{1,4}(?=\S*\d
 const lettersAndDigits = (text: string): string => text.toLowerCase().replace(/[^a-z\d]/g, "");
 
 /**
- * What no text may hold of a secret, in letters and digits: the first three quarters, as services cut a key short when
- * they name it; of a long one each piece, also in base64.
+ * What no text may have of a secret, as it is or in base64, in letters and digits: pieces of up to 24, of a short one the
+ * first three quarters. Services cut a key short when they name it.
  */
-const partsOf = (secret: string): readonly string[] => {
-  if (secret.length > longestKey) {
-    return [secret, ...inBase64(secret)].flatMap(
-      (text) => lettersAndDigits(text).match(new RegExp(`.{${pieceLength}}`, "g")) ?? [],
-    );
-  }
-  const letters = lettersAndDigits(secret);
-  const most = letters.slice(0, Math.max(shortestKey, (letters.length * 3) >> 2));
-  return most.length < shortestKey ? [] : [most];
+const piecesOf = (secret: string): readonly string[] => {
+  const { length } = lettersAndDigits(secret);
+  const size = Math.max(shortestKey, Math.min(pieceLength, (length * 3) >> 2));
+  const pieces = new RegExp(`.{${size}}`, "g");
+  return [secret, ...inBase64(secret)].flatMap(
+    (text) => lettersAndDigits(text).match(pieces) ?? [],
+  );
 };
 
 /**
@@ -124,8 +122,8 @@ export const redactor = (
     ].join("|"),
     "gi",
   );
-  const parts = [...keys, ...pieces].flatMap(partsOf);
-  const holds = (given: string): boolean =>
+  const parts = [...keys, ...pieces].flatMap(piecesOf);
+  const hasSecret = (given: string): boolean =>
     [given, decoded(given)].some((text) => {
       const letters = lettersAndDigits(text);
       return (
@@ -136,7 +134,7 @@ export const redactor = (
     });
   let left = textLimit;
   return {
-    holds,
+    hasSecret,
     redact: (given) => {
       if (!/string|number|boolean/.test(typeof given)) return;
       const text = String(given);
@@ -149,7 +147,7 @@ export const redactor = (
       });
       // A key may have in it what is the spelling of a character.
       const shown = characters.join("").replace(secrets, "***");
-      return holds(shown) ? undefined : shown;
+      return hasSecret(shown) ? undefined : shown;
     },
   };
 };

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { execute, path } from "../examples/execute.ts";
 
@@ -13,8 +14,36 @@ test("no file, export or package is unused (knip)", async () => {
   expect(code, stdout).toBe(0);
 });
 
+const sizes = execute(
+  node,
+  ["node_modules/size-limit/bin.js", "--json"],
+  {},
+  { cwd: path("test") },
+);
+
 test("the bundles are within their sizes in test/package.json", async () => {
-  const args = ["node_modules/size-limit/bin.js"];
-  const { code, stdout, stderr } = await execute(node, args, {}, { cwd: path("test") });
+  const { code, stdout, stderr } = await sizes;
   expect(code, stdout + stderr).toBe(0);
+});
+
+test("the sizes in the pages are those of size-limit", async () => {
+  const measured: readonly { readonly name: string; readonly size: number }[] = JSON.parse(
+    (await sizes).stdout,
+  );
+  const sizeOf = (name: string): string => {
+    const { size = Number.NaN } = measured.find((each) => each.name === name) ?? {};
+    return `${(size / 1000).toFixed(1)} kB`;
+  };
+  const ky = sizeOf("calls, with ky and valibot inside");
+  const straight = sizeOf("calls straight on fetch, with valibot inside");
+  const withCarrier = (carrier: string) => sizeOf(`calls straight on fetch with ${carrier}Calls`);
+  for (const [page, text] of [
+    ["docs/entries.md", `| \`calls\` in a bundle, compressed | ${ky} | ${straight} |`],
+    ["docs/costs.md", `is ${straight} compressed, and of \`outdial\` ${ky}`],
+    ["docs/twilio.md", `\`twilioCalls\` are ${withCarrier("twilio")}, minified`],
+    ["docs/vonage.md", `\`vonageCalls\` are ${withCarrier("vonage")}, minified`],
+    ["docs/telnyx.md", `\`telnyxCalls\` are ${withCarrier("telnyx")}, minified`],
+  ] as const) {
+    expect(readFileSync(path(page), "utf8"), page).toContain(text);
+  }
 });

@@ -63,17 +63,17 @@ test("a pause ends by itself, and leaves no timer when it is aborted", async () 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("the gate is open while somebody waits, and shut before the promise settles", async () => {
+test("requireOpen throws nothing while somebody waits, and throws before the promise settles", async () => {
   const controller = new AbortController();
   for (const [timeout, caller] of [
     [1_000, undefined],
     [false, controller.signal],
   ] as const) {
     let ask = () => {};
-    const ended = withDeadline(timeout, caller, late, (signal, gate) => {
-      gate();
-      ask = gate;
-      signal.addEventListener("abort", () => expect(gate).toThrow());
+    const ended = withDeadline(timeout, caller, late, (signal, requireOpen) => {
+      requireOpen();
+      ask = requireOpen;
+      signal.addEventListener("abort", () => expect(requireOpen).toThrow());
       return never();
     });
     const rejected = expect(ended).rejects.toBeDefined();
@@ -105,13 +105,13 @@ test("a signal of any make can't keep the work from its end", async () => {
   }
 });
 
-test("a gate is shut by the clock too, when a thread was held up and the timer could not fire", async () => {
+test("requireOpen throws by the clock too, when a thread was held up and the timer could not fire", async () => {
   let sent = 0;
-  const ended = withDeadline(1_000, undefined, late, async (_, gate) => {
+  const ended = withDeadline(1_000, undefined, late, async (_, requireOpen) => {
     // Time passes, and no timer gets its turn.
     vi.setSystemTime(Date.now() + 5_000);
     vi.spyOn(performance, "now").mockReturnValue(performance.now() + 5_000);
-    gate();
+    requireOpen();
     sent++;
   });
   await expect(ended).rejects.toThrow("late");
