@@ -5,7 +5,7 @@ import {
   ServiceException,
   TimeoutException,
 } from "../errors.ts";
-import { type RequireOpen, pause, withDeadline } from "../http/deadline.ts";
+import { pause, type RequireOpen, withDeadline } from "../http/deadline.ts";
 import { networkException, requestIdOf, responseException } from "../http/failure.ts";
 import { measured, post, type Send } from "../http/post.ts";
 import { holdsKey, redactor } from "../http/redact.ts";

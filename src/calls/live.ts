@@ -1,5 +1,5 @@
 import { type Effect, TimeoutException, withoutPlaced } from "../errors.ts";
-import { type Gate, withDeadline } from "../http/deadline.ts";
+import { type RequireOpen, withDeadline } from "../http/deadline.ts";
 import { type Fetch, straight } from "../http/post.ts";
 import { headOf, readText } from "../http/response.ts";
 import { fail, fieldsOf, isText } from "../lib/check.ts";
@@ -60,7 +60,7 @@ export interface Live {
   /** Has the secrets that no exception may contain. */
   readonly known: Known;
   /** Throws once the deadline has passed: called before anything is sent. */
-  readonly gate: Gate;
+  readonly requireOpen: RequireOpen;
   /** Sends a request, and sends it again only as `create` does. */
   readonly ask: <T>(request: LiveRequest, reading: Reading<T>) => Promise<T>;
 }
@@ -192,11 +192,11 @@ export const runLive = async <T>(
   const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
   const late = () =>
     withoutPlaced(new TimeoutException(`No answer within ${timeout} ms`, known.facts), effect);
-  return withDeadline(timeout, caller, late, async (signal, gate, ends) => {
+  return withDeadline(timeout, caller, late, async (signal, requireOpen, ends) => {
     const send = async <R>(request: LiveRequest, reading: Reading<R>): Promise<R> => {
       const { settings: own, result } = sendingOf(request, reading, settings, known);
       const json = JSON.stringify([request.url, ...texts]);
-      const shared = { known, send: straight, signal, gate, ends };
+      const shared = { known, send: straight, signal, requireOpen, ends };
       await attempts({ settings: own, params: unsent, numbers, json, ...shared }, {});
       return result() ?? fail("service", "answered nothing");
     };
@@ -206,7 +206,7 @@ export const runLive = async <T>(
         if (!otherUrl || !absent.includes(fieldsOf(error).code)) throw error;
         return send({ ...others, url: otherUrl }, reading);
       });
-    return run({ service, settings, known, gate, ask }).catch((error: unknown) => {
+    return run({ service, settings, known, requireOpen, ask }).catch((error: unknown) => {
       throw withoutPlaced(error, effect);
     });
   });

@@ -93,7 +93,7 @@ const followed = async (
   let access = grant(first);
   for (let redirects = 0; ; redirects++) {
     const headers = headersFor(url, access, init.headers, live.settings);
-    live.gate();
+    live.requireOpen();
     const response = await fetch(url.href, { ...init, headers });
     if (!isRedirect(response.status)) return response;
     const from = url;
