@@ -8,7 +8,7 @@ import { type AudioFormat, isFormat } from "./audio/resample.ts";
 import type { Connection, ConnectionEnd } from "./connection.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
 import type { Meter } from "./metrics.ts";
-import type { EndReason, Limits, SessionOptions } from "./options.ts";
+import type { Emit, EndReason, Limits } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import { isRefusal } from "./refusals.ts";
 import { createToolRunner, hangUp } from "./tools.ts";
@@ -22,7 +22,7 @@ interface CallSession {
   /** Samples per second of the stream. */
   readonly sampleRate: number;
   readonly limits: Limits;
-  readonly options: SessionOptions;
+  readonly emit: Emit;
   readonly meter: Meter;
   readonly timers: Timers;
   readonly reporter: Reporter;
@@ -59,9 +59,9 @@ const maxCode = 100;
 export const createCall = (
   line: PlaybackLine,
   connection: Connection,
-  { tools: given, sampleRate, limits, options, meter, timers, reporter, end }: CallSession,
+  { tools: given, sampleRate, limits, emit, meter, timers, reporter, end }: CallSession,
 ): Call => {
-  const { report, thrown, call } = reporter;
+  const { report, thrown } = reporter;
   const stream = { encoding: "pcm", sampleRate } as const;
   /** Whether the agent's audio never stops. */
   const isContinuous = connection.read((codec) => codec.continuous) ?? false;
@@ -84,6 +84,9 @@ export const createCall = (
   let reportsStop = false;
   /** Results that were sent: after one, a call with an earlier id is another call. */
   let results = 0;
+
+  /** When what the callee hears of the agent ends or ended, by the clock. */
+  const speaksUntil = () => Math.min(audibleUntil, playback.until);
 
   const sendResult = (result: ToolResult): void => {
     results++;
@@ -118,8 +121,8 @@ export const createCall = (
     {
       onResult: (result, took, args) => {
         const { name, isError } = result;
-        timers.observe({ type: "tool", name, args, took, isError });
-        meter.toolCalled(tools.has(result.name) ? result.name : "unknown", took, result.isError);
+        emit("onTool", { name, args, ms: meter.ms, took, isError });
+        meter.toolCalled(tools.has(name) ? name : "unknown", took, isError);
         sendResult(result);
         talk?.watchdog.expect();
         sendDue();
@@ -155,10 +158,8 @@ export const createCall = (
     whenPlayed(playback, timers, () => end(reason));
   };
 
-  const passOn = (transcript: Transcript): void => {
-    timers.observe({ type: "transcript", ...transcript });
-    call(options.onTranscript, transcript);
-  };
+  const passOn = (transcript: Transcript): void =>
+    emit("onTranscript", { ...transcript, ms: meter.ms });
 
   /** Passes on the texts of what was cut off. */
   const markCuts = (cuts: readonly Cut[]): void => {
@@ -173,7 +174,7 @@ export const createCall = (
     }
     timers.clear("agent");
     const watchdog = createWatchdog(limits.silenceTimeout, timers, {
-      until: () => Math.min(audibleUntil, playback.until),
+      until: speaksUntil,
       isOpen: () => playback.isOpen,
       isBusy: tools.isBusy,
       probe: () => {
@@ -200,6 +201,7 @@ export const createCall = (
     if (isAudible) {
       hasOutput = true;
       watchdog.output();
+      meter.responded();
       audibleUntil = playback.until;
     } else if (isPlayed && isContinuous) watchdog.alive();
   };
@@ -230,7 +232,7 @@ export const createCall = (
     if (cuts.length === 0) return;
     const truncated = cuts.reduce((sum, { played, duration }) => sum + duration - played, 0);
     meter.interrupted(took, truncated);
-    call(options.onInterrupted, { truncated });
+    emit("onInterrupted", { ms: meter.ms, truncated });
   };
 
   const onSpeechStopped = (): void => {
@@ -332,7 +334,9 @@ export const createCall = (
     },
     input: (audio) => {
       const soundMs = input.push(audio);
-      if (soundMs > 0) talk?.watchdog.sound(soundMs);
+      if (soundMs === 0) return;
+      talk?.watchdog.sound(soundMs);
+      if (speaksUntil() <= timers.now()) meter.heard(soundMs);
     },
     stop: () => {
       tools.stop();

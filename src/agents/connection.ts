@@ -1,6 +1,6 @@
 import type { MediaEvent } from "../flows/media/session.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
-import { type MediaClock, processClock } from "../lib/clock.ts";
+import type { MediaClock } from "../lib/clock.ts";
 import type { Address, Agent, AgentEvent, AgentMessage, Codec, LineFormat } from "./agent.ts";
 import { AgentException, type AgentProblem } from "./exception.ts";
 import { type AgentSocket, connect, type OpenSocket, openSocket, release } from "./open-socket.ts";
@@ -116,12 +116,7 @@ export class Connection {
   readonly #clock: MediaClock;
 
   /** @param given - opens the socket, in the place of the agent's own function or the platform's */
-  constructor(
-    agent: Agent,
-    line: LineFormat,
-    given: OpenSocket | undefined,
-    clock: MediaClock = processClock,
-  ) {
+  constructor(agent: Agent, line: LineFormat, given: OpenSocket | undefined, clock: MediaClock) {
     this.#clock = clock;
     const open = given ?? agent.open ?? openSocket;
     this.#codec = withoutThrowing(() => agent.codec(line));
@@ -130,7 +125,7 @@ export class Connection {
       return;
     }
     const address = async () => {
-      if (open === openSocket) clock.useNetwork();
+      if (open === openSocket) clock.useNetwork?.();
       const found = await agent.address();
       this.#secrets = secretsOf(found);
       return found;
@@ -141,12 +136,12 @@ export class Connection {
       socket.addEventListener("close", this.#onClose);
       socket.addEventListener("error", this.#onClose);
     };
-    connect(address, open, this.#over.signal, attach)
-      .then(
+    clock.hold(
+      connect(address, open, this.#over.signal, attach).then(
         (socket) => this.#onOpen(socket),
         (error) => this.#onFailed(error),
-      )
-      .finally(clock.hold());
+      ),
+    );
   }
 
   get isOver(): boolean {

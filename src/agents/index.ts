@@ -10,6 +10,8 @@
  * @module
  */
 
+export type { MediaClock, SessionObserver } from "../lib/clock.ts";
+export type { Summary } from "../lib/summary.ts";
 export { type DeepgramOptions, deepgram } from "./adapters/deepgram.ts";
 export { type ElevenLabsOptions, elevenlabs } from "./adapters/elevenlabs.ts";
 export { type GptLiveOptions, gptLive } from "./adapters/gpt-live.ts";
@@ -42,6 +44,13 @@ export type { ConnectionEnd } from "./connection.ts";
 export { AgentException, type AgentProblem } from "./exception.ts";
 export type { SessionMetrics, ToolMetrics } from "./metrics.ts";
 export type { AgentSocket, AgentSocketEvent, Opening, OpenSocket } from "./open-socket.ts";
-export type { EndReason, Interruption, SessionEnd, SessionOptions } from "./options.ts";
+export type {
+  CalledTool,
+  CallTranscript,
+  EndReason,
+  Interruption,
+  SessionEnd,
+  SessionOptions,
+} from "./options.ts";
 export { type WarmAgent, type WarmOptions, warmAgent } from "./preconnect.ts";
 export type { AgentSession } from "./session.ts";

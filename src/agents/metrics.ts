@@ -1,4 +1,5 @@
-import { type MediaClock, processClock } from "../lib/clock.ts";
+import type { MediaClock } from "../lib/clock.ts";
+import { type Summary, summaryOf } from "../lib/summary.ts";
 
 /** The figures of a tool. */
 export interface ToolMetrics {
@@ -14,10 +15,18 @@ export interface ToolMetrics {
 export interface SessionMetrics {
   /** From the start of the stream to the agent's first audio; absent if there was none. */
   readonly firstAudio?: number | undefined;
-  /** Interruptions by the callee, and how quickly the agent fell silent. */
+  /**
+   * The responses: from the callee's last audible audio to the agent's next, as this machine gets and sends it. The callee
+   * hears each one later, by the network both ways. What they say while the agent speaks on is no turn.
+   */
+  readonly turns: Summary;
+  /** Interruptions by the callee. */
   readonly interruptions: {
     readonly count: number;
-    /** The longest from the agent's message to the `clear` that was sent. */
+    /**
+     * The longest from the message in which the agent reports speech to the `clear` that was sent: the time of this process.
+     * The callee hears the agent stop later, by the network, and by what the agent takes to notice speech.
+     */
     readonly slowest: number;
     /** Audio that had come from the agent and was not played. */
     readonly truncated: number;
@@ -43,17 +52,24 @@ export interface SessionMetrics {
   readonly tools: Readonly<Record<string, ToolMetrics>>;
 }
 
+/** Less audible audio of the callee than this is no turn, in ms: a click of the line is shorter. */
+const minSpeech = 100;
+
 /** Counts one session. */
 export class Meter {
   readonly #clock: MediaClock;
   #startedAt = 0;
   #firstAudio: number | undefined;
+  readonly #turns: number[] = [];
+  /** Audible audio of the callee since the agent's, in ms, and when it came. */
+  #heard = 0;
+  #heardAt = 0;
   readonly interruptions = { count: 0, slowest: 0, truncated: 0 };
   readonly messages = { sent: 0, late: 0, latest: 0 };
   readonly audio = { input: 0, inputLost: 0, dropped: 0 };
   readonly #tools: Record<string, ToolMetrics> = Object.create(null);
 
-  constructor(clock: MediaClock = processClock) {
+  constructor(clock: MediaClock) {
     this.#clock = clock;
   }
 
@@ -71,6 +87,18 @@ export class Meter {
     this.messages.sent++;
     if (late > 0) this.messages.late++;
     this.messages.latest = Math.max(this.messages.latest, late);
+  }
+
+  /** The callee is audible, and the agent isn't. */
+  heard(ms: number): void {
+    this.#heard += ms;
+    this.#heardAt = this.#clock.now();
+  }
+
+  /** Audible audio of the agent has come. */
+  responded(): void {
+    if (this.#heard >= minSpeech) this.#turns.push(this.#clock.now() - this.#heardAt);
+    this.#heard = 0;
   }
 
   interrupted(took: number, truncated: number): void {
@@ -92,6 +120,7 @@ export class Meter {
     const { interruptions, messages, audio } = this;
     return structuredClone({
       firstAudio: this.#firstAudio,
+      turns: summaryOf(this.#turns),
       interruptions,
       messages,
       audio,

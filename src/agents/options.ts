@@ -52,9 +52,51 @@ export interface SessionEnd {
 
 /** What was cut off when the callee spoke. */
 export interface Interruption {
+  /** Milliseconds from the start of the stream until the line was silent. */
+  readonly ms: number;
   /** Milliseconds that had come from the agent and were not played. */
   readonly truncated: number;
 }
+
+/** A text of a call. */
+export interface CallTranscript extends Transcript {
+  /** Milliseconds from the start of the stream until the text came. */
+  readonly ms: number;
+}
+
+/** A call of a tool that has its result. */
+export interface CalledTool {
+  /** The name that the agent called. */
+  readonly name: string;
+  /** The arguments, as the tool got them, or as the agent sent them where no tool did. */
+  readonly args: unknown;
+  /** Milliseconds from the start of the stream until the result. */
+  readonly ms: number;
+  /** Milliseconds that it took. */
+  readonly took: number;
+  /** Whether it failed. */
+  readonly isError: boolean;
+}
+
+/** What a session reports, by the name of the option that gets it. */
+interface SessionReports {
+  readonly onTranscript: CallTranscript;
+  readonly onTool: CalledTool;
+  readonly onInterrupted: Interruption;
+  readonly onMetrics: SessionMetrics;
+  readonly onEnd: SessionEnd;
+}
+
+/** The functions that get them. */
+export type SessionListeners = {
+  readonly [Name in keyof SessionReports]?: ((report: SessionReports[Name]) => unknown) | undefined;
+};
+
+/** Calls the function that has this name. */
+export type Emit = <Name extends keyof SessionReports>(
+  name: Name,
+  report: SessionReports[Name],
+) => void;
 
 /** The options of `connectAgent`. What the functions throw goes to `onError`; the call continues. */
 export interface SessionOptions extends StreamOptions {
@@ -64,7 +106,9 @@ export interface SessionOptions extends StreamOptions {
    */
   readonly onStart?: ((start: MediaStart, context: Context) => unknown) | undefined;
   /** Called with the texts of what is said, where the agent sends them. */
-  readonly onTranscript?: ((transcript: Transcript) => unknown) | undefined;
+  readonly onTranscript?: ((transcript: CallTranscript) => unknown) | undefined;
+  /** Called when a tool has its result, with its arguments. `hang_up` is none, unless one of yours has its name. */
+  readonly onTool?: ((tool: CalledTool) => unknown) | undefined;
   /** Called when the callee has interrupted the agent, once the line is silent. */
   readonly onInterrupted?: ((interruption: Interruption) => unknown) | undefined;
   /** Called with messages of the service other than audio, as they came. */
@@ -171,6 +215,7 @@ export const checkOptions = <Options>(options: unknown, rules: OptionRules<Optio
 const sessionRules: OptionRules<Omit<SessionOptions, keyof StartChecks>> = {
   onStart: functionRule,
   onTranscript: functionRule,
+  onTool: functionRule,
   onInterrupted: functionRule,
   onMessage: functionRule,
   onMetrics: functionRule,

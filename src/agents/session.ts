@@ -9,7 +9,14 @@ import type { Agent } from "./agent.ts";
 import { type Call, createCall } from "./call.ts";
 import { Connection } from "./connection.ts";
 import { Meter, type SessionMetrics } from "./metrics.ts";
-import { type EndReason, limitsOf, type SessionEnd, type SessionOptions } from "./options.ts";
+import {
+  type Emit,
+  type EndReason,
+  limitsOf,
+  type SessionEnd,
+  type SessionListeners,
+  type SessionOptions,
+} from "./options.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
 
 /** A session of a callee with an agent. */
@@ -41,6 +48,12 @@ export const createSession = (
   const reporter = reporterOf(options.onError);
   const { report, call } = reporter;
   const clock = socket.simulation ?? options.simulation ?? processClock;
+  const listeners: SessionListeners = options;
+  const observer: SessionListeners = clock.observer ?? {};
+  const emit: Emit = (name, value) => {
+    call(observer[name], value);
+    call(listeners[name], value);
+  };
   const meter = new Meter(clock);
   const timers = createTimers(clock);
   let isOver = false;
@@ -60,9 +73,8 @@ export const createSession = (
     taken?.close();
     withoutThrowing(() => media.close(normalEnds.includes(reason) ? 1000 : 1011, reason));
     const metrics = meter.metrics;
-    call(options.onMetrics, metrics);
-    call(options.onEnd, { reason, metrics });
-    clock.observe({ type: "end", reason });
+    emit("onMetrics", metrics);
+    emit("onEnd", { reason, metrics });
     resolveEnded({ reason, metrics });
   };
 
@@ -80,7 +92,7 @@ export const createSession = (
       tools,
       sampleRate,
       limits,
-      options,
+      emit,
       meter,
       timers,
       reporter,

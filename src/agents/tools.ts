@@ -1,6 +1,6 @@
 import { withDeadline } from "../http/deadline.ts";
 import { fail, isRecord, isText, textRule, withoutThrowing } from "../lib/check.ts";
-import { type MediaClock, processClock } from "../lib/clock.ts";
+import type { MediaClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { Tool, ToolCall, ToolResult, Tools } from "./agent.ts";
 import { functionRule, type OptionRules, shownName } from "./options.ts";
@@ -163,7 +163,7 @@ export const createToolRunner = (
   tools: Tools,
   timeout: number,
   { onResult, onError }: ToolListener,
-  clock: MediaClock = processClock,
+  { now, hold }: Pick<MediaClock, "now" | "hold">,
 ): ToolRunner => {
   /** The agent's id of each running call, which need not be unique. */
   const running = new Map<AbortController, string>();
@@ -186,12 +186,10 @@ export const createToolRunner = (
         return;
       }
       const controller = new AbortController();
-      const startedAt = clock.now();
-      const release = clock.hold();
+      const startedAt = now();
       running.set(controller, call.id);
-      const outcome = await runTool(call, tools, timeout, controller.signal);
-      if (running.delete(controller)) finish(call, clock.now() - startedAt, outcome);
-      release();
+      const outcome = await hold(runTool(call, tools, timeout, controller.signal));
+      if (running.delete(controller)) finish(call, now() - startedAt, outcome);
     },
     cancel: (id) => {
       for (const [controller, each] of running) if (each === id) abort(controller);

@@ -18,7 +18,7 @@ import { wavSeconds } from "./recording/wav.ts";
 import { scenarioOf } from "./scenarios.ts";
 
 /** Some of the callee's audio on its way to a media socket. */
-export interface LineAudio {
+interface LineAudio {
   readonly samples: Int16Array;
   /** The first sample, since the answer. */
   readonly first: number;

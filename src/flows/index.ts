@@ -15,6 +15,7 @@
 export type { AnsweredBy } from "../callbacks/event.ts";
 export type { Context, Secret } from "../callbacks/signed-url.ts";
 export type { Checks, OnError, Verification } from "../callbacks/verify.ts";
+export type { MediaClock, SessionObserver } from "../lib/clock.ts";
 export {
   Action,
   type AnyAction,

@@ -1,20 +1,21 @@
-/** What a session does, for the figures of a simulated call. */
-export type SessionObservation =
-  | {
-      readonly type: "transcript";
-      readonly who: "agent" | "callee";
-      readonly text: string;
-      readonly final: boolean;
-    }
-  | {
-      readonly type: "tool";
-      readonly name: string;
-      readonly args: unknown;
-      /** Milliseconds that it took. */
-      readonly took: number;
-      readonly isError: boolean;
-    }
-  | { readonly type: "end"; readonly reason: string };
+/** What a simulated call is told of the session on its socket, beside the application. */
+export interface SessionObserver {
+  /** A text of what is said. */
+  readonly onTranscript: (transcript: {
+    readonly who: "agent" | "callee";
+    readonly text: string;
+    readonly final: boolean;
+  }) => void;
+  /** A tool has its result. */
+  readonly onTool: (tool: {
+    readonly name: string;
+    readonly args: unknown;
+    readonly took: number;
+    readonly isError: boolean;
+  }) => void;
+  /** The session has ended. */
+  readonly onEnd: (end: { readonly reason: string }) => void;
+}
 
 /** The time of a media socket: that of the process, or of a simulated call. */
 export interface MediaClock {
@@ -22,15 +23,13 @@ export interface MediaClock {
   readonly now: () => number;
   /** Calls a function after some milliseconds; returns what cancels that. */
   readonly after: (milliseconds: number, work: () => void) => () => void;
-  /** Stops simulated time until the returned function is called; the time of the process passes all the same. */
-  readonly hold: () => () => void;
-  /** Called with what a session on the socket does. */
-  readonly observe: (observation: SessionObservation) => void;
+  /** Returns the promise that it is given. Simulated time stands still until that is settled. */
+  readonly hold: <T>(work: Promise<T>) => Promise<T>;
   /** Called before a session opens a socket of the platform. It throws where time is simulated. */
-  readonly useNetwork: () => void;
+  readonly useNetwork?: (() => void) | undefined;
+  /** Called as the functions of `connectAgent`'s options are. */
+  readonly observer?: SessionObserver | undefined;
 }
-
-const nothing = (): void => {};
 
 /** The time of the process. */
 export const processClock: MediaClock = {
@@ -39,7 +38,5 @@ export const processClock: MediaClock = {
     const timer = setTimeout(work, milliseconds);
     return () => clearTimeout(timer);
   },
-  hold: () => nothing,
-  observe: nothing,
-  useNetwork: nothing,
+  hold: (work) => work,
 };

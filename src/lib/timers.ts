@@ -1,4 +1,4 @@
-import { type MediaClock, processClock } from "./clock.ts";
+import type { MediaClock } from "./clock.ts";
 
 /** Timers by name, which all stop together, and their clock. */
 export interface Timers extends MediaClock {
@@ -9,7 +9,7 @@ export interface Timers extends MediaClock {
   readonly stop: () => void;
 }
 
-export const createTimers = (clock: MediaClock = processClock): Timers => {
+export const createTimers = (clock: MediaClock): Timers => {
   const cancels = new Map<string, () => void>();
   let isStopped = false;
   const clear = (name: string) => {

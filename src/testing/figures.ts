@@ -1,5 +1,6 @@
 import type { CallAudio } from "../emulator/recording/recording.ts";
-import type { DeadAir, Summary, Turn } from "./turns.ts";
+import type { Summary } from "../lib/summary.ts";
+import type { DeadAir, Turn } from "./turns.ts";
 
 /** A tool call of a simulated call. */
 export interface SimulatedTool {

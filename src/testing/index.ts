@@ -9,6 +9,8 @@
 
 export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "../emulator/callee.ts";
 export type { CallAudio } from "../emulator/recording/recording.ts";
+export type { MediaClock, SessionObserver } from "../lib/clock.ts";
+export type { Summary } from "../lib/summary.ts";
 export type { CallFigures, SimulatedText, SimulatedTool, Trust } from "./figures.ts";
 export { wav } from "./files.ts";
 export type { LineFaults } from "./line.ts";
@@ -26,4 +28,4 @@ export {
   type SimulateOptions,
   simulateCall,
 } from "./simulate-call.ts";
-export type { DeadAir, Detector, Expectation, Segment, Summary, Turn, Utterance } from "./turns.ts";
+export type { DeadAir, Detector, Expectation, Segment, Turn, Utterance } from "./turns.ts";

@@ -1,7 +1,8 @@
 import type { CallAudio } from "../emulator/recording/recording.ts";
 import { base64, utf8 } from "../lib/encoding.ts";
+import type { Summary } from "../lib/summary.ts";
 import type { Report } from "./report.ts";
-import type { Summary, Turn } from "./turns.ts";
+import type { Turn } from "./turns.ts";
 
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",

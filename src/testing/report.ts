@@ -2,9 +2,9 @@ import type { CalleeAct } from "../emulator/callee.ts";
 import { version } from "../http/post.ts";
 import { fail, isRecord } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
-import type { CallFigures, SimulatedText, SimulatedTool, Trust } from "./figures.ts";
+import type { CallFigures } from "./figures.ts";
 import type { LineFaults } from "./line.ts";
-import type { DeadAir, Summary, Turn } from "./turns.ts";
+import type { Turn } from "./turns.ts";
 
 /** What a call was simulated with, by which two reports can be compared. */
 export interface Inputs {
@@ -12,28 +12,20 @@ export interface Inputs {
   readonly service: string | undefined;
   readonly line: LineFaults;
   readonly time: "virtual" | "real";
+  /** The name of the detector: another finds other ends of the same speech. */
+  readonly detector: string;
   /** What the caller did. */
   readonly acts: readonly CalleeAct[];
 }
 
 /** A report of a simulated call, as `report.json` has it. All times are in milliseconds. */
-export interface Report {
+export interface Report extends Omit<CallFigures, "audio"> {
   /** The version of this form. */
   readonly version: 1;
   /** The version of this package. */
   readonly outdial: string;
   /** A hash of the caller's script and voices, and of the line's faults and seed. */
   readonly inputs: string;
-  readonly turns: readonly Turn[];
-  readonly firstAudio: Summary;
-  readonly response: Summary;
-  readonly stop: Summary;
-  readonly overlap: number;
-  readonly deadAir: DeadAir;
-  readonly tools: readonly SimulatedTool[];
-  readonly transcript: readonly SimulatedText[];
-  readonly end: CallFigures["end"];
-  readonly trust: Trust;
 }
 
 const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
@@ -52,7 +44,7 @@ const shortened = async (act: CalleeAct): Promise<unknown> => {
 };
 
 /** The hash of what a call was simulated with. */
-export const hashOf = async ({ acts, ...rest }: Inputs): Promise<string> =>
+const hashOf = async ({ acts, ...rest }: Inputs): Promise<string> =>
   digestOf(utf8(JSON.stringify([rest, await Promise.all(acts.map(shortened))])));
 
 /** What a report leaves out. */
@@ -120,8 +112,9 @@ export interface ComparisonRules {
 export interface Difference {
   /** Its name, such as `response.p50` or `turns.missed`. */
   readonly figure: string;
-  /** Absent where there is none. */
+  /** That of this call; absent where there is none. */
   readonly now: number | undefined;
+  /** That of the baseline. */
   readonly baseline: number | undefined;
 }
 
@@ -192,7 +185,7 @@ export const compareReports = (
   if (now.version !== 1 || baseline.version !== 1)
     fail("baseline", "must be a report of version 1");
   if (now.inputs !== baseline.inputs)
-    fail("baseline", "must be of a call with the same script, voices, line and seed");
+    fail("baseline", "must be of a call with the same script, voices, line, seed and detector");
   if (now.trust.detector !== baseline.trust.detector)
     fail("baseline", "must be measured by the same detector");
   if (!now.trust.ok || !baseline.trust.ok)

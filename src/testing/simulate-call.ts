@@ -10,9 +10,10 @@ import { flowHandler } from "../flows/handler.ts";
 import type { MediaSocket } from "../flows/media/session.ts";
 import { straight } from "../http/post.ts";
 import { check, fail, isFunction, isRecord, presence } from "../lib/check.ts";
-import { type MediaClock, processClock, type SessionObservation } from "../lib/clock.ts";
+import { type MediaClock, processClock, type SessionObserver } from "../lib/clock.ts";
+import { summaryOf } from "../lib/summary.ts";
 import type { Service } from "../service.ts";
-import type { CallFigures } from "./figures.ts";
+import type { CallFigures, SimulatedText, SimulatedTool } from "./figures.ts";
 import { writeFiles } from "./files.ts";
 import { impairmentOf, type LineFaults, lineSockets } from "./line.ts";
 import { type Report, type ReportOptions, reportOf } from "./report.ts";
@@ -23,7 +24,6 @@ import {
   deadAirOf,
   energyDetector,
   overlapOf,
-  summaryOf,
   turnsOf,
   type Utterance,
 } from "./turns.ts";
@@ -196,10 +196,11 @@ const utterancesOf = (said: readonly Said[], audio: CallAudio): readonly Utteran
     return first && last ? [{ from: from + first.from, to: from + last.to, expect }] : [];
   });
 
-/** What a session did, and when. */
+/** What a session did, in milliseconds since the answer. */
 interface Observed {
-  readonly ms: number;
-  readonly observation: SessionObservation;
+  readonly tools: SimulatedTool[];
+  readonly transcript: SimulatedText[];
+  reason: string | undefined;
 }
 
 /** The time of the call, and what drives it. */
@@ -211,11 +212,11 @@ interface Time {
 
 const timeOf = (
   kind: "virtual" | "real",
-  observe: MediaClock["observe"],
+  observer: SessionObserver,
   useNetwork: () => never,
 ): Time => {
   if (kind === "real") {
-    const simulation = { ...processClock, observe, useNetwork: () => {} };
+    const simulation = { ...processClock, observer };
     return {
       simulation,
       clock: undefined,
@@ -226,7 +227,7 @@ const timeOf = (
   }
   const time = new SimulatedTime();
   return {
-    simulation: { ...time.media, observe, useNetwork },
+    simulation: { ...time.media, observer, useNetwork },
     clock: time.clock,
     runUntil: (over) => time.runUntil(over),
   };
@@ -258,7 +259,7 @@ interface Ended {
   readonly record: CallRecord;
   readonly audio: CallAudio;
   readonly noted: Noted;
-  readonly observed: readonly Observed[];
+  readonly observed: Observed;
   readonly lateness: number;
 }
 
@@ -270,9 +271,6 @@ const figuresOf = (
   const agent = detector.detect(audio.samples("application"), audio.sample_rate);
   const utterances = utterancesOf(noted.said, audio);
   const turns = turnsOf(utterances, agent, end);
-  const of = <T>(select: (observed: Observed) => readonly T[]): readonly T[] =>
-    observed.flatMap(select);
-  const session = observed.find(({ observation }) => observation.type === "end")?.observation;
   const figures = {
     turns,
     firstAudio: summaryOf(agent.slice(0, 1).map(({ from }) => from)),
@@ -280,27 +278,19 @@ const figuresOf = (
     stop: summaryOf(turns.flatMap(({ stop }) => stop ?? [])),
     overlap: overlapOf(utterances, agent),
     deadAir: deadAirOf([...utterances, ...agent], end),
-    tools: of(({ ms, observation }) => {
-      if (observation.type !== "tool") return [];
-      const { type: _, ...tool } = observation;
-      return [{ ...tool, ms }];
-    }),
-    transcript: of(({ ms, observation }) => {
-      if (observation.type !== "transcript") return [];
-      const { type: _, ...text } = observation;
-      return [{ ...text, ms }];
-    }),
+    tools: observed.tools,
+    transcript: observed.transcript,
     end: {
       ms: end,
       reason: record.reason,
-      session: session?.type === "end" ? session.reason : undefined,
+      session: observed.reason,
     },
     trust: { clock: time, lateness, detector: detector.name, ok: lateness <= 5 },
     audio,
   };
   // Of a list all acts, also those that were not reached.
   const acts = typeof caller === "function" ? noted.acts : caller;
-  const inputs = { service: service?.name, line, time, acts };
+  const inputs = { service: service?.name, line, time, detector: detector.name, acts };
   const toReport = (options: ReportOptions = {}) => reportOf(figures, inputs, options);
   return {
     ...figures,
@@ -365,15 +355,21 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
     maxDuration = 600_000,
   } = settings;
   const noted: Noted = { acts: [], said: [] };
-  const observed: Observed[] = [];
+  const observed: Observed = { tools: [], transcript: [], reason: undefined };
+  /** Since the answer, on the axis of the audio. */
+  const ms = () => (id === undefined ? 0 : (emulator.audio(id)?.ms ?? 0));
   let usesNetwork = false;
   let thrown: { readonly error: unknown } | undefined;
   let emulator: Emulator;
   let id: string | undefined;
   const time = timeOf(
     kind,
-    (observation) => {
-      observed.push({ ms: id === undefined ? 0 : (emulator.audio(id)?.ms ?? 0), observation });
+    {
+      onTranscript: (text) => void observed.transcript.push({ ...text, ms: ms() }),
+      onTool: (tool) => void observed.tools.push({ ...tool, ms: ms() }),
+      onEnd: ({ reason }) => {
+        observed.reason = reason;
+      },
     },
     () => {
       usesNetwork = true;

@@ -38,7 +38,11 @@ export class SimulatedTime {
   readonly media: Pick<MediaClock, "now" | "after" | "hold"> = {
     now: () => this.#now,
     after: (milliseconds, work) => this.#plan(milliseconds, work),
-    hold: () => this.hold(),
+    hold: (work) => {
+      const release = this.hold();
+      work.then(release, release);
+      return work;
+    },
   };
 
   /** The same, as the emulator takes it. */

@@ -59,6 +59,7 @@ export type Expectation = "respond" | "stop" | "ignore";
 
 /** What the caller said: its clean samples say when, before any fault of the line. */
 export interface Utterance extends Segment {
+  /** What the agent should do. */
   readonly expect: Expectation;
 }
 
@@ -128,46 +129,8 @@ export const turnsOf = (
 ): readonly Turn[] =>
   utterances.map((utterance, at) => turnOf(utterance, utterances[at + 1]?.from ?? end, agent));
 
-/** A figure over several values, in milliseconds; every field but `n` is absent where there is too little. */
-export interface Summary {
-  /** How many values there are. */
-  readonly n: number;
-  /** The smallest. */
-  readonly min?: number | undefined;
-  /** The median. */
-  readonly p50?: number | undefined;
-  /** From 20 values on. */
-  readonly p95?: number | undefined;
-  /** From 100 values on. */
-  readonly p99?: number | undefined;
-  /** The greatest. */
-  readonly max?: number | undefined;
-}
-
-/** A percentile by linear interpolation. */
-const percentile = (sorted: readonly number[], part: number): number => {
-  const place = (sorted.length - 1) * part;
-  const low = sorted[Math.floor(place)] ?? 0;
-  const high = sorted[Math.ceil(place)] ?? low;
-  return low + (high - low) * (place - Math.floor(place));
-};
-
-export const summaryOf = (values: readonly number[]): Summary => {
-  const sorted = [...values].sort((one, other) => one - other);
-  const n = sorted.length;
-  if (n === 0) return { n };
-  return {
-    n,
-    min: percentile(sorted, 0),
-    p50: percentile(sorted, 0.5),
-    ...(n >= 20 && { p95: percentile(sorted, 0.95) }),
-    ...(n >= 100 && { p99: percentile(sorted, 0.99) }),
-    max: percentile(sorted, 1),
-  };
-};
-
 /** Milliseconds that two lists of segments have in common. */
-export const common = (some: readonly Segment[], others: readonly Segment[]): number =>
+const common = (some: readonly Segment[], others: readonly Segment[]): number =>
   some.reduce(
     (sum, one) =>
       others.reduce(

@@ -66,16 +66,15 @@ const createReceiver = (
       if (stage !== "waiting") throw new FrameException("The stream has started already");
       if (!verify) return begin(input.start, {});
       stage = "verifying";
-      const release = hold();
-      verify(input.token)
-        .then(
+      hold(
+        verify(input.token).then(
           (context) => begin(input.start, context),
           (error) => {
             held = [];
             onUnverified(error);
           },
-        )
-        .finally(release);
+        ),
+      );
     } else if (!verify || stage === "started" || input.type === "stop") {
       onInput(input);
     } else if (held.length < maxHeld && heldLength + lengthOf(data) <= maxHeldLength) {

@@ -1,4 +1,4 @@
-import { type MediaClock, processClock } from "../../lib/clock.ts";
+import type { MediaClock } from "../../lib/clock.ts";
 import type { Acknowledged } from "./playback.ts";
 
 /** A message whose mark has not come back: when it plays, by the clock of the playback. */
@@ -34,7 +34,7 @@ export class Marks implements Acknowledged {
   onPlayed: (() => void) | undefined;
 
   /** @param send - sends a mark */
-  constructor(send: (id: string) => void, clock: MediaClock = processClock) {
+  constructor(send: (id: string) => void, clock: MediaClock) {
     this.#send = send;
     this.#clock = clock;
   }

@@ -10,6 +10,8 @@ import {
   type AgentSocket,
   type AgentSocketEvent,
   type AudioFormat,
+  type CalledTool,
+  type CallTranscript,
   type Codec,
   type ConnectionEnd,
   type Cut,
@@ -84,12 +86,20 @@ export const wish: ToolCall = { id: "1", name: "look", arguments: "{}" };
 
 const open: OpenSocket = ({ url, protocols }: Opening): AgentSocket =>
   new WebSocket(url, [...(protocols ?? [])]);
-const onTranscript = ({ who, text, final }: Transcript): string => `${who} ${text} ${final}`;
-const onInterrupted = ({ truncated }: Interruption): number => truncated;
+const shown = ({ who, text, final }: Transcript): string => `${who} ${text} ${final}`;
+const onTranscript = (text: CallTranscript): string => `${text.ms} ${shown(text)}`;
+const onTool = ({ name, args, ms, took, isError }: CalledTool): readonly unknown[] => [
+  name,
+  args,
+  ms - took,
+  isError,
+];
+const onInterrupted = ({ ms, truncated }: Interruption): number => ms + truncated;
 const onMetrics = ({ tools: used }: SessionMetrics): readonly ToolMetrics[] => Object.values(used);
 const onEnd = ({ reason }: SessionEnd): EndReason => reason;
 const options: SessionOptions = {
   onTranscript,
+  onTool,
   onInterrupted,
   onMetrics,
   onEnd,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
 import { Connection } from "../../../src/agents/connection.ts";
 import type { AgentSocket } from "../../../src/agents/open-socket.ts";
+import { processClock } from "../../../src/lib/clock.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -47,7 +48,7 @@ const agent: Agent = {
 
 const linked = async () => {
   const mind = new Mind();
-  const link = new Connection(agent, { sampleRate: 8000 }, () => mind);
+  const link = new Connection(agent, { sampleRate: 8000 }, () => mind, processClock);
   const told = { onEvent: vi.fn(), onMessage: vi.fn(), onError: vi.fn(), onEnd: vi.fn() };
   link.listen(told);
   await vi.advanceTimersByTimeAsync(0);
@@ -103,7 +104,7 @@ test("a link that is let go while its socket opens lets go of the socket, at wha
   for (let turns = 0; turns < 20; turns++) {
     const mind = new Mind();
     const open = vi.fn(() => mind);
-    const link = new Connection(agent, { sampleRate: 8000 }, open);
+    const link = new Connection(agent, { sampleRate: 8000 }, open, processClock);
     for (let turn = 0; turn < turns; turn++) await undefined;
     link.close();
     await vi.advanceTimersByTimeAsync(0);

@@ -3,6 +3,7 @@ import type { Agent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { Meter } from "../../../src/agents/metrics.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { processClock } from "../../../src/lib/clock.ts";
 import { plain, talking } from "./talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -72,7 +73,7 @@ test("a warm agent is taken by the first call, and another connects for itself",
 });
 
 test("a message is late when the line had fallen silent before it", () => {
-  const meter = new Meter();
+  const meter = new Meter(processClock);
   for (const late of [0, 40, 15]) meter.sent(late);
   expect(meter.metrics.messages).toEqual({ sent: 3, late: 2, latest: 40 });
 });

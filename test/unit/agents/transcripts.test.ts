@@ -74,6 +74,7 @@ test("a text that came whole before its answer was interrupted is marked then, w
     replaces: true,
     played: 400,
     duration: 1_000,
+    ms: 400,
   });
   expect(rebuilt(transcripts)).toEqual({ "item of A": "0123" });
 });
@@ -183,6 +184,7 @@ test("elevenlabs: a correction replaces the text that it corrects, also if anoth
     replaces: true,
     played: 300,
     duration: 1_000,
+    ms: 300,
   });
   const valid = new Map(transcripts.map(({ item, text }) => [item, text]));
   expect([...valid.values()]).toEqual(["Hello,", "Yes?"]);

@@ -121,7 +121,7 @@ describe("compareReports", () => {
     ]);
   });
 
-  test("refuses calls with another script, voice, line or seed, by name", async () => {
+  test("refuses calls with another script, voice, line, seed or detector, by name", async () => {
     const baseline = await reportOf(0);
     const other = await (await talkWith(wellBehaved(), { line: { seed: 2 } })).toReport();
     const voices = await Promise.all(
@@ -134,6 +134,9 @@ describe("compareReports", () => {
       ),
     );
     expect(() => compareReports(other, baseline)).toThrow(/must be of a call with the same script/);
+    const detector = { name: "another", detect: () => [] };
+    const detected = await (await talkWith(wellBehaved(), { detector })).toReport();
+    expect(() => compareReports(detected, baseline)).toThrow(/must be of a call with the same/);
     expect(new Set(voices.map(({ inputs }) => inputs)).size).toBe(2);
   });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { summaryOf } from "../../../src/lib/summary.ts";
 import {
   deadAirOf,
   energyDetector,
   overlapOf,
   type Segment,
-  summaryOf,
   turnsOf,
   type Utterance,
 } from "../../../src/testing/turns.ts";

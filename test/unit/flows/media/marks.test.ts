@@ -2,6 +2,7 @@ import { assert, integer, property, record } from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Marks } from "../../../../src/flows/media/marks.ts";
 import { Playback } from "../../../../src/flows/media/playback.ts";
+import { processClock } from "../../../../src/lib/clock.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -13,7 +14,10 @@ const speech = (ms: number) => new Uint8Array(ms * 16).fill(77);
 const playing = (onProbe: (id: string) => void = () => {}) => {
   const asked: string[] = [];
   const sent: string[] = [];
-  const marks = new Marks((id) => (id.startsWith("probe") ? onProbe(id) : asked.push(id)));
+  const marks = new Marks(
+    (id) => (id.startsWith("probe") ? onProbe(id) : asked.push(id)),
+    processClock,
+  );
   const line = {
     sendAudio: ({ length }: Uint8Array) => {
       sent.push(`audio ${length / 16}`);

@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
+import { connectAgent } from "../../../src/agents/connect.ts";
+import type {
+  CalledTool,
+  CallTranscript,
+  Interruption,
+  SessionOptions,
+} from "../../../src/agents/options.ts";
+import type { CalleeAct } from "../../../src/emulator/callee.ts";
+import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
+import { simulateCall } from "../../../src/testing/simulate-call.ts";
+import { voice, withEvents } from "./agents.ts";
+
+const speaks = (count: number): readonly CalleeAct[] => [
+  ...Array.from({ length: count }, (_, at) => [
+    { type: "until-quiet" } as const,
+    { type: "say", voice: voice(500 + 40 * at) } as const,
+  ]).flat(),
+  { type: "until-quiet" },
+  { type: "hangup" },
+];
+
+/** A call, and the figures of its session. */
+const talk = async (
+  agent: Agent,
+  caller: readonly CalleeAct[],
+  latency = 0,
+  options: SessionOptions = {},
+) => {
+  const sessions: ReturnType<typeof connectAgent>[] = [];
+  const call = await simulateCall({
+    app: (socket) => {
+      sessions.push(connectAgent(socket, agent, options));
+    },
+    caller,
+    line: { latency },
+  });
+  const [session] = sessions;
+  if (!session) throw new Error("no session");
+  return { call, metrics: session.metrics };
+};
+
+const greetAndAnswer = (count: number) => Array.from({ length: count + 1 }, () => ({ ms: 700 }));
+
+test.each([0, 120])(
+  "the turns of a session are the responses at the caller's ear, without the line's latency of %i ms each way",
+  async (latency) => {
+    const { call, metrics } = await talk(scriptedAgent(greetAndAnswer(3)), speaks(3), latency);
+    expect(metrics.turns.n).toBe(3);
+    for (const figure of ["min", "p50", "max"] as const) {
+      const atTheEar = (call.response[figure] ?? Number.NaN) - 2 * latency;
+      expect(Math.abs((metrics.turns[figure] ?? Number.NaN) - atTheEar)).toBeLessThanOrEqual(20);
+    }
+    expect(metrics.turns).not.toHaveProperty("p95");
+  },
+);
+
+test("from 20 turns there is a p95", async () => {
+  const { metrics } = await talk(scriptedAgent(greetAndAnswer(20)), speaks(20));
+  expect(metrics.turns.n).toBe(20);
+  expect(metrics.turns.p95).toBeGreaterThan(400);
+});
+
+test("what the callee says while the agent speaks on is no turn, and neither is a click", async () => {
+  const deaf = withEvents(scriptedAgent([{ ms: 3_000 }, { ms: 500 }]), (events) =>
+    events.filter(({ type }) => type !== "interrupted"),
+  );
+  const { metrics } = await talk(deaf, [
+    { type: "until-speech", ms: 500 },
+    { type: "say", voice: voice(300) },
+    { type: "until-quiet" },
+    { type: "say", voice: voice(60) },
+    { type: "until-quiet" },
+    { type: "hangup" },
+  ]);
+  expect(metrics.turns).toEqual({ n: 0 });
+});
+
+test("an interrupted agent's response counts from the end of the interruption", async () => {
+  const { call, metrics } = await talk(scriptedAgent([{ ms: 3_000 }, { ms: 500 }]), [
+    { type: "until-speech", ms: 500 },
+    { type: "say", voice: voice(900), expect: "stop" },
+    { type: "until-quiet" },
+    { type: "hangup" },
+  ]);
+  expect(metrics.turns.n).toBe(1);
+  expect(
+    Math.abs((metrics.turns.max ?? Number.NaN) - (call.response.max ?? 0)),
+  ).toBeLessThanOrEqual(20);
+});
+
+test("texts, tools and interruptions have the milliseconds of the call", async () => {
+  const tools: CalledTool[] = [];
+  const texts: CallTranscript[] = [];
+  const interruptions: Interruption[] = [];
+  const scripted = scriptedAgent([
+    { ms: 3_000 },
+    { tool: "book", args: { people: 4 } },
+    { ms: 500 },
+  ]);
+  const withTexts = withEvents(scripted, (events) =>
+    events.flatMap((event): readonly AgentEvent[] =>
+      event.type === "response_started"
+        ? [event, { type: "transcript", who: "agent", text: "Hello.", final: true }]
+        : [event],
+    ),
+  );
+  const agent = { ...withTexts, tools: { book: { description: "Books.", run: () => "Booked." } } };
+  const { call } = await talk(
+    agent,
+    [
+      { type: "until-speech", ms: 1_000 },
+      { type: "say", voice: voice(600), expect: "stop" },
+      { type: "until-quiet" },
+      { type: "hangup" },
+    ],
+    0,
+    {
+      onTool: (tool) => tools.push(tool),
+      onTranscript: (text) => texts.push(text),
+      onInterrupted: (interruption) => interruptions.push(interruption),
+    },
+  );
+  const [turn] = call.turns;
+  const end = turn?.to ?? Number.NaN;
+  expect(tools).toEqual([
+    { name: "book", args: { people: 4 }, ms: expect.any(Number), took: 0, isError: false },
+  ]);
+  // 500 ms of patience, and a frame.
+  expect(Math.abs((tools[0]?.ms ?? Number.NaN) - end - 500)).toBeLessThanOrEqual(40);
+  expect(texts.map(({ text }) => text)).toEqual(["Hello.", "Hello."]);
+  expect(Math.abs((texts[1]?.ms ?? Number.NaN) - end - 500)).toBeLessThanOrEqual(40);
+  expect(
+    Math.abs((interruptions[0]?.ms ?? Number.NaN) - (turn?.from ?? Number.NaN)),
+  ).toBeLessThanOrEqual(40);
+  expect(call.tools[0]).toMatchObject({ name: "book", args: { people: 4 } });
+});
