@@ -65,7 +65,7 @@ const promptRule = (prompt: unknown): string | undefined => {
   if (isText(prompt)) {
     // Only Vonage would read it as SSML.
     if (/^\s*<speak/i.test(prompt)) return "must not begin with <speak";
-    return notXml.test(prompt) ? "must be of characters that XML has" : textRule(prompt);
+    return notXml.test(prompt) ? "must be without control characters" : textRule(prompt);
   }
   const [[name, value] = [], ...others] = Object.entries(fieldsOf(prompt));
   if (others.length || (name !== "media_url" && name !== "pause_ms"))

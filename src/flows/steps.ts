@@ -117,7 +117,7 @@ const run = async (at: string, given: StepInput, turn: Turn): Promise<AnyAction>
   };
   const url = await signOwnUrl(input, name, "", (bound, secret) => seal(following, secret, bound));
   if (url.length > maxUrl) {
-    fail(name, `needs a URL of ${url.length} characters: at most ${maxUrl} are possible`);
+    fail(name, `needs a URL of ${url.length} characters, above ${maxUrl}`);
   }
   return { ...action, flow_url: url };
 };
