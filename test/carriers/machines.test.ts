@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { callbackHandler } from "../../src/callbacks/handler.ts";
 import { signUrl } from "../../src/callbacks/signed-url.ts";
-import { createEmulator, type Emulator, type EmulatorOptions } from "../../src/emulator/index.ts";
+import { redirect } from "../../src/calls/index.ts";
+import { createEmulator, type EmulatorOptions } from "../../src/emulator/index.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import { machineUrl } from "../../src/flows/machine-url.ts";
 import { pause } from "../../src/flows/prompts.ts";
@@ -11,7 +12,6 @@ import type { Service } from "../../src/service.ts";
 import { telnyx } from "../../src/telnyx/index.ts";
 import { twilio } from "../../src/twilio/index.ts";
 import { vonage } from "../../src/vonage/index.ts";
-import { tokenMaker } from "../../src/vonage/jwt.ts";
 import { carriers } from "./carriers.ts";
 import { secret, spokenIn } from "./conversations.ts";
 
@@ -24,22 +24,6 @@ const accounts: Readonly<Record<string, (machineDetection: Detection) => Service
     telnyx({ applicationId: String(carriers[1]?.service.account), machineDetection }),
   vonage: (machineDetection) =>
     vonage({ applicationId: String(carriers[2]?.service.account), machineDetection }),
-};
-
-/** Sends a live call of Vonage's to another URL, as its own API does. */
-const transfer = async (emulator: Emulator, application: string, id: string, url: string) => {
-  const token = await tokenMaker(application)(emulator.apiKey);
-  const payload = { uuid: id, from: "12025550199", to: "12025550106" };
-  const notify = { action: "notify", payload, eventUrl: [url], eventMethod: "POST" };
-  const response = await emulator.fetch(`https://emulator.test/v1/calls/${id}`, {
-    method: "PUT",
-    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-    body: JSON.stringify({
-      action: "transfer",
-      destination: { type: "ncco", ncco: [notify] },
-    }),
-  });
-  expect(response.status).toBe(204);
 };
 
 /** A reminder that a machine answers, to the end, and what the functions of its flow got. */
@@ -69,11 +53,12 @@ const remind = async (name: string, detection: Detection, options: EmulatorOptio
     ...{ service, secret, onError },
     onEvent: async ({ event, context }) => {
       if (!event.known || event.type !== "call.machine_detected") return;
-      const { answered_by = "unknown", beep } = event.data;
+      const { from = "", to = "", answered_by = "unknown", beep } = event.data;
       told.push([answered_by, beep]);
       if (!beep || name !== "vonage") return;
       const url = await machineUrl("https://app.test/flow", { secret, context, answered_by });
-      await transfer(emulator, String(service.account), event.call_id, url);
+      const machine = { id: event.call_id, from_number: from, to_number: to };
+      await redirect(machine, url, { ...account(), service });
     },
   });
   const emulator = createEmulator({
@@ -83,9 +68,12 @@ const remind = async (name: string, detection: Detection, options: EmulatorOptio
     fetch: (request) => (new URL(request.url).pathname === "/flow" ? flow : status)(request),
     ...options,
   });
-  const client = new Client(() => carrier.keyOf(emulator), {
-    ...{ service, baseUrl: "https://emulator.test", fetch: emulator.fetch },
+  const account = () => ({
+    ...{ baseUrl: "https://emulator.test", fetch: emulator.fetch },
+    apiKey: carrier.keyOf(emulator),
   });
+  const { apiKey, ...rest } = account();
+  const client = new Client(apiKey, { ...rest, service });
   const context = { name: "the clinic" };
   const { id } = await client.calls.create({
     from_number: "+12025550199",

@@ -78,8 +78,9 @@ describe.each(services)("$name: a state", (talking) => {
       const other = url[at] === "1" ? "2" : "1";
       expect(await send(second, url.slice(0, at) + other + url.slice(at + 1))).toBe(401);
     }
-    expect(new Set(refused)).toEqual(
-      new Set(["wrong_token"]).union(new Set(refused.filter((one) => one === "no_token"))),
+    // A dot that is gone, or another one, makes it no token at all.
+    expect(new Set(refused.filter((reason) => reason !== "no_token"))).toEqual(
+      new Set(["wrong_token"]),
     );
     expect(ran).toEqual([]);
   });
