@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import {
@@ -350,5 +352,103 @@ describe("outdial emulator", () => {
     } finally {
       mute.close();
     }
+  });
+});
+
+describe("--script", () => {
+  const script = (confirmed: string) => `
+import { gather, hangup, say } from "outdial/flows";
+export default {
+  onAnswer: () => gather("Press 1 to confirm.", { digits: 1, as: "reply", on: { 1: "confirm" }, tries: 2, otherwise: "bye" }),
+  onMachine: () => hangup(),
+  steps: { confirm: () => say("${confirmed}"), bye: () => say("Goodbye.") },
+};
+`;
+  /** A script in a folder from which `outdial` can be imported. */
+  const scriptFile = (text: string, name = "reminder.ts"): string => {
+    const folder = mkdtempSync(join(import.meta.dirname, "script-"));
+    folders.push(folder);
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  const folders: string[] = [];
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  });
+
+  it.each(runtimes)("decides what a call does, in TypeScript, under %s", async (runtime) => {
+    const args = [
+      "emulator",
+      "--port",
+      "0",
+      "--speed",
+      "50",
+      "--script",
+      scriptFile(script("Thanks.")),
+    ];
+    const emulator = await printedBy(start(runtime, args, {}, { allow: ["-A"] }));
+    await place(emulator, "+12025550100");
+    // Nobody presses a key: it asks twice.
+    const text = await emulator.says(/completed +normal/);
+    expect(text.match(/gather/g)).toHaveLength(2);
+    expect(text).toMatch(/flow +step 3.*\/sample\/flow/);
+    const { code, stderr } = await interrupt(emulator);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  it("is loaded again when it changes; what can't be loaded is reported, and the last one stays", async () => {
+    const hangup = `import { hangup } from "outdial/flows"; export default { onAnswer: () => hangup() };`;
+    const file = scriptFile(hangup);
+    const emulator = await emulateHere("--speed", "50", "--script", file);
+    await place(emulator, "+12025550100");
+    await emulator.says(/hangup[\s\S]*completed/);
+    const change = (text: string, at: number) => {
+      writeFileSync(file, text);
+      utimesSync(file, at, at);
+    };
+    change("export default {", 1);
+    await place(emulator, "+12025550100");
+    await emulator.says(/hangup[\s\S]*completed[\s\S]*hangup[\s\S]*completed/);
+    change(script("Thanks."), 2);
+    await place(emulator, "+12025550100");
+    await emulator.says(/gather/);
+    const { stderr } = await interrupt(emulator);
+    expect(stderr).toMatch(/^outdial: --script: /);
+  });
+
+  it.each([
+    ["export default 1;", "--script must have a default export"],
+    ["export default { onAnswer() {}, secret: 'x' };", "--script: secret is not one of"],
+    ["export default { steps: {} };", "--script: onAnswer is missing"],
+    ["export default {", "--script cannot be loaded: "],
+  ])("%s is refused by its rule", async (text, message) => {
+    const { code, stderr } = await invoke([
+      "emulator",
+      "--port",
+      "0",
+      "--script",
+      scriptFile(text),
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it("is refused beside --forward-to, and where there is no such file", async () => {
+    const forward = ["--script", "a.ts", "--forward-to", "http://localhost:3000"];
+    expect((await invoke(["emulator", ...forward])).stderr).toContain("drop --forward-to");
+    const { stderr } = await invoke(["emulator", "--port", "0", "--script", "/nowhere/a.ts"]);
+    expect(stderr).toContain("--script cannot be read");
+  });
+
+  it("answers in the form of the carrier that is emulated", async () => {
+    const emulator = begin([
+      ...["emulator", "--port", "0", "--speed", "50", "--service", "twilio"],
+      ...["--account", `AC${"0".repeat(32)}`, "--script", scriptFile(script("Thanks."))],
+    ]);
+    running.push(emulator);
+    const text = await emulator.says(/^echo .*\n/m);
+    await exec("sh", ["-c", `${/^(echo .*)$/m.exec(text)?.[1]} -s`]);
+    await emulator.says(/Gather[\s\S]*Gather[\s\S]*completed/);
   });
 });

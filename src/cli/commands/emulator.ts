@@ -3,6 +3,7 @@ import { Attendant } from "../../emulator/dashboard/attendant.ts";
 import { dashboard } from "../../emulator/dashboard/routes.ts";
 import { createEmulator, type Emulator, type EmulatorOptions } from "../../emulator/index.ts";
 import { BadParametersException } from "../../index.ts";
+import { fieldsOf } from "../../lib/check.ts";
 import { chosenKey, readAccount, writeAccount } from "../account.ts";
 import { baseUrlOf, defaultPort, hostsOf, isEmulator, isLoopback, isPrivate } from "../address.ts";
 import { accountNames, carrierNamed } from "../carrier.ts";
@@ -21,9 +22,10 @@ import {
 import { forwarding, sampleApplication, sampleCall } from "../emulator/application.ts";
 import { emulatedCarriers, emulatedInterface, tryingAt } from "../emulator/carrier.ts";
 import { eventLine, RefusalFilter, Summary } from "../emulator/events.ts";
+import { loadScript } from "../emulator/script.ts";
 import { onOneLine, shellOf } from "../emulator/shell.ts";
 import { type Handler, type Server, serve } from "../serve.ts";
-import { codeOf, jsonLine, type Paint } from "../terminal.ts";
+import { codeOf, jsonLine, type Paint, plain } from "../terminal.ts";
 
 const flags = {
   port: { type: "string", value: "port", help: "default 4010; 0 for any free port" },
@@ -39,6 +41,11 @@ const flags = {
     type: "string",
     value: "origin",
     help: "your application: http://localhost:3000; see below",
+  },
+  script: {
+    type: "string",
+    value: "file",
+    help: "a flow: a module whose default export is { onAnswer, steps, … }",
   },
   ring: { type: "string", value: "seconds", help: "how long a telephone rings; default 2" },
   speed: {
@@ -80,6 +87,8 @@ interface Settings {
   readonly port: number;
   /** The origin of the application that receives flow and status requests. */
   readonly forwardTo: string | undefined;
+  /** The file of the application's flow. */
+  readonly script: string | undefined;
   readonly options: EmulatorOptions & { readonly speed: number };
 }
 
@@ -134,11 +143,14 @@ const serviceOf = (
 
 /** @throws {UsageError} which names the flag */
 const settingsOf = (given: Values<typeof flags>, env: Environment): Settings => {
-  const { port, host = "127.0.0.1", number: numbers, speed = "1", ring, actions } = given;
+  const { port, host = "127.0.0.1", number: numbers, speed = "1", ring, actions, script } = given;
   const service = serviceOf(given, env);
   const forwardTo = given["forward-to"];
+  if (script !== undefined && forwardTo !== undefined)
+    throw new UsageError("--script is the application: drop --forward-to");
   return {
     host,
+    script,
     port: port === undefined ? defaultPort : portOf(port),
     forwardTo: forwardTo === undefined ? undefined : originOf(forwardTo),
     options: {
@@ -271,7 +283,7 @@ const greeting = (facts: Started, host: string, line: string, paint: Paint): str
 
 const run = async (invocation: Invocation<typeof flags>) => {
   const { flags: given, env, terminal, signal } = invocation;
-  const { host, port, options, forwardTo } = settingsOf(given, env);
+  const { host, port, options, forwardTo, script } = settingsOf(given, env);
   const { speed, answerTimeout } = options;
   const { paint } = terminal;
   const attendant = new Attendant();
@@ -280,7 +292,17 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const { key, signature, hasSecret } = emulatedInterface(options.service?.name);
   const outward = forwardTo ? forwarding(forwardTo, isOwn, signature) : {};
   const emulator = startEmulator(env, { ...options, host, ...outward, onCall: attendant.onCall });
-  const { encodeCall, respond, commandFor } = await tryingAt(emulator);
+  const { service, encodeCall, respond, commandFor } = await tryingAt(emulator);
+  const flow =
+    script === undefined
+      ? undefined
+      : await loadScript(script, {
+          service,
+          onError: (error, _, call_id) => {
+            const text = plain(String(fieldsOf(error).message ?? error));
+            terminal.report(`outdial: --script: ${call_id ? `call ${call_id}: ` : ""}${text}`);
+          },
+        });
 
   const [from = "+12025550199"] = options.numbers ?? [];
   // An emulator that others can reach accepts no plain http to this machine.
@@ -288,7 +310,7 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const sample = (origin: string) => sampleCall(origin, from, application);
   const { fetch, token } = dashboard(emulator, {
     isHost: (name) => isHost(name),
-    beside: sampleApplication(respond),
+    beside: sampleApplication(respond, flow?.answer),
     speed,
     answerTimeout,
     attendant,
@@ -353,6 +375,8 @@ export const command: Command = defineCommand({
 the one of OUTDIAL_EMULATOR_KEY. OUTDIAL_API_KEY is not read: it may be a real one.`,
     `With --forward-to the URLs of a call may be your public ones: the emulator sends flow and status
 requests to that origin, path and query kept, so that signatures hold and no tunnel is needed.`,
+    `With --script that file is the application: its default export has the options of flowHandler, such
+as onAnswer and steps. It is loaded again when it changes. TypeScript is taken as your runtime strips it.`,
     `With --service it speaks that carrier's interface instead, with an account of its own that stays
 the same, too: ${interfaces}.`,
   ],

@@ -128,12 +128,17 @@ const sampleRoutes: Readonly<
   "POST /sample/status": () => new Response(null, { status: 204 }),
 };
 
-/** Answers for an application that does not exist yet; `undefined` for any other path. */
+/**
+ * Answers for an application that does not exist yet; `undefined` for any other path.
+ *
+ * @param flow - answers flow requests, in the place of the sample's own flow
+ */
 export const sampleApplication =
-  (respond: Respond) =>
-  ({ method, url }: Request): Response | Promise<Response> | undefined => {
-    const { pathname, origin } = new URL(url);
-    return sampleRoutes[`${method} ${pathname}`]?.(origin, respond);
+  (respond: Respond, flow?: (request: Request) => Promise<Response>) =>
+  (request: Request): Response | Promise<Response> | undefined => {
+    const { pathname, origin } = new URL(request.url);
+    if (flow && pathname === "/sample/flow") return flow(request);
+    return sampleRoutes[`${request.method} ${pathname}`]?.(origin, respond);
   };
 
 /**

@@ -1,7 +1,7 @@
 import { encodeCall } from "../../calls/create.ts";
 import type { Emulator } from "../../emulator/index.ts";
 import type { CallParams } from "../../index.ts";
-import type { CarrierClient, CarrierWebhooks } from "../../service.ts";
+import type { CarrierClient, CarrierWebhooks, Service } from "../../service.ts";
 import { type AccountShapes, ownShapes } from "../account.ts";
 import { carrierNamed } from "../carrier.ts";
 import { callCommand, requestCommand, type Shell } from "./shell.ts";
@@ -96,6 +96,8 @@ export const emulatedInterface = (service: string | undefined): EmulatedInterfac
 
 /** How calls to try are placed at an emulator, and how the sample application answers its flow requests. */
 interface Trying {
+  /** The carrier; `undefined` for outdial's own interface. */
+  readonly service: Service | undefined;
   readonly encodeCall: CarrierClient["encodeCall"];
   readonly respond: CarrierWebhooks["respond"];
   /**
@@ -119,6 +121,7 @@ export const tryingAt = async (
   const encodeSample: CarrierClient["encodeCall"] = (params, ...rest) =>
     encode({ ...more, ...params }, ...rest);
   return {
+    service,
     encodeCall: encodeSample,
     respond: service?.application.respond ?? respondOwn,
     commandFor: async (params, baseUrl, shell = "sh") => {
