@@ -1,6 +1,8 @@
 import { BadParametersException, isException } from "../errors.ts";
+import { retryReasons } from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
 import { setStateOfCampaign } from "./progress.ts";
+import { ruleOf } from "./retries.ts";
 import type { Sql } from "./sqlite.ts";
 import {
   audit,
@@ -31,7 +33,7 @@ export interface Attempt {
  */
 export const claim = (
   sql: Sql,
-  { contact, attempts }: ContactRow,
+  { contact, attempts, from_number }: ContactRow,
   at: number,
   settleBy: number,
 ): boolean => {
@@ -46,8 +48,9 @@ export const claim = (
   );
   if (!claimed) return false;
   sql.all(
-    "update outdial_contact set state = 'calling', attempts = ? where contact = ?",
+    "update outdial_contact set state = 'calling', attempts = ?, from_number = ? where contact = ?",
     attempt,
+    from_number ?? null,
     contact,
   );
   audit(sql, { at, contact, attempt, event: "claimed" });
@@ -86,7 +89,7 @@ export const settle = (
   duration: number | null,
 ): void => {
   sql.all(
-    `update outdial_attempt set state = 'settled', ended = ?, duration = ?
+    `update outdial_attempt set state = 'settled', ended = ?, duration = ?, ask_at = null
      where contact = ? and attempt = ?`,
     ended,
     duration,
@@ -104,12 +107,22 @@ const refusalsInRow = "refusals_in_row";
 /** How many answered calls in a row had a flow that failed; a completed call resets it. */
 const flowErrorsInRow = "flow_errors_in_row";
 
+/** How long after its claim a call may ring, in milliseconds. */
+const ringLimit = 30_000;
+
+/** How long after that the service is asked what became of a call, in milliseconds. */
+const askAfter = 60_000;
+
+/** Until when an attempt holds its slot of which the service is asked: until its end is known. */
+const asked = 8.64e15;
+
 /** Records that an attempt has a call, and its id; of an erased contact without the id. */
 export const recordPlaced = (
   sql: Sql,
   { contact, attempt }: Attempt,
   call_id: string | null,
   at: number,
+  { get }: Pick<CampaignSettings, "get">,
 ): void => {
   const row = contactOf(sql, contact);
   const id = row && isErased(row) ? null : call_id;
@@ -117,8 +130,10 @@ export const recordPlaced = (
     if (factOf(sql, inRow)) setFact(sql, inRow, 0);
   }
   sql.all(
-    `update outdial_attempt set state = 'placed'
+    `update outdial_attempt set state = 'placed', ask_at = ?, settle_by = coalesce(?, settle_by)
      where contact = ? and attempt = ? and state = 'claimed'`,
+    get && id !== null ? at + ringLimit + askAfter : null,
+    get && id !== null ? asked : null,
     contact,
     attempt,
   );
@@ -291,7 +306,7 @@ const refuse = (sql: Sql, row: ContactRow, at: number, detail: string): void => 
 /** Counts an answered call whose flow failed, or resets the count after one whose flow did not. */
 export const countFlow = (
   sql: Sql,
-  disposition: "completed" | "flow_error",
+  disposition: "completed" | "machine" | "message_left" | "flow_error",
   at: number,
   detail: string | undefined,
 ): void => {
@@ -311,14 +326,15 @@ export const recordAnswer = (
   key: Attempt,
   answer: Answer,
   at: number,
-  { notified }: Pick<CampaignSettings, "notified">,
+  settings: Pick<CampaignSettings, "notified" | "get">,
 ): boolean => {
+  const { notified } = settings;
   const contact = contactOf(sql, key.contact);
   // The service's words may name the person.
   const inLedger = (detail: string): string => (contact && isErased(contact) ? "erased" : detail);
   switch (answer.type) {
     case "placed":
-      recordPlaced(sql, key, answer.call_id, at);
+      recordPlaced(sql, key, answer.call_id, at, settings);
       if (!notified) endUnnotified(sql, key, at, "placed");
       break;
     case "maybe": {
@@ -384,18 +400,23 @@ export const giveUp = (sql: Sql, at: number): void => {
 };
 
 /** Brings forward the further attempts that wait for longer than the delay that holds now. */
-export const adjustToDelay = (sql: Sql, at: number, retryDelay: number): void =>
+export const adjustToDelay = (
+  sql: Sql,
+  at: number,
+  settings: Pick<CampaignSettings, "retryOn" | "retryDelay" | "attempts">,
+): void =>
   sql.transaction(() => {
+    const { retryDelay } = settings;
+    const delays = retryReasons.map((reason) => ruleOf(settings, reason)?.after ?? retryDelay);
+    const delay = `(case outcome ${retryReasons.map((reason) => `when '${reason}' then ?`).join(" ")} else ? end)`;
+    const all = [...delays, retryDelay];
     // Only those that wait since their last attempt: the service has asked the others to wait.
     sql.all(
-      `update outdial_contact set due = due - wait + ?, wait = ?
-       where state = 'waiting' and due > ? and wait > ? and exists (
+      `update outdial_contact set due = due - wait + ${delay}, wait = ${delay}
+       where state = 'waiting' and call_for <= attempts and due > ? and wait > ${delay} and exists (
          select 1 from outdial_attempt a
          where a.contact = outdial_contact.contact and attempt = attempts and ended = due - wait)`,
-      retryDelay,
-      retryDelay,
-      at,
-      retryDelay,
+      ...[...all, ...all, at, ...all],
     );
   });
 
@@ -406,12 +427,15 @@ export const adjustToDelay = (sql: Sql, at: number, retryDelay: number): void =>
 export const adjustToClock = (sql: Sql, at: number, settleTimeout: number): void =>
   sql.transaction(() => {
     sql.all(
-      "update outdial_attempt set settle_by = ? where state <> 'settled' and settle_by > ?",
+      `update outdial_attempt set settle_by = ?
+       where state <> 'settled' and settle_by > ? and ask_at is null`,
       at + settleTimeout,
       at + settleTimeout,
     );
+    sql.all("update outdial_attempt set ask_at = ? where ask_at > ?", at, at + settleTimeout);
     sql.all(
-      "update outdial_contact set due = ? + wait where state = 'waiting' and due > ? + wait",
+      `update outdial_contact set due = ? + wait
+       where state = 'waiting' and due > ? + wait and call_for <= attempts`,
       at,
       at,
     );

@@ -1,4 +1,4 @@
-import { custom, type GenericSchema, strictObject } from "valibot";
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { BadParametersException } from "../errors.ts";
 import { isText, presence, withoutThrowing } from "../lib/check.ts";
 
@@ -12,6 +12,8 @@ const week = 7 * day;
 
 /** Local time in a zone. */
 interface WallTime {
+  /** Days since 1970-01-01. */
+  readonly date: number;
   /** Sunday is 0. */
   readonly day: number;
   /** Minutes since midnight. */
@@ -81,7 +83,23 @@ export const dayAt = (instant: number, timezone: string): number =>
 /** The local time in a zone at an instant. */
 const wallTime = (instant: number, timezone: string): WallTime => {
   const minutes = wallMinutes(instant, timezone);
-  return { day: (((Math.floor(minutes / day) + 4) % 7) + 7) % 7, minute: minutes % day };
+  const date = Math.floor(minutes / day);
+  return { date, day: (((date + 4) % 7) + 7) % 7, minute: minutes % day };
+};
+
+/**
+ * The instant of a local time. Of one that occurs twice it is the first, and one that is skipped is later by what the
+ * clock is put on.
+ *
+ * @param local - milliseconds since 1970-01-01 00:00, counted in the zone's local time
+ */
+export const instantOf = (local: number, timezone: string): number => {
+  const by = (minutes: number): number =>
+    local - offsetAt(local + minutes * minute, timezone) * minute;
+  const found = [by(-day), by(day)].filter(
+    (instant) => instant + offsetAt(instant, timezone) * minute === local,
+  );
+  return found.length > 0 ? Math.min(...found) : by(-day);
 };
 
 /**
@@ -110,7 +128,21 @@ export interface Window {
   readonly to: string;
   /** The IANA time zone of contacts that have no time zone, such as `"Europe/Berlin"`. */
   readonly timezone: string;
+  /**
+   * Dates on which nobody is called, such as `["2026-12-25"]`, by the contact's local date; what begins on one and ends
+   * after its midnight is left out as a whole.
+   *
+   * @defaultValue none
+   */
+  readonly except?: readonly string[] | undefined;
 }
+
+/** A date as days since 1970-01-01; `NaN` if the text is none. */
+const dateOf = (text: string): number => {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  const isDate = !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+  return isDate ? at / (day * minute) : Number.NaN;
+};
 
 const names = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
@@ -151,6 +183,14 @@ export const WindowSchema: GenericSchema<unknown, Window> = strictObject(
       'must be a time such as "20:00"',
     ),
     timezone: custom<string>((value) => isText(value) && isTimezone(value), timezoneRule),
+    except: optional(
+      custom<readonly string[]>(
+        (value) =>
+          Array.isArray(value) &&
+          value.every((each) => isText(each) && !Number.isNaN(dateOf(each))),
+        'must be dates such as ["2026-12-25"]',
+      ),
+    ),
   },
   presence,
 );
@@ -168,25 +208,38 @@ interface Stretch {
   readonly to: number;
   /** The time zone of contacts that have no time zone. */
   readonly timezone: string;
+  /** Dates on which nobody is called, in days since 1970-01-01. */
+  readonly except: ReadonlySet<number>;
 }
 
 /** The stretches of a window. One that ends after the end of Saturday occurs twice: also at the start of the week. */
-const stretchesOf = ({ days, from, to, timezone }: Window): readonly Stretch[] =>
-  daysOf(days).flatMap((weekday) => {
+const stretchesOf = ({ days, from, to, timezone, except = [] }: Window): readonly Stretch[] => {
+  const dates = new Set(except.map(dateOf));
+  return daysOf(days).flatMap((weekday) => {
     const start = weekday * day + minutesOf(from);
     const length = (minutesOf(to) - minutesOf(from) + day) % day || day;
-    const stretch = { from: start, to: start + length, timezone };
+    const stretch = { from: start, to: start + length, timezone, except: dates };
     return start + length > week
       ? [stretch, { ...stretch, from: start - week, to: start + length - week }]
       : [stretch];
   });
+};
+
+/** Whether a stretch that is open by its minutes is so at a local time: not on a day off, nor as the rest of one. */
+const isWorking = ({ from, except }: Stretch, now: number, date: number): boolean =>
+  except.size === 0 ||
+  !(except.has(date) || except.has(date - Math.floor(now / day) + Math.floor(from / day)));
 
 /** The hours of a week in one zone at an instant, ignoring daylight saving time. */
 const look = (stretches: readonly Stretch[], instant: number, timezone: string): Hours => {
-  const { day: weekday, minute: minutes } = wallTime(instant, timezone);
+  const { date, day: weekday, minute: minutes } = wallTime(instant, timezone);
   const now = weekday * day + minutes;
-  const open = stretches.some(({ from, to }) => from <= now && now < to);
+  const open = stretches.some(
+    (stretch) => stretch.from <= now && now < stretch.to && isWorking(stretch, now, date),
+  );
   const edges = stretches.flatMap(({ from, to }) => [from, to]);
+  // A day off may begin or end at midnight.
+  if (stretches.some(({ except }) => except.size > 0)) edges.push((weekday + 1) * day);
   const ahead = Math.min(
     week,
     ...edges.map((edge) => (((edge - now) % week) + week) % week || week),
@@ -281,8 +334,8 @@ export class CallingHours {
   }
 
   /**
-   * When some work ends that starts at an instant and pauses while no zone is open. Every whole week counts as
-   * long as the first.
+   * When some work ends that starts at an instant and pauses while no zone is open. Without days off,
+   * every whole week counts as long as the first.
    *
    * @param work - milliseconds
    * @returns `Infinity` when it takes more than a year
@@ -294,7 +347,9 @@ export class CallingHours {
     for (const { from, until } of this.#open(instant, instant + length, zones)) {
       perWeek += until - from;
     }
-    const weeks = perWeek > 0 ? Math.max(0, Math.floor(work / perWeek) - 1) : 0;
+    // With days off no week is as long as the first.
+    const isEven = this.#stretches.every(({ except }) => except.size === 0);
+    const weeks = perWeek > 0 && isEven ? Math.max(0, Math.floor(work / perWeek) - 1) : 0;
     const end = instant + 366 * day * minute;
     let left = work - weeks * perWeek;
     for (const { from, until } of this.#open(instant + weeks * length, end, zones)) {

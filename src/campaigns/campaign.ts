@@ -2,14 +2,16 @@ import type { Received } from "../callbacks/handler.ts";
 import { BadParametersException } from "../errors.ts";
 import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
+import { answerNamesIn, type CallInput, recordInput } from "./answers.ts";
 import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
+import { callBack } from "./call-backs.ts";
 import { checkedClock } from "./calling-hours.ts";
 import { type CheckOptions, checkUrls, type UrlCheck } from "./check.ts";
 import { type Added, addContacts, type Contact } from "./contacts.ts";
 import { Dialer } from "./dialer.ts";
 import { blockAll, erase, numbersIn, requireErasureSecrets } from "./do-not-call.ts";
 import { LedgerException } from "./errors.ts";
-import { type Ledger, readResults } from "./ledger.ts";
+import { type Ledger, readResults, variableNamesIn } from "./ledger.ts";
 import { recordNotification } from "./notifications.ts";
 import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
@@ -160,12 +162,27 @@ export interface Campaign extends Ledger, AsyncDisposable {
   /**
    * Records a verified notification (from `receive` or `callbackHandler`, with the campaign's secret),
    * in any order and any number of times. Answer the service after it: a final event is not delivered
-   * again after a 204.
+   * again after a 204. It also takes what `onInput` of `flowHandler` gets: each answer is kept at once, and who answered.
+   *
+   * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters
    *
    * @returns whether it was about an attempt of this campaign, once that is durable
    * @throws {LedgerException} `busy` or `closed`: answer 500, so that the service delivers it again
    */
-  readonly note: (received: Received) => Promise<boolean>;
+  readonly note: (given: Received | CallInput) => Promise<boolean>;
+  /**
+   * Calls a contact at a time that it asked for, within the calling hours or at their next opening, also one that was
+   * talked to: say so at the end of a call, in a step of its flow. Of a contact that was never called it only sets the
+   * time; otherwise it adds an attempt, at most `callBacks` times. A time that was agreed on before is only moved.
+   *
+   * @param to_number - E.164
+   * @param at - a `Date`, ISO 8601, or local time such as `"2026-06-03 15:00"` in the contact's time zone
+   * @returns whether it will be called then; not if it isn't in the list or is blocked, its call has no known end, or
+   * `callBacks` are used up
+   * @throws {BadParametersException} (`placed: "no"`) when the number or the time breaks its rule
+   * @throws {LedgerException} `busy` or `closed`
+   */
+  readonly callBack: (to_number: string, at: Date | string) => Promise<boolean>;
   /**
    * No further call begins, from now on until `resume`; live calls go on. The promise resolves once that is
    * in the ledger, at once unless the file is busy.
@@ -218,8 +235,10 @@ export interface Campaign extends Ledger, AsyncDisposable {
 }
 
 /** @throws {BadParametersException} when an option needs notifications, and there are none */
-const requireNotified = ({ notified = true, attempts, concurrency }: CampaignOptions): void => {
-  const issues = Object.entries({ attempts, concurrency })
+const requireNotified = (options: CampaignOptions): void => {
+  const { notified = true, attempts, concurrency } = options;
+  const retryOn = Array.isArray(options.retryOn) ? undefined : options.retryOn;
+  const issues = Object.entries({ attempts, concurrency, retryOn })
     .filter(([, value]) => !notified && value !== undefined)
     .map(([param]) => ({ param, message: "needs notifications, and notified is false" }));
   if (issues.length > 0) throw new BadParametersException(issues);
@@ -240,27 +259,42 @@ const checkPace = ({ service, rate }: CampaignSettings, wholeRate = rate): void 
 const nameOf = (service: CampaignSettings["service"]): string =>
   typeof service === "string" ? service : `${service.name}:${service.account}`;
 
+/** What is kept is a digest: a URL may hold a secret of the caller's. */
+const digestOf = async (...parts: readonly string[]): Promise<string> =>
+  hex(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(JSON.stringify(parts)))));
+
 /**
- * Gives a new ledger its campaign, or makes sure that it has this one. What is kept is a digest: a
- * URL may hold a secret of the caller's.
+ * Gives a new ledger its campaign, or makes sure that it has this one: with the same flow, service and account.
  *
  * @throws {LedgerException} `other_campaign`
  */
 const identify = async (
   sql: Sql,
-  { from_number, flow_url, service, clock }: CampaignSettings,
+  { from_number, flow_url, flowName = flow_url, service, clock }: CampaignSettings,
 ): Promise<void> => {
-  const text = JSON.stringify([from_number, flow_url, nameOf(service)]);
-  const digest = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(text))));
+  const name = nameOf(service);
+  const digest = await digestOf(flowName, name);
   const known = factOf(sql, "identity");
   if (known === digest) return;
-  if (known !== null) throw new LedgerException("other_campaign");
-  sql.transaction(() => {
-    setFact(sql, "identity", digest);
-    setFact(sql, "id", hex(crypto.getRandomValues(new Uint8Array(8))));
-    setFact(sql, "state", "running");
-    audit(sql, { at: clock(), event: "opened" });
-  });
+  if (known === null) {
+    sql.transaction(() => {
+      setFact(sql, "identity", digest);
+      setFact(sql, "id", hex(crypto.getRandomValues(new Uint8Array(8))));
+      setFact(sql, "state", "running");
+      audit(sql, { at: clock(), event: "opened" });
+    });
+    return;
+  }
+  // Before version 5 a ledger belonged to one number as well, by which it goes on calling whom it has called.
+  for (const number of [from_number].flat()) {
+    if (known !== (await digestOf(number, flow_url, name))) continue;
+    sql.transaction(() => {
+      setFact(sql, "identity", digest);
+      sql.all("update outdial_contact set from_number = ? where attempts > 0", number);
+    });
+    return;
+  }
+  throw new LedgerException("other_campaign");
 };
 
 /** The longest sleep, in milliseconds: a clock may be set, a machine sleep, another process block numbers. */
@@ -319,7 +353,7 @@ class Reading<Args extends readonly unknown[], T> {
 type Core = Pick<
   Campaign,
   | ("id" | "add" | "step" | "idle" | "note" | "pause" | "resume" | "cancel" | "block" | "erase")
-  | ("progress" | "results")
+  | ("progress" | "results" | "answerNames" | "variableNames" | "callBack")
 >;
 
 const coreOf = (
@@ -354,6 +388,8 @@ const coreOf = (
   return {
     progress: () => progress.lastKnown(),
     results: () => readResults(sql),
+    answerNames: () => answerNamesIn(sql),
+    variableNames: () => variableNamesIn(sql),
     id: String(factOf(sql, "id")),
     block: async (numbers) => {
       const all = [...numbersIn(numbers)];
@@ -362,16 +398,24 @@ const coreOf = (
     add: async (contacts) => changed(await addContacts(sql, contacts, settings)),
     step: () => dialer.step(),
     idle: () => dialer.idle(),
-    note: async (received) => {
+    note: async (given) => {
       sql.requireOpen();
-      return changed(await recordNotification(sql, received, settings));
+      const isOurs =
+        "event" in given
+          ? await recordNotification(sql, given, settings)
+          : await recordInput(sql, given, settings);
+      return changed(isOurs);
+    },
+    callBack: async (to_number, at) => {
+      sql.requireOpen();
+      return changed(await callBack(sql, to_number, at, settings));
     },
     pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
     resume: () => mark("running", "resumed"),
     cancel: () => mark("canceled", "canceled"),
     erase: async (numbers) => {
       sql.requireOpen();
-      return erase(sql, numbersIn(numbers), secret, clock());
+      return erase(sql, numbersIn(numbers), settings);
     },
   };
 };
@@ -481,7 +525,7 @@ export const open = async (
     await requireErasureSecrets(sql, settings.secret);
     markUnclear(sql);
     adjustToClock(sql, clock(), settings.settleTimeout);
-    adjustToDelay(sql, clock(), settings.retryDelay);
+    adjustToDelay(sql, clock(), settings);
     const dialer = new Dialer(sql, settings, shard?.mostPosts);
     const progress = new Reading(() => progressOf(sql), progressOf(sql));
     return { campaign: coreOf(sql, dialer, settings, progress), dialer, settings, progress };

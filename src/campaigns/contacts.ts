@@ -3,6 +3,7 @@ import { CallParams } from "../calls/params.ts";
 import { BadParametersException, type ParameterIssue } from "../errors.ts";
 import { check, presence } from "../lib/check.ts";
 import { utf8 } from "../lib/encoding.ts";
+import { callTimeOf } from "./call-times.ts";
 import { isTimezone, timezoneRule } from "./calling-hours.ts";
 import {
   block,
@@ -28,6 +29,19 @@ export interface Contact {
   readonly timezone?: string | undefined;
   /** Values for the flow; only those that the option `variables` names are kept. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
+  /**
+   * When the contact is to be called for the first time: a `Date`, ISO 8601, or local time such as `"2026-06-03 15:00"` in
+   * its `timezone`, or in that of the windows. Outside the calling hours it is called at the next opening.
+   *
+   * @defaultValue as soon as it is its turn
+   */
+  readonly call_at?: Date | string | undefined;
+  /**
+   * Who calls this contact, instead of the campaign's `from_number`.
+   *
+   * @defaultValue the campaign's
+   */
+  readonly from_number?: string | undefined;
   /**
    * Whether the number goes on the do-not-call list, as the list says.
    *
@@ -78,6 +92,13 @@ const ContactSchema: GenericSchema<unknown, Contact> = strictObject(
     variables: optional(
       custom<Readonly<Record<string, string>>>(isVariables, "must be an object of strings"),
     ),
+    call_at: optional(
+      custom<Date | string>(
+        (value) => value instanceof Date || typeof value === "string",
+        "must be a Date, or a text",
+      ),
+    ),
+    from_number: optional(CallParams.entries.from_number),
     doNotCall: optional(
       custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
     ),
@@ -98,9 +119,12 @@ export interface Entry {
   readonly variables: string | null;
   readonly line: number;
   readonly doNotCall: boolean;
+  /** Milliseconds since 1970. */
+  readonly call_at: number | null;
+  readonly from_number: string | null;
 }
 
-type ContactRules = Pick<CampaignSettings, "variables" | "prefixes">;
+type ContactRules = Pick<CampaignSettings, "variables" | "prefixes" | "window">;
 
 /** The most that the variables of a contact take, in bytes of JSON. */
 const mostVariables = 700;
@@ -111,7 +135,8 @@ const variablesOf = ({ variables = {} }: Contact, names: readonly string[]): str
   return kept.length > 0 ? JSON.stringify(Object.fromEntries(kept)) : null;
 };
 
-const entryOf = (given: unknown, line: number, { variables: names, prefixes }: ContactRules) => {
+const entryOf = (given: unknown, line: number, rules: ContactRules): Entry => {
+  const { variables: names, prefixes } = rules;
   const output = check(ContactSchema, () => given);
   const { to_number, id = null, timezone = "", doNotCall = false } = output;
   const fail = (param: string, message: string): never => {
@@ -126,7 +151,13 @@ const entryOf = (given: unknown, line: number, { variables: names, prefixes }: C
   }
   const telephone = telephoneOf(to_number);
   const written = telephone === to_number ? null : to_number;
-  return { to_number: telephone, written, id, timezone, variables, line, doNotCall };
+  const { from_number = null } = output;
+  const call_at =
+    output.call_at === undefined ? null : callTimeOf(output.call_at, timezone, rules, "call_at");
+  return {
+    ...{ to_number: telephone, written, id, timezone, variables, line, doNotCall },
+    ...{ call_at, from_number },
+  };
 };
 
 const textOf = ({ param, message }: ParameterIssue): string => `${param} ${message}`;
@@ -178,11 +209,12 @@ const insert = (
   [state, reason]: readonly ["waiting" | "blocked", string | null],
 ): number => {
   const before = changesIn(sql);
-  for (const { to_number, written, id, timezone, variables, line } of entries) {
+  for (const entry of entries) {
+    const { to_number, written, id, timezone, variables, line, call_at, from_number } = entry;
     sql.all(
       `insert into outdial_contact
-       (to_number, written, id, timezone, variables, line, list, added, state, reason)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+       (to_number, written, id, timezone, variables, line, list, added, state, reason, due, call_at, call_for, from_number)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
       to_number,
       written,
       id,
@@ -193,6 +225,10 @@ const insert = (
       at,
       state,
       reason,
+      call_at ?? 0,
+      call_at,
+      call_at === null ? 0 : 1,
+      from_number,
     );
   }
   const added = changesIn(sql) - before;
@@ -233,6 +269,19 @@ const correctZone = (
   ];
 };
 
+/** Takes over the time at which a contact is to be called that was never called. */
+const correctCallTime = (sql: Sql, { to_number, call_at }: Entry): void => {
+  if (call_at === null) return;
+  sql.all(
+    `update outdial_contact set call_at = ?, call_for = 1, due = ?
+     where to_number = ? and attempts = 0 and state = 'waiting' and call_at is not ?`,
+    call_at,
+    call_at,
+    to_number,
+    call_at,
+  );
+};
+
 type Marked = Entry & { readonly marks?: readonly string[] | undefined };
 
 /** Writes a page of contacts; nothing, when numbers were erased and the entries have no marks to compare. */
@@ -269,7 +318,10 @@ const insertPage = (
     insert(sql, blocked, list, at, ["blocked", "blocked"]);
   const duplicate = taken.length - added;
   if (duplicate > 0) {
-    for (const entry of taken) refused.push(...correctZone(sql, entry, list, at));
+    for (const entry of taken) {
+      refused.push(...correctZone(sql, entry, list, at));
+      correctCallTime(sql, entry);
+    }
   }
   return { added, duplicate, refused };
 };

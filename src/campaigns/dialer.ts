@@ -17,6 +17,8 @@ import { isBlocked } from "./do-not-call.ts";
 import type { CampaignSettings } from "./options.ts";
 import { DailyLimit, Pace } from "./pace.ts";
 import { openIn, stateOfCampaign, tallyOf } from "./progress.ts";
+import { ruleOf } from "./retries.ts";
+import { senderOf } from "./senders.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
 import {
   type ContactRow,
@@ -25,6 +27,7 @@ import {
   end,
   endWaiting,
   factOf,
+  isAsked,
   isErased,
   move,
   setFact,
@@ -101,11 +104,11 @@ const endOf = ({ until }: CampaignSettings): number => until?.getTime() ?? Numbe
 
 /** The parameters of an attempt: its own signed URLs bring back which attempt it is. */
 const paramsOf = async (
-  { contact, written: to_number, id, variables, attempts }: ContactRow,
+  { contact, written: to_number, id, variables, attempts, from_number = "" }: ContactRow,
   campaign: string,
   settings: CampaignSettings,
 ): Promise<CallParams> => {
-  const { from_number, flow_url, status_callback_url, record, secret, settleTimeout } = settings;
+  const { flow_url, status_callback_url, record, secret, settleTimeout } = settings;
   const expiresIn = Math.ceil(settleTimeout / 1000) + urlMargin;
   const context = { campaign, contact, attempt: attempts + 1, ...(id !== undefined && { id }) };
   const flowContext =
@@ -127,13 +130,17 @@ const paramsOf = async (
 const zonesOf = (sql: Sql): readonly string[] =>
   sql.all("select timezone from outdial_zone").map(({ timezone }) => String(timezone));
 
-/** Contacts by when they are due: after a wait, which is a promise to a person, and before their first turn. */
-const afterWait = "due > 0 and due <= ?";
-const firstTurn = "due = 0 and ? > 0";
+/** Contacts by why they are due, in the order in which they are called: a time that was agreed on is a promise to a person. */
+const turns = [
+  "call_for > attempts and due <= ?",
+  "call_for <= attempts and due > 0 and due <= ?",
+  "call_for <= attempts and due = 0 and ? > 0",
+];
 
 /**
- * The contacts that are due: those first that have waited for their time, the longest first, and then those that were
- * never called, in the order of the list. A few, however long the list.
+ * The contacts that are due: those first that asked to be called at a time, then those that wait for another attempt,
+ * of both the longest due first, and then those that were never called, in the order of the list. A few, however long
+ * the list.
  */
 const dueNow = (
   sql: Sql,
@@ -156,8 +163,11 @@ const dueNow = (
       .map(contactIn)
       .sort((first, second) => first.due - second.due || first.contact - second.contact)
       .slice(0, limit);
-  const waited = dueIn(afterWait, most);
-  return waited.length < most ? [...waited, ...dueIn(firstTurn, most - waited.length)] : waited;
+  const all: ContactRow[] = [];
+  for (const turn of turns) {
+    if (all.length < most) all.push(...dueIn(turn, most - all.length));
+  }
+  return all;
 };
 
 /** When the next contact is due: after its wait, in its hours. */
@@ -352,10 +362,11 @@ export class Dialer {
     const campaign = String(factOf(sql, "id"));
     // Signed before the claim: what can't be signed claims nothing.
     const calls = await Promise.all(
-      dueNow(sql, this.#hours, now, wanted).map(async (contact) => ({
-        contact,
-        params: await paramsOf(contact, campaign, this.#settings),
-      })),
+      dueNow(sql, this.#hours, now, wanted).map(async (row) => {
+        const { from_number = senderOf(row.to_number, this.#settings.from_number) } = row;
+        const contact = { ...row, from_number };
+        return { contact, params: await paramsOf(contact, campaign, this.#settings) };
+      }),
     );
     if (calls.length === 0) return;
     // No request is sent before the commit.
@@ -388,10 +399,9 @@ export class Dialer {
    *
    * @returns whether to POST
    */
-  #claim({ contact, attempts, timezone }: ContactRow): boolean {
+  #claim({ contact, attempts, timezone, from_number }: ContactRow): boolean {
     const sql = this.#sql;
-    const { clock, prefixes, settleTimeout, retryOn, retryDelay } = this.#settings;
-    const { attempts: budget = 1 } = this.#settings;
+    const { clock, prefixes, settleTimeout } = this.#settings;
     const at = clock();
     const row = contactOf(sql, contact);
     if (row?.state !== "waiting" || row.attempts !== attempts || row.due > at) return false;
@@ -406,24 +416,34 @@ export class Dialer {
       move(sql, row, "refused", { at, reason: "prefix" });
       return false;
     }
-    const isRetried = attempts === 0 || retryOn.some((reason) => reason === row.outcome);
-    if (attempts >= budget || !row.listed || !isRetried) {
-      end(sql, row, row.listed ? "expired" : "canceled", { at });
-      return false;
-    }
-    // The process that ended the last attempt may have had a shorter delay.
-    const ended = endedAt(sql, { contact: row.contact, attempt: attempts });
-    if (ended !== undefined && ended <= at && ended + retryDelay > at) {
-      const due = "update outdial_contact set due = ?, wait = ? where contact = ?";
-      sql.all(due, ended + retryDelay, retryDelay, row.contact);
-      return false;
-    }
+    // The time may have been agreed on anew, and the list have another sender.
+    if (row.due > at || (row.from_number ?? from_number) !== from_number) return false;
+    if (!this.#isNext(row, at)) return false;
     if (!this.#hours.at(at, timezone).open) return false;
     if (openIn(tallyOf(sql)) >= this.#slots || this.#day.freeAt(at) > at) return false;
-    if (!claim(sql, row, at, at + settleTimeout)) return false;
+    if (!claim(sql, { ...row, from_number }, at, at + settleTimeout)) return false;
     this.#day.take(at);
     setFact(sql, lastClaim, at);
     return true;
+  }
+
+  /** Whether the next attempt of a contact that waits may be made: if not now, it waits on, and if never, it ends. */
+  #isNext(row: ContactRow, at: number): boolean {
+    const sql = this.#sql;
+    const { contact, attempts, outcome, call_backs, listed } = row;
+    const rule = ruleOf(this.#settings, outcome);
+    const isRetried = !!rule && attempts < rule.attempts + call_backs;
+    if (!listed || !(attempts === 0 || isAsked(row) || isRetried)) {
+      end(sql, row, listed ? "expired" : "canceled", { at });
+      return false;
+    }
+    if (attempts === 0 || isAsked(row) || !rule) return true;
+    // The process that ended the last attempt may have had a shorter delay.
+    const ended = endedAt(sql, { contact, attempt: attempts });
+    if (ended === undefined || ended > at || ended + rule.after <= at) return true;
+    const due = "update outdial_contact set due = ?, wait = ? where contact = ?";
+    sql.all(due, ended + rule.after, rule.after, contact);
+    return false;
   }
 
   async #post(timezone: string, params: CallParams): Promise<Answer> {

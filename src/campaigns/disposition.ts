@@ -4,6 +4,8 @@
  * | disposition | the contact |
  * |---|---|
  * | `completed` | answered, and the call has ended |
+ * | `machine` | was a machine at the last attempt |
+ * | `message_left` | was a machine at the last attempt, which heard the message to its end |
  * | `flow_error` | answered, and the call ended because its flow failed |
  * | `busy` | was busy at the last attempt |
  * | `no_answer` | did not answer the last attempt |
@@ -20,6 +22,8 @@
  */
 export type Disposition =
   | "completed"
+  | "machine"
+  | "message_left"
   | "flow_error"
   | "busy"
   | "no_answer"
@@ -33,7 +37,7 @@ export type Disposition =
   | "placed";
 
 /** What a further attempt may follow on. */
-export type RetryReason = "busy" | "no_answer" | "rejected" | "unreachable";
+export type RetryReason = "machine" | "busy" | "no_answer" | "rejected" | "unreachable";
 
 /** What a disposition means. */
 export interface DispositionFacts {
@@ -58,6 +62,11 @@ const failed = ["call.failed"];
 /** All that is known of each disposition, in the order of reports. */
 const table: Table = {
   completed: { meaning: "answered, and the call has ended", retry: false },
+  machine: { meaning: "was a machine at the last attempt", retry: true },
+  message_left: {
+    meaning: "was a machine at the last attempt, which heard the message to its end",
+    retry: false,
+  },
   flow_error: {
     meaning: "answered, and the call ended because its flow failed",
     retry: false,
@@ -97,7 +106,7 @@ const table: Table = {
  * import { dispositions } from "outdial/campaigns";
  *
  * const reasons = Object.entries(dispositions).filter(([, { retry }]) => retry);
- * console.log(reasons.map(([name]) => name).join(", ")); // busy, no_answer, rejected, unreachable
+ * console.log(reasons.map(([name]) => name).join(", ")); // machine, busy, no_answer, rejected, unreachable
  * ```
  */
 export const dispositions: Readonly<Record<Disposition, DispositionFacts>> = table;
@@ -135,8 +144,33 @@ export const isRetryReason = (name: unknown): name is RetryReason =>
 /** All of them, in the order of reports. */
 export const retryReasons: readonly RetryReason[] = dispositionNames.filter(isRetryReason);
 
+/** What is known of who took an answered call. */
+export interface Answerer {
+  /** In the words of `EventData`. */
+  readonly answered_by?: string | undefined;
+  /** Whether somebody pressed a key. */
+  readonly person?: boolean | undefined;
+  /** Whether the message was spoken to its end. */
+  readonly message?: boolean | undefined;
+}
+
+/** Whether it is a machine, in the words of `EventData`. */
+export const isMachine = (answered_by: string | undefined): boolean =>
+  /^(machine|fax)/.test(answered_by ?? "");
+
+/** How an answered call ended, by who took it: whoever pressed a key is a person, whatever the carrier heard. */
+export const talkOf = ({
+  answered_by,
+  person,
+  message,
+}: Answerer): "completed" | "machine" | "message_left" => {
+  if (person || answered_by === "human") return "completed";
+  if (message) return "message_left";
+  return isMachine(answered_by) ? "machine" : "completed";
+};
+
 /** The disposition of a contact after a final notification; a failure by another reason is `unreachable`. */
-export const dispositionOf = (type: string, reason = ""): Disposition => {
+export const dispositionOf = (type: string, reason = "", answerer: Answerer = {}): Disposition => {
   if (isDisposition(reason) && table[reason].ends?.includes(type)) return reason;
-  return type === "call.completed" ? "completed" : "unreachable";
+  return type === "call.completed" ? talkOf(answerer) : "unreachable";
 };

@@ -5,6 +5,7 @@ import { fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { macOf } from "../lib/hmac.ts";
 import { LedgerException } from "./errors.ts";
+import type { CampaignSettings } from "./options.ts";
 import { isBusyError, patience, type Sql, whileBusy } from "./sqlite.ts";
 import { audit, contactIn, move } from "./tables.ts";
 import { telephoneOf } from "./telephone.ts";
@@ -138,9 +139,9 @@ export const erasedReason = "to_number was erased";
 export const erase = async (
   sql: Sql,
   numbers: Iterable<string>,
-  secret: Secret,
-  at: number,
+  { secret, settleTimeout, clock }: Pick<CampaignSettings, "secret" | "settleTimeout" | "clock">,
 ): Promise<number> => {
+  const at = clock();
   let erased = 0;
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const [first = ""] = secretsOf(secret);
@@ -161,6 +162,18 @@ export const erase = async (
       sql.all(
         `update outdial_contact set to_number = '#' || contact, written = null, id = null, variables = null,
          call_id = null, reason = null, timezone = '' where contact = ?`,
+        contact.contact,
+      );
+      sql.all("delete from outdial_answer where contact = ?", contact.contact);
+      sql.all(
+        "update outdial_contact set call_at = null, call_for = 0 where contact = ?",
+        contact.contact,
+      );
+      // Nobody asks for a call without its id.
+      sql.all(
+        `update outdial_attempt set ask_at = null, settle_by = min(settle_by, ?)
+         where contact = ? and ask_at is not null`,
+        at + settleTimeout,
         contact.contact,
       );
       // The service's words may name the person.

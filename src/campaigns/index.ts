@@ -10,6 +10,7 @@
  * @module
  */
 
+export type { CallInput } from "./answers.ts";
 export type { Window } from "./calling-hours.ts";
 export { type Campaign, openCampaign } from "./campaign.ts";
 export type { CheckOptions, UrlCheck } from "./check.ts";
@@ -26,8 +27,9 @@ export type { ListColumns } from "./list/columns.ts";
 export type { ListSource } from "./list/csv.ts";
 export { ListException } from "./list/errors.ts";
 export { type ListOptions, type NumberReading, readList } from "./list/read.ts";
-export type { CampaignOptions, CampaignService } from "./options.ts";
+export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
 export type { Progress } from "./progress.ts";
+export type { RetryPlan, RetryRule, RetryRules, WholeRetryRule } from "./retries.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";
 export type { Synced, SyncOptions, SyncPlan } from "./sync.ts";
 export type { AuditEntry } from "./tables.ts";

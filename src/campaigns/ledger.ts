@@ -1,6 +1,7 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import { check, presence } from "../lib/check.ts";
+import { answerNamesIn, answersOf } from "./answers.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
 import { blockAll, numbersIn } from "./do-not-call.ts";
 import { type Progress, progressOf } from "./progress.ts";
@@ -42,6 +43,12 @@ export interface Result {
   readonly endedAt?: number | undefined;
   /** Milliseconds from the answer to the end of the last call; the service measures whole seconds. */
   readonly duration?: number | undefined;
+  /** Who answered the last call, in the words of the notifications, if the carrier detects machines. */
+  readonly answered_by?: string | undefined;
+  /** What the contact answered, by the names of the questions (`as`); of a name with several answers the last. */
+  readonly answers: Readonly<Record<string, string>>;
+  /** The contact's own values, as the list has them. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** What can be done with a campaign without dialling. */
@@ -59,6 +66,18 @@ export interface Ledger {
    * @throws {LedgerException} `busy`, while another program writes to the file; `unknown_state`
    */
   readonly results: () => Iterable<Result>;
+  /**
+   * The names of all answers, in the order in which they first came up: the columns of a table.
+   *
+   * @throws {LedgerException} `busy`, while another program writes to the file
+   */
+  readonly answerNames: () => readonly string[];
+  /**
+   * The names of all variables that contacts have. It reads the whole list.
+   *
+   * @throws {LedgerException} `busy`, while another program writes to the file
+   */
+  readonly variableNames: () => readonly string[];
   /**
    * Every change of state with its time, in order; read a page at a time.
    *
@@ -84,12 +103,15 @@ const page = 100;
 export function* readResults(sql: Sql): Generator<Result, void> {
   for (let last = 0; ; ) {
     const rows = sql.all(
-      `select c.contact, coalesce(written, to_number) as to_number, id, c.state, reason, attempts, call_id, claimed, ended, duration
+      `select c.contact, coalesce(written, to_number) as to_number, id, c.state, reason, attempts, call_id, claimed, ended,
+         duration, answered_by, variables
        from outdial_contact c
        left join outdial_attempt a on a.contact = c.contact and a.attempt = c.attempts
        where c.contact > ? order by c.contact limit ${page}`,
       last,
     );
+    const end = Number(rows.at(-1)?.contact ?? last);
+    const answers = answersOf(sql, last + 1, end);
     for (const row of rows) {
       const to_number = String(row.to_number);
       const state = stateIn(row.state);
@@ -105,11 +127,23 @@ export function* readResults(sql: Sql): Generator<Result, void> {
         startedAt: numberIn(row.claimed),
         endedAt: numberIn(row.ended),
         duration: numberIn(row.duration),
+        answered_by: textIn(row.answered_by),
+        answers: answers.get(last) ?? {},
+        variables: JSON.parse(textIn(row.variables) ?? "{}"),
       };
     }
     if (rows.length < page) return;
   }
 }
+
+/** The names of all variables, in the order in which the contacts have them. */
+export const variableNamesIn = (sql: Sql): readonly string[] =>
+  sql
+    .all(
+      `select key from outdial_contact c, json_each(c.variables) v
+       group by key order by min(c.contact), min(v.id)`,
+    )
+    .map(({ key }) => String(key));
 
 /** How a ledger is opened. */
 export interface LedgerOptions {
@@ -185,6 +219,8 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Ledge
   return {
     progress: () => progressOf(sql),
     results: () => readResults(sql),
+    answerNames: () => answerNamesIn(sql),
+    variableNames: () => variableNamesIn(sql),
     audit: () => readAudit(sql),
     block: async (numbers) => blockAll(sql, [...numbersIn(numbers)], secret, Date.now()),
   };

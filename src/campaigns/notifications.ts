@@ -1,15 +1,26 @@
 import type { Received } from "../callbacks/handler.ts";
 import { type Attempt, claim, countFlow, recordPlaced, settle, stateOf } from "./attempts.ts";
-import { type Disposition, dispositionOf, isDisposition } from "./disposition.ts";
+import {
+  type Answerer,
+  type Disposition,
+  dispositionOf,
+  isDisposition,
+  isMachine,
+  talkOf,
+} from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
 import { setStateOfCampaign, stateOfCampaign } from "./progress.ts";
+import { ruleOf } from "./retries.ts";
 import type { Sql } from "./sqlite.ts";
-import { type ContactRow, contactOf, factOf, isErased, move } from "./tables.ts";
+import { type ContactRow, contactOf, factOf, isAsked, isErased, move } from "./tables.ts";
 
 type CallEvent = Received["event"];
 
 /** The attempt that a signed URL names, when it is one of this campaign. */
-const attemptIn = (sql: Sql, { campaign, contact, attempt }: Received["context"]) =>
+export const attemptIn = (
+  sql: Sql,
+  { campaign, contact, attempt }: Received["context"],
+): Attempt | undefined =>
   campaign === factOf(sql, "id") && Number.isSafeInteger(contact) && Number.isSafeInteger(attempt)
     ? { contact: Number(contact), attempt: Number(attempt) }
     : undefined;
@@ -45,30 +56,91 @@ const durationIn = ({ data }: CallEvent): number | null => {
     : null;
 };
 
-/** Whether another attempt follows one that ended so. */
-const isRetried = (
+/** How long the contact waits for another attempt; `undefined` when none follows on how the last one ended. */
+const waitAfter = (
   sql: Sql,
   disposition: Disposition,
-  made: number,
+  row: ContactRow,
   at: number,
-  { attempts = 1, retryOn, until }: CampaignSettings,
-): boolean =>
-  retryOn.some((reason) => reason === disposition) &&
-  made < attempts &&
-  factOf(sql, "state") !== "canceled" &&
-  at < (until?.getTime() ?? Number.POSITIVE_INFINITY);
+  settings: CampaignSettings,
+): number | undefined => {
+  const isOver =
+    factOf(sql, "state") === "canceled" ||
+    at >= (settings.until?.getTime() ?? Number.POSITIVE_INFINITY);
+  if (isOver || !row.listed || isErased(row)) return;
+  if (isAsked(row)) return Math.max(0, (row.call_at ?? at) - at);
+  const rule = ruleOf(settings, disposition);
+  return rule && row.attempts < rule.attempts + row.call_backs ? rule.after : undefined;
+};
 
 /** Records that an earlier attempt was completed after all: no attempt follows the one that is under way. */
-const recordTalk = (sql: Sql, row: ContactRow, at: number): void => {
+const recordTalk = (sql: Sql, row: ContactRow, key: Attempt, at: number): void => {
+  // The contact has asked for another call since.
+  if (key.attempt < row.call_for) return;
   sql.all("update outdial_contact set outcome = 'completed' where contact = ?", row.contact);
   if (row.state === "waiting") move(sql, row, "completed", { at });
 };
 
-/** How a contact ends: an earlier attempt may have been completed after all, and the flow of this one have failed. */
-const endOf = ({ outcome }: ContactRow, disposition: Disposition): Disposition => {
-  if (outcome === "completed") return outcome;
-  return outcome === "flow_error" && disposition === "completed" ? outcome : disposition;
+/** What the ledger knows of an attempt's talk. */
+interface Talk extends Required<Answerer> {
+  /** Whether the flow failed. */
+  readonly failed: boolean;
+  /** When its final notification came. */
+  readonly ended: number | undefined;
+}
+
+const talkIn = (sql: Sql, { contact, attempt }: Attempt): Talk => {
+  const [row = {}] = sql.all(
+    `select answered_by, person, message, failed, ended from outdial_attempt
+     where contact = ? and attempt = ?`,
+    contact,
+    attempt,
+  );
+  return {
+    answered_by: typeof row.answered_by === "string" ? row.answered_by : undefined,
+    person: row.person === 1,
+    message: row.message === 1,
+    failed: row.failed === 1,
+    ended: typeof row.ended === "number" ? row.ended : undefined,
+  };
 };
+
+/** How a contact ends: an earlier attempt may have been completed after all, and the flow of this one have failed. */
+const endOf = (
+  { outcome, call_for, attempts }: ContactRow,
+  { failed }: Talk,
+  disposition: Disposition,
+): Disposition => {
+  const isNewTalk = call_for === attempts;
+  if (outcome === "completed" && !isNewTalk) return outcome;
+  const isFailure = failed && (disposition === "completed" || disposition === "machine");
+  return isFailure ? "flow_error" : disposition;
+};
+
+/** Ends a contact by its last attempt, unless another one follows. */
+const conclude = (
+  sql: Sql,
+  contact: ContactRow,
+  disposition: Disposition,
+  { at, why }: { readonly at: number; readonly why?: string | undefined },
+  settings: CampaignSettings,
+): void => {
+  sql.all("update outdial_contact set outcome = ? where contact = ?", disposition, contact.contact);
+  const wait = waitAfter(sql, disposition, contact, at, settings);
+  if (wait !== undefined) {
+    move(sql, { ...contact, outcome: disposition }, "waiting", { at, reason: disposition, wait });
+  } else {
+    // The service's words may name the person.
+    const reason = isErased(contact) ? undefined : why;
+    move(sql, contact, disposition, { at, reason });
+    if (isTalk(disposition)) countFlow(sql, disposition, at, reason);
+  }
+};
+
+const isTalk = (state: string): state is "completed" | "machine" | "message_left" | "flow_error" =>
+  state === "flow_error" || talks.has(state);
+
+const talks: ReadonlySet<string> = new Set(["completed", "machine", "message_left"]);
 
 /** Ends the contact of a call that has ended, unless another attempt follows. */
 const recordEnd = (
@@ -81,32 +153,19 @@ const recordEnd = (
   const contact = contactOf(sql, key.contact);
   settle(sql, key, at, durationIn(event));
   if (!contact) return;
+  const talk = talkIn(sql, key);
+  const reason = textIn(event, "reason");
+  const own = dispositionOf(event.type, reason, talk);
   if (contact.attempts !== key.attempt) {
-    if (event.type === "call.completed") recordTalk(sql, contact, at);
+    if (own === "completed") recordTalk(sql, contact, key, at);
     return;
   }
-  const reason = textIn(event, "reason");
   // An earlier attempt may have been completed after all.
-  const disposition = endOf(contact, dispositionOf(event.type, reason));
-  sql.all("update outdial_contact set outcome = ? where contact = ?", disposition, contact.contact);
-  const again =
-    contact.listed &&
-    !isErased(contact) &&
-    isRetried(sql, disposition, contact.attempts, at, settings);
-  const wait = settings.retryDelay;
-  if (again) move(sql, contact, "waiting", { at, reason: disposition, wait });
-  // The service's words may name the person.
-  else {
-    const failure =
-      textIn(event, "flow_error") ?? (contact.outcome === "flow_error" && contact.reason);
-    const isOthers = !!reason && isDisposition(reason) && reason !== disposition;
-    const own = isOthers ? undefined : reason;
-    const why = isErased(contact) ? undefined : (disposition === "flow_error" && failure) || own;
-    move(sql, contact, disposition, { at, reason: why });
-    if (disposition === "completed" || disposition === "flow_error") {
-      countFlow(sql, disposition, at, why);
-    }
-  }
+  const disposition = endOf(contact, talk, own);
+  const failure = textIn(event, "flow_error") ?? (talk.failed && contact.reason);
+  const isOthers = !!reason && isDisposition(reason) && reason !== disposition;
+  const why = (disposition === "flow_error" && failure) || (isOthers ? undefined : reason);
+  conclude(sql, contact, disposition, { at, why }, settings);
 };
 
 /** A notification that the flow of a call has failed: the end of the call comes apart from it, before or after. */
@@ -121,16 +180,17 @@ const recordFlowError = (sql: Sql, key: Attempt, event: CallEvent, at: number): 
   if (contact?.attempts !== key.attempt) return;
   const { state, outcome } = contact;
   const reason = isErased(contact) ? undefined : textIn(event, "flow_error");
-  if (state === "completed") {
+  sql.all(
+    "update outdial_attempt set failed = 1 where contact = ? and attempt = ?",
+    key.contact,
+    key.attempt,
+  );
+  if (state === "completed" || state === "machine") {
     sql.all("update outdial_contact set outcome = 'flow_error' where contact = ?", key.contact);
     move(sql, contact, "flow_error", { at, reason });
     countFlow(sql, "flow_error", at, reason);
   } else if (endless.has(state) && outcome !== "completed") {
-    sql.all(
-      "update outdial_contact set outcome = 'flow_error', reason = ? where contact = ?",
-      reason ?? null,
-      key.contact,
-    );
+    sql.all("update outdial_contact set reason = ? where contact = ?", reason ?? null, key.contact);
   }
 };
 
@@ -149,7 +209,10 @@ const isCorrection = (sql: Sql, { contact, attempt }: Attempt, event: CallEvent)
   const row = contactOf(sql, contact);
   const state = row?.state;
   const hasNotEnded = state === "waiting" || state === "calling" || state === "unclear";
-  if (state === "unknown" || (hasNotEnded && event.type === "call.completed")) return true;
+  const isKnown = row?.attempts === attempt && !!row.outcome && isTalk(row.outcome);
+  if (state === "unknown" || (hasNotEnded && !isKnown && event.type === "call.completed")) {
+    return true;
+  }
   // Services that send two ends, such as Vonage, may send the one without the reason first.
   const isBare = row?.attempts === attempt && isWithoutReason(row);
   return isBare && event.type === "call.failed" && !!textIn(event, "reason");
@@ -161,6 +224,56 @@ const reclaim = (sql: Sql, key: Attempt, at: number, settleBy: number): void => 
   if (contact?.attempts === key.attempt - 1) claim(sql, contact, at, settleBy);
 };
 
+/** Who took the call, in the service's words. */
+const answeredByIn = (event: CallEvent): string | undefined => {
+  const answered_by = textIn(event, "answered_by");
+  return answered_by && /^\w{1,32}$/.test(answered_by) ? answered_by : undefined;
+};
+
+/** What is learned of who took a call: a person stays one, and a machine isn't made unknown. */
+const betterOf = (known: string | undefined, news: string | undefined): string | undefined => {
+  if (news === undefined || known === "human") return known;
+  return isMachine(known) && news !== "human" && !isMachine(news) ? known : news;
+};
+
+/** Records who took the call of an attempt, also after its end: then the contact may have ended otherwise. */
+export const learn = (
+  sql: Sql,
+  key: Attempt,
+  news: Answerer,
+  at: number,
+  settings: CampaignSettings,
+): void => {
+  const known = talkIn(sql, key);
+  const answered_by = betterOf(known.answered_by, news.answered_by);
+  const person = known.person || !!news.person;
+  const message = known.message || !!news.message;
+  const isNew =
+    answered_by !== known.answered_by || person !== known.person || message !== known.message;
+  if (!isNew) return;
+  sql.all(
+    `update outdial_attempt set answered_by = ?, person = ?, message = ?
+     where contact = ? and attempt = ?`,
+    answered_by ?? null,
+    person ? 1 : 0,
+    message ? 1 : 0,
+    key.contact,
+    key.attempt,
+  );
+  const contact = contactOf(sql, key.contact);
+  if (!contact || known.ended === undefined) return;
+  const talk = talkOf({ answered_by, person, message });
+  if (contact.attempts !== key.attempt) {
+    if (talk === "completed" && talkOf(known) !== talk) recordTalk(sql, contact, key, at);
+    return;
+  }
+  const { state, outcome } = contact;
+  const isOpen = state === "waiting" || talks.has(state);
+  if (!isOpen || !outcome || !talks.has(outcome)) return;
+  const disposition = endOf({ ...contact, outcome: undefined }, { ...known, message }, talk);
+  if (disposition !== outcome) conclude(sql, contact, disposition, { at }, settings);
+};
+
 /**
  * Pauses the campaign when a call is notified of that no claim of this ledger can have placed: the ledger is a restored
  * backup, which would call others again, too.
@@ -170,6 +283,39 @@ const pauseIfRestored = (sql: Sql, { contact, attempt }: Attempt, at: number): v
   if ((row && row.attempts >= attempt - 1) || stateOfCampaign(sql) !== "running") return;
   const reason = "the ledger lacks a call that was placed: is it a restored backup?";
   setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
+};
+
+/** The state of the attempt that something is known of; one that the service had refused is claimed by it. */
+export const stateToNote = (
+  sql: Sql,
+  key: Attempt,
+  call_id: string | null,
+  at: number,
+  settings: CampaignSettings,
+): ReturnType<typeof stateOf> => {
+  if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settleTimeout);
+  const state = stateOf(sql, key);
+  if (!state) pauseIfRestored(sql, key, at);
+  if (state === "claimed") recordPlaced(sql, key, call_id, at, settings);
+  return state;
+};
+
+/** Records an event of an attempt that has one. */
+export const recordEvent = (
+  sql: Sql,
+  key: Attempt,
+  event: CallEvent,
+  at: number,
+  settings: CampaignSettings,
+): boolean => {
+  const state = stateToNote(sql, key, event.call_id, at, settings);
+  if (!state) return false;
+  learn(sql, key, { answered_by: answeredByIn(event) }, at, settings);
+  if (isEnd(event) && (state !== "settled" || isCorrection(sql, key, event))) {
+    recordEnd(sql, key, event, at, settings);
+  }
+  if (isFlowError(event)) recordFlowError(sql, key, event, at);
+  return true;
 };
 
 /**
@@ -186,21 +332,8 @@ export const recordNotification = async (
   const key = attemptIn(sql, context);
   if (!key) return false;
   const known = stateOf(sql, key);
-  // Of a placed call only its end is news, and that its flow failed.
-  if (known && known !== "claimed" && !isEnd(event) && !isFlowError(event)) return true;
-  return sql.commit(() => {
-    const at = settings.clock();
-    if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settleTimeout);
-    const state = stateOf(sql, key);
-    if (!state) {
-      pauseIfRestored(sql, key, at);
-      return false;
-    }
-    if (state === "claimed") recordPlaced(sql, key, event.call_id, at);
-    if (isEnd(event) && (state !== "settled" || isCorrection(sql, key, event))) {
-      recordEnd(sql, key, event, at, settings);
-    }
-    if (isFlowError(event)) recordFlowError(sql, key, event, at);
-    return true;
-  });
+  // Of a placed call only its end is news, that its flow failed, and who took it.
+  const isNews = isEnd(event) || isFlowError(event) || answeredByIn(event) !== undefined;
+  if (known && known !== "claimed" && !isNews) return true;
+  return sql.commit(() => recordEvent(sql, key, event, settings.clock(), settings));
 };

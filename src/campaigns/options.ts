@@ -1,22 +1,37 @@
 import { array, custom, type GenericSchema, is, lazy, optional, strictObject } from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
+import type { LiveCall } from "../calls/live-call.ts";
 import { CallParams } from "../calls/params.ts";
 import { fieldsOf, isFunction, isText, presence } from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
 import { isRetryReason, type RetryReason, retryReasons } from "./disposition.ts";
+import type { RetryRules } from "./retries.ts";
 
 /** What a campaign knows of a carrier. */
 export type CampaignService = Pick<Service, "name" | "account" | "callsPerSecond">;
 
+/** What a campaign reads of a call: a `LiveCall` of `outdial/calls` has it. */
+export type CallState = Pick<LiveCall, "state" | "reason" | "duration" | "answered_by">;
+
 /** The options of a campaign. Durations are in milliseconds. */
 export interface CampaignOptions {
-  /** Who calls, in E.164. */
-  readonly from_number: string;
+  /**
+   * Who calls, in E.164. Of several numbers each contact gets one, by a hash of its own number, and keeps it at each
+   * attempt, also when the list of numbers changes.
+   */
+  readonly from_number: string | readonly string[];
   /** Where the service asks what to do. It is signed for each attempt. */
   readonly flow_url: string;
+  /**
+   * The name by which the ledger knows the flow, where its URL may change, such as that of a tunnel. A ledger is refused
+   * to another flow.
+   *
+   * @defaultValue `flow_url`
+   */
+  readonly flowName?: string | undefined;
   /** Where the service sends notifications; pass them to `note`. It is signed for each attempt. */
   readonly status_callback_url: string;
   /**
@@ -39,6 +54,21 @@ export interface CampaignOptions {
    */
   readonly create: (params: CallParams, options: Pick<CallOptions, "notAfter">) => Promise<Call>;
   /**
+   * Reads a call: `(id) => get(id, options)` with `get` of `outdial/calls`. A call whose final notification hasn't come 90 s
+   * after it was placed is asked for, again and again at growing intervals, and its end counts as a notified one: no
+   * lost notification holds its slot, and no call whose id is known ends as `unknown`. At most `concurrency / 60` calls are
+   * asked for in a second, or one.
+   *
+   * @defaultValue none: only notifications end a call
+   */
+  readonly get?: ((id: string) => Promise<CallState>) | undefined;
+  /**
+   * Ends a call: `(id) => end(id, options)` with `end` of `outdial/calls`. `endCalls` needs it.
+   *
+   * @defaultValue none
+   */
+  readonly end?: ((id: string) => Promise<unknown>) | undefined;
+  /**
    * The carrier, such as `twilio({ … })`, or a name of the service, such as its base URL: a ledger is refused to another
    * one, and with a carrier to another account. A `rate` above the carrier's `callsPerSecond` is refused: a call that
    * the carrier queues may ring outside the window.
@@ -59,24 +89,33 @@ export interface CampaignOptions {
    */
   readonly concurrency?: number | undefined;
   /**
-   * Attempts for each contact, the first one included; at most 100.
+   * Attempts for each contact, the first one included; at most 100. With an object as `retryOn` it is an upper limit
+   * for each reason.
    *
-   * @defaultValue 1
+   * @defaultValue 1; with an object as `retryOn`, none
    */
   readonly attempts?: number | undefined;
   /**
-   * The reasons in a final notification that another attempt follows.
+   * The reasons in a final notification that another attempt follows: a list, or an object in which each reason has its
+   * own delay and number of attempts, such as
+   * `{ busy: { after: 300_000, attempts: 3 }, no_answer: { after: 7_200_000 } }`.
    *
    * @defaultValue `["busy", "no_answer"]`
    */
-  readonly retryOn?: readonly RetryReason[] | undefined;
+  readonly retryOn?: readonly RetryReason[] | RetryRules | undefined;
   /**
-   * Milliseconds between the end of an attempt and the next. When a ledger is opened again with another
+   * Milliseconds between the end of an attempt and the next, where `retryOn` is a list. When a ledger is opened again with another
    * delay, it counts for the contacts that wait already.
    *
    * @defaultValue 900 000 (15 minutes)
    */
   readonly retryDelay?: number | undefined;
+  /**
+   * Attempts that `callBack` adds for a contact, at most; from 0 to 100.
+   *
+   * @defaultValue 1
+   */
+  readonly callBacks?: number | undefined;
   /** The hours in which calls may be placed: one window, several, or `"always"`. */
   readonly window: "always" | Window | readonly Window[];
   /**
@@ -128,18 +167,22 @@ export interface CampaignOptions {
 
 /** The options, checked and complete. */
 export interface CampaignSettings {
-  readonly from_number: string;
+  readonly from_number: string | readonly string[];
   readonly flow_url: string;
+  readonly flowName?: string | undefined;
   readonly status_callback_url: string;
   readonly record?: boolean | undefined;
   readonly secret: Secret;
   readonly create: CampaignOptions["create"];
+  readonly get?: CampaignOptions["get"];
+  readonly end?: CampaignOptions["end"];
   readonly service: string | CampaignService;
   readonly rate: number;
   readonly concurrency?: number | undefined;
   readonly attempts?: number | undefined;
-  readonly retryOn: readonly RetryReason[];
+  readonly retryOn: readonly RetryReason[] | RetryRules;
   readonly retryDelay: number;
+  readonly callBacks: number;
   readonly window: CampaignOptions["window"];
   readonly until?: Date | undefined;
   readonly settleTimeout: number;
@@ -160,6 +203,8 @@ const count = wholeNumber(Number.MAX_SAFE_INTEGER, "must be a whole number from 
 
 const mostAttempts = 100;
 
+const attempts = wholeNumber(mostAttempts, `must be a whole number from 1 to ${mostAttempts}`);
+
 const mostNames = 50;
 
 /** Leaves room for what a signature adds, and the most that a context takes. */
@@ -176,6 +221,30 @@ const milliseconds = (least: number) =>
     (value) => typeof value === "number" && value >= least && value < 1000 * 2 ** 31,
     `must be a number of milliseconds, ${least} or more`,
   );
+
+/** The rule of the retries, by the kind of the value: an issue names the field that is wrong. */
+const retryRules = (value: unknown): GenericSchema<unknown, CampaignSettings["retryOn"]> => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return custom<readonly RetryReason[]>(
+      (list) => Array.isArray(list) && list.every(isRetryReason),
+      `must be a list of some of ${retryReasons.join(", ")}, or an object of them`,
+    );
+  }
+  const rule = strictObject({ after: milliseconds(0), attempts: optional(attempts) }, presence);
+  return strictObject(
+    Object.fromEntries(retryReasons.map((reason) => [reason, optional(rule)])),
+    presence,
+  );
+};
+
+/** The rule of the senders, by the kind of the value. */
+const senderRules = (value: unknown): GenericSchema<unknown, string | readonly string[]> => {
+  const { from_number } = CallParams.entries;
+  if (!Array.isArray(value)) return from_number;
+  return value.length > 0
+    ? array(from_number)
+    : custom<never>(() => false, "must be one number or more");
+};
 
 /** The rule of the hours, by the kind of the value: an issue names the field that is wrong. */
 const windowRules = (value: unknown): GenericSchema<unknown, CampaignOptions["window"]> => {
@@ -202,12 +271,15 @@ const isTexts = (value: unknown, shape: RegExp): value is readonly string[] =>
 /** The rules of the options and their defaults, in the order of their issues. */
 export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = strictObject(
   {
-    from_number: CallParams.entries.from_number,
+    from_number: lazy(senderRules),
     flow_url: signable,
+    flowName: optional(custom<string>((value) => isText(value) && value !== "", "must be a text")),
     status_callback_url: signable,
     record: CallParams.entries.record,
     secret: custom<Secret>((value) => secretsOf(value).length > 0, secretRule),
     create: custom<CampaignOptions["create"]>(isFunction, "must be a function"),
+    get: optional(custom<NonNullable<CampaignOptions["get"]>>(isFunction, "must be a function")),
+    end: optional(custom<NonNullable<CampaignOptions["end"]>>(isFunction, "must be a function")),
     service: optional(
       custom<string | CampaignService>(isService, "must be a carrier, or a string"),
       "",
@@ -220,17 +292,17 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
       1,
     ),
     concurrency: optional(count),
-    attempts: optional(
-      wholeNumber(mostAttempts, `must be a whole number from 1 to ${mostAttempts}`),
-    ),
-    retryOn: optional(
-      custom<readonly RetryReason[]>(
-        (value) => Array.isArray(value) && value.every(isRetryReason),
-        `must be a list of some of ${retryReasons.join(", ")}`,
-      ),
-      ["busy", "no_answer"] as const,
-    ),
+    attempts: optional(attempts),
+    retryOn: optional(lazy(retryRules), ["busy", "no_answer"] as const),
     retryDelay: optional(milliseconds(0), 900_000),
+    callBacks: optional(
+      custom<number>(
+        (value) =>
+          Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= mostAttempts,
+        `must be a whole number from 0 to ${mostAttempts}`,
+      ),
+      1,
+    ),
     window: lazy(windowRules),
     until: optional(
       custom<Date>(

@@ -10,8 +10,9 @@ import {
 } from "./contacts.ts";
 import { blockAll, erasedReason, hasErased, numbersIn, wasErased } from "./do-not-call.ts";
 import { type CampaignSettings, warningsOf } from "./options.ts";
-import { patience, type Sql, whileBusy } from "./sqlite.ts";
-import { contactIn, end, move } from "./tables.ts";
+import { type RetryPlan, retriesOf } from "./retries.ts";
+import { patience, type Row, type Sql, whileBusy } from "./sqlite.ts";
+import { type ContactRow, contactIn, end, move, numberIn, textIn } from "./tables.ts";
 
 /** What a list would change in a campaign. */
 export interface SyncPlan {
@@ -33,6 +34,10 @@ export interface SyncPlan {
   readonly changed: number;
   /** Contacts that wait and are no longer in the list: they are not called. */
   readonly removed: number;
+  /** Contacts that are new in the campaign, and have a time of their own (`call_at`). */
+  readonly appointments: number;
+  /** The reasons that another attempt follows, each with its delay and the attempts of a contact in all. */
+  readonly retries: RetryPlan;
   /** What the options allow, and is probably not meant. */
   readonly warnings: readonly string[];
 }
@@ -84,7 +89,7 @@ const tablesOf = (sql: Sql): readonly string[] => {
   return [
     `create ${temporary} table ${draft} (
       entry integer primary key, to_number text not null unique, written text, id text, timezone text not null,
-      variables text, line integer not null, conflict integer not null default 0
+      variables text, line integer not null, call_at integer, from_number text, conflict integer not null default 0
     )`,
     `create ${temporary} table ${draftBlocked} (to_number text primary key) without rowid`,
   ];
@@ -109,7 +114,8 @@ const isRestored = "(d.entry is not null and c.listed = 0)";
 /** A contact that left the list before it was called. */
 const mayWaitAgain = `(c.state = 'canceled' and c.attempts = 0 and not ${isBlocked("c")})`;
 const isChanged = `(d.entry is not null and (d.timezone <> c.timezone
-  or (c.attempts = 0 and (d.written is not c.written or d.id is not c.id or d.variables is not c.variables))))`;
+  or (c.attempts = 0 and (d.written is not c.written or d.id is not c.id or d.variables is not c.variables
+    or ifnull(d.call_at <> ifnull(c.call_at, 0), 0) or ifnull(d.from_number <> ifnull(c.from_number, ''), 0)))))`;
 
 const countIn = (sql: Sql, from: string, where: string, ...bounds: number[]): number =>
   Number(sql.all(`select count(*) as n from ${from} and ${where}`, ...bounds)[0]?.n);
@@ -154,6 +160,7 @@ const readList = async (
       continue;
     }
     const { to_number, written, id, timezone, variables, line, doNotCall } = entry;
+    const { call_at, from_number } = entry;
     if (isAnyErased && (await patiently(() => wasErased(sql, settings.secret, to_number)))) {
       refused.push({ line, reason: erasedReason });
       continue;
@@ -162,7 +169,8 @@ const readList = async (
       sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, to_number);
     }
     const [isNew] = sql.all(
-      `insert into ${draft} (to_number, written, id, timezone, variables, line) values (?, ?, ?, ?, ?, ?)
+      `insert into ${draft} (to_number, written, id, timezone, variables, line, call_at, from_number)
+       values (?, ?, ?, ?, ?, ?, ?, ?)
        on conflict do nothing returning 1 as one`,
       to_number,
       written,
@@ -170,6 +178,8 @@ const readList = async (
       timezone,
       variables,
       line,
+      call_at,
+      from_number,
     );
     if (isNew) continue;
     const [known = {}] = sql.all(`select * from ${draft} where to_number = ?`, to_number);
@@ -199,11 +209,21 @@ const planOf = async (
   read: Pick<SyncPlan, "duplicate" | "refused">,
   settings: CampaignSettings,
 ): Promise<SyncPlan> => {
-  const counts = { added: 0, blocked: 0, newlyBlocked: 0, restored: 0, changed: 0, removed: 0 };
+  const counts = {
+    added: 0,
+    blocked: 0,
+    newlyBlocked: 0,
+    restored: 0,
+    changed: 0,
+    removed: 0,
+    appointments: 0,
+  };
   for (const bounds of pagesOf(sql, "entry", draft)) {
     const rows = `${draft} where entry > ? and entry <= ? and not ${isKnown}`;
     counts.added += countIn(sql, rows, `not ${isBlocked(draft)}`, ...bounds);
     counts.blocked += countIn(sql, rows, isBlocked(draft), ...bounds);
+    const isTimed = `call_at is not null and not ${isBlocked(draft)}`;
+    counts.appointments += countIn(sql, rows, isTimed, ...bounds);
     await yieldToOthers();
   }
   const waits = "c.state = 'waiting'";
@@ -216,14 +236,32 @@ const planOf = async (
     await yieldToOthers();
   }
   const listed = countIn(sql, `${draft} where true`, "true");
-  return { ...read, listed, ...counts, warnings: warningsOf(settings) };
+  const retries = retriesOf(settings);
+  return { ...read, listed, ...counts, retries, warnings: warningsOf(settings) };
+};
+
+/** Takes over who calls a contact, and when, that was never called; where the list says nothing, all stays. */
+const setCallTime = (sql: Sql, contact: ContactRow, row: Row): ContactRow => {
+  const call_at = numberIn(row.new_call_at) ?? contact.call_at;
+  const call_for = call_at === undefined ? 0 : 1;
+  sql.all(
+    `update outdial_contact set from_number = ?, call_at = ?, call_for = ?,
+       due = case when call_at is ? then due else ? end where contact = ?`,
+    textIn(row.new_from_number) ?? contact.from_number ?? null,
+    call_at ?? null,
+    call_for,
+    call_at ?? null,
+    call_at ?? 0,
+    contact.contact,
+  );
+  return { ...contact, call_at, call_for };
 };
 
 /** Changes a page of the contacts that are in the ledger by the list. */
 const applyPage = (sql: Sql, bounds: readonly [number, number], at: number): void => {
   const rows = sql.all(
     `select c.*, ${mayWaitAgain} as again, d.entry, d.written as new_written, d.id as new_id, d.timezone as new_timezone,
-       d.variables as new_variables
+       d.variables as new_variables, d.call_at as new_call_at, d.from_number as new_from_number
      from ${pageOfContacts} and (${isRemoved} or ${isRestored} or ${isChanged})`,
     ...bounds,
   );
@@ -252,7 +290,8 @@ const applyPage = (sql: Sql, bounds: readonly [number, number], at: number): voi
       variables === null ? null : String(variables),
       contact.contact,
     );
-    if (!contact.listed && row.again) move(sql, { ...contact, listed }, "waiting", { at });
+    const asked = own ? setCallTime(sql, contact, row) : contact;
+    if (!contact.listed && row.again) move(sql, { ...asked, listed }, "waiting", { at });
   }
 };
 
@@ -265,12 +304,15 @@ async function* newContacts(sql: Sql): AsyncGenerator<Contact, void> {
         ...bounds,
       ),
     );
-    for (const { to_number, written, id, timezone, variables, line } of rows) {
+    for (const row of rows) {
+      const { to_number, written, id, timezone, variables, line, call_at, from_number } = row;
       yield {
         to_number: String(written ?? to_number),
         ...(id && { id: String(id) }),
         ...(timezone && { timezone: String(timezone) }),
         ...(variables && { variables: JSON.parse(String(variables)) }),
+        ...(call_at !== null && { call_at: new Date(Number(call_at)) }),
+        ...(from_number && { from_number: String(from_number) }),
         line: Number(line),
       };
     }

@@ -11,6 +11,10 @@ import type { Param, Row, Sql, Value } from "./sqlite.ts";
  * `listed`: whether the contact is in the list of the last `sync`; if not, no attempt follows.
  * `list`: which `add` or `sync` wrote the row. `wait`: milliseconds from the last event until `due`.
  * `outcome`: how the last attempt ended.
+ *
+ * Since version 5: `call_at`: when the contact asked to be called, or the list has it, and `call_for`: by which attempt;
+ * a contact that waits is called for it if that is the next one. `call_backs`: how many attempts such wishes added.
+ * `ask_at` of an attempt: when the service is asked what became of the call; it isn't given up then.
  */
 const firstTables = [
   "create table outdial_fact (name text primary key, value) without rowid",
@@ -98,6 +102,34 @@ const steps: readonly (readonly string[])[] = [
     `update outdial_contact set state = 'blocked', reason = 'blocked' where state = 'waiting'
      and exists (select 1 from outdial_blocked b where b.to_number = outdial_contact.to_number)`,
   ],
+  // Call-backs, several senders, what answered and what was answered, and calls that the service is asked about.
+  [
+    "alter table outdial_contact add column call_at integer",
+    "alter table outdial_contact add column call_for integer not null default 0",
+    "alter table outdial_contact add column call_backs integer not null default 0",
+    "alter table outdial_contact add column from_number text",
+    `create index outdial_call_back on outdial_contact (timezone, due)
+     where state = 'waiting' and call_for > attempts`,
+    "alter table outdial_attempt add column answered_by text",
+    "alter table outdial_attempt add column person integer not null default 0",
+    "alter table outdial_attempt add column message integer not null default 0",
+    "alter table outdial_attempt add column failed integer not null default 0",
+    `update outdial_attempt set failed = 1 where state <> 'settled' and exists (
+       select 1 from outdial_contact c
+       where c.contact = outdial_attempt.contact and attempts = attempt and outcome = 'flow_error')`,
+    "alter table outdial_attempt add column ask_at integer",
+    "alter table outdial_attempt add column asks integer not null default 0",
+    "create index outdial_ask on outdial_attempt (ask_at) where ask_at is not null",
+    `create table outdial_answer (
+      contact integer not null,
+      attempt integer not null,
+      name text not null,
+      value text not null,
+      at integer not null,
+      primary key (contact, attempt, name)
+    ) without rowid`,
+    "create table outdial_answer_name (place integer primary key, name text not null unique)",
+  ],
 ];
 
 /** What this version reads and writes. */
@@ -176,7 +208,8 @@ const requireWhole = (sql: Sql): void => {
     violations.every((violation) => sql.all(`${violation} limit 1`).length === 0);
   if (!isWhole) throw new LedgerException("damaged");
   // The check doesn't count the entries of a partial index.
-  for (const index of ["outdial_due", "outdial_open"]) sql.all(`reindex ${index}`);
+  for (const index of ["outdial_due", "outdial_open", "outdial_call_back", "outdial_ask"])
+    sql.all(`reindex ${index}`);
 };
 
 /** Marks a file as open: who opens it after a crash checks it. */
@@ -199,7 +232,7 @@ export interface AuditEntry {
   readonly attempt?: number | undefined;
   /**
    * `claimed`, `released`, `maybe`, `placed`, a disposition, `waiting` (for the next attempt),
-   * `blocked`, `erased`; of the campaign: `opened`, `paused`, `resumed`, `canceled`.
+   * `call_back` (asked for), `ended` and `not_ended` (by the caller), `blocked`, `erased`; of the campaign: `opened`, `paused`, `resumed`, `canceled`.
    */
   readonly event: string;
   /** Why, without key and numbers. */
@@ -262,6 +295,14 @@ export interface ContactRow {
   readonly attempts: number;
   readonly deferrals: number;
   readonly due: number;
+  /** When the contact is to be called by the attempt `call_for`, in milliseconds since 1970. */
+  readonly call_at: number | undefined;
+  /** 0 when no time was asked for. */
+  readonly call_for: number;
+  /** How many attempts were added by call-backs. */
+  readonly call_backs: number;
+  /** Who calls, from the first attempt on, or as the list has it. */
+  readonly from_number: string | undefined;
 }
 
 export const textIn = (value: Value | undefined): string | undefined =>
@@ -303,6 +344,10 @@ export const contactIn = (row: Row): ContactRow => ({
   attempts: Number(row.attempts),
   deferrals: Number(row.deferrals),
   due: Number(row.due),
+  call_at: numberIn(row.call_at),
+  call_for: Number(row.call_for),
+  call_backs: Number(row.call_backs),
+  from_number: textIn(row.from_number),
 });
 
 export const contactOf = (sql: Sql, contact: number): ContactRow | undefined => {
@@ -313,6 +358,12 @@ export const contactOf = (sql: Sql, contact: number): ContactRow | undefined => 
 /** Whether the contact's data was deleted: nobody can be called by the row. */
 export const isErased = ({ to_number }: Pick<ContactRow, "to_number">): boolean =>
   to_number.startsWith("#");
+
+/** Whether the next attempt of a contact is one that it asked for, or that the list has a time for. */
+export const isAsked = ({
+  call_for,
+  attempts,
+}: Pick<ContactRow, "call_for" | "attempts">): boolean => call_for > attempts;
 
 /** What a change of state brings. */
 interface Change {
@@ -333,7 +384,9 @@ export const move = (
   state: Exclude<State, "calling" | "unclear">,
   { at, reason, wait = 0 }: Change,
 ): void => {
-  const { contact, attempts } = row;
+  const { contact, attempts, call_at = 0 } = row;
+  // Who was called before waits for a time, which comes before the first turn of others.
+  const turn = wait > 0 || attempts > 0 ? at + wait : 0;
   if (state === "waiting" && isErased(row)) {
     move(sql, row, "blocked", { at, reason: "erased" });
     return;
@@ -346,8 +399,7 @@ export const move = (
     "update outdial_contact set state = ?, reason = ?, due = ?, wait = ? where contact = ?",
     state,
     reason ?? null,
-    // Who was called before waits for a time, which comes before the first turn of others.
-    wait > 0 || attempts > 0 ? at + wait : 0,
+    isAsked(row) ? Math.max(turn, call_at) : turn,
     wait,
     contact,
   );

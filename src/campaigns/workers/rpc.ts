@@ -1,5 +1,6 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
+import type { CallInput } from "../answers.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import { states as contactStates, type Disposition, isDisposition } from "../disposition.ts";
 import { isLedgerReason, LedgerException } from "../errors.ts";
@@ -34,7 +35,7 @@ export const mostSamples = 300;
 export interface Requests {
   readonly open: Share;
   readonly add: readonly Contact[];
-  readonly note: Received;
+  readonly note: Received | CallInput;
   readonly pause: string | null;
   readonly resume: null;
   readonly cancel: null;
@@ -115,6 +116,9 @@ const isResult = (value: unknown): value is Result =>
   isOptional(isString)(value.id) &&
   isOptional(isString)(value.reason) &&
   isOptional(isString)(value.call_id) &&
+  isOptional(isString)(value.answered_by) &&
+  isFields(value.answers) &&
+  isFields(value.variables) &&
   (value.disposition === undefined ||
     (isString(value.disposition) && isDisposition(value.disposition)));
 
@@ -124,8 +128,10 @@ const isIssue = (value: unknown): value is ParameterIssue =>
 const isShare = (value: unknown): value is Share =>
   isFields(value) && isString(value.status_callback_url);
 
-const isReceived = (value: unknown): value is Received =>
-  isFields(value) && isFields(value.event) && isFields(value.context);
+const isNoted = (value: unknown): value is Received | CallInput =>
+  isFields(value) &&
+  isFields(value.context) &&
+  (isFields(value.event) || (isFields(value.call) && isFields(value.answers)));
 
 const isContacts = (value: unknown): value is readonly Contact[] => Array.isArray(value);
 
@@ -134,7 +140,7 @@ type Guards<Types> = { readonly [What in keyof Types]: (value: unknown) => value
 const requests: Guards<Requests> = {
   open: isShare,
   add: isContacts,
-  note: isReceived,
+  note: isNoted,
   pause: (value): value is string | null => isNull(value) || isString(value),
   resume: isNull,
   cancel: isNull,

@@ -250,7 +250,7 @@ export class CampaignShard {
     add: (contacts) => this.#change((campaign) => campaign.add(contacts)),
     note: async (received) => {
       const isOurs = await this.#campaign.note(received);
-      if (!isFinal(received.event)) return isOurs;
+      if (!("event" in received && isFinal(received.event))) return isOurs;
       const progress = this.#campaign.progress();
       sample(this.#sql, progress, Date.now());
       // A slot is free, and somebody waits for it.

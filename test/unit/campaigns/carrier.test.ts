@@ -88,6 +88,6 @@ it("a list is called through the carrier, and its answers decide what may be cal
   for (const number of sent) counts.set(number, (counts.get(number) ?? 0) + 1);
   // Only the contact of the 429 got a second POST: nothing of its first was processed.
   expect([...counts.values()].sort()).toEqual([1, 1, 1, 2]);
-  expect(sent[1]).toBe(sent[4]);
+  expect(counts.get(sent[1] ?? "")).toBe(2);
   expect(stage.campaign.progress()).toMatchObject({ contacts: 4, waiting: 0, refused: 1 });
 });

@@ -161,7 +161,6 @@ describe("8: one process dials from a ledger", () => {
 
 describe("a ledger is of one campaign", () => {
   it.each([
-    ["sender", { from_number: "+12025550198" }],
     ["flow", { flow_url: "https://app.test/flow?other" }],
     ["service", { service: "https://other.test" }],
   ])("another %s is refused", async (_, other) => {
@@ -169,10 +168,16 @@ describe("a ledger is of one campaign", () => {
     expect(await reasonOf(() => stage.reopen(other))).toBe("other_campaign");
   });
 
-  it("rate, hours, attempts and the address of notifications may change", async () => {
+  it("sender, rate, hours, attempts and the address of notifications may change", async () => {
     const stage = await stageOf();
     const status_callback_url = "https://tunnel.test/status";
-    const other = { rate: 2, attempts: 3, status_callback_url, until: new Date(stage.now + 1e6) };
+    const other = {
+      from_number: "+12025550198",
+      rate: 2,
+      attempts: 3,
+      status_callback_url,
+      until: new Date(stage.now + 1e6),
+    };
     expect(await reasonOf(() => stage.reopen(other))).toBe("none");
   });
 

@@ -5,7 +5,12 @@ import type { Received } from "../../../src/callbacks/handler.ts";
 import { verifyUrl } from "../../../src/callbacks/signed-url.ts";
 import type { Call } from "../../../src/calls/call.ts";
 import type { CallParams } from "../../../src/calls/params.ts";
-import { type Campaign, openCampaign, type Storage } from "../../../src/campaigns/index.ts";
+import {
+  type CallInput,
+  type Campaign,
+  openCampaign,
+  type Storage,
+} from "../../../src/campaigns/index.ts";
 import type { CampaignOptions } from "../../../src/campaigns/options.ts";
 
 export const secret = "a secret that was made at random";
@@ -32,6 +37,10 @@ export interface Stage {
   readonly received: (post: number, type: string, reason?: string) => Promise<Received>;
   /** It arrives, and is taken in. */
   readonly tell: (post: number, type: string, reason?: string) => Promise<boolean>;
+  /** A notification with further fields arrives. */
+  readonly tellMore: (post: number, type: string, data: object) => Promise<boolean>;
+  /** The flow of a call has learned something, as `onInput` gets it. */
+  readonly hear: (post: number, input: Partial<CallInput>) => Promise<boolean>;
   /** Steps until nothing is due within so many milliseconds, and every answer is written down. */
   readonly play: (milliseconds?: number) => Promise<void>;
   /** Opens the same ledger again, as after a crash. */
@@ -44,12 +53,13 @@ const open = async (
   start: number,
 ): Promise<Stage> => {
   const posts: CallParams[] = [];
-  const received = async (post: number, type: string, reason?: string): Promise<Received> => {
+  const eventOf = async (post: number, type: string, data: object): Promise<Received> => {
     const url = posts[post]?.status_callback_url ?? "";
     const context = await verifyUrl(url, { secret });
-    const data = reason === undefined ? {} : { reason };
     return { context, event: parse(CallEvent, { type, call_id: `cs_${post}`, data }) };
   };
+  const received = (post: number, type: string, reason?: string): Promise<Received> =>
+    eventOf(post, type, reason === undefined ? {} : { reason });
   const line: Pick<Stage, "now" | "answer"> = {
     now: start,
     answer: () => ({ id: `cs_${posts.length - 1}` }),
@@ -87,6 +97,11 @@ const open = async (
     posts,
     received,
     tell: async (post, type, reason) => campaign.note(await received(post, type, reason)),
+    tellMore: async (post, type, data) => campaign.note(await eventOf(post, type, data)),
+    hear: async (post, input) => {
+      const context = await verifyUrl(posts[post]?.flow_url ?? "", { secret });
+      return campaign.note({ call: { call_id: `cs_${post}` }, context, answers: {}, ...input });
+    },
     play: async (milliseconds = 1_000) => {
       const end = line.now + milliseconds;
       for (let seen = -1, rounds = 0; ; rounds++) {

@@ -198,6 +198,8 @@ describe("a plan", () => {
       restored: 0,
       changed: 1,
       removed: 2,
+      appointments: 0,
+      retries: {},
       warnings: [],
     });
     expect([...stage.campaign.results(), ...stage.campaign.audit()]).toEqual(before);

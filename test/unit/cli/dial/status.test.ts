@@ -13,6 +13,8 @@ const none: Progress = {
   ...{ state: "running", done: false, contacts: 0, waiting: 0, calling: 0, unclear: 0 },
   ...{
     completed: 0,
+    machine: 0,
+    message_left: 0,
     flow_error: 0,
     busy: 0,
     no_answer: 0,

@@ -1,0 +1,109 @@
+import type { Context } from "../callbacks/signed-url.ts";
+import { fail, fieldsOf, isText } from "../lib/check.ts";
+import { attemptIn, learn, stateToNote } from "./notifications.ts";
+import type { CampaignSettings } from "./options.ts";
+import type { Sql } from "./sqlite.ts";
+import { contactOf, isErased } from "./tables.ts";
+
+/** What `onInput` of `flowHandler` gets, as far as a campaign keeps it. */
+export interface CallInput {
+  /** The call that it is about. */
+  readonly call: { readonly call_id: string };
+  /** The context of the signed `flow_url`. */
+  readonly context: Context;
+  /** All answers so far, by their names. */
+  readonly answers: Readonly<Record<string, string>>;
+  /** The keys that were pressed; `""` when none were. */
+  readonly digits?: string | undefined;
+  /** What answered the telephone. */
+  readonly answered_by?: string | undefined;
+  /** `"left"`: a machine has heard the message to its end. */
+  readonly message?: string | undefined;
+}
+
+/** The longest answer that is kept, in characters. */
+const longest = 1_000;
+
+/** @throws {BadParametersException} */
+const checkedAnswers = (given: unknown): readonly (readonly [name: string, value: string])[] =>
+  Object.entries(fieldsOf(given)).map(([name, value]) => {
+    if (!/^[a-z]\w{0,31}$/.test(name)) fail("answers", "must have names such as visit");
+    if (typeof value === "string" && value.length <= longest) return [name, value];
+    return fail("answers", `must be texts of at most ${longest} characters`);
+  });
+
+/** Writes the answers of an attempt: the same again changes nothing, and a later one takes its place. */
+const writeAnswers = (
+  sql: Sql,
+  { contact, attempt }: { readonly contact: number; readonly attempt: number },
+  answers: ReturnType<typeof checkedAnswers>,
+  at: number,
+): void => {
+  for (const [name, value] of answers) {
+    sql.all("insert into outdial_answer_name (name) values (?) on conflict do nothing", name);
+    sql.all(
+      `insert into outdial_answer values (?, ?, ?, ?, ?)
+       on conflict do update set value = excluded.value, at = excluded.at where value <> excluded.value`,
+      contact,
+      attempt,
+      name,
+      value,
+      at,
+    );
+  }
+};
+
+/**
+ * Records what a flow has learned: answers, and who took the call. Any number of times, also before the POST of the
+ * call has its answer.
+ *
+ * @returns whether it was about an attempt of this campaign, once that is durable
+ * @throws {BadParametersException} when an answer breaks its rule
+ * @throws {LedgerException} `busy`
+ */
+export const recordInput = async (
+  sql: Sql,
+  { call, context, answers, digits, answered_by, message }: CallInput,
+  settings: CampaignSettings,
+): Promise<boolean> => {
+  const key = attemptIn(sql, context);
+  if (!key) return false;
+  const checked = checkedAnswers(answers);
+  return sql.commit(() => {
+    const at = settings.clock();
+    const { call_id } = call;
+    if (!stateToNote(sql, key, isText(call_id) ? call_id : null, at, settings)) return false;
+    const contact = contactOf(sql, key.contact);
+    if (contact && !isErased(contact)) writeAnswers(sql, key, checked, at);
+    const person = checked.length > 0 || (isText(digits) && digits !== "");
+    const news = { answered_by: isText(answered_by) ? answered_by : undefined, person };
+    learn(sql, key, { ...news, message: message === "left" }, at, settings);
+    return true;
+  });
+};
+
+/** The names of all answers, in the order in which they came up. */
+export const answerNamesIn = (sql: Sql): readonly string[] =>
+  sql.all("select name from outdial_answer_name order by place").map(({ name }) => String(name));
+
+/** The answers of some contacts; of a name that was answered in several attempts the last. */
+export const answersOf = (
+  sql: Sql,
+  first: number,
+  last: number,
+): ReadonlyMap<number, Readonly<Record<string, string>>> => {
+  const all = new Map<number, Record<string, string>>();
+  const rows = sql.all(
+    `select a.contact, a.name, value from outdial_answer a
+     join outdial_answer_name n on n.name = a.name
+     where a.contact between ? and ? order by a.contact, attempt, place`,
+    first,
+    last,
+  );
+  for (const { contact, name, value } of rows) {
+    const own = all.get(Number(contact)) ?? {};
+    own[String(name)] = String(value);
+    all.set(Number(contact), own);
+  }
+  return all;
+};
