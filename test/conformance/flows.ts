@@ -1,7 +1,18 @@
 import { assert } from "chai";
 import { BadParametersException } from "outdial";
 import { type Refusal, RefusedException, signUrl } from "outdial/callbacks";
-import { Action, dial, type FlowOptions, flowHandler, hangup, play, stream } from "outdial/flows";
+import {
+  Action,
+  dial,
+  type FlowOptions,
+  flowHandler,
+  gather,
+  hangup,
+  play,
+  type StepInput,
+  say,
+  stream,
+} from "outdial/flows";
 import { twilio } from "outdial/twilio";
 import { is } from "valibot";
 import { ringingAtOnce, trap } from "./callbacks/fixtures.ts";
@@ -192,8 +203,53 @@ export const cases: readonly Case[] = [
         await response.text(),
         `{"action":"stream","ws_url":"${socket}","record":false}`,
       );
-      assert.deepEqual(got, [{ call: { ...call, later: 1 }, context: { order: 17 } }]);
+      const input = { call: { ...call, later: 1 }, context: { order: 17 }, variables: {} };
+      const begun = { digits: "", attempt: 1, answers: {}, answered_by: undefined };
+      assert.deepEqual(got, [{ ...input, ...begun }]);
       assert.deepEqual(told, []);
+    },
+  },
+  {
+    name: "a conversation goes on at a URL that any process answers, with every secret of the list, and nobody reads",
+    run: async () => {
+      const older = "an older secret that was made at random";
+      const given: unknown[] = [];
+      const program = {
+        onAnswer: () =>
+          gather("Your code?", { digits: 4, as: "code", on: { "4242": "thanks" }, tries: 2 }),
+        onInput: ({ answers }: StepInput) => given.push(answers),
+        steps: { thanks: ({ answers, context }: StepInput) => say(`${answers.code} ${context.a}`) },
+      } as const;
+      const actions = ["say", "gather"];
+      const post = async (url: string, secrets: string | readonly string[], digits?: string) => {
+        const body = JSON.stringify({ ...call, actions, ...(digits !== undefined && { digits }) });
+        const handler = flowHandler({ ...program, secret: secrets, onError: () => {} });
+        const response = await handler(new Request(url, { method: "POST", body }));
+        return { status: response.status, text: await response.text() };
+      };
+      const first = await signUrl("https://app.test/flow", { secret: older, context: { a: "b" } });
+      const asked = JSON.parse((await post(first, older)).text);
+      assert.deepEqual(asked.prompts, [{ text: "Your code?" }]);
+      assert.notMatch(
+        atob(
+          /outdial=\d+\.([\w-]+)/
+            .exec(asked.flow_url)?.[1]
+            ?.replace(/-/g, "+")
+            .replace(/_/g, "/") ?? "",
+        ),
+        /code|thanks/,
+      );
+      // Another process, with a new secret beside the old one.
+      const again = JSON.parse((await post(asked.flow_url, [secret, older], "1111")).text);
+      assert.deepEqual(again.prompts, asked.prompts);
+      const done = await post(again.flow_url, [secret, older], "4242");
+      assert.deepEqual(JSON.parse(done.text), { action: "say", prompts: [{ text: "4242 b" }] });
+      assert.deepEqual(given, [{ code: "4242" }]);
+      assert.equal((await post(again.flow_url, older, "4242")).status, 401);
+      const { length } = again.flow_url;
+      const altered = `${again.flow_url.slice(0, length - 60)}A${again.flow_url.slice(length - 59)}`;
+      assert.equal((await post(altered, [secret, older], "4242")).status, 401);
+      assert.lengthOf(given, 1);
     },
   },
   {
