@@ -57,13 +57,22 @@ test.each([0, 120])(
 );
 
 test("from 20 turns there is a p95", async () => {
-  const { metrics } = await talk(scriptedAgent(greetAndAnswer(20)), speaks(20));
+  // Each response in two messages, as most agents send more than one.
+  const agent = withEvents(scriptedAgent(greetAndAnswer(20)), (events) =>
+    events.flatMap((event): readonly AgentEvent[] => {
+      if (event.type !== "audio") return [event];
+      const { audio } = event;
+      const half = audio.length / 2;
+      return [audio.slice(0, half), audio.slice(half)].map((part) => ({ ...event, audio: part }));
+    }),
+  );
+  const { metrics } = await talk(agent, speaks(20));
   expect(metrics.turns.n).toBe(20);
   expect(metrics.turns.p95).toBeGreaterThan(400);
 });
 
 test("what the callee says while the agent speaks on is no turn, and neither is a click", async () => {
-  const deaf = withEvents(scriptedAgent([{ ms: 3_000 }, { ms: 500 }]), (events) =>
+  const deaf = withEvents(scriptedAgent([{ ms: 3_000 }, { ms: 500 }, { ms: 500 }]), (events) =>
     events.filter(({ type }) => type !== "interrupted"),
   );
   const { metrics } = await talk(deaf, [
