@@ -52,6 +52,9 @@ export interface FlowParts extends Ringing {
   readonly WebSocket: SocketConstructor | undefined;
   /** Milliseconds of real time for each response of an application. */
   readonly responseTimeout: number;
+  /** Whose time it is: on the instant clock a media socket needs `untimedMedia`. */
+  readonly clock: "real" | "instant";
+  readonly untimedMedia?: boolean | undefined;
   /** Opens a simulated socket, in the place of `WebSocket`. */
   readonly openSocket?: ((url: string) => StreamSocket) | undefined;
   /** Called with each frame of the callee's audio, and by how much it is late, in ms. */

@@ -125,6 +125,14 @@ export interface EmulatorOptions {
    */
   readonly clock?: "real" | "instant" | undefined;
   /**
+   * Allows media sockets on the instant clock, for tests of which messages are sent. The application's own time doesn't
+   * jump with the call's, so how long something takes, and what the recording says of it, is wrong there. Without this,
+   * a flow that opens one has an error.
+   *
+   * @defaultValue `false`
+   */
+  readonly untimedMedia?: boolean | undefined;
+  /**
    * How many times faster than real time the real clock runs.
    *
    * @defaultValue 1
@@ -266,6 +274,9 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = 
         'must be "real" or "instant"',
       ),
       emulatorDefaults.clock,
+    ),
+    untimedMedia: optional(
+      custom<boolean>((value) => typeof value === "boolean", "must be a boolean"),
     ),
     speed: optional(
       custom<number>(

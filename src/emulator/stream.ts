@@ -298,10 +298,14 @@ export interface Streaming<Encoded> {
   readonly onOpen: () => LineCodec<Encoded>;
 }
 
+/** Why a media socket is refused on the instant clock, as the end of a sentence. */
+const isUntimed =
+  'needs clock: "real", or simulateCall of outdial/testing: on the instant clock its times are wrong; untimedMedia: true allows that';
+
 /**
  * Connects the call's audio to an application, until either side ends it.
  *
- * @throws {FlowError} when the socket can't be opened, or the application reads nothing
+ * @throws {FlowError} when the clock is instant, the socket can't be opened, or the application reads nothing
  */
 export const runStream = async <Encoded>(
   call: Call,
@@ -309,7 +313,8 @@ export const runStream = async <Encoded>(
   parts: FlowParts,
 ): Promise<void> => {
   const { step, field, code, record, signal, timeline = call.timeline, onOpen } = streaming;
-  const { responseTimeout, impair, onFrame } = parts;
+  const { responseTimeout, impair, onFrame, clock, untimedMedia } = parts;
+  if (clock === "instant" && !untimedMedia) throw new FlowError(step, field, isUntimed, code);
   const socket = await connect(streaming, parts).catch((error) => {
     throw new FlowError(step, field, messageOf(error), code);
   });

@@ -72,6 +72,7 @@ export const converse = async <const Name extends string>(
   const emulator = createEmulator({
     ...emulated,
     clock: "instant",
+    untimedMedia: true,
     host: "127.0.0.1",
     callee,
     fetch: async (request) => {

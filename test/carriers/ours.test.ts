@@ -51,6 +51,7 @@ const start = (
   const emulator = createEmulator({
     ...emulated,
     clock: "instant",
+    untimedMedia: true,
     host: "127.0.0.1",
     fetch: (request) => {
       const { pathname } = new URL(request.url);

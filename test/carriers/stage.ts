@@ -41,6 +41,7 @@ export const startEmulator = async (options: EmulatorOptions) => {
   const emulator = createEmulator({
     host: "127.0.0.1",
     clock: "instant",
+    untimedMedia: true,
     responseTimeout: 60_000,
     ...options,
   });

@@ -20,6 +20,7 @@ const { responses: refusals } = openapi.components;
 const start = (options: EmulatorOptions = {}) =>
   createEmulator({
     clock: "instant",
+    untimedMedia: true,
     numbers: [from_number],
     fetch: () => new Response(),
     ...options,

@@ -53,6 +53,7 @@ export const application = (
   const emulator: Emulator = createEmulator({
     apiKey,
     clock: "instant",
+    untimedMedia: true,
     fetch: async (request) => {
       const { method, headers } = request;
       const path = request.url.replace("https://app.test", "");

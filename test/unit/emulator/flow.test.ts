@@ -20,6 +20,7 @@ const callWith = async (
 ) => {
   const emulator = createEmulator({
     clock: "instant",
+    untimedMedia: true,
     fetch: ({ url }) =>
       url.endsWith("/flow")
         ? Response.json(action)
@@ -185,4 +186,36 @@ it("a call that nobody knows is neither answered, rejected nor hung up", async (
   for (const act of [emulator.answer, emulator.reject, emulator.hangup]) {
     expect(act("cs_none")).toBe(false);
   }
+});
+
+describe("a media socket on the instant clock", () => {
+  const action = { action: "stream", ws_url: "wss://app.test/media" };
+  const opened = vi.fn((_: string) => {
+    throw new Error("opened");
+  });
+  const stubSocket = () => {
+    opened.mockClear();
+    vi.stubGlobal("WebSocket", function WebSocket(url: string) {
+      opened(url);
+    });
+  };
+
+  it("is refused by name, and not opened: its times would be wrong", async () => {
+    stubSocket();
+    const { call } = await callWith(action, { untimedMedia: false });
+    expect(call.flow_error).toMatch(
+      /^step 1: ws_url needs clock: "real", or simulateCall of outdial\/testing/,
+    );
+    expect(opened).not.toHaveBeenCalled();
+  });
+
+  it.each([{ untimedMedia: true }, { untimedMedia: false, clock: "real", speed: 1_000 } as const])(
+    "is opened where only its messages matter, and on the real clock: %o",
+    async (options) => {
+      stubSocket();
+      const { call } = await callWith(action, options);
+      expect(call.flow_error).toMatch(/opened/);
+      expect(opened).toHaveBeenCalledOnce();
+    },
+  );
 });

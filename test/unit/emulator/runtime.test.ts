@@ -14,6 +14,7 @@ test("without a WebSocket client, as on Node 20, a stream says what it needs", a
   vi.stubGlobal("WebSocket", undefined);
   const emulator = createEmulator({
     clock: "instant",
+    untimedMedia: true,
     fetch: () => Response.json({ action: "stream", ws_url: "wss://app.test/media" }),
   });
   const response = await emulator.fetch("https://emulator.test/api/v1/calls/initiate", {
