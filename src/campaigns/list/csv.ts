@@ -192,9 +192,14 @@ export const readCsv = async (
       );
     }
     const rows = async function* (): AsyncGenerator<CsvRow, void> {
-      yield { cells: cellsOf(header, delimiter), line: header.line };
-      for await (const row of written) {
-        if (row.text.trim()) yield { cells: cellsOf(row, delimiter), line: row.line };
+      try {
+        yield { cells: cellsOf(header, delimiter), line: header.line };
+        for await (const row of written) {
+          if (row.text.trim()) yield { cells: cellsOf(row, delimiter), line: row.line };
+        }
+      } finally {
+        // A reader that leaves at the header has not begun the loop, which would close the source.
+        await written.return();
       }
     };
     return { delimiter, rows: rows() };

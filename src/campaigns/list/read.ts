@@ -115,9 +115,11 @@ const contactOf = (
  * import { readList } from "outdial/campaigns";
  *
  * const upload = new Blob(["Phone;Name;opt_out\n+12025550100;Ada;\n+12025550101;Bob;yes\n"]);
+ * const blocked: string[] = [];
  * for await (const contact of readList(upload.stream(), { optOutColumns: ["opt_out"] })) {
- *   console.log(contact.to_number, contact.doNotCall ?? false); // +12025550100 false, +12025550101 true
+ *   if (contact.doNotCall) blocked.push(contact.to_number);
  * }
+ * console.log(blocked.join()); // +12025550101
  * ```
  * @see docs/at-scale.md
  */

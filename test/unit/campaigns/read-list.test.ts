@@ -152,3 +152,22 @@ describe("who has opted out, by a column of the list", () => {
     expect(await stage.campaign.block([numberOf(1), numberOf(6)])).toBe(2);
   });
 });
+
+it.each(["name\nAda\n", 'a,"b\n', `phone\n${one}\n`])(
+  "closes its source when its reader leaves, or the header is refused: %j",
+  async (list) => {
+    let isClosed = false;
+    const source = async function* () {
+      try {
+        yield new TextEncoder().encode(list);
+        yield new Uint8Array();
+      } finally {
+        isClosed = true;
+      }
+    };
+    const contacts = readList(source());
+    await contacts.next().catch(() => {});
+    await contacts.return();
+    expect(isClosed).toBe(true);
+  },
+);
