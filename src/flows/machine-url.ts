@@ -22,18 +22,26 @@ export interface MachineUrlOptions extends SignOptions {
  * @example Leave a message after the beep
  * ```ts
  * import { callbackHandler } from "outdial/callbacks";
+ * import { redirect } from "outdial/calls";
  * import { machineUrl } from "outdial/flows";
+ * import { vonage } from "outdial/vonage";
  *
  * const secret = crypto.randomUUID(); // In production: from the environment, the same in every process.
+ * const apiKey = async () => "the PEM, from a secrets manager";
+ * const applicationId = "78d335fa-323d-0114-9c3d-d6f0d48968cf";
+ * const service = vonage({ applicationId, machineDetection: "message" });
  * const handler = callbackHandler({
+ *   service,
  *   secret,
  *   onEvent: async ({ event, context }) => {
  *     if (!event.known || event.type !== "call.machine_detected" || !event.data.beep) return;
- *     const { answered_by = "machine_end_beep" } = event.data;
+ *     const { from = "", to = "", answered_by = "machine_end_beep" } = event.data;
  *     const url = await machineUrl("https://app.test/flow", { secret, context, answered_by });
- *     console.log(url.length > 100); // Send the call there.
+ *     const call = { id: event.call_id, from_number: from, to_number: to };
+ *     await redirect(call, url, { service, apiKey });
  *   },
  * });
+ * console.log(typeof handler); // function
  * ```
  * @see docs/vonage.md
  */
