@@ -46,22 +46,24 @@ export const watchedBody = (
     stop(new TimeoutException(`No byte of the recording within ${silenceTimeout} ms`, {}));
   /** The next bytes; `undefined` at the end, and once it was stopped. */
   const next = async (): Promise<Bytes | undefined> => {
+    while (!stopped) {
+      const { value, done } = await reader.read();
+      if (done || value.length > 0) return value;
+    }
+    return;
+  };
+  /** The same, within the time, and without waiting for a body that ignores its cancellation. */
+  const nextOrStop = async (): Promise<Bytes | undefined> => {
     const timer = setTimeout(onSilence, silenceTimeout);
     try {
-      while (!stopped) {
-        const { value, done } = await reader.read();
-        if (done || value.length > 0) return value;
-      }
+      return await new Promise((resolve, reject) => {
+        wake = () => resolve(undefined);
+        next().then(resolve, reject);
+      });
     } finally {
       clearTimeout(timer);
     }
   };
-  /** The same, without waiting for a body that ignores its cancellation. */
-  const nextOrStop = (): Promise<Bytes | undefined> =>
-    new Promise((resolve, reject) => {
-      wake = () => resolve(undefined);
-      next().then(resolve, reject);
-    });
   withoutThrowing(() => signal?.addEventListener("abort", onAbort));
   if (signal?.aborted) onAbort();
   return new ReadableStream<Bytes>(
@@ -79,7 +81,7 @@ export const watchedBody = (
           controller.error(stopped ? stopped.reason : reason);
         }
       },
-      cancel: release,
+      cancel: stop,
     },
     // Nothing is read before somebody asks for it.
     { highWaterMark: 0 },

@@ -42,7 +42,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     },
   },
   vonage: {
-    account: "the id of a Vonage application",
+    account: "a Vonage application",
     key: "the private key of the application, a PEM",
     load: async (account) => {
       const { vonage } = await import("../vonage/index.ts");
@@ -52,7 +52,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     },
   },
   telnyx: {
-    account: "the id of a TeXML application",
+    account: "a TeXML application",
     key: "an API key",
     load: async (account) => {
       const { telnyx } = await import("../telnyx/index.ts");
@@ -92,7 +92,7 @@ export const carrierFlags = {
   account: {
     type: "string",
     value: "id",
-    help: `its account: ${accountNames} (or OUTDIAL_ACCOUNT)`,
+    help: `its id: ${accountNames} (or OUTDIAL_ACCOUNT)`,
   },
   "key-id": {
     type: "string",

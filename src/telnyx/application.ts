@@ -6,14 +6,13 @@ import { eventOf, type Forms, flowOf, isOver } from "../twiml/forms.ts";
 import { responder } from "../twiml/respond.ts";
 import { isPublicKey, verifySignature } from "./signature.ts";
 import { texmlOf } from "./texml.ts";
-import { answeredBy, maxUrl, reasons } from "./wire.ts";
+import { maxUrl, reasons } from "./wire.ts";
 
 /** The account's public key: several while one replaces another, or a function. */
 export type PublicKey = Secret | (() => Secret | undefined | Promise<Secret | undefined>);
 
 const forms: Forms = {
   reasonIn: ({ CallStatus, HangupCause }) => reasons.get(`${CallStatus} ${HangupCause}`),
-  answeredBy: ({ AnsweredBy }) => answeredBy.get(AnsweredBy) ?? AnsweredBy,
   // It isn't in every request, and a call of `calls.create` goes out.
   direction: "outbound",
   isElsewhere: ({ CallbackSource }) => CallbackSource === "call-progress-events",

@@ -1,8 +1,8 @@
 import { fail } from "../lib/check.ts";
 import type { CarrierLive, LiveRequest } from "../service.ts";
 import { formOf } from "../twiml/form.ts";
-import { resourceReader } from "../twiml/resource.ts";
-import { answeredBy, maxUrl } from "./wire.ts";
+import { readResource } from "../twiml/resource.ts";
+import { maxUrl } from "./wire.ts";
 
 /** The code of a request for a call that has ended, "Call has already ended". */
 const ended = "90018";
@@ -37,7 +37,7 @@ export const liveSide = (accountSid: string | undefined): CarrierLive => {
       if (Url.length > maxUrl) fail("flow_url", `must be at most ${maxUrl} characters`);
       return update(urlOf(id, baseUrl), { Url, Method: "POST" });
     },
-    read: resourceReader({ answeredBy }),
+    read: readResource,
     hasEnded: ({ code, reason }) => code === 422 && reason === ended,
     credentialHosts: ["api.telnyx.com"],
     storageHosts: ["s3.amazonaws.com", "telephony-recorder-prod.s3.amazonaws.com"],

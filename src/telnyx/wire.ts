@@ -16,12 +16,6 @@ export const reasons: ReadonlyMap<unknown, EventData["reason"]> = new Map([
   ["failed call_rejected", "rejected"],
 ]);
 
-/** Who answered, where Telnyx has another word than `EventData`. */
-export const answeredBy: ReadonlyMap<unknown, EventData["answered_by"]> = new Map([
-  ["machine", "machine_start"],
-  ["not_sure", "unknown"],
-]);
-
 /** The headers of a signed request, in lower case. */
 export const signatureHeaders = {
   /** Ed25519 of `signedBytes`, in base64. */

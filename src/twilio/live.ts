@@ -1,6 +1,6 @@
 import type { CarrierLive, LiveRequest } from "../service.ts";
 import { formOf } from "../twiml/form.ts";
-import { resourceReader } from "../twiml/resource.ts";
+import { readResource } from "../twiml/resource.ts";
 import { hostOf } from "./client.ts";
 import type { TwilioSettings } from "./options.ts";
 
@@ -27,7 +27,7 @@ export const liveSide = (options: TwilioSettings): CarrierLive => {
     get: (id, baseUrl) => ({ method: "GET", url: urlOf(id, baseUrl) }),
     end: (id, baseUrl) => update(id, baseUrl, { Status: "completed" }),
     redirect: ({ id }, flow_url, baseUrl) => update(id, baseUrl, { Url: flow_url, Method: "POST" }),
-    read: resourceReader({}),
+    read: readResource,
     // Error 21220 is also that of a call that rings.
     hasEnded: () => false,
     credentialHosts: ["api.twilio.com", hostOf(options), ...regions],

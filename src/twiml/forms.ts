@@ -1,4 +1,5 @@
 import type { CallEvent, EventData, FailedEvent } from "../callbacks/event.ts";
+import { isText } from "../lib/check.ts";
 
 /** The fields of a form. */
 type Form = Readonly<Record<string, string>>;
@@ -66,18 +67,24 @@ const otherType = ({ CallStatus, RecordingStatus, AnsweredBy }: Form) => {
 export interface Forms {
   /** The reason of an end, where the form says more than its `CallStatus`. */
   readonly reasonIn: (form: Form) => EventData["reason"];
-  /** Who answered, in the words of `EventData`; `AnsweredBy` where it is absent. */
-  readonly answeredBy?: (form: Form) => string | undefined;
   /** The direction of a call whose flow request has none. */
   readonly direction?: string;
   /** Whether a form at a flow URL is a notification that was sent elsewhere, where the signature covers no URL. */
   readonly isElsewhere?: (form: Form) => boolean;
 }
 
-const whoAnswered = ({ AnsweredBy }: Form) => AnsweredBy;
+/** Who answered, where a carrier has another word than `EventData`. */
+const answeredBy: ReadonlyMap<unknown, EventData["answered_by"]> = new Map([
+  ["machine", "machine_start"],
+  ["not_sure", "unknown"],
+]);
+
+/** Who answered, in the words of `EventData`; `undefined` where nobody was detected. */
+export const whoAnswered = (word: unknown): EventData["answered_by"] =>
+  answeredBy.get(word) ?? (isText(word) && word ? word : undefined);
 
 /** A notification of TwiML's form in the form that the schema `CallEvent` takes; `undefined` if it is none. */
-export const eventOf = (text: string, { reasonIn, answeredBy = whoAnswered }: Forms): unknown => {
+export const eventOf = (text: string, { reasonIn }: Forms): unknown => {
   const fields = formOf(text);
   if (!fields) return;
   const { CallSid, CallStatus = "", RecordingSid, RecordingStatus, SequenceNumber } = fields;
@@ -86,6 +93,7 @@ export const eventOf = (text: string, { reasonIn, answeredBy = whoAnswered }: Fo
   const type = status?.type ?? otherType(fields);
   const subject = RecordingStatus ? RecordingSid : CallSid;
   const occurred_at = isoOf(fields.Timestamp);
+  const answered_by = whoAnswered(fields.AnsweredBy);
   return {
     id: subject && `${subject}.${SequenceNumber ?? type}`,
     type,
@@ -104,22 +112,19 @@ export const eventOf = (text: string, { reasonIn, answeredBy = whoAnswered }: Fo
           ? Number(CallDuration)
           : undefined,
       recording_url: fields.RecordingUrl,
-      answered_by: answeredBy(fields),
-      beep: (!status && answeredBy(fields)?.startsWith("machine_end")) || undefined,
+      answered_by,
+      beep: (!status && answered_by?.startsWith("machine_end")) || undefined,
       ...(status?.time && { [status.time]: occurred_at }),
     },
   };
 };
 
 /** A flow request of TwiML's form in the form that the schema `FlowRequest` takes; `undefined` if it is none. */
-export const flowOf = (
-  text: string,
-  { answeredBy = whoAnswered, direction = "", isElsewhere }: Forms,
-): unknown => {
+export const flowOf = (text: string, { direction = "", isElsewhere }: Forms): unknown => {
   const fields = formOf(text);
   if (!fields || isElsewhere?.(fields)) return;
   const { CallSid, AccountSid, From, To, Digits, Direction = direction } = fields;
-  const answered_by = answeredBy(fields);
+  const answered_by = whoAnswered(fields.AnsweredBy);
   return {
     ...fields,
     call_id: CallSid,

@@ -16,7 +16,7 @@ import { urlRule } from "../lib/url.ts";
 import type { CarrierWebhooks, FlowInput } from "../service.ts";
 import { type LegEvents, nccoOf, type Subject } from "./ncco.ts";
 import { verifySignature } from "./signature.ts";
-import { branches, numberOf, type Status, statuses } from "./wire.ts";
+import { answeredBy, branches, numberOf, type Status, statuses } from "./wire.ts";
 
 /** The account's signature secret: several while one replaces another, or a function. */
 export type SignatureSecret = Secret | (() => Secret | undefined | Promise<Secret | undefined>);
@@ -64,11 +64,9 @@ const otherType = (fields: Fields): string => {
   const { status, recording_url, type = "unknown" } = fields;
   if (isFlowError(fields)) return "call.flow_error";
   if (recording_url) return "recording.completed";
-  if (isAnsweredBy(status)) return "call.machine_detected";
+  if (answeredBy.has(status)) return "call.machine_detected";
   return `${isOtherLeg(fields) ? "leg" : "call"}.${status ?? type}`;
 };
-
-const isAnsweredBy = (status: unknown): boolean => status === "human" || status === "machine";
 
 /** What a `sub_state` says of a machine whose greeting is over. */
 const beeps: ReadonlyMap<string, EventData["answered_by"]> = new Map([
@@ -77,11 +75,8 @@ const beeps: ReadonlyMap<string, EventData["answered_by"]> = new Map([
 ]);
 
 /** Who answered, in the words of `EventData`. */
-const answeredBy = ({ status, sub_state }: Fields): unknown => {
-  if (!isAnsweredBy(status)) return;
-  if (status === "human") return status;
-  return (isText(sub_state) && beeps.get(sub_state)) || "machine_start";
-};
+const whoAnswered = ({ status, sub_state }: Fields): unknown =>
+  (status === "machine" && isText(sub_state) && beeps.get(sub_state)) || answeredBy.get(status);
 
 const reasonOf = ({ reason, details }: Status, { detail }: Fields) =>
   (isText(detail) && details && Object.hasOwn(details, detail) && details[detail]) || reason;
@@ -112,7 +107,7 @@ const eventOf = (text: string, account_id: string): unknown => {
       ...(isFlowError(fields) && { reason: "flow_error", flow_error: fields.reason }),
       duration: isCompleted && /^\d+$/.test(String(duration)) ? Number(duration) : undefined,
       recording_url: fields.recording_url,
-      answered_by: answeredBy(fields),
+      answered_by: whoAnswered(fields),
       beep: (isText(sub_state) && beeps.has(sub_state)) || undefined,
       ...(status?.time && {
         [status.time]: (status.time === "hangup_time" && isoOf(end_time)) || occurred_at,

@@ -3,7 +3,7 @@ import { fieldsOf, isText } from "../lib/check.ts";
 import type { CarrierLive, LiveRequest } from "../service.ts";
 import { isUnanswered } from "./application.ts";
 import { next } from "./ncco.ts";
-import { numberOf, statuses } from "./wire.ts";
+import { answeredBy, numberOf, statuses } from "./wire.ts";
 
 /** The hosts of Vonage's API, by region: they also have the recordings of their calls. */
 const regionalHosts = (): readonly string[] =>
@@ -17,18 +17,11 @@ const endpointOf = (value: unknown): string => {
   return numberOf(number) ?? (isText(uri) ? uri : "");
 };
 
-/** What a call says of who answered it, in the words of `EventData`. */
-const machines: ReadonlyMap<unknown, string> = new Map([
-  ["human", "human"],
-  ["machine", "machine_start"],
-]);
-
 const read: CarrierLive["read"] = (raw) => {
   const { uuid, from, to, status, duration } = raw;
   if (!isText(uuid) || !uuid) return;
   const call = { id: uuid, from_number: endpointOf(from), to_number: endpointOf(to) };
-  const answered_by = machines.get(status);
-  // The result of the detection is the status until the call ends.
+  const answered_by = answeredBy.get(status);
   if (answered_by) return { ...call, state: "answered", answered_by };
   if (isUnanswered(raw)) return { ...call, state: "failed" };
   const known = statuses.get(status);

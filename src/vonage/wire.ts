@@ -46,6 +46,12 @@ export const statuses: ReadonlyMap<unknown, Status> = new Map<unknown, Status>([
   ["cancelled", failed("canceled")],
 ]);
 
+/** Who answered, by the `status` that says it: until the call ends, it is that of the call. */
+export const answeredBy: ReadonlyMap<unknown, EventData["answered_by"]> = new Map([
+  ["human", "human"],
+  ["machine", "machine_start"],
+]);
+
 /**
  * The branch of a `dial` for each `status` of its leg after which Vonage takes another NCCO. At any other, the call
  * goes on with what follows the `connect`.

@@ -148,6 +148,7 @@ test.each<[string, Record<string, string>, object]>([
   ],
   ["recording.absent", { RecordingStatus: "absent", CallStatus: "completed" }, {}],
   ["call.machine_detected", { AnsweredBy: "fax" }, { answered_by: "fax" }],
+  ["call.machine_detected", { AnsweredBy: "machine" }, { answered_by: "machine_start" }],
   ["unknown", { TranscriptionEvent: "transcription-started" }, {}],
 ])("%s is no state of the call, with all that came", (type, fields, data) => {
   const event = eventOf(fields);
