@@ -3,6 +3,7 @@ import { BadParametersException } from "../errors.ts";
 import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { answerNamesIn, type CallInput, recordInput } from "./answers.ts";
+import { adjustToGet } from "./asking.ts";
 import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
 import { callBack } from "./call-backs.ts";
 import { checkedClock } from "./calling-hours.ts";
@@ -10,6 +11,7 @@ import { type CheckOptions, checkUrls, type UrlCheck } from "./check.ts";
 import { type Added, addContacts, type Contact } from "./contacts.ts";
 import { Dialer } from "./dialer.ts";
 import { blockAll, erase, numbersIn, requireErasureSecrets } from "./do-not-call.ts";
+import { type EndedCalls, markBrake, releaseBrake } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
 import { type Ledger, readResults, variableNamesIn } from "./ledger.ts";
 import { recordNotification } from "./notifications.ts";
@@ -198,6 +200,16 @@ export interface Campaign extends Ledger, AsyncDisposable {
    */
   readonly resume: () => Promise<void>;
   /**
+   * Begins no further call, as `pause`, and ends every live call by `end`: one that is being placed as soon as its id is
+   * known, also after this has returned. Each is in the audit log, as `ended` or `not_ended`; its final notification ends
+   * the contact. `resume` takes it back.
+   *
+   * @returns what became of them, once each was tried
+   * @throws {BadParametersException} (`placed: "no"`) without the option `end`
+   * @throws as `pause` does
+   */
+  readonly endCalls: () => Promise<EndedCalls>;
+  /**
    * Ends every contact that waits as `canceled`; for good.
    *
    * @throws as `pause` does, which it waits for
@@ -297,8 +309,8 @@ const identify = async (
   throw new LedgerException("other_campaign");
 };
 
-/** The longest sleep, in milliseconds: a clock may be set, a machine sleep, another process block numbers. */
-const longestSleep = 15_000;
+/** The longest sleep, in milliseconds: a clock may be set, a machine sleep, another process block numbers or end calls. */
+const longestSleep = 1_000;
 
 /** Works until it is over or the signal aborts, and sleeps in between. */
 const loop = async (
@@ -349,11 +361,30 @@ class Reading<Args extends readonly unknown[], T> {
   }
 }
 
+/** Begins no further call, and ends those that are live. */
+const endCalls = async (
+  sql: Sql,
+  dialer: Dialer,
+  { end, clock }: CampaignSettings,
+): Promise<EndedCalls> => {
+  if (!end) fail("end", "is missing: endCalls needs the option end: (id) => end(id, options)");
+  sql.requireOpen();
+  await dialer.holdWhile(() =>
+    sql.transaction(() => markBrake(sql, clock(), "calls were ended by the caller")),
+  );
+  await dialer.ending.forgetFailures();
+  dialer.ending.endKnown();
+  dialer.wakeUp.announce();
+  // The ids of those whose POSTs are under way come with their answers.
+  await dialer.posted();
+  return dialer.ending.result();
+};
+
 /** What a shard needs of a campaign: its alarm takes the place of the loops. */
 type Core = Pick<
   Campaign,
   | ("id" | "add" | "step" | "idle" | "note" | "pause" | "resume" | "cancel" | "block" | "erase")
-  | ("progress" | "results" | "answerNames" | "variableNames" | "callBack")
+  | ("progress" | "results" | "answerNames" | "variableNames" | "callBack" | "endCalls")
 >;
 
 const coreOf = (
@@ -371,7 +402,10 @@ const coreOf = (
   const marks = new Set<() => void>();
   const mark = async (state: Progress["state"], event: string, reason?: string): Promise<void> => {
     const at = clock();
-    const write = (): void => setStateOfCampaign(sql, state, { at, event, reason });
+    const write = (): void => {
+      setStateOfCampaign(sql, state, { at, event, reason });
+      if (state === "running") releaseBrake(sql);
+    };
     marks.add(write);
     try {
       await dialer.holdWhile(() => {
@@ -404,6 +438,8 @@ const coreOf = (
         "event" in given
           ? await recordNotification(sql, given, settings)
           : await recordInput(sql, given, settings);
+      // The id of a call that is to be ended may have come.
+      dialer.ending.endKnown();
       return changed(isOurs);
     },
     callBack: async (to_number, at) => {
@@ -412,6 +448,7 @@ const coreOf = (
     },
     pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
     resume: () => mark("running", "resumed"),
+    endCalls: () => endCalls(sql, dialer, settings),
     cancel: () => mark("canceled", "canceled"),
     erase: async (numbers) => {
       sql.requireOpen();
@@ -526,6 +563,7 @@ export const open = async (
     markUnclear(sql);
     adjustToClock(sql, clock(), settings.settleTimeout);
     adjustToDelay(sql, clock(), settings);
+    adjustToGet(sql, clock(), settings);
     const dialer = new Dialer(sql, settings, shard?.mostPosts);
     const progress = new Reading(() => progressOf(sql), progressOf(sql));
     return { campaign: coreOf(sql, dialer, settings, progress), dialer, settings, progress };

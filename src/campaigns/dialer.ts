@@ -1,5 +1,6 @@
 import { signUrl } from "../callbacks/signed-url.ts";
 import type { CallParams } from "../calls/params.ts";
+import { Asking } from "./asking.ts";
 import {
   type Answer,
   type Attempt,
@@ -14,6 +15,7 @@ import {
 } from "./attempts.ts";
 import { CallingHours } from "./calling-hours.ts";
 import { isBlocked } from "./do-not-call.ts";
+import { Ending } from "./ending.ts";
 import type { CampaignSettings } from "./options.ts";
 import { DailyLimit, Pace } from "./pace.ts";
 import { openIn, stateOfCampaign, tallyOf } from "./progress.ts";
@@ -194,6 +196,9 @@ export class Dialer {
   readonly #slots: number;
   readonly #mostPosts: number;
   readonly #inFlight = new Set<Promise<void>>();
+  readonly #asking: Asking;
+  /** Ends the live calls once that is asked for. */
+  readonly ending: Ending;
   /** One step at a time: what it reads holds until its claims are committed. */
   #lastStep: Promise<unknown> = Promise.resolve();
   /** Why an answer couldn't be recorded; its claim stands, which is safe. */
@@ -213,6 +218,9 @@ export class Dialer {
     this.#settings = settings;
     this.#slots = concurrency;
     this.#mostPosts = mostPosts;
+    const write = <T>(work: () => T): Promise<T> => this.whileBusy(() => sql.commit(work));
+    this.#asking = new Asking(sql, settings, concurrency, write);
+    this.ending = new Ending(sql, settings, write);
     this.#hours = new CallingHours(window === "always" ? window : [window].flat());
     this.#pace = new Pace(rate, clock(), Number(factOf(sql, lastClaim)));
     this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
@@ -246,9 +254,9 @@ export class Dialer {
     }
   }
 
-  /** How many POSTs wait for their answer, or for its record. */
+  /** How many requests wait for their answer, or for its record. */
   get underWay(): number {
-    return this.#inFlight.size;
+    return this.#inFlight.size + this.#asking.count + this.ending.count;
   }
 
   /** When the next call may begin, in milliseconds since 1970; `Infinity` when nothing waits. */
@@ -289,7 +297,7 @@ export class Dialer {
     if (this.#failure) throw this.#failure.error;
     const { clock } = this.#settings;
     try {
-      await this.#giveUp();
+      await this.#attend();
       if (!(await this.#endOverdue())) return clock();
       if (this.#holds > 0) return clock() + busyInterval;
       if (stateOfCampaign(this.#sql) === "running") await this.#dial();
@@ -301,19 +309,27 @@ export class Dialer {
   }
 
   /**
-   * Frees the slots of the attempts that no final notification came for.
+   * Frees the slots of the attempts that no final notification came for, asks for the calls that are due, and ends them
+   * if that is asked for.
    *
    * @returns when to come back; `undefined` when no call is live
    */
   async giveUp(): Promise<number | undefined> {
     try {
-      await this.#giveUp();
-      const next = nextToGiveUp(this.#sql);
+      await this.#attend();
+      const next = Math.min(nextToGiveUp(this.#sql), this.#asking.wake);
       return next === Number.POSITIVE_INFINITY ? undefined : next;
     } catch (error) {
       if (!isBusyError(error)) throw error;
       return this.#settings.clock() + busyInterval;
     }
+  }
+
+  /** Does what live calls need. */
+  async #attend(): Promise<void> {
+    await this.#giveUp();
+    this.ending.endKnown();
+    this.#asking.ask(this.#mostPosts - this.underWay, () => this.wakeUp.announce());
   }
 
   async #giveUp(): Promise<void> {
@@ -336,8 +352,15 @@ export class Dialer {
   }
 
   /** Waits until every POST has its answer, and that is recorded. */
-  async idle(): Promise<void> {
+  async posted(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+  }
+
+  /** Waits until every request has its answer, and that is recorded. */
+  async idle(): Promise<void> {
+    await this.posted();
+    await this.#asking.idle();
+    await this.ending.idle();
   }
 
   /** Begins no further call, and waits until nothing is under way. */
@@ -481,6 +504,7 @@ export class Dialer {
     try {
       if (answer.type === "later") this.#pace.slow(this.#settings.clock());
       await this.whileBusy(() => sql.commit(write));
+      if (answer.type === "placed") this.ending.endKnown();
     } catch (error) {
       this.#failure = { error };
     }
@@ -490,7 +514,7 @@ export class Dialer {
     const sql = this.#sql;
     const tally = tallyOf(sql);
     const { waiting = 0 } = tally;
-    const times = [nextToGiveUp(sql)];
+    const times = [nextToGiveUp(sql), this.#asking.wake];
     if (waiting > 0) times.push(endOf(this.#settings));
     const isFull = openIn(tally) >= this.#slots || this.underWay >= this.#mostPosts;
     if (waiting > 0 && !isFull && stateOfCampaign(sql) === "running") times.push(this.nextCall);

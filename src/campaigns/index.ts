@@ -21,8 +21,15 @@ export {
   dispositions,
   type RetryReason,
 } from "./disposition.ts";
+export type { EndedCalls, OpenCall } from "./ending.ts";
 export { LedgerException, type LedgerReason } from "./errors.ts";
-export { type Ledger, type LedgerOptions, openLedger, type Result } from "./ledger.ts";
+export {
+  type Ledger,
+  type LedgerOptions,
+  type OpenedLedger,
+  openLedger,
+  type Result,
+} from "./ledger.ts";
 export type { ListColumns } from "./list/columns.ts";
 export type { ListSource } from "./list/csv.ts";
 export { ListException } from "./list/errors.ts";

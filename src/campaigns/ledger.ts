@@ -4,7 +4,8 @@ import { check, presence } from "../lib/check.ts";
 import { answerNamesIn, answersOf } from "./answers.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
 import { blockAll, numbersIn } from "./do-not-call.ts";
-import { type Progress, progressOf } from "./progress.ts";
+import { markBrake } from "./ending.ts";
+import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import {
   type AuditEntry,
@@ -94,6 +95,18 @@ export interface Ledger {
    * erased; none is added then
    */
   readonly block: (numbers: string | Iterable<string>) => Promise<number>;
+}
+
+/** A ledger that is open beside the process that dials from it, if there is one. */
+export interface OpenedLedger extends Ledger {
+  /**
+   * Stops the process that dials: it begins no further call, as after `pause`. With `endCalls` it also ends the live calls
+   * within about a second, if it has the option `end`. Where no process dials, `openCampaign` and its `endCalls` do that.
+   *
+   * @param options - whether live calls are ended
+   * @throws {LedgerException} `busy`, while another program writes to the file
+   */
+  readonly stop: (options?: { readonly endCalls?: boolean | undefined }) => Promise<void>;
 }
 
 /** Few: a reader holds the file for a moment only, and the heap stays small. */
@@ -211,7 +224,7 @@ const migrateUnlessInUse = (storage: Storage, sql: Sql): void => {
  * ```
  * @see docs/campaigns.md
  */
-export const openLedger = (storage: Storage, options: LedgerOptions = {}): Ledger => {
+export const openLedger = (storage: Storage, options: LedgerOptions = {}): OpenedLedger => {
   const { secret } = check(LedgerOptionsSchema, () => options, "options");
   const sql = sqlOf(storage);
   requireTables(sql);
@@ -222,6 +235,13 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Ledge
     answerNames: () => answerNamesIn(sql),
     variableNames: () => variableNamesIn(sql),
     audit: () => readAudit(sql),
+    stop: async ({ endCalls = false } = {}) => {
+      const [at, reason] = [Date.now(), "stopped from outside"];
+      sql.transaction(() => {
+        if (endCalls) markBrake(sql, at, reason);
+        else setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
+      });
+    },
     block: async (numbers) => blockAll(sql, [...numbersIn(numbers)], secret, Date.now()),
   };
 };

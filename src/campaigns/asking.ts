@@ -1,0 +1,202 @@
+import type { CallEvent } from "../callbacks/event.ts";
+import type { Attempt } from "./attempts.ts";
+import { recordEvent } from "./notifications.ts";
+import type { CallState, CampaignSettings } from "./options.ts";
+import type { Sql } from "./sqlite.ts";
+import { audit } from "./tables.ts";
+
+const second = 1_000;
+
+/** Milliseconds until a call is asked for again that hasn't ended: this at first, and twice as long each time. */
+const firstInterval = 30_000;
+
+const longestInterval = 600_000;
+
+/** The most calls that are asked for at once. */
+const mostAtOnce = 16;
+
+/** A call whose end is asked for. */
+interface Asked extends Attempt {
+  readonly call_id: string;
+  readonly asks: number;
+}
+
+/** The notification that a call's state stands for; `undefined` while it is live. */
+const eventOf = (id: string, call: CallState): CallEvent | undefined => {
+  const { state, reason, duration, answered_by } = call;
+  const common = { known: true, call_id: id } as const;
+  const why = reason !== undefined && { reason };
+  if (state === "failed") return { ...common, type: "call.failed", data: { ...why } };
+  if (state !== "completed") return;
+  const data = {
+    ...why,
+    ...(duration !== undefined && { duration }),
+    ...(answered_by !== undefined && { answered_by }),
+  };
+  return { ...common, type: "call.completed", data };
+};
+
+/** Whether the service has no such call: then nothing will ever be known of it. */
+const isUnknownCall = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "code" in error && error.code === 404;
+
+/** When the next call is asked for, in milliseconds since 1970; `Infinity` when none is. */
+export const nextToAsk = (sql: Sql): number => {
+  const [{ at } = {}] = sql.all(
+    "select min(ask_at) as at from outdial_attempt where ask_at is not null",
+  );
+  return typeof at === "number" ? at : Number.POSITIVE_INFINITY;
+};
+
+/** Asks for the open calls of a ledger whose ids are known, from now on, or no more. */
+export const adjustToGet = (sql: Sql, at: number, { get, settleTimeout }: CampaignSettings): void =>
+  sql.transaction(() => {
+    if (get) {
+      sql.all(
+        `update outdial_attempt set ask_at = ?, settle_by = 8640000000000000
+         where state <> 'settled' and state = 'placed' and ask_at is null and exists (
+           select 1 from outdial_contact c
+           where c.contact = outdial_attempt.contact and attempts = attempt and call_id is not null)`,
+        at,
+      );
+    } else {
+      sql.all(
+        "update outdial_attempt set ask_at = null, settle_by = ? where ask_at is not null",
+        at + settleTimeout,
+      );
+    }
+  });
+
+/** Asks the service what became of calls whose final notification hasn't come. */
+export class Asking {
+  readonly #sql: Sql;
+  readonly #settings: CampaignSettings;
+  readonly #perSecond: number;
+  readonly #write: <T>(work: () => T) => Promise<T>;
+  readonly #underWay = new Map<number, Promise<void>>();
+  /** When the next one may be asked for. */
+  #free = Number.NEGATIVE_INFINITY;
+
+  /** @param write - commits, and waits while another program holds the file */
+  constructor(
+    sql: Sql,
+    settings: CampaignSettings,
+    concurrency: number,
+    write: <T>(work: () => T) => Promise<T>,
+  ) {
+    this.#sql = sql;
+    this.#settings = settings;
+    this.#perSecond = Math.max(1, Number.isFinite(concurrency) ? concurrency / 60 : 1);
+    this.#write = write;
+  }
+
+  /** How many answers are waited for. */
+  get count(): number {
+    return this.#underWay.size;
+  }
+
+  /** When to come back, in milliseconds since 1970; `Infinity` when nothing is to be asked. */
+  get wake(): number {
+    if (!this.#settings.get || this.count >= mostAtOnce) return Number.POSITIVE_INFINITY;
+    const next = nextToAsk(this.#sql);
+    return next === Number.POSITIVE_INFINITY ? next : Math.max(next, this.#free);
+  }
+
+  /** Waits until every answer is recorded. */
+  async idle(): Promise<void> {
+    while (this.count > 0) await Promise.all(this.#underWay.values());
+  }
+
+  /**
+   * Asks for the calls that are due, no more than the pace allows.
+   *
+   * @param most - how many requests may begin
+   * @param done - called once an answer is recorded
+   */
+  ask(most: number, done: () => void): void {
+    const { get, clock } = this.#settings;
+    const at = clock();
+    // A clock that was set back must hold nobody up.
+    this.#free = Math.min(this.#free, at + second);
+    if (!get || this.wake > at) return;
+    // One at a time: so no second has more than the pace allows.
+    for (const call of this.#due(at, Math.min(most, 1))) {
+      this.#free = Math.max(this.#free, at) + second / this.#perSecond;
+      const work = this.#ask(call, get).finally(() => {
+        this.#underWay.delete(call.contact);
+        done();
+      });
+      this.#underWay.set(call.contact, work);
+    }
+  }
+
+  #due(at: number, most: number): readonly Asked[] {
+    if (most <= 0) return [];
+    return this.#sql
+      .all(
+        `select contact, attempt, asks, call_id from outdial_attempt join outdial_contact using (contact)
+         where ask_at is not null and ask_at <= ? order by ask_at limit ?`,
+        at,
+        most + this.count,
+      )
+      .map((row) => ({
+        contact: Number(row.contact),
+        attempt: Number(row.attempt),
+        asks: Number(row.asks),
+        call_id: String(row.call_id),
+      }))
+      .filter(({ contact }) => !this.#underWay.has(contact))
+      .slice(0, most);
+  }
+
+  /** It never rejects: a call that can't be read, or recorded, is asked for again. */
+  async #ask(call: Asked, get: NonNullable<CampaignSettings["get"]>): Promise<void> {
+    let event: CallEvent | undefined;
+    let isLost = false;
+    try {
+      event = eventOf(call.call_id, await get(call.call_id));
+    } catch (error) {
+      isLost = isUnknownCall(error);
+    }
+    try {
+      await this.#write(() => this.#record(call, event, isLost));
+    } catch {
+      this.#free = this.#settings.clock() + second;
+    }
+  }
+
+  #record(call: Asked, event: CallEvent | undefined, isLost: boolean): void {
+    const sql = this.#sql;
+    const at = this.#settings.clock();
+    const { contact, attempt, asks } = call;
+    const [row] = sql.all(
+      "select claimed from outdial_attempt where contact = ? and attempt = ? and ask_at is not null",
+      contact,
+      attempt,
+    );
+    // Its notification came meanwhile, or the contact was erased.
+    if (!row) return;
+    if (event) {
+      audit(sql, { at, contact, attempt, event: "asked" });
+      recordEvent(sql, call, event, at, this.#settings);
+      return;
+    }
+    const horizon = Number(row.claimed) + this.#settings.settleTimeout;
+    if (isLost && at >= horizon) {
+      sql.all(
+        "update outdial_attempt set ask_at = null, settle_by = ? where contact = ? and attempt = ?",
+        at,
+        contact,
+        attempt,
+      );
+      return;
+    }
+    sql.all(
+      "update outdial_attempt set ask_at = ?, asks = ? where contact = ? and attempt = ?",
+      at + Math.min(longestInterval, firstInterval * 2 ** Math.min(asks, 20)),
+      asks + 1,
+      contact,
+      attempt,
+    );
+  }
+}

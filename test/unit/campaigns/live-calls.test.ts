@@ -1,0 +1,262 @@
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it } from "vitest";
+import { openLedger } from "../../../src/campaigns/index.ts";
+import type { CallState } from "../../../src/campaigns/options.ts";
+import { ServiceException } from "../../../src/errors.ts";
+import { numberOf, people, stageOf } from "./stage.ts";
+
+const settleTimeout = 600_000;
+
+/** A service whose calls are in the states that a test says, and what it was asked. */
+const serviceOf = (states: Record<string, CallState | Error> = {}) => {
+  const asked: string[] = [];
+  const get = async (id: string): Promise<CallState> => {
+    asked.push(id);
+    const state = states[id] ?? { state: "answered" };
+    if (state instanceof Error) throw state;
+    return state;
+  };
+  return { asked, states, get };
+};
+
+const gone = new ServiceException("HTTP 404", { placed: undefined, code: 404 });
+const away = new ServiceException("HTTP 503", { placed: undefined, code: 503 });
+
+describe("a call whose notifications never come", () => {
+  it("is asked for 90 s after it was placed, and its end counts as a notified one", async () => {
+    const { get, asked } = serviceOf({
+      cs_0: { state: "completed", reason: "normal", duration: 12, answered_by: "human" },
+      cs_1: { state: "failed", reason: "busy" },
+    });
+    const stage = await stageOf({ get, settleTimeout, attempts: 2, retryDelay: 60_000 });
+    await stage.campaign.add(people(2));
+    await stage.play(89_000);
+    expect(asked).toEqual([]);
+    await stage.play(3_000);
+    expect(asked).toEqual(["cs_0", "cs_1"]);
+    const [talked, busy] = [...stage.campaign.results()];
+    expect(talked).toMatchObject({
+      disposition: "completed",
+      duration: 12_000,
+      answered_by: "human",
+    });
+    expect(busy).toMatchObject({ disposition: undefined, reason: "busy" });
+    await stage.play(60_000);
+    expect(stage.posts[2]?.to_number).toBe(numberOf(1));
+  });
+
+  it("is not asked for once its notification has come, which changes nothing after an answer either", async () => {
+    const { get, asked } = serviceOf({ cs_1: { state: "completed" } });
+    const stage = await stageOf({ get, settleTimeout });
+    await stage.campaign.add(people(2));
+    await stage.play();
+    await stage.tell(0, "call.failed", "busy");
+    await stage.play(settleTimeout);
+    expect(asked).toEqual(["cs_1"]);
+    await stage.tell(1, "call.completed", "normal");
+    expect(stage.campaign.progress()).toMatchObject({ done: true, busy: 1, completed: 1 });
+  });
+
+  it("is asked for ever more rarely while it is live, and is not given up", async () => {
+    const { get, asked } = serviceOf();
+    const stage = await stageOf({ get, settleTimeout });
+    await stage.campaign.add(people(1));
+    const minutes: number[] = [];
+    for (let minute = 0; minute < 40; minute++) {
+      await stage.play(60_000);
+      while (minutes.length < asked.length) minutes.push(minute);
+    }
+    expect(minutes).toEqual([1, 1, 2, 4, 8, 16, 26, 36]);
+    expect(stage.campaign.progress()).toMatchObject({ calling: 1, unknown: 0 });
+  });
+
+  it("is asked for again when the service is away", async () => {
+    const { get, states } = serviceOf({ cs_0: away });
+    const stage = await stageOf({ get, settleTimeout });
+    await stage.campaign.add(people(1));
+    await stage.play(2 * settleTimeout);
+    states.cs_0 = { state: "failed", reason: "no_answer" };
+    await stage.play(settleTimeout);
+    expect(stage.campaign.progress()).toMatchObject({ done: true, no_answer: 1 });
+  });
+
+  it("is given up when the service does not know it, but not before its time", async () => {
+    const { get } = serviceOf({ cs_0: gone });
+    const stage = await stageOf({ get, settleTimeout });
+    await stage.campaign.add(people(1));
+    await stage.play(settleTimeout - 1_000);
+    expect(stage.campaign.progress()).toMatchObject({ calling: 1 });
+    await stage.play(settleTimeout);
+    expect(stage.campaign.progress()).toMatchObject({ done: true, unknown: 1 });
+  });
+
+  it("of many, one in a second, or a sixtieth of the concurrency, is asked for", async () => {
+    for (const [concurrency, most] of [
+      [30, 1],
+      [240, 4],
+    ] as const) {
+      const times: number[] = [];
+      const stage = await stageOf({
+        concurrency,
+        settleTimeout,
+        get: async () => {
+          times.push(stage.now);
+          return { state: "completed" };
+        },
+      });
+      await stage.campaign.add(people(30));
+      await stage.play(300_000);
+      expect(times).toHaveLength(30);
+      const seconds = times.map(
+        (at) => times.filter((one) => one >= at && one < at + 1_000).length,
+      );
+      expect(Math.max(...seconds)).toBeLessThanOrEqual(most);
+      expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual((30 / most) * 1_000);
+    }
+  });
+
+  it("is asked for by the next process, also when nobody dialled for hours; without get it is given up", async () => {
+    for (const [options, state] of [
+      [{}, "completed"],
+      [{ get: undefined }, "unknown"],
+    ] as const) {
+      const { get } = serviceOf({ cs_0: { state: "completed" } });
+      const first = await stageOf({ get, settleTimeout });
+      await first.campaign.add(people(1));
+      await first.play();
+      first.now += 5 * 3_600_000;
+      const second = await first.reopen(options);
+      await second.play(settleTimeout + 1_000);
+      expect(second.campaign.progress()).toMatchObject({ done: true, [state]: 1 });
+    }
+  });
+
+  it("whose id is unknown waits for its horizon", async () => {
+    const { get, asked } = serviceOf();
+    const stage = await stageOf({ get, settleTimeout });
+    stage.answer = () => {
+      throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
+    };
+    await stage.campaign.add(people(1));
+    await stage.play(settleTimeout + 1_000);
+    expect(asked).toEqual([]);
+    expect(stage.campaign.progress()).toMatchObject({ done: true, unknown: 1 });
+  });
+});
+
+describe("endCalls", () => {
+  const eventsOf = ({ campaign }: Awaited<ReturnType<typeof stageOf>>) =>
+    Array.from(campaign.audit(), ({ event, detail }) => [event, detail]);
+
+  it("ends every live call once, begins no other, and enters each in the ledger", async () => {
+    const ended: string[] = [];
+    const end = async (id: string) => void ended.push(id);
+    const stage = await stageOf({ end, concurrency: 50 });
+    await stage.campaign.add(people(60));
+    await stage.play();
+    await stage.tell(0, "call.failed", "busy");
+    expect(await stage.campaign.endCalls()).toEqual({ ended: 49, failed: [], unclear: [] });
+    await stage.campaign.endCalls();
+    await stage.play(60_000);
+    expect(new Set(ended).size).toBe(49);
+    expect(ended).toHaveLength(49);
+    expect(stage.posts).toHaveLength(50);
+    expect(eventsOf(stage).filter(([event]) => event === "ended")).toHaveLength(49);
+    expect(stage.campaign.progress()).toMatchObject({ state: "paused", waiting: 10 });
+  });
+
+  it("50 calls are ended 32 at a time", async () => {
+    let live = 0;
+    let most = 0;
+    const end = async () => {
+      most = Math.max(most, ++live);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      live--;
+    };
+    const stage = await stageOf({ end });
+    await stage.campaign.add(people(50));
+    await stage.play();
+    expect(await stage.campaign.endCalls()).toMatchObject({ ended: 50 });
+    expect(most).toBe(32);
+  });
+
+  it("a call that is being placed is ended when its id comes", async () => {
+    const ended: string[] = [];
+    let placed = (_: { id: string }): void => {};
+    const stage = await stageOf({ end: async (id) => void ended.push(id) });
+    stage.answer = () => new Promise((resolve) => (placed = resolve));
+    await stage.campaign.add(people(1));
+    await stage.campaign.step();
+    const result = stage.campaign.endCalls();
+    placed({ id: "cs_late" });
+    expect(await result).toEqual({ ended: 1, failed: [], unclear: [] });
+    expect(ended).toEqual(["cs_late"]);
+  });
+
+  it("what may be live without an id is listed, and ended when a notification has the id", async () => {
+    const ended: string[] = [];
+    const stage = await stageOf({ end: async (id) => void ended.push(id) });
+    stage.answer = () => {
+      throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
+    };
+    await stage.campaign.add([{ to_number: numberOf(0), id: "c0" }]);
+    await stage.play();
+    expect(await stage.campaign.endCalls()).toEqual({
+      ended: 0,
+      failed: [],
+      unclear: [{ contact: 1, to_number: numberOf(0), id: "c0" }],
+    });
+    await stage.tell(0, "call.answered");
+    await stage.campaign.idle();
+    expect(ended).toEqual(["cs_0"]);
+  });
+
+  it("a call that can't be ended is tried four times, listed, and tried again the next time", async () => {
+    let tries = 0;
+    const end = async () => {
+      if (++tries <= 4) throw new ServiceException("HTTP 500", { placed: undefined, code: 500 });
+    };
+    const stage = await stageOf({ end });
+    await stage.campaign.add(people(1));
+    await stage.play();
+    expect(await stage.campaign.endCalls()).toMatchObject({
+      ended: 0,
+      failed: [{ call_id: "cs_0" }],
+    });
+    expect(tries).toBe(4);
+    expect(eventsOf(stage)).toContainEqual(["not_ended", "ServiceException"]);
+    expect(await stage.campaign.endCalls()).toMatchObject({ ended: 1, failed: [] });
+  });
+
+  it("is refused without end, by its name", async () => {
+    const stage = await stageOf();
+    await expect(stage.campaign.endCalls()).rejects.toThrow("end is missing");
+  });
+
+  it("resume takes it back: calls that begin then are not ended", async () => {
+    const ended: string[] = [];
+    const stage = await stageOf({ end: async (id) => void ended.push(id) });
+    await stage.campaign.endCalls();
+    await stage.campaign.resume();
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await stage.tell(0, "call.answered");
+    expect([stage.posts.length, ended.length]).toEqual([1, 0]);
+  });
+
+  it("another process asks for it by the ledger, also of one that is opened later", async () => {
+    const ended: string[] = [];
+    const database = new DatabaseSync(":memory:");
+    const end = async (id: string) => void ended.push(id);
+    const stage = await stageOf({ end }, database);
+    await stage.campaign.add(people(2));
+    await stage.play();
+    await openLedger(database).stop({ endCalls: true });
+    const again = await stage.reopen();
+    await again.play();
+    expect(ended).toEqual(["cs_0", "cs_1"]);
+    expect(again.campaign.progress()).toMatchObject({ state: "paused" });
+    await openLedger(database).stop();
+    expect(again.campaign.progress()).toMatchObject({ state: "paused" });
+  });
+});
