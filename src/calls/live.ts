@@ -46,7 +46,7 @@ export type LiveEndpoint =
 export type LiveOptions = CallOptions & LiveEndpoint;
 
 /** How a request is sent, and how the response to it is read. */
-export interface Reading<T> {
+interface Reading<T> {
   /** Sends the request; by `fetch` where it is absent. */
   readonly send?: (fetch: Fetch, init: RequestInit) => Promise<Response>;
   /** The result, out of a 2xx, whose body may be read as text; `undefined` if it is not valid. */

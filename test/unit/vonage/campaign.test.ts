@@ -39,13 +39,14 @@ test("completed after busy doesn't end a contact that waits for its next call", 
   expect(stage.campaign.progress()).toMatchObject({ completed: 1, done: true });
 });
 
-test("completed before busy ends the contact as unreachable, without a second call", async () => {
+test("completed before busy is busy: the contact is called again", async () => {
   const stage = await placed();
   await note(stage, 0, neverAnswered);
   await note(stage, 0, { status: "busy" });
   await stage.play(120_000);
-  expect(stage.posts).toHaveLength(1);
-  expect(stage.campaign.progress()).toMatchObject({ unreachable: 1, done: true });
+  expect(stage.posts).toHaveLength(2);
+  await note(stage, 1, talked);
+  expect(stage.campaign.progress()).toMatchObject({ completed: 1, done: true });
 });
 
 test.each(["before", "after"])(
