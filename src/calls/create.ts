@@ -47,7 +47,7 @@ export interface Placing {
 export interface Known {
   facts: ExceptionFacts;
   posts: number;
-  /** The secrets, and the pieces of secrets, of all POSTs. */
+  /** The keys and other secrets, and the pieces of secrets, of all POSTs. */
   readonly secrets: string[];
   readonly pieces: string[];
 }
@@ -55,10 +55,11 @@ export interface Known {
 /** What the next attempt uses. */
 interface Plan {
   /** The paths to try, the next one first. */
-  readonly paths: readonly Settings["path"][];
-  /** The keys that were tried, the next one first. */
-  readonly keys: readonly [string, ...string[]];
-  readonly retries: number;
+  readonly paths: Settings["path"][];
+  key: string;
+  /** Whether the account's key was asked for again. */
+  isOtherKey: boolean;
+  retries: number;
 }
 
 /** An error before a POST, as the exception that also says that no call was placed. */
@@ -89,11 +90,15 @@ const checkLoopback = (params: CallParams, { baseUrl }: Settings): void => {
 };
 
 /** A key must be a legal header value. It must not occur anywhere else in the request. */
-const checkKey = (key: unknown, { settings: { baseUrl, headers }, json }: Placing): string => {
+const checkKey = (
+  key: unknown,
+  { settings: { baseUrl, headers }, json, known }: Placing,
+): string => {
   if (!isKey(key)) return fail("apiKey", "must give a legal header value");
   if (holdsKey(key, [baseUrl, json, ...Object.values(headers)].join("\n"))) {
     fail("apiKey", "must not be in a URL, a parameter or another header");
   }
+  known.secrets.push(key);
   return key;
 };
 
@@ -125,7 +130,7 @@ export const encodeCall = (params: CallParams, baseUrl: string, key: string): En
 /** The request of the next attempt. */
 const encode = async (
   { settings, params, json, known }: Placing,
-  { keys: [key], paths: [path] }: Plan,
+  { key, paths: [path] }: Plan,
 ): Promise<EncodedCall> => {
   const { baseUrl, service } = settings;
   if (!service) {
@@ -145,17 +150,15 @@ const encode = async (
 
 /** Sends one POST. Returns the call that it placed, or the exception. */
 const attempt = async (
-  placing: Placing,
-  plan: Plan,
+  { settings, numbers, send, signal, known, requireOpen }: Placing,
   encoded: EncodedCall,
 ): Promise<Call | ServiceException> => {
-  const { settings, numbers, send, signal, known } = placing;
   const { fetch, headers, notAfter, onAttempt, service } = settings;
-  const redaction = () => redactor([...plan.keys, ...known.secrets], numbers, known.pieces);
+  const redaction = () => redactor(known.secrets, numbers, known.pieces);
   let reportAttempt: ReturnType<typeof measured> = () => {};
   let isSingle = () => false;
   const begin = (sendsOnce: () => boolean): void => {
-    placing.requireOpen(
+    requireOpen(
       Date.now() >= Number(notAfter) &&
         new TimeoutException("notAfter has passed", { placed: "no" }),
     );
@@ -194,25 +197,32 @@ const attempt = async (
   }
 };
 
-/** Returns the next attempt after a response that placed no call. `undefined`: there is none. */
-type Repeat = (plan: Plan, failed: ServiceException, placing: Placing) => Promise<Plan | undefined>;
+/** Prepares the next attempt after a response that placed no call. False: there is none. */
+type Repeat = (
+  plan: Plan,
+  failed: ServiceException,
+  placing: Placing,
+) => boolean | Promise<boolean>;
 
-const onOtherPath: Repeat = async ({ paths, ...plan }) =>
-  paths.length > 1 ? { ...plan, paths: paths.slice(1) } : undefined;
-
-const withOtherKey: Repeat = async (plan, _, placing) => {
-  const [old, older] = plan.keys;
-  if (older) return;
-  placing.requireOpen();
-  const key = await keyFor(placing).catch(() => old);
-  return key === old ? undefined : { ...plan, keys: [key, old] };
+const onOtherPath: Repeat = ({ paths }) => {
+  paths.shift();
+  return paths.length > 0;
 };
 
-const afterPause: Repeat = async ({ retries, ...plan }, { retryAfter = 1 }, { ends, signal }) => {
+const withOtherKey: Repeat = async (plan, _, placing) => {
+  const { key: old, isOtherKey } = plan;
+  if (isOtherKey) return false;
+  placing.requireOpen();
+  plan.key = await keyFor(placing).catch(() => old);
+  plan.isOtherKey = true;
+  return plan.key !== old;
+};
+
+const afterPause: Repeat = async (plan, { retryAfter = 1 }, { ends, signal }) => {
   const wait = retryAfter * 1000;
-  if (retries < 1 || performance.now() + wait >= ends || wait >= 2 ** 31) return;
+  if (plan.retries-- < 1 || performance.now() + wait >= ends || wait >= 2 ** 31) return false;
   await pause(wait, signal);
-  return { ...plan, retries: retries - 1 };
+  return true;
 };
 
 /** The HTTP statuses after which a repetition is safe, as the service has placed no call. No others are. */
@@ -229,23 +239,21 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
   const { path, retries, service } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
-  let plan: Plan = { paths, keys: [await keyFor(placing)], retries };
+  const plan: Plan = { paths, key: await keyFor(placing), isOtherKey: false, retries };
   let refused: ServiceException | undefined;
   for (;;) {
     const encoded = await encode(placing, plan).catch((error) => {
       // Another key that can't be used: what tells more is that the first was refused.
       throw refused ?? refusalOf(error);
     });
-    const outcome = await attempt(placing, plan, encoded);
+    const outcome = await attempt(placing, encoded);
     const code = outcome instanceof ServiceException ? outcome.code : 202;
     // A carrier refuses a key with 401, too.
     const repeat = repeats[code === 401 && service ? 403 : (code ?? 0)];
-    if (code && repeat !== onOtherPath) memory.path = plan.paths[0];
+    if (code && repeat !== onOtherPath) memory.path = paths[0];
     if (!(outcome instanceof ServiceException)) return outcome;
-    const next = outcome.placed === "no" && (await repeat?.(plan, outcome, placing));
-    if (!next) throw outcome;
+    if (outcome.placed !== "no" || !(await repeat?.(plan, outcome, placing))) throw outcome;
     refused = outcome;
-    plan = next;
   }
 };
 

@@ -117,7 +117,6 @@ const sendingOf = <T>(
   request: LiveRequest,
   { send = (fetch, init) => fetch(request.url, init), read }: Reading<T>,
   settings: Settings,
-  { secrets }: Known,
 ): Sending<T> => {
   const { method, url, type, body } = request;
   const { fetch: own, onAttempt, service } = settings;
@@ -138,7 +137,6 @@ const sendingOf = <T>(
     };
 
   const encodeRequest: CarrierClient["encodeCall"] = async (params, baseUrl, key) => {
-    secrets.push(key);
     const { headers, headOf: theirs = headOf, ...forms } = await encode(params, baseUrl, key);
     const { "Content-Type": _, ...credentials } = headers;
     return {
@@ -194,7 +192,7 @@ export const runLive = async <T>(
     withoutPlaced(new TimeoutException(`No answer within ${timeout} ms`, known.facts), effect);
   return withDeadline(timeout, caller, late, async (signal, requireOpen, ends) => {
     const send = async <R>(request: LiveRequest, reading: Reading<R>): Promise<R> => {
-      const { settings: own, result } = sendingOf(request, reading, settings, known);
+      const { settings: own, result } = sendingOf(request, reading, settings);
       const json = JSON.stringify([request.url, ...texts]);
       const shared = { known, send: straight, signal, requireOpen, ends };
       await attempts({ settings: own, params: unsent, numbers, json, ...shared }, {});

@@ -31,7 +31,7 @@ export const withDeadline = <T>(
   new Promise((resolve, reject) => {
     // The caller's signal may be of any make: each of its methods may throw.
     const controller = new AbortController();
-    const ends = performance.now() + (timeout || Number.POSITIVE_INFINITY);
+    const ends = performance.now() + (timeout || Infinity);
     let isOpen = true;
     const requireOpen: RequireOpen = (refusal) => {
       // Timers of a thread that was blocked fire only after what is queued already.

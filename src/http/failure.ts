@@ -101,7 +101,7 @@ export const responseException = (
  * alerts are not included: with TLS 1.3 an alert may arrive after the request was sent.
  */
 const unconnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|((DEPTH_ZERO_)?SELF_SIGNED_|ERR_TLS_)?CERT(_\w+)?|UNABLE_TO_\w+)$/;
 
 /** Codes that mean the same only if the syscall is `connect`: a read may fail with them too. */
 const unreachable = /^E((NET|HOST)UNREACH|TIMEDOUT)$/;
