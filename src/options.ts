@@ -129,11 +129,6 @@ export type Settings = Readonly<
 
 type Checked = Settings & { readonly dangerouslyAllowBrowser: boolean };
 
-const keyRule = (value: unknown): string | undefined =>
-  isFunction(value) || isKey(value)
-    ? undefined
-    : "must be a legal header value, or a function: is the environment variable set?";
-
 const baseUrlRule = (value: unknown): string | undefined => {
   const rule = urlRule(value);
   if (rule) return rule;
@@ -173,7 +168,10 @@ const isSignal = (value: unknown): boolean => {
 export const entries: {
   readonly [Name in keyof Checked]-?: GenericSchema<unknown, Checked[Name]>;
 } = {
-  apiKey: ruleSchema<ApiKey>(keyRule),
+  apiKey: custom<ApiKey>(
+    (value) => isFunction(value) || isKey(value),
+    "must be a legal header value, or a function: is the environment variable set?",
+  ),
   baseUrl: ruleSchema<string>(baseUrlRule),
   timeout: optional(ruleSchema<number | false>(timeoutRule), 10_000),
   signal: optional(custom<AbortSignal>(isSignal, "must be an AbortSignal")),
@@ -213,7 +211,7 @@ export const entries: {
     ),
     false,
   ),
-  service: optional(ruleSchema<undefined>(() => "must be made by twilio() or the like")),
+  service: optional(custom<undefined>(() => false, "must be made by twilio() or the like")),
 };
 
 const SettingsSchema: GenericSchema<unknown, Settings> = strictObject(entries, presence);

@@ -34,9 +34,10 @@ export interface EncodedCall {
 export interface CarrierClient {
   /**
    * The schema of the options of a call, with the carrier's own rules of `apiKey`, `baseUrl`, `path` and `headers`.
-   * It makes a key that is no legal header value into one.
    */
   readonly settings: GenericSchema<unknown, Settings>;
+  /** Makes a legal header value of a key that is none, such as a PEM; absent where every key is one. */
+  readonly keyOf?: (given: unknown) => unknown;
   /**
    * Called once for each POST, before it is sent.
    *

@@ -25,7 +25,7 @@ export interface Memory {
 
 /** The settings that attempts need: of a carrier, only how a request is encoded. */
 export type PlacingSettings = Omit<Settings, "service"> & {
-  readonly service?: { readonly client: Pick<CarrierClient, "encodeCall"> } | undefined;
+  readonly service?: { readonly client: Pick<CarrierClient, "encodeCall" | "keyOf"> } | undefined;
 };
 
 /** What all attempts of a call share. */
@@ -56,7 +56,8 @@ export interface Known {
 interface Plan {
   /** The paths to try, the next one first. */
   readonly paths: Settings["path"][];
-  key: string;
+  /** Absent before the account's key was asked for. */
+  key?: string | undefined;
   /** Whether the account's key was asked for again. */
   isOtherKey: boolean;
   retries: number;
@@ -89,29 +90,25 @@ const checkLoopback = (params: CallParams, { baseUrl }: Settings): void => {
   }
 };
 
-/** A key must be a legal header value. It must not occur anywhere else in the request. */
-const checkKey = (
-  key: unknown,
-  { settings: { baseUrl, headers }, json, known }: Placing,
-): string => {
+/**
+ * The key: the option `apiKey`, or the result of that function. It must be a legal header value, and must not occur
+ * anywhere else in the request.
+ */
+const keyFor = async ({ settings, json, known }: Placing): Promise<string> => {
+  const { apiKey, baseUrl, headers, service } = settings;
+  let key: unknown = apiKey;
+  try {
+    if (typeof apiKey === "function") key = await apiKey();
+    key = service?.client.keyOf?.(key) ?? key;
+  } catch {
+    key = undefined; // The error may name the secret that was looked up.
+  }
   if (!isKey(key)) return fail("apiKey", "must give a legal header value");
   if (holdsKey(key, [baseUrl, json, ...Object.values(headers)].join("\n"))) {
     fail("apiKey", "must not be in a URL, a parameter or another header");
   }
   known.secrets.push(key);
   return key;
-};
-
-/** The key: the option `apiKey`, or the result of that function. */
-const keyFor = async (placing: Placing): Promise<string> => {
-  const { apiKey } = placing.settings;
-  let key: unknown = apiKey;
-  try {
-    if (typeof apiKey === "function") key = await apiKey();
-  } catch {
-    key = undefined; // The error may name the secret that was looked up.
-  }
-  return inCall(() => checkKey(key, placing));
 };
 
 /** The call in outdial's own response: the object in `data`, or the body itself. */
@@ -128,20 +125,19 @@ export const encodeCall = (params: CallParams, baseUrl: string, key: string): En
 });
 
 /** The request of the next attempt. */
-const encode = async (
-  { settings, params, json, known }: Placing,
-  { key, paths: [path] }: Plan,
-): Promise<EncodedCall> => {
+const encode = async (placing: Placing, plan: Plan): Promise<EncodedCall> => {
+  const { settings, params, json, known } = placing;
   const { baseUrl, service } = settings;
+  plan.key ??= await keyFor(placing);
   if (!service) {
     // As `encodeCall`, which would cost each bundle some bytes here.
     return {
-      url: `${apiOf(baseUrl)}/${path}/initiate`,
-      headers: { "X-API-Key": key, "Content-Type": "application/json" },
+      url: `${apiOf(baseUrl)}/${plan.paths[0]}/initiate`,
+      headers: { "X-API-Key": plan.key, "Content-Type": "application/json" },
       body: json,
     };
   }
-  const encoded = await service.client.encodeCall(params, baseUrl, key);
+  const encoded = await service.client.encodeCall(params, baseUrl, plan.key);
   // A token of an earlier POST is still valid.
   known.secrets.push(...(encoded.secrets ?? []));
   known.pieces.push(...(encoded.pieces ?? []));
@@ -166,7 +162,7 @@ const attempt = async (
     known.facts = { placed: "maybe" };
     known.posts++;
     if (!onAttempt) return;
-    reportAttempt = measured(onAttempt, encoded.url, known.posts, () => known.facts);
+    reportAttempt = measured(onAttempt, encoded.url, known);
     signal.addEventListener("abort", () => reportAttempt());
   };
   try {
@@ -239,7 +235,7 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
   const { path, retries, service } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
-  const plan: Plan = { paths, key: await keyFor(placing), isOtherKey: false, retries };
+  const plan: Plan = { paths, isOtherKey: false, retries };
   let refused: ServiceException | undefined;
   for (;;) {
     const encoded = await encode(placing, plan).catch((error) => {

@@ -161,7 +161,7 @@ const sendingOf = <T>(
           ...(body !== undefined && { body: given }),
         }),
       onAttempt: onAttempt && (({ placed, ...attempt }) => onAttempt({ ...attempt, method })),
-      service: { client: { encodeCall: encodeRequest } },
+      service: { client: { ...service?.client, encodeCall: encodeRequest } },
     },
     result: () => result,
   };

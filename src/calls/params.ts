@@ -9,7 +9,7 @@ import {
   type StrictObjectSchema,
   strictObject,
 } from "valibot";
-import { presence, ruleSchema } from "../lib/check.ts";
+import { isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 
 /** What `calls.create` takes: the parameters of a call, by the names that they have on the wire. */
@@ -34,7 +34,7 @@ export interface CallParams {
 }
 
 const number: CustomSchema<string, string> = custom(
-  (value) => typeof value === "string" && /^\+[1-9]\d{6,14}$/.test(value),
+  (value) => isText(value) && /^\+[1-9]\d{6,14}$/.test(value),
   'must be an E.164 number: "+" and 7 to 15 digits',
 );
 

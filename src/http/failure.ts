@@ -32,18 +32,18 @@ const secondsOf = (retryAfter: string, { hasSecret }: Redaction): number | undef
 /** The maximum number of field errors, and of parts of a path. */
 const maxErrors = 32;
 
-const fieldErrors = (list: unknown, { redact }: Redaction): readonly FieldError[] | undefined =>
-  Array.isArray(list)
-    ? list.slice(0, maxErrors).map((each) => {
-        const { loc = [], msg, type } = fieldsOf(each);
-        const path = [loc].flat().slice(0, maxErrors);
-        return {
-          loc: path.map((part) => redact(part) ?? ""),
-          msg: redact(msg) ?? "",
-          type: redact(type) ?? "",
-        };
-      })
-    : undefined;
+const fieldErrors = (list: unknown, { redact }: Redaction): readonly FieldError[] | undefined => {
+  if (!Array.isArray(list)) return;
+  const textOf = (value: unknown) => redact(value) ?? "";
+  return list.slice(0, maxErrors).map((each) => {
+    const { loc = [], msg, type } = fieldsOf(each);
+    return {
+      loc: [loc].flat().slice(0, maxErrors).map(textOf),
+      msg: textOf(msg),
+      type: textOf(type),
+    };
+  });
+};
 
 /** A constant of the service, such as `from_number_not_provisioned`, for programs to compare. */
 const constant = (value: unknown, { redact }: Redaction): string | undefined => {
@@ -63,9 +63,9 @@ const explanation = (
   const own = redaction.redact([body.detail, body.message].find(isText));
   const errors = fieldErrors(body.errors, redaction) ?? fieldErrors(body.detail, redaction);
   const lines = errors?.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  const fields = errors?.flatMap((each) => [...each.loc, each.msg, each.type]) ?? [];
+  const fields = errors?.map((each) => Object.values(each));
   // Several pieces may form a secret when they are joined.
-  const pieces = [own, reason, type, requestId, ...fields];
+  const pieces = [own, reason, type, requestId, fields].flat(3);
   if (redaction.hasSecret(pieces.join(" "))) return {};
   return { reason, type, errors, detail: own ?? redaction.redact(lines) };
 };
@@ -98,34 +98,21 @@ export const responseException = (
 /**
  * Error codes that mean that no connection was made, so nothing was sent: the name has no address, no
  * process listens on the port, the connect timed out, or the handshake refused the certificate. TLS
- * alerts are not included: with TLS 1.3 an alert may arrive after the request was sent.
+ * alerts are not included: with TLS 1.3 an alert may arrive after the request was sent. A space and the syscall
+ * follow the code: some codes mean the same only if that is `connect`, as a read may fail with them too.
  */
 const unconnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|((DEPTH_ZERO_)?SELF_SIGNED_|ERR_TLS_)?CERT(_\w+)?|UNABLE_TO_\w+)$/;
-
-/** Codes that mean the same only if the syscall is `connect`: a read may fail with them too. */
-const unreachable = /^E((NET|HOST)UNREACH|TIMEDOUT)$/;
+  /^((ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|((DEPTH_ZERO_)?SELF_SIGNED_|ERR_TLS_)?CERT(_\w+)?|UNABLE_TO_\w+) (?!read|write)|E((NET|HOST)UNREACH|TIMEDOUT) connect$)/;
 
 /** Messages of errors without a code: Deno's connect and permission errors, and ports that fetch blocks. */
 const unsent =
   /^(error sending request for url \(\S+\): client error \(Connect\): |Requires net access to |Fetch failed: Requests to port \d+ are blocked$|bad port$)/;
 
-/** The fields that distinguish the platform's errors. */
-type PlatformError = Readonly<Record<"code" | "syscall" | "message", string>>;
-
-/** The innermost error: ky and fetch wrap it in errors that hold the request. */
-const innermost = (error: unknown, depth = 5): PlatformError => {
-  const { cause, code = "", syscall = "", message = "" } = fieldsOf(error);
-  return cause && depth
-    ? innermost(cause, depth - 1)
-    : { code: String(code), syscall: String(syscall), message: String(message) };
+/** Code, message and syscall of the innermost error: ky and fetch wrap it in errors that hold the request. */
+const innermost = (error: unknown, depth = 5): readonly string[] => {
+  const { cause, code = "", message = "", syscall = "" } = fieldsOf(error);
+  return cause && depth ? innermost(cause, depth - 1) : [code, message, syscall].map(String);
 };
-
-const neverConnected = ({ code, syscall, message }: PlatformError): boolean =>
-  code
-    ? (unconnected.test(code) && !/read|write/.test(syscall)) ||
-      (unreachable.test(code) && syscall === "connect")
-    : unsent.test(message);
 
 /**
  * The exception for a request without a response.
@@ -138,12 +125,13 @@ export const networkException = (
   { redact }: Redaction,
   isSingle: boolean,
 ): NetworkException => {
-  const inner = withoutThrowing(() => innermost(error)); // Its getters may throw.
-  const { code = "", message = "" } = inner ?? {};
+  // Its getters may throw.
+  const [code = "", message = "", syscall] = withoutThrowing(() => innermost(error)) ?? [];
+  const what = "The connection failed";
   // Bun's message begins with its code.
-  const reasons = message.startsWith(code) ? [message] : [code, message];
-  const text = ["The connection failed", ...reasons].filter(Boolean).join(": ");
-  return new NetworkException(redact(text) ?? "The connection failed", {
-    placed: isSingle && inner && neverConnected(inner) ? "no" : "maybe",
+  const reasons = [what, message.startsWith(code) ? "" : code, message];
+  const isUnsent = code ? unconnected.test(`${code} ${syscall}`) : unsent.test(message);
+  return new NetworkException(redact(reasons.filter(Boolean).join(": ")) ?? what, {
+    placed: isSingle && isUnsent ? "no" : "maybe",
   });
 };

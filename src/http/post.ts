@@ -22,7 +22,7 @@ const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAge
 
 /** The `User-Agent`; none in a page, where another origin may not allow the header (CORS). */
 const userAgent = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  isBrowser() || Object.keys(headers).some((name) => /^user-agent$/i.test(name))
+  isBrowser() || /^user-agent$/im.test(Object.keys(headers).join("\n"))
     ? {}
     : { "User-Agent": `outdial/${version}` };
 
@@ -112,26 +112,25 @@ export type OnAttempt = (attempt: Attempt) => unknown;
 /**
  * Measures a POST from now on.
  *
- * @param facts - what is known of the call when the POST ends
+ * @param known - of the call, when the POST ends
  * @returns ends the measurement: the first time that it is called, it calls `onAttempt`, which can
  * neither fail a call nor delay it
  */
 export const measured = (
   onAttempt: OnAttempt,
   url: string,
-  attempt: number,
-  facts: () => ExceptionFacts,
+  known: { readonly posts: number; readonly facts: ExceptionFacts },
 ): ((placed?: "yes") => void) => {
   const began = performance.now();
   let isOver = false;
   return (yes) => {
     if (isOver) return;
     isOver = true;
-    const { code: status, requestId, placed } = facts();
+    const { code: status, requestId, placed } = known.facts;
     const report: Attempt = {
       method: "POST",
       url,
-      attempt,
+      attempt: known.posts,
       milliseconds: Math.round(performance.now() - began),
       status,
       requestId,

@@ -1,4 +1,4 @@
-import { custom, pipe, transform } from "valibot";
+import { custom } from "valibot";
 import { carrierHead, carrierSettings } from "../calls/carrier.ts";
 import type { CallParams } from "../calls/params.ts";
 import { fail, fieldsOf, isFunction } from "../lib/check.ts";
@@ -48,17 +48,7 @@ const headOf = carrierHead({ placedNothing, requestIdHeader: "x-nexmo-trace-id",
 const keyRule =
   "must be the application's private key: the PEM, not encrypted, or a function that returns it: is the environment variable set?";
 
-/** The key on one line: a PEM itself is no legal header value, as every key must be. */
-const apiKey = pipe(
-  custom<ApiKey>((key) => isFunction(key) || !!onOneLine(key), keyRule),
-  transform((key): ApiKey => {
-    if (typeof key !== "function") return onOneLine(key) ?? key;
-    return async () => {
-      const given = await key();
-      return onOneLine(given) ?? given;
-    };
-  }),
-);
+const apiKey = custom<ApiKey>((key) => isFunction(key) || !!onOneLine(key), keyRule);
 
 const seconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000;
@@ -95,6 +85,8 @@ export const clientSide = (options: VonageSettings): CarrierClient => {
   const makeToken = tokenMaker(applicationId);
   return {
     settings: carrierSettings({ apiKey, baseUrl: `https://${host}` }),
+    // A PEM itself is no legal header value, as every key must be.
+    keyOf: onOneLine,
     encodeCall: async (params, baseUrl, key): Promise<EncodedCall> => {
       const body = bodyFor(params, options);
       // Web Crypto's own error may quote the key.

@@ -6,11 +6,8 @@ const url = "https://voice.test/api/v1/calls/initiate";
 test("an attempt is told once, with what is known at that time", () => {
   vi.useFakeTimers();
   const onAttempt = vi.fn();
-  const tell = measured(onAttempt, url, 2, () => ({
-    placed: "maybe",
-    code: 202,
-    requestId: "req_1",
-  }));
+  const facts = { placed: "maybe", code: 202, requestId: "req_1" } as const;
+  const tell = measured(onAttempt, url, { posts: 2, facts });
   vi.advanceTimersByTime(40);
   tell("yes");
   tell();
@@ -32,7 +29,7 @@ test("a listener that throws or rejects is nobody's business", async () => {
     },
     () => Promise.reject(new Error("no")),
   ]) {
-    measured(onAttempt, url, 1, () => ({ placed: "no" }))();
+    measured(onAttempt, url, { posts: 1, facts: { placed: "no" } })();
   }
   await new Promise((resolve) => setTimeout(resolve));
 });
