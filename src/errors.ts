@@ -205,8 +205,8 @@ const classes: Readonly<
  */
 export type Effect = Readonly<Record<Placed, string>>;
 
-/** What looks like a telephone number: a service may quote one that the caller did not pass. */
-const numberLike = /\+?\d(?:[\s().-]{0,3}\d){6,14}/g;
+/** What looks like a telephone number, but for a status: a service may quote one that the caller did not pass. */
+const numberLike = /(?<!^HTTP \d{0,2})\+?\d(?:[\s().-]{0,3}\d){6,14}/g;
 
 const withoutNumbers = (text: string): string => text.replace(numberLike, "***");
 

@@ -1,6 +1,6 @@
 import { type Effect, ServiceException } from "../errors.ts";
 import { readCall } from "./get.ts";
-import { checkId, type Live, type LiveOptions, runLive } from "./live.ts";
+import { checkId, type Live, type LiveOptions, readDone, runLive } from "./live.ts";
 
 const effect: Effect = { no: "the call was not ended", maybe: "the call may have been ended" };
 
@@ -55,16 +55,19 @@ const isOver = async (live: Live, id: string, refusal: ServiceException): Promis
  * @see docs/errors.md
  */
 export const end = (id: string, options: LiveOptions): Promise<void> =>
-  runLive(options, ({ baseUrl }) => {
-    const checked = checkId(id);
-    const run = async (live: Live): Promise<void> => {
-      const request = live.service.end(checked, baseUrl);
-      try {
-        await live.ask(request, { read: async (_, text) => ({ text: await text() }) });
-      } catch (error) {
-        if (error instanceof ServiceException && (await isOver(live, checked, error))) return;
-        throw error;
-      }
-    };
-    return { effect, texts: [checked], run };
-  });
+  runLive(
+    () => options,
+    ({ baseUrl }) => {
+      const checked = checkId(id);
+      const run = async (live: Live): Promise<void> => {
+        const request = live.service.end(checked, baseUrl);
+        try {
+          await live.ask(request, { read: readDone });
+        } catch (error) {
+          if (error instanceof ServiceException && (await isOver(live, checked, error))) return;
+          throw error;
+        }
+      };
+      return { effect, texts: [checked], run };
+    },
+  );

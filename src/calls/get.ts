@@ -3,6 +3,9 @@ import { fieldsOf, withoutThrowing } from "../lib/check.ts";
 import { checkId, type Live, type LiveOptions, runLive } from "./live.ts";
 import type { LiveCall } from "./live-call.ts";
 
+/** Whether two ids are those of one call: a service may write them in other letters than it was asked. */
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
 /** Reads a call, as part of a function about it. */
 export const readCall = async (
   { service, settings, known, ask }: Live,
@@ -12,8 +15,9 @@ export const readCall = async (
     read: async (_, text) => {
       const json = await text();
       const body = fieldsOf(withoutThrowing(() => JSON.parse(json)));
-      const found = service.read(body);
-      return found && { raw: body, call: found };
+      // A field may be anything: what can't be read is no call.
+      const found = withoutThrowing(() => service.read(body));
+      return found && isSame(found.id, id) ? { raw: body, call: found } : undefined;
     },
   });
   const { state } = call;
@@ -57,7 +61,10 @@ export const readCall = async (
  * @see docs/errors.md
  */
 export const get = (id: string, options: LiveOptions): Promise<LiveCall> =>
-  runLive(options, () => {
-    const checked = checkId(id);
-    return { texts: [checked], run: (live) => readCall(live, checked) };
-  });
+  runLive(
+    () => options,
+    () => {
+      const checked = checkId(id);
+      return { texts: [checked], run: (live) => readCall(live, checked) };
+    },
+  );

@@ -2,7 +2,7 @@ import { type Effect, TimeoutException, withoutPlaced } from "../errors.ts";
 import { type RequireOpen, withDeadline } from "../http/deadline.ts";
 import { type Fetch, straight } from "../http/post.ts";
 import { headOf, readText } from "../http/response.ts";
-import { fail, fieldsOf, isText } from "../lib/check.ts";
+import { fail, fieldsOf, isText, withoutThrowing } from "../lib/check.ts";
 import { type CallOptions, type Settings, settingsOf } from "../options.ts";
 import type {
   CallService,
@@ -102,6 +102,15 @@ export const checkId = (id: unknown): string =>
     ? id
     : fail("id", "must be the id of a call: printable, without spaces");
 
+/**
+ * Reads what a service says after it has done something: anything, but no page of a proxy or a gateway that has answered
+ * in its place.
+ */
+export const readDone: Reading<string>["read"] = async (_, text) => {
+  const said = await text();
+  return /^\s*</.test(said) ? undefined : said;
+};
+
 /** What `attempts` takes for a success: the id of a call. */
 const success = '{"id":"-"}';
 
@@ -115,7 +124,7 @@ interface Sending<T> {
 /** Sends a request by the rules of `create`: to `attempts` it is a call with a carrier. */
 const sendingOf = <T>(
   request: LiveRequest,
-  { send = (fetch, init) => fetch(request.url, init), read }: Reading<T>,
+  { send, read }: Reading<T>,
   settings: Settings,
 ): Sending<T> => {
   const { method, url, type, body } = request;
@@ -126,8 +135,10 @@ const sendingOf = <T>(
   const readerOf =
     (theirs: ReadHead): ReadHead =>
     (response, _, signal) => {
-      const refusal = theirs(response, url, signal);
-      const head = headOf(response, url);
+      // What `send` returns is the answer to what it asked, wherever that led.
+      const from = (send && withoutThrowing(() => new URL(response.url).href)) ?? url;
+      const refusal = theirs(response, from, signal);
+      const head = headOf(response, from);
       if (!head.ok) return refusal;
       const text = async () => {
         result = await read(response, () => readText(head, signal));
@@ -154,12 +165,11 @@ const sendingOf = <T>(
       path: undefined,
       // "Not after" is about telephones that ring.
       notAfter: undefined,
-      fetch: (_, { body: given, ...init }) =>
-        send(own ?? globalThis.fetch, {
-          ...init,
-          method,
-          ...(body !== undefined && { body: given }),
-        }),
+      fetch: (_, { body: given, ...others }) => {
+        const init = { ...others, method, ...(body !== undefined && { body: given }) };
+        const fetch = own ?? globalThis.fetch;
+        return send ? send(fetch, init) : fetch(url, init);
+      },
       onAttempt: onAttempt && (({ placed, ...attempt }) => onAttempt({ ...attempt, method })),
       service: { client: { ...service?.client, encodeCall: encodeRequest } },
     },
@@ -173,16 +183,16 @@ const absent: readonly unknown[] = [404, 405, 410];
 /**
  * Runs a function about a live call under the rules of `create`: its options, key, deadline, redaction and repetition.
  *
- * @param options - unchecked
+ * @param options - returns the options, unchecked
  * @param prepare - checks the parameters
  * @throws exceptions without `placed`
  */
 export const runLive = async <T>(
-  options: LiveOptions,
+  options: () => { readonly service?: CallService | undefined },
   prepare: (settings: Settings) => Work<T>,
 ): Promise<T> => {
   const { settings, service, work } = withoutPlacing(() => {
-    const checked = settingsOf(() => options);
+    const checked = settingsOf(options);
     return { settings: checked, service: liveOf(checked), work: prepare(checked) };
   });
   const { effect, texts, numbers = [], run } = work;

@@ -68,9 +68,20 @@ const headersFor = (
   return Object.fromEntries(all.filter(([name]) => isSent(name)));
 };
 
-/** Every text of a URL's query that may be a secret, such as a signature. */
-const secretsIn = ({ search, searchParams }: URL): readonly string[] =>
-  [search.slice(1), ...searchParams.values()].filter(({ length }) => length >= 8);
+/** The query of a URL, its parameters, and those of their values that may be a secret, such as a signature. */
+const secretsIn = ({ search, searchParams }: URL): readonly string[] => [
+  ...(search ? [search] : []),
+  ...search
+    .slice(1)
+    .split("&")
+    .filter((pair) => pair.includes("=")),
+  ...[...searchParams.values()].filter(({ length }) => length >= 8),
+];
+
+/** Ends a body that nobody will read. */
+const drop = (response: Response): void => {
+  (async () => response.body?.cancel())().catch(() => {});
+};
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
@@ -95,19 +106,27 @@ const followed = async (
     const headers = headersFor(url, access, init.headers, live.settings);
     live.requireOpen();
     const response = await fetch(url.href, { ...init, headers });
-    if (!isRedirect(response.status)) return response;
+    try {
+      live.requireOpen();
+    } catch (error) {
+      drop(response); // It came too late, from a `fetch` that ignores its signal.
+      throw error;
+    }
+    const { status } = response;
+    const location = isRedirect(status) && response.headers.get("location");
+    if (!location) return response;
     const from = url;
-    const next = withoutThrowing(() => new URL(response.headers.get("location") ?? "", from));
+    const next = withoutThrowing(() => new URL(location, from));
     if (!next || !grant(next) || redirects === mostRedirects) {
       refuse(
         redirects === mostRedirects
-          ? `is the redirect after ${mostRedirects}, which are followed`
+          ? `is one redirect too many: at most ${mostRedirects} are followed`
           : "leads to a host that is neither the service's nor in hosts",
       );
       return response;
     }
     live.known.secrets.push(...secretsIn(next));
-    await response.body?.cancel();
+    drop(response);
     if (next.origin !== from.origin) access = "nothing";
     url = next;
   }
@@ -163,8 +182,12 @@ const checkUrl = (given: unknown): URL => {
  * @see docs/errors.md
  */
 export const recording = (url: string, options: RecordingOptions): Promise<Response> => {
-  const { hosts = [], ...others } = options;
-  return runLive(others, (settings) => {
+  const hosts = withoutThrowing(() => options.hosts) ?? [];
+  const read = () => {
+    const { hosts: _, ...others } = { ...options };
+    return others;
+  };
+  return runLive(read, (settings) => {
     if (!isHosts(hosts)) {
       fail("hosts", 'must be a list of host names, such as "recordings.example" or ".example"');
     }

@@ -1,8 +1,8 @@
 import type { Effect } from "../errors.ts";
-import { check, fail, fieldsOf } from "../lib/check.ts";
+import { check, fail, fieldsOf, withoutThrowing } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { RedirectedCall } from "../service.ts";
-import { checkId, type Live, type LiveOptions, runLive } from "./live.ts";
+import { checkId, type Live, type LiveOptions, readDone, runLive } from "./live.ts";
 import { CallParams } from "./params.ts";
 
 const effect: Effect = {
@@ -12,7 +12,7 @@ const effect: Effect = {
 
 /** @throws {BadParametersException} that names the field and its rule */
 const checkCall = (call: unknown, flow_url: unknown): RedirectedCall & { flow_url: string } => {
-  const { id, from_number, to_number } = fieldsOf(call);
+  const { id, from_number, to_number } = withoutThrowing(() => ({ ...fieldsOf(call) })) ?? {};
   // The rules of a new call's fields; a redirected one has no URL of its own for notifications.
   const given = {
     from_number,
@@ -57,15 +57,18 @@ export const redirect = (
   flow_url: string,
   options: LiveOptions,
 ): Promise<void> =>
-  runLive(options, ({ baseUrl }) => {
-    const { flow_url: url, ...checked } = checkCall(call, flow_url);
-    if (/^http:/i.test(url) && !isLoopback(baseUrl)) {
-      fail("flow_url", "must be https, as baseUrl is remote");
-    }
-    const run = async ({ service, ask }: Live): Promise<void> => {
-      const request = service.redirect(checked, url, baseUrl);
-      await ask(request, { read: async (_, text) => ({ text: await text() }) });
-    };
-    const { id, from_number, to_number } = checked;
-    return { effect, texts: [id, url], numbers: [from_number, to_number], run };
-  });
+  runLive(
+    () => options,
+    ({ baseUrl }) => {
+      const { flow_url: url, ...checked } = checkCall(call, flow_url);
+      if (/^http:/i.test(url) && !isLoopback(baseUrl)) {
+        fail("flow_url", "must be https, as baseUrl is remote");
+      }
+      const run = async ({ service, ask }: Live): Promise<void> => {
+        const request = service.redirect(checked, url, baseUrl);
+        await ask(request, { read: readDone });
+      };
+      const { id, from_number, to_number } = checked;
+      return { effect, texts: [id, url], numbers: [from_number, to_number], run };
+    },
+  );

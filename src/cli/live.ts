@@ -30,7 +30,8 @@ export const liveFlags = {
 export const liveNotes: readonly string[] = [
   `The key is read from OUTDIAL_API_KEY, or from a file, and is never an argument.
 ${keyNote}`,
-  "Telnyx also needs the account, the account_id of its notifications, in OUTDIAL_ACCOUNT_SID; end does without it.",
+  `Telnyx also needs the account, the account_id of its notifications, in OUTDIAL_ACCOUNT_SID;
+end does without it.`,
 ];
 
 const names = {

@@ -1,0 +1,228 @@
+// Functions about a call that was placed, against services that answer what nobody expects.
+import { getEventListeners } from "node:events";
+import { describe, expect, test, vi } from "vitest";
+import { end, get, type LiveOptions, recording, redirect } from "../../../src/calls/index.ts";
+import type { Service } from "../../../src/service.ts";
+import { telnyx } from "../../../src/telnyx/index.ts";
+import { twilio } from "../../../src/twilio/index.ts";
+import { vonage } from "../../../src/vonage/index.ts";
+import { pem } from "../vonage/keys.ts";
+
+const apiKey = "a-key-of-the-account";
+const baseUrl = "https://voice.test";
+const numbers = { from_number: "+12025550199", to_number: "+12025550100" };
+
+/** Options whose requests are answered by a function. */
+const answering = (fetch: (url: string, init: RequestInit) => Response | Promise<Response>) => {
+  const sent: string[] = [];
+  const options = {
+    ...{ apiKey, baseUrl },
+    fetch: async (url: string, init: RequestInit) => {
+      sent.push(`${init.method} ${url}`);
+      return fetch(url, init);
+    },
+  };
+  return { options, sent };
+};
+
+const json = (body: object, status = 200) => Response.json(body, { status });
+
+const id = "cs_1";
+const page = () => new Response("<!doctype html><title>Log in</title>");
+
+/** How each service says that a call is over. */
+const rows: readonly (readonly [
+  name: string,
+  service: Service | undefined,
+  key: string,
+  over: (id: string) => object,
+])[] = [
+  ["outdial's own interface", undefined, apiKey, (id) => ({ id, state: "completed" })],
+  [
+    "twilio",
+    twilio({ accountSid: "AC00000000000000000000000000000000" }),
+    apiKey,
+    (sid) => ({ sid, status: "completed" }),
+  ],
+  [
+    "telnyx",
+    telnyx({ applicationId: "1", accountSid: "f5586561-8ff0-4291-a51b-c7dfe4139ff9" }),
+    apiKey,
+    (sid) => ({ sid, status: "completed" }),
+  ],
+  [
+    "vonage",
+    vonage({ applicationId: "aaaaaaaa-bbbb-4ccc-8ddd-0123456789ab" }),
+    pem,
+    (uuid) => ({ uuid, status: "completed", duration: "1" }),
+  ],
+];
+
+describe.each(rows)("%s", (_, service, key, over) => {
+  const given = (fetch: Parameters<typeof answering>[0]) =>
+    ({ ...answering(fetch).options, apiKey: key, service }) as LiveOptions;
+
+  test("another call's state is no answer", async () => {
+    const wrong = given(() => json(over("cs_2")));
+    await expect(get(id, wrong)).rejects.toMatchObject({ name: "ServiceException", code: 200 });
+    const spelled = given(() => json(over("CS_1")));
+    expect(await get(id, spelled)).toMatchObject({ state: "completed" });
+  });
+
+  test("a call is not over because another one is", async () => {
+    const other = given((_, { method }) =>
+      method === "GET" ? json(over("cs_2")) : json({ code: "busy" }, 409),
+    );
+    await expect(end(id, other)).rejects.toMatchObject({ code: 409 });
+    const same = given((_, { method }) =>
+      method === "GET" ? json(over(id)) : json({ code: "busy" }, 409),
+    );
+    await end(id, same);
+  });
+
+  test("a page of a proxy has ended no call", async () => {
+    await expect(end(id, given(page))).rejects.toThrow("(the call may have been ended)");
+  });
+
+  test("fields of any kind are no call, and no failed connection", async () => {
+    const strange = { toString: 1, valueOf: 1 };
+    const call = { ...over(id), duration: strange, answered_at: strange, ended_at: strange };
+    const strangeCall = given(() => json(call));
+    const { name, code } = await get(id, strangeCall).catch((error) => error);
+    expect([name, code]).toEqual(["ServiceException", 200]);
+  });
+});
+
+test("a page of a proxy has redirected no call", async () => {
+  const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
+  const options = { ...answering(page).options, service };
+  const moved = redirect({ id, ...numbers }, "https://app.test/flow", options);
+  await expect(moved).rejects.toThrow("(the call may have been redirected)");
+});
+
+test("two ends at once both resolve", async () => {
+  let isOver = false;
+  const { options } = answering(() => {
+    if (isOver) return json({ code: "call_not_live" }, 409);
+    isOver = true;
+    return json({}, 202);
+  });
+  await Promise.all([end(id, options), end(id, options)]);
+});
+
+test("of a number that a service quotes nothing stays, but the status does", async () => {
+  const { options } = answering(() => json({ detail: "(202) 555-0100 is busy" }, 400));
+  await expect(end(id, options)).rejects.toThrow("HTTP 400 (*** is busy (the call was not ended)");
+});
+
+const unreadable = {
+  get baseUrl(): string {
+    throw new Error("the key");
+  },
+};
+
+test.each([undefined, null, 1, unreadable])(
+  "options that are none (%#) are refused by name, and nothing is thrown at once",
+  async (given) => {
+    const options = given as never;
+    const asks = [
+      get(id, options),
+      end(id, options),
+      redirect({ id, ...numbers }, "https://app.test/flow", options),
+      recording("https://voice.test/1", options),
+    ];
+    for (const ask of asks) {
+      await expect(ask).rejects.toMatchObject({ name: "BadParametersException" });
+      await expect(ask).rejects.not.toThrow("the key");
+    }
+  },
+);
+
+test("a call whose fields can't be read is refused by name", async () => {
+  const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
+  const call = {
+    get id(): never {
+      throw new Error("the key");
+    },
+  };
+  const moved = redirect(call as never, "https://app.test/flow", { apiKey, service });
+  await expect(moved).rejects.toMatchObject({ name: "BadParametersException" });
+});
+
+describe("recording", () => {
+  const url = "https://voice.test/r.wav?x=1";
+  /** A response as a platform's `fetch` returns it: with its URL. */
+  const located = (response: Response, at: string) =>
+    Object.defineProperty(response, "url", { value: at });
+
+  test("a URL with a query is asked for again, as retries say", async () => {
+    const answers = [json({}, 429), new Response("sound")];
+    answers[0]?.headers.set("retry-after", "0");
+    const { options, sent } = answering((at) => located(answers.shift() ?? Response.error(), at));
+    const response = await recording(url, { ...options, retries: 1 });
+    expect(await response.text()).toBe("sound");
+    expect(sent).toEqual([`GET ${url}`, `GET ${url}`]);
+  });
+
+  test("no part of a query is in an exception, however short it is", async () => {
+    const echo = (at: string) => json({ detail: `No ${at}, x=1, ${new URL(at).search}` }, 404);
+    const error = await recording(url, answering(echo).options).catch((reason) => reason);
+    expect(error).toMatchObject({ code: 404 });
+    expect(`${error}${JSON.stringify(error)}`).not.toMatch(/x=1/);
+  });
+
+  test("a redirect that leads nowhere is the answer", async () => {
+    const { options, sent } = answering(() => new Response(null, { status: 302 }));
+    await expect(recording(url, options)).rejects.toMatchObject({ code: 302 });
+    expect(sent).toHaveLength(1);
+  });
+
+  test.each([
+    "https://user:password@voice.test/",
+    "http://voice.test/",
+    "javascript:1",
+    "http://[",
+  ])("a redirect to %s is not followed", async (location) => {
+    const found = () => new Response(null, { status: 302, headers: { location } });
+    const { options, sent } = answering(found);
+    await expect(recording(url, options)).rejects.toThrow(/^HTTP 302 leads to a host/);
+    expect(sent).toHaveLength(1);
+  });
+
+  test("what comes too late, from a fetch that ignores its signal, is dropped without a trace", async () => {
+    const cancel = vi.fn();
+    const answer = Promise.withResolvers<Response>();
+    const { signal } = new AbortController();
+    const { options } = answering(() => answer.promise);
+    const late = recording(url, { ...options, timeout: 1, signal });
+    await expect(late).rejects.toMatchObject({ name: "TimeoutException" });
+    answer.resolve(new Response(new ReadableStream({ cancel })));
+    await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce());
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  test.each([
+    "https://api.twilio.com.evil.test/",
+    "https://evil-twilio.com/",
+    "https://evilapi.twilio.com/",
+    "https://us1.twilio.com/",
+    "https://evilus1.twilio.com/",
+    "https://api.twilio.com@evil.test/",
+    "https://evil.test\\@api.twilio.com/",
+    "https://api.twilio.com:8443/",
+    "https://api.twilio.com./",
+    "https://api.twilio.com%2eevil.test/",
+    "https://\u0430pi.twilio.com/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://0x7f000001/",
+    "http://api.twilio.com/",
+    "https://user:password@api.twilio.com/",
+    "blob:https://api.twilio.com/1",
+  ])("nothing is sent to %s", async (like) => {
+    const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
+    const fetch = vi.fn();
+    const asked = recording(like, { apiKey, service, fetch });
+    await expect(asked).rejects.toMatchObject({ name: "BadParametersException" });
+    expect(fetch).not.toHaveBeenCalled();
+  });
+});
