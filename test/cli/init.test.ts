@@ -48,7 +48,34 @@ describe("outdial init", () => {
   });
 
   it.each([
+    ["twilio", "OUTDIAL_API_KEY"],
+    ["telnyx", "OUTDIAL_SIGNATURE_SECRET"],
+    ["vonage", "OUTDIAL_SIGNATURE_SECRET"],
+  ])(
+    "writes as many files for --service %s, whose settings and emulator are the carrier's",
+    async (service, verifier) => {
+      const dir = newFolder();
+      const args = ["init", dir, "--on", "node", "--service", service, "--package", "1.2.3"];
+      const { code, stdout } = await invoke([...args, "--json"]);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ service, files });
+      const settings = read(dir, ".env.example");
+      const account = /^OUTDIAL_ACCOUNT=(.+)$/m.exec(settings)?.[1];
+      expect(settings).toMatch(new RegExp(`^${verifier}=$`, "m"));
+      expect(read(dir, "package.json")).toContain(
+        `"outdial emulator --service ${service} --account ${account}"`,
+      );
+      expect(read(dir, "app.ts")).toContain(`import { ${service} } from "outdial/${service}";`);
+      expect(read(dir, "README.md")).toContain(`docs/${service}.md`);
+    },
+  );
+
+  it.each([
     [["--on", "nod"], "--on must be one of worker, deno, bun, node, lambda (did you mean node?)"],
+    [
+      ["--on", "node", "--service", "twillio"],
+      "--service must be one of twilio, telnyx, vonage (did you mean twilio?)",
+    ],
     [[], "--on is missing: worker, deno, bun, node, lambda"],
     [["more"], "too many arguments"],
     [

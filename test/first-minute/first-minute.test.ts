@@ -119,11 +119,11 @@ const commands: Readonly<Record<string, { install?: string; test: string; start:
 };
 
 const passed = {
-  node: /pass 4$/m,
-  bun: / 4 pass$/m,
-  deno: /4 passed/,
-  worker: /pass 4$/m,
-  lambda: /pass 4$/m,
+  node: /pass 6$/m,
+  bun: / 6 pass$/m,
+  deno: /6 passed/,
+  worker: /pass 6$/m,
+  lambda: /pass 6$/m,
 };
 
 describe.each(Object.entries(commands))(
@@ -139,7 +139,10 @@ describe.each(Object.entries(commands))(
     });
 
     test("starts, places a call on the emulator, and receives its notifications", async () => {
-      const emulator = start(home, "node_modules/.bin/outdial emulator --port 0 --json --ring 0");
+      const emulator = start(
+        home,
+        "node_modules/.bin/outdial emulator --port 0 --json --ring 0 --speed 20",
+      );
       await expect.poll(emulator).toMatch(/"type":"started".*\n/);
       const { base_url, api_key } = JSON.parse(emulator().split("\n")[0] ?? "");
       const port = await freePort();

@@ -127,8 +127,8 @@ test("what is there is not overwritten, and is named", async () => {
 
 describe("the test of the new project passes", () => {
   test.each([
-    ["node", bin("node"), ["--test", "--test-reporter=tap"], /^# pass 4$/m],
-    ["bun", bin("bun"), ["test"], /^ 4 pass$/m],
+    ["node", bin("node"), ["--test", "--test-reporter=tap"], /^# pass 6$/m],
+    ["bun", bin("bun"), ["test"], /^ 6 pass$/m],
   ])("on %s", async (target, command, args, passed) => {
     const cwd = join(project, target);
     const { code, stdout, stderr } = await execute(command, args, {}, { cwd });
@@ -136,8 +136,8 @@ describe("the test of the new project passes", () => {
     expect(stdout + stderr).toMatch(passed);
   });
 
-  test("on Deno, with what npm has installed", async () => {
-    const cwd = join(project, "deno");
+  const testOnDeno = async (target: string) => {
+    const cwd = join(project, target);
     symlinkSync(join(project, "node_modules"), join(cwd, "node_modules"));
     const { code, stdout, stderr } = await execute(
       bin("deno"),
@@ -147,7 +147,39 @@ describe("the test of the new project passes", () => {
       { cwd },
     );
     expect(code, stdout + stderr).toBe(0);
-    expect(stdout).toContain("4 passed");
+    return stdout;
+  };
+
+  test("on Deno, with what npm has installed", async () => {
+    expect(await testOnDeno("deno")).toContain("6 passed");
+  });
+
+  describe.each(["twilio", "telnyx", "vonage"])("with --service %s", (service) => {
+    const make = async (target: string): Promise<string> => {
+      const name = `${service}-${target}`;
+      const { code, stderr } = await init(name, "--on", target, "--service", service);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return name;
+    };
+
+    test("on Node, and its types hold", async () => {
+      const cwd = join(project, await make("node"));
+      const { code, stdout } = await execute(bin("node"), ["--test"], {}, { cwd });
+      expect(code, stdout).toBe(0);
+      const tsc = path("node_modules/typescript/bin/tsc");
+      expect(await execute(bin("node"), [tsc], {}, { cwd })).toMatchObject({ code: 0, stdout: "" });
+    });
+
+    test("on Bun", async () => {
+      const cwd = join(project, await make("bun"));
+      const { code, stdout, stderr } = await execute(bin("bun"), ["test"], {}, { cwd });
+      expect(code, stdout + stderr).toBe(0);
+      expect(stdout + stderr).toMatch(/^ 7 pass$/m);
+    });
+
+    test("on Deno", async () => {
+      expect(await testOnDeno(await make("deno"))).toContain("7 passed");
+    });
   });
 });
 

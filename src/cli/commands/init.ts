@@ -17,6 +17,7 @@ import {
   type TargetName,
   targets,
 } from "../init/project.ts";
+import { isService, projectServices } from "../init/services.ts";
 import { installedFrom, type Source, sourceOf, specOf } from "../init/source.ts";
 import { jsonLine, type Paint } from "../terminal.ts";
 
@@ -26,6 +27,12 @@ const flags = {
     value: "runtime",
     choices: Object.keys(targets),
     help: `${Object.keys(targets).join(", ")}; asked for on a terminal`,
+  },
+  service: {
+    type: "string",
+    value: "name",
+    choices: Object.keys(projectServices),
+    help: `${Object.keys(projectServices).join(", ")}; default: outdial's own interface`,
   },
   package: {
     type: "string",
@@ -128,13 +135,14 @@ const summary = (
   ].join("\n");
 };
 
-/** `outdial init`: a new project that places a call. */
+/** `outdial init`: a new project that places a call, speaks, and takes a key. */
 export const command: Command = defineCommand({
   args: ["dir?"],
   flags,
   notes: [
-    `Six files: an application that places calls and receives their notifications and flow requests, its
-test on the emulator, and a README. They contain no key. The folder is the current one by default.`,
+    `Six files: an application that places calls, asks the callee to press 1 or 2, and receives their
+notifications; its test on the emulator, and a README. They contain no key. The folder is the current
+one by default.`,
     `A file that exists is overwritten only with --force, or if you say so on a terminal. A README that
 exists stays without --force, and lines are added to a .gitignore.`,
   ],
@@ -148,13 +156,15 @@ exists stays without --force, and lines are added to a .gitignore.`,
     const source = sourceFor(given.package);
     const wanted = await wantedOf(args, given, host);
     const { folder, target } = wanted;
-    const files = filesOf(target, folder, source);
+    const service = given.service && isService(given.service) ? given.service : undefined;
+    const files = filesOf(target, folder, source, service);
     const names = Object.keys(files);
     const plan = await planOf(folder, files, given.force ?? false);
     await checkExisting(plan, given, host);
     await write(folder, plan);
     const { overwritten, extended, kept } = plan;
-    const result = { dir: folder, on: target, outdial: specOf(source), files: names };
+    const chosen = service && { service };
+    const result = { dir: folder, on: target, ...chosen, outdial: specOf(source), files: names };
     const line = given.json ? jsonLine({ ...result, overwritten, extended, kept }) : undefined;
     await host.terminal.print(line ?? summary(wanted, source, names, plan, host.terminal.paint));
     return exits.done;

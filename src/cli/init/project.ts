@@ -17,6 +17,14 @@ import readme from "../templates/readme.md?text";
 import tsconfig from "../templates/tsconfig.json?text";
 import workerManifest from "../templates/worker.json?text";
 import worker from "../templates/worker.ts?text";
+import {
+  appWith,
+  emulatorWith,
+  projectServices,
+  type ServiceName,
+  settingsWith,
+  testWith,
+} from "./services.ts";
 import { type Source, specOf } from "./source.ts";
 
 /** A command for the terminal, and what it does. */
@@ -205,10 +213,13 @@ export const nameOf = (folder: string): string => {
 const importLine = /^import .+\n/gm;
 
 /** The application and its server as one file, their imports at its top. */
-const joined = ({ server, entry }: Target): string => {
+const joined = ({ server, entry }: Target, service: ServiceName | undefined): string => {
   const imports = server.match(importLine) ?? [];
   const own = imports.filter((line) => !line.includes('"./app.ts"')).join("");
-  const application = app.replace('from "outdial";', `from "${entry ?? "outdial"}";`);
+  const application = (service ? appWith(app, service) : app).replace(
+    'from "outdial";',
+    `from "${entry ?? "outdial"}";`,
+  );
   return `${own}${application}${server.replace(importLine, "")}`;
 };
 
@@ -238,7 +249,22 @@ makes one of a clone), and ${change}.
 `;
 };
 
-const readmeOf = (target: TargetName, name: string, source: Source): string => {
+const liveService = (service: ServiceName | undefined): string => {
+  const docs = "node_modules/outdial/docs";
+  if (!service) {
+    return `Choose a service. \`app.ts\` uses one with outdial's own interface, which must announce \`say\` and \`gather\`: see \`${docs}/service.md\`.
+   \`outdial init --service twilio\` (or \`vonage\`, \`telnyx\`) writes this project for a carrier.`;
+  }
+  const { label } = projectServices[service];
+  return `Read \`${docs}/${service}.md\`: what ${label} needs. \`OUTDIAL_BASE_URL\` stays empty.`;
+};
+
+const readmeOf = (
+  target: TargetName,
+  name: string,
+  source: Source,
+  service: ServiceName | undefined,
+): string => {
   const { label, manifest, about, live, tsconfig }: Target = targets[target];
   const values: Readonly<Record<string, string>> = {
     name,
@@ -248,7 +274,8 @@ const readmeOf = (target: TargetName, name: string, source: Source): string => {
         ? about
         : `${about} |\n| \`tsconfig.json\` | how \`npm run types\` checks the types`,
     live,
-    platform: label,
+    service: liveService(service),
+    platform: service ? `${label} and ${projectServices[service].label}` : label,
     docs: "node_modules/outdial/docs",
     commands: list(stepsOf(target, source)),
     ci: workflowSteps(target, source),
@@ -257,8 +284,14 @@ const readmeOf = (target: TargetName, name: string, source: Source): string => {
   return source.kind === "file" ? text + onlyHere(target, source) : text;
 };
 
-const manifestOf = (target: TargetName, name: string, source: Source): string => {
-  const { manifest, text }: Target = targets[target];
+const manifestOf = (
+  target: TargetName,
+  name: string,
+  source: Source,
+  service: ServiceName | undefined,
+): string => {
+  const { manifest, text: own }: Target = targets[target];
+  const text = service ? emulatorWith(own, service) : own;
   if (manifest === "deno.json") {
     if (source.kind === "registry") return text.replaceAll("@*", `@${source.range}`);
     // Deno takes from node_modules what npm has installed there.
@@ -274,15 +307,16 @@ export const filesOf = (
   target: TargetName,
   folder: string,
   source: Source,
+  service?: ServiceName,
 ): Readonly<Record<string, string>> => {
   const { manifest, tsconfig }: Target = targets[target];
   const name = nameOf(folder);
   return {
-    "README.md": readmeOf(target, name, source),
-    [manifest]: manifestOf(target, name, source),
-    "app.ts": joined(targets[target]),
-    "app.test.ts": test,
-    ".env.example": settings,
+    "README.md": readmeOf(target, name, source, service),
+    [manifest]: manifestOf(target, name, source, service),
+    "app.ts": joined(targets[target], service),
+    "app.test.ts": service ? testWith(test, service) : test,
+    ".env.example": service ? settingsWith(settings, service) : settings,
     ".gitignore": ignored,
     ...(tsconfig !== undefined && { "tsconfig.json": tsconfig }),
   };

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEmulator } from "outdial/emulator";
+import { type CalleeAct, createEmulator } from "outdial/emulator";
 import { createApp } from "./app.ts";
 
+/** Listens to each question, and presses a key: one of `keys` after the other. */
+const pressing = (...keys: string[]) =>
+  keys.flatMap((digits): CalleeAct[] => [{ type: "until-prompt" }, { type: "press", digits }]);
+
 /** The application beside the whole service, without a network: calls take no real time. */
-const start = () => {
+const start = (callee: CalleeAct[] = []) => {
   const events: string[] = [];
-  const emulator = createEmulator({ clock: "instant", fetch: (request) => app(request) });
+  const replies: string[] = [];
+  const emulator = createEmulator({ clock: "instant", fetch: (request) => app(request), callee });
   const token = crypto.randomUUID();
   const env = {
     OUTDIAL_BASE_URL: "https://voice.test",
@@ -16,7 +21,11 @@ const start = () => {
     SIGNING_SECRET: crypto.randomUUID(),
     CALL_TOKEN: token,
   };
-  const app = createApp(env, { fetch: emulator.fetch, onEvent: ({ type }) => events.push(type) });
+  const app = createApp(env, {
+    fetch: emulator.fetch,
+    onEvent: ({ type }) => events.push(type),
+    onReply: (_, reply) => void replies.push(reply),
+  });
   const place = (to_number: string, authorization = `Bearer ${token}`) =>
     app(
       new Request("https://app.test/call", {
@@ -25,18 +34,44 @@ const start = () => {
         body: JSON.stringify({ to_number }),
       }),
     );
-  return { emulator, events, place };
+  return { emulator, events, replies, place };
 };
 
-test("a call rings, is answered, and ends", async () => {
-  const { emulator, events, place } = start();
-  const response = await place("+12025550100");
+/** Calls somebody until the end, and returns what was spoken, in the order of the call. */
+const spokenTo = async (to_number: string, { emulator, place }: ReturnType<typeof start>) => {
+  const response = await place(to_number);
   assert.equal(response.status, 201);
   const { call_id } = await response.json();
-  const { state, reason } = await emulator.ended(call_id);
+  const { state, reason, history } = await emulator.ended(call_id);
   assert.deepEqual([state, reason], ["completed", "normal"]);
   await emulator.close();
-  assert.deepEqual(events, ["call.initiated", "call.ringing", "call.answered", "call.completed"]);
+  return JSON.stringify(history.filter(({ type }) => type === "action" || type === "verb"));
+};
+
+test("a call rings, is answered, and 1 confirms", async () => {
+  const started = start(pressing("1"));
+  assert.match(await spokenTo("+12025550100", started), /is confirmed/);
+  assert.deepEqual(started.replies, ["1"]);
+  assert.deepEqual(started.events, [
+    "call.initiated",
+    "call.ringing",
+    "call.answered",
+    "call.completed",
+  ]);
+});
+
+test("after a wrong key the question is asked again, and 2 cancels", async () => {
+  const started = start(pressing("7", "2"));
+  assert.match(await spokenTo("+12025550100", started), /is cancelled/);
+  assert.deepEqual(started.replies, ["2"]);
+});
+
+test("silence is no answer: the question is asked three times", async () => {
+  const started = start();
+  const spoken = await spokenTo("+12025550100", started);
+  assert.equal(spoken.split("Press 1 to confirm").length, 4);
+  assert.match(spoken, /Goodbye/);
+  assert.deepEqual(started.replies, []);
 });
 
 // The dialled number selects the scenario: `outdial help trigger` lists them.

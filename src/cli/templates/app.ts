@@ -1,6 +1,6 @@
 import { Client, isException } from "outdial";
 import { callbackHandler, type Received, signUrl } from "outdial/callbacks";
-import { flowHandler, hangup } from "outdial/flows";
+import { flowHandler, gather, pause, say } from "outdial/flows";
 
 /** The settings. See .env.example for each. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -10,7 +10,15 @@ interface Replacements {
   /** Sends the requests to the service. */
   readonly fetch?: typeof globalThis.fetch;
   readonly onEvent?: (event: Received["event"]) => void;
+  /** Called with what somebody has pressed: `"1"` or `"2"`. */
+  readonly onReply?: (call_id: string, reply: string) => void | Promise<void>;
 }
+
+const defaults = {
+  onEvent: ({ type, call_id }: Received["event"]) => console.log(type, call_id),
+  // Save it here. The same reply may come twice.
+  onReply: (call_id: string, reply: string) => console.log("reply", call_id, reply),
+};
 
 const setting = (env: Env, name: string): string => {
   const value = env[name];
@@ -31,7 +39,7 @@ const numberIn = (body: unknown): string =>
 /** The application: `POST /call` places a call, and the service sends its requests to `/status` and `/flow`. */
 export const createApp = (
   env: Env,
-  { fetch, onEvent = ({ type, call_id }) => console.log(type, call_id) }: Replacements = {},
+  { fetch, onEvent = defaults.onEvent, onReply = defaults.onReply }: Replacements = {},
 ): ((request: Request) => Promise<Response>) => {
   const client = new Client(setting(env, "OUTDIAL_API_KEY"), {
     baseUrl: setting(env, "OUTDIAL_BASE_URL"),
@@ -43,8 +51,28 @@ export const createApp = (
   const token = setting(env, "CALL_TOKEN");
 
   const status = callbackHandler({ secret, onEvent: ({ event }) => onEvent(event) });
-  // Somebody has answered. Also: play("https://…/hello.wav"), dial("+1…"), stream("wss://…").
-  const flow = flowHandler({ secret, onAnswer: () => hangup() });
+
+  const reminder = "This is an automated reminder: your appointment is tomorrow at nine.";
+  const flow = flowHandler({
+    secret,
+    // Somebody has answered. Also: play("https://…/hello.wav"), dial("+1…"), stream("wss://…").
+    onAnswer: () =>
+      gather([reminder, "Press 1 to confirm, or 2 to cancel."], {
+        digits: 1,
+        as: "reply",
+        on: { 1: "confirm", 2: "cancel" },
+        tries: 3, // Silence and other keys are no answer.
+        otherwise: "bye",
+      }),
+    // A machine has answered, and the carrier detects machines. outdial's own interface detects none.
+    onMachine: () => say([pause(1_000), reminder, "Please call us back."]),
+    onInput: ({ call, answers }) => answers.reply && onReply(call.call_id, answers.reply),
+    steps: {
+      confirm: () => say("Thank you. Your appointment is confirmed."),
+      cancel: () => say("Your appointment is cancelled."),
+      bye: () => say("Goodbye."),
+    },
+  });
 
   const place = async (request: Request): Promise<Response> => {
     if (request.method !== "POST") return new Response(null, { status: 405 });
