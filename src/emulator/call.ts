@@ -258,6 +258,7 @@ export class Call {
 
   /** Reports a key that the callee pressed. */
   press(digit: string): void {
+    this.log({ type: "press", digit });
     for (const listener of this.keyListeners) listener(digit);
   }
 

@@ -141,6 +141,9 @@ const maxActsPerInterval = 1_000;
 /** How long a pressed key sounds, and how long the pause after it is, in milliseconds. */
 const keyDuration = 100;
 
+/** From the beginning of a key to that of the next one, in milliseconds. */
+export const keyInterval: number = 2 * keyDuration;
+
 const rows = ["123", "456", "789", "*0#"];
 
 /** The two frequencies of a key, as every telephone has them. */
@@ -148,6 +151,15 @@ const keyHertz = (digit: string): readonly number[] => {
   const row = rows.findIndex((keys) => keys.includes(digit));
   const column = rows[row]?.indexOf(digit) ?? 0;
   return [[697, 770, 852, 941][row] ?? 0, [1209, 1336, 1477][column] ?? 0];
+};
+
+/** Sounds a key, from a time in milliseconds since the answer. */
+export const addKeyTone = (
+  { callee }: Pick<Recording, "callee">,
+  digit: string,
+  from: number,
+): void => {
+  for (const hertz of keyHertz(digit)) callee.addTone(hertz, from, from + keyDuration);
 };
 
 /** Whether a WAV may have this sample rate. */
@@ -379,11 +391,9 @@ export class ScriptedCallee {
         if (!/^[\d*#]+$/.test(act.digits)) throw new TypeError("digits must be 0 to 9, * and #");
         const digit = act.digits.charAt(0);
         this.#digits = act.digits.slice(1);
-        for (const hertz of keyHertz(digit)) {
-          recording.callee.addTone(hertz, from, from + keyDuration);
-        }
+        addKeyTone(recording, digit, from);
         onDigit(digit);
-        return 2 * keyDuration;
+        return keyInterval;
       }
       case "hangup":
         this.stop();

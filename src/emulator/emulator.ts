@@ -1,7 +1,8 @@
-import { check, fail } from "../lib/check.ts";
+import { check, fail, isText } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { ApiRoutes } from "./api.ts";
-import { CallRegistry, type Trigger } from "./call.ts";
+import { type Call, CallRegistry, type Trigger } from "./call.ts";
+import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
 import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
@@ -94,6 +95,14 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
    * @returns whether there was one
    */
   readonly hangup: (id: string) => boolean;
+  /**
+   * Presses keys of the callee's telephone, in the place of a script: as its act `press`, but at once.
+   *
+   * @param digits - 1 to 20 of 0 to 9, `*` and `#`
+   * @returns whether there was an answered call
+   * @throws {BadParametersException} when `digits` breaks the rule
+   */
+  readonly press: (id: string, digits: string) => boolean;
   /** Issues and returns a new key; the old one is invalid at once. */
   readonly regenerateKey: () => string;
   /** Removes all calls at once: nothing more happens in them, and no notification is sent. */
@@ -130,7 +139,23 @@ const fetchOf =
   };
 
 /** What a program reads of the calls of an emulator, and does with them. */
-type CallControls = Pick<Emulator, "call" | "audio" | "ended" | "answer" | "reject" | "hangup">;
+type CallControls = Pick<
+  Emulator,
+  "call" | "audio" | "ended" | "answer" | "reject" | "hangup" | "press"
+>;
+
+/** Presses keys of a call's callee, one right after the other. */
+const pressKeys = (call: Call | undefined, digits: string): boolean => {
+  if (!isText(digits) || !/^[\d*#]{1,20}$/.test(digits)) {
+    fail("digits", "must be 1 to 20 keys: 0 to 9, * and #");
+  }
+  if (call?.state !== "answered") return false;
+  for (const [at, digit] of [...digits].entries()) {
+    addKeyTone(call.recording, digit, call.talkTime + at * keyInterval);
+    call.press(digit);
+  }
+  return true;
+};
 
 const controlsOf = (calls: CallRegistry): CallControls => {
   const change =
@@ -149,6 +174,7 @@ const controlsOf = (calls: CallRegistry): CallControls => {
     answer: change("answer"),
     reject: change("rejected"),
     hangup: change("normal", "canceled"),
+    press: (id, digits) => pressKeys(calls.get(id), digits),
   };
 };
 

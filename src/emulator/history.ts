@@ -138,6 +138,14 @@ export interface VerbEntry extends Stamp {
   readonly duration?: number;
 }
 
+/** The callee pressed a key. */
+export interface PressEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "press";
+  /** The key: a digit, `*` or `#`. */
+  readonly digit: string;
+}
+
 /** The second leg of a `dial` changed its state. */
 export interface LegEntry extends Stamp {
   /** The kind of entry. */
@@ -244,6 +252,7 @@ export type HistoryEntry =
   | FlowErrorEntry
   | ActionEntry
   | VerbEntry
+  | PressEntry
   | LegEntry
   | StreamEntry
   | CutEntry

@@ -27,6 +27,7 @@ export type {
   HistoryEntry,
   LegEntry,
   NotificationEntry,
+  PressEntry,
   Reason,
   RecordingEntry,
   RefusedEvent,

@@ -264,6 +264,25 @@ describe("a call", () => {
     expect(emulator.call(rejected)).toMatchObject({ state: "failed", reason: "rejected" });
     expect(await statusOf("cs_none", "hangup")).toBe(409);
   });
+
+  it("gets the keys of an answered call, from the dashboard's own page alone", async () => {
+    const { emulator, ask, write, place, fetch } = await stage();
+    const id = await place(never);
+    const path = (digits: string) => `/dashboard/calls/${id}/press/${encodeURIComponent(digits)}`;
+    expect((await write(path("1"))).status).toBe(409);
+    emulator.answer(id);
+    expect((await write(path("1"))).status).toBe(200);
+    expect((await write(path("#*"))).status).toBe(200);
+    expect((await write(path("a"))).status).toBe(422);
+    const foreign = { method: "POST", headers: { origin: "http://127.0.0.1:3000" } };
+    expect((await ask(path("2"), foreign)).status).toBe(403);
+    const strange = { method: "POST", headers: { origin } };
+    expect((await fetch(`${origin}${path("2")}`, strange)).status).toBe(401);
+    const pressed = emulator
+      .call(id)
+      ?.history.flatMap((entry) => (entry.type === "press" ? [entry.digit] : []));
+    expect(pressed).toEqual(["1", "#", "*"]);
+  });
 });
 
 describe("a call from the page", () => {
@@ -281,7 +300,11 @@ describe("a call from the page", () => {
     const { emulator, write } = await stage(placingAt);
     const said = async (body: string) => (await write("/dashboard/calls", body)).text();
     const placed = await said(JSON.stringify(params));
-    expect(JSON.parse(placed)).toEqual({ status: 202, message: "Call accepted." });
+    expect(JSON.parse(placed)).toEqual({
+      status: 202,
+      id: emulator.calls[0]?.id,
+      message: "Call accepted.",
+    });
     expect(placed).not.toContain(emulator.apiKey);
     expect(emulator.calls).toMatchObject([params]);
     expect(JSON.parse(await said(JSON.stringify({ ...params, to_number: "1" })))).toMatchObject({

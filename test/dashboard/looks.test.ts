@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { asking } from "./asking.ts";
 import { artefact, type Stage } from "./stage.ts";
 import { overflow, row, theatre, violations } from "./visit.ts";
 
@@ -30,6 +31,14 @@ const scenes: Readonly<Record<string, (page: Page, stage: Stage) => Promise<void
     for (const to_number of ["+12025550102", "+12025550100"]) await stage.place({ to_number });
     await page.getByRole("button", { name: "Answer" }).first().click();
     await page.getByText("on the line").waitFor();
+  },
+  asking: async (page, stage) => {
+    await stage.place({ flow_url: await asking(), to_number: "+12025550102" });
+    await page.getByRole("button", { name: "Answer" }).click();
+    await page.getByRole("log").getByText("Press 1 to confirm").waitFor();
+    await page.getByRole("button", { name: "7", exact: true }).click();
+    await row(page, "+12025550102").click();
+    await page.getByRole("list", { name: "Timeline" }).getByText("key 7").waitFor();
   },
   completed: async (page, stage) => {
     await stage.place({});

@@ -62,6 +62,7 @@ const lines: {
     "bold",
     [duration === undefined ? "" : `for ${duration / 1000} s`, text].filter(Boolean).join(", "),
   ],
+  press: ({ digit }) => ["key", "bold", `${digit} pressed`],
   leg: ({ to, state: now, reason }) => ["leg", "bold", `${to} ${now} ${reason ?? ""}`],
   stream: ({ state: now, sent, received, malformed: [first], malformed_count }) => [
     "stream",

@@ -25,6 +25,8 @@ export interface Placing {
 export interface PlacedCall {
   /** Absent when no response came. */
   readonly status?: number;
+  /** The id of the call, if it was placed. */
+  readonly id?: string | undefined;
   /** The message of the response, or why there is none. */
   readonly message: string;
 }
@@ -51,6 +53,7 @@ export const placeCall = async (
   params: CallParams,
   { encodeCall }: Placing,
 ): Promise<PlacedCall> => {
+  const known = new Set(emulator.calls.map(({ id }) => id));
   try {
     const { url, headers, body, headOf } = await encodeCall(params, origin, emulator.apiKey);
     const signal = AbortSignal.timeout(placeTimeout);
@@ -59,7 +62,15 @@ export const placeCall = async (
     const head = headOf?.(new Response(text, response), url, signal);
     // Empty for what the carrier's reader can't read.
     const ownText = await head?.source.text?.();
-    return { status: response.status, message: responseMessage(ownText || text) };
+    const { to_number } = params;
+    const placed = emulator.calls.find(
+      (call) => call.to_number === to_number && !known.has(call.id),
+    );
+    return {
+      status: response.status,
+      message: responseMessage(ownText || text),
+      ...(placed && { id: placed.id }),
+    };
   } catch (error) {
     return { message: messageOf(error) };
   }

@@ -206,6 +206,13 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
         : refusal(409, "The call is not in a state for that."),
     );
   }
+  app.post("/dashboard/calls/:id/press/:digits", ({ req }) => {
+    const { id, digits } = req.param();
+    if (!/^[\d*#]{1,20}$/.test(digits)) return refusal(422, "Keys are 0 to 9, * and #.");
+    return emulator.press(id, digits)
+      ? json(200, { done: "press" })
+      : refusal(409, "The call is not answered, or over.");
+  });
   app.notFound(() => refusal(404, "Not Found"));
   return app;
 };

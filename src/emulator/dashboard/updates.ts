@@ -23,8 +23,18 @@ export interface Undelivered {
   };
 }
 
+/** What a call's line had: a text that was spoken, audio that was played, or a key that the callee pressed. */
+export type LinePart =
+  | { readonly text: string; readonly language?: string | undefined }
+  | { readonly media_url: string }
+  | { readonly digit: string };
+
 /** A call as its row shows it. */
 export interface CallRow extends CallFacts {
+  /** What its line had so far, the latest 20; absent when the call is over. */
+  readonly line?: readonly LinePart[];
+  /** How many parts its line had so far, with those that are left out. */
+  readonly lineLength?: number;
   /** Absent when all notifications so far are delivered. */
   readonly undelivered?: Undelivered;
 }
@@ -70,9 +80,43 @@ const undeliveredIn = (history: readonly HistoryEntry[]): Undelivered | undefine
   return { givenUp, retrying };
 };
 
+/** The verbs of the carriers that speak, and those that play. */
+const speaks = /^(Say|talk)$/;
+const plays = /^(Play|stream)$/;
+
+/** What an entry of a history adds to the line. */
+const partsOf = (entry: HistoryEntry): readonly LinePart[] => {
+  if (entry.type === "press") return [{ digit: entry.digit }];
+  if (entry.type === "action") {
+    const { action } = entry;
+    if (action.action === "play") return [{ media_url: action.media_url }];
+    if (action.action !== "say" && action.action !== "gather") return [];
+    const { language } = action;
+    return action.prompts.flatMap((prompt): readonly LinePart[] => {
+      if ("text" in prompt) return [{ text: prompt.text, language }];
+      return "media_url" in prompt ? [{ media_url: prompt.media_url }] : [];
+    });
+  }
+  if (entry.type !== "verb") return [];
+  const { verb, text, attributes } = entry;
+  if (speaks.test(verb) && text) {
+    return [{ text: text.replace(/<[^>]*>/g, ""), language: attributes.language }];
+  }
+  const media_url = text || attributes.url || attributes.streamUrl;
+  return plays.test(verb) && media_url ? [{ media_url }] : [];
+};
+
+/** How many parts of a line are shown. */
+const maxParts = 20;
+
 const rowOf = ({ history, ...facts }: CallRecord): CallRow => {
   const undelivered = undeliveredIn(history);
-  return undelivered ? { ...facts, undelivered } : facts;
+  const line = facts.state === "answered" ? history.flatMap(partsOf) : [];
+  return {
+    ...facts,
+    ...(undelivered && { undelivered }),
+    ...(line.length > 0 && { line: line.slice(-maxParts), lineLength: line.length }),
+  };
 };
 
 /** The longest pause between two updates, in milliseconds: the page treats a longer one as a lost connection. */

@@ -144,7 +144,10 @@ const gather: Verb = async (element, context) => {
   }
   begin(context, element);
   const digits = new Digits(element, context);
-  const onKey = (digit: string) => digits.press(digit);
+  const onKey = (digit: string) => {
+    digits.press(digit);
+    known.call.timeline.skip();
+  };
   known.call.keyListeners.add(onKey);
   try {
     await takeDigits(element, context, digits);

@@ -28,6 +28,7 @@ import {
   type OnCall,
   type Outcome,
   type PlayedPiece,
+  type PressEntry,
   type Reason,
   type RecordingEntry,
   type RefusedEvent,
@@ -83,6 +84,10 @@ export const line = (entry: HistoryEntry): string => {
     case "verb": {
       const { verb }: VerbEntry = entry;
       return verb;
+    }
+    case "press": {
+      const { digit }: PressEntry = entry;
+      return digit;
     }
     case "leg": {
       const { to, state }: LegEntry = entry;

@@ -220,8 +220,11 @@ export class CallList {
   /** The rows of refused requests, the oldest first. */
   #refused: readonly HTMLLIElement[] = [];
   #opened: string | undefined;
+  readonly #onToggle: () => void;
 
-  constructor() {
+  /** @param onToggle - called when the timeline of a call was opened or closed */
+  constructor(onToggle: () => void) {
+    this.#onToggle = onToggle;
     const filter = () => {
       for (const { item, call } of this.#rows.values()) item.hidden = !matchesFilters(call);
       for (const item of this.#refused) item.hidden = !showsRefused();
@@ -252,6 +255,7 @@ export class CallList {
     this.#opened = this.#opened === id ? undefined : id;
     const row = this.#opened === undefined ? undefined : this.#rows.get(id);
     if (row) row.isOpen = true;
+    this.#onToggle();
   }
 
   show(call: CallRow, now: number): void {

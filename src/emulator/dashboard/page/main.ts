@@ -8,7 +8,7 @@ import { CallPlot } from "./plot.ts";
 import { connect, connected, disconnect } from "./server.ts";
 
 const speed = Number(box("dashboard").dataset.speed);
-const list = new CallList();
+const list = new CallList(() => showPhones());
 const phones = new Phones((id) => (list.row(id)?.head ?? button("reveal")).focus());
 const plot = new CallPlot();
 const active = new Map<string, CallRow>();
@@ -44,9 +44,14 @@ const showCall = (call: CallRow): void => {
   if (over) active.delete(call.id);
   else active.set(call.id, call);
   list.show(call, now());
-  phones.show(call, now(), over);
+  phones.show(call, now(), over, list.opened === call.id);
   const isNews = before ? before.state !== call.state : !over;
   if (!isFirst && isNews) announce(`${call.to_number}: ${call.state}`);
+};
+
+/** A call that was opened has a telephone; one that was closed has none any more. */
+const showPhones = (): void => {
+  for (const call of active.values()) phones.show(call, now(), false, list.opened === call.id);
 };
 
 const showUpdate = (update: Update): void => {
@@ -87,7 +92,7 @@ const tick = (): void => {
     if (call.state !== "answered") continue;
     const row = list.row(call.id);
     row?.showDuration(now());
-    phones.show(call, now(), false);
+    phones.show(call, now(), false, list.opened === call.id);
   }
   if (list.opened !== undefined) list.row(list.opened)?.refresh();
 };
@@ -102,7 +107,10 @@ const unfold = (): void => {
 wide.addEventListener("change", unfold);
 unfold();
 startKey();
-startPlacing();
+startPlacing((id) => {
+  phones.hold(id);
+  showPhones();
+});
 setInterval(tick, 250);
 const events = new EventSource("/dashboard/events");
 events.addEventListener("message", ({ data }) => showUpdate(JSON.parse(data)));

@@ -8,8 +8,12 @@ const paramsIn = (form: HTMLFormElement): object => Object.fromEntries(new FormD
 /** Whether calls can be placed on this page. */
 export const canPlace = (): boolean => findById("place", HTMLFormElement) !== undefined;
 
-/** Connects the controls of the section "Place a call", if the page has it. */
-export const startPlacing = (): void => {
+/**
+ * Connects the controls of the section "Place a call", if the page has it.
+ *
+ * @param onPlaced - called with the id of each call that was placed here
+ */
+export const startPlacing = (onPlaced: (id: string) => void): void => {
   const form = findById("place", HTMLFormElement);
   if (!form) return;
   select("scenario").addEventListener("change", () => {
@@ -24,8 +28,9 @@ export const startPlacing = (): void => {
     event.preventDefault();
     setStatus("");
     try {
-      const { status, message } = await server.place(paramsIn(form));
+      const { status, message, id } = await server.place(paramsIn(form));
       setStatus(status === undefined ? `No answer: ${message}` : `HTTP ${status}: ${message}`);
+      if (id !== undefined) onPlaced(id);
     } catch (error) {
       setStatus(`That did not work: ${messageOf(error)}`);
     }

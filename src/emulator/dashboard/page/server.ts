@@ -63,6 +63,8 @@ export const server = {
     request("command", "POST", params),
   act: (id: string, action: "answer" | "reject" | "hangup"): Promise<unknown> =>
     request(`calls/${id}/${action}`, "POST"),
+  press: (id: string, digit: string): Promise<unknown> =>
+    request(`calls/${id}/press/${encodeURIComponent(digit)}`, "POST"),
   setAttendant: (isPresent: boolean): Promise<unknown> =>
     request(`attendant/${isPresent ? "present" : "absent"}`, "POST"),
 } as const;

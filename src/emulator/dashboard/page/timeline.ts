@@ -31,12 +31,14 @@ const outcomeClasses = { delivered: "good", retrying: "retrying", given_up: "bad
 
 const notification = (entry: NotificationEntry): readonly Child[] => {
   const { event, outcome, request, response, error } = entry;
+  const answered = answeredByIn(request.body);
   const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
   return [
     bold(event),
     ` · try ${entry.try} · `,
     bold(outcome.replace("_", " "), outcomeClasses[outcome]),
     ` · ${responseOf(entry)}`,
+    answered && ` · answered by ${answered}`,
     error && make("div", { class: "soft" }, make("bdi", {}, error)),
     details(
       "Request and answer",
@@ -50,6 +52,17 @@ const notification = (entry: NotificationEntry): readonly Child[] => {
 const promptText = (prompt: WirePrompt): string => {
   if ("text" in prompt) return prompt.text;
   return "media_url" in prompt ? prompt.media_url : `(${prompt.pause_ms / 1000} s)`;
+};
+
+/** What answered, in the notification of a carrier that has found it out. */
+const answeredByIn = (body: string): string | undefined => {
+  try {
+    const { status, sub_state } = JSON.parse(body);
+    if (status !== "human" && status !== "machine") return;
+    return sub_state ? `${status}, ${String(sub_state).replace("_", " ")}` : status;
+  } catch {
+    return new URLSearchParams(body).get("AnsweredBy") ?? undefined;
+  }
 };
 
 const targetOf = (action: Entry<"action">["action"]): string => {
@@ -75,6 +88,7 @@ const describe: {
   flow: (entry) => [
     bold("flow"),
     ` step ${entry.step} · ${responseOf(entry)}`,
+    entry.request?.fields.AnsweredBy && ` · answered by ${entry.request.fields.AnsweredBy}`,
     line(entry.url),
     entry.action && details("Answer", block("Action", JSON.stringify(entry.action, null, 2))),
     (entry.document || entry.request) &&
@@ -97,6 +111,7 @@ const describe: {
     duration === undefined ? "" : ` for ${formatSeconds(duration)}`,
     line(text || attributes.url || ""),
   ],
+  press: ({ digit }) => [bold("key"), " ", make("kbd", {}, digit)],
   leg: ({ state, reason, to }) => [
     bold("second leg"),
     ` ${state}${reason ? ` · ${reason}` : ""}`,
