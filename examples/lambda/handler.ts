@@ -45,7 +45,7 @@ const create = (to_number: string): Promise<{ readonly id: string }> =>
 
 const refusal = (error: unknown): Result => {
   if (!isException(error)) return { status: 202, placed: "maybe" };
-  const { name, message, placed } = error;
+  const { name, message, placed = "maybe" } = error;
   console.error(message); // It never contains the key or the numbers.
   return { status: statusOf(error), placed, error: name };
 };

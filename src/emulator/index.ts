@@ -10,6 +10,7 @@
  * @module
  */
 
+export type { WireAction, WireGather, WirePrompt, WireSay } from "../flows/wire.ts";
 export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "./callee.ts";
 export { createEmulator, type Emulator } from "./emulator.ts";
 export type {

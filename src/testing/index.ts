@@ -1,6 +1,7 @@
 /**
  * Simulated calls, for tests: {@link simulateCall} connects an application to a caller who follows a script, on the line of
- * a carrier, in virtual time, and measures what the caller hears.
+ * a carrier, in virtual time, and measures what the caller hears: how soon the agent responds and stops, and when it talks
+ * over the caller. {@link scriptedAgent} is an agent without a model.
  *
  * @see docs/simulated-calls.md
  *

@@ -180,7 +180,9 @@ describe("commands that are named exist", () => {
     const files = Object.values(scripts)
       .flatMap((script) => script.split(" "))
       .map((word) => word.replace(/^--\w+=/, ""))
-      .filter((word) => word.includes("/"));
+      .filter((word) => word.includes("/"))
+      // A demo is named as `examples/run.js` takes it.
+      .map((file) => (file.startsWith("demo-") ? `examples/${file}` : file));
     const lockfiles = workflows.flatMap(
       (workflow) => read(workflow).match(/\S*package-lock\.json/g) ?? [],
     );

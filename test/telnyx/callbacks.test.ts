@@ -64,7 +64,9 @@ it("a recording can be listed", async () => {
   const { at, call, baseUrl } = await called({ Record: true });
   const { RecordingUrl: media_url } = at("/status").at(-1) ?? {};
   const { recordingsJson } = clientFor(baseUrl).texml.accounts.calls;
-  const listed = await recordingsJson.retrieveRecordingsJson(call.id, { account_sid: "any" });
+  const listed = await recordingsJson.retrieveRecordingsJson(call.id, {
+    account_sid: "f5586561-8ff0-4291-a51b-c7dfe4139ff9",
+  });
   expect(listed.recordings).toMatchObject([{ call_sid: call.id, duration: "3", media_url }]);
 });
 
