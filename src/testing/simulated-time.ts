@@ -39,7 +39,8 @@ export class SimulatedTime {
     now: () => this.#now,
     after: (milliseconds, work) => this.#plan(milliseconds, work),
     hold: (work) => {
-      const release = this.hold();
+      const release = () => this.release();
+      this.hold();
       work.then(release, release);
       return work;
     },
@@ -52,16 +53,14 @@ export class SimulatedTime {
     return this.#now;
   }
 
-  /** Stops the time until the returned function is called. */
-  hold(): () => void {
+  /** Stops the time until `release` was called as often. */
+  hold(): void {
     this.#holds++;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#holds--;
-      this.#wake();
-    };
+  }
+
+  release(): void {
+    this.#holds--;
+    this.#wake();
   }
 
   /** Advances until a promise has settled. */
@@ -104,7 +103,6 @@ class SimulatedTimeline implements Timeline {
   readonly #time: SimulatedTime;
   readonly #waits = new Map<() => void, () => void>();
   readonly #plans = new Set<() => void>();
-  #release = (): void => {};
   #isStopped = false;
 
   constructor(time: SimulatedTime) {
@@ -116,11 +114,12 @@ class SimulatedTimeline implements Timeline {
   }
 
   async run(work: () => Promise<void>): Promise<void> {
-    this.#release = this.#time.hold();
+    // Each counts by itself: notifications begin to be sent before the end of those before them was noticed.
+    this.#time.hold();
     try {
       await work();
     } finally {
-      this.#release();
+      this.#time.release();
     }
   }
 
@@ -130,12 +129,12 @@ class SimulatedTimeline implements Timeline {
       const wake = () => {
         cancel();
         this.#waits.delete(wake);
-        this.#release = this.#time.hold();
+        this.#time.hold();
         resolve();
       };
       const cancel = this.#time.media.after(milliseconds, wake);
       this.#waits.set(wake, cancel);
-      this.#release();
+      this.#time.release();
     });
   }
 

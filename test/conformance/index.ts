@@ -9,6 +9,7 @@ import { cases as exports } from "./exports.ts";
 import { cases as flows } from "./flows.ts";
 import { cases as media } from "./flows-media.ts";
 import { cases as live } from "./live.ts";
+import { cases as simulated } from "./simulated.ts";
 
 /** Every case, in the order in which it is run; those about placing calls once for each entry. */
 export const cases: readonly Case[] = [
@@ -24,6 +25,7 @@ export const cases: readonly Case[] = [
   ...flows,
   ...media,
   ...agents,
+  ...simulated,
   ...emulator,
   ...campaigns,
 ];
