@@ -12,5 +12,5 @@ export const senderOf = (to_number: string, from_number: string | readonly strin
   if (typeof from_number === "string") return from_number;
   // The low bits of the hash follow the last digit alone.
   const hash = hashOf(to_number);
-  return from_number[((hash >>> 16) ^ hash) % from_number.length] ?? "";
+  return from_number[((hash ^ (hash >>> 16)) >>> 0) % from_number.length] ?? "";
 };
