@@ -32,17 +32,35 @@ const columns: Readonly<Record<string, (result: Result) => string | number | und
   started_at: ({ startedAt }) => timeOf(startedAt),
   ended_at: ({ endedAt }) => timeOf(endedAt),
   duration: ({ duration }) => (duration === undefined ? undefined : duration / 1000),
+  answered_by: ({ answered_by }) => answered_by,
 };
 
-/** A row of CSV. A spreadsheet takes an E.164 number for a number, so it needs no apostrophe. */
-const csvRow = (result: Result): string =>
-  Object.entries(columns)
-    .map(([name, of]) => (name === "to_number" ? result.to_number : cell(of(result))))
-    .join(",");
+/** A value of a record's own. */
+const own = (values: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
 
-const jsonRow = (result: Result): string =>
-  jsonLine(Object.fromEntries(Object.entries(columns).map(([name, of]) => [name, of(result)]))) ??
-  "{}";
+/** The columns that a ledger adds: one for each question, and one for each of the list's own columns. */
+interface Added {
+  readonly answers: readonly string[];
+  readonly variables: readonly string[];
+}
+
+/** A row of CSV. A spreadsheet takes an E.164 number for a number, so it needs no apostrophe. */
+const csvRow = (result: Result, { answers, variables }: Added): string =>
+  [
+    ...Object.entries(columns).map(([name, of]) =>
+      name === "to_number" ? result.to_number : cell(of(result)),
+    ),
+    ...answers.map((name) => cell(own(result.answers, name))),
+    ...variables.map((name) => cell(own(result.variables, name))),
+  ].join(",");
+
+const jsonRow = (result: Result, _: Added, withVariables: boolean): string =>
+  jsonLine({
+    ...Object.fromEntries(Object.entries(columns).map(([name, of]) => [name, of(result)])),
+    answers: result.answers,
+    ...(withVariables && { variables: result.variables }),
+  }) ?? "{}";
 
 /** Rows per write. */
 const page = 500;
@@ -56,24 +74,34 @@ const finish = (terminal: Terminal): Exit => {
 /** `outdial results`: a row for each contact. */
 export const command: Command = defineCommand({
   args: ["ledger"],
-  flags: { json: { type: "boolean", help: "a line of JSON per contact; errors too, on stderr" } },
+  flags: {
+    json: { type: "boolean", help: "a line of JSON per contact; errors too, on stderr" },
+    variables: { type: "boolean", help: "also the list's own columns, those that the flow gets" },
+  },
   notes: [
     "A contact that waits or is being called has no disposition yet. It works during a run.",
     `started_at is when the last attempt began, ended_at when its final notification came (both UTC), and
 duration the seconds from the answer to the end.`,
+    "What people answered has a column for each question, in the order in which they first came up.",
   ],
   exits: {
     0: "everything is printed",
     1: "not everything could be written",
     2: "the command line or the ledger is wrong",
   },
-  run: ({ args: [file = ""], flags: { json }, terminal }) =>
+  run: ({ args: [file = ""], flags: { json, variables = false }, terminal }) =>
     withLedger(file, async (ledger) => {
       const rowOf = json ? jsonRow : csvRow;
       const separator = json ? "\n" : "\r\n";
-      let rows = json ? [] : [Object.keys(columns).join(",")];
+      // What comes up while the rows are printed has no column.
+      const added: Added = {
+        answers: json ? [] : ledger.answerNames(),
+        variables: variables && !json ? ledger.variableNames() : [],
+      };
+      const header = [...Object.keys(columns), ...added.answers, ...added.variables.map(cell)];
+      let rows = json ? [] : [header.join(",")];
       for (const result of ledger.results()) {
-        rows.push(rowOf(result));
+        rows.push(rowOf(result, added, variables));
         if (rows.length < page) continue;
         if (!(await terminal.print(rows.join(separator)))) return finish(terminal);
         rows = [];

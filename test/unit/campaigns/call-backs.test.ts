@@ -102,6 +102,28 @@ describe("callBack", () => {
     expect(stage.campaign.progress()).toMatchObject({ done: true, no_answer: 1 });
   });
 
+  it("nor one of the retries of that", async () => {
+    const stage = await called({ attempts: 2, retryDelay: minute });
+    await stage.campaign.callBack(numberOf(0), new Date(noon + minute));
+    await stage.tell(0, "call.completed", "normal");
+    await stage.play(minute);
+    await stage.tell(1, "call.failed", "busy");
+    await stage.tell(0, "call.completed", "normal");
+    await stage.play(minute);
+    expect(stage.posts).toHaveLength(3);
+  });
+
+  it("the time stays what it is when the ledger is opened again", async () => {
+    const stage = await called({ attempts: 2, retryDelay: minute });
+    await stage.campaign.callBack(numberOf(0), later);
+    await stage.tell(0, "call.completed", "normal");
+    const again = await stage.reopen();
+    await again.play(hour);
+    expect(again.posts).toHaveLength(0);
+    await again.play(2 * hour);
+    expect(again.posts).toHaveLength(1);
+  });
+
   it("outside the hours, the call comes at the next opening", async () => {
     const stage = await called({ window });
     await stage.campaign.callBack(numberOf(0), "2026-06-03 22:30"); // Berlin's
@@ -212,6 +234,17 @@ describe("call_at, the time of the first call", () => {
     });
     await stage.tell(0, "call.completed", "normal");
     await stage.play(24 * hour);
+    expect(stage.posts).toHaveLength(1);
+  });
+
+  it("stays when the contact leaves the list and comes back", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(timed(later));
+    await stage.campaign.sync([]);
+    expect(await stage.campaign.sync(timed(later))).toMatchObject({ restored: 1 });
+    await stage.play(2 * hour);
+    expect(stage.posts).toHaveLength(0);
+    await stage.play(hour);
     expect(stage.posts).toHaveLength(1);
   });
 

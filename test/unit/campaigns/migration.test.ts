@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "vitest";
 import { openLedger } from "../../../src/campaigns/index.ts";
+import { sqlOf } from "../../../src/campaigns/sqlite.ts";
+import { prepareTables } from "../../../src/campaigns/tables.ts";
 import { numberOf, people, stageOf } from "./stage.ts";
 
 const folders: string[] = [];
@@ -57,6 +59,55 @@ describe("a ledger of version 1", () => {
     expect(posts.map(({ to_number }) => to_number)).toEqual([numberOf(1)]);
     await play(600_000);
     expect(campaign.progress()).toMatchObject({ unclear: 0, unknown: 5, completed: 1 });
+  });
+
+  it("goes on calling by its number, which is no longer one of its marks", async () => {
+    const { campaign, reopen } = await stageOf(options, new DatabaseSync(olderFile()));
+    await campaign.close();
+    const { posts, play } = await reopen({ from_number: ["+12025550197", "+12025550198"] });
+    await play(120_000);
+    expect(posts.map(({ from_number }) => from_number)).toEqual(["+12025550199"]);
+    const other = { ...options, from_number: "+12025550198" };
+    await expect(stageOf(other, new DatabaseSync(olderFile()))).rejects.toMatchObject({
+      reason: "other_campaign",
+    });
+  });
+
+  it("killed at any statement of the migration it opens again, and goes on", async () => {
+    const file = olderFile();
+    const copies: string[] = [];
+    const database = new DatabaseSync(file);
+    const killedAt = {
+      exec: (statements: string) => database.exec(statements),
+      close: () => database.close(),
+      prepare: (statement: string) => {
+        const prepared = database.prepare(statement);
+        return {
+          all: (...values: (string | number | null)[]) => {
+            const rows = prepared.all(...values);
+            if (!/^(create|alter|update|commit)/.test(statement)) return rows;
+            const copy = join(mkdtempSync(join(tmpdir(), "killed-")), "people.outdial");
+            folders.push(join(copy, ".."));
+            copyFileSync(file, copy);
+            if (existsSync(`${file}-journal`)) copyFileSync(`${file}-journal`, `${copy}-journal`);
+            copies.push(copy);
+            return rows;
+          },
+        };
+      },
+    };
+    // A small cache writes pages of the transaction into the file before its end.
+    database.exec("pragma cache_size = 1");
+    prepareTables(sqlOf(killedAt));
+    database.close();
+    expect(copies.length).toBeGreaterThan(20);
+    for (const copy of copies) {
+      const { campaign, posts, play } = await stageOf(options, new DatabaseSync(copy));
+      expect(campaign.progress()).toMatchObject({ contacts: 8, waiting: 1, unclear: 2 });
+      await play(120_000);
+      expect(posts).toHaveLength(1);
+      await campaign.close();
+    }
   });
 
   it("knows both spellings of a mobile", async () => {

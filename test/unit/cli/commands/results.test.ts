@@ -1,5 +1,12 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { cell } from "../../../../src/cli/commands/results.ts";
+import { cell, command } from "../../../../src/cli/commands/results.ts";
+import { Terminal } from "../../../../src/cli/terminal.ts";
+import { numberOf, stageOf } from "../../campaigns/stage.ts";
 
 it.each([
   ["a-1", "a-1"],
@@ -29,4 +36,42 @@ it.each([
   ["\u202ebusy", "busy"],
 ])("writes %j as %s", (value, text) => {
   expect(cell(value)).toBe(text);
+});
+
+it("answers have a column each in the order in which they came up, and variables where they are asked for", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "results-"));
+  const file = join(folder, "people.outdial");
+  const database = new DatabaseSync(file);
+  chmodSync(file, 0o600);
+  const stage = await stageOf({ variables: ["name"] }, database);
+  await stage.campaign.add([
+    { to_number: numberOf(0), variables: { name: "=Ada" } },
+    { to_number: numberOf(1) },
+  ]);
+  await stage.play();
+  await stage.hear(1, { answers: { visit: "1" }, answered_by: "human" });
+  await stage.hear(0, { answers: { price: "9", visit: "2" } });
+  await stage.campaign.close();
+  database.close();
+  const printed = async (...args: string[]): Promise<string[]> => {
+    let text = "";
+    const stdout = new PassThrough().on("data", (chunk) => (text += chunk));
+    const terminal = new Terminal({ stdin: undefined, stdout, stderr: new PassThrough(), env: {} });
+    const { signal } = new AbortController();
+    await command.run([file, ...args], { env: {}, terminal, signal, reached() {}, commands: {} });
+    return text.trimEnd().split(/\r?\n/);
+  };
+  const own = (row = "") => row.split(",").slice(9).join(",");
+  expect((await printed()).map(own)).toEqual(["answered_by,visit,price", ",2,9", "human,1,"]);
+  expect((await printed("--variables")).map(own)).toEqual([
+    "answered_by,visit,price,name",
+    ",2,9,'=Ada",
+    "human,1,,",
+  ]);
+  const [first = ""] = await printed("--json", "--variables");
+  expect(JSON.parse(first)).toMatchObject({
+    answers: { visit: "2", price: "9" },
+    variables: { name: "=Ada" },
+  });
+  rmSync(folder, { recursive: true });
 });
