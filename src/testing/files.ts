@@ -1,6 +1,6 @@
 import type { Voice } from "../emulator/callee.ts";
 import { readWav } from "../emulator/recording/wav.ts";
-import { fail, isText } from "../lib/check.ts";
+import { fail, isFunction, isRecord, isText } from "../lib/check.ts";
 
 /** What is needed of a file system. */
 interface FileSystem {
@@ -9,19 +9,22 @@ interface FileSystem {
   readonly writeFile: (path: string, content: string | Uint8Array) => Promise<unknown>;
 }
 
-/** Named apart from the import, so that no bundler looks for it: the entry runs where there is no file system, too. */
-const fileSystem = "node:fs/promises";
-
-const loadFiles = async (): Promise<FileSystem> => {
-  try {
-    return await import(fileSystem);
-  } catch {
-    return fail(
-      "file",
-      "needs a file system: here, pass bytes to wav, and keep the figures yourself",
-    );
-  }
+/**
+ * The file system of the runtime. It isn't imported: the entry is bundled for runtimes without one, too, and Workers refuse
+ * a module whose name isn't written in an import.
+ */
+const loadFiles = (): FileSystem => {
+  const host: unknown = Reflect.get(globalThis, "process");
+  const load: unknown = isRecord(host) ? host.getBuiltinModule : undefined;
+  const found: unknown =
+    typeof load === "function" && Reflect.apply(load, host, ["node:fs/promises"]);
+  return isFileSystem(found)
+    ? found
+    : fail("file", "needs a file system: here, pass bytes to wav, and keep the figures yourself");
 };
+
+const isFileSystem = (value: unknown): value is FileSystem =>
+  isRecord(value) && [value.readFile, value.mkdir, value.writeFile].every(isFunction);
 
 /**
  * Reads speech from a WAV of 16-bit PCM: the first channel, at its own rate.
@@ -43,7 +46,7 @@ const loadFiles = async (): Promise<FileSystem> => {
  */
 export const wav = async (source: string | Uint8Array): Promise<Voice> => {
   const read = async (path: string) => {
-    const { readFile } = await loadFiles();
+    const { readFile } = loadFiles();
     return readFile(path).catch(() => fail("source", "can't be read"));
   };
   const bytes = isText(source) ? await read(source) : source;
@@ -64,7 +67,7 @@ export const writeFiles = async (
   folder: string,
   contents: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<void> => {
-  const { mkdir, writeFile } = await loadFiles();
+  const { mkdir, writeFile } = loadFiles();
   try {
     await mkdir(folder, { recursive: true });
     for (const [name, content] of Object.entries(contents)) {
