@@ -10,7 +10,13 @@ import { checkedClock } from "./calling-hours.ts";
 import { type CheckOptions, checkUrls, type UrlCheck } from "./check.ts";
 import { type Added, addContacts, type Contact } from "./contacts.ts";
 import { Dialer } from "./dialer.ts";
-import { blockAll, erase, numbersIn, requireErasureSecrets } from "./do-not-call.ts";
+import {
+  blockAll,
+  checkedNumbers,
+  erase,
+  numbersIn,
+  requireErasureSecrets,
+} from "./do-not-call.ts";
 import { type EndedCalls, markBrake, releaseBrake } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
 import { type Ledger, readResults, variableNamesIn } from "./ledger.ts";
@@ -217,8 +223,9 @@ export interface Campaign extends Ledger, AsyncDisposable {
   readonly cancel: () => Promise<void>;
   /**
    * Puts numbers on the do-not-call list, at any time: contacts that wait are blocked at once. While the
-   * file is busy it waits, and no call begins. An erased number is on the list by its HMAC already, and is
-   * not written.
+   * file is busy it waits, and no call begins. A list of more than 1,000 numbers is written so many at a time, and
+   * calls go on in between: a contact whose number isn't written yet may be called. An erased number is on the list
+   * by its HMAC already, and is not written.
    *
    * @returns how many are new on it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is added then
@@ -426,8 +433,8 @@ const coreOf = (
     variableNames: () => variableNamesIn(sql),
     id: String(factOf(sql, "id")),
     block: async (numbers) => {
-      const all = [...numbersIn(numbers)];
-      return changed(await dialer.holdWhile(() => blockAll(sql, all, secret, clock())));
+      const all = await checkedNumbers(numbers);
+      return changed(await blockAll(sql, all, secret, clock(), dialer));
     },
     add: async (contacts) => changed(await addContacts(sql, contacts, settings)),
     step: () => dialer.step(),

@@ -15,7 +15,7 @@ import {
 } from "./do-not-call.ts";
 import type { CampaignSettings } from "./options.ts";
 import { addToTally } from "./progress.ts";
-import { patience, type Sql, whileBusy } from "./sqlite.ts";
+import { patience, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
 import { contactIn, factOf, move, setFact } from "./tables.ts";
 import { telephoneOf } from "./telephone.ts";
 
@@ -328,9 +328,6 @@ const insertPage = (
 
 /** How many contacts are added in one transaction. */
 const page = 5_000;
-
-/** Lets timers and sockets have their turn between two pages. */
-export const yieldToOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** The next number of a list. */
 const nextList = (sql: Sql): number => {

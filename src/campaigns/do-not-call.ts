@@ -6,7 +6,7 @@ import { hex, utf8 } from "../lib/encoding.ts";
 import { macOf } from "../lib/hmac.ts";
 import { LedgerException } from "./errors.ts";
 import type { CampaignSettings } from "./options.ts";
-import { isBusyError, patience, type Sql, whileBusy } from "./sqlite.ts";
+import { isBusyError, patience, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
 import { audit, contactIn, move } from "./tables.ts";
 import { telephoneOf } from "./telephone.ts";
 
@@ -27,6 +27,24 @@ export function* numbersIn(
     yield telephoneOf(number);
   }
 }
+
+/** How many numbers are checked, or written in one transaction, before others have their turn: it takes some 20 ms. */
+const page = 1_000;
+
+/**
+ * The same numbers in an array. Other work goes on while a long list is checked.
+ *
+ * @throws {BadParametersException} when one isn't E.164
+ */
+export const checkedNumbers = async (
+  numbers: string | Iterable<string>,
+): Promise<readonly string[]> => {
+  const checked: string[] = [];
+  for (const number of numbersIn(numbers)) {
+    if (checked.push(number) % page === 0) await yieldToOthers();
+  }
+  return checked;
+};
 
 /** Whether a number is on the do-not-call list. */
 export const isBlocked = (sql: Sql, to_number: string): boolean =>
@@ -94,9 +112,33 @@ export const hasErased = (sql: Sql): boolean =>
   sql.all("select 1 from outdial_blocked where to_number >= '#' and to_number < '$' limit 1")
     .length > 0;
 
+/** The marks by which each of the numbers would be known if it was erased; `undefined` while nobody was. */
+const marksOf = async (
+  sql: Sql,
+  numbers: readonly string[],
+  secret: Secret | undefined,
+): Promise<readonly (readonly string[])[] | undefined> => {
+  if (secret === undefined) return [];
+  await requireErasureSecrets(sql, secret);
+  if (!hasErased(sql)) return;
+  return Promise.all(numbers.map((number) => erasedMarksOf(secret, number)));
+};
+
+/** How work waits for a file that another program holds, and whether calls begin meanwhile. */
+export interface Waiting {
+  readonly whileBusy: <T>(work: () => Promise<T> | T) => Promise<T>;
+  /** The same, and no call begins until the work is done. */
+  readonly holdWhile: <T>(work: () => Promise<T> | T) => Promise<T>;
+}
+
+const notWaiting: Waiting = {
+  whileBusy: async (work) => work(),
+  holdWhile: async (work) => work(),
+};
+
 /**
- * Puts numbers on the do-not-call list. Contacts that wait are blocked at once. A number that was erased
- * is on it already, and is not written again.
+ * Puts numbers on the do-not-call list, a page at a time. Contacts that wait are blocked with their page. A number
+ * that was erased is on it already, and is not written again.
  *
  * @param secret - recognizes erased numbers; without it they are written as they are given
  * @returns how many are new on it
@@ -107,17 +149,26 @@ export const blockAll = async (
   numbers: readonly string[],
   secret: Secret | undefined,
   at: number,
+  waiting: Waiting = notWaiting,
 ): Promise<number> => {
-  // In the transaction of the insert: somebody may have been erased a moment ago.
-  const write = (marks?: readonly (readonly string[])[]) =>
-    sql.transaction(() => block(sql, numbers, marks, at));
-  if (secret === undefined) return write([]) ?? 0;
-  await requireErasureSecrets(sql, secret);
-  const added = write();
-  if (added !== undefined) return added;
-  const marks: (readonly string[])[] = [];
-  for (const number of numbers) marks.push(await erasedMarksOf(secret, number));
-  return write(marks) ?? 0;
+  let added = 0;
+  for (let from = 0; from === 0 || from < numbers.length; from += page) {
+    const some = numbers.slice(from, from + page);
+    const marks = () => marksOf(sql, some, secret);
+    // In the transaction of the insert: somebody may have been erased a moment ago.
+    const write = (known: Awaited<ReturnType<typeof marks>>) =>
+      sql.transaction(() => block(sql, some, known, at));
+    let known: Awaited<ReturnType<typeof marks>>;
+    if (from > 0) {
+      await yieldToOthers();
+      // Before the hold: a step of the dialer takes longer than the pause between two pages.
+      known = await waiting.whileBusy(marks);
+    }
+    added += await waiting.holdWhile(
+      async () => write(known ?? (await marks())) ?? write(await marks()) ?? 0,
+    );
+  }
+  return added;
 };
 
 /** Whether the contact with a number was erased. */

@@ -3,7 +3,7 @@ import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import { check, presence } from "../lib/check.ts";
 import { answerNamesIn, answersOf } from "./answers.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
-import { blockAll, numbersIn } from "./do-not-call.ts";
+import { blockAll, checkedNumbers } from "./do-not-call.ts";
 import { markBrake } from "./ending.ts";
 import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
@@ -87,11 +87,11 @@ export interface Ledger {
   readonly audit: () => Iterable<AuditEntry>;
   /**
    * Puts numbers on the do-not-call list, at any time: contacts that wait are blocked at once. An erased
-   * number is on it already, by its HMAC, and is not written again.
+   * number is on it already, by its HMAC, and is not written again. 1,000 are written at a time.
    *
    * @returns how many are new on it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is added then
-   * @throws {LedgerException} `busy`; `missing_secret`, when the option `secret` lacks one under which somebody was
+   * @throws {LedgerException} `busy`, when some may have been added; `missing_secret`, when the option `secret` lacks one under which somebody was
    * erased; none is added then
    */
   readonly block: (numbers: string | Iterable<string>) => Promise<number>;
@@ -242,6 +242,6 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
         else setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
       });
     },
-    block: async (numbers) => blockAll(sql, [...numbersIn(numbers)], secret, Date.now()),
+    block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, Date.now()),
   };
 };

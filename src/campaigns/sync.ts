@@ -5,13 +5,12 @@ import {
   type Contact,
   ContactReader,
   type RefusedContact,
-  yieldToOthers,
   zoneConflict,
 } from "./contacts.ts";
 import { blockAll, erasedReason, hasErased, numbersIn, wasErased } from "./do-not-call.ts";
 import { type CampaignSettings, warningsOf } from "./options.ts";
 import { type RetryPlan, retriesOf } from "./retries.ts";
-import { patience, type Row, type Sql, whileBusy } from "./sqlite.ts";
+import { patience, type Row, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
 import { type ContactRow, contactIn, end, move, numberIn, textIn } from "./tables.ts";
 
 /** What a list would change in a campaign. */
@@ -200,8 +199,38 @@ const readList = async (
   return { duplicate, refused };
 };
 
-const blockedIn = (sql: Sql): readonly string[] =>
-  sql.all(`select to_number from ${draftBlocked}`).map(({ to_number }) => String(to_number));
+/** The numbers that the list blocks, in pages. */
+function* pagesOfBlocked(sql: Sql): Generator<readonly string[], void> {
+  for (let last = ""; ; ) {
+    const numbers = sql
+      .all(
+        `select to_number from ${draftBlocked} where to_number > ? order by to_number limit ${page}`,
+        last,
+      )
+      .map(({ to_number }) => String(to_number));
+    yield numbers;
+    last = numbers.at(-1) ?? "";
+    if (numbers.length < page) return;
+  }
+}
+
+/** Reads the numbers that are to be blocked into the tables of the connection. */
+const readBlocked = async (
+  sql: Sql,
+  numbers: string | Iterable<string>,
+  secret: CampaignSettings["secret"],
+): Promise<void> => {
+  let count = 0;
+  let isAnyErased = false;
+  for (const number of numbersIn(numbers, "doNotCall")) {
+    if (count++ % page === 0) {
+      if (count > 1) await yieldToOthers();
+      isAnyErased = await patiently(() => hasErased(sql));
+    }
+    if (isAnyErased && (await patiently(() => wasErased(sql, secret, number)))) continue;
+    sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, number);
+  }
+};
 
 /** What the list that was read would change. */
 const planOf = async (
@@ -340,15 +369,16 @@ export const syncContacts = async (
     for (const table of tablesOf(sql)) sql.all(table);
   });
   try {
-    for (const number of numbersIn(doNotCall, "doNotCall")) {
-      if (await patiently(() => wasErased(sql, settings.secret, number))) continue;
-      sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, number);
-    }
+    await readBlocked(sql, doNotCall, settings.secret);
     const read = await readList(sql, contacts, settings);
     const plan = await patiently(() => planOf(sql, read, settings));
     if (!(await confirm(plan))) return { ...plan, applied: false };
     const { clock } = settings;
-    await patiently(() => blockAll(sql, blockedIn(sql), settings.secret, clock()));
+    const waiting = { whileBusy: patiently, holdWhile: patiently };
+    for (const numbers of pagesOfBlocked(sql)) {
+      await blockAll(sql, numbers, settings.secret, clock(), waiting);
+      await yieldToOthers();
+    }
     await write(() => {
       sql.all(
         `insert into outdial_zone select distinct timezone from ${draft} where true

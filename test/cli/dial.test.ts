@@ -423,6 +423,35 @@ describe("outdial dial", () => {
     expect(JSON.parse(stdout)).toMatchObject({ completed: 1, blocked: 2 });
   });
 
+  it("ends as paused once its do-not-call list was away for a minute", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    const list = file("people.csv", "number\n+13035551000\n+13035551001\n");
+    const dnc = file("dnc.txt", "");
+    const more = ["--do-not-call", dnc, "--concurrency", "1"];
+    const release = holdAnswers();
+    const running = begin(words(list, ...listening(), ...more), env());
+    await posted(1);
+    rmSync(dnc);
+    let isOver = false;
+    const ended = running.ended.finally(() => {
+      isOver = true;
+    });
+    vi.advanceTimersByTime(1_000);
+    await running.says(/the do-not-call list cannot be read \(ENOENT\); no call begins/);
+    release();
+    let looks = 1;
+    for (; !isOver; looks++) {
+      vi.advanceTimersByTime(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    vi.useRealTimers();
+    const { code, stderr } = await ended;
+    expect(looks).toBeGreaterThan(60);
+    expect(stderr).toContain("Paused: the do-not-call list cannot be read");
+    expect(code).toBe(1);
+    expect(posts).toBe(1);
+  });
+
   describe("survives another program that holds the ledger", () => {
     const numbers = ["+13035551000", "+13035551001", "+13035551002"];
     const busy = /another program holds the ledger/;
@@ -477,23 +506,26 @@ describe("outdial dial", () => {
       expect(posts).toBe(1);
     });
 
-    it("pauses for a do-not-call list that cannot be read meanwhile", async () => {
+    it("pauses for a do-not-call list that cannot be read meanwhile, until it can", async () => {
       const dnc = file("dnc.txt", "");
       const running = begin(slowly("--do-not-call", dnc), env(), { columns: 120 });
       await posted(1);
       const release = holdLedger();
       const read = vi.spyOn(DoNotCallFile.prototype, "numbers");
       file("dnc.txt", "nobody\n");
-      await expect.poll(() => read.mock.calls.length).toBeGreaterThan(1);
+      await expect.poll(() => read.mock.calls.length).toBe(1);
       release();
+      await running.says(/no call begins, and it is read again for 60 s/);
+      expect(posts).toBe(1);
+      file("dnc.txt", `${numbers[2]}\n`);
       const ended = await running.ended;
       expect(isPlain(ended), ended.stderr).toBe(true);
       expect(
         ended.stderr.match(/outdial: the do-not-call list cannot be read: line 1/g),
       ).toHaveLength(1);
-      expect(ended.stderr).toContain("Paused: the do-not-call list cannot be read");
-      expect(ended.code).toBe(1);
-      expect(posts).toBe(1);
+      expect(ended.stderr).toContain("the do-not-call list is read again: calls go on");
+      expect(ended.code).toBe(0);
+      expect(posts).toBe(2);
     });
 
     it("ends after ctrl-C with the live calls in the ledger", async () => {

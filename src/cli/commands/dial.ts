@@ -27,7 +27,7 @@ import {
   UsageError,
 } from "../command.ts";
 import { delimiterOf, readContacts, requireReadable } from "../dial/csv.ts";
-import { DoNotCallFile } from "../dial/do-not-call.ts";
+import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
 import { numberReader } from "../dial/numbers.ts";
 import {
   campaignOptions,
@@ -221,7 +221,7 @@ const syncList = async (
     [...unreadable, ...plan.refused].sort((one, other) => one.line - other.line);
   try {
     const changes = await campaign.sync(counted(), {
-      doNotCall: blockFile?.numbers(),
+      doNotCall: await blockFile?.numbers(),
       confirm: async (plan) => {
         hide();
         const refused = allRefused(plan);
@@ -252,6 +252,7 @@ const callContacts = async (
   const { rate: fullRate } = campaign;
   const concurrency = Number(flags.concurrency ?? 10);
   const speed = new Speed();
+  let watch: Watch | undefined;
   let isOver = false;
   const line = (width: number): string => {
     const stopping = isOver || signal.aborted;
@@ -264,25 +265,35 @@ const callContacts = async (
     const isLimited = progress.calling + progress.unclear >= concurrency;
     const isFull = isLimited && measured === 0;
     const end = campaign.lastCall(isLimited && measured ? Math.min(rate, measured) : rate) ?? never;
-    const trouble = campaign.busy ? "another program holds the ledger" : troubleNow();
+    const listTrouble = watch?.isUnreadable ? unreadable : undefined;
+    const trouble = campaign.busy
+      ? "another program holds the ledger"
+      : (listTrouble ?? troubleNow());
     return statusLine(progress, { rate, nextCall, end, isFull, now, stopping, trouble }, width);
   };
   const hide = showStatus(terminal, line);
-  let unwatch: (() => void) | undefined;
+  /** Goes on after the pause of a do-not-call list that can be read again. */
+  const run = async (): Promise<Progress> => {
+    for (;;) {
+      await campaign.resume();
+      const progress = await campaign.run({ signal });
+      if (progress.state !== "paused" || progress.reason !== unreadable) return progress;
+      if (!(await watch?.readAgain(signal))) return progress;
+    }
+  };
   try {
-    unwatch = blockFile?.watch(campaign, (message) => {
+    watch = blockFile?.watch(campaign, (message) => {
       terminal.report(`outdial: ${plain(message)}`);
     });
     await blockFile?.block(campaign);
-    await campaign.resume();
-    const { done, state } = await campaign.run({ signal });
+    const { done, state } = await run();
     const interrupted = signal.aborted && !done;
     isOver = interrupted || state === "paused";
     if (interrupted) await campaign.pause("interrupted");
     return { progress: await campaign.drain(), interrupted };
   } finally {
     hide();
-    unwatch?.();
+    watch?.stop();
   }
 };
 
@@ -308,7 +319,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   const read = await numberReader(flags.country);
   const blockPath = flags["do-not-call"];
   const blockFile = blockPath === undefined ? undefined : new DoNotCallFile(blockPath, read);
-  blockFile?.numbers();
+  await blockFile?.numbers();
 
   const dry = flags["dry-run"] === true;
   if (flags.listen !== undefined && !dry) {

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import type { Campaign } from "../../campaigns/index.ts";
 import { Failure, UsageError } from "../command.ts";
 import { readError } from "./csv.ts";
@@ -7,22 +8,39 @@ import type { ReadNumber } from "./numbers.ts";
 /** Time between two looks at the file, in milliseconds: not every file system announces changes. */
 const interval = 1_000;
 
+/** How often a list that cannot be read is looked at again: while it is replaced it may be away for a moment. */
+const mostLooks = 60;
+
 /** Most lines that an error names. */
 const mostLines = 20;
 
+/** How many lines are read before others have their turn: numbers with separators take 50 ms. */
+const page = 1_000;
+
+/** The lines of a text, one after the other. */
+function* linesOf(text: string): Generator<string, void> {
+  let from = text.startsWith("\ufeff") ? 1 : 0;
+  for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) {
+    yield text.slice(from, index);
+    from = index + end.length;
+  }
+  yield text.slice(from);
+}
+
 /** The numbers of a file, one per line; `#` starts a comment. */
-const numbersIn = (text: string, read: ReadNumber): readonly string[] => {
+const numbersIn = async (text: string, read: ReadNumber): Promise<readonly string[]> => {
   const numbers: string[] = [];
   const wrong: string[] = [];
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n|\r/);
-  for (const [index, line] of lines.entries()) {
+  let count = 0;
+  for (const line of linesOf(text)) {
+    if (++count % page === 0) await setImmediate();
     const given = line
       .replace(/#.*/, "")
       .trim()
       .replace(/^"(.*)"$/, "$1");
     if (!given) continue;
     const { number, reason } = read(given);
-    if (number === undefined) wrong.push(`line ${index + 1} ${reason}`);
+    if (number === undefined) wrong.push(`line ${count} ${reason}`);
     else numbers.push(number);
   }
   if (wrong.length === 0) return numbers;
@@ -49,7 +67,7 @@ export class DoNotCallFile {
    *
    * @throws {UsageError} if it is no regular file or cannot be read, or a line is not exactly one number
    */
-  numbers(): readonly string[] {
+  async numbers(): Promise<readonly string[]> {
     try {
       // A pipe gives its text only once, and would be empty when it is read again: its people would be called.
       if (!statSync(this.#file).isFile()) {
@@ -57,7 +75,7 @@ export class DoNotCallFile {
           "the do-not-call list must be a regular file: it is read several times",
         );
       }
-      return numbersIn(readFileSync(this.#file, "utf8"), this.#read);
+      return await numbersIn(readFileSync(this.#file, "utf8"), this.#read);
     } catch (error) {
       throw readError("the do-not-call list", error);
     }
@@ -75,7 +93,7 @@ export class DoNotCallFile {
     if (version === this.#blocked) return;
     this.#blocked = version;
     try {
-      await campaign.block(this.numbers());
+      await campaign.block(await this.numbers());
     } catch (error) {
       this.#blocked = "";
       throw error;
@@ -93,37 +111,90 @@ export class DoNotCallFile {
   }
 
   /**
-   * Blocks its numbers whenever the file changes, and pauses the campaign if that fails: people on the list
+   * Blocks its numbers whenever the file changes. While it cannot be read the campaign is paused: people on the list
    * would be called.
    *
-   * @param report - called once with each message for the user
-   * @returns stops that
+   * @param report - called with each message for the user
    */
-  watch(
-    campaign: Pick<Campaign, "block" | "pause">,
+  watch(campaign: WatchedCampaign, report: (message: string) => unknown): Watch {
+    return new Watch(() => this.block(campaign), campaign, report);
+  }
+}
+
+/** Why a campaign is paused whose do-not-call list cannot be read. */
+export const unreadable = "the do-not-call list cannot be read";
+
+type WatchedCampaign = Pick<Campaign, "block" | "pause" | "progress">;
+
+/** Looks at a do-not-call list each second. */
+export class Watch {
+  readonly #block: () => Promise<void>;
+  readonly #campaign: WatchedCampaign;
+  readonly #report: (message: string) => unknown;
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #reported = new Set<string>();
+  readonly #waiters = new Set<() => void>();
+  #isLooking = false;
+  /** How many looks in a row have failed. */
+  #failed = 0;
+
+  constructor(
+    block: () => Promise<void>,
+    campaign: WatchedCampaign,
     report: (message: string) => unknown,
-  ): () => void {
-    const reported = new Set<string>();
-    let isPausing = false;
-    const pause = async (error: unknown): Promise<void> => {
-      if (isPausing) return;
-      isPausing = true;
-      try {
-        await campaign.pause("the do-not-call list cannot be read");
-      } finally {
-        isPausing = false;
-      }
-      if (!(error instanceof Failure) || reported.has(error.message)) return;
-      reported.add(error.message);
-      report(error.message);
-    };
-    const look = (): void => {
-      this.block(campaign)
-        .catch(pause)
-        // The ledger cannot be written: the run ends with that, or the campaign is closed already.
-        .catch(() => {});
-    };
-    const timer = setInterval(look, interval);
-    return () => clearInterval(timer);
+  ) {
+    this.#block = block;
+    this.#campaign = campaign;
+    this.#report = report;
+    this.#timer = setInterval(() => this.#look(), interval);
+  }
+
+  /** Ends the looks. */
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Whether the list cannot be read at present. */
+  get isUnreadable(): boolean {
+    return this.#failed > 0;
+  }
+
+  /**
+   * Waits until the list is read again.
+   *
+   * @returns whether it is; not if that takes longer than 60 s, or the signal aborts
+   */
+  async readAgain(signal: AbortSignal): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiters.add(resolve);
+    signal.addEventListener("abort", () => resolve());
+    if (!signal.aborted && this.isUnreadable && this.#failed <= mostLooks) await promise;
+    this.#waiters.delete(resolve);
+    return !this.isUnreadable && !signal.aborted;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      await this.#block();
+      if (this.isUnreadable) this.#report("the do-not-call list is read again: calls go on");
+      this.#failed = 0;
+      this.#reported.clear();
+    } catch (error) {
+      // The ledger cannot be written: the run ends with that, or the campaign is closed already.
+      await this.#fail(error).catch(() => {});
+    } finally {
+      this.#isLooking = false;
+    }
+    if (this.#failed === 0 || this.#failed > mostLooks) for (const wake of this.#waiters) wake();
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    this.#failed++;
+    if (this.#campaign.progress().state === "running") await this.#campaign.pause(unreadable);
+    if (!(error instanceof Failure) || this.#reported.has(error.message)) return;
+    this.#reported.add(error.message);
+    this.#report(`${error.message}; no call begins, and it is read again for ${mostLooks} s`);
   }
 }

@@ -55,6 +55,7 @@ describe("8: one process dials from a ledger", () => {
     const other = new DatabaseSync(file);
     other.exec("begin exclusive");
     const blocked = campaign.block(numberOf(0));
+    await campaign.step();
     expect(campaign.busy).toBe(true);
     other.close();
     await campaign.step();

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, it } from "vitest";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BadParametersException, ForbiddenException } from "../../../src/errors.ts";
 import { noon, numberOf, people, stageOf } from "./stage.ts";
 
@@ -138,6 +139,79 @@ describe("the do-not-call list", () => {
     const { campaign } = await stageOf();
     await expect(campaign.block([numberOf(0), "nobody"])).rejects.toThrow(BadParametersException);
     expect(await campaign.block(numberOf(0))).toBe(1);
+  });
+});
+
+describe("a long do-not-call list", () => {
+  const count = 9_000;
+  const numbers = Array.from({ length: count }, (_, index) => `+4930${1_000_000 + index}`);
+
+  let timers: (() => void)[];
+
+  beforeEach(() => {
+    timers = [];
+    vi.stubGlobal("setTimeout", (wake: () => void) => timers.push(wake));
+  });
+
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  /** One timer rings, and whatever follows from it is done until the next one is set. */
+  const ring = async (): Promise<void> => {
+    timers.shift()?.();
+    await turn();
+  };
+
+  const listedIn = (database: DatabaseSync): number =>
+    Number(database.prepare("select count(*) as n from outdial_blocked").get()?.n);
+
+  /** How many numbers more are on the list after each turn of the timers, until the work is done. */
+  const growth = async (database: DatabaseSync, work: Promise<unknown>) => {
+    const counts: number[] = [];
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      counts.push(listedIn(database));
+      await ring();
+    }
+    await done;
+    counts.push(listedIn(database));
+    expect(counts.at(-1)).toBeGreaterThanOrEqual(count);
+    return counts.map((each, index) => each - (counts[index - 1] ?? 0));
+  };
+
+  it.each(["nobody", "somebody"])(
+    "is written 1,000 at a time, also when %s was erased",
+    async (who) => {
+      const database = new DatabaseSync(":memory:");
+      const { campaign } = await stageOf({}, database);
+      await campaign.add(people(1));
+      if (who === "somebody") await campaign.erase(numberOf(0));
+      const steps = await growth(database, campaign.block(numbers));
+      expect(Math.max(...steps)).toBeLessThanOrEqual(1_000);
+    },
+  );
+
+  it("of sync is written 1,000 at a time, too", async () => {
+    const database = new DatabaseSync(":memory:");
+    const { campaign } = await stageOf({}, database);
+    const steps = await growth(database, campaign.sync([], { doNotCall: numbers }));
+    expect(Math.max(...steps)).toBeLessThanOrEqual(1_000);
+  });
+
+  it("lets calls begin while it is written", async () => {
+    const database = new DatabaseSync(":memory:");
+    const stage = await stageOf({}, database);
+    await stage.campaign.add(people(1));
+    const blocked = stage.campaign.block(numbers);
+    while (listedIn(database) === 0) await ring();
+    await stage.campaign.step();
+    expect(stage.posts).toHaveLength(1);
+    expect(listedIn(database)).toBeLessThan(count);
+    await growth(database, blocked);
   });
 });
 
