@@ -384,6 +384,7 @@ const endCalls = async (
   dialer.wakeUp.announce();
   // The ids of those whose POSTs are under way come with their answers.
   await dialer.posted();
+  dialer.ending.endKnown();
   return dialer.ending.result();
 };
 

@@ -504,7 +504,6 @@ export class Dialer {
     try {
       if (answer.type === "later") this.#pace.slow(this.#settings.clock());
       await this.whileBusy(() => sql.commit(write));
-      if (answer.type === "placed") this.ending.endKnown();
     } catch (error) {
       this.#failure = { error };
     }
