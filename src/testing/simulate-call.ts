@@ -431,6 +431,11 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
   })();
   await time.runUntil(over);
   const record = await over;
+  // The close of the stream is still on its way to the application.
+  const { latency = 0, jitter = 0 } = line;
+  await time.runUntil(
+    new Promise<void>((resolve) => void simulation.after(latency + jitter + 1, resolve)),
+  );
   await emulator.close();
   if (thrown) throw thrown.error;
   if (usesNetwork) fail("app", 'opens a network socket, which needs time: "real"');

@@ -96,6 +96,11 @@ test("20 runs have the same figures, with every fault of the line, one after the
   expect(all.size).toBe(1);
 });
 
+test("the session's end is known also where the close is on its way for long", async () => {
+  const { end } = await talkWith(wellBehaved(), { line: { latency: 250, jitter: 50 } });
+  expect(end.session).toBe("hung_up");
+});
+
 test("another seed has other figures", async () => {
   const figures = async (seed: number) =>
     (await talkWith(wellBehaved(), { line: { jitter: 90, seed } })).response.max;
