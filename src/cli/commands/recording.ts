@@ -18,7 +18,7 @@ const flags = {
     type: "string",
     multiple: true,
     value: "name",
-    help: "a further https host that may be fetched, such as your own storage; it gets no key",
+    help: "a further https host, such as your own storage; it gets no key",
   },
   ...liveFlags,
 } as const;
