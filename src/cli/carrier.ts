@@ -42,7 +42,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     },
   },
   vonage: {
-    account: "a Vonage application",
+    account: "Vonage application",
     key: "the private key of the application, a PEM",
     load: async (account) => {
       const { vonage } = await import("../vonage/index.ts");
@@ -52,7 +52,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     },
   },
   telnyx: {
-    account: "a TeXML application",
+    account: "TeXML application",
     key: "an API key",
     load: async (account) => {
       const { telnyx } = await import("../telnyx/index.ts");
@@ -92,7 +92,7 @@ export const carrierFlags = {
   account: {
     type: "string",
     value: "id",
-    help: `its id: ${accountNames} (or OUTDIAL_ACCOUNT)`,
+    help: `${accountNames} (or OUTDIAL_ACCOUNT)`,
   },
   "key-id": {
     type: "string",

@@ -63,7 +63,7 @@ const flags = {
   account: {
     type: "string",
     value: "id",
-    help: `its id: ${accountNames} (or OUTDIAL_ACCOUNT)`,
+    help: `${accountNames} (or OUTDIAL_ACCOUNT)`,
     sets: "service.account",
   },
   actions: {
