@@ -153,7 +153,10 @@ const limit = 65_536;
 /** What a handler waits for: the sender's body, or a function of the application. */
 export interface Waiting {
   readonly signal: AbortSignal;
-  /** Names the function that is waited for: a timeout is then the application's error, not the sender's. */
+  /**
+   * Names the function that is waited for next: a timeout is then the application's error, not the sender's. Throws once
+   * the time is over: the sender has its response, so no further function runs.
+   */
   readonly waitFor: (step: string) => void;
 }
 
@@ -175,10 +178,15 @@ export const withinTime = <T>(
           "TimeoutError",
         )
       : new RefusedException("too_slow");
-  const waitFor: Waiting["waitFor"] = (step) => {
-    name = step;
-  };
-  return withDeadline(timeout, undefined, late, (signal) => work({ signal, waitFor }));
+  return withDeadline(timeout, undefined, late, (signal, requireOpen) =>
+    work({
+      signal,
+      waitFor: (step) => {
+        requireOpen();
+        name = step;
+      },
+    }),
+  );
 };
 
 const readBytes = async (request: Request, signal: AbortSignal) => {

@@ -59,7 +59,7 @@ export type Values<F extends Flags> = ReturnType<
  * 1 before the first POST, 3 from then on, 0 once the id of every call is known. `recorded` is `sent` where
  * a ledger knows which calls may have been placed.
  */
-export type Stage = "nothing" | "sent" | "recorded" | "placed";
+export type Stage = "nothing" | "live" | "sent" | "recorded" | "placed";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -60,7 +60,7 @@ const failureOf = (error: unknown): unknown => {
 export const withLive = async <T>(
   flags: Values<typeof liveFlags>,
   env: Environment,
-  { signal }: Pick<Host, "signal">,
+  { signal, reached }: Pick<Host, "signal" | "reached">,
   work: (options: LiveOptions) => Promise<T>,
 ): Promise<T> => {
   try {
@@ -71,6 +71,7 @@ export const withLive = async <T>(
     }
     reachDirectly(baseUrl);
     const { timeout } = flags;
+    reached("live");
     return await work({
       ...(service ? { service, baseUrl } : { baseUrl: baseUrl ?? "" }),
       apiKey: keyOf(flags, env),

@@ -82,6 +82,7 @@ const information = async (name: string, args: readonly string[]): Promise<strin
 /** What is known about a call when a command ends early, by the stage it reached. */
 const early = {
   nothing: { exit: exits.refused, placed: "no", known: "no call was placed" },
+  live: { exit: exits.refused, placed: undefined, known: "the same command may be repeated" },
   sent: {
     exit: exits.maybe,
     placed: "maybe",

@@ -132,8 +132,12 @@ const HandlerOptions = withChecks({
   onMachine: hook<Step<string>>(),
   steps: exactOptional(
     custom<Readonly<Record<string, Step<string>>> | undefined>(
-      (value) => value === undefined || (isRecord(value) && Object.values(value).every(isFunction)),
-      "must be an object of functions",
+      (value) =>
+        value === undefined ||
+        (isRecord(value) &&
+          Object.values(value).every(isFunction) &&
+          !["onAnswer", "onMachine"].some((name) => Object.hasOwn(value, name))),
+      "must be an object of functions, none of them named onAnswer or onMachine",
     ),
   ),
   onInput: hook<(given: StepInput) => unknown>(),

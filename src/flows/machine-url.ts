@@ -1,6 +1,6 @@
 import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
 import { type SignOptions, signUrl } from "../callbacks/signed-url.ts";
-import { fail, isText } from "../lib/check.ts";
+import { fail, isText, withoutThrowing } from "../lib/check.ts";
 import { additions } from "./continuation.ts";
 
 /** The options of `machineUrl`: those of `signUrl`, and what answered. */
@@ -46,9 +46,10 @@ export interface MachineUrlOptions extends SignOptions {
  * @see docs/vonage.md
  */
 export const machineUrl = async (flow_url: string, options: MachineUrlOptions): Promise<string> => {
-  const { answered_by, ...signing } = options;
+  const answered_by = withoutThrowing(() => options.answered_by);
   if (!isText(answered_by) || !/^(machine_(start|end_(beep|silence|other))|fax)$/.test(answered_by))
     fail("answered_by", "must be that of a machine");
+  const { answered_by: _, ...signing } = options;
   if (!isText(flow_url)) return signUrl(flow_url, signing);
   const [url = "", ...hash] = flow_url.split("#");
   const base = url.replace(additions, "");

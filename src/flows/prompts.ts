@@ -63,8 +63,8 @@ export const promptRules: Readonly<
 /** The rule that one prompt breaks. */
 const promptRule = (prompt: unknown): string | undefined => {
   if (isText(prompt)) {
-    // Only Vonage would read it as SSML.
-    if (/^\s*<speak/i.test(prompt)) return "must not begin with <speak";
+    // Only Vonage would read it as SSML, perhaps also after what is invisible.
+    if (/^[\s\p{Cf}]*<speak/iu.test(prompt)) return "must not begin with <speak";
     return notXml.test(prompt) ? "must be without control characters" : textRule(prompt);
   }
   const [[name, value] = [], ...others] = Object.entries(fieldsOf(prompt));

@@ -143,9 +143,10 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
   };
   /** What `onInput` throws is reported, and the flow continues. */
   const note = async (noted: StepInput): Promise<void> => {
+    if (!onInput) return;
+    turn.waitFor("onInput");
     try {
-      turn.waitFor("onInput");
-      await onInput?.(noted);
+      await onInput(noted);
     } catch (error) {
       turn.report(error);
     }

@@ -401,16 +401,16 @@ export const command: Command = defineCommand({
 other column can be a variable. --number-column and --zone-column choose other columns. Columns are
 separated by ",", ";" or tab, as the header has it.`,
     `A list with a column such as DoNotCall or opt_out is refused until you say what it means:
---opt-out-column blocks each row that has anything there but false, no, n or 0; with --ignore-columns the
-column says something else.`,
+--opt-out-column blocks each row that has anything there but false, no, n or 0; with
+--ignore-columns the column says something else.`,
     `A number is digits in groups and nothing else, such as +49 30 123456-0; any other row is refused.`,
     `A stopped run resumes where it left off: run the same command again. Ctrl-C stops dialling and waits
 for the live calls. A contact that is no longer in the list is not called any more.`,
     `While the ledger is open it may have a file -journal beside it, which belongs to it. Copy or move it
 while nothing dials. It must have one name: a hard link is refused.`,
     `The key is read from OUTDIAL_API_KEY or from a file, and the secret that signs the URLs from
-SIGNING_SECRET: 16 characters or more, the one by which the application verifies. To change the secret of a
-campaign, set it to new,old.
+SIGNING_SECRET: 16 characters or more, the one by which the application verifies. To change the
+secret of a campaign, set it to new,old.
 ${keyNote}
 The ledger belongs to its account. With Twilio's auth token its signatures are verified, too.`,
     `Calling lists has legal duties: hours, consent, do-not-call lists, announcing that a call is

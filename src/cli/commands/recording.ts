@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { recording } from "../../calls/recording.ts";
@@ -37,14 +39,27 @@ async function* chunksOf(body: ReadableStream<Uint8Array>) {
   }
 }
 
-/** Writes a recording to a new file, which only its user may read. */
-const write = async (body: Response["body"], file: string): Promise<void> => {
+/** @throws {Failure} for an error of the file system */
+const unwritable = (error: unknown): never => {
+  const code = codeOf(error);
+  if (!code) throw error;
+  throw new Failure(`--output cannot be written (${code})`, exits.refused);
+};
+
+/** Fills a new file, which only its user may read, and which stays only if all of it came. */
+const write = async (file: string, source: () => Promise<Response["body"]>): Promise<void> => {
   const output = createWriteStream(file, { flags: "wx", mode: 0o600 });
-  await pipeline(body ? chunksOf(body) : Readable.from([]), output).catch((error: unknown) => {
-    const code = codeOf(error);
-    if (!code) throw error;
-    throw new Failure(`--output cannot be written (${code})`, exits.refused);
-  });
+  // Before anything is sent: a file that exists is not replaced.
+  await once(output, "open").catch(unwritable);
+  let isWhole = false;
+  try {
+    const body = await source();
+    await pipeline(body ? chunksOf(body) : Readable.from([]), output).catch(unwritable);
+    isWhole = true;
+  } finally {
+    output.destroy();
+    if (!isWhole) await rm(file, { force: true });
+  }
 };
 
 /** `outdial recording`: fetches a recording into a file. */
@@ -54,7 +69,7 @@ export const command: Command = defineCommand({
   notes: liveNotes,
   exits: {
     0: "the recording is in the file",
-    1: "there is no recording, or not all of it came",
+    1: "there is no recording, or not all of it came: no file is left",
     2: "the command line is wrong; nothing was sent",
   },
   run: async ({
@@ -63,10 +78,9 @@ export const command: Command = defineCommand({
     env,
     ...host
   }) => {
-    await withLive(given, env, host, async (options) => {
-      const { body } = await recording(url, { ...options, hosts });
-      await write(body, output);
-    });
+    await withLive(given, env, host, (options) =>
+      write(output, async () => (await recording(url, { ...options, hosts })).body),
+    );
     return exits.done;
   },
 });

@@ -37,13 +37,13 @@ export const dialFlags = {
     required: true,
     multiple: true,
     value: "hours",
-    help: '"mon-fri 09:00-20:00" or "sat 10:00-24:00", repeatable; or "always"',
+    help: '"mon-fri 09:00-20:00", "sat 10:00-24:00", repeatable; or "always"',
     sets: "window",
   },
   timezone: {
     type: "string",
     value: "zone",
-    help: 'of these hours: "Europe/Berlin"; a contact\'s own column comes first',
+    help: 'of these hours: "Europe/Berlin"; a contact\'s own comes first',
   },
   listen: { type: "string", value: "host:port", help: "receives the notifications here" },
   "public-url": {
@@ -72,7 +72,7 @@ export const dialFlags = {
   "retry-on": {
     type: "string",
     value: "reasons",
-    help: `${retryReasons.join(", ")}; default busy,no_answer`,
+    help: `${retryReasons.join(",")}; default busy,no_answer`,
     sets: "retryOn",
   },
   "retry-after": {

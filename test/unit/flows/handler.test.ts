@@ -1,5 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { hangup } from "../../../src/flows/actions.ts";
 import { flowHandler } from "../../../src/flows/handler.ts";
+import { gather } from "../../../src/flows/say.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -35,4 +38,59 @@ test("a decision later than 8 s after the request is a TimeoutError, and the cal
     name: "TimeoutError",
     message: "onAnswer gave no answer within 8000 ms of the request",
   });
+});
+
+test("after the time of a request no step runs any more", async () => {
+  const secret = "0123456789abcdef";
+  const ran: string[] = [];
+  const told: unknown[] = [];
+  const given = Promise.withResolvers<void>();
+  const isAsked = Promise.withResolvers<void>();
+  const handler = flowHandler({
+    secret,
+    onAnswer: () => gather("Press 1", { digits: 1, on: { 1: "yes" } }),
+    steps: {
+      yes: () => {
+        ran.push("yes");
+        return hangup();
+      },
+    },
+    onInput: () => {
+      isAsked.resolve();
+      return given.promise;
+    },
+    onError: (error) => told.push(error),
+  });
+  const call = {
+    call_id: "cs_1",
+    account_id: "acc_1",
+    from_number: "+12025550177",
+    to_number: "+12025550188",
+    direction: "outbound",
+    actions: ["say", "gather"],
+  };
+  const ask = async (url: string, more: object = {}) =>
+    (
+      await handler(
+        new Request(url, { method: "POST", body: JSON.stringify({ ...call, ...more }) }),
+      )
+    ).json();
+  const { flow_url } = await ask(await signUrl("https://app.test/flow", { secret }));
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const response = ask(flow_url, { digits: "1" });
+  await isAsked.promise;
+  await vi.advanceTimersByTimeAsync(8_000);
+  expect(await response).toEqual({ action: "hangup" });
+  given.resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(ran).toEqual([]);
+  expect(told).toHaveLength(1);
+  expect(`${told}`).toContain("onInput gave no answer within 8000 ms");
+});
+
+test.each(["onAnswer", "onMachine"])("no step is named %s, as it would never run", (name) => {
+  const steps = { [name]: hangup };
+  expect(() => flowHandler({ secret: "0123456789abcdef", onAnswer: hangup, steps })).toThrow(
+    "steps must be an object of functions, none of them named onAnswer or onMachine",
+  );
 });

@@ -41,6 +41,7 @@ describe("say", () => {
     ["a\ud800", "must be without control characters"],
     ["a\uffff", "must be without control characters"],
     [" <SPEAK>MARKED</SPEAK>", "must not begin with <speak"],
+    ["\u200b\ufeff<speak>MARKED</speak>", "must not begin with <speak"],
     [7, "must be a text, audio(url) or pause(ms)"],
     [{ text: "MARKED" }, "must be a text, audio(url) or pause(ms)"],
     [{ media_url: "MARKED" }, 'media_url must be an absolute URL: add "https://"'],
