@@ -1,18 +1,19 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { create } from "../../src/calls/index.ts";
 import { serveNode } from "../../src/cli/serve.ts";
 import { createEmulator, type EmulatorOptions } from "../../src/emulator/index.ts";
-import { invoke } from "./cli.ts";
+import { begin, invoke } from "./cli.ts";
 
 const application = "1494404757140276705";
 const numbers = { from_number: "+12025550199", to_number: "+12025550100" };
 const urls = { flow_url: "https://app.test/flow", status_callback_url: "https://app.test/status" };
 
 /** An emulator on a port, and the environment of the command for it. */
-const start = async (options: EmulatorOptions) => {
+const emulate = async (options: EmulatorOptions) => {
   const emulator = createEmulator({
     fetch: (request) =>
       request.url.endsWith("/flow")
@@ -33,7 +34,7 @@ const start = async (options: EmulatorOptions) => {
 };
 
 it("outdial get prints a call as JSON, and outdial end ends it, again and again", async () => {
-  const { emulator, env, options } = await start({ ringDuration: 600_000 });
+  const { emulator, env, options } = await emulate({ ringDuration: 600_000 });
   const { id } = await create({ ...numbers, ...urls }, options);
   const got = await invoke(["get", id], env);
   expect(got).toMatchObject({ code: 0, stderr: "" });
@@ -45,14 +46,14 @@ it("outdial get prints a call as JSON, and outdial end ends it, again and again"
 });
 
 it("outdial end says that there is no such call", async () => {
-  const { env } = await start({});
+  const { env } = await emulate({});
   const { code, stdout, stderr } = await invoke(["end", "cs_none"], env);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/^outdial: HTTP 404 .*\(the call was not ended\)\n$/);
 });
 
 it("outdial recording writes a new file, and replaces none", async () => {
-  const { emulator, env, options } = await start({ clock: "instant" });
+  const { emulator, env, options } = await emulate({ clock: "instant" });
   const { id } = await create({ ...numbers, ...urls }, options);
   const { recording_url = "" } = await emulator.ended(id);
   const file = join(mkdtempSync(join(tmpdir(), "outdial-recording-")), "call.wav");
@@ -65,7 +66,7 @@ it("outdial recording writes a new file, and replaces none", async () => {
 });
 
 it("outdial recording sends nothing to a host that it doesn't know", async () => {
-  const { env } = await start({});
+  const { env } = await emulate({});
   const file = join(tmpdir(), "outdial-no-recording.wav");
   const { code, stderr } = await invoke(["recording", "https://evil.test/a", "-o", file], env);
   expect(code).toBe(2);
@@ -75,7 +76,7 @@ it("outdial recording sends nothing to a host that it doesn't know", async () =>
 
 it("with Telnyx, outdial get names what it needs, and OUTDIAL_ACCOUNT_SID gives it", async () => {
   const service = { name: "telnyx", account: application };
-  const { emulator, env } = await start({ service, ringDuration: 600_000 });
+  const { emulator, env } = await emulate({ service, ringDuration: 600_000 });
   const { telnyx } = await import("../../src/telnyx/index.ts");
   const { id } = await create(
     { ...numbers, ...urls },
@@ -94,4 +95,49 @@ it("with Telnyx, outdial get names what it needs, and OUTDIAL_ACCOUNT_SID gives 
   const { stdout } = await invoke(["get", id], sid);
   expect(JSON.parse(stdout)).toMatchObject({ id, state: "ringing" });
   expect(await invoke(["end", id], own)).toMatchObject({ code: 0 });
+});
+
+/** A service whose recording is answered by a function, the environment for it, and an output. */
+const serving = async (answer: RequestListener) => {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? "");
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  const baseUrl = `http://127.0.0.1:${Object(server.address()).port}`;
+  const file = join(mkdtempSync(join(tmpdir(), "outdial-recording-")), "call.wav");
+  const env = { OUTDIAL_API_KEY: "a-key-of-the-account", OUTDIAL_BASE_URL: baseUrl };
+  return { env, file, paths, args: ["recording", `${baseUrl}/r.wav`, "-o", file] };
+};
+
+it("outdial recording asks for nothing that it can't write", async () => {
+  const { env, file, paths, args } = await serving((_, response) => response.end("sound"));
+  writeFileSync(file, "mine");
+  const { code, stderr } = await invoke(args, env);
+  expect([code, stderr]).toEqual([1, "outdial: --output cannot be written (EEXIST)\n"]);
+  expect(paths).toEqual([]);
+});
+
+it("outdial recording leaves no file that has only a part", async () => {
+  const { env, file, args } = await serving((_, response) => {
+    response.writeHead(200, { "content-length": 9 });
+    response.write("s", () => response.destroy());
+  });
+  expect((await invoke(args, env)).code).toBe(1);
+  expect(existsSync(file)).toBe(false);
+});
+
+it("an interrupted command about a live call has no word of placing", async () => {
+  const asked = Promise.withResolvers<void>();
+  const { env, file, args } = await serving((_, response) => {
+    response.write("s", () => asked.resolve());
+  });
+  const running = begin(args, env);
+  await asked.promise;
+  running.kill("SIGINT");
+  const { stderr } = await running.ended;
+  expect(stderr).toBe("outdial: interrupted (the same command may be repeated)\n");
+  expect(existsSync(file)).toBe(false);
 });

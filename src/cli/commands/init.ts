@@ -141,8 +141,8 @@ export const command: Command = defineCommand({
   flags,
   notes: [
     `Six files: an application that places calls, asks the callee to press 1 or 2, and receives their
-notifications; its test on the emulator, and a README. They contain no key. The folder is the current
-one by default.`,
+notifications; its test on the emulator, and a README. They contain no key. The folder is the
+current one by default.`,
     `A file that exists is overwritten only with --force, or if you say so on a terminal. A README that
 exists stays without --force, and lines are added to a .gitignore.`,
   ],
