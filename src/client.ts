@@ -47,7 +47,7 @@ export abstract class CallsClient {
   protected constructor(send: Send, apiKey: ApiKey, options: ClientOptions) {
     const memory: Memory = {};
     const kept = settingsOf(() => ({ ...options, apiKey }));
-    const create: Calls["create"] = async (params, own) => {
+    const create: Calls["create"] = (params, own) => {
       const settingsOfCall = (): Settings => {
         if (this.#disposed) fail("client", "was disposed of");
         // The client's key and URL are for its own carrier.

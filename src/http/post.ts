@@ -80,7 +80,7 @@ export const post = async (request: PostRequest): Promise<Head> => {
     signal,
     ...bodyOf(request),
   };
-  const response = await request.send(url, async () => {
+  const response = await request.send(url, () => {
     request.begin(sendsOnce(request.fetch));
     const fetch = request.fetch ?? globalThis.fetch;
     return fetch(url, init);
