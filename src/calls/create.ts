@@ -7,9 +7,9 @@ import {
 } from "../errors.ts";
 import { pause, type RequireOpen, withDeadline } from "../http/deadline.ts";
 import { networkException, requestIdOf, responseException } from "../http/failure.ts";
-import { measured, post, type Send } from "../http/post.ts";
+import { initOf, measured, type Send, sendsOnce } from "../http/post.ts";
 import { holdsKey, redactor } from "../http/redact.ts";
-import { readText } from "../http/response.ts";
+import { headOf, readText } from "../http/response.ts";
 import { check, fail, fieldsOf, isKey, withoutThrowing } from "../lib/check.ts";
 import { apiOf, isLoopback } from "../lib/url.ts";
 import { type Options, type Settings, settingsOf } from "../options.ts";
@@ -150,23 +150,27 @@ const attempt = async (
   encoded: EncodedCall,
 ): Promise<Call | ServiceException> => {
   const { fetch, headers, notAfter, onAttempt, service } = settings;
+  const { url } = encoded;
   const redaction = () => redactor(known.secrets, numbers, known.pieces);
   let reportAttempt: ReturnType<typeof measured> = () => {};
   let isSingle = () => false;
-  const begin = (sendsOnce: () => boolean): void => {
+  const begin = (): Promise<Response> => {
+    const init = initOf(encoded, headers, signal);
     requireOpen(
       Date.now() >= Number(notAfter) &&
         new TimeoutException("notAfter has passed", { placed: "no" }),
     );
-    isSingle = sendsOnce;
+    isSingle = sendsOnce(fetch);
     known.facts = { placed: "maybe" };
     known.posts++;
-    if (!onAttempt) return;
-    reportAttempt = measured(onAttempt, encoded.url, known);
-    signal.addEventListener("abort", () => reportAttempt());
+    if (onAttempt) {
+      reportAttempt = measured(onAttempt, url, known);
+      signal.addEventListener("abort", () => reportAttempt());
+    }
+    return (fetch ?? globalThis.fetch)(url, init);
   };
   try {
-    const head = await post({ ...encoded, own: headers, send, fetch, signal, begin });
+    const head = (encoded.headOf ?? headOf)(await send(url, begin), url, signal);
     const { status: code, placed, ok } = head;
     const requestId = !ok || onAttempt ? requestIdOf(head, redaction()) : undefined;
     known.facts = { code, placed, requestId };

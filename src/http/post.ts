@@ -1,7 +1,6 @@
 import type { ExceptionFacts, Placed } from "../errors.ts";
 import type { EncodedCall } from "../service.ts";
 import { allSendOnce, dispatchers } from "./dispatcher.ts";
-import { type Head, headOf } from "./response.ts";
 
 /** What sends a request: the platform's `fetch`, or anything that answers as it does. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -54,39 +53,22 @@ export const sendsOnce = (own?: Fetch): (() => boolean) => {
   return () => isPlatform && allSendOnce([...before, ...dispatchers()]);
 };
 
-/** What one POST needs. */
-export interface PostRequest extends EncodedCall {
-  readonly send: Send;
-  /** The caller's `fetch`; without one, the platform's. */
-  readonly fetch: Fetch | undefined;
-  /** The caller's headers. */
-  readonly own: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  /**
-   * Called right before the request is sent; when it throws, nothing is.
-   *
-   * @param isSingle - asked after a failure: whether the request was sent once at most
-   */
-  readonly begin: (isSingle: () => boolean) => void;
-}
-
-/** One POST, up to the head of its response; rejects with what the platform, ky or a `fetch` throws. */
-export const post = async (request: PostRequest): Promise<Head> => {
-  const { url, signal, own } = request;
-  const init: RequestInit = {
-    method: "POST",
-    redirect: "manual",
-    headers: { ...userAgent(own), ...own, ...request.headers },
-    signal,
-    ...bodyOf(request),
-  };
-  const response = await request.send(url, () => {
-    request.begin(sendsOnce(request.fetch));
-    const fetch = request.fetch ?? globalThis.fetch;
-    return fetch(url, init);
-  });
-  return (request.headOf ?? headOf)(response, url, signal);
-};
+/**
+ * What a POST is sent with.
+ *
+ * @param own - the caller's headers
+ */
+export const initOf = (
+  encoded: EncodedCall,
+  own: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): RequestInit => ({
+  method: "POST",
+  redirect: "manual",
+  headers: { ...userAgent(own), ...own, ...encoded.headers },
+  signal,
+  ...bodyOf(encoded),
+});
 
 /** One request, as `onAttempt` gets it: it may be logged as it is. */
 export interface Attempt {

@@ -9,6 +9,8 @@ export interface Measured extends Section {
   /** The word that selects it. */
   readonly name: string;
   readonly date: string;
+  /** The commit whose code was measured: what has changed since is not in the figures. */
+  readonly commit?: string;
   readonly noise: string;
 }
 
@@ -106,13 +108,13 @@ const table = ({ title, columns, rows }: Table): string[] => [
 ];
 
 const section = (measured: Measured): string[] => {
-  const { title, how, tables, targets, plots, remarks, date, noise } = measured;
+  const { title, how, tables, targets, plots, remarks, date, commit, noise } = measured;
   return [
     `## ${title}`,
     "",
     how,
     "",
-    `${date}; noise: ${noise}.`,
+    `${date}${commit ? `, the code of commit ${commit}` : ""}; noise: ${noise}.`,
     "",
     ...(targets.length
       ? table({
@@ -144,7 +146,7 @@ export const markdown = (results: Results): string => {
     ...comparisons(standings).flatMap(table),
     "Written by `npm run bench`; don't edit. All numbers are in [results.json](results.json).",
     "",
-    `Measured on ${dates.join(" and ")}; each section has its date. ${machine}. ${targets.length - missed} of ${targets.length} goals met, ${missed} missed.`,
+    `Measured on ${dates.join(" and ")}; each section has its date, and the commit whose code it measured: what has changed since is not in its figures. ${machine}. ${targets.length - missed} of ${targets.length} goals met, ${missed} missed.`,
     "",
     "Everyone is measured in the same run, round after round in turn, each in a process of its own, after a warm-up. A figure is the median of the rounds, its quartiles behind it; a ratio is taken within each round, so that what disturbs a round disturbs both. The same piece of work before each round shows how noisy the machine was: on a quiet one, its time does not vary.",
     "",

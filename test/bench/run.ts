@@ -150,13 +150,15 @@ const broken = smoke ? absent.map((peer) => `${peer} is not installed`) : [];
 /** A peer that no Worker can run is no failure of the bench. */
 const isExpected = (remark: string) => remark.includes("does not build without `nodejs_compat`");
 const date = new Date().toISOString().slice(0, 10);
+const { stdout: head } = spawnSync("git", ["describe", "--always", "--dirty"], { cwd: here });
+const commit = String(head).trim();
 for (const name of chosen) {
   calibrate();
   const began = performance.now();
   const section = await measurements[name]?.(bench);
   if (!section) continue;
   const noise = noiseLine();
-  measured.set(name, { ...section, name, date, noise });
+  measured.set(name, { ...section, name, date, commit, noise });
   print(section, noise, performance.now() - began);
   if (smoke) broken.push(...section.remarks.filter((remark) => !isExpected(remark)));
 }

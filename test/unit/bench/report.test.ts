@@ -7,6 +7,7 @@ const section: Measured = {
   title: "Per call",
   how: "One after the other.",
   date: "2026-11-21",
+  commit: "2bf56ac",
   noise: "none",
   tables: [{ columns: ["client", "µs"], rows: [["a | b", "1"]] }],
   targets: [
@@ -33,6 +34,10 @@ test("a goal that is missed is printed as missed", () => {
 
 test("the first lines count what is met and what is missed, over all sections", () => {
   expect(page).toContain("2 cores. 1 of 3 goals met, 2 missed.");
+});
+
+test("a section names the commit whose code it measured", () => {
+  expect(page).toContain("2026-11-21, the code of commit 2bf56ac; noise: none.");
 });
 
 test("a bar in a cell does not end the cell", () => {
