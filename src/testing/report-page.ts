@@ -73,6 +73,9 @@ const picture = ({ turns, tools, end }: Report, audio: CallAudio): Markup => {
   const width = Math.ceil((end.ms / 1000) * perSecond) + 20;
   const every = 20;
   const x = (ms: number) => ((ms / 1000) * perSecond).toFixed(1);
+  const sides = (["callee", "application"] as const).map((side) => audio.peaks(side, every));
+  const loudest = sides.flat().reduce((most, peak) => Math.max(most, peak), 0.01);
+  const [caller = [], agent = []] = sides.map((peaks) => peaks.map((peak) => peak / loudest));
   const seconds = Array.from({ length: Math.floor(end.ms / 1000) + 1 }, (_, at) => at);
   return html`<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="Both sides of the call over time">
 ${turns.map(
@@ -83,8 +86,8 @@ ${seconds.map(
   (second) =>
     html`<line class="grid" x1="${x(second * 1000)}" x2="${x(second * 1000)}" y1="${top - 4}" y2="${top + 2 * track}"/><text x="${x(second * 1000)}" y="14">${second} s</text>`,
 )}
-${waveform(audio.peaks("callee", every), every, top + track / 2, "caller")}
-${waveform(audio.peaks("application", every), every, top + track * 1.5, "agent")}
+${waveform(caller, every, top + track / 2, "caller")}
+${waveform(agent, every, top + track * 1.5, "agent")}
 ${audio.cuts.map(
   ({ at_ms }) =>
     html`<line class="cut" x1="${x(at_ms)}" x2="${x(at_ms)}" y1="${top + track}" y2="${top + 2 * track}"/>`,
