@@ -33,7 +33,11 @@ export const makeKeypad = (id: string, card: HTMLElement, onPress: () => void): 
     button.addEventListener("click", () => press(digit));
     return button;
   });
-  const pad = make("div", { class: "keypad", role: "group", "aria-label": "Keypad" }, ...buttons);
+  const group = {
+    ...{ class: "keypad", role: "group", "aria-label": "Keypad" },
+    title: "The keyboard, too, presses these keys while this telephone has the focus",
+  };
+  const pad = make("div", group, ...buttons);
   card.addEventListener("keydown", (event) => {
     const { key, ctrlKey, metaKey, altKey, repeat } = event;
     if (!pad.isConnected || ctrlKey || metaKey || altKey || repeat) return;
