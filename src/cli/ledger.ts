@@ -32,6 +32,7 @@ const sqliteErrors = [
   [
     /readonly/,
     "the ledger cannot be written: if the file was moved, put it back before you run the command again",
+    "moved",
   ],
   [/unable to open/, "the ledger cannot be opened"],
   [/disk|full/, "the ledger cannot be written: is the disk full?"],
@@ -63,8 +64,9 @@ export const ledgerFailure = (error: unknown): unknown => {
   }
   if (!(error instanceof Error) || error instanceof Failure) return error;
   if (!/SQLITE/.test(codeOf(error) ?? "") && error.name !== "SQLiteError") return error;
-  const [, message] = sqliteErrors.find(([pattern]) => pattern.test(error.message)) ?? [];
-  return message ? new Failure(message, exits.usage) : error;
+  const [, message, reason] = sqliteErrors.find(([pattern]) => pattern.test(error.message)) ?? [];
+  if (!message) return error;
+  return new Failure(message, exits.usage, reason ? { reason } : {});
 };
 
 /** @throws {Failure} if the file has a second name, or numbers are about to be added that others may read */
@@ -96,12 +98,19 @@ const changeOf = (file: string): number | undefined =>
 /**
  * When a ledger was last changed; `undefined` if there is none.
  *
- * @throws {Failure} if it is older than its lock: a backup was restored, which lacks calls
+ * @throws {Failure} if it is older than its lock, as a restored backup is, or gone without it: calls would be placed
+ * again
  */
 export const lastChangeOf = (file: string): Date | undefined => {
   const ledger = changeOf(file);
   const lock = changeOf(`${file}-lock`);
-  if (ledger === undefined) return;
+  if (ledger === undefined) {
+    if (lock === undefined) return;
+    throw new Failure(
+      "the ledger is gone, but its lock is there: a new ledger would call everybody again. Put it back; to begin anew, remove the file -lock, too",
+      exits.usage,
+    );
+  }
   if (lock !== undefined && ledger < lock - coarsest) {
     throw new Failure(
       "the ledger is older than its last run: a restored backup lacks the calls since, and would place them again. To dial from it all the same, remove the file -lock beside it",

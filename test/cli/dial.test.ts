@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -216,6 +217,28 @@ describe("outdial dial", () => {
     expect(stderr).toMatch(/\(calls may have been placed; the same command resumes[^\n]*\n$/);
   });
 
+  it("says at a second ctrl-C what an earlier run left in the ledger, though this one called nobody", async () => {
+    const release = holdAnswers();
+    const list = file("people.csv", people);
+    const killed = start("node", words(list, ...listening()), env());
+    await posted(1);
+    killed.kill("SIGKILL");
+    await killed.ended;
+    // Nobody but the live call is left.
+    const args = words(
+      file("people.csv", people.split("\n").slice(0, 2).join("\n")),
+      ...listening(),
+    );
+    const { child, ended, says } = start("node", args, env());
+    await says(/Notifications arrive/);
+    child.kill("SIGINT");
+    child.kill("SIGTERM");
+    const { code, stderr } = await ended;
+    release();
+    expect(stderr).toMatch(/\(calls may have been placed; the same command resumes/);
+    expect(code).toBe(3);
+  });
+
   it("prints the plan with --dry-run: refused rows and why, duration, hours, recording", async () => {
     const list = file("people.csv", `${people}0170 1234,,Eve,\r\n+12025550100,,Ada,\r\n`);
     const dnc = file("dnc.txt", "+12025550101 # asked on Monday\n\n");
@@ -421,6 +444,53 @@ describe("outdial dial", () => {
     release();
     const { stdout } = await running.ended;
     expect(JSON.parse(stdout)).toMatchObject({ completed: 1, blocked: 2 });
+  });
+
+  it("says how to go on where its ledger was moved, and calls nobody again meanwhile", async () => {
+    const list = file("people.csv", people);
+    const ledger = join(folder, "people.outdial");
+    const release = holdAnswers();
+    const running = begin(words(list, ...listening(), "--concurrency", "1"), env());
+    await posted(1);
+    renameSync(ledger, `${ledger}.old`);
+    release();
+    const { code, stderr } = await running.ended;
+    expect(stderr).toMatch(
+      /: if the file was moved, put it back before you run the command again\n$/,
+    );
+    expect(code).toBe(3);
+    const again = await run(words(list, ...listening()));
+    expect(again.stderr).toMatch(/the ledger is gone, but its lock is there/);
+    expect(again.code).toBe(2);
+    expect(posts).toBe(1);
+    renameSync(`${ledger}.old`, ledger);
+    expect((await run(words(list, ...listening()))).stderr).toContain("3 already in the ledger");
+  });
+
+  it.each([
+    ["before", 2, /^outdial: the ledger cannot be written: is the disk full\?/],
+    [
+      "after",
+      3,
+      /\noutdial: the ledger cannot be written: is the disk full\?; the same command resumes\n$/,
+    ],
+  ])("says that the disk is full, %s the first call", async (when, exit, message) => {
+    const many = Array.from({ length: 300 }, (_, index) => `+1303555${1000 + index}`).join("\n");
+    const list = file("people.csv", `number\n${many}\n`);
+    const args = words(list, ...listening());
+    if (when === "after") {
+      const first = begin(args, env());
+      await posted(1);
+      first.kill("SIGINT");
+      await first.ended;
+    }
+    const size = when === "after" ? statSync(join(folder, "people.outdial")).size : 0;
+    const blocks = Math.ceil(size / 512) + 32; // A file cannot grow beyond that, as on a full disk.
+    const { code, stderr } = await startInShell("node", args, env(), "", `ulimit -f ${blocks}`)
+      .ended;
+    expect(stderr).toMatch(message);
+    expect(code).toBe(exit);
+    expect(posts > 0).toBe(when === "after");
   });
 
   it("ends as paused once its do-not-call list was away for a minute", async () => {

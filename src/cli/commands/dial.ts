@@ -277,8 +277,9 @@ const callContacts = async (
     for (;;) {
       await campaign.resume();
       const progress = await campaign.run({ signal });
-      if (progress.state !== "paused" || progress.reason !== unreadable) return progress;
-      if (!(await watch?.readAgain(signal))) return progress;
+      const isReadAgain = progress.reason === unreadable && (await watch?.readAgain(signal));
+      // Somebody may have stopped it from outside meanwhile.
+      if (!isReadAgain || campaign.progress().reason !== unreadable) return campaign.progress();
     }
   };
   try {
@@ -439,7 +440,10 @@ recorded and that a machine speaks.`,
       await closeAll(opened).catch(() => {});
       const failure = optionsFailure(error);
       if (!isSent || failure === error || !(failure instanceof Failure)) throw failure;
-      throw new Failure(`${failure.message}; the same command resumes`, exits.maybe);
+      const { message, facts } = failure;
+      // Without its ledger the same command would call everybody again.
+      const advice = facts.reason === "moved" ? "" : "; the same command resumes";
+      throw new Failure(`${message}${advice}`, exits.maybe);
     }
   },
 });
