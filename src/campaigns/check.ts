@@ -56,7 +56,8 @@ const verdictOf = (
     const message = `${param} refused a URL that the campaign's secret has signed (${reason}): the secret of its handler must be the same`;
     return { param, result: "refused", message };
   }
-  const message = `${param} answered HTTP ${status} to a HEAD: whether its handler has the campaign's secret is not known`;
+  const advice = status === 404 || status === 405 ? "; mount the handler for HEAD, too" : "";
+  const message = `${param} answered HTTP ${status} to a HEAD: whether its handler has the campaign's secret is not known${advice}`;
   return { param, result: "unclear", message };
 };
 

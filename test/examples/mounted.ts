@@ -20,7 +20,7 @@ export const onPort = (port: number, close: () => unknown): Mounted => ({
 
 const media = "https://app.example/hello.wav";
 
-/** The application performs the flow, takes each notification once, and refuses what is not signed. */
+/** The application performs the flow, takes each notification once, says whether it has the secret, and refuses what is not signed. */
 export const checkMounted = async ({ fetch }: Mounted, secret: string): Promise<void> => {
   const emulator = createEmulator({
     clock: "instant",
@@ -41,6 +41,8 @@ export const checkMounted = async ({ fetch }: Mounted, secret: string): Promise<
   const statuses = history.flatMap((one) => (one.type === "notification" ? [one.status] : []));
   assert.deepEqual(statuses, [204, 204, 204, 204]);
   for (const path of ["/flow", "/status"]) {
+    const signed = await signUrl(`https://app.test${path}`, { secret });
+    assert.equal((await fetch(new Request(signed, { method: "HEAD" }))).status, 204);
     const forged = new Request(`https://app.test${path}`, { method: "POST", body: "{}" });
     assert.equal((await fetch(forged)).status, 401);
   }
