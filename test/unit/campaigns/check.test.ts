@@ -50,8 +50,18 @@ describe("campaign.check", () => {
   ])("%s is unclear", async (_, answer) => {
     const checks = await resultsOf(async () => answer());
     expect(checks.map(({ result }) => result)).toEqual(["unclear", "unclear"]);
-    for (const { message } of checks) expect(message).toMatch(/is not known$/);
+    for (const { message } of checks) expect(message).toMatch(/is not known(;|$)/);
   });
+
+  it.each([404, 405])(
+    "%i, which frameworks answer where only POST is mounted, names the next step",
+    async (status) => {
+      const [{ message } = { message: "" }] = await resultsOf(
+        async () => new Response(null, { status }),
+      );
+      expect(message).toMatch(/is not known; mount the handler for HEAD, too$/);
+    },
+  );
 
   it("asks by HEAD at URLs that are signed for 60 s, and names no contact", async () => {
     const { campaign } = await stageOf();
