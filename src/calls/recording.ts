@@ -182,7 +182,8 @@ const checkUrl = (given: unknown): URL => {
  * @see docs/errors.md
  */
 export const recording = (url: string, options: RecordingOptions): Promise<Response> => {
-  const hosts = withoutThrowing(() => options.hosts) ?? [];
+  const given = withoutThrowing(() => options.hosts);
+  const hosts = given === undefined ? [] : given;
   const read = () => {
     const { hosts: _, ...others } = { ...options };
     return others;

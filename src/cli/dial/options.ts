@@ -72,7 +72,7 @@ export const dialFlags = {
   "retry-on": {
     type: "string",
     value: "reasons",
-    help: `${retryReasons.join(",")}; default busy,no_answer`,
+    help: `default busy,no_answer; also ${retryReasons.filter((reason) => !/^(busy|no_answer)$/.test(reason)).join(",")}`,
     sets: "retryOn",
   },
   "retry-after": {

@@ -171,6 +171,16 @@ describe("recording", () => {
     expect(`${error}${JSON.stringify(error)}`).not.toMatch(/x=1/);
   });
 
+  test.each([null, "voice.test", ["*"], [".com"], ["voice.test:443"], ["127.0.0.1"]])(
+    "hosts can't be %j",
+    async (hosts) => {
+      const { options, sent } = answering(() => new Response("sound"));
+      const asked = recording(url, { ...options, hosts: hosts as never });
+      await expect(asked).rejects.toMatchObject({ param: "hosts" });
+      expect(sent).toEqual([]);
+    },
+  );
+
   test("a redirect that leads nowhere is the answer", async () => {
     const { options, sent } = answering(() => new Response(null, { status: 302 }));
     await expect(recording(url, options)).rejects.toMatchObject({ code: 302 });
