@@ -69,7 +69,7 @@ const flags = {
   actions: {
     type: "string",
     value: "which",
-    help: "all, the default, or basic: a service without say and gather, as the deployed one",
+    help: "all, the default, or basic: without say and gather, as the deployed service",
     sets: "actions",
   },
   json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
@@ -376,7 +376,8 @@ the one of OUTDIAL_EMULATOR_KEY. OUTDIAL_API_KEY is not read: it may be a real o
     `With --forward-to the URLs of a call may be your public ones: the emulator sends flow and status
 requests to that origin, path and query kept, so that signatures hold and no tunnel is needed.`,
     `With --script that file is the application: its default export has the options of flowHandler, such
-as onAnswer and steps. It is loaded again when it changes. TypeScript is taken as your runtime strips it.`,
+as onAnswer and steps. It is loaded again when it changes. TypeScript is taken as your runtime
+strips it.`,
     `With --service it speaks that carrier's interface instead, with an account of its own that stays
 the same, too: ${interfaces}.`,
   ],

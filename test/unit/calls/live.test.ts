@@ -1,6 +1,6 @@
 // Functions about a call that was placed, against services that answer what nobody expects.
 import { getEventListeners } from "node:events";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { end, get, type LiveOptions, recording, redirect } from "../../../src/calls/index.ts";
 import type { Service } from "../../../src/service.ts";
 import { telnyx } from "../../../src/telnyx/index.ts";
@@ -200,14 +200,25 @@ describe("recording", () => {
   });
 
   test("what comes too late, from a fetch that ignores its signal, is dropped without a trace", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const cancel = vi.fn();
+    const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<Response>();
     const { signal } = new AbortController();
-    const { options } = answering(() => answer.promise);
-    const late = recording(url, { ...options, timeout: 1, signal });
-    await expect(late).rejects.toMatchObject({ name: "TimeoutException" });
+    const { options } = answering(() => {
+      asked.resolve();
+      return answer.promise;
+    });
+    const late = expect(
+      recording(url, { ...options, timeout: 60_000, signal }),
+    ).rejects.toMatchObject({ name: "TimeoutException" });
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(60_000);
+    await late;
     answer.resolve(new Response(new ReadableStream({ cancel })));
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce());
+    await vi.advanceTimersByTimeAsync(0);
+    expect(cancel).toHaveBeenCalledOnce();
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
