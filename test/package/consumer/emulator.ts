@@ -42,6 +42,10 @@ import {
   type StreamEntry,
   scenarios,
   type VerbEntry,
+  type WireAction,
+  type WireGather,
+  type WirePrompt,
+  type WireSay,
 } from "outdial/emulator";
 
 const service: EmulatedService = { name: "twilio", account: `AC${"0".repeat(32)}` };
@@ -61,6 +65,13 @@ const options: EmulatorOptions = {
   fetch: send,
 };
 
+const textOf = (prompt: WirePrompt): string => ("text" in prompt ? prompt.text : "");
+const promptsOf = (action: WireAction): readonly string[] => {
+  if (action.action !== "say" && action.action !== "gather") return [];
+  const { prompts }: WireSay | WireGather = action;
+  return prompts.map(textOf);
+};
+
 /** Each kind of entry has its own fields, and all have a time and a call. */
 export const line = (entry: HistoryEntry): string => {
   const { at, call_id }: Stamp = entry;
@@ -70,8 +81,8 @@ export const line = (entry: HistoryEntry): string => {
       return `${at} ${state} ${reason}`;
     }
     case "flow": {
-      const { step, status }: FlowEntry = entry;
-      return `${step} ${status}`;
+      const { step, status, action }: FlowEntry = entry;
+      return `${step} ${status} ${action && promptsOf(action).join(" ")}`;
     }
     case "flow_error": {
       const { message }: FlowErrorEntry = entry;

@@ -1,6 +1,10 @@
 import {
   Action,
+  type AnsweredBy,
+  type AnyAction,
   type AudioFrame,
+  type AudioPrompt,
+  audio,
   type BunServerSocket,
   BunSocket,
   bunWebSocket,
@@ -15,8 +19,12 @@ import {
   FromApplication,
   FromService,
   flowHandler,
+  type Gather,
+  type GatherOptions,
+  gather,
   type Hangup,
   hangup,
+  type MachineUrlOptions,
   type MediaAudio,
   type MediaClear,
   type MediaEvent,
@@ -25,17 +33,26 @@ import {
   type MediaSocket,
   type MediaSpeech,
   type MediaStart,
+  machineUrl,
   type NestedMediaSpeech,
   type OnError,
+  type PausePrompt,
   type Play,
+  type Prompt,
+  type Prompts,
+  pause,
   play,
+  type Say,
+  type SayOptions,
   type Secret,
   type StartChecks,
+  type Step,
   type StepInput,
   type Stream,
   type StreamHandlers,
   type StreamOptions,
   type StreamSession,
+  say,
   stream,
   streamSession,
   type Verification,
@@ -59,6 +76,26 @@ const decide = ({ call, context }: StepInput): Action => {
 };
 const options: FlowOptions = { ...verification, onAnswer: decide, onError };
 export const handler: (request: Request) => Promise<Response> = flowHandler(options);
+
+const chime: AudioPrompt = audio("https://app.test/chime.mp3");
+const silence: PausePrompt = pause(1_000);
+const first: Prompt = "Your appointment is on Monday.";
+const prompts: Prompts = [chime, silence, first];
+const keys: GatherOptions<"thanks"> = { digits: 1, as: "reply", on: { 1: "thanks" } };
+const question: Gather<"thanks"> = gather(prompts, keys);
+const inEnglish: SayOptions = { language: "en-GB" };
+const message: Say = say(prompts, inEnglish);
+const thanks: Step = ({ answers }) => say(`You pressed ${answers.reply}.`);
+export const any: readonly AnyAction[] = [question, message];
+export const conversation: (request: Request) => Promise<Response> = flowHandler({
+  secret,
+  onAnswer: () => question,
+  onMachine: () => message,
+  steps: { thanks },
+});
+const machine: AnsweredBy = "machine_end_beep";
+const machineOptions: MachineUrlOptions = { secret, answered_by: machine };
+export const redirected: Promise<string> = machineUrl("https://app.test/flow", machineOptions);
 
 export const echo = (socket: MediaSocket): StreamSession => {
   const handlers: StreamHandlers = {
@@ -86,9 +123,9 @@ const speech: MediaSpeech = { type: "audio", audio_b64: "", chunk_id: 1 };
 const nested: NestedMediaSpeech = { type: "audio", data: { audio_b64: "", chunk_id: 1 } };
 const interrupt: MediaInterrupt = { type: "interrupt", chunk_id: 1 };
 const clear: MediaClear = { type: "clear" };
-const audio: MediaAudio = { type: "audio", stream_id: "", message_id: 2, data: { audio_b64: "" } };
+const media: MediaAudio = { type: "audio", stream_id: "", message_id: 2, data: { audio_b64: "" } };
 export const valid: boolean =
   [speech, nested, interrupt, clear].every((message) => is(FromApplication, message)) &&
-  is(FromService, audio) &&
+  is(FromService, media) &&
   actions.every((action) => is(Action, action));
 export const isAsked = (value: unknown): value is FlowRequest => is(FlowRequest, value);
