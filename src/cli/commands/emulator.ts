@@ -69,7 +69,7 @@ const flags = {
   actions: {
     type: "string",
     value: "which",
-    help: "all, the default, or basic: without say and gather, as the deployed service",
+    help: "all (default), or basic: without say and gather, as the deployed one",
     sets: "actions",
   },
   json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
