@@ -123,7 +123,7 @@ describe("an editor completes a notification", () => {
   const inHandler = (line: string) =>
     `import { callbackHandler } from "outdial/callbacks";
     callbackHandler({ secret: "", onEvent: ({ event }) => { ${line} } });`;
-  const types = ["answered", "completed", "failed", "initiated", "ringing"];
+  const types = ["answered", "completed", "failed", "initiated", "machine_detected", "ringing"];
 
   test.each([
     'if (event.known) switch (event.type) { case "|": }',

@@ -14,6 +14,7 @@ import {
   type FailedEvent,
   type InitiatedEvent,
   isFinal,
+  type MachineDetectedEvent,
   type OnError,
   type OpenUnion,
   type Received,
@@ -97,6 +98,11 @@ const completed: CompletedEvent = {
   data: { duration: 1, reason: "normal" },
 };
 const failed: FailedEvent = { ...call, type: "call.failed", data: { reason: "busy" } };
+const machine: MachineDetectedEvent = {
+  ...call,
+  type: "call.machine_detected",
+  data: { answered_by: "machine_end_beep", beep: true },
+};
 const stamp: EventStamp = { id: "evt_1", account_id: "ac_1" };
 const data: EventData = { reason: "a word of next year" satisfies OpenUnion<"busy"> };
 export const stamped: CallEventOf<"call.moved", "reason"> = {
@@ -107,7 +113,7 @@ export const stamped: CallEventOf<"call.moved", "reason"> = {
 const unknown: UnknownEvent = { known: false, type: "stream.started", call_id: null, data: null };
 export const moved: CallEventOf<"call.moved", "reason"> = { ...call, type: "call.moved" };
 
-const known: CallEvent[] = [initiated, ringing, answered, completed, failed];
+const known: CallEvent[] = [initiated, ringing, answered, machine, completed, failed];
 const events: (CallEvent | UnknownEvent)[] = [...known, unknown];
 export const rang: boolean = didRing(events.sort(byOccurrence));
 export const isEvent = (value: unknown): value is CallEvent => is(CallEvent, value);
