@@ -964,7 +964,10 @@ describe("outdial dial", () => {
     [["--listen", "127.0.0.1:1"], /pass --yes/],
     [["--yes"], /pass either --listen or --callback/],
     [["--callback", "https://x.test/s", "--attempts", "2", "--yes"], /need --listen/],
-    [["--callback", "https://x.test/s", "--yes", "--retry-on", "hunger"], /--retry-on takes machine, busy/],
+    [
+      ["--callback", "https://x.test/s", "--yes", "--retry-on", "hunger"],
+      /--retry-on takes machine, busy/,
+    ],
     [["--callback", "https://x.test/s", "--yes", "--retry-after", "soon"], /--retry-after must be/],
     [["--callback", "https://x.test/s", "--yes", "--per-day", "0"], /--per-day must be/],
     [["--callback", "https://x.test/s", "--yes", "--until", "soon"], /--until must be a date/],
