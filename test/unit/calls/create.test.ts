@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/index.ts";
 import { isException } from "../../../src/errors.ts";
+import { holdsKey } from "../../../src/http/redact.ts";
 import { Client } from "../../../src/index.ts";
 
 const e164 = /^\+[1-9]\d{6,14}$/;
@@ -153,6 +154,8 @@ test("valid parameters and options are always sent, once, just as they are", asy
   );
   await fc.assert(
     fc.asyncProperty(valid, fc.stringMatching(/^[!-~]{1,60}$/), async (input, apiKey) => {
+      // A URL of the same few characters may have the key in it: that is refused.
+      fc.pre(!holdsKey(apiKey, JSON.stringify(input)));
       const bodies: unknown[] = [];
       const fetch = async (_: string, init: RequestInit) => {
         expect(new Headers(init.headers).get("x-api-key")).toBe(apiKey);
