@@ -2,7 +2,7 @@ import type { CallAudio } from "../emulator/recording/recording.ts";
 import { base64, utf8 } from "../lib/encoding.ts";
 import type { Summary } from "../lib/summary.ts";
 import type { Report } from "./report.ts";
-import type { Turn } from "./turns.ts";
+import { energyDetector, type Turn } from "./turns.ts";
 
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -68,6 +68,15 @@ const waveform = (
   return html`<polygon class="${name}" points="${[...upper, ...lower].join(" ")}"/>`;
 };
 
+/** How long after its last audible sample an agent still counts as speaking, in ms. */
+const pause = 200;
+
+/** Whether a cut was heard: it dropped audio of an agent that was speaking. */
+const isHeard = ({ at_ms, samples }: CallAudio["cuts"][number], audio: CallAudio): boolean => {
+  const before = audio.samples("application", at_ms - pause, at_ms);
+  return samples > 0 && energyDetector.detect(before, audio.sample_rate).length > 0;
+};
+
 /** A picture of the call: both sides, the turns, what was cut off, and tools, on one axis. */
 const picture = ({ turns, tools, end }: Report, audio: CallAudio): Markup => {
   const width = Math.ceil((end.ms / 1000) * perSecond) + 20;
@@ -88,10 +97,12 @@ ${seconds.map(
 )}
 ${waveform(caller, every, top + track / 2, "caller")}
 ${waveform(agent, every, top + track * 1.5, "agent")}
-${audio.cuts.map(
-  ({ at_ms }) =>
-    html`<line class="cut" x1="${x(at_ms)}" x2="${x(at_ms)}" y1="${top + track}" y2="${top + 2 * track}"/>`,
-)}
+${audio.cuts
+  .filter((cut) => isHeard(cut, audio))
+  .map(
+    ({ at_ms }) =>
+      html`<line class="cut" x1="${x(at_ms)}" x2="${x(at_ms)}" y1="${top + track}" y2="${top + 2 * track}"/>`,
+  )}
 ${tools.map(
   ({ ms, name }) =>
     html`<line class="tool" x1="${x(ms)}" x2="${x(ms)}" y1="${top + 2 * track}" y2="${top + 2 * track + 12}"/><text x="${x(ms)}" y="${top + 2 * track + 26}">${name}</text>`,

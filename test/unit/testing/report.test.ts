@@ -79,6 +79,24 @@ describe("report", () => {
     expect(html).toContain("default-src &#39;none&#39;");
   });
 
+  test("the picture has a line where the agent was cut off, and none where it had fallen silent", async () => {
+    const silence = new Int16Array(32_000);
+    const call = await talkWith(scriptedAgent([{ ms: 1_000 }, { ms: 6_000 }, { audio: silence }]), {
+      caller: [
+        { type: "until-quiet" },
+        { type: "say", voice: voice(800) },
+        { type: "until-speech", ms: 1_000 },
+        { type: "say", voice: voice(600), expect: "stop" },
+        { type: "silence", ms: 1_500 },
+        { type: "say", voice: voice(600) },
+        { type: "hangup" },
+      ],
+    });
+    expect(call.audio.cuts.map(({ samples }) => samples > 0)).toEqual([false, true, true]);
+    const { html } = await written(call);
+    expect(html.match(/class="cut"/g)).toHaveLength(1);
+  });
+
   test("redact changes each text of the transcript and of arguments", async () => {
     const { json, html } = await written(await callWith("Ann Smith"), {
       redact: (text: string) => text.replace("Ann Smith", "***"),
