@@ -42,7 +42,7 @@ export type CalleeAct =
       readonly ms?: number | undefined;
       readonly timeout?: number | undefined;
     }
-  /** Is silent until the application was audible for `ms` of this act. It gives up as `until-quiet` does. */
+  /** Is silent until the application was audible for `ms` of this act. It gives up after `timeout` of silence: 10 000 by default. */
   | {
       readonly type: "until-speech";
       readonly ms: number;
@@ -224,13 +224,12 @@ const defaultTimeout = 10_000;
 /**
  * Follows what the application plays from a time on.
  *
- * @param isEnough - by the milliseconds that were audible, and those that have been quiet since
+ * @param isOver - by the milliseconds that were audible, and those that have been quiet since
  */
 const speechEnding = (
   recording: Recording,
   since: number,
-  timeout: number,
-  isEnough: (audible: number, quiet: number) => boolean,
+  isOver: (audible: number, quiet: number) => boolean,
 ): Ending => {
   let at = since;
   let audible = 0;
@@ -240,7 +239,7 @@ const speechEnding = (
       const isQuiet = !recording.isAudible("application", at, at + judged, now);
       audible += isQuiet ? 0 : judged;
       quiet = isQuiet ? quiet + judged : 0;
-      if (isEnough(audible, quiet) || (quiet >= timeout && audible === 0)) return at + judged;
+      if (isOver(audible, quiet)) return at + judged;
     }
     return;
   };
@@ -378,13 +377,14 @@ export class ScriptedCallee {
         return 0;
       case "until-quiet": {
         const { ms = defaultQuiet, timeout = defaultTimeout } = act;
-        const isEnough = (audible: number, quiet: number) => audible > 0 && quiet >= ms;
-        this.#ending = speechEnding(recording, from, timeout, isEnough);
+        const isOver = (audible: number, quiet: number) => quiet >= (audible > 0 ? ms : timeout);
+        this.#ending = speechEnding(recording, from, isOver);
         return 0;
       }
       case "until-speech": {
         const { ms, timeout = defaultTimeout } = act;
-        this.#ending = speechEnding(recording, from, timeout, (audible) => audible >= ms);
+        const isOver = (audible: number, quiet: number) => audible >= ms || quiet >= timeout;
+        this.#ending = speechEnding(recording, from, isOver);
         return 0;
       }
       case "press": {

@@ -9,7 +9,7 @@ import { type Stream, stream } from "../flows/actions.ts";
 import { flowHandler } from "../flows/handler.ts";
 import type { MediaSocket } from "../flows/media/session.ts";
 import { straight } from "../http/post.ts";
-import { check, fail, isFunction, isRecord, presence } from "../lib/check.ts";
+import { check, fail, isFunction, isRecord, isText, presence } from "../lib/check.ts";
 import { type MediaClock, processClock, type SessionObserver } from "../lib/clock.ts";
 import { summaryOf } from "../lib/summary.ts";
 import type { Service } from "../service.ts";
@@ -24,13 +24,14 @@ import {
   deadAirOf,
   energyDetector,
   overlapOf,
+  type Segment,
   turnsOf,
   type Utterance,
 } from "./turns.ts";
 
 /** Options of `connectAgent` and `warmAgent` that a simulated line needs: spread them into those of the application. */
 export interface SimulatedOptions {
-  /** The time of the call. */
+  /** The time of the call: `hold` stops it for a promise, and `after` is its timer. */
   readonly simulation: MediaClock;
   /** The carrier, if the line has one. */
   readonly service?: Service;
@@ -145,7 +146,7 @@ const SimulateOptionsSchema: GenericSchema<unknown, SimulateOptions> = strictObj
     maxDuration: optional(millisecondsRule),
     detector: optional(
       custom<Detector>(
-        (value) => isRecord(value) && isFunction(value.detect),
+        (value) => isRecord(value) && isText(value.name) && isFunction(value.detect),
         "must have a name and a function detect",
       ),
     ),
@@ -186,15 +187,51 @@ const noting = (caller: Callee, { acts: performed, said }: Noted): CalleeScript 
     }
   };
 
-/** The utterances, by their first and their last audible sample before any fault of the line. */
-const utterancesOf = (said: readonly Said[], audio: CallAudio): readonly Utterance[] =>
-  said.flatMap(({ from, to = audio.ms, expect }) => {
-    const samples = audio.samples("callee", from, Math.min(to, audio.ms));
-    const heard = energyDetector.detect(samples, audio.sample_rate);
-    const [first] = heard;
-    const last = heard.at(-1);
-    return first && last ? [{ from: from + first.from, to: from + last.to, expect }] : [];
+/** An utterance, with the stretches of speech between its pauses. */
+interface Words {
+  readonly utterance: Utterance;
+  readonly stretches: readonly Segment[];
+}
+
+/**
+ * The utterances, by their first and their last audible sample before any fault of the line.
+ *
+ * @throws {BadParametersException} for a voice that is silent, as its turn would be absent from the figures
+ */
+const wordsOf = (said: readonly Said[], audio: CallAudio): readonly Words[] =>
+  said.flatMap(({ from, to, expect }) => {
+    const samples = audio.samples("callee", from, Math.min(to ?? audio.ms, audio.ms));
+    const stretches = energyDetector
+      .detect(samples, audio.sample_rate)
+      .map((stretch) => ({ from: from + stretch.from, to: from + stretch.to }));
+    const [first] = stretches;
+    const last = stretches.at(-1);
+    if (first && last) return [{ utterance: { from: first.from, to: last.to, expect }, stretches }];
+    // What the end of the call has cut off may have had its words still to come.
+    if (to === undefined || to > audio.ms) return [];
+    return fail("caller", "says what nobody can hear: be louder than -45 dBFS for 20 ms or more");
   });
+
+const isSegment = (value: unknown): value is Segment =>
+  isRecord(value) && Number.isFinite(value.from) && Number.isFinite(value.to);
+
+/**
+ * The agent's speech, as a detector finds it: one that adds a margin may leave the call.
+ *
+ * @throws {BadParametersException} when it returns what is no list of stretches in order
+ */
+const speechOf = ({ detect }: Detector, audio: CallAudio): readonly Segment[] => {
+  const found: unknown = detect(audio.samples("application"), audio.sample_rate);
+  const rule =
+    "must return a list of { from, to } in order, without overlaps, in ms of the samples";
+  if (!Array.isArray(found) || !found.every(isSegment)) return fail("detector", rule);
+  let last = Number.NEGATIVE_INFINITY;
+  for (const { from, to } of found) {
+    if (from < last || to <= from || to <= 0 || from >= audio.ms) fail("detector", rule);
+    last = to;
+  }
+  return found.map(({ from, to }) => ({ from: Math.max(0, from), to: Math.min(to, audio.ms) }));
+};
 
 /** What a session did, in milliseconds since the answer. */
 interface Observed {
@@ -265,19 +302,30 @@ interface Ended {
 
 const figuresOf = (
   { record, audio, noted, observed, lateness }: Ended,
-  { detector = energyDetector, time = "virtual", service, line = {}, caller }: SimulateOptions,
+  {
+    detector = energyDetector,
+    time = "virtual",
+    service,
+    line = {},
+    caller: script,
+  }: SimulateOptions,
 ): SimulatedCall => {
   const end = audio.ms;
-  const agent = detector.detect(audio.samples("application"), audio.sample_rate);
-  const utterances = utterancesOf(noted.said, audio);
-  const turns = turnsOf(utterances, agent, end);
+  const agent = speechOf(detector, audio);
+  const words = wordsOf(noted.said, audio);
+  const caller = words.flatMap(({ stretches }) => stretches);
+  const turns = turnsOf(
+    words.map(({ utterance }) => utterance),
+    agent,
+    end,
+  );
   const figures = {
     turns,
     firstAudio: summaryOf(agent.slice(0, 1).map(({ from }) => from)),
     response: summaryOf(turns.flatMap(({ response }) => response ?? [])),
     stop: summaryOf(turns.flatMap(({ stop }) => stop ?? [])),
-    overlap: overlapOf(utterances, agent),
-    deadAir: deadAirOf([...utterances, ...agent], end),
+    overlap: overlapOf(caller, agent),
+    deadAir: deadAirOf([...caller, ...agent], end),
     tools: observed.tools,
     transcript: observed.transcript,
     end: {
@@ -289,7 +337,7 @@ const figuresOf = (
     audio,
   };
   // Of a list all acts, also those that were not reached.
-  const acts = typeof caller === "function" ? noted.acts : caller;
+  const acts = typeof script === "function" ? noted.acts : script;
   const inputs = { service: service?.name, line, time, detector: detector.name, acts };
   const toReport = (options: ReportOptions = {}) => reportOf(figures, inputs, options);
   return {
@@ -320,7 +368,8 @@ const checkHistory = ({ history, flow_error }: CallRecord): void => {
  * waits: a call of a minute takes a second or two, and has the same figures in each run.
  *
  * Time stands still while a tool runs, and while the connector waits for an address, a socket or the verification of
- * `start`. What else an application waits for takes no time in the call.
+ * `start`. It does not for what else an application waits for, such as a `setTimeout`: the call goes on meanwhile, faster than the process.
+ * Use the clock of `options.simulation` there: `hold(promise)` stops the time, and `after(ms, work)` is its timer.
  *
  * @throws {BadParametersException} when an option or an act of the caller breaks its rule, and when the application opens
  * a network socket in virtual time: no call was placed. What `app` throws is rethrown

@@ -70,7 +70,10 @@ export interface Turn extends Utterance {
    * in. Absent where none came, and for what the agent should ignore.
    */
   readonly response?: number | undefined;
-  /** From the beginning of an utterance that should stop the agent to the end of the agent's speech. */
+  /**
+   * From the beginning of an utterance that should stop the agent to the end of the agent's speech. Absent where the agent
+   * was silent, and where the call ended less than 200 ms after its speech: nobody knows whether it would have stopped.
+   */
   readonly stop?: number | undefined;
   /** The agent began to speak before the utterance was over. */
   readonly cutIn?: true | undefined;
@@ -87,24 +90,57 @@ const responseWindow = 10_000;
 const stopWindow = 1_000;
 const spuriousWindow = 2_000;
 
-/** The agent's speech that goes on at a time. */
-const speechAt = (agent: readonly Segment[], ms: number): Segment | undefined =>
-  agent.find(({ from, to }) => from <= ms && to > ms);
+/** An agent that speaks again after a shorter pause has not stopped, in ms. */
+const breath = 500;
 
-const turnOf = ({ from, to, expect }: Utterance, next: number, agent: readonly Segment[]): Turn => {
-  const during = speechAt(agent, from);
-  const following = agent.find((segment) => segment.from > from && segment.from < next);
+/** The agent's speech that goes on at a time, with the pauses in it: it goes on after each that ends before `until`. */
+const speechAt = (agent: readonly Segment[], ms: number, until: number): Segment | undefined => {
+  let speech: Segment | undefined;
+  for (const { from, to } of agent) {
+    const goesOn = speech && from - speech.to < breath && from < until;
+    if (speech && goesOn) speech = { from: speech.from, to };
+    else if (from > ms) break;
+    else speech = { from, to };
+  }
+  return speech && speech.to > ms ? speech : undefined;
+};
+
+/** What of the call a turn is about. */
+interface TurnContext {
+  readonly agent: readonly Segment[];
+  /** When the next utterance that isn't to be ignored begins, or the call ends. */
+  readonly next: number;
+  /** When the call ends. */
+  readonly end: number;
+  /** When the latest utterance before began that isn't to be ignored. */
+  readonly before: number | undefined;
+}
+
+const turnOf = (
+  { from, to, expect }: Utterance,
+  { agent, next, end, before }: TurnContext,
+): Turn => {
+  const until = { respond: from, stop: to, ignore: end }[expect];
+  const during = speechAt(agent, from, until);
+  // Speech that the end of the call has cut off did not stop.
+  const stopped = during && end - during.to >= pause ? during.to - from : undefined;
+  const begins = expect === "stop" ? (during?.to ?? from) : from;
+  const following = agent.find((segment) => segment.from > begins && segment.from < next);
   const turn = { from, to, expect };
   if (expect === "ignore") {
-    const isFalse = during && during.to - from <= stopWindow;
-    const isSpurious = !during && following && following.from - to <= spuriousWindow;
+    const isFalse = stopped !== undefined && stopped <= stopWindow;
+    const isSpurious =
+      !during &&
+      following &&
+      following.from - to <= spuriousWindow &&
+      following !== agent.find((segment) => before !== undefined && segment.from > before);
     return {
       ...turn,
       ...(isFalse && { falseStop: true }),
       ...(isSpurious && { spurious: true }),
     };
   }
-  const stop = expect === "stop" && during ? during.to - from : undefined;
+  const stop = expect === "stop" ? stopped : undefined;
   const response =
     following && following.from - to <= responseWindow ? following.from - to : undefined;
   return {
@@ -127,7 +163,12 @@ export const turnsOf = (
   agent: readonly Segment[],
   end: number,
 ): readonly Turn[] =>
-  utterances.map((utterance, at) => turnOf(utterance, utterances[at + 1]?.from ?? end, agent));
+  utterances.map((utterance, at) => {
+    const isHeeded = ({ expect }: Utterance) => expect !== "ignore";
+    const next = utterances.slice(at + 1).find(isHeeded)?.from ?? end;
+    const before = utterances.slice(0, at).findLast(isHeeded)?.from;
+    return turnOf(utterance, { agent, next, end, before });
+  });
 
 /** Milliseconds that two lists of segments have in common. */
 const common = (some: readonly Segment[], others: readonly Segment[]): number =>

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
-import { streamSession } from "../../../src/flows/media/session.ts";
+import { type MediaSocket, streamSession } from "../../../src/flows/media/session.ts";
 import type { Service } from "../../../src/service.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../../src/testing/simulate-call.ts";
 import { carriers } from "../carriers/carriers.ts";
-import { conversation, talkWith, voice, wellBehaved } from "./agents.ts";
+import { conversation, talkWith, voice, wellBehaved, withEvents } from "./agents.ts";
 
 const lines: readonly (readonly [name: string, service: Service | undefined])[] = [
   ["outdial's own interface", undefined],
@@ -165,7 +165,109 @@ test("an application without an agent is measured, too", async () => {
   expect(call).toMatchObject({ turns: [], firstAudio: { n: 1 }, end: { ms: 1_600 } });
 });
 
+test.each([0, 80, 1_000])(
+  "with a latency of %i ms the session gets the end of the call",
+  async (latency) => {
+    const ends: string[] = [];
+    const { end } = await talkWith(
+      wellBehaved(),
+      { line: { latency } },
+      { onEnd: ({ reason }) => void ends.push(reason) },
+    );
+    expect(end).toMatchObject({ reason: "normal", session: "hung_up" });
+    expect(ends).toEqual(["hung_up"]);
+  },
+);
+
+test("a pause within a voice is no speech: neither overlap, nor the end of dead air", async () => {
+  const { audio, sampleRate } = voice(500);
+  const words = new Int16Array(28_000);
+  words.set(audio);
+  words.set(audio, 24_000);
+  const agent = scriptedAgent([{ ms: 500 }], { patience: 10_000 });
+  const { turns, overlap, deadAir } = await simulateCall({
+    app: (socket) => connectAgent(socket, agent),
+    caller: [
+      { type: "silence", ms: 1_000 },
+      { type: "say", voice: { audio: words, sampleRate } },
+      { type: "hangup" },
+    ],
+  });
+  expect(turns).toHaveLength(1);
+  expect(overlap).toBe(0);
+  expect(deadAir).toMatchObject({ count: 1 });
+  expect(deadAir.longest).toBeCloseTo(2_500, -1);
+});
+
+test("an agent that talks on until the caller hangs up has no stop, and no false stop", async () => {
+  const deaf = withEvents(wellBehaved(), (events) =>
+    events.filter(({ type }) => type !== "interrupted"),
+  );
+  for (const expectation of ["stop", "ignore"] as const) {
+    const { turns, stop } = await talkWith(deaf, {
+      caller: [
+        { type: "until-quiet" },
+        { type: "say", voice: voice(800) },
+        { type: "until-speech", ms: 1_000 },
+        { type: "say", voice: voice(400), expect: expectation },
+        { type: "hangup" },
+      ],
+    });
+    expect(stop).toEqual({ n: 0 });
+    expect(turns[1]?.falseStop).toBeUndefined();
+  }
+});
+
+test("until-speech gives up after 10 s of silence, also where the agent has spoken for less", async () => {
+  const { end } = await simulateCall({
+    app: (socket) => connectAgent(socket, scriptedAgent([{ ms: 500 }])),
+    caller: [{ type: "until-speech", ms: 2_000 }, { type: "hangup" }],
+  });
+  expect(end).toMatchObject({ ms: 10_500, reason: "normal" });
+});
+
+test("what a detector finds beyond the ends of the call is cut off", async () => {
+  const detector = { name: "wide", detect: () => [{ from: -50, to: 9e9 }] };
+  const { firstAudio, deadAir } = await talkWith(wellBehaved(), { detector });
+  expect(firstAudio.max).toBe(0);
+  expect(deadAir.longest).toBe(0);
+});
+
 describe("what is refused", () => {
+  test.each([
+    ["not a number", [{ from: Number.NaN, to: 5 }]],
+    ["backwards", [{ from: 900, to: 100 }]],
+    ["after the call", [{ from: 1e9, to: 2e9 }]],
+    [
+      "out of order",
+      [
+        { from: 900, to: 1_000 },
+        { from: 100, to: 200 },
+      ],
+    ],
+    ["no list", "speech"],
+  ])("a detector that returns stretches that are %s", async (_, found) => {
+    const detector = { name: "mine", detect: () => found };
+    const given = {
+      app: (socket: MediaSocket) => connectAgent(socket, wellBehaved()),
+      caller: conversation,
+      detector,
+    };
+    await expect(Reflect.apply(simulateCall, undefined, [given])).rejects.toMatchObject({
+      name: "BadParametersException",
+      param: "detector",
+    });
+  });
+
+  test("a voice that nobody can hear: its turn would be absent", async () => {
+    const audio = new Int16Array(8_000).fill(100);
+    await expect(
+      talkWith(wellBehaved(), {
+        caller: [{ type: "say", voice: { audio, sampleRate: 8_000 } }, { type: "hangup" }],
+      }),
+    ).rejects.toThrow("caller says what nobody can hear");
+  });
+
   test("an agent that opens a network socket in virtual time, by name", async () => {
     const { open: _, ...agent } = scriptedAgent([{ ms: 500 }]);
     await expect(
@@ -204,6 +306,7 @@ describe("what is refused", () => {
     ["line.loss", { line: { loss: 2 } }],
     ["time", { time: "fast" }],
     ["caller", { caller: 1 }],
+    ["detector", { detector: { detect: () => [] } }],
   ])("%s by its rule", async (param, options) => {
     const given = { app: () => {}, caller: conversation, ...options };
     await expect(Reflect.apply(simulateCall, undefined, [given])).rejects.toMatchObject({ param });

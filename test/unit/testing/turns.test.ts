@@ -100,6 +100,27 @@ describe("a turn that should stop the agent", () => {
     expect(resultOf(stopping, [speech(2_700, 3_000)])).toEqual({ response: 700 });
   });
 
+  test("an agent that speaks again after less than 500 ms, before the caller is done, has not stopped", () => {
+    const bursts = [speech(0, 1_100), speech(1_400, 1_700), speech(1_900, 2_600)];
+    expect(resultOf(stopping, bursts)).toEqual({ stop: 1_600, missed: true });
+    expect(resultOf(stopping, [speech(0, 950), ...bursts.slice(1)])).toMatchObject({ stop: 1_600 });
+    expect(resultOf(stopping, [speech(0, 1_700), speech(2_100, 3_000)])).toEqual({
+      stop: 700,
+      response: 100,
+    });
+    expect(resultOf(stopping, [speech(0, 1_100), speech(1_700, 3_000)])).toEqual({
+      stop: 100,
+      response: -300,
+      cutIn: true,
+    });
+  });
+
+  test("there is none where the call ended within 200 ms of the agent's speech", () => {
+    expect(resultOf(stopping, [speech(0, 2_000)], 2_000)).toEqual({ missed: true });
+    expect(resultOf(stopping, [speech(0, 1_900)], 2_000)).toEqual({ missed: true });
+    expect(resultOf(stopping, [speech(0, 1_800)], 2_000)).toEqual({ stop: 800, missed: true });
+  });
+
   test("an agent that talks on has a long one, and misses its response", () => {
     expect(resultOf(stopping, [speech(0, 7_300)])).toEqual({ stop: 6_300, missed: true });
   });
@@ -116,6 +137,28 @@ describe("a turn that the agent should ignore", () => {
   test("one that stops within a second has stopped falsely", () => {
     expect(resultOf(cough, [speech(0, 1_200)])).toEqual({ falseStop: true });
     expect(resultOf(cough, [speech(0, 2_100)])).toEqual({});
+  });
+
+  test("an agent that only pauses for less than 500 ms has no fault", () => {
+    expect(resultOf(cough, [speech(0, 1_100), speech(1_400, 3_000)])).toEqual({});
+    expect(resultOf(cough, [speech(0, 900), speech(1_200, 3_000)])).toEqual({});
+    expect(resultOf(cough, [speech(0, 1_100), speech(1_650, 3_000)])).toEqual({ falseStop: true });
+  });
+
+  test("an agent that the end of the call cuts off has not stopped", () => {
+    expect(resultOf(cough, [speech(0, 1_500)], 1_500)).toEqual({});
+  });
+
+  test("a response to the words before it is theirs, and not spurious", () => {
+    const words = utterance(100, 700);
+    expect(turnsOf([words, cough], [speech(1_300, 2_000)], 9_000)).toEqual([
+      { ...words, response: 600 },
+      cough,
+    ]);
+    expect(turnsOf([words, cough], [speech(800, 900), speech(1_600, 2_000)], 9_000)).toMatchObject([
+      { response: 100 },
+      { spurious: true },
+    ]);
   });
 
   test("one that was silent and speaks within two seconds has answered a noise", () => {
