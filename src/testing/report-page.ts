@@ -162,7 +162,7 @@ ${trust.ok ? html`` : html`<p class="bad">Frames were late by ${ms(trust.latenes
 <h2>Figures</h2>
 ${table(
   "Figures",
-  ["", "n", "min", "p50", "p95", "p99", "max"],
+  ["figure", "n", "min", "p50", "p95", "p99", "max"],
   [
     summaryRow("First audio", firstAudio),
     summaryRow("Response", response),
@@ -171,11 +171,11 @@ ${table(
 )}
 <p>Both spoke in ${(overlap * 100).toFixed(1)} % of all speech. The longest silence was ${ms(deadAir.longest)}; ${deadAir.count} lasted longer than 2 s.</p>
 <h2>Turns</h2>
-${table("Turns", ["", "from", "to", "expected", "response", "stop", "faults"], turns.map(turnRow))}
+${table("Turns", ["turn", "from", "to", "expected", "response", "stop", "faults"], turns.map(turnRow))}
 <h2>Tools</h2>
 ${table(
   "Tools",
-  ["at", "name", "arguments", ""],
+  ["at", "name", "arguments", "outcome"],
   tools.map(
     (tool) =>
       html`<tr><td>${ms(tool.ms)}</td><th scope="row">${tool.name}</th><td><code>${JSON.stringify(tool.args)}</code></td><td class="bad">${tool.isError ? "failed" : ""}</td></tr>`,
