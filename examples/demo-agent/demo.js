@@ -49,6 +49,9 @@ const ended = new Promise((resolve) => {
 });
 await new Promise((resolve) => application.once("listening", resolve));
 
+// When the callee begins and ends to interrupt, in milliseconds since the answer.
+const interruption = { from: 0, to: 0 };
+
 // The service, and a callee who interrupts after 1.2 s, listens to the response and hangs up.
 const emulator = createEmulator({
   WebSocket,
@@ -66,7 +69,9 @@ const emulator = createEmulator({
     log("callee", "answers, and listens");
     yield { type: "listen", ms: 1200 };
     log("callee", `interrupts, ${Math.round(call.ms)} ms after the answer`);
+    interruption.from = call.ms;
     yield { type: "tone", hertz: 300, ms: 600 };
+    interruption.to = call.ms;
     log("callee", "listens");
     yield { type: "listen", ms: 1100 };
     yield { type: "silence", ms: 300 };
@@ -100,10 +105,18 @@ const [cut] = audio.cuts;
 const heard = audio.played
   .filter(({ from_ms }) => from_ms < cut?.at_ms)
   .reduce((sum, { samples, sample_rate }) => sum + (samples / sample_rate) * 1000, 0);
+// What the callee hears: the agent's loudness, each 10 ms.
+const peaks = audio.peaks("application", 10);
+const isLoud = (peak) => peak > 0.01;
+/** Milliseconds from a time until the agent is, or isn't, loud. */
+const until = (from, loud) =>
+  peaks.findIndex((peak, at) => at * 10 >= from && isLoud(peak) === loud) * 10 - from;
 const { firstAudio, interruptions, messages } = metrics;
 const round = (ms) => `${Math.round(ms * 10) / 10} ms`;
 console.log(`
 from the answer to the first audio             ${round(firstAudio)}
+stop: until the interrupted agent is silent    ${round(until(interruption.from, false))}
+response: from the callee's last word          ${round(until(interruption.to, true))}
 from the interruption to the clear message     ${round(interruptions.slowest)}
 played of the interrupted response             ${round(heard)}
 the same, as reported to the agent             ${round(truncated)}

@@ -16,6 +16,8 @@ test("npm run demo:agent prints an interrupted call and its metrics, and writes 
     expect(lines).toContainEqual([part[0], expect.stringMatching(part[1])]);
   }
   expect(stdout).toMatch(/^from the answer to the first audio +[\d.]+ ms$/m);
+  expect(stdout).toMatch(/^stop: until the interrupted agent is silent +[\d.]+ ms$/m);
+  expect(stdout).toMatch(/^response: from the callee.s last word +[\d.]+ ms$/m);
   expect(stdout).toMatch(/^from the interruption to the clear message +[\d.]+ ms$/m);
   const [, file = ""] = /: (\S+\.wav)$/m.exec(stdout) ?? [];
   const wav = readFileSync(file);
