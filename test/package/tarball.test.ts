@@ -34,15 +34,18 @@ const contents = [
   "dist/emulator-*.js",
   "dist/emulator/index.d.ts",
   "dist/emulator/index.js",
+  "dist/end-*.js",
   "dist/fetch.d.ts",
   "dist/fetch.js",
   "dist/flows/index.d.ts",
   "dist/flows/index.js",
+  "dist/get-*.js",
   "dist/index.d.ts",
   "dist/index.js",
   "dist/init-*.js",
   "dist/min-*.js",
   "dist/questions-*.js",
+  "dist/recording-*.js",
   "dist/results-*.js",
   "dist/start-*.js",
   "dist/telnyx/index.d.ts",
@@ -129,8 +132,12 @@ describe("what an entry loads", () => {
     const modules = Object.values<{ default: string }>(manifest("outdial").exports).flatMap(
       (entry) => [...loaded(join(root, entry.default))],
     );
-    const guilty = modules.filter((file) =>
-      /["']node:|\bprocess\.|\bBuffer\b|\brequire\(/.test(readFileSync(file, "utf8")),
+    // `wav` and `report` of outdial/testing take files, where the runtime has them.
+    const allowed = join(root, "dist/testing/index.js");
+    const guilty = modules.filter(
+      (file) =>
+        file !== allowed &&
+        /["']node:|\bprocess\.|\bBuffer\b|\brequire\(/.test(readFileSync(file, "utf8")),
     );
     expect(modules.length).toBeGreaterThan(5);
     expect(guilty.map((file) => relative(root, file))).toEqual([]);

@@ -3,30 +3,49 @@ import type { Received } from "outdial/callbacks";
 import {
   type Added,
   type AuditEntry,
+  type CallInput,
+  type CallState,
   type Campaign,
   type CampaignOptions,
+  type CheckOptions,
   type Contact,
   type Database,
   type Disposition,
+  type DispositionFacts,
   type DurableStorage,
+  dispositions,
+  type EndedCalls,
   type Ledger,
   LedgerException,
   type LedgerOptions,
   type LedgerReason,
+  type ListColumns,
+  ListException,
+  type ListOptions,
+  type ListSource,
+  type NumberReading,
+  type OpenCall,
+  type OpenedLedger,
   openCampaign,
   openLedger,
   type Param,
   type Progress,
   type RefusedContact,
   type Result,
+  type RetryPlan,
   type RetryReason,
+  type RetryRule,
+  type RetryRules,
   type Row,
+  readList,
   type Statement,
   type Storage,
   type Synced,
   type SyncOptions,
   type SyncPlan,
+  type UrlCheck,
   type Value,
+  type WholeRetryRule,
   type Window,
 } from "outdial/campaigns";
 import { params } from "./params.ts";
@@ -84,4 +103,47 @@ export const first = (
   const prepared: Statement = prepare(statement);
   const [row]: readonly Row[] = prepared.all(...values);
   return row?.state;
+};
+
+/** The rules of a survey: a reason has a rule of its own. */
+const busy: RetryRule = { after: 300_000, attempts: 3 };
+export const rules: RetryRules = { busy, no_answer: { after: 7_200_000 } };
+export const isRetried = (name: Disposition): boolean => {
+  const { retry }: DispositionFacts = dispositions[name];
+  return retry;
+};
+export const firstRule = ({
+  retries,
+}: {
+  readonly retries: RetryPlan;
+}): WholeRetryRule | undefined => Object.values(retries)[0];
+
+/** Whether both handlers verify by the campaign's secret. */
+export const areReady = async (campaign: Campaign, options: CheckOptions): Promise<boolean> => {
+  const checked: readonly UrlCheck[] = await campaign.check(options);
+  return checked.every(({ result }) => result === "accepted");
+};
+
+/** Notes an answer, and ends everything in an emergency. */
+export const noteInput = (campaign: Campaign, input: CallInput) => campaign.note(input);
+export const brake = async (campaign: Campaign): Promise<readonly OpenCall[]> => {
+  const { failed, unclear }: EndedCalls = await campaign.endCalls();
+  return [...failed, ...unclear];
+};
+export const stop = (ledger: OpenedLedger) => ledger.stop({ endCalls: true });
+export const isLive = ({ state }: CallState): boolean => state === "answered";
+
+/** Reads a list as the command does. */
+export const readContacts = async (source: ListSource): Promise<Contact[]> => {
+  const readNumber = (cell: string): NumberReading =>
+    cell.startsWith("+") ? { number: cell } : { reason: "lacks its country code" };
+  const onColumns = ({ header }: ListColumns) => void console.log(header);
+  const options: ListOptions = { readNumber, onColumns };
+  const contacts: Contact[] = [];
+  try {
+    for await (const contact of readList(source, options)) contacts.push(contact);
+  } catch (error) {
+    if (!(error instanceof ListException)) throw error;
+  }
+  return contacts;
 };

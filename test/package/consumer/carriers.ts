@@ -21,7 +21,13 @@ import {
   type SignatureRefusal,
 } from "outdial";
 import type { CampaignService } from "outdial/campaigns";
-import { type PublicKey, type TelnyxOptions, telnyx, telnyxCalls } from "outdial/telnyx";
+import {
+  type PublicKey,
+  type TelnyxCallsOptions,
+  type TelnyxOptions,
+  telnyx,
+  telnyxCalls,
+} from "outdial/telnyx";
 import { type AuthToken, type TwilioOptions, twilio, twilioCalls } from "outdial/twilio";
 import { type SignatureSecret, type VonageOptions, vonage, vonageCalls } from "outdial/vonage";
 import { params } from "./params.ts";
@@ -35,7 +41,8 @@ const vonageOptions: VonageOptions = {
 };
 
 const publicKey: PublicKey = async () => ["11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="];
-const telnyxOptions: TelnyxOptions = { applicationId: "1494404757140276705", publicKey };
+const telnyxCallsOptions: TelnyxCallsOptions = { applicationId: "1494404757140276705" };
+const telnyxOptions: TelnyxOptions = { ...telnyxCallsOptions, publicKey };
 
 export const services: readonly Service[] = [
   twilio(twilioOptions),

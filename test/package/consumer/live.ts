@@ -1,0 +1,37 @@
+import type { CarrierLive, LiveRefusal, LiveRequest, Service } from "outdial";
+import {
+  end,
+  get,
+  type LiveCall,
+  type LiveEndpoint,
+  type LiveOptions,
+  type LiveState,
+  type RecordingOptions,
+  type RedirectedCall,
+  recording,
+  redirect,
+} from "outdial/calls";
+
+const over: readonly LiveState[] = ["completed", "failed"];
+const endpoint: LiveEndpoint = { baseUrl: "https://voice.example" };
+
+/** Ends a call that lasts for too long. */
+export const endLate = async (id: string, apiKey: string): Promise<boolean> => {
+  const options: LiveOptions = { ...endpoint, apiKey };
+  const { state }: LiveCall = await get(id, options);
+  if (!over.includes(state)) await end(id, options);
+  return over.includes(state);
+};
+
+/** Continues a live call at another flow. */
+export const continueAt = (call: RedirectedCall, flow_url: string, options: LiveOptions) =>
+  redirect(call, flow_url, options);
+
+export const download = async (url: string, options: RecordingOptions): Promise<ArrayBuffer> =>
+  (await recording(url, options)).arrayBuffer();
+
+/** What a carrier of one's own needs for calls that were placed. */
+export const liveOf = ({ live }: Service): CarrierLive => live;
+export const isOver = ({ hasEnded }: CarrierLive, refusal: LiveRefusal): boolean =>
+  hasEnded(refusal);
+export const methodOf = ({ method }: LiveRequest): string => method;
