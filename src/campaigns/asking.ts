@@ -41,7 +41,7 @@ const isUnknownCall = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && error.code === 404;
 
 /** When the next call is asked for, in milliseconds since 1970; `Infinity` when none is. */
-export const nextToAsk = (sql: Sql): number => {
+const nextToAsk = (sql: Sql): number => {
   const [{ at } = {}] = sql.all(
     "select min(ask_at) as at from outdial_attempt where ask_at is not null",
   );

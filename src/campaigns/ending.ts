@@ -51,7 +51,7 @@ export const releaseBrake = (sql: Sql): void => {
   if (isBraking(sql)) setFact(sql, brake, 0);
 };
 
-export const isBraking = (sql: Sql): boolean => factOf(sql, brake) === 1;
+const isBraking = (sql: Sql): boolean => factOf(sql, brake) === 1;
 
 /** The calls that are open: those that may be live. */
 const openCalls = (sql: Sql): readonly (OpenCall & Attempt)[] =>

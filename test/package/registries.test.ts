@@ -24,7 +24,8 @@ test("npm and JSR release the same version, under the same licence, on the same 
   const { "initial-version": initial } = json(".github/release-please.json");
   expect(counted === "0.0.0" ? initial : counted).toBe(npm.version);
   for (const [name, range] of Object.entries(npm.dependencies)) {
-    expect(jsr.imports[name]).toBe(`npm:${name}@${range}`);
+    // An application on JSR has no other copy to share: the newest of the ranges is enough.
+    expect(jsr.imports[name]).toBe(`npm:${name}@${String(range).split(" || ").at(-1)}`);
   }
 });
 

@@ -125,12 +125,13 @@ export const areReady = async (campaign: Campaign, options: CheckOptions): Promi
 };
 
 /** Notes an answer, and ends everything in an emergency. */
-export const noteInput = (campaign: Campaign, input: CallInput) => campaign.note(input);
+export const noteInput = (campaign: Campaign, input: CallInput): Promise<boolean> =>
+  campaign.note(input);
 export const brake = async (campaign: Campaign): Promise<readonly OpenCall[]> => {
   const { failed, unclear }: EndedCalls = await campaign.endCalls();
   return [...failed, ...unclear];
 };
-export const stop = (ledger: OpenedLedger) => ledger.stop({ endCalls: true });
+export const stop = (ledger: OpenedLedger): Promise<void> => ledger.stop({ endCalls: true });
 export const isLive = ({ state }: CallState): boolean => state === "answered";
 
 /** Reads a list as the command does. */

@@ -24,8 +24,11 @@ export const endLate = async (id: string, apiKey: string): Promise<boolean> => {
 };
 
 /** Continues a live call at another flow. */
-export const continueAt = (call: RedirectedCall, flow_url: string, options: LiveOptions) =>
-  redirect(call, flow_url, options);
+export const continueAt = (
+  call: RedirectedCall,
+  flow_url: string,
+  options: LiveOptions,
+): Promise<void> => redirect(call, flow_url, options);
 
 export const download = async (url: string, options: RecordingOptions): Promise<ArrayBuffer> =>
   (await recording(url, options)).arrayBuffer();
