@@ -1,6 +1,7 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import type { CalleeAct } from "../emulator/callee.ts";
 import { version } from "../http/post.ts";
-import { fail, isRecord } from "../lib/check.ts";
+import { check, fail, isRecord, presence } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import type { CallFigures } from "./figures.ts";
 import type { LineFaults } from "./line.ts";
@@ -142,6 +143,23 @@ const figuresOf = (report: Report): ReadonlyMap<string, number | undefined> => {
   ]);
 };
 
+const amount = optional(
+  custom<number>((value) => typeof value === "number" && value >= 0, "must be a number, 0 or more"),
+);
+
+const ComparisonRulesSchema: GenericSchema<unknown, ComparisonRules> = strictObject(
+  { percent: amount, floor: amount },
+  presence,
+);
+
+/** What is read of a report, as anything may be in a file. */
+const isReport = (value: unknown): boolean =>
+  isRecord(value) &&
+  value.version === 1 &&
+  Array.isArray(value.turns) &&
+  Array.isArray(value.tools) &&
+  [value.firstAudio, value.response, value.stop, value.deadAir, value.trust].every(isRecord);
+
 /** Figures that are counts: one more is worse, whatever the rules. */
 const counts = /^turns|failed$|count$/;
 
@@ -182,8 +200,10 @@ export const compareReports = (
   baseline: Report,
   rules: ComparisonRules = {},
 ): readonly Difference[] => {
-  if (now.version !== 1 || baseline.version !== 1)
-    fail("baseline", "must be a report of version 1");
+  const checked = check(ComparisonRulesSchema, () => rules, "rules");
+  for (const [name, report] of Object.entries({ now, baseline })) {
+    if (!isReport(report)) fail(name, "must be a report of version 1");
+  }
   if (now.inputs !== baseline.inputs)
     fail("baseline", "must be of a call with the same script, voices, line, seed and detector");
   if (now.trust.detector !== baseline.trust.detector)
@@ -193,5 +213,5 @@ export const compareReports = (
   const before = figuresOf(baseline);
   return [...figuresOf(now)]
     .map(([figure, value]) => ({ figure, now: value, baseline: before.get(figure) }))
-    .filter((each) => isWorse(each.figure, each.now, each.baseline, rules));
+    .filter((each) => isWorse(each.figure, each.now, each.baseline, checked));
 };

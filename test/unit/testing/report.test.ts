@@ -158,6 +158,21 @@ describe("compareReports", () => {
     expect(new Set(voices.map(({ inputs }) => inputs)).size).toBe(2);
   });
 
+  test.each([{ percent: Number.NaN }, { floor: "30" }, { percentage: 10 }])(
+    "refuses the rules %j: a typo must not pass a slower agent",
+    async (rules) => {
+      const baseline = await reportOf(0);
+      const compare = () => Reflect.apply(compareReports, undefined, [baseline, baseline, rules]);
+      expect(compare).toThrow(/percent|floor|unknown/);
+    },
+  );
+
+  test.each([null, {}, { version: 1, turns: [] }])("refuses the baseline %j", async (baseline) => {
+    const now = await reportOf(0);
+    const compare = () => Reflect.apply(compareReports, undefined, [now, baseline]);
+    expect(compare).toThrow("baseline must be a report of version 1");
+  });
+
   test("refuses a call whose frames were late", async () => {
     const baseline = await reportOf(0);
     const late = { ...baseline, trust: { ...baseline.trust, ok: false } };
