@@ -178,7 +178,7 @@ describe("a call ends for sure, with a reason, and both sockets are let go", () 
 });
 
 describe("an agent may send what it likes", () => {
-  test("garbage is told without its content, and the call goes on", async () => {
+  test("garbage is reported without its content, and the call goes on", async () => {
     const server = await served(
       serveAgent(
         whenAsked(({ socket, send }) => {
@@ -306,7 +306,7 @@ describe("tools", () => {
     await expect.poll(server.open).toBe(0);
   });
 
-  test("a callee who speaks into the goodbye keeps the call, and the agent is told", async () => {
+  test("a callee who speaks into the goodbye keeps the call, and the agent learns of it", async () => {
     const server = await served(
       serveOpenai({ answers: [6_000, 500], delta: 6_000, tools: { 0: [wish("hang_up")] } }),
     );

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Phone, ring, start } from "./phone.ts";
-import type { Told } from "./runtimes/line.ts";
+import type { Reported } from "./runtimes/line.ts";
 import { type Application, starts } from "./runtimes/start.ts";
 import { boundsAfter, delta, flooding, refused, whenAsked } from "./scripted.ts";
 import { type AgentServer, type Peer, serveAgent, type Taking } from "./server.ts";
@@ -21,7 +21,7 @@ interface Fault {
   readonly elsewhere?: Readonly<Partial<Record<Runtime, readonly string[]>>>;
   readonly limitsElsewhere?: Readonly<Partial<Record<Runtime, Readonly<Record<string, number>>>>>;
   /** What else must be so, `ms` after the call began. */
-  readonly check?: (told: Told, phone: Phone, agent: AgentServer, ms: number) => unknown;
+  readonly check?: (reported: Reported, phone: Phone, agent: AgentServer, ms: number) => unknown;
 }
 
 const patience = { timeout: 100_000, interval: 20 };
@@ -296,13 +296,13 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
       await service(phone, agent);
       const end = async () => (await application.state()).ends[id];
       await expect.poll(end, patience).toBeDefined();
-      const told = await end();
-      if (told) await fault.check?.(told, phone, agent, performance.now() - startedAt);
+      const reported = await end();
+      if (reported) await fault.check?.(reported, phone, agent, performance.now() - startedAt);
       // Nothing stays: no socket, no connection that was never one, and no timer.
       const [code, reason] = await phone.closed;
       await expect.poll(agent.connections, patience).toBe(0);
       await expect.poll(async () => (await application.state()).timers, patience).toBe(0);
-      return { told, code, reason };
+      return { reported, code, reason };
     } finally {
       phone.socket.terminate();
       await agent.close();
@@ -310,12 +310,12 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
   };
 
   test.each(Object.entries(faults))("%s", async (_, fault) => {
-    const { told, code, reason } = await call(fault);
+    const { reported, code, reason } = await call(fault);
     const ends = fault.elsewhere?.[runtime] ?? fault.ends;
-    expect(ends).toContain(told?.reason);
-    expect(JSON.stringify(told)).not.toContain("MARKED");
-    const isOurs = code !== 1006 && code !== 1002 && told?.reason !== "hung_up";
-    if (isOurs) expect(reason).toBe(told?.reason);
+    expect(ends).toContain(reported?.reason);
+    expect(JSON.stringify(reported)).not.toContain("MARKED");
+    const isOurs = code !== 1006 && code !== 1002 && reported?.reason !== "hung_up";
+    if (isOurs) expect(reason).toBe(reported?.reason);
   });
 
   test("a close that is never answered is cut, where the platform can", async () => {
@@ -323,7 +323,7 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
     const deaf = ({ socket }: Peer | Phone) => {
       socket.close = () => {}; // This is how `ws` answers a close.
     };
-    const { told } = await call({
+    const { reported } = await call({
       // Both sockets are open and deaf when the agent's refusal ends the session.
       service: onceHeard((phone, { peers }) => {
         deaf(phone);
@@ -338,7 +338,7 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
         if (cuts.includes("agent")) for (const { socket } of agent.peers) socket.terminate();
       },
     });
-    expect(told?.reason).toBe("agent_refused");
+    expect(reported?.reason).toBe("agent_refused");
   });
 
   test("the key is in a header, and in nothing else that is sent", async () => {
@@ -352,7 +352,7 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
         expect(JSON.stringify([upgrades[0]?.url, others])).not.toContain("MARKED");
       },
     });
-    expect(seen.told?.reason).toBe("hung_up");
+    expect(seen.reported?.reason).toBe("hung_up");
   });
 
   test.each(["socket", "ticket"] as const)(
@@ -361,11 +361,11 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
       const thief = await serveAgent({ accept: () => {}, answer: () => ({}) });
       const refuse = { status: 307, headers: { Location: thief.http, Connection: "close" } };
       try {
-        const { told } = await call(
+        const { reported } = await call(
           { agent: { accept: () => {}, refuse }, ends: [] },
           which === "ticket",
         );
-        expect(told?.reason).toBe("agent_unreachable");
+        expect(reported?.reason).toBe("agent_unreachable");
         expect(thief.requests.length + thief.upgrades.length).toBe(0);
       } finally {
         await thief.close();
@@ -373,12 +373,12 @@ describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
     },
   );
 
-  test("a key that isn't taken ends the call, and is told to nobody", async () => {
+  test("a key that isn't taken ends the call, and is reported to nobody", async () => {
     const refuse = { status: 401, headers: { Connection: "close" } };
-    const { told } = await call({ agent: { accept: () => {}, refuse }, ends: [] });
-    expect(told?.reason).toBe("agent_refused");
-    expect(told?.errors).toEqual([expect.stringContaining('"code":"401"')]);
-    expect(JSON.stringify(told)).not.toContain("MARKED");
+    const { reported } = await call({ agent: { accept: () => {}, refuse }, ends: [] });
+    expect(reported?.reason).toBe("agent_refused");
+    expect(reported?.errors).toEqual([expect.stringContaining('"code":"401"')]);
+    expect(JSON.stringify(reported)).not.toContain("MARKED");
   });
 
   test("once no more calls are taken, nothing holds the process", async () => {

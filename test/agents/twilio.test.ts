@@ -41,7 +41,7 @@ const theirs: Bridge = (phone, socket) => {
   return () => transport.close();
 };
 
-/** An interruption: what the agent was told, and what was true. */
+/** An interruption: what the agent was sent, and what was true. */
 interface Interruption {
   readonly audio_end_ms: number;
   /** Milliseconds of the interrupted answer that had been played when the `clear` came. */
@@ -130,7 +130,7 @@ const call = async (
 
 const listens = [300, 777, 1_260, 2_345];
 
-/** How far what the agent was told is from what was played, in ms: more if it is positive. */
+/** How far what the agent was sent is from what was played, in ms: more if it is positive. */
 const apart = ({ interruptions }: Call) =>
   interruptions.map(({ audio_end_ms, played }) => audio_end_ms - played);
 
@@ -166,7 +166,7 @@ describe("beside TwilioRealtimeTransportLayer, an agent that is interrupted", ()
     ["lost, all of them", { isLost: () => true }],
     ["out of order", { markDelay: (mark) => (mark % 2 ? 0 : 700) }],
     ["late by turns", { delay: 40, markDelay: (mark) => (mark % 3) * 90 }],
-  ])("is never told that more was heard than was, when marks are %s", async (_, line) => {
+  ])("never gets more as played than was, when marks are %s", async (_, line) => {
     const { our } = await sideBySide(line);
     for (const ms of apart(our)) expect(ms).toBeLessThanOrEqual(2);
     for (const { audio_end_ms } of our.interruptions) expect(audio_end_ms).toBeGreaterThan(0);

@@ -83,6 +83,6 @@ interface Bar {
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  /** Told apart by colour. */
+  /** Distinguished by colour. */
   readonly kind: Kind;
 }

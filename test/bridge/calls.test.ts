@@ -10,7 +10,7 @@ const newCall = () => {
   return { calls, id };
 };
 
-test("a caller may place calls up to each limit, and is told how long to wait", () => {
+test("a caller may place calls up to each limit, and is given how long to wait", () => {
   const calls = new Calls(new MemoryStore());
   const limits = { name: "one", per_minute: 2, per_day: 4 };
   const at = (seconds: number): number => calls.spend(limits, seconds * 1000);

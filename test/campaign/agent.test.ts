@@ -55,13 +55,13 @@ test("an agent talks with everybody of a list who answers, each called once", as
   });
   expect([...service.emulator.posts.values()]).toEqual([1, 1, 1, 1]);
 
-  // Two were there to talk with, and each was told who it is.
+  // Two were there to talk with, and each was given who it is.
   expect(agent.peers).toHaveLength(2);
-  const told = agent.peers.map(({ received }) => JSON.stringify(received[0]));
-  expect(told.every((text) => text.includes("I am a machine"))).toBe(true);
-  expect(told.every((text) => text.includes("Tuesday"))).toBe(true);
-  expect(told.filter((text) => text.includes("name: Ada"))).toHaveLength(1);
-  expect(told.filter((text) => text.includes("name: Cid"))).toHaveLength(1);
+  const reported = agent.peers.map(({ received }) => JSON.stringify(received[0]));
+  expect(reported.every((text) => text.includes("I am a machine"))).toBe(true);
+  expect(reported.every((text) => text.includes("Tuesday"))).toBe(true);
+  expect(reported.filter((text) => text.includes("name: Ada"))).toHaveLength(1);
+  expect(reported.filter((text) => text.includes("name: Cid"))).toHaveLength(1);
   for (const { id: call, state } of service.emulator.calls) {
     if (state !== "completed") continue;
     const heard = service.emulator.audio(call)?.samples("application") ?? new Int16Array();

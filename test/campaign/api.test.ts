@@ -115,7 +115,7 @@ test("a list is called from one shard and from four, each contact once", async (
   }
 });
 
-test("rows that can't be taken are told by line and rule, and cells can't become formulas", async () => {
+test("rows that can't be taken are reported by line and rule, and cells can't become formulas", async () => {
   const id = await begin();
   const list = '\uFEFFPhone Number,ID\r\n+13035550001,=1+1\r\n12,x\r\n"+13035550002","a ""b"""\r\n';
   expect(await upload(id, list)).toEqual({

@@ -16,7 +16,7 @@ const odd = Array.from({ length: 16 }, (_, last) => `+120255501${String(last).pa
 
 const busy = "+12025550111";
 
-/** What may become of a contact of whose end nothing was told. */
+/** What may become of a contact of whose end nothing was reported. */
 const untold: readonly string[] = ["unknown", "expired"];
 
 /** What may be said of a contact: how its call ended, unless the Worker can't know that. */

@@ -160,7 +160,7 @@ test("by keyboard alone: a campaign is made, paused and canceled for good after 
   expect(complaints).toEqual([]);
 });
 
-test("what goes wrong is told in words, and can be done again", async () => {
+test("what goes wrong is shown in words, and can be done again", async () => {
   await visit();
   await signIn(token.toUpperCase());
   const field = page.getByLabel("Token");

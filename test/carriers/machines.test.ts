@@ -32,7 +32,7 @@ const remind = async (name: string, detection: Detection, options: EmulatorOptio
   const carrier = carriers.find((one) => one.name === name) ?? expect.fail(name);
   const given: unknown[][] = [];
   const inputs: unknown[] = [];
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const onError = vi.fn();
   const flow = flowHandler({
     ...{ service, secret, onError },
@@ -54,7 +54,7 @@ const remind = async (name: string, detection: Detection, options: EmulatorOptio
     onEvent: async ({ event, context }) => {
       if (!event.known || event.type !== "call.machine_detected") return;
       const { from = "", to = "", answered_by = "unknown", beep } = event.data;
-      told.push([answered_by, beep]);
+      reported.push([answered_by, beep]);
       if (!beep || name !== "vonage") return;
       const url = await machineUrl("https://app.test/flow", { secret, context, answered_by });
       const machine = { id: event.call_id, from_number: from, to_number: to };
@@ -84,7 +84,7 @@ const remind = async (name: string, detection: Detection, options: EmulatorOptio
   const call = await emulator.ended(id);
   await emulator.close();
   expect(onError).not.toHaveBeenCalled();
-  return { call, given, inputs, told, spoken: spokenIn(call) };
+  return { call, given, inputs, reported, spoken: spokenIn(call) };
 };
 
 const message = "Please call the clinic back.";
@@ -117,10 +117,10 @@ describe("vonage: the flow has run already when it is known", () => {
     [{ greeting: 4_000 }, "machine_end_beep"],
     [{ greeting: 4_000, beep: false }, "machine_end_other"],
   ] as const)("%j: the call is sent to onMachine once, with %s", async (machine, answered_by) => {
-    const { given, inputs, told, spoken } = await remind("vonage", "message", {
+    const { given, inputs, reported, spoken } = await remind("vonage", "message", {
       onCall: () => ({ outcome: "answer", answeredBy: "machine", ...machine }),
     });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ["machine_start", undefined],
       [answered_by, true],
     ]);
@@ -131,8 +131,8 @@ describe("vonage: the flow has run already when it is known", () => {
   });
 
   test("detect finds the machine, and waits for no beep", async () => {
-    const { told } = await remind("vonage", "detect");
-    expect(told).toEqual([["machine_start", undefined]]);
+    const { reported } = await remind("vonage", "detect");
+    expect(reported).toEqual([["machine_start", undefined]]);
   });
 });
 

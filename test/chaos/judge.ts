@@ -33,7 +33,7 @@ export const faultsIn = (
   for (const [key, count] of seen) if (count > 1) faults.push(`${key}: ${count} POSTs`);
   for (const { contact, to_number, disposition, attempts } of rows) {
     const key = `${contact}/${attempts}`;
-    const told = finals.get(key);
+    const reported = finals.get(key);
     const numbers = new Set(
       posts.filter((post) => post.key.startsWith(`${contact}/`)).map((post) => post.to_number),
     );
@@ -42,13 +42,13 @@ export const faultsIn = (
         faults.push(`${contact}: is ${to_number}, and ${number} was called`);
     }
     if (!disposition) faults.push(`${contact}: has not ended`);
-    else if (told && !told.lost && told.disposition !== disposition) {
-      faults.push(`${key}: is ${disposition}, was ${told.disposition}`);
-    } else if (disposition === "unknown" && told && !told.lost) {
-      faults.push(`${key}: is unknown, was told ${told.disposition}`);
-    } else if (told?.lost && disposition !== "unknown") {
+    else if (reported && !reported.lost && reported.disposition !== disposition) {
+      faults.push(`${key}: is ${disposition}, was ${reported.disposition}`);
+    } else if (disposition === "unknown" && reported && !reported.lost) {
+      faults.push(`${key}: is unknown, was reported ${reported.disposition}`);
+    } else if (reported?.lost && disposition !== "unknown") {
       faults.push(`${key}: is ${disposition}, and its end was lost`);
-    } else if (!told && !["unknown", "refused", "expired"].includes(disposition)) {
+    } else if (!reported && !["unknown", "refused", "expired"].includes(disposition)) {
       faults.push(`${key}: is ${disposition}, and no end was sent`);
     }
   }

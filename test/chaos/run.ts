@@ -24,6 +24,6 @@ const { faults, summary } = positionals.includes("workers")
 console.log(summary);
 for (const fault of faults) console.log(`FAULT ${fault}`);
 console.log(
-  `${faults.length === 0 ? "ok" : "FAILED"}: at most one POST an attempt, every end told`,
+  `${faults.length === 0 ? "ok" : "FAILED"}: at most one POST an attempt, every end reported`,
 );
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -63,9 +63,9 @@ export const startService = async (
     const oddity = oddityOf(indexOf.get(to_number) ?? 0);
     const isBusy = oddity === "busy_at_first" && !deferred.has(to_number);
     const status = isBusy ? 429 : refusals[oddity];
-    const told = { key: keyOf(status_callback_url), to_number };
+    const reported = { key: keyOf(status_callback_url), to_number };
     if (status) {
-      note({ ...told, isNo: spoken.refuses(status) });
+      note({ ...reported, isNo: spoken.refuses(status) });
       deferred.add(to_number);
       return void response.writeHead(status, { "Retry-After": "1" }).end(detail);
     }
@@ -75,7 +75,7 @@ export const startService = async (
       body,
     });
     const answer = await asked.catch(() => undefined);
-    note({ ...told, isNo: answer?.status === 429 });
+    note({ ...reported, isNo: answer?.status === 429 });
     if (!answer || oddity === "cut") return void response.destroy();
     if (oddity === "silent") return;
     if (oddity === "placed_and_down") return void response.writeHead(503).end(detail);

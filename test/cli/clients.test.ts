@@ -17,12 +17,12 @@ let baseUrl = "";
 let key = "";
 let secret = "";
 let receiver = "";
-const told: { readonly headers: Record<string, string>; readonly body: string }[] = [];
+const reported: { readonly headers: Record<string, string>; readonly body: string }[] = [];
 
 const server = createServer(async (request, response) => {
   let body = "";
   for await (const chunk of request) body += chunk;
-  told.push({ headers: request.headers as Record<string, string>, body });
+  reported.push({ headers: request.headers as Record<string, string>, body });
   response.writeHead(204).end();
 });
 
@@ -106,7 +106,7 @@ it("the package standardwebhooks verifies every notification", async () => {
   const { body } = await curl(key, call("+12025550100"));
   await ended(body.data.id);
   const webhook = new Webhook(secret);
-  const events = told
+  const events = reported
     .filter(({ body: text }) => text.includes(body.data.id))
     .map((each) => webhook.verify(each.body, each.headers) as { readonly type: string });
   expect(events.map(({ type }) => type)).toEqual([
@@ -115,7 +115,7 @@ it("the package standardwebhooks verifies every notification", async () => {
     "call.answered",
     "call.completed",
   ]);
-  const [first] = told;
+  const [first] = reported;
   expect(() => webhook.verify(`${first?.body} `, first?.headers ?? {})).toThrow(/signature/i);
 });
 

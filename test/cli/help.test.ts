@@ -88,7 +88,7 @@ describe("an old version of Node", () => {
   const folder = mkdtempSync(join(tmpdir(), "outdial-"));
 
   it.each(["18.20.4", "20.20.2", "22.9.0"])(
-    "%s is told in one line what to type",
+    "%s is shown in one line what to type",
     async (version) => {
       const preload = join(folder, `node-${version}.mjs`);
       writeFileSync(

@@ -27,7 +27,7 @@ beforeEach(async () => {
   const proxies = Object.fromEntries(
     ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"].map((name) => [name, url]),
   );
-  // Node reads them only where it is told to.
+  // Node reads them only where it is asked to.
   env = { ...proxies, NODE_USE_ENV_PROXY: "1", NO_PROXY: "voice.test", OUTDIAL_API_KEY: "ak_1" };
 });
 

@@ -327,7 +327,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "agents: what an agent calls its error is told, unless the key is in it",
+    name: "agents: what an agent calls its error is reported, unless the key is in it",
     run: async () => {
       const apiKey = "sk-live-abcdefghijklmnop";
       const options = { apiKey, dangerouslyAllowBrowser: true };

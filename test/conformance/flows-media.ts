@@ -181,7 +181,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a malformed message is told without its content, and never ends a call",
+    name: "a malformed message is reported without its content, and never ends a call",
     run: () => {
       const { socket, started, heard, errors, closed } = session();
       socket.receive(audio([1, 2]));
@@ -207,7 +207,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "what a handler throws is told, and the call goes on",
+    name: "what a handler throws is reported, and the call goes on",
     run: async () => {
       const lost = new Error("the agent is away");
       const { socket, errors } = session({
@@ -257,7 +257,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a session can be told how long its messages are, and to nest their audio",
+    name: "a session can be given the length of its messages, and to nest their audio",
     run: async () => {
       for (const sample_rate of [8000, 16_000]) {
         const socket = new Socket();
@@ -419,15 +419,15 @@ export const cases: readonly Case[] = [
       assert.deepEqual([socket.sent, heard, errors], [[], [], []]);
       const gone = new Socket();
       gone.readyState = 3;
-      const told: unknown[] = [];
-      streamSession(gone, { onClose: (news) => told.push(news) }).close();
+      const reported: unknown[] = [];
+      streamSession(gone, { onClose: (news) => reported.push(news) }).close();
       await pause(0);
-      assert.lengthOf(told, 1);
+      assert.lengthOf(reported, 1);
       assert.deepEqual(types(gone), []);
     },
   },
   {
-    name: "what isn't whole samples is told, and isn't said",
+    name: "what isn't whole samples is reported, and isn't said",
     run: async () => {
       const { socket, stream, errors } = session();
       socket.receive(start);
@@ -487,7 +487,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a close code that the socket refuses is told, and the socket is closed all the same",
+    name: "a close code that the socket refuses is reported, and the socket is closed all the same",
     run: () => {
       const { socket, stream, errors } = session();
       stream.close(1005);
@@ -496,9 +496,9 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "the other side's close, and a lost connection, are told once, and end what waits",
+    name: "the other side's close, and a lost connection, are reported once, and end what waits",
     run: async () => {
-      for (const [type, event, told] of [
+      for (const [type, event, reported] of [
         ["close", { code: 1000, reason: "hung up" }, { code: 1000, reason: "hung up" }],
         ["error", {}, { code: 1006, reason: "" }],
       ] as const) {
@@ -509,7 +509,7 @@ export const cases: readonly Case[] = [
         socket.emit(type, event);
         socket.emit("close", { code: 1006, reason: "" });
         assert.isFalse(await waiting);
-        assert.deepEqual(closed, [told]);
+        assert.deepEqual(closed, [reported]);
         assert.deepEqual(types(socket), []);
         assert.lengthOf(socket.closes, 1);
       }
@@ -522,7 +522,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a socket that refuses to send is told, and audio says that it didn't go out",
+    name: "a socket that refuses to send is reported, and audio says that it didn't go out",
     run: async () => {
       const { socket, stream, errors } = session();
       const { send } = socket;

@@ -148,10 +148,10 @@ const wrong: readonly (readonly [field: string, make: () => unknown])[] = [
 
 const ask = async (options: Omit<FlowOptions, "secret">, body: unknown = call, context = {}) => {
   const url = await signUrl("https://app.test/flow", { secret, context });
-  const told: unknown[] = [];
-  const handler = flowHandler({ onError: (error) => told.push(error), ...options, secret });
+  const reported: unknown[] = [];
+  const handler = flowHandler({ onError: (error) => reported.push(error), ...options, secret });
   const response = await handler(new Request(url, { method: "POST", body: JSON.stringify(body) }));
-  return { response, told };
+  return { response, reported };
 };
 
 export const cases: readonly Case[] = [
@@ -187,7 +187,7 @@ export const cases: readonly Case[] = [
     name: "flowHandler answers the action of onAnswer, which gets the call and the context",
     run: async () => {
       const got: unknown[] = [];
-      const { response, told } = await ask(
+      const { response, reported } = await ask(
         {
           onAnswer: async (answered) => {
             got.push(answered);
@@ -206,7 +206,7 @@ export const cases: readonly Case[] = [
       const input = { call: { ...call, later: 1 }, context: { order: 17 }, variables: {} };
       const begun = { digits: "", attempt: 1, answers: {}, answered_by: undefined };
       assert.deepEqual(got, [{ ...input, ...begun }]);
-      assert.deepEqual(told, []);
+      assert.deepEqual(reported, []);
     },
   },
   {
@@ -253,7 +253,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "an onAnswer that throws is told, and answered with hangup",
+    name: "an onAnswer that throws is reported, and answered with hangup",
     run: async () => {
       const lost = new Error("the database is away");
       for (const onAnswer of [
@@ -262,16 +262,16 @@ export const cases: readonly Case[] = [
         },
         () => Promise.reject(lost),
       ]) {
-        const { response, told } = await ask({ onAnswer });
+        const { response, reported } = await ask({ onAnswer });
         assert.equal(response.status, 200);
         assert.equal(await response.text(), '{"action":"hangup"}');
-        assert.deepEqual(told, [lost]);
+        assert.deepEqual(reported, [lost]);
         assert.equal((await ask({ onAnswer, onError: undefined })).response.status, 200);
       }
     },
   },
   {
-    name: "a wrong action is told, and answered with hangup",
+    name: "a wrong action is reported, and answered with hangup",
     run: async () => {
       for (const action of [
         undefined,
@@ -283,17 +283,17 @@ export const cases: readonly Case[] = [
         { action: "stream", ws_url: socket, recrod: false },
         Promise.resolve(7),
       ]) {
-        const { response, told } = await ask({ onAnswer: () => action as never });
+        const { response, reported } = await ask({ onAnswer: () => action as never });
         assert.equal(response.status, 200);
         assert.equal(await response.text(), '{"action":"hangup"}');
-        assert.lengthOf(told, 1);
-        assert.instanceOf(told[0], BadParametersException);
-        assert.notInclude(String(told[0]), "MARKED");
+        assert.lengthOf(reported, 1);
+        assert.instanceOf(reported[0], BadParametersException);
+        assert.notInclude(String(reported[0]), "MARKED");
       }
     },
   },
   {
-    name: "the body, verify and onAnswer have 8 s together; who is late is told, and answered",
+    name: "the body, verify and onAnswer have 8 s together; who is late is reported, and answered",
     run: async () => {
       const never = new Promise<never>(() => {});
       const stalled = () =>
@@ -309,7 +309,7 @@ export const cases: readonly Case[] = [
         ],
       ] as const) {
         const waits = await ringingAtOnce(async (ring) => {
-          const told: unknown[] = [];
+          const reported: unknown[] = [];
           const isLateAt = (step: string): boolean => {
             if (step === late) ring();
             return step === late;
@@ -317,16 +317,16 @@ export const cases: readonly Case[] = [
           const handler = flowHandler({
             verify: () => (isLateAt("verify") ? never : true),
             onAnswer: () => (isLateAt("onAnswer") ? never : hangup()),
-            onError: (error) => told.push(error),
+            onError: (error) => reported.push(error),
           });
           const body = late === "body" ? stalled() : JSON.stringify(call);
           const init = { method: "POST", body, ...{ duplex: "half" } };
           const response = handler(new Request("https://app.test/flow", init));
           isLateAt("body");
           assert.equal(await (await response).text(), answer);
-          assert.lengthOf(told, 1);
-          assert.equal(Object(told[0]).name, name);
-          assert.include(Object(told[0]).message, reason);
+          assert.lengthOf(reported, 1);
+          assert.equal(Object(reported[0]).name, name);
+          assert.include(Object(reported[0]).message, reason);
         });
         assert.deepEqual(waits, [8000]);
       }
@@ -351,10 +351,10 @@ export const cases: readonly Case[] = [
           asked++;
           return hangup();
         };
-        const { response, told } = await ask({ ...checks, onAnswer });
+        const { response, reported } = await ask({ ...checks, onAnswer });
         assert.equal(response.status, status);
         assert.equal(await response.text(), "");
-        assert.deepEqual([asked, told.length, Object(told[0]).name], [0, 1, name]);
+        assert.deepEqual([asked, reported.length, Object(reported[0]).name], [0, 1, name]);
       }
     },
   },
@@ -362,11 +362,11 @@ export const cases: readonly Case[] = [
     name: "whatever onAnswer throws is answered with hangup: a refusal and a proxy too",
     run: async () => {
       for (const thrown of [new RefusedException("no_token"), trap(), undefined]) {
-        const { response, told } = await ask({ onAnswer: () => Promise.reject(thrown) });
+        const { response, reported } = await ask({ onAnswer: () => Promise.reject(thrown) });
         assert.equal(response.status, 200);
         assert.equal(await response.text(), '{"action":"hangup"}');
-        assert.lengthOf(told, 1);
-        assert.isTrue(told[0] === thrown);
+        assert.lengthOf(reported, 1);
+        assert.isTrue(reported[0] === thrown);
       }
     },
   },
@@ -389,7 +389,7 @@ export const cases: readonly Case[] = [
         ["wrong_shape", 400, post(signed, JSON.stringify({ ...call, call_id: 7 }))],
       ];
       for (const [reason, status, request] of refused) {
-        const told: unknown[] = [];
+        const reported: unknown[] = [];
         let asked = 0;
         const handler = flowHandler({
           secret,
@@ -397,14 +397,14 @@ export const cases: readonly Case[] = [
             asked++;
             return hangup();
           },
-          onError: (error) => told.push(error),
+          onError: (error) => reported.push(error),
         });
         const response = await handler(request);
         assert.equal(response.status, status, reason);
         assert.equal(`${reason}: ${await response.text()}`, new RefusedException(reason).message);
         assert.equal(response.headers.get("allow"), status === 405 ? "POST" : null);
         assert.deepEqual(
-          told.map((error) => error instanceof RefusedException && error.reason),
+          reported.map((error) => error instanceof RefusedException && error.reason),
           [reason],
         );
         assert.equal(asked, 0);
@@ -412,7 +412,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "flowHandler refuses options that break a rule, and to verify nothing without being told",
+    name: "flowHandler refuses options that break a rule, and to verify nothing unless an option allows it",
     run: () => {
       const onAnswer = () => hangup();
       for (const options of [

@@ -32,7 +32,7 @@ test("npm run campaign says what to install where the tools of the tests are mis
 
 test("every field of a public type has its comment, and every type that one names is public (deno doc --lint)", async () => {
   const deno = path("test/node_modules/.bin/deno");
-  // Types of packages are told by those packages' own pages, so none of theirs is looked into.
+  // Types of packages are documented by those packages' own pages, so none of theirs is looked into.
   const { code, stderr } = await execute(deno, [
     ...["doc", "--quiet", "--no-npm", "--lint"],
     ...entryFiles(),

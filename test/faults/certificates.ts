@@ -13,9 +13,9 @@ export interface Identity {
 /** What the certificates of one run are: made by its start, worthless after it. */
 export interface Certificates {
   readonly folder: string;
-  /** The file of the authority that the runtimes are told to trust. */
+  /** The file of the authority that the runtimes are made to trust. */
   readonly authority: string;
-  /** The hash of the good certificate's key, by which Chromium can be told to trust it. */
+  /** The hash of the good certificate's key, by which Chromium can be made to trust it. */
   readonly spki: string;
 }
 

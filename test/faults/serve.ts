@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Wanted } from "./table/index.ts";
 
-/** Starts the server that misbehaves; it ends with this process, or when told. */
+/** Starts the server that misbehaves; it ends with this process, or when asked. */
 export const serve = async (
   folder: string,
   wanted: Wanted,

@@ -48,7 +48,7 @@ globalThis.fetch = async (input, init) => {
 const leastHeld = 600_000;
 let next = leastHeld;
 
-/** A deadline that no other call has, so that its timer can be told from all others. */
+/** A deadline that no other call has, so that its timer can be distinguished from all others. */
 export const heldDeadline = (): number => next++;
 
 type Timer = ReturnType<typeof setTimeout>;

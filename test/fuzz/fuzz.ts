@@ -5,8 +5,8 @@ import { type Fuzzed, type Subject, sum } from "./fuzzed.ts";
 import { fuzz } from "./property.ts";
 import { fuzzWire, type Ports } from "./wire/property.ts";
 
-/** What a runtime is told: the first seed, the runs in all, and where the server is. */
-export interface Told extends Ports {
+/** What a runtime gets: the first seed, the runs in all, and where the server is. */
+export interface Reported extends Ports {
   readonly seed: number;
   readonly runs: number;
   /** The carrier that calls are placed with; without one, outdial's own interface. */
@@ -22,7 +22,7 @@ export const fuzzAll = async ({
   runs,
   service,
   ...ports
-}: Told): Promise<Record<string, Fuzzed>> => {
+}: Reported): Promise<Record<string, Fuzzed>> => {
   const fuzzed: Subject = service
     ? { entries: entriesWith(service), carrier: carrierOf(service) }
     : { entries };

@@ -118,7 +118,7 @@ export const fuzz = async (
         const { posts, accepted } = seen();
         count.runs++;
         assert.isAtMost(accepted, 1, "more than one POST may have placed a call");
-        // What has settled sends nothing more, and has told of each POST.
+        // What has settled sends nothing more, and has reported each POST.
         later.push(() => {
           assert.deepEqual(seen(), { posts, accepted }, "a POST left after the end");
           assert.lengthOf(attempts, posts);

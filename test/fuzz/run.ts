@@ -42,8 +42,14 @@ console.log(`seed ${seed}, ${runs} runs in each runtime${subject}`);
 const fuzzIn = async (runtime: string): Promise<boolean> => {
   const [command = "", ...args] = commands[runtime] ?? [];
   const began = Date.now();
-  const told = JSON.stringify({ seed: Number(seed), runs: Number(runs), service, control, wire });
-  const child = spawn(command, [...args, told], { stdio: ["ignore", "pipe", "pipe"] });
+  const reported = JSON.stringify({
+    seed: Number(seed),
+    runs: Number(runs),
+    service,
+    control,
+    wire,
+  });
+  const child = spawn(command, [...args, reported], { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += part));
   const [code] = await once(child, "exit");

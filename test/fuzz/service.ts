@@ -29,9 +29,9 @@ const statuses = fc.oneof(
 );
 
 /** JSON in the service's shapes, with a text that tells in any of its places. */
-const shaped = (told: string): fc.Arbitrary<string> => {
+const shaped = (reported: string): fc.Arbitrary<string> => {
   const leaf = fc.oneof(
-    { weight: 4, arbitrary: fc.constant(told) },
+    { weight: 4, arbitrary: fc.constant(reported) },
     { weight: 3, arbitrary: fc.constantFrom("body", "to_number", "missing", "no", "") },
     { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
     { weight: 1, arbitrary: fc.constant({ toString: 1, valueOf: null }) },
@@ -51,24 +51,24 @@ const shaped = (told: string): fc.Arbitrary<string> => {
     data: fc.oneof(leaf, fc.record({ id: fc.constantFrom("", "cs_1", null) })),
   };
   return fc
-    .tuple(fc.record(fields, { requiredKeys: [] }), fc.dictionary(fc.constant(told), leaf))
+    .tuple(fc.record(fields, { requiredKeys: [] }), fc.dictionary(fc.constant(reported), leaf))
     .map((parts) => JSON.stringify(Object.assign({}, ...parts)));
 };
 
-const anyBody = (told: string): fc.Arbitrary<string> =>
+const anyBody = (reported: string): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 2, arbitrary: fc.constant('{"data":{"id":"cs_1"}}') },
-    { weight: 6, arbitrary: shaped(told) },
+    { weight: 6, arbitrary: shaped(reported) },
     {
       weight: 2,
       arbitrary: fc
-        .tuple(shaped(told), fc.double({ min: 0, max: 1, noNaN: true }))
+        .tuple(shaped(reported), fc.double({ min: 0, max: 1, noNaN: true }))
         .map(([text, part]) => text.slice(0, text.length * part)),
     },
     { weight: 1, arbitrary: fc.json() },
     {
       weight: 1,
-      arbitrary: fc.constantFrom("", "null", "<h1>no</h1>", `<pre>${told.slice(0, 200)}`),
+      arbitrary: fc.constantFrom("", "null", "<h1>no</h1>", `<pre>${reported.slice(0, 200)}`),
     },
     {
       weight: 1,
@@ -78,11 +78,11 @@ const anyBody = (told: string): fc.Arbitrary<string> =>
     },
   );
 
-const anyHeaders = (told: string): fc.Arbitrary<Readonly<Record<string, string>>> =>
+const anyHeaders = (reported: string): fc.Arbitrary<Readonly<Record<string, string>>> =>
   fc.dictionary(
     fc.constantFrom("retry-after", "x-request-id", "request-id", "content-type", "x-other"),
     fc.oneof(
-      fc.constant(told.replace(/[^ -~]/g, "").trim()),
+      fc.constant(reported.replace(/[^ -~]/g, "").trim()),
       fc.constantFrom(
         "0",
         "1",
@@ -98,19 +98,19 @@ const anyHeaders = (told: string): fc.Arbitrary<Readonly<Record<string, string>>
   );
 
 /** What a fetch may reject with: the platforms' errors, and a wrapper's that tell too much. */
-const thrown = (told: string): fc.Arbitrary<unknown> => {
+const thrown = (reported: string): fc.Arbitrary<unknown> => {
   const shapes = (message: string, code: unknown) =>
     Object.assign(new TypeError(message), { code, request: { headers: { "X-API-Key": message } } });
   const error = fc
     .tuple(
       fc.constantFrom(
-        told,
+        reported,
         "fetch failed",
         "read ECONNRESET",
-        `https://a.test/${told}`,
+        `https://a.test/${reported}`,
         "bad portal",
       ),
-      fc.constantFrom(undefined, "ECONNRESET", "EPIPE", "UND_ERR_SOCKET", told, 7),
+      fc.constantFrom(undefined, "ECONNRESET", "EPIPE", "UND_ERR_SOCKET", reported, 7),
     )
     .map(([message, code]) => shapes(message, code));
   const hostile = fc.constantFrom<() => unknown>(
@@ -119,19 +119,19 @@ const thrown = (told: string): fc.Arbitrary<unknown> => {
         {},
         {
           get: () => {
-            throw new Error(told);
+            throw new Error(reported);
           },
         },
       ),
     () =>
-      Object.defineProperty(new Error(told), "cause", {
+      Object.defineProperty(new Error(reported), "cause", {
         get: () => {
-          throw new Error(told);
+          throw new Error(reported);
         },
       }),
     () => ({ message: Symbol("x"), code: Object.create(null) }),
     () => undefined,
-    () => told,
+    () => reported,
   );
   return fc.oneof(
     error,

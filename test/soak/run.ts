@@ -12,7 +12,7 @@ import { type Kind, kinds, type Outcome } from "./traffic.ts";
 /**
  * 50 workers of mixed traffic against the emulator on loopback, 5 % of it with faults. Every call is
  * accounted for by the number of its attempt: by the caller, by the service, which took it or not, and
- * by the application, which was told of it. `--calls 500000` for half an hour.
+ * by the application, which was notified. `--calls 500000` for half an hour.
  */
 const { values } = parseArgs({ options: { calls: { type: "string", default: "20000" } } });
 const total = Number(values.calls);

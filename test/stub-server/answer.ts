@@ -25,7 +25,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** A part of the peer that answers as told, and what arrived there. */
+/** A part of the peer that answers as asked, and what arrived there. */
 export interface Part {
   readonly baseUrl: string;
   /** The requests that arrived, in order. */

@@ -33,7 +33,7 @@ test("a fact that is not known is not there", () => {
   expect(Object.keys(error).sort()).toEqual(["code", "name", "placed"]);
 });
 
-test("bad parameters are told all at once, the first as param", () => {
+test("bad parameters are reported all at once, the first as param", () => {
   const error = new BadParametersException([
     { param: "a", message: "is missing" },
     { param: "b", message: "is unknown" },

@@ -1,8 +1,8 @@
 import { connectAgent, elevenlabs, openaiRealtime } from "outdial/agents";
 import type { MediaSocket } from "outdial/flows";
 
-/** How a talk ended, as the test is told. */
-export interface Told {
+/** How a talk ended, as the test receives it. */
+export interface Reported {
   readonly reason: string;
   readonly errors: readonly string[];
   /** Milliseconds of the agent's audio that weren't said. */
@@ -13,12 +13,12 @@ export interface Told {
 
 /** What the application knows. */
 export interface State {
-  readonly ends: Readonly<Record<string, Told>>;
+  readonly ends: Readonly<Record<string, Reported>>;
   /** Timers that wait: those of the talks, and those of the sockets if they are the application's. */
   readonly timers: number;
 }
 
-const ends: Record<string, Told> = {};
+const ends: Record<string, Reported> = {};
 const timers = new Set<unknown>();
 
 /** The platform's timers, counted. */

@@ -90,12 +90,12 @@ export const assertRefused = async (
   const error = await rejection(receive(make(), options));
   assert.instanceOf(error, RefusedException, String(error));
   assert.equal(error instanceof RefusedException && error.reason, reason);
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   let events = 0;
   const handler = callbackHandler({
     ...options,
     onEvent: () => ++events,
-    onError: (error) => told.push(error),
+    onError: (error) => reported.push(error),
   });
   const response = await handler(make());
   assert.equal(response.status, statuses[reason] ?? 401, reason);
@@ -103,7 +103,7 @@ export const assertRefused = async (
   assert.equal(response.headers.get("allow"), reason === "wrong_method" ? "POST" : null);
   assert.equal(events, 0);
   assert.deepEqual(
-    told.map((error) => error instanceof RefusedException && error.reason),
+    reported.map((error) => error instanceof RefusedException && error.reason),
     [reason],
   );
 };

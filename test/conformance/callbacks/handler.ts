@@ -185,33 +185,33 @@ export const cases: readonly Case[] = [
         },
         () => Promise.reject(lost),
       ]) {
-        const told: unknown[] = [];
-        const onError = (error: unknown, { url }: Request) => told.push(error, url);
+        const reported: unknown[] = [];
+        const onError = (error: unknown, { url }: Request) => reported.push(error, url);
         const response = await callbackHandler({ secret, onEvent, onError })(post(url));
         assert.equal(response.status, 500);
         assert.equal(await response.text(), "");
-        assert.deepEqual(told, [lost, url]);
+        assert.deepEqual(reported, [lost, url]);
         assert.equal((await callbackHandler({ secret, onEvent })(post(url))).status, 500);
       }
     },
   },
   {
-    name: "whatever onEvent throws is a failure, and only told: a refusal and a proxy too",
+    name: "whatever onEvent throws is a failure, and only reported: a refusal and a proxy too",
     run: async () => {
       const url = await signUrl("https://app.test/status", { secret });
       for (const thrown of [new RefusedException("no_token"), trap(), null, undefined, "text"]) {
-        const told: unknown[] = [];
+        const reported: unknown[] = [];
         const onEvent = () => Promise.reject(thrown);
-        const onError = (error: unknown) => told.push(error);
+        const onError = (error: unknown) => reported.push(error);
         const response = await callbackHandler({ secret, onEvent, onError })(post(url));
         assert.equal(response.status, 500);
-        assert.lengthOf(told, 1);
-        assert.isTrue(told[0] === thrown);
+        assert.lengthOf(reported, 1);
+        assert.isTrue(reported[0] === thrown);
       }
     },
   },
   {
-    name: "an onError that changes what it is told doesn't change the answer",
+    name: "an onError that changes what it gets doesn't change the answer",
     run: async () => {
       for (const status of [42, 204, "x", Number.NaN, undefined]) {
         const onError = (error: unknown) => Object.assign(Object(error), { status });
@@ -240,7 +240,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a waitUntil that throws is told, and the answer waits for onEvent after all",
+    name: "a waitUntil that throws is reported, and the answer waits for onEvent after all",
     run: async () => {
       const url = await signUrl("https://app.test/status", { secret });
       const illegal = new TypeError("Illegal invocation");
@@ -253,17 +253,17 @@ export const cases: readonly Case[] = [
         [() => ++events, 204, [illegal]],
         [() => Promise.reject(lost), 500, [illegal, lost]],
       ] as const) {
-        const told: unknown[] = [];
-        const onError = (error: unknown) => told.push(error);
+        const reported: unknown[] = [];
+        const onError = (error: unknown) => reported.push(error);
         const handler = callbackHandler({ secret, onEvent, onError, waitUntil });
         assert.equal((await handler(post(url))).status, status);
-        assert.deepEqual(told, [...errors]);
+        assert.deepEqual(reported, [...errors]);
       }
       assert.equal(events, 1);
     },
   },
   {
-    name: "a promise of waitUntil isn't waited for, and told when it rejects",
+    name: "a promise of waitUntil isn't waited for, and reported when it rejects",
     run: async () => {
       const url = await signUrl("https://app.test/status", { secret });
       const lost = new Error("the log is full");
@@ -271,21 +271,21 @@ export const cases: readonly Case[] = [
         [() => Promise.reject(lost), [lost]],
         [() => new Promise(() => {}), []],
       ] as const) {
-        const told: unknown[] = [];
-        const onError = (error: unknown) => told.push(error);
+        const reported: unknown[] = [];
+        const onError = (error: unknown) => reported.push(error);
         const handler = callbackHandler({ secret, onEvent() {}, onError, waitUntil });
         assert.equal((await handler(post(url))).status, 204);
         await new Promise((resolve) => setTimeout(resolve, 0));
-        assert.deepEqual(told, [...errors]);
+        assert.deepEqual(reported, [...errors]);
       }
     },
   },
   {
-    name: "with waitUntil the answer comes first, and a late failure is only told",
+    name: "with waitUntil the answer comes first, and a late failure is only reported",
     run: async () => {
       const url = await signUrl("https://app.test/status", { secret });
       const works: Promise<unknown>[] = [];
-      const told: unknown[] = [];
+      const reported: unknown[] = [];
       const lost = new Error("too late");
       let fail = () => {};
       const handler = callbackHandler({
@@ -294,15 +294,15 @@ export const cases: readonly Case[] = [
           new Promise((_, reject) => {
             fail = () => reject(lost);
           }),
-        onError: (error) => told.push(error),
+        onError: (error) => reported.push(error),
         waitUntil: (work) => works.push(work),
       });
       assert.equal((await handler(post(url))).status, 204);
-      assert.deepEqual(told, []);
+      assert.deepEqual(reported, []);
       fail();
       assert.lengthOf(works, 1);
       await Promise.all(works);
-      assert.deepEqual(told, [lost]);
+      assert.deepEqual(reported, [lost]);
     },
   },
 ];

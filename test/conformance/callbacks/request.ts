@@ -12,7 +12,7 @@ import { assertRefused, post, rejection, ringing, ringingAtOnce, secret } from "
 
 export const cases: readonly Case[] = [
   {
-    name: "only POST is answered, and the others are told so",
+    name: "only POST is answered, and the others are refused",
     run: async () => {
       const url = await signUrl("https://app.test/status", { secret });
       for (const method of ["GET", "PUT", "DELETE"]) {
@@ -225,11 +225,11 @@ export const cases: readonly Case[] = [
         assert.instanceOf(error, BadParametersException, String(error));
       }
       for (const request of [used, locked, plain, {}, undefined, hostile]) {
-        const told: unknown[] = [];
-        const onError = (error: unknown) => told.push(error);
+        const reported: unknown[] = [];
+        const onError = (error: unknown) => reported.push(error);
         const response = await callbackHandler({ secret, onEvent() {}, onError })(request as never);
         assert.equal(response.status, 500);
-        assert.lengthOf(told, 1);
+        assert.lengthOf(reported, 1);
       }
     },
   },

@@ -98,8 +98,8 @@ export const cases: readonly Case[] = [
         [dial("sip:{{To}}@c"), "<Hangup/>", 1],
         [hangup(), "<Hangup/>", 0],
       ] as const) {
-        const told: unknown[] = [];
-        const onError = (error: unknown) => told.push(error);
+        const reported: unknown[] = [];
+        const onError = (error: unknown) => reported.push(error);
         const options = { secret, service: unverified, onError };
         const flow = flowHandler({ ...options, onAnswer: () => action });
         const url = await signUrl("https://app.test/flow", { secret });
@@ -107,7 +107,7 @@ export const cases: readonly Case[] = [
         const response = await flow(post(url, body, form));
         assert.equal(response.headers.get("content-type"), "text/xml");
         assert.equal(await response.text(), `${start}${xml}</Response>`);
-        assert.lengthOf(told, errors);
+        assert.lengthOf(reported, errors);
       }
     },
   },

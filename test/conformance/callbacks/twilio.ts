@@ -130,8 +130,8 @@ export const cases: readonly Case[] = [
       const url = await signUrl("https://app.test/status", { secret });
       const body = new URLSearchParams(fields).toString();
       const forged = await signatureOf("https://app.test/status", fields);
-      const told: unknown[] = [];
-      const onError = (error: unknown) => told.push(error);
+      const reported: unknown[] = [];
+      const onError = (error: unknown) => reported.push(error);
       const onEvent = () => Promise.reject(new Error("the database is away"));
       const handler = callbackHandler({ secret, service, onEvent, onError });
       const statuses = [
@@ -141,7 +141,7 @@ export const cases: readonly Case[] = [
       ].map(async (request) => (await handler(request)).status);
       assert.deepEqual(await Promise.all(statuses), [503, 401, 503]);
       assert.sameMembers(
-        told.map((error) => (error instanceof RefusedException ? error.reason : String(error))),
+        reported.map((error) => (error instanceof RefusedException ? error.reason : String(error))),
         ["no_signature", "wrong_signature", "Error: the database is away"],
       );
       const without = twilio({ accountSid });
@@ -172,14 +172,14 @@ export const cases: readonly Case[] = [
         [hangup(), "<Hangup/>", 0],
         [stream(ws_url, { sample_rate: "16k" }), "<Hangup/>", 1],
       ] as const) {
-        const told: unknown[] = [];
-        const onError = (error: unknown) => told.push(error);
+        const reported: unknown[] = [];
+        const onError = (error: unknown) => reported.push(error);
         const flow = flowHandler({ secret, service, onAnswer: () => action, onError });
         const url = await signUrl("https://app.test/flow", { secret });
         const response = await flow(await signed(url, answered));
         assert.equal(response.headers.get("content-type"), "text/xml");
         assert.equal(await response.text(), `${start}${xml}</Response>`);
-        assert.lengthOf(told, errors);
+        assert.lengthOf(reported, errors);
       }
     },
   },

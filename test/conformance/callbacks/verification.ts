@@ -67,34 +67,34 @@ export const cases: readonly Case[] = [
       const verify = () => Promise.reject(down);
       const make = () => post("https://app.test/status");
       assert.equal(await rejection(receive(make(), { verify })), down);
-      const told: unknown[] = [];
-      const onError = (error: unknown) => told.push(error);
+      const reported: unknown[] = [];
+      const onError = (error: unknown) => reported.push(error);
       const response = await callbackHandler({ verify, onEvent: () => {}, onError })(make());
       assert.equal(response.status, 500);
-      assert.deepEqual(told, [down]);
+      assert.deepEqual(reported, [down]);
     },
   },
   {
     name: "a verify that gives no answer within 10 s is a failure, answered 500",
     run: async () => {
-      const told: unknown[] = [];
+      const reported: unknown[] = [];
       const make = () => post("https://app.test/status");
       const waits = await ringingAtOnce(async (ring) => {
         const verify = () => {
           ring();
           return new Promise<boolean>(() => {});
         };
-        told.push(await rejection(receive(make(), { verify })));
-        const onError = (error: unknown) => told.push(error);
+        reported.push(await rejection(receive(make(), { verify })));
+        const onError = (error: unknown) => reported.push(error);
         const response = await callbackHandler({ verify, onEvent() {}, onError })(make());
         assert.equal(response.status, 500);
       });
       assert.deepEqual(waits, [10_000, 10_000]);
-      for (const error of told) {
+      for (const error of reported) {
         assert.equal(Object(error).name, "TimeoutError");
         assert.include(Object(error).message, "verify gave no answer within 10000 ms");
       }
-      assert.lengthOf(told, 2);
+      assert.lengthOf(reported, 2);
     },
   },
   {

@@ -206,7 +206,7 @@ export const cases: readonly ClientCase[] = [
     },
   },
   {
-    name: "a 403 is told even when the key can't be had again",
+    name: "a 403 is reported even when the key can't be had again",
     run: async ({ calls }) => {
       for (const again of [
         () => {
@@ -261,7 +261,7 @@ export const cases: readonly ClientCase[] = [
     },
   },
   {
-    name: "the service's own constants are told: reason and type",
+    name: "the service's own constants are passed on: reason and type",
     run: async (env) => {
       const json = { message: "Not yours.", code: "from_number_not_provisioned", type: "invalid" };
       const { error } = await answered(env, { status: 400, json });

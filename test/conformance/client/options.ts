@@ -72,22 +72,28 @@ const refused: readonly (readonly [option: string, wrong: readonly unknown[]])[]
 
 export const cases: readonly ClientCase[] = [
   {
-    name: "the first mistakes are told with what to do about them, and without a value",
+    name: "the first mistakes are reported with what to do about them, and without a value",
     run: async ({ calls }) => {
-      const told = async (given: unknown, own: object = params) =>
+      const reported = async (given: unknown, own: object = params) =>
         (await exceptionOf(calls.create(own as never, given as never))).message;
       const good = { ...options, baseUrl: "https://voice.test" };
       for (const [message, rule] of [
-        [await told(undefined), "apiKey is missing; baseUrl is missing"],
-        [await told({ ...good, apiKey: undefined }), "is the environment variable set?"],
-        [await told({ ...good, baseUrl: "https://voice.test/api/v1/calls/initiate" }), "endpoint"],
-        [await told({ ...good, timeOut: 1 }), "timeOut is unknown: did you mean timeout?"],
-        [await told({ ...good, baseURL: 1 }), "baseURL is unknown: did you mean baseUrl?"],
-        [await told({ ...good, quux: 1 }), "quux is unknown ("],
-        [await told(good, { ...params, to: 1 }), "to is unknown: did you mean to_number?"],
-        [await told({ ...good, maxRetries: 1 }), "maxRetries is unknown: did you mean retries?"],
-        [await told(good, null as never), "params must be an object, not null"],
-        [await told(good, "params" as never), "params must be an object, not a string"],
+        [await reported(undefined), "apiKey is missing; baseUrl is missing"],
+        [await reported({ ...good, apiKey: undefined }), "is the environment variable set?"],
+        [
+          await reported({ ...good, baseUrl: "https://voice.test/api/v1/calls/initiate" }),
+          "endpoint",
+        ],
+        [await reported({ ...good, timeOut: 1 }), "timeOut is unknown: did you mean timeout?"],
+        [await reported({ ...good, baseURL: 1 }), "baseURL is unknown: did you mean baseUrl?"],
+        [await reported({ ...good, quux: 1 }), "quux is unknown ("],
+        [await reported(good, { ...params, to: 1 }), "to is unknown: did you mean to_number?"],
+        [
+          await reported({ ...good, maxRetries: 1 }),
+          "maxRetries is unknown: did you mean retries?",
+        ],
+        [await reported(good, null as never), "params must be an object, not null"],
+        [await reported(good, "params" as never), "params must be an object, not a string"],
       ] as const)
         assert.include(message, rule);
     },

@@ -238,7 +238,7 @@ export const cases: readonly ClientCase[] = [
           assert.equal(error.name, "ServiceException");
           assert.equal(posts, 1);
           assert.lengthOf(await thief.seen(), 0);
-          // A browser hides the status of a redirect that it was told not to follow.
+          // A browser hides the status of a redirect that it was asked not to follow.
           const isHidden = env.runtime === "chromium" && ![300, 305, 306].includes(status);
           assert.equal(error.code, isHidden ? 0 : status);
           // 307 and 308 ask for the same POST elsewhere; others often answer one that was processed.

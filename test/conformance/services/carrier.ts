@@ -64,7 +64,7 @@ export const unlikeCarriers: Readonly<Record<string, readonly string[]>> = {
   ],
   "a carrier has its own answers": [
     "the result is the call under data, or the call bare, with every field that the service sent",
-    "the service's own constants are told: reason and type",
+    "the service's own constants are passed on: reason and type",
     "field errors are understood in both forms",
     "an answer past 1 MiB is refused unread; just below it is read",
     "what comes is counted, whatever length the head gives",
@@ -80,7 +80,7 @@ export const unlikeCarriers: Readonly<Record<string, readonly string[]>> = {
     "a remembered path that has gone is left for the other one",
   ],
   "a carrier has a baseUrl and other words for its options": [
-    "the first mistakes are told with what to do about them, and without a value",
+    "the first mistakes are reported with what to do about them, and without a value",
     "a wrong baseUrl is refused by its name before any request, by create and by Client",
     "options that are absent, or that throw when read, are refused",
     "options of a call win over the client's, for that call",
@@ -117,7 +117,8 @@ export const bodyWith = ({ bodyFor }: Carrier, text: string): string => {
 };
 
 /** A text of an answer as the carrier sends it. */
-const told = ({ echoedKey }: Carrier, text: string): string => text.replaceAll(apiKey, echoedKey);
+const reported = ({ echoedKey }: Carrier, text: string): string =>
+  text.replaceAll(apiKey, echoedKey);
 
 const headersWith = (
   carrier: Carrier,
@@ -126,7 +127,7 @@ const headersWith = (
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       /^(x-)?request-id$/i.test(name) ? carrier.requestIdHeader : name,
-      told(carrier, value),
+      reported(carrier, value),
     ]),
   );
 
@@ -135,7 +136,7 @@ const answerWith = (carrier: Carrier, { json, body, headers, ...answer }: Answer
   return {
     ...answer,
     headers: headersWith(carrier, headers),
-    ...(text !== undefined && { body: told(carrier, bodyWith(carrier, text)) }),
+    ...(text !== undefined && { body: reported(carrier, bodyWith(carrier, text)) }),
   };
 };
 
@@ -156,7 +157,7 @@ const responseWith = (carrier: Carrier, response: Response, token: string): Resp
       },
       flush: (controller) =>
         controller.enqueue(
-          new TextEncoder().encode(inPlace(told(carrier, bodyWith(carrier, text)))),
+          new TextEncoder().encode(inPlace(reported(carrier, bodyWith(carrier, text)))),
         ),
     }),
   );
@@ -207,7 +208,7 @@ const optionsWith = (carrier: Carrier, given: unknown): unknown => {
   };
 };
 
-/** Fails where what a call told its caller shows the key. */
+/** Fails where what a call gave its caller shows the key. */
 const checked = async <T>(carrier: Carrier, call: Promise<T>): Promise<T> => {
   try {
     return await call;

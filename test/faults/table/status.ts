@@ -31,11 +31,11 @@ const toldError = { loc: ["body", "to_number"], msg: "*** is no number", type: "
 const retryAfters: readonly {
   readonly name: string;
   readonly value: string;
-  readonly told?: readonly [number, number];
+  readonly reported?: readonly [number, number];
 }[] = [
-  { name: "1", value: "1", told: [1, 1] },
-  { name: "a date in 30 s", value: "{in 30 s}", told: [25, 30] },
-  { name: "a date 30 s ago", value: "{30 s ago}", told: [0, 0] },
+  { name: "1", value: "1", reported: [1, 1] },
+  { name: "a date in 30 s", value: "{in 30 s}", reported: [25, 30] },
+  { name: "a date 30 s ago", value: "{30 s ago}", reported: [0, 0] },
   { name: "junk", value: "soon" },
   { name: "seconds below 0", value: "-1" },
   { name: "seconds that are no whole number", value: "1.5" },
@@ -100,10 +100,10 @@ export const status: readonly Fault[] = [
     },
     expected: { ...refused(422), errors: [toldError] },
   },
-  ...retryAfters.map(({ name, value, told }) => ({
+  ...retryAfters.map(({ name, value, reported }) => ({
     name: `429, Retry-After: ${name}`,
     server: { status: 429, headers: { "retry-after": value }, body: "" },
-    expected: { ...refused(429), ...(told && { retryAfter: told }) },
+    expected: { ...refused(429), ...(reported && { retryAfter: reported }) },
   })),
   ...[500, 501, 502, 503, 504].map((status) => ({
     name: `${status}`,

@@ -5,5 +5,5 @@ declare const Deno: { readonly args: readonly string[] } | undefined;
 declare const process: { readonly argv: readonly string[] };
 
 /** The fuzz in Node, Deno and Bun. */
-const [told = ""] = typeof Deno === "undefined" ? process.argv.slice(2) : Deno.args;
-console.log(`FUZZED ${JSON.stringify(await fuzzAll(JSON.parse(told)))}`);
+const [reported = ""] = typeof Deno === "undefined" ? process.argv.slice(2) : Deno.args;
+console.log(`FUZZED ${JSON.stringify(await fuzzAll(JSON.parse(reported)))}`);

@@ -1,7 +1,7 @@
 import { Miniflare } from "miniflare";
 import { bundle } from "../../runtimes/bundle.ts";
 
-const [, , told = ""] = process.argv;
+const [, , reported = ""] = process.argv;
 const worker = new Miniflare({
   modules: true,
   script: await bundle("../fuzz/runtimes/worker.ts", "esm"),
@@ -10,7 +10,7 @@ const worker = new Miniflare({
 try {
   const response = await worker.dispatchFetch("https://worker.test/", {
     method: "POST",
-    body: told,
+    body: reported,
   });
   console.log(await response.text());
 } finally {

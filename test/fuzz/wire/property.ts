@@ -6,7 +6,7 @@ import type { Fuzzed, Subject } from "../fuzzed.ts";
 import { platformFetch, sent } from "./fetch.ts";
 import { accepts, planWith, type Seen } from "./plan.ts";
 
-/** Where the server is told what to do, and where it does it. */
+/** Where the server is given what to do, and where it does it. */
 export interface Ports {
   readonly control: number;
   readonly wire: number;
@@ -34,9 +34,9 @@ export const fuzzWire = async (
       fc.constantFrom(...entries),
       planWith(carrier),
       fc.nat(2),
-      async (entry, told, retries) => {
+      async (entry, reported, retries) => {
         const id = await (
-          await platformFetch(`${ask}/plan`, { method: "POST", body: JSON.stringify(told) })
+          await platformFetch(`${ask}/plan`, { method: "POST", body: JSON.stringify(reported) })
         ).text();
         const seen = async (): Promise<Seen> => (await platformFetch(`${ask}/seen/${id}`)).json();
         let isLate = false;
@@ -46,7 +46,7 @@ export const fuzzWire = async (
         const settled: unknown = await entry.calls
           .create(params, {
             ...{ ...options, retries, baseUrl: `http://127.0.0.1:${wire}/${id}` },
-            timeout: deadlines[told.end],
+            timeout: deadlines[reported.end],
           })
           .catch((error: unknown) => error);
         clearTimeout(late);
@@ -56,11 +56,11 @@ export const fuzzWire = async (
         later.push(async () => {
           assert.equal(sent.get(id), sentAtEnd, "a POST left after the end");
           const { posts } = await seen();
-          if (accepts(told, entry.refuses))
+          if (accepts(reported, entry.refuses))
             assert.isAtMost(posts, 1, "more than one POST may have placed a call");
           if (isException(settled) && settled.placed === "no")
             assert.isFalse(
-              accepts(told, entry.refuses) && posts > 0,
+              accepts(reported, entry.refuses) && posts > 0,
               `"no", but: ${settled.message}`,
             );
         });

@@ -4,7 +4,7 @@ import process from "node:process";
 import type { Plan } from "./plan.ts";
 
 /**
- * A server that answers as it is told, byte by byte. `POST /plan` on the control's port takes a plan and
+ * A server that answers as it is asked, byte by byte. `POST /plan` on the control's port takes a plan and
  * gives its id; `GET /seen/<id>` gives how many POSTs arrived for it, at `/<id>/…` on the other port.
  */
 const plans = new Map<string, { readonly plan: Plan; posts: number }>();

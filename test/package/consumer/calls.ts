@@ -54,8 +54,8 @@ export const place = async (): Promise<readonly Call[]> => {
   ]);
 };
 
-/** Every exception is told apart by its name, and none is forgotten. */
-const told = (error: Exception): string => {
+/** Every exception is distinguished by its name, and none is forgotten. */
+const reported = (error: Exception): string => {
   switch (error.name) {
     case "BadParametersException": {
       const [issue]: readonly ParameterIssue[] = error.issues;
@@ -80,7 +80,7 @@ const told = (error: Exception): string => {
 export const explain = (
   error: unknown,
 ): { readonly text: string; readonly placed: Placed | undefined } => {
-  if (isException(error)) return { text: told(error), placed: error.placed };
+  if (isException(error)) return { text: reported(error), placed: error.placed };
   throw error;
 };
 

@@ -82,7 +82,7 @@ export const replace = async (campaign: Campaign): Promise<boolean> => {
 export const note = (campaign: Campaign, received: Received): Promise<boolean> =>
   campaign.note(received);
 
-export const told = (storage: Database | DurableStorage): readonly string[] => {
+export const reported = (storage: Database | DurableStorage): readonly string[] => {
   const options: LedgerOptions = { secret: "a secret that was made at random" };
   const ledger: Ledger = openLedger(storage, options);
   const ends: (Disposition | undefined)[] = [...ledger.results()].map(

@@ -51,7 +51,7 @@ export const misused = async (): Promise<void> => {
   call.id = text;
   // @ts-expect-error: nobody vouches for the sender
   callbackHandler({ onEvent: () => {} });
-  // @ts-expect-error: an answered call must be told what to do
+  // @ts-expect-error: an answered call must be given what to do
   flowHandler({ secret: "a secret that was made at random", onAnswer: () => {} });
   // @ts-expect-error: nested actions are play and hangup
   dial("+12025550100", { on_busy: dial("+12025550101") });

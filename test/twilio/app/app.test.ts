@@ -37,7 +37,7 @@ const press = (...keys: readonly (readonly [ms: number, digits: string])[]): Cal
     }
   };
 
-it("an application of Express: the menu asks again, and its Dial is told how it ended", async () => {
+it("an application of Express: the menu asks again, and its Dial is given how it ended", async () => {
   const { call, log, statuses } = await called("+12025550188", {
     callee: press([9_000, "1"]),
   });

@@ -26,7 +26,7 @@ const signed = (url: string, answer: unknown): Address => {
   vi.stubGlobal("fetch", async () => Response.json(answer));
   return {
     url: "wss://not.used/",
-    ticket: { url, headers: {}, read: (told) => Object(told).signed_url },
+    ticket: { url, headers: {}, read: (reported) => Object(reported).signed_url },
   };
 };
 

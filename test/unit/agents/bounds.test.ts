@@ -38,7 +38,7 @@ describe("the key is in no error, however the agent repeats it", () => {
     expect(JSON.stringify(errors)).not.toContain("abcd");
   });
 
-  test("and its own words for what is wrong are told", async () => {
+  test("and its own words for what is wrong are reported", async () => {
     const { mind, errors } = await talking(openaiRealtime({ apiKey }));
     for (const code of ["rate_limit_exceeded", "TOO_SLOW", "invalid_api_keys"]) {
       mind.receive({ type: "error", error: { code } });
@@ -131,7 +131,7 @@ describe("a flood costs little", () => {
     expect(talk.metrics.audio.dropped).toBeGreaterThan(0);
   });
 
-  test("tools are bounded at once: what is refused is told to the model", async () => {
+  test("tools are bounded at once: what is refused is passed to the model", async () => {
     const run = vi.fn(() => new Promise(() => {}));
     const { mind, talk } = await talking(plain({}, { tools: { t: { description: "", run } } }));
     mind.receive({ type: "ready" });

@@ -49,10 +49,10 @@ const agent: Agent = {
 const linked = async () => {
   const mind = new Mind();
   const link = new Connection(agent, { sampleRate: 8000 }, () => mind, processClock);
-  const told = { onEvent: vi.fn(), onMessage: vi.fn(), onError: vi.fn(), onEnd: vi.fn() };
-  link.listen(told);
+  const reported = { onEvent: vi.fn(), onMessage: vi.fn(), onError: vi.fn(), onEnd: vi.fn() };
+  link.listen(reported);
   await vi.advanceTimersByTimeAsync(0);
-  return { mind, link, told };
+  return { mind, link, reported };
 };
 
 test("trap: who says nothing for eight seconds says that they are there, and again", async () => {
@@ -75,27 +75,27 @@ test("trap: who says nothing for eight seconds says that they are there, and aga
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a message that is longer than any is told, and not read", async () => {
-  const { mind, told } = await linked();
+test("a message that is longer than any is reported, and not read", async () => {
+  const { mind, reported } = await linked();
   mind.receive("x".repeat(2 ** 23));
-  expect([told.onEvent.mock.calls.length, told.onError.mock.calls.length]).toEqual([1, 0]);
+  expect([reported.onEvent.mock.calls.length, reported.onError.mock.calls.length]).toEqual([1, 0]);
   mind.receive("x".repeat(2 ** 23 + 1));
   mind.receive(new ArrayBuffer(2 ** 23 + 1));
-  expect(told.onEvent).toHaveBeenCalledOnce();
-  expect(told.onError.mock.calls.map(([error]) => error.problem)).toEqual([
+  expect(reported.onEvent).toHaveBeenCalledOnce();
+  expect(reported.onError.mock.calls.map(([error]) => error.problem)).toEqual([
     "agent_malformed",
     "agent_malformed",
   ]);
 });
 
 test("more than two mebibytes that wait for the network are an agent that is stalled", async () => {
-  const { mind, link, told } = await linked();
+  const { mind, link, reported } = await linked();
   mind.bufferedAmount = 2 ** 21;
   link.send("encode", () => ["word"]);
-  expect(told.onEnd).not.toHaveBeenCalled();
+  expect(reported.onEnd).not.toHaveBeenCalled();
   mind.bufferedAmount = 2 ** 21 + 1;
   link.send("encode", () => ["word"]);
-  expect(told.onEnd).toHaveBeenCalledExactlyOnceWith("agent_stalled");
+  expect(reported.onEnd).toHaveBeenCalledExactlyOnceWith("agent_stalled");
   expect(mind.closed).toHaveBeenCalledExactlyOnceWith(1000);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -8,7 +8,7 @@ test.each([
   ["", "The agent reported an error", undefined],
   ["the key sk-MARKED is wrong", "The agent reported an error", undefined],
   ["x".repeat(65), "The agent reported an error", undefined],
-])("an agent's word is told, and never its sentence: %s", (code, message, told) => {
+])("an agent's word is reported, and never its sentence: %s", (code, message, reported) => {
   const error = new AgentException("agent_complained", code);
-  expect([error.message, error.code, error.name]).toEqual([message, told, "AgentException"]);
+  expect([error.message, error.code, error.name]).toEqual([message, reported, "AgentException"]);
 });

@@ -177,7 +177,7 @@ describe("tools", () => {
     ["throws what can't be looked at", () => boom.call(null), "The tool failed."],
     ["gives what is far too long", () => "\0".repeat(200_000), "The answer was too long."],
     ["gives what is no JSON", () => cyclic, "The tool failed."],
-  ])("one that %s is told to the model", async (_, run, output) => {
+  ])("one that %s is passed to the model", async (_, run, output) => {
     const { mind, ends, errors } = await talking(plain({}, { tools: tools(run) }));
     mind.receive({ type: "ready" });
     mind.receive(result);
@@ -186,7 +186,7 @@ describe("tools", () => {
     expect([ends, errors.length]).toEqual([[], 1]);
   });
 
-  test("one that throws an object whose name throws is told to the model", async () => {
+  test("one that throws an object whose name throws is passed to the model", async () => {
     const run = () => {
       throw Object.defineProperty({}, "name", { get: boom });
     };
@@ -198,7 +198,7 @@ describe("tools", () => {
   });
 });
 
-test("an event that is none is told, and the talk goes on", async () => {
+test("an event that is none is reported, and the talk goes on", async () => {
   const { mind, errors, ends } = await talking(plain());
   mind.receive({ type: "ready" });
   for (const event of [null, 7, { type: "audio" }, { type: "audio", audio: 7 }]) {

@@ -41,7 +41,7 @@ const closes: readonly (readonly [
   code: number,
   reason: string,
   end: EndReason,
-  told: string,
+  reported: string,
 ])[] = [
   ["openai", 3000, "invalid_request_error.invalid_api_key", "agent_refused", "invalid_api_key"],
   ["openai", 4004, "invalid_request_error.model_not_found", "agent_refused", "model_not_found"],
@@ -100,13 +100,13 @@ const closes: readonly (readonly [
 ];
 
 test.each(closes)(
-  "%s closes with %i and %j: %s, at once, and %j is told",
-  async (service, code, reason, end, told) => {
+  "%s closes with %i and %j: %s, at once, and %j is reported",
+  async (service, code, reason, end, reported) => {
     const { mind, ends, errors } = await talkWith(service, true);
     mind.emit("close", { code, reason });
     await vi.advanceTimersByTimeAsync(0);
     expect(ends).toEqual([end]);
-    expect(errors.map((error) => Object(error).code)).toEqual(told ? [told] : []);
+    expect(errors.map((error) => Object(error).code)).toEqual(reported ? [reported] : []);
     const problem = end === "agent_refused" ? end : "agent_complained";
     for (const error of errors) expect(error).toMatchObject({ problem });
     expect(vi.getTimerCount()).toBe(0);
@@ -132,7 +132,7 @@ describe.each(Object.keys(agents))("%s, before it is ready", (name) => {
   });
 });
 
-test("a reason that repeats the key isn't told", async () => {
+test("a reason that repeats the key isn't reported", async () => {
   const address = () => ({ url: "wss://agent.test/", headers: { "X-Key": "abcdefgh_ijklmnop" } });
   const { mind, errors } = await talking(plain({}, { address }));
   mind.emit("close", { code: 3000, reason: "[abcdefgh_ijklmnop] is wrong" });
@@ -195,7 +195,7 @@ describe("an error of the service, before it is ready, ends the call at once", (
     ["elevenlabs", { type: "error", error_event: { code: 1011, error_type: "llm_timeout" } }],
     ["deepgram", { type: "Error", code: "FAILED_TO_THINK" }],
     ["deepgram", { type: "Warning", code: "SLOW_THINK_REQUEST" }],
-  ])("and after that only is told: %s, %j", async (name, message) => {
+  ])("and after that only is reported: %s, %j", async (name, message) => {
     const { mind, ends, errors } = await talkWith(name, true);
     mind.receive(message);
     expect([ends, errors.length]).toEqual([[], 1]);

@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers());
 const speech = (ms: number) => new Uint8Array(ms * 16).fill(77).buffer;
 
 describe("an answer after one that was cut off is heard", () => {
-  test("when answers have one name, and the end of each is told", async () => {
+  test("when answers have one name, and the end of each is reported", async () => {
     const { line, mind } = await talking(plain());
     mind.receive({ type: "ready" });
     mind.receive(speech(2_000));

@@ -78,7 +78,7 @@ test("a message is late when the line had fallen silent before it", () => {
   expect(meter.metrics.messages).toEqual({ sent: 3, late: 2, latest: 40 });
 });
 
-test("nothing follows the end: not even the cut of an interruption that the agent could not be told of", async () => {
+test("nothing follows the end: not even the cut of an interruption that the agent could not be notified of", async () => {
   const calls: string[] = [];
   const { mind, ends } = await talking(plain({ interrupted: () => ["cut"] }), {
     onInterrupted: () => calls.push("interrupted"),

@@ -26,7 +26,7 @@ test.each([
   ["text in JSON", "echo", '{"a":1}', '{"a":1}'],
   ["a value", "echo", { a: 1 }, '{"a":1}'],
   ["arguments of a tool with parameters", "book", '{"a":1}', '{"a":1}'],
-  ["a text in JSON, told as it is", "echo", '"yes"', "yes"],
+  ["a text in JSON, reported as it is", "echo", '"yes"', "yes"],
   ["no arguments", "echo", undefined, "{}"],
   ["empty ones", "echo", "", "{}"],
   ["a tool that gives nothing", "nothing", "{}", "Done."],
@@ -53,7 +53,7 @@ test.each([
   if (name !== "bad") expect(String(error)).not.toContain("MARKED");
 });
 
-test("a tool that is late is waited for no longer, and told to stop", async () => {
+test("a tool that is late is waited for no longer, and reported to stop", async () => {
   const used = use("late");
   await vi.advanceTimersByTimeAsync(1_000);
   const { error, ...result } = await used;

@@ -120,7 +120,7 @@ test("a text that was heard to its end isn't marked, nor is the next one", async
   expect(transcripts.map(({ interrupted }) => interrupted)).toEqual([undefined, undefined]);
 });
 
-test("a text of which the call's end cut off the rest is marked, before the end is told", async () => {
+test("a text of which the call's end cut off the rest is marked, before the end is reported", async () => {
   const { transcripts, line, ends, created, audio, text } = await realtime();
   created("A");
   audio("A", 1_000);

@@ -75,7 +75,7 @@ test("a tool at work holds the clock, and its answer starts it", async () => {
   expect(ends).toEqual(["agent_silent"]);
 });
 
-test("an agent that can be asked whether it is there is asked first, and told by its answer", async () => {
+test("an agent that can be asked whether it is there is asked first, and reported by its answer", async () => {
   const { line, mind, ends } = await talking(
     openaiRealtime({ apiKey: "sk", greeting: false }),
     limits,
@@ -272,7 +272,7 @@ describe("only audible audio is a sign of life", () => {
 describe("a callee who was understood is answered", () => {
   const said = { type: "user_transcript", user_transcription_event: { user_transcript: "Yes." } };
 
-  test("also after a word that is too short to be told from a knock", async () => {
+  test("also after a word that is too short to be distinguished from a knock", async () => {
     const { line, mind, ends } = await talking(eleven, limits);
     mind.receive(metadata);
     mind.receive(elevenAudio(16_000));

@@ -81,7 +81,7 @@ test("the one spelling is its own, and names the same path and query", () =>
             one.length > 1 ? one : `%${one.charCodeAt(0).toString(16).padStart(2, "0")}`,
           ),
         );
-      // Told apart are `/` and `%2F` and the like: only what the RFCs call plain is the same.
+      // Reported apart are `/` and `%2F` and the like: only what the RFCs call plain is the same.
       expect(spelled(once)).toBe(spelled(parsed.pathname + parsed.search));
     }),
   ));

@@ -112,7 +112,7 @@ describe("the schema of a notification", () => {
   });
 
   test.each(["", 7, null, undefined, ["cs_2"]])(
-    "takes the call's id out of data where it isn't told before: %j",
+    "takes the call's id out of data where it isn't reported before: %j",
     (call_id) => {
       expect(parse(CallEvent, { ...current, call_id })).toEqual({ ...known, ...current });
       const data = { to: "+1" };
@@ -151,7 +151,7 @@ describe("the schema of a notification", () => {
   });
 
   test("tells the known types apart in a switch", () => {
-    const told = (event: CallEvent | UnknownEvent): string | number | undefined => {
+    const reported = (event: CallEvent | UnknownEvent): string | number | undefined => {
       if (!event.known) return event.type;
       switch (event.type) {
         case "call.completed":
@@ -172,9 +172,9 @@ describe("the schema of a notification", () => {
         }
       }
     };
-    expect(told(parse(CallEvent, current))).toBe(42);
-    expect(told(parse(CallEvent, { ...current, type: "call.failed" }))).toBe("normal");
-    expect(told(parse(CallEvent, { ...current, type: "call.new" }))).toBe("call.new");
+    expect(reported(parse(CallEvent, current))).toBe(42);
+    expect(reported(parse(CallEvent, { ...current, type: "call.failed" }))).toBe("normal");
+    expect(reported(parse(CallEvent, { ...current, type: "call.new" }))).toBe("call.new");
   });
 });
 
@@ -233,7 +233,7 @@ test("events are in order of their time, whatever the precision and the order of
   ]);
 });
 
-test("their time comes before the order of a call: what is repeated is told later", () => {
+test("their time comes before the order of a call: what is repeated is reported later", () => {
   const again = event("call.ringing", "2026-06-01T10:00:11Z");
   const done = event("call.completed", "2026-06-01T10:00:10Z");
   expect([again, done].sort(byOccurrence)).toEqual([done, again]);

@@ -17,12 +17,12 @@ describe("callbackHandler", () => {
           fc.json().map((json) => new TextEncoder().encode(json)),
         ),
         async (body) => {
-          const told: unknown[] = [];
-          const onError = (error: unknown) => told.push(error);
+          const reported: unknown[] = [];
+          const onError = (error: unknown) => reported.push(error);
           const handler = callbackHandler({ secret, onEvent: () => {}, onError });
           const { status } = await handler(new Request(url, { method: "POST", body }));
           expect([204, 400]).toContain(status);
-          for (const error of told) expect(error).toBeInstanceOf(RefusedException);
+          for (const error of reported) expect(error).toBeInstanceOf(RefusedException);
         },
       ),
     ));

@@ -200,7 +200,7 @@ test("a 429 without Retry-After is tried again after a second", async () => {
   expect(fetch).toHaveBeenCalledTimes(2);
 });
 
-test("a 429 that asks to wait up to the deadline is told at once", async () => {
+test("a 429 that asks to wait up to the deadline is reported at once", async () => {
   vi.useFakeTimers();
   const fetch = answering(new Response("", { status: 429, headers: { "retry-after": "1" } }));
   const call = create(good, { apiKey: "ak_1", baseUrl, fetch, retries: 1, timeout: 1_000 });
@@ -232,7 +232,7 @@ test.each([
   ],
   [{}, { apiKey: () => "a\n" }, "apiKey must give a legal header value (no call was placed)"],
   [{}, {}, "HTTP 202 without the id of a call (a call may have been placed)"],
-])("what goes wrong is told in these words (%#)", async (params, options, words) => {
+])("what goes wrong is reported in these words (%#)", async (params, options, words) => {
   const fetch = answering(Response.json({}, { status: 202 }));
   const call = create({ ...good, ...params }, { apiKey: "ak_1", baseUrl, fetch, ...options });
   await expect(call).rejects.toMatchObject({ message: words });

@@ -292,7 +292,7 @@ describe("a failing database", () => {
     expect(await stage.campaign.block("+12025550000")).toBe(1);
   });
 
-  it("a rollback that never works is told in words", async () => {
+  it("a rollback that never works is shown in words", async () => {
     const { stage, database } = await opened();
     database.before = (statement) => {
       if (/^(commit|rollback)$/.test(statement)) throw new Error("disk I/O error");
@@ -327,12 +327,12 @@ describe("a power cut", () => {
       copyFileSync(file, cut);
       cuts.push({ file: cut, posts: stage.posts.length });
     };
-    for (let told = 0, rounds = 0; !stage.campaign.progress().done && rounds < 200; rounds++) {
+    for (let reported = 0, rounds = 0; !stage.campaign.progress().done && rounds < 200; rounds++) {
       await stage.play(100);
-      for (; told < stage.posts.length; told++) {
-        if (isRefused(told)) continue;
-        await stage.tell(told, "call.ringing");
-        await stage.tell(told, "call.failed", told % 3 ? "busy" : "rejected");
+      for (; reported < stage.posts.length; reported++) {
+        if (isRefused(reported)) continue;
+        await stage.tell(reported, "call.ringing");
+        await stage.tell(reported, "call.failed", reported % 3 ? "busy" : "rejected");
       }
     }
     database.before = () => {};

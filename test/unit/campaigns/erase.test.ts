@@ -72,8 +72,8 @@ describe("who is erased", () => {
     await stage.play();
     await stage.campaign.erase(people(2).map(({ to_number }) => to_number));
     await stage.tell(0, "call.failed", "callee Jane Doe");
-    const told = [...stage.campaign.results(), ...stage.campaign.audit()];
-    expect(JSON.stringify(told)).not.toContain("Jane");
+    const reported = [...stage.campaign.results(), ...stage.campaign.audit()];
+    expect(JSON.stringify(reported)).not.toContain("Jane");
     expect(stage.campaign.progress()).toMatchObject({ unreachable: 1 });
   });
 

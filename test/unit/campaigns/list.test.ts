@@ -42,7 +42,7 @@ describe("a long list", () => {
 });
 
 describe("contacts", () => {
-  it("are told by line and reason when they are refused, without the value", async () => {
+  it("are reported by line and reason when they are refused, without the value", async () => {
     const { campaign } = await stageOf({ prefixes: ["+1202"], variables: ["note"] });
     const list: unknown[] = [
       { to_number: numberOf(1) },
@@ -328,10 +328,10 @@ describe("a campaign", () => {
     await stage.tell(0, "call.failed", "busy");
     await stage.play(61_000);
     await stage.tell(1, "call.completed", "normal");
-    const told = Array.from(stage.campaign.audit(), ({ at, event, attempt, detail }) =>
+    const reported = Array.from(stage.campaign.audit(), ({ at, event, attempt, detail }) =>
       [at - noon, event, attempt, detail].join(" ").trim(),
     );
-    expect(told).toMatchInlineSnapshot(`
+    expect(reported).toMatchInlineSnapshot(`
       [
         "0 opened",
         "0 claimed 1",

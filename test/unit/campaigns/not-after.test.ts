@@ -133,7 +133,7 @@ describe("a call that notAfter kept from being sent", () => {
       new BadParametersException([{ param: "apiKey", message: "is missing" }]),
       { waiting: 1, state: "paused" },
     ],
-  ])("is told from one that %s after the end of the hours", async (_, error, progress) => {
+  ])("is distinguished from one that %s after the end of the hours", async (_, error, progress) => {
     expect((await late(error)).campaign.progress()).toMatchObject(progress);
   });
 });

@@ -171,7 +171,7 @@ it("a callee who leaves midway leaves a second into an action of open length", a
   expect(call).toMatchObject({ reason: "normal", duration: 1 });
 });
 
-it("what onCall throws is told, whatever it is", async () => {
+it("what onCall throws is reported, whatever it is", async () => {
   const onCall = () => {
     throw "no idea";
   };

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { BadParametersException } from "../../../src/errors.ts";
 import { Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
 
-const told = (action: unknown): readonly string[] =>
+const reported = (action: unknown): readonly string[] =>
   (safeParse(Action, action).issues ?? []).map((issue) => `${getDotPath(issue)} ${issue.message}`);
 
 describe("the schema of an action", () => {
@@ -40,7 +40,7 @@ describe("the schema of an action", () => {
       ["on_no_answer must be a play or a hangup", "on_failure.media_url is missing"],
     ],
   ])("names the fields and rules of %j, and no value", (action, rules) => {
-    expect(told(action)).toEqual(rules);
+    expect(reported(action)).toEqual(rules);
   });
 
   test.each([

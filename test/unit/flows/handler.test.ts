@@ -43,7 +43,7 @@ test("a decision later than 8 s after the request is a TimeoutError, and the cal
 test("after the time of a request no step runs any more", async () => {
   const secret = "0123456789abcdef";
   const ran: string[] = [];
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const given = Promise.withResolvers<void>();
   const isAsked = Promise.withResolvers<void>();
   const handler = flowHandler({
@@ -59,7 +59,7 @@ test("after the time of a request no step runs any more", async () => {
       isAsked.resolve();
       return given.promise;
     },
-    onError: (error) => told.push(error),
+    onError: (error) => reported.push(error),
   });
   const call = {
     call_id: "cs_1",
@@ -84,8 +84,8 @@ test("after the time of a request no step runs any more", async () => {
   given.resolve();
   await vi.advanceTimersByTimeAsync(0);
   expect(ran).toEqual([]);
-  expect(told).toHaveLength(1);
-  expect(`${told}`).toContain("onInput gave no answer within 8000 ms");
+  expect(reported).toHaveLength(1);
+  expect(`${reported}`).toContain("onInput gave no answer within 8000 ms");
 });
 
 test.each(["onAnswer", "onMachine"])("no step is named %s, as it would never run", (name) => {

@@ -37,7 +37,7 @@ test("the service's words are cut in the message, not in detail", () => {
   expect(message).toBe(`HTTP 400 ${"x".repeat(300)} (no call was placed)`);
 });
 
-test("field errors are told in one line, and a part that is missing is empty", () => {
+test("field errors are reported in one line, and a part that is missing is empty", () => {
   const errors = [{ loc: ["body", "to_number"], msg: "is wrong", type: "value_error" }, {}];
   const error = refused({ detail: errors });
   expect(error.errors).toEqual([errors[0], { loc: [], msg: "", type: "" }]);
@@ -205,22 +205,22 @@ test.each([
   [undefined, "the key a-k_m-a-r-k-e-d k-e-y", ""],
   [undefined, "for 202-555-0177", ": for ***"],
   [undefined, "for +1 303 555 0147", ": for +1 303 555 0147"],
-])("code %s, message %j: the platform's own words are told", (code, message, words) => {
+])("code %s, message %j: the platform's own words are reported", (code, message, words) => {
   expect(exception(failure(code, message)).message).toBe(
     `The connection failed${words} (a call may have been placed)`,
   );
 });
 
-test("the innermost cause is told, up to the fifth", () => {
+test("the innermost cause is reported, up to the fifth", () => {
   const nested = (depth: number, most: number): Error =>
     new Error(`cause ${depth}`, depth < most ? { cause: nested(depth + 1, most) } : {});
-  for (const [most, told] of [
+  for (const [most, reported] of [
     [4, 4],
     [5, 5],
     [6, 5],
     [9, 5],
   ] as const) {
-    expect(exception(nested(0, most)).message).toContain(`cause ${told} (`);
+    expect(exception(nested(0, most)).message).toContain(`cause ${reported} (`);
   }
   const round = new Error("round");
   round.cause = round;

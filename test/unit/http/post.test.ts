@@ -3,7 +3,7 @@ import { measured } from "../../../src/http/post.ts";
 
 const url = "https://voice.test/api/v1/calls/initiate";
 
-test("an attempt is told once, with what is known at that time", () => {
+test("an attempt is reported once, with what is known at that time", () => {
   vi.useFakeTimers();
   const onAttempt = vi.fn();
   const facts = { placed: "maybe", code: 202, requestId: "req_1" } as const;

@@ -70,7 +70,7 @@ test.each([
   ["of many bytes", 2 ** 16],
   ["of one byte", 1],
   ["of none, which would starve every timer", 0],
-])("an endless body of chunks %s is left, and its source told", async (_, size) => {
+])("an endless body of chunks %s is left, and its source reported", async (_, size) => {
   const cancel = vi.fn();
   let chunks = 0;
   const pull = (controller: ReadableStreamDefaultController) => {
@@ -120,7 +120,7 @@ test("an answer without a stream is read as its maker reads it", async () => {
   expect(await read({ status: 200, text: async () => "whole" } as never)).toBe("whole");
 });
 
-test("a body that nobody waits for any more is left, and its source told: before and while it is read", async () => {
+test("a body that nobody waits for any more is left, and its source reported: before and while it is read", async () => {
   for (const isLate of [false, true]) {
     const cancel = vi.fn();
     const controller = new AbortController();

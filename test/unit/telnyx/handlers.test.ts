@@ -134,7 +134,7 @@ describe("flowHandler", () => {
     expect((await ask(flowUrl)).status).toBe(401);
   });
 
-  test("what Telnyx can't do is told, and the answer hangs up", async () => {
+  test("what Telnyx can't do is reported, and the answer hangs up", async () => {
     const { ask, onError } = flow({
       onAnswer: () => stream("wss://app.test/media", { sample_rate: "16k" }),
     });

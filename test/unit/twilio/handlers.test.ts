@@ -276,7 +276,7 @@ describe("flowHandler", () => {
       () => stream("wss://app.test/media", { sample_rate: "16k" }),
       { param: "sample_rate" },
     ],
-  ])("an onAnswer that %s is told, and the answer hangs up", async (_, onAnswer, expected) => {
+  ])("an onAnswer that %s is reported, and the answer hangs up", async (_, onAnswer, expected) => {
     const { ask, onError } = flow({ onAnswer });
     const url = await signUrl(flowUrl, { secret });
     expect(await ask(url)).toEqual({ status: 200, type: "text/xml", xml: twimlOf(hangup()) });

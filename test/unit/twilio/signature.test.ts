@@ -318,7 +318,7 @@ describe("any URL and fields", () => {
       }),
     ));
 
-  test("names that run into their values are told apart", () => {
+  test("names that run into their values are reported apart", () => {
     expect(signedText("https://a/", signedFields("a=bc&ab=c"))).toBe("https://a/abcabc");
     expect(signedText("https://a/", signedFields("ab=c&a=z&a=b&a=z"))).toBe("https://a/abazabc");
   });

@@ -144,7 +144,7 @@ test("functions of the client are asked for, cancelled and answered; the server'
   ]);
 });
 
-test("who says nothing for 8 s is kept alive; of an error its word is told", () => {
+test("who says nothing for 8 s is kept alive; of an error its word is reported", () => {
   const { codec, read } = codecOf();
   read(applied);
   expect(codec.keepAlive?.after).toBe(8000);

@@ -186,7 +186,7 @@ const begun = () => {
   return { codec, read };
 };
 
-test("of an error its word is told, and the service's limit ends the call", () => {
+test("of an error its word is reported, and the service's limit ends the call", () => {
   const error = (error_type: "llm_timeout" | "max_duration_exceeded", { read } = begun()) =>
     read({
       type: "error",

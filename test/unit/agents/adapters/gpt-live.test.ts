@@ -64,7 +64,7 @@ test.each([
   },
 );
 
-test("it is ready once started, and told how to begin", () => {
+test("it is ready once started, and given how to begin", () => {
   const started: ServerEvent = { type: "session.started", event_id: "e", session };
   expect(codecOf().read(started)).toEqual([{ type: "ready", begins: "callee" }]);
   const [ready, send] = codecOf({ greeting: "Hello!" }).read(started);
@@ -229,7 +229,7 @@ test("a response of the backend that failed is an error", () => {
   expect(read(failed("server_error"))).toEqual([{ type: "error", code: "server_error" }]);
 });
 
-test("of an error its word is told; the session is closed in words", () => {
+test("of an error its word is reported; the session is closed in words", () => {
   const error = (code: string): ServerEvent => ({
     type: "error",
     event_id: "e",

@@ -340,7 +340,7 @@ test.each([
     ],
   ],
   ["invalid_api_key", [{ type: "error", code: "invalid_api_key" }]], // The session ends for it.
-])("trap: of an error, %s, its word is told, if it is one", (code, events) => {
+])("trap: of an error, %s, its word is reported, if it is one", (code, events) => {
   const error = { type: "invalid_request_error", code, message: "sk-MARKED is wrong" };
   expect(codecOf().read({ type: "error", event_id: "e", error })).toEqual(events);
 });

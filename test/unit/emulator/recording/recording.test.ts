@@ -33,7 +33,7 @@ describe("a recording", () => {
     expect([...recording.stereo(0, 4, at8())]).toEqual([0, 0, 7, 0, 7, 9, 0, 9]);
   });
 
-  it("is silent while it is told to pause, and what was heard is known all the same", () => {
+  it("is silent while it is asked to pause, and what was heard is known all the same", () => {
     const recording = new Recording();
     recording.open(8_000).enqueue(of(9, 80), undefined, 0);
     recording.pause(2);

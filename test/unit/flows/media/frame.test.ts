@@ -17,8 +17,8 @@ test.each([
     "data.encoding must be audio/l16",
   ],
 ])("a message is refused by its rule, never with its value (%#)", (message, rule) => {
-  const told = expect.objectContaining({ name: "FrameException", message: rule });
-  expect(() => read(message)).toThrow(told);
+  const reported = expect.objectContaining({ name: "FrameException", message: rule });
+  expect(() => read(message)).toThrow(reported);
 });
 
 test("a message as long as may be is read", () => {

@@ -113,9 +113,9 @@ test("a flow request has the five texts of the contract, and may have more", () 
   };
   expect(is(FlowRequest, { ...call, step: 2 })).toBe(true);
   for (const field of Object.keys(call)) {
-    const told = (wrong: unknown) =>
+    const reported = (wrong: unknown) =>
       safeParse(FlowRequest, { ...call, [field]: wrong }).issues?.map(({ message }) => message);
-    expect(told(7)).toEqual(["must be a string"]);
+    expect(reported(7)).toEqual(["must be a string"]);
     const { [field as keyof typeof call]: _, ...others } = call;
     expect(safeParse(FlowRequest, others).issues?.map(({ message }) => message)).toEqual([
       "is missing",

@@ -63,7 +63,7 @@ test("what comes in small pieces is sent in larger ones, without a gap", () => {
   expect(done.length).toBeLessThan(20);
 });
 
-test("a pause within an answer is told as late, and one between answers isn't", () => {
+test("a pause within an answer is reported as late, and one between answers isn't", () => {
   const { player, late } = playing();
   player.play(speech(100), "a", "t");
   vi.advanceTimersByTime(100 + 40);

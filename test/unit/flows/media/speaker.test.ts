@@ -46,7 +46,7 @@ test("close tells the usual code and no reason, unless others are given", () => 
 test.each([
   [{ type: "start", account_id: "acc_1", call_id: "cs_1" }, "The stream has started already"],
   [{ type: "audio" }, "stream_id is another"],
-])("a message out of place is told (%#)", async (message, rule) => {
+])("a message out of place is reported (%#)", async (message, rule) => {
   const socket = socketWith(1, 0);
   const onError = vi.fn();
   streamSession(socket, { onError });
