@@ -15,6 +15,7 @@ import { coldStart } from "./measure/cold-start.ts";
 import { lists } from "./measure/lists.ts";
 import { memory } from "./measure/memory.ts";
 import { emulator, operations, signatures } from "./measure/operations.ts";
+import { simulated } from "./measure/simulated.ts";
 import { size } from "./measure/size.ts";
 import { node, runToFirstLine, runtimes, start } from "./processes.ts";
 import { type Measured, type Results, readResults, writeReport } from "./report.ts";
@@ -37,6 +38,7 @@ const measurements: Readonly<Record<string, (bench: Bench) => Promise<Section>>>
   signatures,
   lists,
   agents,
+  simulated,
 };
 
 /** The programs that run in processes of their own, by their names. */

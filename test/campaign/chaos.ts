@@ -21,7 +21,8 @@ const untold: readonly string[] = ["unknown", "expired"];
 
 /** What may be said of a contact: how its call ended, unless the Worker can't know that. */
 const possible = (call: CallRecord | undefined): readonly string[] => {
-  const ended = String(call?.state === "completed" ? "completed" : call?.reason);
+  const isTalk = call?.state === "completed" && call.reason !== "flow_error";
+  const ended = String(isTalk ? "completed" : call?.reason);
   const tries = call?.history.flatMap((entry) =>
     entry.type === "notification" && /completed|failed/.test(entry.event) ? [entry] : [],
   );

@@ -263,6 +263,8 @@ describe.each(carriers.filter(({ signsStart }) => signsStart))("$name: connectAg
     const { emulator, create } = start(carrier, async () => stream(await sign(ws_url)), {
       clock: "real",
       ringDuration: 0,
+      // Whose voice would interrupt the agent's only answer before it is played, on a busy machine.
+      callee: [{ type: "silence", ms: 600_000 }],
     });
     const { id } = await create(answering);
     return { id, emulator, started, ended };

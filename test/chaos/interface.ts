@@ -36,8 +36,8 @@ const own: Interface = {
   contentType: "application/json",
   dispositionIn: (body) => {
     const { type, data } = JSON.parse(body);
-    if (type === "call.completed") return "completed";
-    return type === "call.failed" ? data.reason : undefined;
+    if (type === "call.completed" && data.reason !== "flow_error") return "completed";
+    return /completed|failed/.test(type) ? data.reason : undefined;
   },
 };
 

@@ -28,7 +28,11 @@ it("the dashboard has the service's name, and places calls as Telnyx takes them"
     const body = JSON.stringify({ from_number: from, to_number, ...urls });
     return (await fetch(`${baseUrl}/dashboard/calls`, { method: "POST", headers, body })).json();
   };
-  expect(await place(answering)).toEqual({ status: 200, message: "queued" });
+  expect(await place(answering)).toEqual({
+    id: expect.any(String),
+    status: 200,
+    message: "queued",
+  });
   const [call] = emulator.calls;
   const { history, record } = await emulator.ended(call?.id ?? "");
   const bodies = history.flatMap((entry) =>
