@@ -81,7 +81,7 @@ export const columnsOf = (
     optOutColumns = [],
     ignoreColumns = [],
     variables,
-    optionText: told = optionText,
+    optionText: nameOf = optionText,
   }: ListOptions,
 ): ListColumns => {
   checkDistinct(header);
@@ -92,7 +92,8 @@ export const columnsOf = (
   };
   const chosen = (option: keyof ListOptions, name: string): number => {
     const index = find(name);
-    if (index === undefined) throw new ListException(`${told(option)} is not a column of the list`);
+    if (index === undefined)
+      throw new ListException(`${nameOf(option)} is not a column of the list`);
     return index;
   };
   const only = (
@@ -104,7 +105,7 @@ export const columnsOf = (
     if (found.length < 2) return found[0];
     const names = quoted(found.map((index) => header[index] ?? ""));
     throw new ListException(
-      `more than one column is a ${meaning}: ${names}; choose with ${told(option)}`,
+      `more than one column is a ${meaning}: ${names}; choose with ${nameOf(option)}`,
     );
   };
   const number =
@@ -118,8 +119,8 @@ export const columnsOf = (
           telephoneKey.test(keys[index] ?? "") && !aboutTelephone.test(keys[index] ?? ""),
       )
       .slice(0, mostProposed)
-      .map((name) => told("numberColumn", shownName(name)));
-    const hint = likely.length > 0 ? likely.join(" or ") : told("numberColumn");
+      .map((name) => nameOf("numberColumn", shownName(name)));
+    const hint = likely.length > 0 ? likely.join(" or ") : nameOf("numberColumn");
     throw new ListException(
       `the list has no column to_number, phone_number, contact_number, phone or number; name it with ${hint}`,
     );
@@ -138,13 +139,13 @@ export const columnsOf = (
   const [first = ""] = open.map(shownName);
   if (open.length > 0) {
     throw new ListException(
-      `the list may say who must not be called: ${quoted(open)}; pass ${told("optOutColumns", first)} to block its rows, or ${told("ignoreColumns", first)} if it says something else`,
+      `the list may say who must not be called: ${quoted(open)}; pass ${nameOf("optOutColumns", first)} to block its rows, or ${nameOf("ignoreColumns", first)} if it says something else`,
     );
   }
   const missing = variables?.filter((name) => find(name) === undefined) ?? [];
   if (missing.length > 0) {
     throw new ListException(
-      `${told("variables")} names no column of the list: ${missing.join(", ")}`,
+      `${nameOf("variables")} names no column of the list: ${missing.join(", ")}`,
     );
   }
   const used: readonly (number | undefined)[] = [number, id, timezone, ...optOut];
