@@ -200,6 +200,8 @@ export type MediaInput =
   | { readonly type: "audio"; readonly bytes: Uint8Array<ArrayBuffer> }
   /** All audio before this mark was played, or cleared. */
   | { readonly type: "played"; readonly mark: string }
+  /** The callee has pressed a key: 0 to 9, A to D, `*` or `#`. */
+  | { readonly type: "key"; readonly key: string }
   /** The stream is over; the socket may stay open. */
   | { readonly type: "stop" }
   | { readonly type: "other"; readonly message: MediaOther };

@@ -50,6 +50,7 @@ export {
 export {
   type AudioFrame,
   type Closed,
+  type KeyPress,
   type MediaEvent,
   type MediaSocket,
   type StreamHandlers,

@@ -3,6 +3,7 @@ import {
   type Fields,
   FrameException,
   faultIn,
+  keyRule,
   oneOf,
   parseJson,
 } from "../flows/media/messages.ts";
@@ -56,6 +57,7 @@ const fieldsFor = (names: StreamNames): ReadonlyMap<unknown, Fields> =>
     ],
     ["media", { [names.streamId]: textRule, media: { payload: audioB64 } }],
     ["mark", { [names.streamId]: textRule, mark: { name: nameRule } }],
+    ["dtmf", { [names.streamId]: textRule, dtmf: { digit: keyRule } }],
     ["stop", { [names.streamId]: textRule }],
   ]);
 
@@ -125,6 +127,7 @@ export const mediaStreamCodec = (names: StreamNames): MediaCodec => {
       // With `<Start><Stream>` the track of the output comes too.
       const { track = "inbound" } = fieldsOf(given.media);
       if (event === "media" && track === "inbound") return inputOf(given);
+      if (event === "dtmf") return { type: "key", key: textAt(given, "dtmf", "digit") };
       if (event === "mark") return { type: "played", mark: textAt(given, "mark", "name") };
       if (event === "stop") return { type: "stop" };
       return { type: "other", message: { ...given, type: event } };

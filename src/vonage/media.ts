@@ -1,5 +1,5 @@
 import { carrierMedia, WholeFrames } from "../flows/media/carrier-stream.ts";
-import { FrameException, parseJson } from "../flows/media/messages.ts";
+import { FrameException, faultIn, keyRule, parseJson } from "../flows/media/messages.ts";
 import { fieldsOf, isRecord, isText } from "../lib/check.ts";
 import type { CarrierMedia, MediaCodec, MediaInput, MediaMessage } from "../service.ts";
 import { callIdHeader } from "./wire.ts";
@@ -58,6 +58,12 @@ export const mediaCodec = (applicationId: string): MediaCodec => {
     if (bytes.length % 2) throw new FrameException("The audio ends within a sample");
     return { type: "audio", bytes };
   };
+  const pressed = (given: Readonly<Record<string, unknown>>): MediaInput => {
+    if (!frameBytes) throw new FrameException("A key came before websocket:connected");
+    const fault = faultIn(given, { digit: keyRule });
+    if (fault) throw new FrameException(fault);
+    return { type: "key", key: String(given.digit) };
+  };
   const message = (action: string, more: object = {}): readonly MediaMessage[] => [
     JSON.stringify({ action, ...more }),
   ];
@@ -73,6 +79,7 @@ export const mediaCodec = (applicationId: string): MediaCodec => {
       }
       const { event } = given;
       if (event === "websocket:connected") return started(given);
+      if (event === "websocket:dtmf") return pressed(given);
       const { mark } = fieldsOf(given.payload);
       if (event === "websocket:notify" && isText(mark)) return { type: "played", mark };
       return { type: "other", message: { ...given, type: event } };

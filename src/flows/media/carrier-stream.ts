@@ -148,6 +148,7 @@ export const carrierMedia = (
         if (input.type === "stop") attached.close();
         else if (attached.isOver()) return;
         else if (input.type === "played") marks?.played(input.mark);
+        else if (input.type === "key") attached.call(handlers.onKey, { key: input.key });
         else if (input.type === "other") attached.call(handlers.onMessage, input.message);
         else {
           const { bytes } = input;

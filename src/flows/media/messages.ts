@@ -121,6 +121,12 @@ const isAudio = (value: unknown): boolean =>
 const audioRule = "must be base64 of at most 1 MiB";
 export const audioB64: Rule = [isAudio, audioRule];
 
+/** A key of a telephone. */
+export const keyRule: Rule = [
+  (value) => isText(value) && /^[\dA-D*#]$/.test(value),
+  "must be a key: 0 to 9, A to D, * or #",
+];
+
 export const oneOf = (...allowed: readonly unknown[]): Rule => [
   (value) => allowed.includes(value),
   `must be ${allowed.join(" or ")}`,

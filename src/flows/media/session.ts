@@ -68,6 +68,12 @@ export interface AudioFrame {
   readonly time: number;
 }
 
+/** A key that the callee has pressed. It may be part of a PIN: log none. */
+export interface KeyPress {
+  /** 0 to 9, A to D, `*` or `#`. */
+  readonly key: string;
+}
+
 /** How a session ended. */
 export interface Closed {
   /** The WebSocket's close code; 1006 when the connection was lost. */
@@ -86,6 +92,11 @@ export interface StreamHandlers {
   readonly onStart?: ((start: MediaStart, context: Context) => unknown) | undefined;
   /** Called with the callee's audio, in order. A promise is not waited for. */
   readonly onAudio?: ((frame: AudioFrame) => unknown) | undefined;
+  /**
+   * Called with each key that the callee presses, where a `service` sends it: Twilio, Vonage and Telnyx do, outdial's own
+   * interface has no such message.
+   */
+  readonly onKey?: ((press: KeyPress) => unknown) | undefined;
   /** Called with any other message of the service, as it came. */
   readonly onMessage?: ((message: MediaOther) => unknown) | undefined;
   /** Called once, when either side has ended the stream. */

@@ -60,6 +60,8 @@ export const mediaCases = (names: MediaStreams): readonly Case[] => {
       {
         onStart: ({ call_id }, context) => called.push([call_id, context]),
         onAudio: ({ bytes }) => called.push([bytes.length, new Int16Array(bytes.buffer)[0]]),
+        onKey: ({ key }) => called.push(key),
+        onMessage: ({ type }) => called.push(type),
         onClose: () => called.push("closed"),
         onError: () => {},
       },
@@ -77,11 +79,14 @@ export const mediaCases = (names: MediaStreams): readonly Case[] => {
         await until(() => called.length);
         socket.receive(media(0xff));
         socket.receive(media(0x80));
-        await until(() => called.length === 3);
+        socket.receive({ event: "dtmf", ...of, dtmf: { digit: "#" } });
+        await until(() => called.length === 5);
         assert.deepEqual(called, [
           ["call_1", { order: 17 }],
+          "connected",
           [320, 0],
           [320, 32_124],
+          "#",
         ]);
         // 20 ms of silence go out as 160 codes of 0xff.
         await stream.audio(new Uint8Array(320));

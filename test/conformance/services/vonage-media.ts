@@ -16,6 +16,7 @@ const session = () => {
     {
       onStart: (start) => called.push([start.call_id, start.data.sample_rate]),
       onAudio: ({ bytes, time }) => called.push([[...new Int16Array(bytes.buffer)].at(-1), time]),
+      onKey: ({ key }) => called.push(key),
       onMessage: ({ type }) => called.push(type),
       onClose: () => called.push("closed"),
     },
@@ -49,7 +50,7 @@ export const mediaCases: readonly Case[] = [
         }
         socket.receive({ event: "websocket:dtmf", digit: "5", duration: 260 });
         await until(() => called.length === 4);
-        assert.deepEqual(called, [[call_id, rate], [-32_768, 0], [7, 20], "websocket:dtmf"]);
+        assert.deepEqual(called, [[call_id, rate], [-32_768, 0], [7, 20], "5"]);
         socket.emit("close", { code: 1000 });
         await until(() => called.includes("closed"));
         assert.equal(socket.listeners, 0);

@@ -24,6 +24,7 @@ import {
   gather,
   type Hangup,
   hangup,
+  type KeyPress,
   type MachineUrlOptions,
   type MediaAudio,
   type MediaClear,
@@ -101,7 +102,8 @@ export const echo = (socket: MediaSocket): StreamSession => {
   const handlers: StreamHandlers = {
     onStart: ({ data }: MediaStart) => data.sample_rate,
     onAudio: ({ bytes, time }: AudioFrame) => time > 0 && session.audio(bytes, "chunk"),
-    onMessage: ({ type, digit }: MediaOther) => type === "dtmf" && digit,
+    onKey: ({ key }: KeyPress) => key === "#" && session.clear(),
+    onMessage: ({ type }: MediaOther) => type === "mark",
     onClose: ({ code, reason }: Closed) => session.close(code, reason),
     onError: (error) => error instanceof FrameException && session.clear(),
   };

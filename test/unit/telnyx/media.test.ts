@@ -71,11 +71,17 @@ describe("a message of Telnyx's", () => {
     expect(decode(stop)).toEqual({ type: "stop" });
   });
 
-  test.each([connected, dtmf, error])("%j comes as it is", (message) => {
+  test.each([connected, error])("%j comes as it is", (message) => {
     expect(started().decode(message)).toEqual({
       type: "other",
       message: { ...message, type: message.event },
     });
+  });
+
+  test("dtmf is a key that the callee has pressed", () => {
+    expect(started().decode(dtmf)).toEqual({ type: "key", key: "1" });
+    const other = { ...dtmf, stream_id: "MARKED" };
+    expect(() => started().decode(other)).toThrow("stream_id is another");
   });
 
   const format = start.start.media_format;

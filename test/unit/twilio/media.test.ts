@@ -1,6 +1,7 @@
 import alawmulaw from "alawmulaw";
 import { array, assert, int16Array, integer, property } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { FrameException } from "../../../src/flows/media/messages.ts";
 import { encodeMulaw } from "../../../src/lib/mulaw.ts";
 import { mediaCodec } from "../../../src/twilio/media.ts";
 import { connected, dtmf, mark, media, start, stop } from "./stream.ts";
@@ -70,11 +71,25 @@ describe("a message of Twilio's", () => {
     expect(decode(stop)).toEqual({ type: "stop" });
   });
 
-  test.each([connected, dtmf, { event: "new", anything: [1] }])("%j comes as it is", (message) => {
+  test.each([connected, { event: "new", anything: [1] }])("%j comes as it is", (message) => {
     expect(started().decode(message)).toEqual({
       type: "other",
       message: { ...message, type: message.event },
     });
+  });
+
+  test("dtmf is a key that the callee has pressed", () => {
+    const pressed = (digit: string) => ({ ...dtmf, dtmf: { ...dtmf.dtmf, digit } });
+    for (const key of "0123456789ABCD*#") {
+      expect(started().decode(pressed(key))).toEqual({ type: "key", key });
+    }
+    for (const digit of ["MARKED", "12", "a", ""]) {
+      expect(() => started().decode(pressed(digit))).toThrow(
+        new FrameException("dtmf.digit must be a key: 0 to 9, A to D, * or #"),
+      );
+    }
+    const other = { ...dtmf, streamSid: "MARKED" };
+    expect(() => started().decode(other)).toThrow(new FrameException("streamSid is another"));
   });
 
   test("media of the other track isn't the callee", () => {

@@ -33,6 +33,7 @@ const session = (options: Partial<StreamOptions> = {}) => {
     {
       onStart: ({ call_id }, given) => called.push({ call_id, given }),
       onAudio: ({ bytes, time }) => called.push({ sample: new Int16Array(bytes.buffer)[0], time }),
+      onKey: (press) => called.push(press),
       onMessage: ({ type }) => called.push({ message: type }),
       onClose: (closed) => called.push({ closed }),
       onError: (error) => called.push({ error: Reflect.get(Object(error), "reason") ?? error }),
@@ -117,7 +118,7 @@ describe("a signed start", () => {
       begun,
       { message: "connected" },
       ...samples.map((sample, at) => ({ sample, time: at * 20 })),
-      { message: "dtmf" },
+      { key: "1" },
       { sample: samples[0], time: 60 },
     ]);
   });

@@ -1,5 +1,6 @@
 import { array, assert, integer, property, uint8Array } from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { FrameException } from "../../../src/flows/media/messages.ts";
 import { streamSession } from "../../../src/flows/media/session.ts";
 import { mediaCodec, mediaSide } from "../../../src/vonage/media.ts";
 import { applicationId } from "./service.ts";
@@ -72,7 +73,6 @@ describe("a message of Vonage's", () => {
   });
 
   test.each([
-    { event: "websocket:dtmf", digit: "5", duration: 260 },
     { event: "websocket:cleared" },
     { event: "websocket:notify", payload: { of: "the application" } },
     { event: "websocket:notify" },
@@ -82,6 +82,19 @@ describe("a message of Vonage's", () => {
       type: "other",
       message: { ...message, type: message.event },
     });
+  });
+
+  test("websocket:dtmf is a key that the callee has pressed, once the stream has started", () => {
+    const pressed = (digit: unknown) => ({ event: "websocket:dtmf", digit, duration: 260 });
+    expect(started().decode(pressed("5"))).toEqual({ type: "key", key: "5" });
+    for (const digit of ["MARKED", 5, "12"]) {
+      expect(() => started().decode(pressed(digit))).toThrow(
+        new FrameException("digit must be a key: 0 to 9, A to D, * or #"),
+      );
+    }
+    expect(() => mediaCodec(applicationId).decode(JSON.stringify(pressed("5")))).toThrow(
+      new FrameException("A key came before websocket:connected"),
+    );
   });
 
   test.each<[unknown, string]>([
@@ -174,7 +187,8 @@ describe("a session", () => {
       {
         onStart: (start) => heard.push(start.call_id),
         onAudio: ({ bytes, time }) => heard.push([bytes.length, time]),
-        onMessage: ({ type, digit }) => heard.push([type, digit]),
+        onKey: ({ key }) => heard.push(["key", key]),
+        onMessage: ({ type }) => heard.push(type),
       },
       { service },
     );
@@ -184,7 +198,7 @@ describe("a session", () => {
     receive(new ArrayBuffer(640));
     receive(JSON.stringify({ event: "websocket:dtmf", digit: "5", duration: 260 }));
     await vi.waitFor(() => expect(heard).toHaveLength(4));
-    expect(heard).toEqual([call_id, [640, 0], [640, 20], ["websocket:dtmf", "5"]]);
+    expect(heard).toEqual([call_id, [640, 0], [640, 20], ["key", "5"]]);
   });
 
   test("sends whole frames, and the rest padded once nothing follows it", async () => {
