@@ -1,5 +1,9 @@
+import type { Context } from "../callbacks/signed-url.ts";
+import type { MediaStart } from "../flows/media/messages.ts";
+import type { AgentSession } from "./agent-session.ts";
 import type { AudioFormat } from "./audio/resample.ts";
 import type { OpenSocket } from "./open-socket.ts";
+import type { CallTranscript } from "./options.ts";
 
 /** A message on the agent's socket: text or binary. */
 export type AgentMessage = string | Uint8Array<ArrayBuffer>;
@@ -58,8 +62,15 @@ export type AgentEvent =
       readonly item?: string | undefined;
       readonly response?: string | undefined;
     }
-  /** A response has begun, perhaps before it has any audio. */
-  | { readonly type: "response_started"; readonly response: string }
+  /**
+   * A response has begun, perhaps before it has any audio. `request` is the id of the `say` or `reply` that asked for
+   * it, where the service returns that.
+   */
+  | {
+      readonly type: "response_started";
+      readonly response: string;
+      readonly request?: string | undefined;
+    }
   /** All of a response has come. */
   | {
       readonly type: "response_done";
@@ -84,6 +95,29 @@ export type AgentEvent =
   | { readonly type: "tool_cancelled"; readonly id: string }
   /** The connection sends something at once, such as a `pong`. */
   | { readonly type: "send"; readonly messages: readonly AgentMessage[] }
+  /**
+   * The service refused a `say` or a `reply`, for now: by its id where it returns that, else the last one. It is sent
+   * again once neither side speaks.
+   */
+  | { readonly type: "refused"; readonly id?: string | undefined }
+  /**
+   * A response has failed, beside its `response_done`; one that a repetition may mend is `transient`: `retry` of the
+   * codec then asks for it again, unless audible audio or a tool call of it has come.
+   */
+  | {
+      readonly type: "failed";
+      readonly transient: boolean;
+      readonly response?: string | undefined;
+    }
+  /** What the service counts, since its last such event, or since the beginning if it is a `total`. */
+  | {
+      readonly type: "usage";
+      readonly tokens?: number | undefined;
+      readonly seconds?: number | undefined;
+      readonly total?: boolean | undefined;
+    }
+  /** The service ends the conversation in so many milliseconds. */
+  | { readonly type: "ending"; readonly in: number }
   /** The agent reports an error, with its own code. One that no repetition mends ends the call: `agent_refused`. */
   | { readonly type: "error"; readonly code: string }
   /** The agent has ended the conversation. */
@@ -120,6 +154,14 @@ export interface Transcript {
 export interface ToolContext {
   /** Aborts when nobody waits for the result any more. */
   readonly signal: AbortSignal;
+  /** The session in which it was called: to say something while it runs, or to leave the call. */
+  readonly session: AgentSession;
+  /** The first message of the stream, with the call's ids. */
+  readonly start: MediaStart;
+  /** The context of the signed `ws_url`, verified; `{}` where there is none. */
+  readonly context: Context;
+  /** The final texts of the call so far. */
+  readonly transcripts: readonly CallTranscript[];
 }
 
 /** A function that an agent can call. */
@@ -133,6 +175,12 @@ export interface Tool {
    * and the model gets that it failed. Check the arguments: a model wrote them.
    */
   readonly run: (args: unknown, context: ToolContext) => unknown;
+  /**
+   * Milliseconds that it may take.
+   *
+   * @defaultValue `toolTimeout` of the session
+   */
+  readonly timeout?: number | undefined;
 }
 
 /** Tools by their names. */
@@ -203,9 +251,31 @@ export interface Codec {
    * or an error was reported. Returns what asks for a response, if one is due.
    */
   readonly due?: () => readonly AgentMessage[];
+  /**
+   * Has the agent say a text word for word. `id` comes back in `refused` and in `response_started`, where the service
+   * can carry it.
+   */
+  readonly say?: ((text: string, id: string) => readonly AgentMessage[]) | undefined;
+  /** Asks for a response; the instructions hold for it alone, beside those of the session. */
+  readonly reply?:
+    | ((instructions: string | undefined, id: string) => readonly AgentMessage[])
+    | undefined;
+  /** Adds something to know, without a response. */
+  readonly addContext?: ((text: string) => readonly AgentMessage[]) | undefined;
+  /** Changes the instructions of the session. */
+  readonly setInstructions?: ((text: string) => readonly AgentMessage[]) | undefined;
+  /** Stops the response that is being made: called in the place of `interrupted` where the application interrupts. */
+  readonly cancel?: ((cuts: readonly Cut[]) => readonly AgentMessage[]) | undefined;
+  /** Asks again for a response that has failed and was `transient`. */
+  readonly retry?: (() => readonly AgentMessage[]) | undefined;
   /** Called before the socket is closed. */
   readonly close?: () => readonly AgentMessage[];
 }
+
+/** Which methods of a session an agent has: those whose function its codec has. */
+export type AgentAbilities = Readonly<
+  Record<"say" | "reply" | "addContext" | "setInstructions" | "cancel", boolean>
+>;
 
 /**
  * A speech model or service: its endpoint, and its protocol. `openaiRealtime`, `gptLive`, `elevenlabs` and `deepgram`
@@ -244,6 +314,8 @@ export interface Agent {
   readonly name: string;
   /** The tools that it may call. */
   readonly tools?: Tools | undefined;
+  /** What it can, to be known before the call; left out, its codec shows it. `cancel` is what `interrupt` needs. */
+  readonly can?: AgentAbilities | undefined;
   /** Returns its endpoint; called each time a socket is opened. */
   readonly address: () => Address | Promise<Address>;
   /** Opens its socket, where the option `open` doesn't: an agent without a network has a socket of its own. */

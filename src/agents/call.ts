@@ -11,7 +11,7 @@ import type { Meter } from "./metrics.ts";
 import type { Emit, EndReason, Limits } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import { isRefusal } from "./refusals.ts";
-import { createToolRunner, hangUp } from "./tools.ts";
+import { createToolRunner, hangUp, type ToolSession } from "./tools.ts";
 import { Transcripts } from "./transcripts.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
 import { whenPlayed } from "./when-played.ts";
@@ -26,6 +26,8 @@ interface CallSession {
   readonly meter: Meter;
   readonly timers: Timers;
   readonly reporter: Reporter;
+  /** What tools get. */
+  readonly about: ToolSession;
   readonly end: (reason: EndReason) => void;
 }
 
@@ -59,7 +61,7 @@ const maxCode = 100;
 export const createCall = (
   line: PlaybackLine,
   connection: Connection,
-  { tools: given, sampleRate, limits, emit, meter, timers, reporter, end }: CallSession,
+  { tools: given, sampleRate, limits, emit, meter, timers, reporter, about, end }: CallSession,
 ): Call => {
   const { report, thrown } = reporter;
   const stream = { encoding: "pcm", sampleRate } as const;
@@ -130,6 +132,7 @@ export const createCall = (
       onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
     },
     timers,
+    about,
   );
 
   /**

@@ -1,9 +1,10 @@
 import type { MediaSocket } from "../flows/media/session.ts";
 import { fail, isFunction } from "../lib/check.ts";
 import type { Agent } from "./agent.ts";
+import type { AgentSession } from "./agent-session.ts";
 import type { SessionOptions } from "./options.ts";
 import type { WarmAgent } from "./preconnect.ts";
-import { type AgentSession, createSession } from "./session.ts";
+import { createSession } from "./session.ts";
 
 /**
  * Connects an agent to a call: sends the callee's audio to the agent and plays the agent's audio to the callee, paced
@@ -13,7 +14,8 @@ import { type AgentSession, createSession } from "./session.ts";
  * what is documented here: all other errors go to `onError`.
  *
  * @param socket - the call's media socket, already accepted
- * @param agent - the agent, or what `warmAgent` returned, which one call can take
+ * @param agent - the agent, or what `warmAgent` returned, which one call can take; of a list, the next one takes over
+ * while the one before can't be reached, refuses or is slow, and none of its audio was heard
  * @param options - functions to call, and limits
  * @throws {BadParametersException} (`placed: "no"`: this places no call) when an argument, an option or a tool breaks
  * its rule; a warm agent stays connected then
@@ -44,7 +46,7 @@ import { type AgentSession, createSession } from "./session.ts";
  */
 export const connectAgent = (
   socket: MediaSocket,
-  agent: Agent | WarmAgent,
+  agent: Agent | WarmAgent | readonly (Agent | WarmAgent)[],
   options: SessionOptions = {},
 ): AgentSession => {
   if (!socket || !isFunction(socket.addEventListener)) fail("socket", "must be a WebSocket");

@@ -4,7 +4,8 @@ export type AgentProblem =
   | "agent_refused"
   | "agent_complained"
   | "agent_malformed"
-  | "agent_failed";
+  | "agent_failed"
+  | "not_supported";
 
 const messages: Readonly<Record<AgentProblem, string>> = {
   agent_unreachable: "The agent can't be reached",
@@ -12,6 +13,7 @@ const messages: Readonly<Record<AgentProblem, string>> = {
   agent_complained: "The agent reported an error",
   agent_malformed: "The agent sent a malformed message",
   agent_failed: "The agent's adapter failed",
+  not_supported: "The agent can't do this",
 };
 
 /**

@@ -24,6 +24,7 @@ export type { AgentOptions } from "./adapters/shared.ts";
 export type {
   Address,
   Agent,
+  AgentAbilities,
   AgentEvent,
   AgentMessage,
   Codec,
@@ -38,6 +39,7 @@ export type {
   Tools,
   Transcript,
 } from "./agent.ts";
+export type { AgentSession, PlayOptions, SpeakOptions, Spoken } from "./agent-session.ts";
 export type { AudioFormat } from "./audio/resample.ts";
 export { connectAgent } from "./connect.ts";
 export type { ConnectionEnd } from "./connection.ts";
@@ -45,12 +47,15 @@ export { AgentException, type AgentProblem } from "./exception.ts";
 export type { SessionMetrics, ToolMetrics } from "./metrics.ts";
 export type { AgentSocket, AgentSocketEvent, Opening, OpenSocket } from "./open-socket.ts";
 export type {
+  AnsweredTurn,
   CalledTool,
+  CallOpening,
   CallTranscript,
   EndReason,
+  Idle,
   Interruption,
+  PressedKeys,
   SessionEnd,
   SessionOptions,
 } from "./options.ts";
 export { type WarmAgent, type WarmOptions, warmAgent } from "./preconnect.ts";
-export type { AgentSession } from "./session.ts";

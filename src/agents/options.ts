@@ -5,6 +5,7 @@ import type { StartChecks } from "../flows/media/signed-start.ts";
 import { fail, fieldsOf, isFunction, isRecord, type Rule, serviceRule } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import type { Transcript } from "./agent.ts";
+import type { AgentSession } from "./agent-session.ts";
 import type { ConnectionEnd } from "./connection.ts";
 import type { SessionMetrics } from "./metrics.ts";
 import type { OpenSocket } from "./open-socket.ts";
@@ -48,6 +49,62 @@ export interface SessionEnd {
   readonly reason: EndReason;
   /** Its figures. */
   readonly metrics: SessionMetrics;
+  /** With `opening`: the milliseconds of it that were played, and those that it has. */
+  readonly opening?: { readonly played: number; readonly duration: number } | undefined;
+  /** What `leave` was given. */
+  readonly outcome?: string | undefined;
+  /** The context of the signed `ws_url`; `{}` where there is none. */
+  readonly context: Context;
+}
+
+/** The first words of a call, before the agent's own. */
+export interface CallOpening {
+  /**
+   * What is said. Without `audio` the agent says it word for word, which `can.say` of the agent must allow; with it, the
+   * agent gets it as context.
+   */
+  readonly text?: string | undefined;
+  /** It as mono 16-bit samples, or their little-endian bytes: it begins before the agent is ready. */
+  readonly audio?: Int16Array | Uint8Array | undefined;
+  /** Samples per second of the audio: 8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100 or 48000. */
+  readonly sampleRate?: number | undefined;
+  /**
+   * Whether the callee's speech cuts it off.
+   *
+   * @defaultValue `false`
+   */
+  readonly interruptible?: boolean | undefined;
+  /**
+   * Whether the agent gets afterwards what the callee has said during it, at most 5 s. The callee's "Hello?" is answered
+   * then.
+   *
+   * @defaultValue `true`
+   */
+  readonly keep?: boolean | undefined;
+}
+
+/** Keys that the callee has pressed. */
+export interface PressedKeys {
+  /** The key that was pressed just now; left out when they are `done` because no other came in time. */
+  readonly key?: string | undefined;
+  /** All of them so far, without the `#` that ends them. */
+  readonly keys: string;
+  /** Whether they are complete. */
+  readonly done: boolean;
+}
+
+/** A silence of both sides. */
+export interface Idle {
+  /** How often it was idle since the callee spoke or pressed a key, from 1. */
+  readonly count: number;
+}
+
+/** A response of the agent to the callee. */
+export interface AnsweredTurn {
+  /** Milliseconds from the callee's last audible audio to the agent's first. */
+  readonly latency: number;
+  /** Whether the callee cut it off. */
+  readonly interrupted: boolean;
 }
 
 /** What was cut off when the callee spoke. */
@@ -83,6 +140,7 @@ interface SessionReports {
   readonly onTranscript: CallTranscript;
   readonly onTool: CalledTool;
   readonly onInterrupted: Interruption;
+  readonly onTurn: AnsweredTurn;
   readonly onMetrics: SessionMetrics;
   readonly onEnd: SessionEnd;
 }
@@ -111,6 +169,65 @@ export interface SessionOptions extends StreamOptions {
   readonly onTool?: ((tool: CalledTool) => unknown) | undefined;
   /** Called when the callee has interrupted the agent, once the line is silent. */
   readonly onInterrupted?: ((interruption: Interruption) => unknown) | undefined;
+  /** Called with each response to the callee, once it was played or cut off. */
+  readonly onTurn?: ((turn: AnsweredTurn) => unknown) | undefined;
+  /**
+   * Called with each key that the callee presses, and once they are complete: by `#`, or because no other came within
+   * `keysTimeout`. Outdial's own interface has no keys.
+   */
+  readonly onKeys?: ((pressed: PressedKeys, session: AgentSession) => unknown) | undefined;
+  /**
+   * Milliseconds without another key after which they are complete.
+   *
+   * @defaultValue 3000
+   */
+  readonly keysTimeout?: number | undefined;
+  /**
+   * Whether the agent gets the keys too, as context. They may be a PIN.
+   *
+   * @defaultValue `false`
+   */
+  readonly keysToAgent?: boolean | undefined;
+  /** Called when neither side has spoken for `idleTimeout`, and again after each further one. */
+  readonly onIdle?: ((idle: Idle, session: AgentSession) => unknown) | undefined;
+  /**
+   * Milliseconds of silence after which the call is idle: from the end of playback. Speech, keys and running tools stop
+   * it.
+   *
+   * @defaultValue 10 000
+   */
+  readonly idleTimeout?: number | undefined;
+  /**
+   * Milliseconds of the callee's audible speech that interrupt the agent: less of it, such as "mhm", the agent never
+   * gets while it speaks. With 0 the agent's own detection decides alone.
+   *
+   * @defaultValue 0
+   */
+  readonly interruptAfter?: number | undefined;
+  /** What is said first, before the agent's own greeting, and once: the agent hears nothing meanwhile. */
+  readonly opening?: CallOpening | undefined;
+  /**
+   * The context of the `ws_url`, where the application has verified that itself: for tools and `onEnd`.
+   *
+   * @defaultValue that of `start`, where a `service` such as Twilio sends it
+   */
+  readonly context?: Context | undefined;
+  /**
+   * How often a response that failed for a passing reason is asked for again: after 250 ms, then after 1000.
+   *
+   * @defaultValue 2
+   */
+  readonly retries?: number | undefined;
+  /**
+   * Tokens after which the session ends, where the service reports them.
+   *
+   * @defaultValue no limit
+   */
+  readonly maxTokens?: number | undefined;
+  /** What `press` of the session does: the carrier's API, or tones. */
+  readonly press?:
+    | ((keys: string, start: MediaStart, session: AgentSession) => unknown)
+    | undefined;
   /** Called with messages of the service other than audio, as they came. */
   readonly onMessage?: ((message: MediaOther) => unknown) | undefined;
   /** Called once with the figures of the session, just before `onEnd`. */
@@ -168,6 +285,11 @@ export interface Limits {
   readonly agentTimeout: number;
   readonly silenceTimeout: number;
   readonly toolTimeout: number;
+  readonly keysTimeout: number;
+  readonly idleTimeout: number;
+  readonly interruptAfter: number;
+  readonly retries: number;
+  readonly maxTokens: number;
 }
 
 const defaults: Limits = {
@@ -177,6 +299,11 @@ const defaults: Limits = {
   agentTimeout: 10_000,
   silenceTimeout: 30_000,
   toolTimeout: 10_000,
+  keysTimeout: 3000,
+  idleTimeout: 10_000,
+  interruptAfter: 0,
+  retries: 2,
+  maxTokens: Number.POSITIVE_INFINITY,
 };
 
 /** The options of one function, each with its rule. */
@@ -188,6 +315,11 @@ export const objectRule: Rule = [isRecord, "must be an object"];
 export const durationRule: Rule = [
   (value) => typeof value === "number" && value > 0 && value < 2 ** 31,
   "must be a number of milliseconds above 0 and below 2 ** 31",
+];
+
+const countRule: Rule = [
+  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31,
+  "must be a whole number from 0",
 ];
 
 /** A name as an exception may show it: any text can be the name of a field, a secret too. */
@@ -218,6 +350,9 @@ const sessionRules: OptionRules<Omit<SessionOptions, keyof StartChecks>> = {
   onTool: functionRule,
   onInterrupted: functionRule,
   onMessage: functionRule,
+  onTurn: functionRule,
+  onKeys: functionRule,
+  onIdle: functionRule,
   onMetrics: functionRule,
   onEnd: functionRule,
   onError: functionRule,
@@ -226,6 +361,15 @@ const sessionRules: OptionRules<Omit<SessionOptions, keyof StartChecks>> = {
   agentTimeout: durationRule,
   silenceTimeout: durationRule,
   toolTimeout: durationRule,
+  keysTimeout: durationRule,
+  keysToAgent: booleanRule,
+  idleTimeout: durationRule,
+  interruptAfter: countRule,
+  retries: countRule,
+  maxTokens: countRule,
+  opening: objectRule,
+  context: objectRule,
+  press: functionRule,
   open: functionRule,
   simulation: objectRule,
   chunkSize: chunkSizeRule,

@@ -1,14 +1,16 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
 import { type AudioFrame, type MediaSocket, streamOf } from "../flows/media/session.ts";
-import { withoutThrowing } from "../lib/check.ts";
+import { fail, withoutThrowing } from "../lib/check.ts";
 import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
 import { createTimers } from "../lib/timers.ts";
 import type { Agent } from "./agent.ts";
+import type { AgentSession } from "./agent-session.ts";
 import { type Call, createCall } from "./call.ts";
 import { Connection } from "./connection.ts";
-import { Meter, type SessionMetrics } from "./metrics.ts";
+import { AgentException } from "./exception.ts";
+import { Meter } from "./metrics.ts";
 import {
   type Emit,
   type EndReason,
@@ -18,16 +20,6 @@ import {
   type SessionOptions,
 } from "./options.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
-
-/** A session of a callee with an agent. */
-export interface AgentSession {
-  /** Resolves once the session has ended, with the reason; it never rejects. On Workers, `waitUntil` it. */
-  readonly ended: Promise<SessionEnd>;
-  /** The figures so far. */
-  readonly metrics: SessionMetrics;
-  /** Ends the call at once. */
-  readonly close: () => void;
-}
 
 /** Ends after which the stream is closed with 1000. */
 const normalEnds: readonly EndReason[] = ["hung_up", "agent_hung_up", "agent_ended", "closed"];
@@ -39,9 +31,10 @@ const normalEnds: readonly EndReason[] = ["hung_up", "agent_hung_up", "agent_end
  */
 export const createSession = (
   socket: MediaSocket,
-  given: Agent | WarmAgent,
+  agents: Agent | WarmAgent | readonly (Agent | WarmAgent)[],
   givenOptions: SessionOptions,
 ): AgentSession => {
+  const [given = fail("agent", "is an empty list")] = [agents].flat();
   const agent = agentOf(given);
   const limits = limitsOf(givenOptions);
   const options = { ...givenOptions };
@@ -57,6 +50,7 @@ export const createSession = (
   const meter = new Meter(clock);
   const timers = createTimers(clock);
   let isOver = false;
+  let context: Context = options.context ?? {};
   /** The call, once the stream has started. */
   let started: Call | undefined;
   let resolveEnded: (end: SessionEnd) => void = () => {};
@@ -74,12 +68,14 @@ export const createSession = (
     withoutThrowing(() => media.close(normalEnds.includes(reason) ? 1000 : 1011, reason));
     const metrics = meter.metrics;
     emit("onMetrics", metrics);
-    emit("onEnd", { reason, metrics });
-    resolveEnded({ reason, metrics });
+    const ending = { reason, metrics, context };
+    emit("onEnd", ending);
+    resolveEnded(ending);
   };
 
   /** The callee is on the line. */
-  const onStart = (start: MediaStart, context: Context): void => {
+  const onStart = (start: MediaStart, verified: Context): void => {
+    context = options.context ?? verified;
     const { sample_rate: sampleRate } = start.data;
     meter.started();
     timers.clear("start");
@@ -96,6 +92,7 @@ export const createSession = (
       meter,
       timers,
       reporter,
+      about: { session, start, context, transcripts: [] },
       end,
     });
     call((one: MediaStart) => options.onStart?.(one, context), start);
@@ -118,11 +115,23 @@ export const createSession = (
   // Last: if an argument is refused above, the caller keeps it. With a service it is taken when the stream has started:
   // whoever sends no signed `start` must not get it.
   let taken = options.service ? undefined : takeConnection(given);
-  return {
+  const unsupported = async () => {
+    throw new AgentException("not_supported");
+  };
+  const session: AgentSession = {
     ended,
     get metrics() {
       return meter.metrics;
     },
+    say: unsupported,
+    play: unsupported,
+    reply: unsupported,
+    addContext: unsupported,
+    setInstructions: unsupported,
+    interrupt: unsupported,
+    press: unsupported,
+    leave: unsupported,
     close: () => end("closed"),
   };
+  return session;
 };

@@ -2,8 +2,8 @@ import { withDeadline } from "../http/deadline.ts";
 import { fail, isRecord, isText, textRule, withoutThrowing } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
-import type { Tool, ToolCall, ToolResult, Tools } from "./agent.ts";
-import { functionRule, type OptionRules, shownName } from "./options.ts";
+import type { Tool, ToolCall, ToolContext, ToolResult, Tools } from "./agent.ts";
+import { durationRule, functionRule, type OptionRules, shownName } from "./options.ts";
 
 /** The name of the built-in tool. */
 export const hangUp = "hang_up";
@@ -37,6 +37,7 @@ const toolRules: OptionRules<Tool> = {
   description: textRule,
   run: functionRule,
   parameters: [(value) => value === undefined || isRecord(value), "must be an object"],
+  timeout: [(value) => value === undefined || durationRule[0](value), durationRule[1]],
 };
 
 /**
@@ -67,6 +68,9 @@ const maxRunning = 32;
 
 /** The longest result of a tool, in characters: a model takes no book. */
 const maxResult = 2 ** 17;
+
+/** What a tool gets of its session. */
+export type ToolSession = Omit<ToolContext, "signal">;
 
 /** What a tool call came to. */
 export interface ToolOutcome {
@@ -100,17 +104,19 @@ const toText = (value: unknown): string =>
 /**
  * Runs a tool within a deadline. It never rejects: the outcome has what the model gets.
  *
- * @param timeout - milliseconds
+ * @param limit - milliseconds for a tool that has no timeout of its own
  * @param signal - aborts when the call has ended, or the model doesn't want the result any more
  */
 export const runTool = async (
   { name, arguments: given }: ToolCall,
   tools: Tools,
-  timeout: number,
+  limit: number,
   signal: AbortSignal,
+  about: ToolSession,
 ): Promise<ToolOutcome> => {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (!tool) return failure("There is no such tool.");
+  const { timeout = limit } = tool;
   let args: unknown;
   try {
     args = argumentsOf(given, tool);
@@ -125,7 +131,7 @@ export const runTool = async (
   };
   try {
     const output = await withDeadline(timeout, signal, late, async (stop) =>
-      toText(await tool.run(args, { signal: stop })),
+      toText(await tool.run(args, { ...about, signal: stop })),
     );
     if (output.length <= maxResult) return { output, isError: false };
     return failure("The answer was too long.");
@@ -164,6 +170,7 @@ export const createToolRunner = (
   timeout: number,
   { onResult, onError }: ToolListener,
   { now, hold }: Pick<MediaClock, "now" | "hold">,
+  about: ToolSession,
 ): ToolRunner => {
   /** The agent's id of each running call, which need not be unique. */
   const running = new Map<AbortController, string>();
@@ -188,7 +195,7 @@ export const createToolRunner = (
       const controller = new AbortController();
       const startedAt = now();
       running.set(controller, call.id);
-      const outcome = await hold(runTool(call, tools, timeout, controller.signal));
+      const outcome = await hold(runTool(call, tools, timeout, controller.signal, about));
       if (running.delete(controller)) finish(call, now() - startedAt, outcome);
     },
     cancel: (id) => {

@@ -1,10 +1,12 @@
 import { vi } from "vitest";
-import type { Agent, AgentEvent, Codec } from "../../../src/agents/agent.ts";
+import type { Agent, AgentEvent, Codec, ToolContext } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
+import { Meter } from "../../../src/agents/metrics.ts";
 import type { AgentSocket } from "../../../src/agents/open-socket.ts";
 import type { EndReason, SessionOptions } from "../../../src/agents/options.ts";
 import type { WarmAgent } from "../../../src/agents/preconnect.ts";
 import type { MediaEvent, MediaSocket } from "../../../src/flows/media/session.ts";
+import { processClock } from "../../../src/lib/clock.ts";
 import { start } from "../flows/media/start.ts";
 
 type Listener = (event: MediaEvent) => void;
@@ -84,6 +86,28 @@ export const plain = (more: Partial<Codec> = {}, rest: Partial<Agent> = {}): Age
   }),
   ...rest,
 });
+
+const nothing = async () => {};
+
+/** What a tool gets beside its signal, where there is no call. */
+export const noSession: Omit<ToolContext, "signal"> = {
+  session: {
+    ended: new Promise(() => {}),
+    metrics: new Meter(processClock).metrics,
+    say: async () => "refused",
+    play: async () => "refused",
+    reply: async () => "refused",
+    addContext: nothing,
+    setInstructions: nothing,
+    interrupt: nothing,
+    press: nothing,
+    leave: nothing,
+    close: () => {},
+  },
+  start,
+  context: {},
+  transcripts: [],
+};
 
 /** What is already in line is done. */
 export const settled = () => vi.advanceTimersByTimeAsync(0);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Tools } from "../../../src/agents/agent.ts";
 import { runTool } from "../../../src/agents/tools.ts";
+import { noSession as about } from "./talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -20,7 +21,7 @@ const tools: Tools = {
 
 const { signal } = new AbortController();
 const use = (name: string, given?: unknown, stop = signal) =>
-  runTool({ id: "1", name, arguments: given }, tools, 1_000, stop);
+  runTool({ id: "1", name, arguments: given }, tools, 1_000, stop, about);
 
 test.each([
   ["text in JSON", "echo", '{"a":1}', '{"a":1}'],
@@ -74,7 +75,7 @@ test("a tool hears that nobody waits any more", async () => {
         }),
     },
   };
-  const used = runTool({ id: "1", name: "slow", arguments: "" }, slow, 1_000, gone.signal);
+  const used = runTool({ id: "1", name: "slow", arguments: "" }, slow, 1_000, gone.signal, about);
   await vi.advanceTimersByTimeAsync(1);
   gone.abort();
   await used;

@@ -1,5 +1,7 @@
+import type { MediaStart } from "../../../../src/flows/media/messages.ts";
+
 /** The first message of a stream, as a service writes it. */
-export const start = {
+export const start: MediaStart = {
   type: "start",
   account_id: "acc_1",
   call_id: "cs_1",

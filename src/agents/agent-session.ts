@@ -1,0 +1,96 @@
+import type { SessionMetrics } from "./metrics.ts";
+import type { SessionEnd } from "./options.ts";
+
+/**
+ * What has become of something that was to be said: the callee has heard it to its end; they or the agent cut it off;
+ * or it was never said, because the service refused it or the call ended before.
+ */
+export type Spoken = "played" | "interrupted" | "refused";
+
+/** How something is said. */
+export interface SpeakOptions {
+  /**
+   * Whether the callee's speech cuts it off. If not, the agent gets silence while it is said, so that its own detection
+   * can't cut it either, and the callee's speech afterwards, at most 5 s of it.
+   *
+   * @defaultValue `true`
+   */
+  readonly interruptible?: boolean | undefined;
+}
+
+/** How audio of the application's own is played. */
+export interface PlayOptions extends SpeakOptions {
+  /** Samples per second: 8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100 or 48000. */
+  readonly sampleRate: number;
+  /** What is said in it. The agent gets it as context, where it takes any. */
+  readonly text?: string | undefined;
+}
+
+/**
+ * A session of a callee with an agent. What is to be said is said one after the other, in the order of the calls, each
+ * once neither the agent nor the callee speaks; it may be given before the agent is ready. A method that the agent's
+ * service has no message for rejects with an `AgentException` whose `problem` is `not_supported`: `can` of the agent
+ * tells it before the call.
+ */
+export interface AgentSession {
+  /** Resolves once the session has ended, with the reason; it never rejects. On Workers, `waitUntil` it. */
+  readonly ended: Promise<SessionEnd>;
+  /** The figures so far. */
+  readonly metrics: SessionMetrics;
+  /**
+   * Has the agent say a text word for word.
+   *
+   * @throws {AgentException} `not_supported` (the promise rejects), where the service can't: record the text, and `play` it
+   */
+  readonly say: (text: string, options?: SpeakOptions) => Promise<Spoken>;
+  /**
+   * Plays audio of the application's own: mono 16-bit samples, as an `Int16Array` or as their little-endian bytes, not a
+   * WAV file. Don't change them before the promise has settled.
+   *
+   * @throws {BadParametersException} (the promise rejects, `placed: "no"`) when it isn't such audio
+   */
+  readonly play: (audio: Int16Array | Uint8Array, options: PlayOptions) => Promise<Spoken>;
+  /**
+   * Asks the agent for a response, by instructions that hold for it alone beside the agent's own.
+   *
+   * @throws {AgentException} `not_supported` (the promise rejects), where the service can't
+   */
+  readonly reply: (instructions?: string, options?: SpeakOptions) => Promise<Spoken>;
+  /**
+   * Gives the agent something to know, without a response to it.
+   *
+   * @throws {AgentException} `not_supported` (the promise rejects), where the service can't
+   */
+  readonly addContext: (text: string) => Promise<void>;
+  /**
+   * Changes what the agent is to do from now on.
+   *
+   * @throws {AgentException} `not_supported` (the promise rejects), where the service can't
+   */
+  readonly setInstructions: (text: string) => Promise<void>;
+  /**
+   * Silences the line at once and drops what is still to be said, as a callee who interrupts does.
+   *
+   * @throws {AgentException} `not_supported` (the promise rejects), where the service can't be stopped: the line is silent all
+   * the same, and the agent believes that all was heard
+   */
+  readonly interrupt: () => Promise<void>;
+  /**
+   * Presses keys for the callee's side to hear, such as a menu's: by the option `press`.
+   *
+   * @param keys - 1 to 32 of 0-9, A-D, *, # and w, which waits for half a second
+   * @throws {AgentException} `not_supported` (the promise rejects) without the option
+   * @throws {BadParametersException} (the promise rejects, `placed: "no"`) when they are no such keys
+   */
+  readonly press: (keys: string) => Promise<void>;
+  /**
+   * Leaves the call once the last words were heard, those of the response that a tool is called in too: closes the
+   * stream, and the `flow_url` of the `stream` decides what follows. Nothing can be said after it. Resolves when the
+   * session has ended.
+   *
+   * @param outcome - for `onEnd`, such as `"message_left"`
+   */
+  readonly leave: (outcome?: string) => Promise<void>;
+  /** Ends the call at once. */
+  readonly close: () => void;
+}
