@@ -36,9 +36,17 @@ const eventOf = (id: string, call: CallState): CallEvent | undefined => {
   return { ...common, type: "call.completed", data };
 };
 
-/** Whether the service has no such call: then nothing will ever be known of it. */
-const isUnknownCall = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "code" in error && error.code === 404;
+/** What a service answers that is only busy, or away. */
+const passing: ReadonlySet<unknown> = new Set([408, 425, 429]);
+
+/**
+ * Whether the service refuses to say anything of a call: it has no such call, can't read calls, or this key may not. Then
+ * nothing will ever be known of it by asking.
+ */
+const isRefused = (error: unknown): boolean => {
+  const code = typeof error === "object" && error !== null && "code" in error && error.code;
+  return Number(code) >= 400 && Number(code) < 500 && !passing.has(code);
+};
 
 /** When the next call is asked for, in milliseconds since 1970; `Infinity` when none is. */
 const nextToAsk = (sql: Sql): number => {
@@ -156,7 +164,7 @@ export class Asking {
     try {
       event = eventOf(call.call_id, await get(call.call_id));
     } catch (error) {
-      isLost = isUnknownCall(error);
+      isLost = isRefused(error);
     }
     try {
       await this.#write(() => this.#record(call, event, isLost));

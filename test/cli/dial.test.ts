@@ -257,6 +257,45 @@ describe("outdial dial", () => {
     expect(existsSync(join(folder, "people.outdial"))).toBe(false);
   });
 
+  it("prints in the plan who is called again, days off, several senders, and times of contacts", async () => {
+    const list = file(
+      "people.csv",
+      "phone,call_at\n+12025550100,2026-06-03T15:00Z\n+12025550101,\n",
+    );
+    const days = file("days.txt", "2090-12-25\n");
+    const args = words(list, "--listen", "127.0.0.1:0", "--dry-run", "--from", "+12025550198").map(
+      (word) => (word === "always" ? "mon-fri 09:00-20:00" : word),
+    );
+    const more = ["--timezone", "Europe/Berlin", "--except", "2090-01-01", "--except", days];
+    const retries = ["--retry", "busy:5m:3,no_answer:2h", "--call-backs", "2"];
+    const { code, stderr } = await run([...args, ...more, ...retries]);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain("1 new, to be called at a time of their own");
+    expect(stderr).toContain("  not on 2090-01-01, 2090-12-25\n");
+    expect(stderr).toContain(
+      "  called again: busy after 5 min, up to 3 attempts; no_answer after 2 h, up to 2 attempts\n",
+    );
+    expect(stderr).toContain(
+      "  from +12025550199, +12025550198 (each contact by one of them), flow",
+    );
+    expect(stderr).toContain('call time from "call_at"');
+  });
+
+  it.each([
+    [["--retry", "busy:5m", "--retry-on", "busy"], /drop --retry-on and --retry-after/],
+    [["--retry", "busy"], /--retry must be reasons, each with a delay/],
+    [["--call-backs", "101"], /--call-backs must be a whole number from 0 to 100/],
+    [["--except", "2026-12-25"], /--except needs hours: .*, not "always"/],
+    [["--from", "Ada"], /--from must be an E\.164 number/],
+    [["--callback", "https://app.test/", "--retry", "busy:5m"], /either --listen or --callback/],
+  ])("refuses %j by the name of its flag", async (more, message) => {
+    const list = file("people.csv", people);
+    const { code, stderr } = await run(words(list, ...listening(), ...more));
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
+    expect(posts).toBe(0);
+  });
+
   it("prints a plan for the command of README as it stands there", async () => {
     const block = /```sh\n(printf 'phone[\s\S]*?)```/.exec(
       readFileSync(path("README.md"), "utf8"),

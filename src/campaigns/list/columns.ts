@@ -7,6 +7,8 @@ const keyOf = (header: string): string => header.toLowerCase().replace(/[\s_-]+/
 /** The usual headers of the column with the telephone. `number` may be anything, so it counts only without them. */
 const numberKeys = ["tonumber", "phonenumber", "contactnumber", "phone"];
 const zoneKeys = ["timezone", "tz"];
+const callTimeKey = "callat";
+const senderKey = "fromnumber";
 
 /** Columns that probably have a telephone number, such as `Phone 1 - Value`, and not what kind it is. */
 const telephoneKey = /phone|mobile|cell|tel\b|^tel|telefon|handy|m[oó]vil|portable/;
@@ -25,6 +27,10 @@ export interface ListColumns {
   readonly id: number | undefined;
   /** The time zone. */
   readonly timezone: number | undefined;
+  /** When the contact is called first. */
+  readonly callAt: number | undefined;
+  /** Who calls it. */
+  readonly from: number | undefined;
   /** The columns that say who must not be called. */
   readonly optOut: readonly number[];
   /** By the name of the variable. */
@@ -130,6 +136,8 @@ export const columnsOf = (
     zoneColumn === undefined
       ? only("time zone", zoneKeys, "zoneColumn")
       : chosen("zoneColumn", zoneColumn);
+  const callAt = find(callTimeKey);
+  const from = find(senderKey);
   const optOut = optOutColumns.map((name) => chosen("optOutColumns", name));
   const ignored = ignoreColumns.map((name) => chosen("ignoreColumns", name));
   const open = header.filter(
@@ -148,7 +156,7 @@ export const columnsOf = (
       `${nameOf("variables")} names no column of the list: ${missing.join(", ")}`,
     );
   }
-  const used: readonly (number | undefined)[] = [number, id, timezone, ...optOut];
+  const used: readonly (number | undefined)[] = [number, id, timezone, callAt, from, ...optOut];
   const rest = header.flatMap((name, index) =>
     name && !used.includes(index) ? [variableName(name)] : [],
   );
@@ -157,6 +165,8 @@ export const columnsOf = (
     number,
     id: id === number ? undefined : id,
     timezone,
+    callAt: callAt === number ? undefined : callAt,
+    from: from === number ? undefined : from,
     optOut,
     variables: new Map((variables ?? rest).map((name) => [name, keys.indexOf(keyOf(name))])),
   };

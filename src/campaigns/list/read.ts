@@ -43,7 +43,7 @@ export interface ListOptions {
    */
   readonly variables?: readonly string[] | undefined;
   /**
-   * Reads the cell with the telephone number.
+   * Reads the cell with the telephone number, and that of the column `from_number`.
    *
    * @defaultValue the cell as it is; a campaign refuses what is not E.164
    */
@@ -74,7 +74,7 @@ const asItIs = (cell: string): NumberReading =>
 
 const contactOf = (
   { cells, line }: CsvRow,
-  { header, number: at, id: idAt, timezone: zoneAt, optOut, variables }: ListColumns,
+  { header, number: at, id: idAt, timezone: zoneAt, callAt, from, optOut, variables }: ListColumns,
   delimiter: string,
   read: (cell: string) => NumberReading,
 ): Contact | RefusedContact => {
@@ -89,12 +89,20 @@ const contactOf = (
   }
   const { number, reason } = read(cells[at] ?? "");
   if (number === undefined) return { line, reason: `to_number ${reason}` };
-  const id = idAt === undefined ? "" : cells[idAt];
-  const timezone = zoneAt === undefined ? "" : cells[zoneAt];
+  const cellAt = (index: number | undefined): string =>
+    index === undefined ? "" : (cells[index] ?? "");
+  const id = cellAt(idAt);
+  const timezone = cellAt(zoneAt);
+  const call_at = cellAt(callAt);
+  const sender = cellAt(from);
+  const from_number = sender ? read(sender) : undefined;
+  if (from_number?.reason) return { line, reason: `from_number ${from_number.reason}` };
   return {
     to_number: number,
     ...(id && { id }),
     ...(timezone && { timezone }),
+    ...(call_at && { call_at }),
+    ...(from_number && { from_number: from_number.number }),
     ...(optOut.some((index) => !callable.test(cells[index] ?? "")) && { doNotCall: true }),
     variables: Object.fromEntries(
       [...variables].map(([name, index]) => [name, cells[index] ?? ""]),
@@ -104,7 +112,8 @@ const contactOf = (
 };
 
 /**
- * Reads the contacts of a CSV file in UTF-8, as they are taken, for `sync` and `add`. Its first row names the columns. A
+ * Reads the contacts of a CSV file in UTF-8, as they are taken, for `sync` and `add`. Its first row names the columns: the
+ * telephone, and if there are such `id`, `timezone`, `call_at`, `from_number` and variables. A
  * row that may mean another number than it seems to is refused: one with more or fewer cells than the header.
  *
  * @param source - the file's bytes, such as the body of a request, or `createReadStream(file)` of Node

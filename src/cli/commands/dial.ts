@@ -28,6 +28,7 @@ import {
 } from "../command.ts";
 import { delimiterOf, readContacts, requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
+import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
 import {
   campaignOptions,
@@ -359,14 +360,21 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     }
   };
   const status_callback_url = opened.receiver?.url ?? (flags.callback || "https://dry.run/status");
-  const campaign = await openCampaign(opened.database, { ...options, status_callback_url, create });
+  const live = liveCallsOf(apiKey, service ? { service, ...own } : { baseUrl });
+  const campaign = await openCampaign(opened.database, {
+    ...options,
+    ...live.functions,
+    status_callback_url,
+    create,
+  });
   opened.campaign = campaign;
   if (!dry) opened.endStamping = stampLock(file);
   const { calling, unclear } = campaign.progress();
   if (calling + unclear > 0) foundCalls();
 
   const localUrl = opened.receiver?.localUrl;
-  const warnings = dry ? [] : await checkHandlers(campaign, invoked.signal);
+  const unclearHandlers = dry ? [] : await checkHandlers(campaign, invoked.signal);
+  const warnings = [...live.warnings, ...unclearHandlers];
   const plan = await syncList(
     campaign,
     options,
@@ -398,13 +406,16 @@ export const command: Command = defineCommand({
   flags: dialFlags,
   notes: [
     `The list is a CSV file. Its columns are found by name, without case, spaces, "-" and "_": to_number
-(or phone_number, contact_number, phone; number, if there is none of these), id and timezone. Every
-other column can be a variable. --number-column and --zone-column choose other columns. Columns are
-separated by ",", ";" or tab, as the header has it.`,
+(or phone_number, contact_number, phone; number, if there is none of these), id, timezone, call_at
+(when it is called first: 2026-06-03T15:00Z, or 2026-06-03 15:00 by its time zone) and from_number.
+Every other column can be a variable. --number-column and --zone-column choose other columns. They
+are separated by ",", ";" or tab, as the header has it.`,
     `A list with a column such as DoNotCall or opt_out is refused until you say what it means:
 --opt-out-column blocks each row that has anything there but false, no, n or 0; with
 --ignore-columns the column says something else.`,
     `A number is digits in groups and nothing else, such as +49 30 123456-0; any other row is refused.`,
+    `--retry takes the place of --retry-on and --retry-after: each reason has its own delay, and its
+attempts count all of the contact's, the first included. --attempts is the most for any reason then.`,
     `A stopped run resumes where it left off: run the same command again. Ctrl-C stops dialling and waits
 for the live calls. A contact that is no longer in the list is not called any more.`,
     `While the ledger is open it may have a file -journal beside it, which belongs to it. Copy or move it

@@ -47,12 +47,14 @@ export const describeColumns = ({
   number,
   id,
   timezone,
+  callAt,
+  from: sender,
   optOut,
   variables,
 }: ListColumns): string => {
   const from = (what: string, index: number | undefined): readonly string[] =>
     index === undefined ? [] : [`${what} from ${quotedName(header[index] ?? "")}`];
-  const used = new Set([number, id, timezone, ...optOut, ...variables.values()]);
+  const used = new Set([number, id, timezone, callAt, sender, ...optOut, ...variables.values()]);
   const unused = header.filter((name, index) => name && !used.has(index));
   const more = unused.length > mostNames ? ` and ${unused.length - mostNames} more` : "";
   return [
@@ -60,6 +62,8 @@ export const describeColumns = ({
       ...from("number", number),
       ...from("id", id),
       ...(timezone === undefined ? ["no time zone column"] : from("time zone", timezone)),
+      ...from("call time", callAt),
+      ...from("caller", sender),
       ...optOut.flatMap((index) => from("do-not-call", index)),
       ...[...variables].flatMap(([name, index]) => from(`variable ${name}`, index)),
     ].join(", "),

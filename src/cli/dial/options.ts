@@ -1,28 +1,22 @@
 import type { Secret } from "../../callbacks/index.ts";
-import {
-  type CampaignOptions,
-  dispositions,
-  type RetryReason,
-  type Window,
-} from "../../campaigns/index.ts";
+import type { CampaignOptions, Window } from "../../campaigns/index.ts";
 import { variableName } from "../../campaigns/list/columns.ts";
 import type { Service } from "../../service.ts";
 import { carrierFlags, keyOf } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { secretsIn } from "../ledger.ts";
-
-const isRetryReason = (name: string): name is RetryReason =>
-  Object.entries(dispositions).some(([each, { retry }]) => retry && each === name);
-
-const retryReasons: readonly RetryReason[] = Object.keys(dispositions).filter(isRetryReason);
+import { daysOffOf } from "./days-off.ts";
+import { durationOf } from "./durations.ts";
+import { retryOnOf, retryReasons, retryRulesOf } from "./retries.ts";
 
 /** The options of `outdial dial`. */
 export const dialFlags = {
   from: {
     type: "string",
     required: true,
+    multiple: true,
     value: "number",
-    help: 'E.164: "+" and 7 to 15 digits',
+    help: 'E.164: "+" and 7 to 15 digits; each contact keeps one of several',
     sets: "from_number",
   },
   flow: {
@@ -44,6 +38,12 @@ export const dialFlags = {
     type: "string",
     value: "zone",
     help: 'of these hours: "Europe/Berlin"; a contact\'s own comes first',
+  },
+  except: {
+    type: "string",
+    multiple: true,
+    value: "days",
+    help: "days off: 2026-12-25,2027-01-01, or a file: one a line, or .ics",
   },
   listen: { type: "string", value: "host:port", help: "receives the notifications here" },
   "public-url": {
@@ -69,6 +69,12 @@ export const dialFlags = {
     help: "per contact; default 1",
     sets: "attempts",
   },
+  retry: {
+    type: "string",
+    multiple: true,
+    value: "rules",
+    help: "reason:delay:attempts (default 2), such as busy:5m:3,no_answer:2h",
+  },
   "retry-on": {
     type: "string",
     value: "reasons",
@@ -80,6 +86,12 @@ export const dialFlags = {
     value: "time",
     help: "time before the next attempt; default 15m",
     sets: "retryDelay",
+  },
+  "call-backs": {
+    type: "string",
+    value: "number",
+    help: "attempts that a contact's own wishes add, at most; default 1",
+    sets: "callBacks",
   },
   settle: {
     type: "string",
@@ -169,30 +181,6 @@ export type DialOptions = Omit<CampaignOptions, "create" | "status_callback_url"
 export const windowRule =
   '--window must be hours such as "mon-fri 09:00-20:00" ("24:00" ends a day), or "always"';
 
-/** Milliseconds per unit. */
-const units: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
-/**
- * The milliseconds of `90s`, `15m`, `1h30m` or `2d`; a number alone is seconds.
- *
- * @throws {UsageError} if it is not a duration
- */
-const durationOf = (flag: string, text: string): number => {
-  if (!/^(\d+|(\d+[smhd])+)$/.test(text)) {
-    throw new UsageError(`--${flag} must be a time such as 90s, 15m or 1h30m`);
-  }
-  let total = 0;
-  for (const [, amount, unit = "s"] of text.matchAll(/(\d+)([smhd]?)/g)) {
-    total += Number(amount) * (units[unit || "s"] ?? 0);
-  }
-  return total;
-};
-
 /** `"mon-fri 09:00-20:00"` in a time zone. */
 const windowOf = (text: string, timezone: string | undefined): Window => {
   const [, days = "", from = "", to = ""] =
@@ -212,12 +200,18 @@ const isTimezone = (timezone: string): boolean => {
   }
 };
 
-const windowsOf = ({ window = [], timezone }: DialValues): DialOptions["window"] => {
+const windowsOf = ({ window = [], timezone, except }: DialValues): DialOptions["window"] => {
   if (timezone !== undefined && !isTimezone(timezone)) {
     throw new UsageError('--timezone must be an IANA time zone such as "Europe/Berlin"');
   }
-  if (!window.includes("always")) return window.map((each) => windowOf(each, timezone));
+  if (!window.includes("always")) {
+    const days = except && { except: daysOffOf(except) };
+    return window.map((each) => ({ ...windowOf(each, timezone), ...days }));
+  }
   if (window.length > 1) throw new UsageError('--window is "always", or hours, and not both');
+  if (except) {
+    throw new UsageError('--except needs hours: --window "sun-sat 00:00-24:00", not "always"');
+  }
   return "always";
 };
 
@@ -238,10 +232,19 @@ const dateOf = (text: string): Date => {
 export const decimalOf = (text: string): number =>
   /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
 
-const retryOnOf = (text: string): NonNullable<CampaignOptions["retryOn"]> => {
-  const names = text.split(",").map((name) => name.trim());
-  if (names.every(isRetryReason)) return names;
-  throw new UsageError(`--retry-on takes ${retryReasons.join(", ")}`);
+/** @throws {UsageError} for rules beside those that they replace */
+const retriesOf = (flags: DialValues): Pick<CampaignOptions, "retryOn" | "retryDelay"> => {
+  const { retry, "retry-on": retryOn, "retry-after": retryAfter } = flags;
+  if (retry && (retryOn ?? retryAfter) !== undefined) {
+    throw new UsageError(
+      "--retry has its own reasons and delays: drop --retry-on and --retry-after",
+    );
+  }
+  return {
+    ...(retry && { retryOn: retryRulesOf(retry) }),
+    ...(retryOn !== undefined && { retryOn: retryOnOf(retryOn) }),
+    ...(retryAfter !== undefined && { retryDelay: durationOf("retry-after", retryAfter) }),
+  };
 };
 
 /**
@@ -254,10 +257,11 @@ export const campaignOptions = (
   secret: Secret,
   service: string | Service,
 ): DialOptions => {
-  const { from = "", flow = "", callback, rate, concurrency, attempts, until, prefix } = flags;
-  const { "retry-on": retryOn, "retry-after": retryAfter, settle, "per-day": perDay } = flags;
+  const { from = [], flow = "", callback, rate, concurrency, attempts, until, prefix } = flags;
+  const { "call-backs": callBacks, settle, "per-day": perDay } = flags;
+  const [only = ""] = from;
   return {
-    from_number: from,
+    from_number: from.length > 1 ? from : only,
     flow_url: flow,
     secret,
     service,
@@ -267,8 +271,8 @@ export const campaignOptions = (
     ...(rate !== undefined && { rate: decimalOf(rate) }),
     ...(concurrency !== undefined && { concurrency: decimalOf(concurrency) }),
     ...(attempts !== undefined && { attempts: decimalOf(attempts) }),
-    ...(retryOn !== undefined && { retryOn: retryOnOf(retryOn) }),
-    ...(retryAfter !== undefined && { retryDelay: durationOf("retry-after", retryAfter) }),
+    ...retriesOf(flags),
+    ...(callBacks !== undefined && { callBacks: decimalOf(callBacks) }),
     ...(settle !== undefined && { settleTimeout: durationOf("settle", settle) }),
     ...(until !== undefined && { until: dateOf(until) }),
     ...(prefix && { prefixes: prefix }),
@@ -296,13 +300,16 @@ export const credentials = (flags: DialValues, env: Environment, service: Servic
 };
 
 /** @throws {UsageError} unless exactly one program receives the notifications */
-export const requireReceiver = ({ listen, callback, attempts, concurrency }: DialValues): void => {
+export const requireReceiver = (flags: DialValues): void => {
+  const { listen, callback, attempts, concurrency, retry } = flags;
   if ((listen === undefined) === (callback === undefined)) {
     throw new UsageError(
       "pass either --listen or --callback: which program receives the notifications?",
     );
   }
-  if (callback !== undefined && (attempts ?? concurrency) !== undefined) {
-    throw new UsageError("--attempts and --concurrency need --listen: they need notifications");
+  if (callback !== undefined && (attempts ?? concurrency ?? retry) !== undefined) {
+    throw new UsageError(
+      "--attempts, --retry and --concurrency need --listen: they need notifications",
+    );
   }
 };

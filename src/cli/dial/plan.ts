@@ -1,8 +1,10 @@
 import type { ListColumns, Progress, RefusedContact, SyncPlan } from "../../campaigns/index.ts";
 import { plain } from "../terminal.ts";
 import { describeColumns } from "./csv.ts";
+import { daysOffText } from "./days-off.ts";
+import { durationText } from "./durations.ts";
 import type { DialOptions } from "./options.ts";
-import { durationText } from "./status.ts";
+import { retriesText } from "./retries.ts";
 
 /** Most refused lines that are named per reason. */
 const mostLines = 20;
@@ -23,6 +25,15 @@ const refusals = (refused: readonly RefusedContact[]): readonly string[] => {
     return `refused: ${reason}: line ${all.slice(0, mostLines).join(", ")}${more}`;
   });
 };
+
+/** All days off: each window has the same. */
+const daysOff = ({ window }: DialOptions): string =>
+  window === "always" ? "" : daysOffText(window[0]?.except ?? [], Date.now());
+
+const sendersOf = ({ from_number }: DialOptions): string =>
+  typeof from_number === "string"
+    ? `from ${from_number}`
+    : `from ${from_number.join(", ")} (each contact by one of them)`;
 
 const hoursOf = ({ window }: DialOptions): string =>
   window === "always"
@@ -75,13 +86,14 @@ const dispatcherLine =
 export const planLines = (plan: Plan): readonly string[] => {
   const { columns, refused, changes, warnings, progress, options, isSentOnce, lastChange } = plan;
   const { rate = 1, until, perDay, service } = options;
-  const { listed, duplicate, added, blocked, restored, changed, removed } = changes;
+  const { listed, duplicate, added, blocked, restored, changed, removed, appointments } = changes;
   const after = progressAfter(progress, changes);
   const { waiting, contacts } = after;
   const notes = [
     [listed - added - blocked, "already in the ledger"],
     [duplicate, "with the telephone of an earlier row"],
     [changed, "waiting, and changed as in the list"],
+    [appointments, "new, to be called at a time of their own"],
     [restored, "left out before, and in the list again"],
     [removed, "no longer in the list: not called"],
     [after.blocked, "on the do-not-call list"],
@@ -98,8 +110,9 @@ export const planLines = (plan: Plan): readonly string[] => {
     ...(columns ? [describeColumns(columns)] : []),
     `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,
     `${hoursOf(options)}${until ? `, until ${until.toISOString()}` : ""}`,
+    ...[daysOff(options), retriesText(changes.retries)].filter(Boolean),
     `by ${typeof service === "object" ? `${service.name}, account ${service.account}` : service}`,
-    `from ${options.from_number}, flow ${options.flow_url}`,
+    `${sendersOf(options)}, flow ${options.flow_url}`,
     recordingLine(options),
     ...(isSentOnce ? [] : [dispatcherLine]),
     ...(lastChange && progress.contacts > 0

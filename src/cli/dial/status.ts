@@ -1,22 +1,6 @@
 import { dispositions, type Progress } from "../../campaigns/index.ts";
 import type { Terminal } from "../terminal.ts";
-
-/** Seconds in their two largest units: `2 h 5 min`. */
-export const durationText = (seconds: number): string => {
-  const parts = [
-    [Math.floor(seconds / 86_400), "d"],
-    [Math.floor((seconds % 86_400) / 3_600), "h"],
-    [Math.floor((seconds % 3_600) / 60), "min"],
-    [Math.ceil(seconds % 60), "s"],
-  ] as const;
-  const first = parts.findIndex(([amount]) => amount > 0);
-  if (first < 0) return "0 s";
-  return parts
-    .slice(first, first + 2)
-    .filter(([amount]) => amount > 0)
-    .map(([amount, unit]) => `${amount} ${unit}`)
-    .join(" ");
-};
+import { durationText } from "./durations.ts";
 
 /** The state of a run, beside what the ledger counts. */
 export interface RunState {

@@ -80,8 +80,12 @@ describe("a call whose notifications never come", () => {
     expect(stage.campaign.progress()).toMatchObject({ done: true, no_answer: 1 });
   });
 
-  it("is given up when the service does not know it, but not before its time", async () => {
-    const { get } = serviceOf({ cs_0: gone });
+  it.each([
+    ["does not know it", gone],
+    ["can't read calls", new ServiceException("HTTP 405", { placed: undefined, code: 405 })],
+    ["lets the key read none", new ServiceException("HTTP 403", { placed: undefined, code: 403 })],
+  ])("is given up when the service %s, but not before its time", async (_, error) => {
+    const { get } = serviceOf({ cs_0: error });
     const stage = await stageOf({ get, settleTimeout });
     await stage.campaign.add(people(1));
     await stage.play(settleTimeout - 1_000);

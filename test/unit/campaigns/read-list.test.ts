@@ -115,6 +115,40 @@ describe("a CSV file", () => {
   });
 });
 
+describe("the columns call_at and from_number of a list", () => {
+  const list = `phone,Call At,From Number,tz\n${one},2026-06-03 15:00,${two},Europe/Berlin\n${two},,,\n`;
+
+  it("say when and by whom a contact is called; an empty cell says nothing", async () => {
+    const { contacts } = await read(list);
+    expect(contacts).toMatchObject([
+      { to_number: one, call_at: "2026-06-03 15:00", from_number: two, variables: {} },
+      { to_number: two, variables: {} },
+    ]);
+    expect(contacts[1]).not.toHaveProperty("call_at");
+    expect(contacts[1]).not.toHaveProperty("from_number");
+  });
+
+  it("are kept by a campaign, and are variables as well where an option names them", async () => {
+    const stage = await stageOf();
+    const source = new Blob([list]).stream();
+    await stage.campaign.sync(readList(source, { variables: ["call_at"] }));
+    await stage.play();
+    expect(stage.posts.map(({ to_number }) => to_number)).toEqual([two]);
+    await stage.play(3 * 3_600_000);
+    expect(stage.posts[1]).toMatchObject({ to_number: one, from_number: two });
+    const { contacts } = await read(list, { variables: ["call_at"] });
+    expect(contacts[0]?.variables).toEqual({ call_at: "2026-06-03 15:00" });
+  });
+
+  it("refuse a row whose sender is no number, by its line", async () => {
+    const readNumber = (cell: string) =>
+      /^\+\d+$/.test(cell) ? { number: cell } : { reason: "is no number" };
+    const { contacts, refused } = await read(`phone,from_number\n${one},Ada\n`, { readNumber });
+    expect(contacts).toEqual([]);
+    expect(refused).toEqual([{ line: 2, reason: "from_number is no number" }]);
+  });
+});
+
 describe("who has opted out, by a column of the list", () => {
   const list = `phone,opt_out\n${numberOf(0)},\n${numberOf(1)},yes\n${numberOf(2)},FALSE\n${numberOf(3)},No\n${numberOf(4)},n\n${numberOf(5)},0\n${numberOf(6)},1\n${numberOf(7)},2024-01-05\n${numberOf(8)},maybe\n${numberOf(2)},true\n`;
   const options = { optOutColumns: ["opt_out"] };

@@ -69,6 +69,9 @@ describe("the columns of a list", () => {
       'number from "Phone", time zone from "Time Zone", variable first_name from "First Name"; ' +
         'not used: "fax"',
     );
+    expect(describeColumns(columns("to_number,Call At,from_number"))).toBe(
+      'number from "to_number", no time zone column, call time from "Call At", caller from "from_number"',
+    );
     expect(describeColumns(columns("to_number"))).toBe(
       'number from "to_number", no time zone column',
     );

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Progress } from "../../../../src/campaigns/index.ts";
 import {
-  durationText,
   Speed,
   type StatusTerminal,
   showStatus,
@@ -127,15 +126,6 @@ it("says after ctrl-C that the same command resumes, and after a pause why", () 
     /Interrupted with 480 waiting: the same command resumes where it left off/,
   );
   expect(summaryLines(paused, end).join()).toMatch(/Paused: HTTP 403.*the same command resumes/);
-});
-
-it.each([
-  [0, "0 s"],
-  [59.2, "60 s"],
-  [7_500, "2 h 5 min"],
-  [90_000, "1 d 1 h"],
-])("writes %s seconds as %s", (seconds, text) => {
-  expect(durationText(seconds)).toBe(text);
 });
 
 it("measures how many calls begin per second, over the last minute", () => {
