@@ -14,6 +14,7 @@ export type { MediaClock, SessionObserver } from "../lib/clock.ts";
 export type { Summary } from "../lib/summary.ts";
 export { type DeepgramOptions, deepgram } from "./adapters/deepgram.ts";
 export { type ElevenLabsOptions, elevenlabs } from "./adapters/elevenlabs.ts";
+export { type GeminiOptions, gemini } from "./adapters/gemini.ts";
 export { type GptLiveOptions, gptLive } from "./adapters/gpt-live.ts";
 export {
   type OpenAIRealtimeOptions,

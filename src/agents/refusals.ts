@@ -14,8 +14,9 @@
 const refused =
   /^(1008|300[03])|api.?key|auth|permission|deactivated|terminated|billing|payment|quota|credit|invalid_(model|agent)|model_not|not exist|misconfig|override|settings|unparsable/i;
 
-/** The same, before the agent is ready: then what was sent are its settings, and a close code of its own refuses, too. */
-const refusedAtFirst = /^(4\d{3}|invalid|unknown|missing|unsupported)/i;
+/** The same, before the agent is ready: then what was sent are its settings, and a close code of its own refuses, too.
+ * So does 1007, with which Gemini closes when a setting is invalid. */
+const refusedAtFirst = /^(1007|4\d{3}|invalid|unknown|missing|unsupported)/i;
 
 /**
  * Whether a code or a sentence of a service says that a repetition would be refused as well.

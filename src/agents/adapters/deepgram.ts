@@ -1,4 +1,4 @@
-import { isRecord, textRule } from "../../lib/check.ts";
+import { textRule } from "../../lib/check.ts";
 import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
 import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
@@ -7,8 +7,8 @@ import {
   checkAgentOptions,
   type Decoders,
   decodeBy,
-  type Fields,
   keyOf,
+  objectsIn,
   parseMessage,
   textOf,
   toMessage,
@@ -48,8 +48,6 @@ const beginnings: ReadonlySet<string> = new Set([
 
 /** How often a greeting is refused before it is given up. */
 const maxRefusals = 10;
-
-const objectsIn = (value: unknown): readonly Fields[] => [value].flat().filter(isRecord);
 
 const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Codec => {
   const { instructions, voice = "aura-2-thalia-en", model = "gpt-4o-mini", greeting } = options;

@@ -1,4 +1,4 @@
-import { isText, type Rule, textRule } from "../../lib/check.ts";
+import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
@@ -15,6 +15,7 @@ import {
   parseMessage,
   partOf,
   textOf,
+  textOrFalse,
   toMessage,
   toolCallIn,
 } from "./shared.ts";
@@ -67,11 +68,6 @@ export type OpenAITurnDetection = (
     }
   | { readonly type: "semantic_vad"; readonly eagerness?: "low" | "medium" | "high" | "auto" }
 ) & { readonly create_response?: boolean; readonly interrupt_response?: boolean };
-
-const textOrFalse: Rule = [
-  (value) => value === false || isText(value),
-  "must be a string or false",
-];
 
 /** Errors that only mean that the service was faster. */
 const harmless = /^(response_cancel_not_active|conversation_already_has_active_response)$/;

@@ -1,4 +1,4 @@
-import { fail, isKey, isPage, isRecord, isText } from "../../lib/check.ts";
+import { fail, isKey, isPage, isRecord, isText, type Rule } from "../../lib/check.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { ApiKey } from "../../options.ts";
 import type { AgentEvent, AgentMessage, Tools } from "../agent.ts";
@@ -19,6 +19,11 @@ export interface AgentOptions {
    */
   readonly dangerouslyAllowBrowser?: boolean | undefined;
 }
+
+export const textOrFalse: Rule = [
+  (value) => value === false || isText(value),
+  "must be a string or false",
+];
 
 /** The rules of the options that every adapter has. */
 const agentRules: OptionRules<AgentOptions & { readonly tools?: Tools | undefined }> = {
@@ -88,6 +93,9 @@ export const partOf = (fields: Fields, name: string): Fields => {
   const value = fields[name];
   return isRecord(value) ? value : {};
 };
+
+/** The objects in a list within a message, or the object in its place. */
+export const objectsIn = (value: unknown): readonly Fields[] => [value].flat().filter(isRecord);
 
 /** A text within a message; an empty one where there is none. */
 export const textOf = (fields: Fields, name: string): string => {

@@ -2,6 +2,7 @@ import {
   type Agent,
   deepgram,
   elevenlabs,
+  gemini,
   gptLive,
   openaiRealtime,
   type Tools,
@@ -10,6 +11,7 @@ import type { Behaviour } from "../model.ts";
 import type { AgentServer } from "../server.ts";
 import { serveDeepgram } from "./deepgram.ts";
 import { key, serveElevenlabs } from "./elevenlabs.ts";
+import { serveGemini } from "./gemini.ts";
 import { serveGptLive } from "./gpt-live.ts";
 import { serveOpenai } from "./openai.ts";
 
@@ -22,9 +24,9 @@ export interface Protocol {
 const apiKey = "sk-MARKED";
 const greeting = "Hello, I am a machine.";
 
-export type Name = "openai" | "gpt-live" | "elevenlabs" | "deepgram";
+export type Name = "openai" | "gpt-live" | "elevenlabs" | "deepgram" | "gemini";
 
-export const names: readonly Name[] = ["openai", "gpt-live", "elevenlabs", "deepgram"];
+export const names: readonly Name[] = ["openai", "gpt-live", "elevenlabs", "deepgram", "gemini"];
 
 export const protocols: Readonly<Record<Name, Protocol>> = {
   openai: {
@@ -42,5 +44,9 @@ export const protocols: Readonly<Record<Name, Protocol>> = {
   deepgram: {
     serve: serveDeepgram,
     agent: ({ url }, tools) => deepgram({ apiKey, url, greeting, tools }),
+  },
+  gemini: {
+    serve: serveGemini,
+    agent: ({ url }, tools) => gemini({ apiKey, url, tools }),
   },
 };

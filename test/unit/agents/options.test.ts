@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
 import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
+import { gemini } from "../../../src/agents/adapters/gemini.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
@@ -15,6 +16,7 @@ const adapters: Readonly<Record<string, (options: object) => unknown>> = {
   gptLive: (more) => gptLive({ apiKey, ...more }),
   elevenlabs: (more) => elevenlabs({ apiKey, agentId: "a", ...more }),
   deepgram: (more) => deepgram({ apiKey, ...more }),
+  gemini: (more) => gemini({ apiKey, ...more }),
 };
 
 describe.each(Object.entries(adapters))("%s", (_, adapter) => {
