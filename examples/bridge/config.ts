@@ -1,4 +1,4 @@
-import { type Agent, deepgram, elevenlabs, gptLive, openaiRealtime } from "outdial/agents";
+import { type Agent, deepgram, elevenlabs, gemini, gptLive, openaiRealtime } from "outdial/agents";
 import * as v from "valibot";
 import { callersSchema, count } from "./callers.ts";
 
@@ -43,7 +43,7 @@ export const e164 = v.pipe(v.string(), v.regex(/^\+[1-9]\d{6,14}$/));
 
 /** The variables that choose the agent. */
 export const agentVariables = {
-  AGENT: v.picklist(["openai", "gpt-live", "elevenlabs", "deepgram"]),
+  AGENT: v.picklist(["openai", "gpt-live", "elevenlabs", "deepgram", "gemini"]),
   AGENT_KEY: text,
   AGENT_ID: v.optional(v.string(), ""),
   AGENT_URL: v.optional(v.string()),
@@ -66,6 +66,8 @@ export const createAgent = (variables: AgentVariables): Agent => {
       return openaiRealtime({ apiKey, url, instructions });
     case "gpt-live":
       return gptLive({ apiKey, url, instructions });
+    case "gemini":
+      return gemini({ apiKey, url, instructions });
     case "deepgram":
       return deepgram({ apiKey, url, instructions, greeting });
     case "elevenlabs": // Its settings at the service must allow both to be overridden.

@@ -278,8 +278,8 @@ export type AgentAbilities = Readonly<
 >;
 
 /**
- * A speech model or service: its endpoint, and its protocol. `openaiRealtime`, `gptLive`, `elevenlabs` and `deepgram`
- * return one; another is a dozen lines for each of these functions.
+ * A speech model or service: its endpoint, and its protocol. `openaiRealtime`, `gptLive`, `elevenlabs`, `deepgram` and
+ * `gemini` return one; another is a dozen lines for each of these functions.
  *
  * @example An agent of your own, that repeats the callee's audio
  * ```ts

@@ -2,7 +2,7 @@
  * Connects a speech agent to a call: paced, interruptible, on any runtime.
  *
  * {@link connectAgent} connects the media socket of a call to an agent of OpenAI ({@link openaiRealtime}, {@link gptLive}),
- * ElevenLabs ({@link elevenlabs}) or Deepgram ({@link deepgram}), or to an adapter of your own. It has interruptions, tools,
+ * ElevenLabs ({@link elevenlabs}), Deepgram ({@link deepgram}) or Google ({@link gemini}), or to an adapter of your own. It has interruptions, tools,
  * transcripts, and limits for silence and duration. {@link warmAgent} connects to the agent while the telephone rings.
  *
  * @see docs/agents.md

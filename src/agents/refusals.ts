@@ -1,6 +1,6 @@
 /**
  * What a service writes, as a code or in words, when a repetition would be refused as well. The same words stand in
- * the code of an error and in the reason of a close:
+ * the code of an error and in the reason of a close. Gemini has close codes and sentences alone: 1007 "API key …", 1008, 1011 "… quota …".
  *
  * | refused | OpenAI | ElevenLabs | Deepgram |
  * |---|---|---|---|
@@ -14,8 +14,10 @@
 const refused =
   /^(1008|300[03])|api.?key|auth|permission|deactivated|terminated|billing|payment|quota|credit|invalid_(model|agent)|model_not|not exist|misconfig|override|settings|unparsable/i;
 
-/** The same, before the agent is ready: then what was sent are its settings, and a close code of its own refuses, too.
- * So does 1007, with which Gemini closes when a setting is invalid. */
+/**
+ * The same, before the agent is ready: then what was sent are its settings, and a close code of its own refuses, too. So
+ * does 1007, with which Gemini closes when a setting is invalid.
+ */
 const refusedAtFirst = /^(1007|4\d{3}|invalid|unknown|missing|unsupported)/i;
 
 /**

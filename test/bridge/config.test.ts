@@ -30,7 +30,7 @@ test("the environment becomes the configuration, with its defaults", () => {
   });
 });
 
-test.each(["openai", "gpt-live", "elevenlabs", "deepgram"])("%s is an agent", (AGENT) => {
+test.each(["openai", "gpt-live", "elevenlabs", "deepgram", "gemini"])("%s is an agent", (AGENT) => {
   const { agent } = readConfig({ ...complete, AGENT, AGENT_ID: "agent_1" });
   expect(agent).toHaveProperty("name");
 });

@@ -1,6 +1,6 @@
 import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
-import type { Agent, AgentEvent, AgentMessage, Codec, Tools } from "../agent.ts";
+import type { Agent, AgentAbilities, AgentEvent, AgentMessage, Codec, Tools } from "../agent.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
@@ -41,6 +41,8 @@ export interface GeminiOptions extends AgentOptions {
   readonly tools?: Tools | undefined;
 }
 
+const defaultModel = "gemini-3.8-live";
+
 const endpoint =
   "wss://generativelanguage.googleapis.com/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
 
@@ -54,7 +56,7 @@ const orderly = /^(NEED_MORE_INPUT|.*_UNSPECIFIED|)$/;
 const textMessage = (text: string): AgentMessage => toMessage({ realtimeInput: { text } });
 
 const setupOf = (options: GeminiOptions): AgentMessage => {
-  const { model = "gemini-3.8-live", instructions, voice, tools } = options;
+  const { model = defaultModel, instructions, voice, tools } = options;
   const speechConfig = voice && { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } };
   const functionDeclarations = toolDefinitions(tools).map(({ parameters, ...tool }) => ({
     ...tool,
@@ -98,7 +100,16 @@ const createText = (who: "agent" | "callee") => {
   };
 };
 
-const createCodec = (options: GeminiOptions): Codec => {
+/** What a model can: earlier ones take less. */
+const abilitiesOf = ({ model = defaultModel }: GeminiOptions): AgentAbilities => ({
+  say: false,
+  reply: true,
+  addContext: !model.includes("gemini-3.1"),
+  setInstructions: !/gemini-(2\.|3\.1|live-2)/.test(model),
+  cancel: false,
+});
+
+const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
   const { greeting } = options;
   let isReady = false;
   let isAnswered = false;
@@ -110,6 +121,8 @@ const createCodec = (options: GeminiOptions): Codec => {
   let isCut = false;
   const callee = createText("callee");
   const agent = createText("agent");
+  /** What interrupts a turn, if it is sent within one. */
+  const afterTurn: AgentMessage[] = [];
 
   const names = () => ({ item: String(turn), response: String(turn) });
 
@@ -121,7 +134,9 @@ const createCodec = (options: GeminiOptions): Codec => {
 
   /** Another turn begins with what comes next. */
   const next = (): AgentEvent[] => {
-    const texts = [...agent.whole(names())];
+    const texts: AgentEvent[] = [...agent.whole(names())];
+    const messages = afterTurn.splice(0);
+    if (messages.length) texts.push({ type: "send", messages });
     agent.clear();
     turn++;
     hasBegun = isDone = isCut = false;
@@ -213,6 +228,8 @@ const createCodec = (options: GeminiOptions): Codec => {
         events.push({ type: "tool_cancelled", id: String(id) });
       }
       events.push(...onContent(partOf(fields, "serverContent")));
+      const { totalTokenCount: tokens } = partOf(fields, "usageMetadata");
+      if (typeof tokens === "number") events.push({ type: "usage", tokens });
       if (fields.goAway) events.push({ type: "end", reason: "session_limit" });
       return events;
     },
@@ -222,6 +239,19 @@ const createCodec = (options: GeminiOptions): Codec => {
       const functionResponses = [{ id, name, response, ...(!reply && { scheduling: "SILENT" }) }];
       return [toMessage({ toolResponse: { functionResponses } })];
     },
+    reply: (instructions) => [textMessage(instructions ? `(${instructions})` : "(Go on.)")],
+    addContext: can.addContext
+      ? (text) => {
+          const turns = [{ role: "user", parts: [{ text }] }];
+          const message = toMessage({ clientContent: { turns, turnComplete: false } });
+          if (!hasBegun) return [message];
+          afterTurn.push(message);
+          return [];
+        }
+      : undefined,
+    setInstructions: can.setInstructions
+      ? (text) => [toMessage({ contextUpdate: { systemInstruction: { parts: [{ text }] } } })]
+      : undefined,
   };
 };
 
@@ -249,10 +279,12 @@ export const gemini = (options: GeminiOptions): Agent => {
     greeting: textOrFalse,
   });
   const { url = endpoint, tools } = options;
+  const can = abilitiesOf(options);
   return {
     name: "gemini",
     tools,
+    can,
     address: async () => ({ url, headers: { "x-goog-api-key": await keyOf(options) } }),
-    codec: () => createCodec(options),
+    codec: () => createCodec(options, can),
   };
 };

@@ -22,7 +22,9 @@ import {
   type EndReason,
   elevenlabs,
   type Formats,
+  type GeminiOptions,
   type GptLiveOptions,
+  gemini,
   gptLive,
   type Interruption,
   type LineFormat,
@@ -57,11 +59,13 @@ const look: Tool = {
 const tools: Tools = { look };
 const turnDetection: OpenAITurnDetection = { type: "semantic_vad", eagerness: "low" };
 const realtime: OpenAIRealtimeOptions = { ...key, instructions: "Be brief.", tools, turnDetection };
+const google: GeminiOptions = { ...key, model: "gemini-3.8-live", voice: "Kore" };
 const live: GptLiveOptions = { ...key, voice: "marin" };
 const eleven: ElevenLabsOptions = { ...key, agentId: "agent_1", variables: { name: "Ann" } };
 const deep: DeepgramOptions = { ...key, greeting: "Hello" };
 export const agents: readonly Agent[] = [
   openaiRealtime(realtime),
+  gemini(google),
   gptLive(live),
   elevenlabs(eleven),
   deepgram(deep),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
 import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
+import { gemini } from "../../../src/agents/adapters/gemini.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import type { Agent } from "../../../src/agents/agent.ts";
@@ -24,6 +25,7 @@ const agents: Readonly<Record<string, readonly [Agent, ready: object]>> = {
     },
   ],
   deepgram: [deepgram({ apiKey: "dg-MARKED" }), { type: "SettingsApplied" }],
+  gemini: [gemini({ apiKey: "AIza-MARKED" }), { setupComplete: {} }],
   own: [plain(), { type: "ready" }],
 };
 
@@ -91,6 +93,11 @@ const closes: readonly (readonly [
   ["elevenlabs", 1011, "", "agent_lost", "1011"],
   ["deepgram", 1008, "DATA-0000", "agent_refused", "1008"],
   ["deepgram", 1011, "NET-0001", "agent_lost", "1011"],
+  ["gemini", 1007, "API key expired. Please renew the API key.", "agent_refused", "1007"],
+  ["gemini", 1008, "models/x is not found for API version v1beta", "agent_refused", "1008"],
+  ["gemini", 1011, "You exceeded your current quota", "agent_refused", "1011"],
+  ["gemini", 1011, "Internal error encountered.", "agent_lost", "1011"],
+  ["gemini", 1007, "Request contains an invalid argument.", "agent_lost", "1007"],
   ["own", 1008, "", "agent_refused", "1008"],
   ["own", 3003, "", "agent_refused", "3003"],
   ["own", 4500, "", "agent_lost", "4500"],
@@ -116,6 +123,7 @@ test.each(closes)(
 /** Only before it is ready: with a code of its own it refuses, and it has not ended anything in order. */
 const atFirst: readonly (readonly [code: number, reason: string, end: EndReason])[] = [
   [4000, "", "agent_refused"],
+  [1007, "Request contains an invalid argument.", "agent_refused"],
   [4300, "Agent has exceeded its daily call limit of 5.", "agent_refused"],
   [4000, "invalid_request_error.beta_api_shape_disabled", "agent_refused"],
   [1011, "", "agent_lost"],

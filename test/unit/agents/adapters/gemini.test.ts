@@ -95,11 +95,7 @@ test("a turn has one end, though its generation and its playback both have one",
   expect(content(audio)).toEqual([heard("1")]);
   expect(content({ generationComplete: true })).toEqual([done("1")]);
   expect(content({ turnComplete: true })).toEqual([]);
-  expect(content({ ...audio, turnComplete: true })).toEqual([
-    started("2"),
-    heard("2"),
-    done("2"),
-  ]);
+  expect(content({ ...audio, turnComplete: true })).toEqual([started("2"), heard("2"), done("2")]);
 });
 
 test("texts come in pieces: the callee's is whole when the model begins, the model's at the end", () => {
@@ -158,7 +154,10 @@ test("a turn that has failed is reported with its reason; an empty one isn't wha
 
 test("tools are called, cancelled and answered; what follows a result is a response of its own", () => {
   const { codec, read, content } = codecOf();
-  const calls = [{ id: "c1", name: "look", args: { id: 7 } }, { id: "c2", name: "hang_up" }];
+  const calls = [
+    { id: "c1", name: "look", args: { id: 7 } },
+    { id: "c2", name: "hang_up" },
+  ];
   expect(read({ toolCall: { functionCalls: calls } })).toEqual([
     started("1"),
     { type: "tool", id: "c1", name: "look", arguments: { id: 7 }, response: "1" },
@@ -171,7 +170,9 @@ test("tools are called, cancelled and answered; what follows a result is a respo
   const result = { id: "c1", name: "look", output: "yes", isError: false, reply: true };
   expect(sent(codec.toolResult(result))).toEqual([
     {
-      toolResponse: { functionResponses: [{ id: "c1", name: "look", response: { output: "yes" } }] },
+      toolResponse: {
+        functionResponses: [{ id: "c1", name: "look", response: { output: "yes" } }],
+      },
     },
   ]);
   expect(sent(codec.toolResult({ ...result, isError: true, reply: false }))).toEqual([
@@ -190,4 +191,35 @@ test("the service goes away: its own limit", () => {
   expect(codecOf().read({ goAway: { timeLeft: "50s" } })).toEqual([
     { type: "end", reason: "session_limit" },
   ]);
+});
+
+test("replies, context and instructions; context that would interrupt a turn waits for its end", () => {
+  const { codec, content } = codecOf();
+  expect(sent(codec.reply?.("Say goodbye.", "r") ?? [])).toEqual([
+    { realtimeInput: { text: "(Say goodbye.)" } },
+  ]);
+  const context = { turns: [{ role: "user", parts: [{ text: "It is 5." }] }], turnComplete: false };
+  expect(sent(codec.addContext?.("It is 5.") ?? [])).toEqual([{ clientContent: context }]);
+  content(audio);
+  expect(codec.addContext?.("It is 5.")).toEqual([]);
+  const send = content({ turnComplete: true }).at(-1);
+  expect(send?.type === "send" && sent(send.messages)).toEqual([{ clientContent: context }]);
+  expect(sent(codec.setInstructions?.("Be kind.") ?? [])).toEqual([
+    { contextUpdate: { systemInstruction: { parts: [{ text: "Be kind." }] } } },
+  ]);
+  expect(codecOf().read({ usageMetadata: { totalTokenCount: 12 } })).toEqual([
+    { type: "usage", tokens: 12 },
+  ]);
+});
+
+test.each([
+  ["gemini-3.8-live", true, true],
+  ["gemini-3.1-flash-live-preview", false, false],
+  ["gemini-2.5-flash-native-audio-preview-12-2025", true, false],
+])("%s: what it can is known before the call", (model, addContext, setInstructions) => {
+  const agent = gemini({ apiKey, model });
+  const can = { say: false, reply: true, cancel: false, addContext, setInstructions };
+  expect(agent.can).toEqual(can);
+  const codec = agent.codec({ sampleRate: 8000 });
+  for (const [name, isAble] of Object.entries(can)) expect(!!Reflect.get(codec, name)).toBe(isAble);
 });
