@@ -1,4 +1,5 @@
 import type { Received } from "../callbacks/handler.ts";
+import type { Context } from "../callbacks/signed-url.ts";
 import { BadParametersException } from "../errors.ts";
 import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
@@ -23,6 +24,7 @@ import { type Ledger, readResults, variableNamesIn } from "./ledger.ts";
 import { recordNotification } from "./notifications.ts";
 import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
+import { type CalledContact, calledContact } from "./script.ts";
 import {
   isBusyError,
   patience,
@@ -178,6 +180,14 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * @throws {LedgerException} `busy` or `closed`: answer 500, so that the service delivers it again
    */
   readonly note: (given: Received | CallInput) => Promise<boolean>;
+  /**
+   * Who is called, by the context of the verified URL of a flow request or a notification. The number in the request itself
+   * is the sender's word.
+   *
+   * @returns `undefined` if the call is none of this campaign, or its contact was erased
+   * @throws {LedgerException} `closed`
+   */
+  readonly contact: (context: Context) => CalledContact | undefined;
   /**
    * Calls a contact at a time that it asked for, within the calling hours or at their next opening, also one that was
    * talked to: say so at the end of a call, in a step of its flow. Of a contact that was never called it only sets the
@@ -647,6 +657,10 @@ export const openCampaign = async (
   const { run, drain, close } = loopsOf(sql, dialer, settings.clock, progress);
   return {
     ...campaign,
+    contact: (context) => {
+      sql.requireOpen();
+      return calledContact(sql, context);
+    },
     audit: () => readAudit(sql),
     check: (given) => checkUrls(settings, given),
     get rate() {

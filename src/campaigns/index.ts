@@ -37,6 +37,13 @@ export { type ListOptions, type NumberReading, readList } from "./list/read.ts";
 export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
 export type { Progress } from "./progress.ts";
 export type { RetryPlan, RetryRule, RetryRules, WholeRetryRule } from "./retries.ts";
+export type {
+  CalledContact,
+  Script,
+  ScriptCampaign,
+  ScriptInput,
+  ScriptStep,
+} from "./script.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";
 export type { Synced, SyncOptions, SyncPlan } from "./sync.ts";
 export type { AuditEntry } from "./tables.ts";

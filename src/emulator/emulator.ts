@@ -103,6 +103,14 @@ export interface Emulator extends AsyncIterable<EmulatorEvent> {
    * @throws {BadParametersException} when `digits` breaks the rule
    */
   readonly press: (id: string, digits: string) => boolean;
+  /**
+   * Adds a line to a call's history: what an application did that no request shows.
+   *
+   * @param text - at most 1 000 characters
+   * @returns whether the call is known
+   * @throws {BadParametersException} when `text` breaks the rule
+   */
+  readonly note: (id: string, text: string) => boolean;
   /** Issues and returns a new key; the old one is invalid at once. */
   readonly regenerateKey: () => string;
   /** Removes all calls at once: nothing more happens in them, and no notification is sent. */
@@ -141,7 +149,7 @@ const fetchOf =
 /** What a program reads of the calls of an emulator, and does with them. */
 type CallControls = Pick<
   Emulator,
-  "call" | "audio" | "ended" | "answer" | "reject" | "hangup" | "press"
+  "call" | "audio" | "ended" | "answer" | "reject" | "hangup" | "press" | "note"
 >;
 
 /** Presses keys of a call's callee, one right after the other. */
@@ -155,6 +163,17 @@ const pressKeys = (call: Call | undefined, digits: string): boolean => {
     call.press(digit);
   }
   return true;
+};
+
+/** The longest note, in characters. */
+const longestNote = 1_000;
+
+const noteOf = (call: Call | undefined, text: string): boolean => {
+  if (!isText(text) || text.length > longestNote) {
+    fail("text", `must be a text of at most ${longestNote} characters`);
+  }
+  call?.log({ type: "note", text });
+  return !!call;
 };
 
 const controlsOf = (calls: CallRegistry): CallControls => {
@@ -175,6 +194,7 @@ const controlsOf = (calls: CallRegistry): CallControls => {
     reject: change("rejected"),
     hangup: change("normal", "canceled"),
     press: (id, digits) => pressKeys(calls.get(id), digits),
+    note: (id, text) => noteOf(calls.get(id), text),
   };
 };
 

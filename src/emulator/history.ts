@@ -245,6 +245,14 @@ export interface ErrorEntry extends Stamp {
   readonly message: string;
 }
 
+/** The application has something to say of the call: `note` of the emulator. */
+export interface NoteEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "note";
+  /** On one line. */
+  readonly text: string;
+}
+
 /** One thing that happened in a call, discriminated by `type`. */
 export type HistoryEntry =
   | StateEntry
@@ -258,6 +266,7 @@ export type HistoryEntry =
   | CutEntry
   | NotificationEntry
   | RecordingEntry
+  | NoteEntry
   | ErrorEntry;
 
 /** A request that the API refused. It has neither the key nor the query, which might hold one. */

@@ -27,6 +27,7 @@ export type {
   FlowErrorEntry,
   HistoryEntry,
   LegEntry,
+  NoteEntry,
   NotificationEntry,
   PressEntry,
   Reason,

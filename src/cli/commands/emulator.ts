@@ -193,6 +193,9 @@ const startEmulator = (env: Environment, options: EmulatorOptions): Emulator => 
   }
 };
 
+/** The longest line that is written into a timeline, in characters. */
+const longestNote = 1_000;
+
 /** How long calls may take to end and notify at the end, in milliseconds. */
 const closeTimeout = 2_000;
 
@@ -298,6 +301,9 @@ const run = async (invocation: Invocation<typeof flags>) => {
       ? undefined
       : await loadScript(script, {
           service,
+          note: (id, text) => {
+            emulator.note(id, text.slice(0, longestNote));
+          },
           onError: (error, _, call_id) => {
             const text = plain(String(fieldsOf(error).message ?? error));
             terminal.report(`outdial: --script: ${call_id ? `call ${call_id}: ` : ""}${text}`);

@@ -77,6 +77,7 @@ const lines: {
     `${event}, ${outcome.replace("_", " ")}, try ${count}, ${error ?? answerOf(answer)}`,
   ],
   recording: ({ seconds, url }) => ["recording", "bold", `${seconds.toFixed(1)} s, ${url}`],
+  note: ({ text }) => ["note", "bold", text],
   error: ({ source, message }) => ["error", "red", `in ${source}: ${message}`],
   refused: ({ method, path, status, detail }) => [
     "refused",

@@ -1,23 +1,22 @@
-import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { signUrl } from "../../callbacks/index.ts";
-import { type FlowOptions, flowHandler } from "../../flows/index.ts";
-import { BadParametersException } from "../../index.ts";
-import { fieldsOf, isRecord } from "../../lib/check.ts";
+import type { CalledContact, ScriptCampaign } from "../../campaigns/index.ts";
+import { flowHandler, type StepInput } from "../../flows/index.ts";
 import type { Service } from "../../service.ts";
-import { issueLine, UsageError } from "../command.ts";
-
-/** What a script may decide; the command gives the rest. */
-const names = ["onAnswer", "onMachine", "steps", "onInput"] as const;
-
-/** The options of `flowHandler` that a script has. */
-type Script = Pick<FlowOptions<string>, (typeof names)[number]>;
+import { UsageError } from "../command.ts";
+import {
+  changedAt,
+  importScript,
+  type ScriptList,
+  scriptedOptions,
+  scriptFailure,
+} from "../script.ts";
 
 /** What a script's handler needs of the command. */
 interface ScriptOptions {
   /** The carrier in whose form the flow is answered. */
   readonly service: Service | undefined;
+  /** Writes a line into the timeline of a call. */
+  readonly note: (call_id: string, text: string) => void;
   /** Called with what the script's functions throw, and with the id of the call. */
   readonly onError: (error: unknown, request: Request, call_id?: string) => void;
 }
@@ -28,55 +27,58 @@ export interface ScriptedFlow {
   readonly answer: (request: Request) => Promise<Response>;
 }
 
-/** @throws {UsageError} which names the rule that the module breaks */
-const scriptIn = (module: unknown): Script => {
-  const script = fieldsOf(module).default;
-  if (!isRecord(script)) {
-    throw new UsageError(
-      "--script must have a default export: { onAnswer, steps, onMachine, onInput }",
-    );
-  }
-  const unknown = Object.keys(script).find((name) => !names.some((known) => known === name));
-  if (unknown !== undefined) {
-    const shown = /^\w{1,30}$/.test(unknown) ? unknown : "a field";
-    throw new UsageError(`--script: ${shown} is not one of ${names.join(", ")}: drop it`);
-  }
-  const { onAnswer, ...rest } = script;
-  if (typeof onAnswer !== "function") throw new UsageError("--script: onAnswer is missing");
-  return { ...rest, onAnswer: (input) => Reflect.apply(onAnswer, script, [input]) };
-};
+/** Stands for a contact: without a list it is whoever was called. */
+const contactOf = ({ call, variables }: StepInput): CalledContact => ({
+  to_number: call.to_number,
+  id: undefined,
+  variables,
+  attempt: 1,
+});
 
-/** When a file was changed last; `undefined` while it is not there, as an editor may replace it. */
-const changedAt = async (path: string): Promise<number | undefined> =>
-  stat(path).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => undefined,
-  );
+/** Stands for a list: what a script does with it becomes a line of the call's timeline. */
+const standIn = (note: ScriptOptions["note"]): ScriptList => ({
+  contactOf,
+  campaignOf: ({ call: { call_id } }): ScriptCampaign => ({
+    block: async (numbers) => {
+      const all = [...(typeof numbers === "string" ? [numbers] : numbers)];
+      note(call_id, `campaign.block: ${all.join(", ")}`);
+      return all.length;
+    },
+    callBack: async (to_number, at) => {
+      const time = at instanceof Date ? at.toISOString() : at;
+      note(call_id, `campaign.callBack: ${to_number} at ${time}`);
+      return true;
+    },
+    cancel: async () => note(call_id, "campaign.cancel"),
+  }),
+  note: ({ call: { call_id }, answers, answered_by }) => {
+    const facts = { ...answers, ...(answered_by && { answered_by }) };
+    const texts = Object.entries(facts).map(([name, value]) => `${name} = ${value}`);
+    note(call_id, `campaign.note: ${texts.join(", ")}`);
+  },
+});
 
 /**
- * Loads a script, and again when its file has changed: the next request gets the new one. TypeScript is taken as the
- * runtime strips it.
+ * Loads a script, and again when its file has changed: the next request gets the new one.
  *
  * @throws {UsageError} if it can't be loaded now; later the error goes to `onError`, and the last one that could stays
  */
 export const loadScript = async (
   file: string,
-  { service, onError }: ScriptOptions,
+  { service, note, onError }: ScriptOptions,
 ): Promise<ScriptedFlow> => {
-  const path = resolve(file);
   const secret = crypto.randomUUID();
   let loadedAt: number | undefined;
   let handler: ((request: Request) => Promise<Response>) | undefined;
 
   const load = async (): Promise<void> => {
-    const at = await changedAt(path);
+    const at = await changedAt(file);
     if (at === undefined && !handler) throw new UsageError(`--script cannot be read: ${file}`);
     if (at === undefined || at === loadedAt) return;
     loadedAt = at;
-    const module: unknown = await import(`${pathToFileURL(path)}?changed=${at}`);
     // The emulator's requests need no check: it has sent them to itself. A signed URL carries a conversation.
     handler = flowHandler({
-      ...scriptIn(module),
+      ...scriptedOptions(await importScript(file, at), standIn(note)),
       secret,
       onError,
       ...(service && {
@@ -87,12 +89,7 @@ export const loadScript = async (
   try {
     await load();
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const reason =
-      error instanceof BadParametersException
-        ? issueLine(error.issues)
-        : String(fieldsOf(error).message ?? error);
-    throw new UsageError(`--script cannot be loaded: ${reason}`);
+    throw scriptFailure(error);
   }
 
   return {

@@ -3,6 +3,7 @@ import type { Received } from "outdial/callbacks";
 import {
   type Added,
   type AuditEntry,
+  type CalledContact,
   type CallInput,
   type CallState,
   type Campaign,
@@ -38,6 +39,10 @@ import {
   type RetryRules,
   type Row,
   readList,
+  type Script,
+  type ScriptCampaign,
+  type ScriptInput,
+  type ScriptStep,
   type Statement,
   type Storage,
   type Synced,
@@ -48,6 +53,7 @@ import {
   type WholeRetryRule,
   type Window,
 } from "outdial/campaigns";
+import { gather, hangup } from "outdial/flows";
 import { params } from "./params.ts";
 
 const retryOn: readonly RetryReason[] = ["busy", "no_answer"];
@@ -148,3 +154,16 @@ export const readContacts = async (source: ListSource): Promise<Contact[]> => {
   }
   return contacts;
 };
+
+const optOut: ScriptStep<never> = async ({ contact, campaign }: ScriptInput) => {
+  const { to_number }: CalledContact = contact;
+  const list: ScriptCampaign = campaign;
+  await list.block(to_number);
+  return hangup();
+};
+
+/** A file of `outdial dial --script`. */
+export const script = {
+  onAnswer: () => gather("9 for no more calls.", { digits: 1, on: { 9: "optOut" } }),
+  steps: { optOut },
+} satisfies Script<"optOut">;

@@ -24,6 +24,7 @@ import {
   type FlowErrorEntry,
   type HistoryEntry,
   type LegEntry,
+  type NoteEntry,
   type NotificationEntry,
   type OnCall,
   type Outcome,
@@ -119,6 +120,10 @@ export const line = (entry: HistoryEntry): string => {
     case "recording": {
       const { seconds }: RecordingEntry = entry;
       return `${seconds}`;
+    }
+    case "note": {
+      const { text }: NoteEntry = entry;
+      return text;
     }
     case "error": {
       const { message }: ErrorEntry = entry;

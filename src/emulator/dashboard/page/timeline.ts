@@ -140,6 +140,7 @@ const describe: {
       }),
     ];
   },
+  note: ({ text }) => [bold("note"), " · ", make("bdi", {}, text)],
   error: ({ source, message }) => [
     bold(`error in ${source}`, "bad"),
     " · ",

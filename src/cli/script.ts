@@ -1,0 +1,136 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type {
+  CalledContact,
+  Script,
+  ScriptCampaign,
+  ScriptInput,
+  ScriptStep,
+} from "../campaigns/index.ts";
+import type { FlowOptions, StepInput } from "../flows/index.ts";
+import { BadParametersException } from "../index.ts";
+import { fieldsOf, isRecord } from "../lib/check.ts";
+import { issueLine, UsageError } from "./command.ts";
+
+/** What a script may decide; the command gives the rest. */
+const names = ["onAnswer", "onMachine", "steps", "onInput"] as const;
+
+/** The options of `flowHandler` that a script decides. */
+export type ScriptedOptions = Pick<FlowOptions<string>, (typeof names)[number]>;
+
+const isStep = (value: unknown): value is ScriptStep => typeof value === "function";
+
+const isSteps = (value: unknown): value is Readonly<Record<string, ScriptStep>> =>
+  isRecord(value) && Object.values(value).every(isStep);
+
+const isHook = (value: unknown): value is NonNullable<Script["onInput"]> => isStep(value);
+
+/** A field of a script, if it is there. */
+const optional = <T>(
+  script: Readonly<Record<string, unknown>>,
+  name: string,
+  isKept: (value: unknown) => value is T,
+  rule: string,
+): T | undefined => {
+  const { [name]: value } = script;
+  if (value === undefined || isKept(value)) return value;
+  throw new UsageError(`--script: ${name} must be ${rule}`);
+};
+
+/** @throws {UsageError} which names the rule that the module breaks */
+const scriptIn = (module: unknown): Script => {
+  const script = fieldsOf(module).default;
+  if (!isRecord(script)) {
+    throw new UsageError(
+      "--script must have a default export: { onAnswer, steps, onMachine, onInput }",
+    );
+  }
+  const unknown = Object.keys(script).find((name) => !names.some((known) => known === name));
+  if (unknown !== undefined) {
+    const shown = /^\w{1,30}$/.test(unknown) ? unknown : "a field";
+    throw new UsageError(`--script: ${shown} is not one of ${names.join(", ")}: drop it`);
+  }
+  const onAnswer = optional(script, "onAnswer", isStep, "a function");
+  if (!onAnswer) throw new UsageError("--script: onAnswer is missing");
+  return {
+    onAnswer: onAnswer.bind(script),
+    onMachine: optional(script, "onMachine", isStep, "a function")?.bind(script),
+    onInput: optional(script, "onInput", isHook, "a function")?.bind(script),
+    steps: optional(script, "steps", isSteps, "an object of functions"),
+  };
+};
+
+/** When a file was changed last; `undefined` while it is not there, as an editor may replace it. */
+export const changedAt = async (file: string): Promise<number | undefined> =>
+  stat(resolve(file)).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => undefined,
+  );
+
+/**
+ * Imports a script. TypeScript is taken as the runtime strips it.
+ *
+ * @param changed - when it was changed last: a module is imported once for each
+ * @throws {UsageError} if it breaks a rule, and what the module throws
+ */
+export const importScript = async (file: string, changed: number): Promise<Script> =>
+  scriptIn(await import(`${pathToFileURL(resolve(file))}?changed=${changed}`));
+
+/** The error of a command for a script that it can't load. */
+export const scriptFailure = (error: unknown): UsageError => {
+  if (error instanceof UsageError) return error;
+  const reason =
+    error instanceof BadParametersException
+      ? issueLine(error.issues)
+      : String(fieldsOf(error).message ?? error);
+  return new UsageError(`--script cannot be loaded: ${reason}`);
+};
+
+/** @throws {UsageError} */
+export const readScript = async (file: string): Promise<Script> => {
+  const changed = await changedAt(file);
+  if (changed === undefined) throw new UsageError(`--script cannot be read: ${file}`);
+  return importScript(file, changed).catch((error: unknown) => {
+    throw scriptFailure(error);
+  });
+};
+
+/** The list of a script, or what stands for it. */
+export interface ScriptList {
+  /**
+   * Who is called.
+   *
+   * @throws an error if the call is none of the list: its flow fails
+   */
+  readonly contactOf: (given: StepInput) => CalledContact;
+  /** What the script does with the list in the call. */
+  readonly campaignOf: (given: StepInput) => ScriptCampaign;
+  /** Keeps what the call has learned: called before `onInput` of the script. */
+  readonly note: (given: StepInput) => unknown;
+}
+
+/** What a script decides, as options of `flowHandler`: its functions also get the contact and the campaign. */
+export const scriptedOptions = (script: Script, list: ScriptList): ScriptedOptions => {
+  const { onAnswer, onMachine, steps, onInput } = script;
+  const extend = (given: StepInput): ScriptInput => ({
+    ...given,
+    contact: list.contactOf(given),
+    campaign: list.campaignOf(given),
+  });
+  const withList =
+    (step: ScriptStep): FlowOptions<string>["onAnswer"] =>
+    (given) =>
+      step(extend(given));
+  return {
+    onAnswer: withList(onAnswer),
+    onMachine: onMachine && withList(onMachine),
+    ...(steps && {
+      steps: Object.fromEntries(Object.entries(steps).map(([name, one]) => [name, withList(one)])),
+    }),
+    onInput: async (given) => {
+      await list.note(given);
+      await onInput?.(extend(given));
+    },
+  };
+};
