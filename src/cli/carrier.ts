@@ -14,6 +14,8 @@ interface Account {
   /** What verifies the carrier's notifications, where that is not the key. */
   readonly signatureSecret?: string | undefined;
   readonly callsPerSecond?: number | undefined;
+  /** Whether the flow of a machine is requested once its greeting is over. */
+  readonly machineDetection?: "message" | undefined;
 }
 
 /** What the commands know of a carrier. */
@@ -26,8 +28,11 @@ interface Carrier {
   readonly load: (account: Account) => Promise<Service>;
 }
 
-const paceOf = ({ callsPerSecond }: Account) =>
-  callsPerSecond === undefined ? {} : { callsPerSecond };
+/** What all carriers have. */
+const commonOf = ({ callsPerSecond, machineDetection }: Account) => ({
+  ...(callsPerSecond !== undefined && { callsPerSecond }),
+  ...(machineDetection && { machineDetection }),
+});
 
 /** The carriers, by the names that `--service` takes. */
 const carriers: Readonly<Record<string, Carrier>> = {
@@ -38,7 +43,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
       const { twilio } = await import("../twilio/index.ts");
       const { keyId, apiKey } = account;
       const credentials = keyId ? { apiKeySid: keyId } : { authToken: apiKey };
-      return twilio({ accountSid: account.account, ...credentials, ...paceOf(account) });
+      return twilio({ accountSid: account.account, ...credentials, ...commonOf(account) });
     },
   },
   vonage: {
@@ -48,7 +53,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
       const { vonage } = await import("../vonage/index.ts");
       const { signatureSecret } = account;
       const signed = signatureSecret ? { signatureSecret } : {};
-      return vonage({ applicationId: account.account, ...signed, ...paceOf(account) });
+      return vonage({ applicationId: account.account, ...signed, ...commonOf(account) });
     },
   },
   telnyx: {
@@ -59,7 +64,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
       const { signatureSecret } = account;
       const signed = signatureSecret ? { publicKey: signatureSecret } : {};
       const own = account.accountSid ? { accountSid: account.accountSid } : {};
-      return telnyx({ applicationId: account.account, ...own, ...signed, ...paceOf(account) });
+      return telnyx({ applicationId: account.account, ...own, ...signed, ...commonOf(account) });
     },
   },
 };
@@ -158,7 +163,7 @@ export const keyOf = (
 export const carrierOf = async (
   flags: Values<typeof carrierFlags>,
   env: Environment,
-  callsPerSecond?: number,
+  more: Pick<Account, "callsPerSecond" | "machineDetection"> = {},
 ): Promise<Service | undefined> => {
   const name = flags.service ?? env.OUTDIAL_SERVICE;
   if (!name) return;
@@ -172,6 +177,6 @@ export const carrierOf = async (
     apiKey: keyOf(flags, env),
     accountSid: env.OUTDIAL_ACCOUNT_SID,
     signatureSecret: env.OUTDIAL_SIGNATURE_SECRET,
-    callsPerSecond,
+    ...more,
   });
 };

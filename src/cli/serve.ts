@@ -15,7 +15,15 @@ export interface Server {
   readonly finish: () => Promise<void>;
 }
 
-type Serve = (handler: Handler, address: Address) => Promise<Server>;
+/** How long a request may take to arrive, in milliseconds. Node keeps both; Bun and Deno have no such limits. */
+export interface Limits {
+  /** From the connection, or the last response, to the end of the headers. */
+  readonly headTimeout: number;
+  /** To the end of the body. */
+  readonly requestTimeout: number;
+}
+
+type Serve = (handler: Handler, address: Address, limits?: Limits) => Promise<Server>;
 
 /**
  * How long an idle connection stays open, in milliseconds: longer than proxies (600 s at most) and clients keep
@@ -61,10 +69,20 @@ declare const Deno: {
   ): DenoServer;
 };
 
-export const serveNode: Serve = async (handler, { hostname, port }) => {
+/** How often Node looks for connections that are too slow, in milliseconds. */
+const checkInterval = 1_000;
+
+const nodeOptions = ({ headTimeout, requestTimeout }: Limits) => ({
+  headersTimeout: headTimeout,
+  requestTimeout,
+  connectionsCheckingInterval: checkInterval,
+});
+
+export const serveNode: Serve = async (handler, { hostname, port }, limits) => {
   const { createServer } = await import("node:http");
   const { getRequestListener } = await import("@hono/node-server");
   const server = createServer(
+    limits ? nodeOptions(limits) : {},
     getRequestListener(
       async (request, { outgoing }) => {
         try {
@@ -157,8 +175,8 @@ const serveDeno: Serve = async (handler, { hostname, port }) => {
  *
  * @throws the runtime's error if the port cannot be opened; its `code` is the reason
  */
-export const serve: Serve = (handler, address) => {
+export const serve: Serve = (handler, address, limits) => {
   if ("Deno" in globalThis) return serveDeno(handler, address);
   if ("Bun" in globalThis) return serveBun(handler, address);
-  return serveNode(handler, address);
+  return serveNode(handler, address, limits);
 };

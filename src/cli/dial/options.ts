@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { Secret } from "../../callbacks/index.ts";
 import type { CampaignOptions, Window } from "../../campaigns/index.ts";
 import { variableName } from "../../campaigns/list/columns.ts";
@@ -21,10 +22,14 @@ export const dialFlags = {
   },
   flow: {
     type: "string",
-    required: true,
     value: "url",
     help: "where the service fetches the call flow; signed for each attempt",
     sets: "flow_url",
+  },
+  script: {
+    type: "string",
+    value: "file",
+    help: "the flow itself: a module whose default export is { onAnswer, steps, … }",
   },
   window: {
     type: "string",
@@ -110,6 +115,11 @@ export const dialFlags = {
     type: "string",
     value: "file",
     help: "numbers not to call, one per line; read again when it changes",
+  },
+  "opt-outs": {
+    type: "string",
+    value: "file",
+    help: "gets each number that --script blocks; other lists' --do-not-call",
   },
   prefix: {
     type: "string",
@@ -248,21 +258,33 @@ const retriesOf = (flags: DialValues): Pick<CampaignOptions, "retryOn" | "retryD
 };
 
 /**
+ * Where the flow is. What a script's flow is called in the ledger doesn't change with the URL of a tunnel.
+ *
+ * @param ownUrl - that of the command's own server
+ */
+const flowOf = ({ flow = "", script }: DialValues, ownUrl: string | undefined) =>
+  script === undefined
+    ? { flow_url: flow }
+    : { flow_url: ownUrl ?? "https://dry.run/flow", flowName: `--script ${basename(script)}` };
+
+/**
  * The campaign that a command line describes; the campaign itself checks the values.
  *
+ * @param ownUrl - the URL of the script's flow, if there is a script and its server is open
  * @throws {UsageError} which names the flag
  */
 export const campaignOptions = (
   flags: DialValues,
   secret: Secret,
   service: string | Service,
+  ownUrl?: string,
 ): DialOptions => {
-  const { from = [], flow = "", callback, rate, concurrency, attempts, until, prefix } = flags;
+  const { from = [], callback, rate, concurrency, attempts, until, prefix } = flags;
   const { "call-backs": callBacks, settle, "per-day": perDay } = flags;
   const [only = ""] = from;
   return {
     from_number: from.length > 1 ? from : only,
-    flow_url: flow,
+    ...flowOf(flags, ownUrl),
     secret,
     service,
     window: windowsOf(flags),
@@ -299,9 +321,18 @@ export const credentials = (flags: DialValues, env: Environment, service: Servic
   return { apiKey, secret: secretsIn(secret), baseUrl };
 };
 
-/** @throws {UsageError} unless exactly one program receives the notifications */
+/** @throws {UsageError} unless exactly one program decides what calls do, and one receives the notifications */
 export const requireReceiver = (flags: DialValues): void => {
-  const { listen, callback, attempts, concurrency, retry } = flags;
+  const { listen, callback, attempts, concurrency, retry, flow, script } = flags;
+  if ((flow === undefined) === (script === undefined)) {
+    throw new UsageError("pass either --flow or --script: what does an answered call do?");
+  }
+  if (script !== undefined && listen === undefined) {
+    throw new UsageError("--script needs --listen: this command serves the flow");
+  }
+  if (script === undefined && flags["opt-outs"] !== undefined) {
+    throw new UsageError("--opt-outs needs --script: only its steps block numbers");
+  }
   if ((listen === undefined) === (callback === undefined)) {
     throw new UsageError(
       "pass either --listen or --callback: which program receives the notifications?",

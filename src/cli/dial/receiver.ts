@@ -1,21 +1,23 @@
-import { callbackHandler, type Received, type Secret } from "../../callbacks/index.ts";
 import type { Service } from "../../service.ts";
 import { baseUrlOf, isLoopback } from "../address.ts";
 import { exits, Failure, UsageError } from "../command.ts";
-import { serve } from "../serve.ts";
+import { type Limits, serve } from "../serve.ts";
 import { codeOf } from "../terminal.ts";
+import { type ListOptions, serveList, urlBelow } from "./script.ts";
 
-/** A server for notifications. */
+/** A server for the requests of a list's calls. */
 export interface Receiver {
-  /** Its URL, as the service reaches it. */
+  /** The URL of the notifications, as the service reaches it. */
   readonly url: string;
-  /** Its URL on this machine, with the port that was opened. */
+  /** The URL of the script's flow, as the service reaches it. */
+  readonly flowUrl: string;
+  /** The URL of the notifications on this machine, with the port that was opened. */
   readonly localUrl: string;
   /** Closes the port once open requests are answered: the service would send them again. */
   readonly stop: () => Promise<void>;
 }
 
-interface ReceiverOptions {
+interface ReceiverOptions extends Omit<ListOptions, "baseUrl"> {
   /** `host:port`. */
   readonly listen: string;
   /**
@@ -25,15 +27,12 @@ interface ReceiverOptions {
    */
   readonly publicUrl: string | undefined;
   /** The service's base URL; a carrier's own is not on this machine. */
-  readonly baseUrl: string | undefined;
-  /** The carrier, which has notifications of its own form. */
+  readonly serviceUrl: string | undefined;
   readonly service: Service | undefined;
-  readonly secret: Secret;
-  /** Called with each verified notification; if it throws, the service sends that again. */
-  readonly onEvent: (received: Received) => unknown;
-  /** Called with refused requests, and with what `onEvent` throws. */
-  readonly onError: (error: unknown) => void;
 }
+
+/** It is on the internet: who sends slowly is cut off. */
+const limits: Limits = { headTimeout: 10_000, requestTimeout: 30_000 };
 
 /** @throws {UsageError} if it is not `host:port` */
 const addressOf = (text: string): { readonly hostname: string; readonly port: number } => {
@@ -44,42 +43,38 @@ const addressOf = (text: string): { readonly hostname: string; readonly port: nu
 };
 
 /**
- * Receives notifications on a port of this machine.
+ * Serves the requests of a list's calls on a port of this machine.
  *
  * @throws {UsageError} or a {Failure} if the port cannot be opened
  */
 export const startReceiver = async ({
   listen,
-  publicUrl,
-  baseUrl,
-  service,
-  secret,
-  onEvent,
-  onError,
+  serviceUrl,
+  ...options
 }: ReceiverOptions): Promise<Receiver> => {
+  const { publicUrl } = options;
   const address = addressOf(listen);
   const own = baseUrlOf(address.hostname, address.port);
-  if (!publicUrl && !(isLoopback(own) && isLoopback(baseUrl ?? ""))) {
+  if (!publicUrl && !(isLoopback(own) && isLoopback(serviceUrl ?? ""))) {
     throw new UsageError("--listen needs --public-url, where the service reaches it");
+  }
+  if (publicUrl && !URL.canParse(publicUrl)) {
+    throw new UsageError("--public-url must be a URL, such as https://calls.example");
   }
   if (publicUrl && /[?#]/.test(publicUrl)) {
     throw new UsageError("--public-url is the start of URLs: drop its query or fragment");
   }
-  const statusUrl = (base: string): string => `${base.replace(/\/+$/, "")}/status`;
-  const status = callbackHandler({
-    secret,
-    onEvent,
-    onError,
-    // A carrier signs the whole URL that it calls.
-    ...(service && { service, ...(publicUrl && { publicUrl: statusUrl(publicUrl) }) }),
-  });
-  const handler = async (request: Request): Promise<Response> =>
-    new URL(request.url).pathname.endsWith("/status")
-      ? status(request)
-      : new Response(null, { status: 404 });
-  const server = await serve(handler, address).catch((error: unknown) => {
+  let base = publicUrl ?? own;
+  const handler = serveList({ ...options, baseUrl: () => base });
+  const server = await serve(handler, address, limits).catch((error: unknown) => {
     throw new Failure(`--listen: the port cannot be opened (${codeOf(error)})`, exits.usage);
   });
   const local = baseUrlOf(address.hostname, server.port);
-  return { url: statusUrl(publicUrl ?? local), localUrl: statusUrl(local), stop: server.finish };
+  base = publicUrl ?? local;
+  return {
+    url: urlBelow(base, "/status"),
+    flowUrl: urlBelow(base, "/flow"),
+    localUrl: urlBelow(local, "/status"),
+    stop: server.finish,
+  };
 };

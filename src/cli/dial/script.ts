@@ -1,0 +1,135 @@
+import { callbackHandler, type Received, type Secret } from "../../callbacks/index.ts";
+import { checkedNumbers } from "../../campaigns/do-not-call.ts";
+import type { Campaign, Script, ScriptCampaign } from "../../campaigns/index.ts";
+import { flowHandler, machineUrl, type StepInput } from "../../flows/index.ts";
+import type { RedirectedCall, Service } from "../../service.ts";
+import { type ScriptList, scriptedOptions } from "../script.ts";
+
+/** What of a campaign its requests need. */
+export type CalledList = Pick<Campaign, "note" | "contact" | "block" | "callBack" | "cancel">;
+
+/** What serves the requests of a list's calls. */
+export interface ListOptions {
+  /** The flow; without one only notifications are served. */
+  readonly script?: Script | undefined;
+  /** Returns the campaign once it is open: until then the service has to send its requests again. */
+  readonly campaign: () => CalledList | undefined;
+  /** The secret of the campaign. */
+  readonly secret: Secret;
+  /** The carrier, whose requests have a form of their own. */
+  readonly service?: Service | undefined;
+  /** The URL below which the service reaches `/flow` and `/status`; absent where that is the URL of the requests. */
+  readonly publicUrl?: string | undefined;
+  /** Returns that URL, or the server's own: a call is sent to its `/flow` where a machine has answered. */
+  readonly baseUrl: () => string;
+  /** Makes a call continue at a URL, where the carrier finds out during the flow that a machine has answered. */
+  readonly redirect?: ((call: RedirectedCall, flow_url: string) => Promise<void>) | undefined;
+  /** Writes numbers to the list of those that no campaign calls, before they are in the ledger. */
+  readonly optOut?: ((numbers: readonly string[]) => Promise<void>) | undefined;
+  /** Called with refused requests, and with what the script throws and the id of its call. */
+  readonly onError: (error: unknown, call_id?: string) => void;
+}
+
+/** A URL below another. */
+export const urlBelow = (base: string, path: string): string => base.replace(/\/+$/, "") + path;
+
+/** What a script does with its list. */
+const campaignOf = (list: CalledList, { optOut }: ListOptions): ScriptCampaign => ({
+  block: async (numbers) => {
+    const checked = await checkedNumbers(numbers);
+    // First, so that a number in the ledger is in the file, too.
+    await optOut?.(checked);
+    return list.block(checked);
+  },
+  callBack: (to_number, at) => list.callBack(to_number, at),
+  cancel: () => list.cancel(),
+});
+
+/** Calls that something is known of while they are live. */
+class LiveCalls {
+  /** Those whose callee has pressed a key: no machine, whatever the carrier hears. */
+  readonly people = new Set<string>();
+  /** Those that were sent to `onMachine`. */
+  readonly redirected = new Set<string>();
+
+  forget(call_id: string): void {
+    this.people.delete(call_id);
+    this.redirected.delete(call_id);
+  }
+}
+
+/** Sends a call to `onMachine` where its flow runs already, once the machine records. */
+const redirectMachine = async (
+  { event, context }: Received,
+  list: CalledList,
+  calls: LiveCalls,
+  { script, secret, baseUrl, redirect }: ListOptions,
+): Promise<void> => {
+  if (!redirect || !script?.onMachine || !event.known) return;
+  if (event.type !== "call.machine_detected" || !event.data.beep) return;
+  const { call_id } = event;
+  const contact = list.contact(context);
+  if (!contact || calls.people.has(call_id) || calls.redirected.has(call_id)) return;
+  calls.redirected.add(call_id);
+  const { variables, to_number } = contact;
+  const { from: from_number = "", answered_by = "machine_end_beep" } = event.data;
+  const url = await machineUrl(urlBelow(baseUrl(), "/flow"), {
+    ...{ secret, context: { ...context, variables }, answered_by },
+  });
+  await redirect({ id: call_id, from_number, to_number }, url);
+};
+
+/**
+ * Serves the requests of a list's calls: the flow at `/flow`, if there is a script, and the notifications at `/status`. Only
+ * a request to a URL that `secret` has signed reaches them. Any other path is 404, without a body.
+ */
+export const serveList = (options: ListOptions): ((request: Request) => Promise<Response>) => {
+  const { script, secret, service, publicUrl, onError } = options;
+  const calls = new LiveCalls();
+  const open = (): CalledList => {
+    const list = options.campaign();
+    if (list) return list;
+    throw new Error("The ledger is not open yet");
+  };
+  const checks = (path: string) => ({
+    secret,
+    // A carrier signs the whole URL that it calls.
+    ...(publicUrl !== undefined && { publicUrl: urlBelow(publicUrl, path) }),
+    ...(service && { service }),
+    onError: (error: unknown, _: Request, call_id?: string) => onError(error, call_id),
+  });
+  const list: ScriptList = {
+    contactOf: ({ context }) => {
+      const contact = open().contact(context);
+      if (contact) return contact;
+      throw new Error("The call is none of this ledger's, or its contact was erased");
+    },
+    campaignOf: () => campaignOf(open(), options),
+    note: (given: StepInput) => {
+      if (given.digits) calls.people.add(given.call.call_id);
+      return open().note(given);
+    },
+  };
+  const onEvent = async (received: Received): Promise<void> => {
+    const { call_id, type } = received.event;
+    await open().note(received);
+    if (call_id && /^call\.(completed|failed)$/.test(type)) calls.forget(call_id);
+    await redirectMachine(received, open(), calls, options).catch((error: unknown) =>
+      onError(error, call_id ?? undefined),
+    );
+  };
+  const routes: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
+    "/status": callbackHandler({ ...checks("/status"), onEvent }),
+    ...(script && {
+      "/flow": flowHandler({ ...scriptedOptions(script, list), ...checks("/flow") }),
+    }),
+  };
+  // A proxy may leave the path of the public URL, or drop it.
+  const prefix = publicUrl === undefined ? "" : new URL(urlBelow(publicUrl, "/")).pathname;
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    const below = pathname.startsWith(prefix) ? `/${pathname.slice(prefix.length)}` : pathname;
+    const handler = [pathname, below].map((path) => routes[path]).find(Boolean);
+    return handler ? handler(request) : new Response(null, { status: 404 });
+  };
+};
