@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { signUrl } from "../../callbacks/index.ts";
+import { redirect } from "../../calls/index.ts";
 import {
   type Campaign,
   type CampaignOptions,
@@ -30,6 +31,7 @@ import { delimiterOf, readContacts, requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
 import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
+import { OptOutFile } from "../dial/opt-outs.ts";
 import {
   campaignOptions,
   credentials,
@@ -41,8 +43,10 @@ import {
 } from "../dial/options.ts";
 import { planLines, progressAfter } from "../dial/plan.ts";
 import { type Receiver, startReceiver } from "../dial/receiver.ts";
+import { requestErrors } from "../dial/refusals.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
 import { lastChangeOf, ledgerFailure, openDatabase, openPreview, stampLock } from "../ledger.ts";
+import { readScript } from "../script.ts";
 import { jsonLine, plain, type Terminal } from "../terminal.ts";
 
 /** The names of options that no flag sets. */
@@ -159,12 +163,15 @@ const printSummary = async (terminal: Terminal, line: string, exit: Exit): Promi
  */
 const checkHandlers = async (
   campaign: Pick<Campaign, "check">,
-  signal: AbortSignal,
+  { signal, flags }: Invoked,
 ): Promise<readonly string[]> => {
   const checks = await campaign.check({ fetch, signal }).catch((error: unknown) => {
     throw signal.aborted ? new Failure("interrupted: nobody was called", exits.interrupted) : error;
   });
-  const flagOf = { flow_url: "--flow", status_callback_url: names.status_callback_url } as const;
+  const flagOf = {
+    flow_url: flags.script === undefined ? "--flow" : "--public-url",
+    status_callback_url: names.status_callback_url,
+  } as const;
   const texts = checks.map(({ param, result, message }) => ({
     result,
     text: message.replace(param, flagOf[param]).replace("the campaign's secret", "SIGNING_SECRET"),
@@ -308,13 +315,15 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   requireReceiver(flags);
   const callsPerSecond = flags["calls-per-second"];
   const pace = callsPerSecond === undefined ? undefined : decimalOf(callsPerSecond);
-  const service = await carrierOf(flags, env, pace);
+  const script = flags.script === undefined ? undefined : await readScript(flags.script);
+  const machineDetection = script?.onMachine && "message";
+  const service = await carrierOf(flags, env, { callsPerSecond: pace, machineDetection });
   const { apiKey, secret, baseUrl = "" } = credentials(flags, env, service);
   reachDirectly(baseUrl);
   const own = baseUrl ? { baseUrl } : {};
   const client = new Client(apiKey, service ? { service, ...own } : { baseUrl });
   await signUrl("https://outdial.test/", { secret }); // Checks the secret before anything is opened.
-  const options = campaignOptions(flags, secret, service ?? new URL(baseUrl).href);
+  const described = campaignOptions(flags, secret, service ?? new URL(baseUrl).href);
   const file = flags.ledger ?? `${list.replace(/\.[a-z]+$/i, "")}.outdial`;
   // A mistyped name leaves no file behind.
   requireReadable("the list", list);
@@ -324,26 +333,24 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   await blockFile?.numbers();
 
   const dry = flags["dry-run"] === true;
+  const optOuts =
+    flags["opt-outs"] === undefined ? undefined : await OptOutFile.open(flags["opt-outs"]);
   if (flags.listen !== undefined && !dry) {
     opened.receiver = await startReceiver({
       listen: flags.listen,
       publicUrl: flags["public-url"],
-      baseUrl,
-      service,
-      secret,
-      onEvent: (received) => {
-        // The service sends it again.
-        if (!opened.campaign) throw new Error("The ledger is not open yet");
-        return opened.campaign.note(received);
-      },
-      onError: (error) => {
-        const failure = ledgerFailure(error);
-        // The status line says that the ledger is busy.
-        if (!(failure instanceof Failure) || failure.facts.reason === "busy") return;
-        terminal.report(`outdial: a notification was not recorded: ${plain(failure.message)}`);
-      },
+      serviceUrl: baseUrl,
+      ...{ service, secret, script },
+      campaign: () => opened.campaign,
+      ...(service && {
+        redirect: (call, url) => redirect(call, url, { service, apiKey, ...own }),
+      }),
+      ...(optOuts && { optOut: (numbers) => optOuts.add(numbers) }),
+      onError: requestErrors((text) => terminal.report(text)),
     });
   }
+  const flow_url = (script && opened.receiver?.flowUrl) ?? described.flow_url;
+  const options = { ...described, flow_url };
   const lastChange = lastChangeOf(file);
   opened.database = dry ? await openPreview(file) : await openDatabase(file, true);
 
@@ -373,7 +380,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   if (calling + unclear > 0) foundCalls();
 
   const localUrl = opened.receiver?.localUrl;
-  const unclearHandlers = dry ? [] : await checkHandlers(campaign, invoked.signal);
+  const unclearHandlers = dry ? [] : await checkHandlers(campaign, invoked);
   const warnings = [...live.warnings, ...unclearHandlers];
   const plan = await syncList(
     campaign,

@@ -257,34 +257,29 @@ const retriesOf = (flags: DialValues): Pick<CampaignOptions, "retryOn" | "retryD
   };
 };
 
-/**
- * Where the flow is. What a script's flow is called in the ledger doesn't change with the URL of a tunnel.
- *
- * @param ownUrl - that of the command's own server
- */
-const flowOf = ({ flow = "", script }: DialValues, ownUrl: string | undefined) =>
+/** Where the flow is. What a script's flow is called in the ledger doesn't change with the URL of a tunnel. */
+const flowOf = ({ flow = "", script }: DialValues) =>
   script === undefined
     ? { flow_url: flow }
-    : { flow_url: ownUrl ?? "https://dry.run/flow", flowName: `--script ${basename(script)}` };
+    : { flow_url: "https://dry.run/flow", flowName: `--script ${basename(script)}` };
 
 /**
- * The campaign that a command line describes; the campaign itself checks the values.
+ * The campaign that a command line describes; the campaign itself checks the values. The URL of a script's flow is known
+ * once its server is open.
  *
- * @param ownUrl - the URL of the script's flow, if there is a script and its server is open
  * @throws {UsageError} which names the flag
  */
 export const campaignOptions = (
   flags: DialValues,
   secret: Secret,
   service: string | Service,
-  ownUrl?: string,
 ): DialOptions => {
   const { from = [], callback, rate, concurrency, attempts, until, prefix } = flags;
   const { "call-backs": callBacks, settle, "per-day": perDay } = flags;
   const [only = ""] = from;
   return {
     from_number: from.length > 1 ? from : only,
-    ...flowOf(flags, ownUrl),
+    ...flowOf(flags),
     secret,
     service,
     window: windowsOf(flags),

@@ -1,4 +1,9 @@
 import { RefusedException } from "../../callbacks/index.ts";
+import { fieldsOf } from "../../lib/check.ts";
+import { Failure } from "../command.ts";
+import { ledgerFailure } from "../ledger.ts";
+import { plain } from "../terminal.ts";
+import type { ListOptions } from "./script.ts";
 
 /** Milliseconds between two lines about refused requests. */
 const interval = 60_000;
@@ -14,8 +19,7 @@ export class RefusalLog {
   }
 
   /** The line about a request that was refused; `undefined` if none is printed now. */
-  lineOf(error: unknown): string | undefined {
-    if (!(error instanceof RefusedException)) return;
+  lineOf(error: RefusedException): string | undefined {
     this.#unprinted++;
     const now = this.#now();
     // A clock may be set back.
@@ -26,3 +30,24 @@ export class RefusalLog {
     return `a request was refused: ${error.message}${more}`;
   }
 }
+
+/** Prints the errors of a list's requests: what its script has thrown, and what the ledger could not keep. */
+export const requestErrors = (print: (text: string) => unknown): ListOptions["onError"] => {
+  const refusals = new RefusalLog();
+  return (error, call_id) => {
+    const call = call_id === undefined ? "" : `call ${call_id}: `;
+    if (call_id === undefined && error instanceof RefusedException) {
+      const line = refusals.lineOf(error);
+      if (line) print(`outdial: ${line}`);
+      return;
+    }
+    const failure = ledgerFailure(error);
+    if (failure instanceof Failure) {
+      // The status line says that the ledger is busy.
+      if (failure.facts.reason === "busy") return;
+      print(`outdial: a notification was not recorded: ${plain(failure.message)}`);
+      return;
+    }
+    print(`outdial: ${call}${plain(String(fieldsOf(error).message ?? error))}`);
+  };
+};
