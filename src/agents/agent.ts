@@ -101,7 +101,7 @@ export type AgentEvent =
    */
   | { readonly type: "refused"; readonly id?: string | undefined }
   /**
-   * A response has failed, beside its `response_done`; one that a repetition may mend is `transient`: `retry` of the
+   * A response has failed: before its `response_done`. One that a repetition may mend is `transient`: `retry` of the
    * codec then asks for it again, unless audible audio or a tool call of it has come.
    */
   | {

@@ -11,6 +11,7 @@ import type { Meter } from "./metrics.ts";
 import type { Emit, EndReason, Limits } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import { isRefusal } from "./refusals.ts";
+import { createRetries } from "./retries.ts";
 import { createToolRunner, hangUp, type ToolSession } from "./tools.ts";
 import { Transcripts } from "./transcripts.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
@@ -150,6 +151,12 @@ export const createCall = (
     }
   };
 
+  const retries = createRetries(limits.retries, timers, {
+    silentAt: input.silentAt,
+    retry: () => connection.send("retry", (codec) => codec.retry?.() ?? []),
+    onLast: () => end("agent_silent"),
+  });
+
   const endWhenPlayed = (reason: EndReason): void => {
     if (isEnding) return;
     if (!talk) {
@@ -215,6 +222,7 @@ export const createCall = (
     { response, outcome }: EventOf<"response_done">,
   ): void => {
     const hasFailed = outcome === "failed";
+    if (!outcome) retries.reset();
     watchdog.done(!hasFailed && (outcome !== undefined || hasOutput !== false));
     output.end(response, outcome === "cancelled");
     hasOutput = undefined;
@@ -240,6 +248,7 @@ export const createCall = (
 
   const onSpeechStopped = (): void => {
     reportsStop = true;
+    retries.reset();
     cancelHangup();
     input.speech(false);
     talk?.watchdog.speechStopped();
@@ -280,10 +289,14 @@ export const createCall = (
         hasOutput = false;
         playback.begin(event.response);
         input.answered();
+        retries.started();
         talk?.watchdog.expect();
         break;
       case "response_done":
         if (talk) onResponseDone(talk, event);
+        break;
+      case "failed":
+        if (event.transient && !hasOutput) retries.failed();
         break;
       case "interrupted":
         onInterrupted(at);

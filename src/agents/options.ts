@@ -24,7 +24,7 @@ import type { OpenSocket } from "./open-socket.ts";
  * | `agent_unreachable` | the agent's socket could not be opened |
  * | `agent_refused` | the agent refuses the key, the account, the model or its settings |
  * | `agent_slow` | the agent wasn't ready within `agentTimeout` |
- * | `agent_silent` | no audible audio and no tool call came within `silenceTimeout`, though a response was expected |
+ * | `agent_silent` | no audible audio and no tool call came within `silenceTimeout`, though a response was expected; or its `retries` have failed, too |
  * | `agent_stalled` | the agent doesn't read what it is sent |
  * | `agent_lost` | the agent's connection was lost |
  * | `agent_failed` | the agent's adapter threw, or its audio has a format that can't be converted |

@@ -4,9 +4,11 @@ import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
+  asUser,
   checkAgentOptions,
   type Decoders,
   decodeBy,
+  type Fields,
   keyOf,
   objectsIn,
   parseMessage,
@@ -50,10 +52,12 @@ const beginnings: ReadonlySet<string> = new Set([
 const maxRefusals = 10;
 
 const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Codec => {
-  const { instructions, voice = "aura-2-thalia-en", model = "gpt-4o-mini", greeting } = options;
+  const { voice = "aura-2-thalia-en", model = "gpt-4o-mini", greeting, settings: more } = options;
   const format = { encoding: "pcm", sampleRate } as const;
   let isReady = false;
   let isAnswered = false;
+  /** Whether the greeting was what was to be said last. */
+  let isGreeting = false;
   /** Whether the greeting was refused and is to be said again, and how often it was. */
   let isRefused = false;
   let refusals = 0;
@@ -61,7 +65,14 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
   let isStale = false;
   /** Counts the responses: the service has no name for them. */
   let response = 1;
+  /** What was added to the instructions. */
+  const added: string[] = [];
 
+  const think = (prompt: string | undefined): Fields => ({
+    provider: { type: "open_ai", model },
+    prompt,
+    functions: toolDefinitions(options.tools),
+  });
   const settings = (): AgentMessage =>
     toMessage({
       type: "Settings",
@@ -71,30 +82,37 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
       },
       agent: {
         listen: { provider: { type: "deepgram", version: "v1", model: "nova-3" } },
-        think: {
-          provider: { type: "open_ai", model },
-          prompt: instructions,
-          functions: toolDefinitions(options.tools),
-        },
+        think: think(options.instructions),
         speak: { provider: { type: "deepgram", model: voice } },
-        ...options.settings,
+        ...more,
       },
     });
 
-  /**
-   * Not among the settings: the telephone may ring for a while after those. It waits for its turn, since it would be
-   * refused while the callee speaks.
-   */
-  const greet = (): readonly AgentMessage[] => {
-    isRefused = false;
-    const message = { type: "InjectAgentMessage", message: greeting, behavior: "queue" };
-    return greeting ? [toMessage(message)] : [];
+  /** It waits for its turn, since it would be refused while the callee speaks. */
+  const say = (message: string): readonly AgentMessage[] => {
+    isGreeting = false;
+    return [toMessage({ type: "InjectAgentMessage", message, behavior: "queue" })];
   };
 
-  /** The greeting came while the callee or the agent spoke. */
+  /** Not among the settings: the telephone may ring for a while after those. */
+  const greet = (): readonly AgentMessage[] => {
+    const messages = greeting ? say(greeting) : [];
+    isGreeting = true;
+    isRefused = false;
+    return messages;
+  };
+
+  /** It came while the callee or the agent spoke. */
   const onRefused = (code: string): readonly AgentEvent[] => {
+    if (!isGreeting) return [{ type: "refused" }];
     isRefused = ++refusals < maxRefusals;
     return [{ type: "error", code }];
+  };
+
+  /** Drops the rest of what the agent says. */
+  const drop = (): void => {
+    if (!isStale) response++;
+    isStale = true;
   };
 
   const decoders: Decoders = {
@@ -110,8 +128,7 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
     },
     InjectionRefused: () => onRefused("INJECTION_REFUSED"),
     UserStartedSpeaking: () => {
-      isStale = true;
-      response++;
+      drop();
       return [{ type: "interrupted" }];
     },
     AgentAudioDone: () => [{ type: "response_done" }],
@@ -161,11 +178,32 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
       if (beginnings.has(textOf(fields, "type"))) isStale = false;
       return decodeBy(decoders, fields);
     },
-    interrupted: () => [], // The service has found it out by itself.
+    interrupted: () => {
+      drop(); // The service has found it out by itself, unless the application interrupts.
+      return [];
+    },
     toolResult: ({ id, name, output }) => [
       toMessage({ type: "FunctionCallResponse", id, name, content: output }),
     ],
     due: () => (isRefused ? greet() : []),
+    say,
+    reply: (instructions) => {
+      isGreeting = false;
+      return [toMessage({ type: "InjectUserMessage", content: asUser(instructions) })];
+    },
+    addContext: (prompt) => {
+      added.push(prompt);
+      return [toMessage({ type: "UpdatePrompt", prompt })]; // It adds to the prompt.
+    },
+    setInstructions: (text) => {
+      const prompt = [text, ...added].join("\n\n");
+      const [first, ...fallbacks] = objectsIn(more?.think ?? think(prompt)).map((each) => ({
+        ...each,
+        prompt,
+      }));
+      const all = fallbacks.length > 0 ? [first, ...fallbacks] : first;
+      return [toMessage({ type: "UpdateThink", think: all })];
+    },
   };
 };
 

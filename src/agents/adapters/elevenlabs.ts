@@ -8,6 +8,7 @@ import { objectRule } from "../options.ts";
 import { isRefusal } from "../refusals.ts";
 import {
   type AgentOptions,
+  asUser,
   checkAgentOptions,
   type Decoders,
   decodeBy,
@@ -58,6 +59,9 @@ const createCodec = (options: ElevenLabsOptions): Codec => {
   let formats: Formats | undefined;
   /** Audio with a lower id was interrupted. */
   let since = Number.NEGATIVE_INFINITY;
+  /** Whether the service has reported the interruption, and whether audio still belongs to what the application interrupted. */
+  let isReported = false;
+  let isStale = false;
   /** Counts the responses: a response's texts and its audio have different ids. */
   let response = 1;
   /** Whether the next text of the agent begins another response: until then it may go on after a "mhm". */
@@ -77,13 +81,14 @@ const createCodec = (options: ElevenLabsOptions): Codec => {
     audio: (message) => {
       const event = partOf(message, "audio_event");
       const age = since - Number(event.event_id);
-      if (age > 0 && age <= recent) return [];
+      if (isStale || (age > 0 && age <= recent)) return [];
       const audio = decoded(textOf(event, "audio_base_64"));
       return [{ type: "audio", audio, item: String(response) }];
     },
     interruption: (message) => {
       since = Number(partOf(message, "interruption_event").event_id);
       response++;
+      isReported = true;
       return [{ type: "interrupted" }];
     },
     ping: (message) => {
@@ -93,12 +98,13 @@ const createCodec = (options: ElevenLabsOptions): Codec => {
     user_transcript: (message) => {
       const text = textOf(partOf(message, "user_transcription_event"), "user_transcript");
       isNext = true;
+      isStale = false;
       return [{ type: "transcript", who: "callee", text, final: true }];
     },
     agent_response: (message) => {
       const event = partOf(message, "agent_response_event");
       if (isNext) response++;
-      isNext = false;
+      isNext = isStale = false;
       const item = String(response);
       responses.delete(event.event_id);
       responses.set(event.event_id, item);
@@ -156,7 +162,12 @@ const createCodec = (options: ElevenLabsOptions): Codec => {
     },
     encode: (audio) => [toMessage({ user_audio_chunk: base64(audio) })],
     decode: (message) => decodeBy(decoders, parseMessage(message)),
-    interrupted: () => [], // The service has found it out by itself.
+    interrupted: () => {
+      // It yields by itself to the callee, and to the application not at all.
+      isStale = !isReported;
+      isReported = false;
+      return [];
+    },
     toolResult: ({ id, output, isError }) => [
       toMessage({
         type: "client_tool_result",
@@ -165,6 +176,11 @@ const createCodec = (options: ElevenLabsOptions): Codec => {
         is_error: isError,
       }),
     ],
+    reply: (instructions) => {
+      isStale = false;
+      return [toMessage({ type: "user_message", text: asUser(instructions) })];
+    },
+    addContext: (text) => [toMessage({ type: "contextual_update", text })],
   };
 };
 

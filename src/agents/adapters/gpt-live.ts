@@ -106,6 +106,21 @@ const textEvent = (who: "agent" | "callee", message: Fields): AgentEvent => ({
   final: false,
 });
 
+/** Adds a text to the session: to be spoken about, to be known, or to be followed. */
+const append = (
+  kind: "commentary" | "thinking" | "instructions",
+  content: string,
+): readonly AgentMessage[] => [
+  toMessage({ type: `session.${kind}.append`, content, delegation_id: null }),
+];
+
+/** What the service counts; it begins at 0 with each response of the backend. */
+const usageOf = (fields: Fields): readonly AgentEvent[] => {
+  const { total_tokens: tokens, seconds } = partOf(fields, "usage");
+  if (typeof tokens === "number") return [{ type: "usage", tokens }];
+  return typeof seconds === "number" ? [{ type: "usage", seconds, total: true }] : [];
+};
+
 /** The error in a message, or in a response. */
 const errorOf = (fields: Fields): readonly AgentEvent[] => [
   { type: "error", code: textOf(partOf(fields, "error"), "code") },
@@ -140,7 +155,10 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
       const ending = delegation ?? begin(id);
       ending.hasEnded = true;
       const messages = continuation(ending);
-      return messages.length ? [{ type: "send", messages }] : [];
+      return [
+        ...usageOf(partOf(event, "response")),
+        ...(messages.length ? [{ type: "send", messages } as const] : []),
+      ];
     };
     return decodeBy(
       {
@@ -172,9 +190,8 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
   const decoders: Decoders = {
     "session.started": () => {
       if (!greeting) return [{ type: "ready", begins: "callee" }];
-      const content = `Begin the call with: ${greeting}`;
-      const greet = { type: "session.commentary.append", content, delegation_id: null };
-      return [{ type: "ready" }, { type: "send", messages: [toMessage(greet)] }];
+      const messages = append("commentary", `Begin the call with: ${greeting}`);
+      return [{ type: "ready" }, { type: "send", messages }];
     },
     "session.output_audio.delta": (message) => [
       { type: "audio", audio: decoded(textOf(message, "delta")) },
@@ -186,14 +203,12 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
     ],
     "response.event": (message) =>
       decodeBackend(textOf(message, "delegation_id"), partOf(message, "event")),
+    "session.usage.updated": usageOf,
     "session.closed": (message) => {
       const code = textOf(message, "reason");
       const reason = ends.get(code);
-      if (!reason) return [{ type: "end", reason: "agent_ended" }];
-      return [
-        { type: "error", code },
-        { type: "end", reason },
-      ];
+      if (!reason) return [...usageOf(message), { type: "end", reason: "agent_ended" }];
+      return [...usageOf(message), { type: "error", code }, { type: "end", reason }];
     },
     error: errorOf,
   };
@@ -236,6 +251,9 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
         ...(caller ? continuation(caller) : []),
       ];
     },
+    reply: (instructions = "Continue.") => append("commentary", instructions),
+    addContext: (text) => append("thinking", text),
+    setInstructions: (text) => append("instructions", text),
     close: () => [toMessage({ type: "session.close" })],
   };
 };

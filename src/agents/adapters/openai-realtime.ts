@@ -1,6 +1,6 @@
 import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
-import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, Cut, LineFormat, Tools } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
 import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
@@ -71,6 +71,9 @@ export type OpenAITurnDetection = (
 
 /** Errors that only mean that the service was faster. */
 const harmless = /^(response_cancel_not_active|conversation_already_has_active_response)$/;
+
+/** Errors of the service that another response may not have. */
+const transient = /^(server_error|rate_limit_exceeded)$/;
 
 /** The outcome of a response by its status; any other was completed. */
 const outcomes: ReadonlyMap<string, "failed" | "cancelled"> = new Map([
@@ -145,6 +148,12 @@ const greetingOf = ({ instructions = "", greeting }: OpenAIRealtimeOptions): Age
   return toMessage({ type: "response.create", ...(response && { response }) });
 };
 
+/** What the service has counted for a response. */
+const usageOf = (response: Fields): readonly AgentEvent[] => {
+  const { total_tokens: tokens } = partOf(response, "usage");
+  return typeof tokens === "number" ? [{ type: "usage", tokens }] : [];
+};
+
 /** What the service's messages mean. */
 const decodersOf = ({ greeting }: OpenAIRealtimeOptions, requests: ResponseRequests): Decoders => {
   /** Some gateways leave the name out. */
@@ -160,9 +169,11 @@ const decodersOf = ({ greeting }: OpenAIRealtimeOptions, requests: ResponseReque
     "conversation.item.added": onItem,
     "conversation.item.created": onItem,
     "response.created": (message) => {
-      const response = textOf(partOf(message, "response"), "id");
+      const fields = partOf(message, "response");
+      const response = textOf(fields, "id");
+      const request = textOf(partOf(fields, "metadata"), "request");
       requests.started(response);
-      return [{ type: "response_started", response }];
+      return [{ type: "response_started", response, ...(request && { request }) }];
     },
     "response.output_audio.delta": (message) => {
       const audio = decoded(textOf(message, "delta"));
@@ -189,17 +200,23 @@ const decodersOf = ({ greeting }: OpenAIRealtimeOptions, requests: ResponseReque
       const outcome = outcomes.get(textOf(fields, "status"));
       const details = partOf(fields, "status_details");
       const code = errorCodeOf(details) || textOf(details, "reason");
-      requests.done(response, outcome === "failed" ? code : undefined);
+      const hasFailed = outcome === "failed";
+      requests.done(response, hasFailed);
+      const failed = { type: "failed", transient: transient.test(code), response } as const;
       return [
+        ...usageOf(fields),
+        ...(hasFailed ? [failed] : []),
         { type: "response_done", response, ...(outcome && { outcome }) },
-        ...(outcome === "failed" ? [{ type: "error", code } as const] : []),
+        ...(hasFailed ? [{ type: "error", code } as const] : []),
       ];
     },
     error: (message) => {
       const code = errorCodeOf(message);
       if (harmless.test(code)) {
-        if (code.startsWith("conversation")) requests.refused();
-        return [];
+        if (!code.startsWith("conversation")) return [];
+        const id = textOf(partOf(message, "error"), "event_id");
+        requests.refused(!id);
+        return id ? [{ type: "refused", id }] : [];
       }
       const end = { type: "end", reason: "session_limit" } as const;
       return [{ type: "error", code }, ...(code === "session_expired" ? [end] : [])];
@@ -217,17 +234,33 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: LineFormat)
     sampleRate === 8000
       ? { encoding: "ulaw", sampleRate: 8000 }
       : { encoding: "pcm", sampleRate: 24_000 };
-  const greeting = greetingOf(options);
-  const requests = createRequests(greeting, toMessage({ type: "response.create" }));
+  let { instructions } = options;
+  const requests = createRequests(toMessage({ type: "response.create" }));
   const decoders = decodersOf(options, requests);
+  const update = (session: object): readonly AgentMessage[] => [
+    toMessage({ type: "session.update", session }),
+  ];
+  const [probe] = update({ type: "realtime" });
+  const addItem = (item: object): readonly AgentMessage[] => [
+    toMessage({ type: "conversation.item.create", item }),
+  ];
+  /** @param mustCancel - whether the service goes on with its response otherwise */
+  const stop = (cuts: readonly Cut[], mustCancel: boolean): readonly AgentMessage[] => {
+    const active = requests.active();
+    const cancel = { type: "response.cancel", response_id: active || undefined };
+    const truncations = cuts.map(({ item, played }) => ({
+      type: "conversation.item.truncate",
+      ...wireItem(item),
+      audio_end_ms: played,
+    }));
+    return [...(mustCancel && active !== undefined ? [cancel] : []), ...truncations].map(toMessage);
+  };
 
   return {
     formats: { input: format, output: format },
-    probe: toMessage({ type: "session.update", session: { type: "realtime" } }),
-    open: () => [
-      toMessage({ type: "session.update", session: sessionOf(options, format, turnDetection) }),
-    ],
-    answered: () => (options.greeting === false ? [] : [greeting]),
+    probe,
+    open: () => update(sessionOf(options, format, turnDetection)),
+    answered: () => (options.greeting === false ? [] : requests.ask(greetingOf(options))),
     encode: (audio) => [toMessage({ type: "input_audio_buffer.append", audio: base64(audio) })],
     decode: (message) => {
       const fields = parseMessage(message);
@@ -235,23 +268,26 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: LineFormat)
       const type = textOf(fields, "type").replace("response.audio", "response.output_audio");
       return decodeBy(decoders, fields, type);
     },
-    interrupted: (cuts) => {
-      const active = requests.active();
-      const mustCancel = active !== undefined && !turnDetection.interrupt_response;
-      const cancel = { type: "response.cancel", response_id: active || undefined };
-      const truncations = cuts.map(({ item, played }) => ({
-        type: "conversation.item.truncate",
-        ...wireItem(item),
-        audio_end_ms: played,
-      }));
-      return [...(mustCancel ? [cancel] : []), ...truncations].map(toMessage);
-    },
+    interrupted: (cuts) => stop(cuts, !turnDetection.interrupt_response),
     toolResult: ({ id, output, reply }) => {
       requests.sent(reply);
-      const item = { type: "function_call_output", call_id: id, output };
-      return [toMessage({ type: "conversation.item.create", item })];
+      return addItem({ type: "function_call_output", call_id: id, output });
     },
-    due: () => requests.take(),
+    due: requests.take,
+    // Those of a response take the place of the session's.
+    reply: (more, id) => {
+      const both = more && [instructions, more].filter(Boolean).join("\n\n");
+      const response = { ...(both && { instructions: both }), metadata: { request: id } };
+      return requests.ask(toMessage({ type: "response.create", event_id: id, response }));
+    },
+    addContext: (text) =>
+      addItem({ type: "message", role: "system", content: [{ type: "input_text", text }] }),
+    setInstructions: (text) => {
+      instructions = text;
+      return update({ type: "realtime", instructions });
+    },
+    cancel: (cuts) => stop(cuts, true),
+    retry: requests.retry,
   };
 };
 

@@ -1,57 +1,59 @@
 import type { AgentMessage } from "../agent.ts";
 
-/** Errors of the service that another response may not have. */
-const transient = /^(server_error|rate_limit_exceeded)$/;
-
-/** How many responses in a row may be lost by such errors and are asked for again. */
-const maxRetries = 2;
-
 /** When a response of the model is asked for. */
 export interface ResponseRequests {
   /** The response that is being made; some gateways have no name for it. */
   readonly active: () => string | undefined;
+  /** Remembers what is asked for, and returns it. */
+  readonly ask: (request: AgentMessage) => readonly AgentMessage[];
   /** A response has begun. */
   readonly started: (response: string) => void;
-  /** A response has ended: why it failed, unless it didn't. */
-  readonly done: (response: string | undefined, failure: string | undefined) => void;
+  /** A response has ended. */
+  readonly done: (response: string | undefined, hasFailed: boolean) => void;
   /** A result was sent. */
   readonly sent: (isReplyWanted: boolean) => void;
   /** The service has a result. */
   readonly acknowledged: () => void;
-  /** A request was refused because of another response, which did not know the results. */
-  readonly refused: () => void;
+  /** A request was refused because of another response: one for a response to results is due again. */
+  readonly refused: (isForResults: boolean) => void;
   /** The request for a response, if one is due; once. */
   readonly take: () => readonly AgentMessage[];
+  /** The request for the response that has failed, unless another one has begun. */
+  readonly retry: () => readonly AgentMessage[];
 }
 
 /**
  * Asks for one response at a time, since another is refused. The service makes one by itself when the callee has
  * spoken.
  *
- * @param first - the request that begins the conversation, which is repeated if its response is lost
- * @param plain - all others
+ * @param plain - the request for a response to what was said and to results
  */
-export const createRequests = (first: AgentMessage, plain: AgentMessage): ResponseRequests => {
-  let next = first;
+export const createRequests = (plain: AgentMessage): ResponseRequests => {
   let active: string | undefined;
-  /** Whether a result or a lost response has no response yet. */
+  /** What was asked for and has no response yet, and what the last response was asked for by. */
+  let asked: AgentMessage | undefined;
+  let last = plain;
+  /** Whether a result has no response yet. */
   let isDue = false;
-  let hasAsked = false;
+  let hasTaken = false;
   /** Results that the service has not acknowledged: a response that begins before it has doesn't know them. */
   let unknown = 0;
-  let retries = 0;
+  const ask = (request: AgentMessage): readonly AgentMessage[] => {
+    asked = request;
+    return [request];
+  };
   return {
     active: () => active,
+    ask,
     started: (response) => {
       active = response;
+      last = asked ?? plain;
+      asked = undefined;
       if (unknown === 0) isDue = false;
     },
-    done: (response, failure) => {
+    done: (response, hasFailed) => {
       if (response === active) active = undefined;
-      if (failure === undefined) {
-        next = plain;
-        retries = 0;
-      } else if (transient.test(failure) && retries++ < maxRetries) isDue = true;
+      if (!hasFailed) last = plain;
     },
     sent: (isReplyWanted) => {
       unknown++;
@@ -60,14 +62,16 @@ export const createRequests = (first: AgentMessage, plain: AgentMessage): Respon
     acknowledged: () => {
       unknown = Math.max(0, unknown - 1);
     },
-    refused: () => {
-      isDue ||= hasAsked;
+    refused: (isForResults) => {
+      asked = undefined;
+      isDue ||= isForResults && hasTaken;
     },
     take: () => {
       if (active !== undefined || !isDue) return [];
       isDue = false;
-      hasAsked = true;
-      return [next];
+      hasTaken = true;
+      return ask(plain);
     },
+    retry: () => (active === undefined ? ask(asked ?? last) : []),
   };
 };

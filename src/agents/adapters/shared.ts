@@ -106,6 +106,9 @@ export const textOf = (fields: Fields, name: string): string => {
 /** A message in JSON. */
 export const toMessage = (fields: object): AgentMessage => JSON.stringify(fields);
 
+/** Instructions for one response, where a service has only messages of the user. */
+export const asUser = (instructions = "Continue."): string => `[instruction] ${instructions}`;
+
 /** The tool call in an item of a response, if it is one that the model has finished. */
 export const toolCallIn = (item: Fields, response: string | undefined): readonly AgentEvent[] => {
   const { type, status = "completed", arguments: args } = item;

@@ -4,6 +4,7 @@ import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
+import type { SessionOptions } from "../../../src/agents/options.ts";
 import { start } from "../flows/media/start.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
 
@@ -297,25 +298,102 @@ describe("tools of OpenAI", () => {
 });
 
 describe("a transient error of OpenAI", () => {
-  const fails = (mind: Socket, id: string) => {
-    mind.receive({ type: "response.created", response: { id } });
+  const fails = (mind: Socket, id: string, begins = true) => {
+    if (begins) mind.receive({ type: "response.created", response: { id } });
     const status_details = { type: "failed", error: { type: "server_error" } };
     mind.receive({ type: "response.done", response: { id, status: "failed", status_details } });
   };
   const asked = ({ messages }: Socket) =>
     messages.filter(({ type }) => type === "response.create").length;
 
-  test("is followed by another response, twice at most, and then by silence", async () => {
-    const { mind, ends } = await talking(openaiRealtime({ apiKey: "sk", greeting: false }));
-    mind.receive({ type: "session.updated" });
-    for (const count of [1, 2, 2]) {
+  const begun = async (options?: SessionOptions) => {
+    const talk = await talking(openaiRealtime({ apiKey: "sk", greeting: false }), options);
+    talk.mind.receive({ type: "session.updated" });
+    return talk;
+  };
+
+  test("is followed by another response after 250 and after 1,000 ms, and then by the end", async () => {
+    const { mind, ends } = await begun();
+    for (const [at, wait] of [0.25, 1].entries()) {
       fails(mind, "r");
-      expect(asked(mind)).toBeLessThanOrEqual(count);
-      await seconds(0.6);
-      expect(asked(mind)).toBe(count);
+      await seconds(wait - 0.001);
+      expect(asked(mind)).toBe(at);
+      await seconds(0.001);
+      expect(asked(mind)).toBe(at + 1);
     }
-    await seconds(31);
+    expect(ends).toEqual([]);
+    fails(mind, "r");
+    await settled();
     expect(ends).toEqual(["agent_silent"]);
+  });
+
+  test("is followed by as many as `retries`, and with 0 by silence alone", async () => {
+    const three = await begun({ retries: 3 });
+    for (const count of [1, 2, 3]) {
+      fails(three.mind, "r");
+      await seconds(1);
+      expect(asked(three.mind)).toBe(count);
+    }
+    const { mind, ends } = await begun({ retries: 0 });
+    fails(mind, "r");
+    await seconds(29);
+    expect([asked(mind), ends]).toEqual([0, []]);
+    await seconds(2);
+    expect(ends).toEqual(["agent_silent"]);
+  });
+
+  test("isn't repeated where the callee has heard something of the response, or a tool was called", async () => {
+    const run = vi.fn(() => "booked");
+    const tools = { book: { description: "Books.", run } };
+    const agent = openaiRealtime({ apiKey: "sk", greeting: false, tools });
+    for (const output of [
+      {
+        type: "response.output_audio.delta",
+        response_id: "r",
+        item_id: "i",
+        delta: Buffer.alloc(800, 0x20).toString("base64"),
+      },
+      {
+        type: "response.output_item.done",
+        response_id: "r",
+        item: { type: "function_call", call_id: "c", name: "book", arguments: "{}" },
+      },
+    ]) {
+      const { mind } = await talking(agent);
+      mind.receive({ type: "session.updated" });
+      mind.receive({ type: "response.created", response: { id: "r" } });
+      mind.receive(output);
+      fails(mind, "r", false);
+      await seconds(5);
+      // The result of the tool asks for one response, and the failure for none.
+      expect(asked(mind)).toBe(output.response_id && output.item ? 1 : 0);
+    }
+    expect(run).toHaveBeenCalledOnce();
+  });
+
+  test("isn't repeated once the service has begun another by itself, and anew after what the callee says", async () => {
+    const { mind, ends } = await begun();
+    fails(mind, "r1");
+    mind.receive({ type: "response.created", response: { id: "r2" } });
+    await seconds(5);
+    expect(asked(mind)).toBe(0);
+    for (let turn = 0; turn < 4; turn++) {
+      mind.receive({ type: "input_audio_buffer.speech_started" });
+      mind.receive({ type: "input_audio_buffer.speech_stopped" });
+      fails(mind, "r");
+      await seconds(3);
+    }
+    expect([asked(mind), ends]).toEqual([4, []]);
+  });
+
+  test("whose request was one of the application's is asked for by its words again", async () => {
+    const { mind } = await talking(openaiRealtime({ apiKey: "sk", greeting: "Hello!" }));
+    mind.receive({ type: "session.updated" });
+    fails(mind, "r");
+    await seconds(0.25);
+    const [first, again] = mind.messages.filter(({ type }) => type === "response.create");
+    expect(first).toHaveProperty("response.instructions");
+    expect(again).toEqual(first);
   });
 
   test("asks for nothing while the callee speaks", async () => {

@@ -166,3 +166,79 @@ test("the key is in a header or a subprotocol, and never in the URL", async () =
     protocols: ["token", "dg-MARKED"],
   });
 });
+
+test("what the application says is injected, word for word or as if spoken", () => {
+  const { codec } = codecOf();
+  expect(sent(codec.say?.("Hello!", "a1") ?? [])).toEqual([
+    {
+      type: "InjectAgentMessage",
+      message: "Hello!",
+      behavior: "queue",
+    } satisfies Deepgram.AgentV1InjectAgentMessage,
+  ]);
+  expect(sent(codec.reply?.("Ask.", "a1") ?? [])).toEqual([
+    {
+      type: "InjectUserMessage",
+      content: "[instruction] Ask.",
+    } satisfies Deepgram.AgentV1InjectUserMessage,
+  ]);
+  expect([codec.cancel, codec.retry]).toEqual([undefined, undefined]);
+});
+
+test("what the service refuses of it is known, and is no refusal of the greeting", () => {
+  const refusals: object[] = [
+    { type: "InjectionRefused", message: "dg-MARKED" } satisfies Deepgram.AgentV1InjectionRefused,
+    {
+      type: "Warning",
+      description: "dg-MARKED",
+      code: "INJECT_AGENT_MESSAGE_DURING_USER_SPEECH",
+    } satisfies Deepgram.AgentV1Warning,
+  ];
+  for (const refused of refusals) {
+    const { codec, read } = codecOf({ greeting: "Hello!" });
+    read(applied);
+    codec.answered();
+    for (const ask of [codec.say, codec.reply]) {
+      ask?.("Ask.", "a1");
+      expect(read(refused)).toEqual([{ type: "refused" }]);
+      expect(codec.due?.()).toEqual([]);
+    }
+  }
+});
+
+test("context is added to the prompt, and stays when the instructions change", () => {
+  const { codec } = codecOf({ instructions: "Sell." });
+  expect(sent(codec.addContext?.("It rains.") ?? [])).toEqual([
+    { type: "UpdatePrompt", prompt: "It rains." } satisfies Deepgram.AgentV1UpdatePrompt,
+  ]);
+  const [settings] = welcomed(codecOf({ instructions: "Sell." }).codec);
+  expect(sent(codec.setInstructions?.("Help.") ?? [])).toEqual([
+    {
+      type: "UpdateThink",
+      think: { ...settings.agent.think, prompt: "Help.\n\nIt rains." },
+    } satisfies Deepgram.AgentV1UpdateThink,
+  ]);
+});
+
+test("new instructions keep the language models of `settings`, fallbacks too", () => {
+  const provider = { type: "google", model: "gemini-2.5-flash" } as const;
+  const one = { provider, prompt: "Sell.", functions: [] };
+  for (const think of [one, [one, { ...one, provider: { ...provider, model: "gemini-3" } }]]) {
+    const { codec } = codecOf({ settings: { think } });
+    const [update] = sent(codec.setInstructions?.("Help.") ?? []);
+    expect(update.think).toEqual(
+      Array.isArray(think)
+        ? think.map((each) => ({ ...each, prompt: "Help." }))
+        : { ...think, prompt: "Help." },
+    );
+  }
+});
+
+test("the rest of what the application has interrupted is dropped, as the service goes on with it", () => {
+  const { codec, read } = codecOf();
+  const audio = new Uint8Array([1, 2]);
+  codec.interrupted([]);
+  expect(codec.decode(audio)).toEqual([]);
+  read({ type: "AgentAudioDone" } satisfies Deepgram.AgentV1AgentAudioDone);
+  expect(codec.decode(audio)).toEqual([{ type: "audio", audio, item: "2" }]);
+});

@@ -225,3 +225,39 @@ test("the URL is asked for with the key in a header; a socket's URL is used as i
     protocols: ["convai"],
   });
 });
+
+test("what the application says is a message of the user, or an update of the context", () => {
+  const { codec } = codecOf();
+  const reply = (text: string) =>
+    ({ type: "user_message", text }) satisfies Outgoing.UserMessageClientToOrchestratorEvent;
+  expect(sent(codec.reply?.("Ask.", "a1") ?? [])).toEqual([reply("[instruction] Ask.")]);
+  expect(sent(codec.reply?.(undefined, "a1") ?? [])).toEqual([reply("[instruction] Continue.")]);
+  expect(sent(codec.addContext?.("It rains.") ?? [])).toEqual([
+    {
+      type: "contextual_update",
+      text: "It rains.",
+    } satisfies Outgoing.ContextualUpdateClientToOrchestratorEvent,
+  ]);
+  expect([codec.say, codec.setInstructions, codec.cancel]).toEqual(Array(3).fill(undefined));
+});
+
+test("the rest of what the application has interrupted is dropped, as the service goes on with it", () => {
+  const { codec, read } = codecOf();
+  const audio = { type: "audio", audio_event: { audio_base_64: "AQI=", event_id: 9 } };
+  expect(codec.interrupted([])).toEqual([]);
+  expect(read(audio)).toEqual([]);
+  const text = { type: "agent_response", agent_response_event: { agent_response: "Next" } };
+  for (const next of [
+    () => read({ type: "user_transcript", user_transcription_event: { user_transcript: "Yes" } }),
+    () => read({ ...text, agent_response_event: { ...text.agent_response_event, event_id: 10 } }),
+    () => codec.reply?.("Ask.", "a1"),
+  ]) {
+    codec.interrupted([]);
+    next();
+    expect(read(audio)).toHaveLength(1);
+  }
+  // The service yields to the callee by itself, and may go on after a "mhm".
+  read({ type: "interruption", interruption_event: { event_id: 9 } } satisfies Interruption);
+  codec.interrupted([]);
+  expect(read(audio)).toHaveLength(1);
+});

@@ -1,12 +1,14 @@
 import type {
   CommentaryAppendEvent,
   InputAudioAppendEvent,
+  InstructionsAppendEvent,
   ResponseCreateEvent,
   ResponseItemCreateEvent,
   ServerEvent,
   SessionCloseEvent,
   SessionResource,
   SessionStartEvent,
+  ThinkingAppendEvent,
 } from "openai/resources/live/live";
 import { describe, expect, test } from "vitest";
 import { type GptLiveOptions, gptLive } from "../../../../src/agents/adapters/gpt-live.ts";
@@ -157,7 +159,8 @@ test.each([
     usage: { seconds: 1 },
   };
   const errors = end === "agent_ended" ? [] : [{ type: "error", code: reason }];
-  expect(codecOf().read(closed)).toEqual([...errors, { type: "end", reason: end }]);
+  const usage = { type: "usage", seconds: 1, total: true };
+  expect(codecOf().read(closed)).toEqual([usage, ...errors, { type: "end", reason: end }]);
 });
 
 test("a reason that is the name of a property of every object is none", () => {
@@ -247,4 +250,34 @@ test("the key is in a header, and nowhere else", async () => {
     url: "wss://api.openai.com/v1/live/sessions",
     headers: { Authorization: "Bearer sk-MARKED" },
   });
+});
+
+test("what the application says is appended: to be spoken about, to be known, or to be followed", () => {
+  const { codec } = codecOf();
+  const rest = { content: "It rains.", delegation_id: null };
+  expect(sent(codec.reply?.("It rains.", "a1") ?? [])).toEqual([
+    { type: "session.commentary.append", ...rest } satisfies CommentaryAppendEvent,
+  ]);
+  expect(sent(codec.reply?.(undefined, "a1") ?? [])).toEqual([
+    { type: "session.commentary.append", ...rest, content: "Continue." },
+  ]);
+  expect(sent(codec.addContext?.("It rains.") ?? [])).toEqual([
+    { type: "session.thinking.append", ...rest } satisfies ThinkingAppendEvent,
+  ]);
+  expect(sent(codec.setInstructions?.("It rains.") ?? [])).toEqual([
+    { type: "session.instructions.append", ...rest } satisfies InstructionsAppendEvent,
+  ]);
+  expect([codec.say, codec.cancel, codec.retry]).toEqual([undefined, undefined, undefined]);
+});
+
+test("what the service counts is read: its seconds so far, and the tokens of each response of the backend", () => {
+  const { read } = codecOf();
+  const usage = { seconds: 7 };
+  expect(read({ type: "session.usage.updated", event_id: "e", usage })).toEqual([
+    { type: "usage", seconds: 7, total: true },
+  ]);
+  const event = { type: "response.completed", response: { usage: { total_tokens: 90 } } };
+  expect(read({ type: "response.event", event_id: "e", delegation_id: "d", event })).toEqual([
+    { type: "usage", tokens: 90 },
+  ]);
 });

@@ -287,45 +287,121 @@ describe("a response that is lost by an error of the service is asked for again"
     event_id: "e",
     response: { id, status: "failed", status_details: { type: "failed", error } },
   });
+  const retry = (codec: Codec) => sent(codec.retry?.() ?? []);
 
-  test.each([{ type: "server_error" }, { code: "rate_limit_exceeded" }])(
-    "%j: twice at most, and anew after one that was completed",
-    (error) => {
-      const { codec, read } = codecOf();
-      for (const asked of [[create], [create], [], []]) {
-        read(created("r1"));
-        read(lost("r1", error));
-        expect(due(codec)).toEqual(asked);
-      }
-      read(created("r2"));
-      read(done("r2"));
-      expect(due(codec)).toEqual([]);
-      read(lost("r3", error));
-      expect(due(codec)).toEqual([create]);
-    },
-  );
+  test("where another may not have it", () => {
+    const errors = [
+      [{ type: "server_error" }, true],
+      [{ code: "rate_limit_exceeded" }, true],
+      [{ code: "insufficient_quota", type: "x" }, false],
+    ] as const;
+    for (const [error, transient] of errors) {
+      const [failed] = codecOf().read(lost("r1", error));
+      expect(failed).toEqual({ type: "failed", transient, response: "r1" });
+    }
+  });
 
-  test("with its greeting, if that is what was lost", () => {
+  test("as what was lost was asked for: the greeting, a reply, or a response to the callee", () => {
     const { codec, read } = codecOf({ greeting: "Hello!" });
+    const error = { type: "server_error" };
     const greeting = sent(codec.answered());
+    for (const id of ["r1", "r2"]) {
+      read(created(id));
+      read(lost(id, error));
+      expect(retry(codec)).toEqual(greeting);
+    }
+    read(created("r3"));
+    read(done("r3"));
+    const reply = sent(codec.reply?.("Be brief.", "a1") ?? []);
+    read(created("r4"));
+    read(lost("r4", error));
+    expect(retry(codec)).toEqual(reply);
+    read(created("r5"));
+    read(done("r5"));
+    read(created("r6")); // By itself.
+    read(lost("r6", error));
+    expect(retry(codec)).toEqual([create]);
+  });
+
+  test("but not while the service makes another one", () => {
+    const { codec, read } = codecOf();
     read(created("r1"));
     read(lost("r1", { type: "server_error" }));
-    expect(due(codec)).toEqual(greeting);
     read(created("r2"));
-    read(done("r2"));
-    read(lost("r3", { type: "server_error" }));
-    expect(due(codec)).toEqual([create]);
+    expect(retry(codec)).toEqual([]);
+  });
+});
+
+describe("what the application says", () => {
+  test("is a response by instructions beside the session's, which is known by its id", () => {
+    const { codec, read } = codecOf({ instructions: "Sell." });
+    const reply = (more?: string) => sent(codec.reply?.(more, "a1") ?? []);
+    const asked = (instructions?: string) => [
+      {
+        type: "response.create",
+        event_id: "a1",
+        response: { ...(instructions && { instructions }), metadata: { request: "a1" } },
+      } satisfies ResponseCreateEvent,
+    ];
+    expect(reply()).toEqual(asked());
+    expect(reply("Ask.")).toEqual(asked("Sell.\n\nAsk."));
+    codec.setInstructions?.("Help.");
+    expect(reply("Ask.")).toEqual(asked("Help.\n\nAsk."));
+    const response = { id: "r1", status: "in_progress", metadata: { request: "a1" } } as const;
+    expect(read({ type: "response.created", event_id: "e", response })).toEqual([
+      { type: "response_started", response: "r1", request: "a1" },
+    ]);
   });
 
-  test("but not where the service has begun another by itself, nor after another error", () => {
+  test("is refused by its id while another response is made, and no result is asked about for that", () => {
     const { codec, read } = codecOf();
-    read(lost("r1", { type: "server_error" }));
-    read(created("r2"));
-    read(done("r2"));
-    expect(due(codec)).toEqual([]);
-    read(lost("r3", { code: "insufficient_quota" }));
+    codec.reply?.("Ask.", "a1");
+    const code = "conversation_already_has_active_response";
+    const error = { type: "invalid_request_error", code, message: "", event_id: "a1" };
+    expect(read({ type: "error", event_id: "e", error })).toEqual([{ type: "refused", id: "a1" }]);
     expect(due(codec)).toEqual([]);
   });
+
+  test("is known to the model, changes what it is to do, or stops what it says", () => {
+    const { codec, read } = codecOf();
+    expect(sent(codec.addContext?.("It rains.") ?? [])).toEqual([
+      {
+        type: "conversation.item.create",
+        item: {
+          type: "message",
+          role: "system",
+          content: [{ type: "input_text", text: "It rains." }],
+        },
+      } satisfies ConversationItemCreateEvent,
+    ]);
+    expect(sent(codec.setInstructions?.("Help.") ?? [])).toEqual([
+      {
+        type: "session.update",
+        session: { type: "realtime", instructions: "Help." },
+      } satisfies SessionUpdateEvent,
+    ]);
+    expect(codec.cancel?.([])).toEqual([]);
+    read(created("r1"));
+    const cuts = [{ item: "i1", played: 70, duration: 900 }];
+    expect(sent(codec.cancel?.(cuts) ?? [])).toEqual([
+      { type: "response.cancel", response_id: "r1" } satisfies ResponseCancelEvent,
+      {
+        type: "conversation.item.truncate",
+        item_id: "i1",
+        content_index: 0,
+        audio_end_ms: 70,
+      } satisfies ConversationItemTruncateEvent,
+    ]);
+  });
+});
+
+test("what the service has counted for a response is read", () => {
+  const usage = { total_tokens: 120, input_tokens: 100, output_tokens: 20 };
+  const response = { id: "r1", status: "completed", usage } as const;
+  expect(codecOf().read({ type: "response.done", event_id: "e", response })).toEqual([
+    { type: "usage", tokens: 120 },
+    { type: "response_done", response: "r1" },
+  ]);
 });
 
 test.each([
@@ -353,6 +429,7 @@ test("a response that failed or is incomplete is an error by the service's code,
     status_details: { type: "failed", error: { code: "insufficient_quota", type: "x" } },
   } as const;
   expect(read({ type: "response.done", event_id: "e", response })).toEqual([
+    { type: "failed", transient: false, response: "r1" },
     { type: "response_done", response: "r1", outcome: "failed" },
     { type: "error", code: "insufficient_quota" },
   ]);
@@ -362,6 +439,7 @@ test("a response that failed or is incomplete is an error by the service's code,
     status_details: { type: "incomplete", reason: "content_filter" },
   } as const;
   expect(read({ type: "response.done", event_id: "e", response: incomplete })).toEqual([
+    { type: "failed", transient: false, response: "r2" },
     { type: "response_done", response: "r2", outcome: "failed" },
     { type: "error", code: "content_filter" },
   ]);
