@@ -2,6 +2,7 @@ import type { CallParams } from "../calls/params.ts";
 import { fail } from "../lib/check.ts";
 import type { ScriptedCallee } from "./callee.ts";
 import type { Clock, Timeline } from "./clock.ts";
+import type { Utterance } from "./heard.ts";
 import {
   type CallFacts,
   type CallRecord,
@@ -172,6 +173,8 @@ export class Call {
   promptsEndedAt: number | undefined;
   /** Called with each key that the callee presses. */
   readonly keyListeners: Set<(digit: string) => void> = new Set();
+  /** Called when the callee begins to say a text. */
+  readonly speechListeners: Set<(utterance: Utterance) => void> = new Set();
   readonly #recordingUrl: () => string;
   readonly #listeners: CallListeners;
   readonly #facts: Writable<CallFacts>;
@@ -260,6 +263,13 @@ export class Call {
   press(digit: string): void {
     this.log({ type: "press", digit });
     for (const listener of this.keyListeners) listener(digit);
+  }
+
+  /** Reports that the callee begins to say a text. */
+  hear(utterance: Utterance): void {
+    const { text, from, to } = utterance;
+    this.log({ type: "say", text, duration: to - from });
+    for (const listener of this.speechListeners) listener(utterance);
   }
 
   /** Ends the call because its flow can't be followed. */

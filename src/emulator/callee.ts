@@ -1,3 +1,4 @@
+import type { Utterance } from "./heard.ts";
 import type { PlayedPiece, Recording } from "./recording/recording.ts";
 import { resample, sampleAt } from "./recording/track.ts";
 import { readWav } from "./recording/wav.ts";
@@ -22,6 +23,16 @@ export type CalleeAct =
       readonly type: "say";
       readonly voice: Voice;
       readonly expect?: "respond" | "stop" | "ignore" | undefined;
+    }
+  /**
+   * Says a text for `ms`: the recording has a tone, and a flow that takes speech gets the text. `confidence`, from 0 to 1,
+   * is the carrier's: 0.9 by default.
+   */
+  | {
+      readonly type: "say";
+      readonly ms: number;
+      readonly text: string;
+      readonly confidence?: number | undefined;
     }
   /** Plays a tone of moderate loudness. */
   | { readonly type: "tone"; readonly hertz: number; readonly ms: number }
@@ -128,6 +139,8 @@ export interface CalleeParts {
   readonly promptsEndedAt: () => number | undefined;
   /** Called with each key that the callee presses. */
   readonly onDigit: (digit: string) => void;
+  /** Called when the callee begins to say a text. */
+  readonly onText: (utterance: Utterance) => void;
   /** Called with an error of the script. The script has then ended. */
   readonly onError: (error: unknown) => void;
 }
@@ -180,11 +193,30 @@ const valueByNextTurn = async <T>(
   return first || undefined;
 };
 
+type Say = Extract<CalleeAct, { readonly type: "say" }>;
+
+/** The tone that stands for a text that the callee says. */
+const textHertz = 250;
+
+/** The longest text of an act, in characters. */
+const maxText = 4_000;
+
+/** How sure a carrier is of a text. */
+const defaultConfidence = 0.9;
+
+/** @throws {TypeError} when a field breaks its rule */
+const utteranceOf = (
+  { ms, text, confidence = defaultConfidence }: Extract<Say, { readonly text: string }>,
+  from: number,
+): Utterance => {
+  if (typeof text !== "string" || !text.trim() || text.length > maxText)
+    throw new TypeError(`text must have 1 to ${maxText} characters`);
+  if (!(confidence >= 0 && confidence <= 1)) throw new TypeError("confidence must be 0 to 1");
+  return { text: text.trim(), confidence, from, to: from + ms };
+};
+
 /** The callee's samples, at a sample rate. */
-const speechOf = (
-  act: Extract<CalleeAct, { readonly type: "say" }>,
-  sampleRate: number,
-): Int16Array => {
+const speechOf = (act: Exclude<Say, { readonly text: string }>, sampleRate: number): Int16Array => {
   if ("voice" in act) {
     const { audio, sampleRate: rate } = act.voice;
     if (!(audio instanceof Int16Array)) throw new TypeError("voice.audio must be Int16Array");
@@ -349,11 +381,17 @@ export class ScriptedCallee {
 
   /** Performs an act, and returns its length in milliseconds. */
   #durationOf(act: CalleeAct): number {
-    const { recording, hangUp, onDigit, promptsEndedAt } = this.#parts;
+    const { recording, hangUp, onDigit, onText, promptsEndedAt } = this.#parts;
     const from = this.#end;
     if ("ms" in act && !isDuration(act.ms ?? 0)) throw new TypeError("ms must be 0 or more");
     switch (act.type) {
       case "say": {
+        if ("text" in act) {
+          const utterance = utteranceOf(act, from);
+          recording.callee.addTone(textHertz, from, from + act.ms);
+          onText(utterance);
+          return act.ms;
+        }
         const { sampleRate } = recording.playouts.at(-1) ?? recording;
         const samples = speechOf(act, sampleRate);
         recording.callee.add({ from: sampleAt(from, sampleRate), samples, sampleRate });

@@ -60,6 +60,7 @@ const scriptedCallee = (call: Call, script: Callee): ScriptedCallee => {
     hangUp: () => call.transition("normal"),
     promptsEndedAt: () => call.promptsEndedAt,
     onDigit: (digit) => call.press(digit),
+    onText: (utterance) => call.hear(utterance),
     onError: (error) => call.log({ type: "error", source: "callee", message: messageOf(error) }),
   });
   return callee;

@@ -146,6 +146,16 @@ export interface PressEntry extends Stamp {
   readonly digit: string;
 }
 
+/** The callee says a text. */
+export interface SayEntry extends Stamp {
+  /** The kind of entry. */
+  readonly type: "say";
+  /** The text. */
+  readonly text: string;
+  /** How long it lasts, in milliseconds. */
+  readonly duration: number;
+}
+
 /** The second leg of a `dial` changed its state. */
 export interface LegEntry extends Stamp {
   /** The kind of entry. */
@@ -261,6 +271,7 @@ export type HistoryEntry =
   | ActionEntry
   | VerbEntry
   | PressEntry
+  | SayEntry
   | LegEntry
   | StreamEntry
   | CutEntry

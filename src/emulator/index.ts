@@ -33,6 +33,7 @@ export type {
   Reason,
   RecordingEntry,
   RefusedEvent,
+  SayEntry,
   ServiceEvent,
   Stamp,
   StateEntry,

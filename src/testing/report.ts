@@ -35,11 +35,12 @@ const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array<ArrayBuffer> =>
   new Uint8Array(new Uint8Array(buffer, byteOffset, byteLength));
 
-/** An act without its samples and its keys, which a report must not have. */
+/** An act without its samples, its text and its keys, which a report must not have. */
 const shortened = async (act: CalleeAct): Promise<unknown> => {
   if (act.type === "press") return { type: "press", keys: act.digits.length };
   if (act.type !== "say") return act;
   if ("audio" in act) return { type: "say", audio: await digestOf(bytesOf(act.audio)) };
+  if ("text" in act) return { ...act, text: act.text.length };
   const { audio, sampleRate } = act.voice;
   return { ...act, voice: { sampleRate, audio: await digestOf(bytesOf(audio)) } };
 };

@@ -261,13 +261,6 @@ describe("Gather", () => {
     const peaks = emulator.audio(call.id)?.peaks("callee", 100) ?? [];
     expect(peaks.map((peak) => peak > 0).indexOf(true)).toBe(10);
   });
-
-  it("takes no speech: alone it ends the call, beside dtmf it is left out", async () => {
-    const { call } = await gathered({ input: "speech" }, undefined);
-    expect(call.flow_error).toBe("step 1: Gather.input is speech: only dtmf is emulated");
-    const { at } = await gathered({ input: "dtmf speech", numDigits: 1 }, presses([500, "5"]));
-    expect(at("/chosen")).toMatchObject([{ Digits: "5" }]);
-  });
 });
 
 describe("Dial", () => {

@@ -63,6 +63,7 @@ const lines: {
     [duration === undefined ? "" : `for ${duration / 1000} s`, text].filter(Boolean).join(", "),
   ],
   press: ({ digit }) => ["key", "bold", `${digit} pressed`],
+  say: ({ text, duration }) => ["callee", "bold", `for ${duration / 1000} s, ${text}`],
   leg: ({ to, state: now, reason }) => ["leg", "bold", `${to} ${now} ${reason ?? ""}`],
   stream: ({ state: now, sent, received, malformed: [first], malformed_count }) => [
     "stream",

@@ -36,7 +36,9 @@ export interface VerbCarrier extends NotificationCarrier {
   readonly failures: Failures;
   /** Whether a `Gather` without an `action` requests the URL of its document. */
   readonly gathersAtOwnUrl: boolean;
-  /** The fields of a `Gather` that has ended. */
+  /** How long it is silent until speech has ended by default, in milliseconds, by the `timeout` of its `Gather`. */
+  readonly silenceAfterSpeech: (timeout: number) => number;
+  /** The fields of a `Gather` that has ended with keys. */
   readonly gatherFields: (digits: string, finishedBy: string) => Fields;
   /**
    * The fields of a `Dial` that has ended.

@@ -4,6 +4,7 @@ import { type NewId, uuidOf } from "../ids.ts";
 import { type Failures, type MarkupCall, statusOf } from "../markup/call.ts";
 import type { VerbCarrier } from "../markup/context.ts";
 import type { MarkupCarrier } from "../markup/flow.ts";
+import { autoSilence } from "../markup/gather.ts";
 import {
   type MediaForm,
   mulawCodec,
@@ -50,6 +51,10 @@ const attributes: VerbCarrier["attributes"] = {
   Pause: ["length"],
   Gather: [
     "input",
+    "speechTimeout",
+    // What is said is known: neither changes it.
+    "language",
+    "hints",
     "numDigits",
     "minDigits",
     "maxDigits",
@@ -254,6 +259,8 @@ export const telnyxCarrier = (
     newSid: (of, time) => (of === "call" ? `v3:${newId(time)}` : uuidOf(newId(time))),
     failures,
     gathersAtOwnUrl: false,
+    // Not documented, so assumed.
+    silenceAfterSpeech: () => autoSilence,
     gatherFields: (Digits) => ({ Digits }),
     dialFields: (DialCallSid, DialCallStatus, seconds) => ({
       DialCallSid,

@@ -37,6 +37,12 @@ const attributes: VerbCarrier["attributes"] = {
     "input",
     "numDigits",
     "timeout",
+    "speechTimeout",
+    "maxSpeechTime",
+    // What is said is known: neither changes it.
+    "language",
+    "hints",
+    "bargeIn",
     "finishOnKey",
     "action",
     "method",
@@ -243,6 +249,7 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
   newSid: (of, time) => `${of === "call" ? "CA" : "MZ"}${newId(time)}`,
   failures,
   gathersAtOwnUrl: true,
+  silenceAfterSpeech: (timeout) => timeout,
   gatherFields: (Digits, FinishedOnKey) => ({ Digits, FinishedOnKey, msg: "Gather End" }),
   dialFields: (DialCallSid, DialCallStatus, seconds) => ({
     DialBridged: String(seconds !== undefined),

@@ -1,148 +1,27 @@
 import { fieldsOf, isText } from "../../lib/check.ts";
-import type { Call, Message } from "../call.ts";
+import type { Call } from "../call.ts";
 import { iso } from "../history.ts";
-import {
-  dialSecondLeg,
-  FlowError,
-  type FlowParts,
-  mediaDuration,
-  planHangup,
-  playTone,
-  waitUntil,
-} from "../line.ts";
+import { dialSecondLeg, FlowError, mediaDuration, waitUntil } from "../line.ts";
 import { isAllowed } from "../outgoing.ts";
-import { endlessLoops, speechDuration } from "../speech.ts";
+import { speechDuration } from "../speech.ts";
 import { runStream } from "../stream.ts";
-import { type Fields, subjectOf, type VonageCall } from "./call.ts";
+import type { Fields } from "./call.ts";
+import {
+  type ActionContext,
+  ask,
+  begin,
+  fail,
+  numberOf,
+  type Perform,
+  prompt,
+  type Then,
+  targetOf,
+  urlOf,
+} from "./context.ts";
 import { e164, type NccoAction, type Target } from "./fields.ts";
+import { input } from "./input.ts";
 import { ConnectedLeg, endRecording } from "./notifications.ts";
-import { askForNcco } from "./requests.ts";
-import type { SignWebhook } from "./tokens.ts";
 import { sampleRates, webSocketCodec } from "./websocket.ts";
-
-/** What the actions of one NCCO share. */
-export interface ActionContext {
-  readonly known: VonageCall;
-  /** Counts the NCCOs of the call from 1. */
-  readonly step: number;
-  /** Aborts when the call is over or continues elsewhere. */
-  readonly signal: AbortSignal;
-  readonly parts: FlowParts;
-  readonly sign: SignWebhook;
-  /** Makes a UUID. */
-  readonly newUuid: () => string;
-  readonly notify: (messages: readonly Message[]) => void;
-  /** Keys that interrupted a prompt: they belong to the next `input`. */
-  readonly keys: string[];
-  /** Whether no action follows. */
-  readonly isLast: boolean;
-}
-
-/** What follows an action: the next one, or another NCCO. */
-type Then = readonly NccoAction[] | undefined;
-
-type Perform = (action: NccoAction, context: ActionContext) => Promise<Then>;
-
-const fail = ({ step }: ActionContext, field: string, rule: string): never => {
-  throw new FlowError(step, field, rule);
-};
-
-/** Logs the beginning of an action, with its fields as they came. */
-const begin = (
-  { known: { call }, step }: ActionContext,
-  { action: verb, text, ...fields }: NccoAction,
-  duration?: number,
-): void => {
-  const attributes = Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      isText(value) ? value : JSON.stringify(value),
-    ]),
-  );
-  call.log({
-    type: "verb",
-    step,
-    verb,
-    attributes,
-    ...(isText(text) && { text }),
-    ...(duration !== undefined && { duration }),
-  });
-  planHangup(call, duration);
-};
-
-/** A number of an action; the default where it is missing. */
-const numberOf = (
-  context: ActionContext,
-  field: string,
-  value: unknown,
-  [min, max]: readonly [min: number, max: number],
-  missing: number,
-): number => {
-  if (value === undefined) return missing;
-  // Vonage takes numbers in strings, too.
-  const number = isText(value) && value !== "" ? Number(value) : value;
-  if (typeof number === "number" && number >= min && number <= max) return number;
-  return fail(context, field, `must be from ${min} to ${max}`);
-};
-
-/** The one URL of a list, or the URL itself. */
-const urlOf = (context: ActionContext, field: string, value: unknown): string => {
-  const list: unknown[] = Array.isArray(value) ? value : [value];
-  const [url] = list;
-  if (list.length !== 1 || !isText(url)) return fail(context, field, "must be a list of one URL");
-  if (isAllowed(url, context.known.call.local)) return url;
-  return fail(context, field, "must be https, as the service is remote");
-};
-
-/** Where the events of an action go: its own URL, or that of the call. */
-const targetOf = (
-  context: ActionContext,
-  { action, eventUrl, eventMethod }: NccoAction,
-): Target | undefined => {
-  if (eventUrl === undefined) return context.known.fields.events;
-  const url = urlOf(context, `${action}.eventUrl`, eventUrl);
-  if (eventMethod !== undefined && eventMethod !== "GET" && eventMethod !== "POST") {
-    return fail(context, `${action}.eventMethod`, "must be GET or POST");
-  }
-  return { url, method: eventMethod ?? "POST" };
-};
-
-/** Sends an event of an action whose response may replace the NCCO. */
-const ask = async (
-  context: ActionContext,
-  target: Target | undefined,
-  fields: Fields,
-): Promise<Then> => {
-  if (!target) return;
-  const { known, parts, sign, signal, step } = context;
-  const request = { known, request: parts.request, sign, signal, step };
-  return askForNcco({ target, fields, isOptional: true }, request);
-};
-
-/** Plays a prompt, which a key interrupts if `bargeIn` says so. */
-const prompt = async (
-  action: NccoAction,
-  context: ActionContext,
-  once: number,
-): Promise<undefined> => {
-  const { known, signal, keys } = context;
-  const loops =
-    numberOf(context, `${action.action}.loop`, action.loop, [0, endlessLoops], 1) || endlessLoops;
-  begin(context, action, loops * once);
-  const { call } = known;
-  const isBarged = () => action.bargeIn === true && keys.length > 0;
-  const onKey = (digit: string) => {
-    if (action.bargeIn !== true) return;
-    keys.push(digit);
-    call.timeline.skip();
-  };
-  call.keyListeners.add(onKey);
-  try {
-    await playTone(call, loops * once, () => !signal.aborted && !isBarged());
-  } finally {
-    call.keyListeners.delete(onKey);
-  }
-};
 
 const talk: Perform = async (action, context) => {
   const { text } = action;
@@ -177,50 +56,6 @@ const notify: Perform = async (action, context) => {
     conversation_uuid: conversation,
     timestamp,
   });
-};
-
-/** Waits for digits: until there are enough, until `#`, or until none came for a while. */
-const takeDigits = async (context: ActionContext, dtmf: Fields): Promise<Fields> => {
-  const { known, signal, keys } = context;
-  const { call } = known;
-  const timeOut = numberOf(context, "input.dtmf.timeOut", dtmf.timeOut, [0, 10], 3) * 1_000;
-  const maxDigits = numberOf(context, "input.dtmf.maxDigits", dtmf.maxDigits, [1, 20], 4);
-  const ends = dtmf.submitOnHash === true;
-  const isComplete = () => keys.length >= maxDigits || (ends && keys.includes("#"));
-  for (let before = -1; before !== keys.length && !isComplete() && !signal.aborted; ) {
-    before = keys.length;
-    const isWaiting = () => !signal.aborted && keys.length === before;
-    await waitUntil(call, call.talkTime + timeOut, isWaiting);
-  }
-  const timed_out = !isComplete();
-  const [digits = ""] = ends ? keys.join("").split("#") : [keys.join("")];
-  return { digits: digits.slice(0, maxDigits), timed_out };
-};
-
-const input: Perform = async (action, context) => {
-  const { type = ["dtmf"], dtmf, mode } = action;
-  if (!Array.isArray(type) || !type.includes("dtmf")) {
-    return fail(context, "input.type", "must include dtmf: no other is emulated");
-  }
-  if (mode === "asynchronous") return fail(context, "input.mode", "asynchronous is not emulated");
-  const target = targetOf(context, action);
-  begin(context, action);
-  const { known, keys } = context;
-  known.call.endPrompts();
-  const onKey = (digit: string) => {
-    keys.push(digit);
-    known.call.timeline.skip();
-  };
-  known.call.keyListeners.add(onKey);
-  try {
-    const digits = await takeDigits(context, fieldsOf(dtmf));
-    if (context.signal.aborted) return;
-    const timestamp = iso(known.call.timeline.now());
-    return await ask(context, target, { dtmf: digits, ...subjectOf(known), timestamp });
-  } finally {
-    keys.length = 0;
-    known.call.keyListeners.delete(onKey);
-  }
 };
 
 /** The least amplitude that isn't silence. */

@@ -1,7 +1,9 @@
 import type { Message } from "../call.ts";
+import type { Utterance } from "../heard.ts";
 import { FlowError, type FlowParts } from "../line.ts";
-import { type ActionContext, perform } from "./actions.ts";
+import { perform } from "./actions.ts";
 import { subjectOf, type VonageCall } from "./call.ts";
+import type { ActionContext } from "./context.ts";
 import type { NccoAction, Next } from "./fields.ts";
 import { parseNcco, shownNcco } from "./ncco.ts";
 import { errorMessages, machineMessages } from "./notifications.ts";
@@ -24,12 +26,19 @@ const maxNccos = 50;
 /** How long the detection of a machine takes, in milliseconds. */
 const detectionDuration = 2_000;
 
+/** Whether the next `input` takes speech. */
+const takesSpeech = (following: readonly NccoAction[]): boolean => {
+  const type = following.find(({ action }) => action === "input")?.type;
+  return Array.isArray(type) && type.includes("speech");
+};
+
 /** The flow of one call. */
 class VonageFlow {
   readonly #known: VonageCall;
   readonly #parts: FlowParts;
   readonly #side: FlowSide;
   readonly #keys: string[] = [];
+  readonly #spoken: Utterance[] = [];
   /** Where the call continues, as a request of the API wants it. */
   #transferred: Next | undefined;
   #step = 0;
@@ -139,6 +148,8 @@ class VonageFlow {
         newUuid,
         notify,
         keys: this.#keys,
+        spoken: this.#spoken,
+        takesSpeech: takesSpeech(ncco.slice(at + 1)),
         isLast: at === ncco.length - 1,
       };
       const then = await perform(action, context);

@@ -33,6 +33,7 @@ import {
   type Reason,
   type RecordingEntry,
   type RefusedEvent,
+  type SayEntry,
   type Scenario,
   type Send,
   type ServiceEvent,
@@ -100,6 +101,10 @@ export const line = (entry: HistoryEntry): string => {
     case "press": {
       const { digit }: PressEntry = entry;
       return digit;
+    }
+    case "say": {
+      const { text, duration }: SayEntry = entry;
+      return `${text} ${duration}`;
     }
     case "leg": {
       const { to, state }: LegEntry = entry;

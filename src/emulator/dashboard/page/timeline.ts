@@ -112,6 +112,7 @@ const describe: {
     line(text || attributes.url || ""),
   ],
   press: ({ digit }) => [bold("key"), " ", make("kbd", {}, digit)],
+  say: ({ text, duration }) => [bold("callee"), ` for ${formatSeconds(duration)}`, line(text)],
   leg: ({ state, reason, to }) => [
     bold("second leg"),
     ` ${state}${reason ? ` · ${reason}` : ""}`,
