@@ -15,6 +15,8 @@ export interface CallInput {
   readonly answers: Readonly<Record<string, string>>;
   /** The keys that were pressed; `""` when none were. */
   readonly digits?: string | undefined;
+  /** What was said: a machine speaks too, so this shows no person. */
+  readonly speech?: object | undefined;
   /** What answered the telephone. */
   readonly answered_by?: string | undefined;
   /** `"left"`: a machine has heard the message to its end. */
@@ -63,7 +65,7 @@ const writeAnswers = (
  */
 export const recordInput = async (
   sql: Sql,
-  { call, context, answers, digits, answered_by, message }: CallInput,
+  { call, context, answers, digits, speech, answered_by, message }: CallInput,
   settings: CampaignSettings,
 ): Promise<boolean> => {
   const key = attemptIn(sql, context);
@@ -75,7 +77,7 @@ export const recordInput = async (
     if (!stateToNote(sql, key, isText(call_id) ? call_id : null, at, settings)) return false;
     const contact = contactOf(sql, key.contact);
     if (contact && !isErased(contact)) writeAnswers(sql, key, checked, at);
-    const person = checked.length > 0 || (isText(digits) && digits !== "");
+    const person = (checked.length > 0 && !speech) || (isText(digits) && digits !== "");
     const news = { answered_by: isText(answered_by) ? answered_by : undefined, person };
     learn(sql, key, { ...news, message: message === "left" }, at, settings);
     return true;

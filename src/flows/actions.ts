@@ -181,7 +181,7 @@ export const basicSchemas: {
  * | `dial` | `to` (E.164 or `sip:`); `timeout`? 1 to 600 s; `record`?; `flow_url`?; `on_no_answer`?, `on_busy`?, `on_failure`? each a `play` or a `hangup` |
  * | `hangup` | none |
  * | `say` | `prompts`, 1 to 10: texts, `{ media_url }`, `{ pause_ms }`; `language`?; `next`? or `flow_url`? |
- * | `gather` | `prompts`; `language`?; `digits`? 1 to 20; `finish_on_key`? `"#"`; `timeout_ms`?; `as`?; `on`? or `next`?; `tries`? 1 to 5; `otherwise`?; `flow_url`? |
+ * | `gather` | `prompts`; `language`?; `digits`? 1 to 20; `finish_on_key`? `"#"`; `speech`?; `timeout_ms`?; `as`?; `on`? or `next`?; `tries`? 1 to 5; `otherwise`?; `flow_url`? |
  *
  * URLs may be plain `http:` and `ws:` on loopback; whether a service takes those is its own rule.
  *

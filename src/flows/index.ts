@@ -75,4 +75,5 @@ export {
   type SayOptions,
   say,
 } from "./say.ts";
+export type { SpeechOptions, SpokenText } from "./speech.ts";
 export type { Step, StepInput } from "./steps.ts";

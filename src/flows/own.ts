@@ -27,6 +27,9 @@ const jsonOf = (action: AnyAction): string => {
 export const respondJson: CarrierWebhooks["respond"] = async (decide, input) => {
   const action = await decide();
   const { action: name } = action;
+  if (name === "gather" && action.speech) {
+    fail("speech", "must be left out: outdial's own interface takes keys alone");
+  }
   if (name === "say" || name === "gather") {
     if (!input?.call.actions?.includes(name)) {
       fail("action", `must not be ${name}: this service has not announced it`);

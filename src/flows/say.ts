@@ -4,6 +4,7 @@ import { urlRule } from "../lib/url.ts";
 import { build } from "./by-action.ts";
 import { numberRule } from "./number-rule.ts";
 import { gatherRules, languageRule, type Prompt, type Prompts, promptsRule } from "./prompts.ts";
+import { type SpeechOptions, speechSchema } from "./speech.ts";
 
 /** Speaks to the person on the line. */
 export interface Say<Step extends string = never> {
@@ -23,7 +24,7 @@ export interface Say<Step extends string = never> {
   readonly flow_url?: string | undefined;
 }
 
-/** Speaks, and takes keys: they interrupt the prompts. */
+/** Speaks, and takes keys or speech, which interrupt the prompts. */
 export interface Gather<Step extends string = never> {
   /** Which action it is. */
   readonly action: "gather";
@@ -38,13 +39,19 @@ export interface Gather<Step extends string = never> {
   /**
    * After how many keys the answer is complete: 1 to 20.
    *
-   * @defaultValue 20, with `finish_on_key`; one of the two is required
+   * @defaultValue 20, with `finish_on_key`; one of the two, or `speech`, is required
    */
   readonly digits?: number | undefined;
   /** The key that completes the answer, and isn't part of it: `"#"`. */
   readonly finish_on_key?: "#" | undefined;
   /**
-   * Milliseconds without a key until the answer is complete, from the end of the prompts and between keys: whole
+   * Takes speech, also beside keys: what comes first is the answer. Carriers have it; outdial's own interface doesn't.
+   *
+   * @defaultValue keys alone
+   */
+  readonly speech?: SpeechOptions | undefined;
+  /**
+   * Milliseconds without input until the answer is complete, from the end of the prompts and between keys: whole
    * seconds, 1 000 to 10 000.
    *
    * @defaultValue 5 000
@@ -61,7 +68,7 @@ export interface Gather<Step extends string = never> {
    * @defaultValue 1
    */
   readonly tries?: number | undefined;
-  /** The step for every answer, instead of `on`. */
+  /** The step for every answer, instead of `on`; with both, that for speech. */
   readonly next?: Step | undefined;
   /** The step after the last try; without one the call ends. */
   readonly otherwise?: Step | undefined;
@@ -103,6 +110,7 @@ const gatherOf = <Step extends string>() =>
       digits: optional(ruleSchema<number>(gatherRules.digits)),
       finish_on_key: optional(ruleSchema<"#">(gatherRules.finish_on_key)),
       timeout_ms: optional(ruleSchema<number>(gatherRules.timeout_ms)),
+      speech: optional(speechSchema),
       as: optional(
         custom<string>(
           (value) => isText(value) && /^[a-z]\w{0,31}$/.test(value) && !columns.test(value),
@@ -142,13 +150,17 @@ export const checkSpoken = (action: Say<string> | Gather<string>): void => {
     flow_url,
     digits,
     finish_on_key,
+    speech,
   }: Partial<Gather<string>> = { ...action, action: "gather" };
-  if (next && on) fail("next", "must be left out with on");
+  if (next && on && !speech) fail("next", "must be left out with on");
   if (flow_url && (next || on || as || otherwise || tries))
     fail("flow_url", "must be left out with steps and as");
   if (action.action === "say") return;
   if (!(on || next || as || flow_url)) fail("on", "is missing, as are next, as and flow_url");
-  if (!(digits || finish_on_key)) fail("digits", "is missing, as is finish_on_key");
+  const takesKeys = digits || finish_on_key;
+  if (!(takesKeys || speech)) fail("digits", "is missing, as are finish_on_key and speech");
+  if (on && !takesKeys) fail("on", "names keys, which need digits or finish_on_key");
+  if (on && speech && !next) fail("next", "is missing, the step for speech beside on");
   for (const keys of Object.keys(on ?? {})) {
     if (keys.length > (digits ?? 20) || (finish_on_key && keys.includes("#")))
       fail("on", "names keys that digits and finish_on_key exclude");
@@ -196,13 +208,13 @@ export const say = <const Step extends string = never>(
   spokenBy(sayOf<Step>(), () => ({ action: "say", prompts: [prompts].flat(), ...options }));
 
 /**
- * Asks, and takes keys. With `on`, keys that it doesn't name, and silence, are no answer: the step that asked runs
- * again, until `tries` are over; then `otherwise` runs. With `next` every key is an answer. Steps need the option
- * `secret` of `flowHandler`.
+ * Asks, and takes keys or speech. With `on`, keys that it doesn't name, and silence, are no answer: the step that asked
+ * runs again, until `tries` are over; then `otherwise` runs. With `next` every key is an answer, and all that is said.
+ * Steps need the option `secret` of `flowHandler`.
  *
  * @param prompts - a text of 1 to 1 500 characters, `audio(url)`, `pause(ms)`, or a list of 1 to 10 of them
- * @param options - `digits` (1 to 20) or `finish_on_key` (`"#"`), `timeout_ms` (5 000), `as`, `on` or `next`, `tries`
- * (1), `otherwise`, `language`; or `flow_url`, whose request has the keys
+ * @param options - `digits` (1 to 20), `finish_on_key` (`"#"`) or `speech`, `timeout_ms` (5 000), `as`, `on` or `next`,
+ * `tries` (1), `otherwise`, `language`; or `flow_url`, whose request has the keys
  * @returns the action
  * @throws {BadParametersException} when a field breaks its rule
  *

@@ -8,6 +8,7 @@ import { signOwnUrl } from "./continuation.ts";
 import type { FlowRequest } from "./handler.ts";
 import { checkSpoken, type Gather } from "./say.ts";
 import { seal, unsealed } from "./sealed-state.ts";
+import { type SpokenText, spokenIn } from "./speech.ts";
 
 /** What a step gets: the call, and what has come of it so far. */
 export interface StepInput {
@@ -19,9 +20,11 @@ export interface StepInput {
   readonly variables: Readonly<Record<string, string>>;
   /** The keys that were pressed; `""` when none were. */
   readonly digits: string;
+  /** What was said, where a `gather` takes speech; absent when nothing was, or keys came first. */
+  readonly speech?: SpokenText | undefined;
   /** How often this step has asked, with this time: 1 at first. */
   readonly attempt: number;
-  /** The answers that have a name (`as`), by it. */
+  /** The answers that have a name (`as`), by it: keys, or the first 64 characters of what was said. */
   readonly answers: Readonly<Record<string, string>>;
   /** What answered the telephone, where the carrier had found out by then. */
   readonly answered_by?: OpenUnion<AnsweredBy> | undefined;
@@ -88,6 +91,9 @@ export const stateIn = async (
   return state;
 };
 
+/** The most characters of what was said that `answers` keep, as a URL carries them. */
+const maxSpoken = 64;
+
 /** A field of an object's own. */
 const own = <T>(fields: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -138,8 +144,10 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
       isText(one[1]),
     ),
   );
+  const speech = digits ? undefined : spokenIn(input.call.speech);
   const given: StepInput = {
     ...{ call: input.call, context, variables, digits, attempt, answers, answered_by },
+    ...(speech && { speech }),
   };
   /** What `onInput` throws is reported, and the flow continues. */
   const note = async (noted: StepInput): Promise<void> => {
@@ -158,10 +166,12 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
     return run(isMachine ? "onMachine" : at, given, turn);
   }
   const { as, on, next, tries = 1, otherwise } = ask;
-  if (on ? own(on, digits) : digits) {
-    const answered = { ...given, answers: as ? { ...answers, [as]: digits } : answers };
+  const keyed = on ? own(on, digits) : digits;
+  if (keyed || (speech && (next || !on))) {
+    const answer = digits || [...(speech?.text ?? "")].slice(0, maxSpoken).join("");
+    const answered = { ...given, answers: as ? { ...answers, [as]: answer } : answers };
     await note(answered);
-    const step = on ? own(on, digits) : next;
+    const step = on && keyed ? keyed : next;
     return step ? run(step, { ...answered, attempt: 1 }, turn) : hangup();
   }
   if (attempt < tries) return run(at, { ...given, attempt: attempt + 1 }, turn);

@@ -124,6 +124,7 @@ export const flowOf = (text: string, { direction = "", isElsewhere }: Forms): un
   const fields = formOf(text);
   if (!fields || isElsewhere?.(fields)) return;
   const { CallSid, AccountSid, From, To, Digits, Direction = direction } = fields;
+  const { SpeechResult: said, Confidence: confidence } = fields;
   const answered_by = whoAnswered(fields.AnsweredBy);
   return {
     ...fields,
@@ -133,6 +134,7 @@ export const flowOf = (text: string, { direction = "", isElsewhere }: Forms): un
     to_number: To,
     direction: Direction.replace(/^outbound.*/, "outbound"),
     ...(Digits !== undefined && { digits: Digits }),
+    ...(said && { speech: { text: said, confidence } }),
     ...(answered_by && { answered_by }),
   };
 };

@@ -2,6 +2,7 @@ import type { AnyAction, Dial, Play, Stream } from "../flows/actions.ts";
 import { startParameters } from "../flows/media/signed-start.ts";
 import type { Prompt } from "../flows/prompts.ts";
 import type { Gather, Say } from "../flows/say.ts";
+import { defaultEndSilence, type SpeechOptions } from "../flows/speech.ts";
 import { fail, isText } from "../lib/check.ts";
 
 type Attributes = Readonly<Record<string, string | undefined>>;
@@ -132,17 +133,29 @@ const promptsOf = (
 /** The most keys of an answer. */
 const maxDigits = 20;
 
-/** What follows a `<Gather>` is performed when no key was pressed: the same request, without `Digits`. */
+/** The attributes of a `<Gather>` that takes speech. */
+const speechOf = (
+  { language, hints, end_silence_ms = defaultEndSilence }: SpeechOptions,
+  spoken: string | undefined,
+): Attributes => ({
+  language: language ?? spoken,
+  hints: hints?.join(", "),
+  speechTimeout: String(end_silence_ms / 1000),
+});
+
+/** What follows a `<Gather>` is performed when nothing came in: the same request, without `Digits`. */
 const gather = (action: Gather<string>, dialect: Dialect): readonly Element[] => {
-  const { digits = maxDigits, finish_on_key = "", timeout_ms = 5000, flow_url } = action;
+  const { digits, finish_on_key, speech, timeout_ms = 5000, flow_url } = action;
+  const takesKeys = digits || finish_on_key;
   const prompts = promptsOf(action, dialect);
   const names = prompts.map(({ name }) => name);
   const from = dialect.gathersPauses ? 0 : names.lastIndexOf("Pause") + 1;
   const attributes = {
-    input: "dtmf",
-    numDigits: String(digits),
+    input: [takesKeys && "dtmf", speech && "speech"].filter(Boolean).join(" "),
+    ...(takesKeys && { numDigits: String(digits ?? maxDigits) }),
+    ...(speech && speechOf(speech, action.language)),
     timeout: String(timeout_ms / 1000),
-    finishOnKey: finish_on_key,
+    ...(takesKeys && { finishOnKey: finish_on_key ?? "" }),
     ...actionAt(flow_url),
   };
   return [

@@ -124,6 +124,9 @@ const unsignedLeg = /[?&]outdial-leg=1$/;
 /** Whether a URL is for the events of a leg that an action has added. */
 const isLegUrl = (url: string): boolean => unsignedLeg.test(url) || isContinuation(url);
 
+/** The likeliest of the texts that somebody may have said. */
+const firstOf = (results: unknown): unknown => (Array.isArray(results) ? results[0] : undefined);
+
 /**
  * A flow request: the answer webhook, the body of a `notify`, or an event of a leg at the URL of its own. At any other
  * URL an event asks for no action: Vonage's signature covers no URL, so it may be one that was sent elsewhere.
@@ -131,7 +134,7 @@ const isLegUrl = (url: string): boolean => unsignedLeg.test(url) || isContinuati
 const flowOf = (text: string, url: string, account_id: string): unknown => {
   const body = fieldsOf(JSON.parse(text));
   const fields = { ...body, ...fieldsOf(body.payload) };
-  const { uuid, from, to, dtmf, direction = "outbound" } = fields;
+  const { uuid, from, to, dtmf, speech, direction = "outbound" } = fields;
   if (!isText(uuid) || (body.status !== undefined && !isLegUrl(url))) return;
   return {
     ...fields,
@@ -140,6 +143,7 @@ const flowOf = (text: string, url: string, account_id: string): unknown => {
     from_number: numberOf(from) ?? "",
     to_number: numberOf(to) ?? "",
     direction,
+    ...(speech !== undefined && { speech: firstOf(fieldsOf(speech).results) }),
     // An older form of the webhook has the keys themselves.
     ...(dtmf !== undefined && {
       digits: isText(dtmf) ? dtmf : String(fieldsOf(dtmf).digits ?? ""),

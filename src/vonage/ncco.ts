@@ -2,6 +2,7 @@ import type { AnyAction, Dial, Play, Stream } from "../flows/actions.ts";
 import type { FlowRequest } from "../flows/handler.ts";
 import type { Prompt } from "../flows/prompts.ts";
 import type { Gather, Say } from "../flows/say.ts";
+import { defaultEndSilence, type SpeechOptions } from "../flows/speech.ts";
 import { fail, isText } from "../lib/check.ts";
 import { callIdHeader, digitsOf } from "./wire.ts";
 
@@ -108,18 +109,38 @@ const promptsOf = (
 /** The most keys of an answer. */
 const maxDigits = 20;
 
-/** Keys interrupt the last prompts of one kind: after one with `bargeIn` Vonage takes those of that kind, or an `input`. */
+/** How an `input` takes speech. */
+const speechOf = (
+  { language, hints, end_silence_ms = defaultEndSilence }: SpeechOptions,
+  spoken: string | undefined,
+) => {
+  const tag = language ?? spoken;
+  return {
+    ...(tag && { language: tag }),
+    ...(hints && { context: hints }),
+    endOnSilence: end_silence_ms / 1000,
+  };
+};
+
+/** Keys and speech interrupt the last prompts of one kind: after one with `bargeIn` Vonage takes those of that kind, or an `input`. */
 const gather = (action: Gather<string>): readonly Instruction[] => {
-  const { prompts, digits = maxDigits, finish_on_key, timeout_ms = 5000, flow_url } = action;
+  const { prompts, digits, finish_on_key, speech, timeout_ms = 5000, flow_url } = action;
   const kinds = prompts.map(promptAction);
   const bargesFrom = kinds.findLastIndex((kind) => kind !== kinds.at(-1)) + 1;
-  const dtmf = {
-    maxDigits: digits,
-    timeOut: timeout_ms / 1000,
-    ...(finish_on_key && { submitOnHash: true }),
+  const timeout = timeout_ms / 1000;
+  const taken = {
+    ...((digits || finish_on_key) && {
+      dtmf: {
+        maxDigits: digits ?? maxDigits,
+        timeOut: timeout,
+        ...(finish_on_key && { submitOnHash: true }),
+      },
+    }),
+    ...(speech && { speech: { ...speechOf(speech, action.language), startTimeout: timeout } }),
   };
+  const input = { action: "input", type: Object.keys(taken), ...taken };
   const events = flow_url && { eventUrl: [urlOf(flow_url)], eventMethod: "POST" };
-  return [...promptsOf(action, bargesFrom), { action: "input", type: ["dtmf"], dtmf, ...events }];
+  return [...promptsOf(action, bargesFrom), { ...input, ...events }];
 };
 
 /**

@@ -71,6 +71,14 @@ const url = fc
 
 const prompts = fc.array(prompt, { minLength: 1, maxLength: 10 });
 
+const spoken = fc.record({
+  language,
+  hints: fc.option(fc.array(fc.constantFrom("yes", "no <b>", '"'), { minLength: 1 }), {
+    nil: undefined,
+  }),
+  end_silence_ms: fc.constantFrom(undefined, 1_000, 10_000),
+});
+
 const flow: fc.Arbitrary<Spoken> = fc.oneof(
   fc.record({
     action: fc.constant("say" as const),
@@ -84,6 +92,7 @@ const flow: fc.Arbitrary<Spoken> = fc.oneof(
     language,
     digits: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
     finish_on_key: fc.constantFrom("#" as const, undefined),
+    speech: fc.option(spoken, { nil: undefined }),
     timeout_ms: fc.option(
       fc.integer({ min: 1, max: 10 }).map((seconds) => seconds * 1000),
       { nil: undefined },
@@ -117,11 +126,17 @@ const twilioBuilt = (action: Spoken, speech: object, gathersPauses: boolean): st
   const from = action.action === "say" ? action.prompts.length : gathersPauses ? 0 : lastPause + 1;
   addTo(response, action.prompts.slice(0, from), speech);
   if (action.action === "gather") {
+    const { speech: said, digits, finish_on_key } = action;
+    const takesKeys = digits || finish_on_key;
+    const spokenLanguage = said && (said.language ?? action.language);
     const gathered = response.gather({
-      input: ["dtmf"],
-      numDigits: action.digits ?? 20,
+      input: [takesKeys && "dtmf", said && "speech"].filter(Boolean).join(" ") as never,
+      ...(takesKeys && { numDigits: digits ?? 20 }),
+      ...(spokenLanguage && { language: spokenLanguage as never }),
+      ...(said?.hints && { hints: said.hints.join(", ") }),
+      ...(said && { speechTimeout: String((said.end_silence_ms ?? 2000) / 1000) }),
       timeout: (action.timeout_ms ?? 5000) / 1000,
-      finishOnKey: action.finish_on_key ?? "",
+      ...(takesKeys && { finishOnKey: finish_on_key ?? "" }),
       action: action.flow_url ?? "",
       ...post,
     });
@@ -172,12 +187,27 @@ const vonageBuilt = (action: Spoken): unknown => {
   }
   const events = { eventUrl: [action.flow_url], eventMethod: "POST" };
   if (action.action === "gather") {
-    const dtmf = {
-      maxDigits: action.digits ?? 20,
-      timeOut: (action.timeout_ms ?? 5000) / 1000,
-      ...(action.finish_on_key && { submitOnHash: true }),
-    };
-    add({ action: "input", type: ["dtmf"], dtmf, ...events });
+    const { speech: said, digits, finish_on_key, timeout_ms = 5000 } = action;
+    const takesKeys = digits || finish_on_key;
+    const seconds = timeout_ms / 1000;
+    const spokenLanguage = said && (said.language ?? action.language);
+    add({
+      ...{ action: "input", type: [takesKeys && "dtmf", said && "speech"].filter(Boolean) },
+      ...(takesKeys && {
+        dtmf: {
+          ...{ maxDigits: digits ?? 20, timeOut: seconds },
+          ...(finish_on_key && { submitOnHash: true }),
+        },
+      }),
+      ...(said && {
+        speech: {
+          ...(spokenLanguage && { language: spokenLanguage }),
+          ...(said.hints && { context: said.hints }),
+          ...{ endOnSilence: (said.end_silence_ms ?? 2000) / 1000, startTimeout: seconds },
+        },
+      }),
+      ...events,
+    });
   } else if (action.flow_url) {
     const payload = { uuid: call.call_id, from: "12025550199", to: "12025550100" };
     add({ action: "notify", payload, ...events });

@@ -99,11 +99,28 @@ describe("gather", () => {
 
   const one = { digits: 1, next: "next" };
   test.each<[object, string]>([
-    [{ next: "a" }, "digits is missing, as is finish_on_key"],
+    [{ next: "a" }, "digits is missing, as are finish_on_key and speech"],
     [{ digits: 1 }, "on is missing, as are next, as and flow_url"],
     [{ ...one, on: { 1: "a" } }, "next must be left out with on"],
     [{ ...one, flow_url: next }, "flow_url must be left out with steps and as"],
     [{ digits: 1, flow_url: next, as: "a" }, "flow_url must be left out with steps and as"],
+    [
+      { speech: {}, on: { 1: "a" }, next: "b" },
+      "on names keys, which need digits or finish_on_key",
+    ],
+    [{ digits: 1, speech: {}, on: { 1: "a" } }, "next is missing, the step for speech beside on"],
+    [{ next: "a", speech: true }, "speech must be an object, not a boolean"],
+    [
+      { next: "a", speech: { language: "?" } },
+      "speech.language must be a language tag, such as en-GB",
+    ],
+    [
+      { next: "a", speech: { hints: [] } },
+      expect.stringContaining("speech.hints must be 1 to 100"),
+    ],
+    [{ next: "a", speech: { hints: ["a,b"] } }, expect.stringContaining("without commas")],
+    [{ next: "a", speech: { end_silence_ms: 500 } }, expect.stringContaining("in steps of 1000")],
+    [{ next: "a", speech: { model: "x" } }, expect.stringContaining("speech.model is unknown")],
     [{ ...one, digits: 21 }, "digits must be a whole number from 1 to 20"],
     [{ ...one, digits: 1.5 }, "digits must be a whole number from 1 to 20"],
     [{ ...one, finish_on_key: "*" }, 'finish_on_key must be "#"'],
