@@ -5,13 +5,9 @@ import {
   type Campaign,
   type CampaignOptions,
   LedgerException,
-  type ListColumns,
   openCampaign,
   type Progress,
-  type RefusedContact,
-  type SyncPlan,
 } from "../../campaigns/index.ts";
-import { sendsOnce } from "../../http/post.ts";
 import { BadParametersException, Client, isException } from "../../index.ts";
 import { reachDirectly } from "../address.ts";
 import { carrierNames, carrierOf, keyNote } from "../carrier.ts";
@@ -27,21 +23,21 @@ import {
   type Stage,
   UsageError,
 } from "../command.ts";
-import { delimiterOf, readContacts, requireReadable } from "../dial/csv.ts";
+import { requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
+import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
 import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
 import { OptOutFile } from "../dial/opt-outs.ts";
 import {
   campaignOptions,
   credentials,
-  type DialOptions,
   decimalOf,
   dialFlags,
   requireReceiver,
   windowRule,
 } from "../dial/options.ts";
-import { planLines, progressAfter } from "../dial/plan.ts";
+import { progressAfter } from "../dial/plan.ts";
 import { type Receiver, startReceiver } from "../dial/receiver.ts";
 import { requestErrors } from "../dial/refusals.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
@@ -128,24 +124,8 @@ const closeAll = async (opened: Opened): Promise<boolean> => {
   }
 };
 
-/** A list, and the plan to bring the campaign in line with it. */
-interface ListPlan {
-  readonly changes: SyncPlan;
-  readonly refused: readonly RefusedContact[];
-}
-
-/** The result for `--json`. */
-const jsonSummary = (progress: Progress, { changes, refused }: ListPlan): string => {
-  const { listed, duplicate, added, blocked } = changes;
-  return (
-    jsonLine({
-      ...progress,
-      state: progress.done ? "done" : progress.state,
-      duplicate: listed - added - blocked + duplicate,
-      refused_lines: refused.length,
-    }) ?? "{}"
-  );
-};
+const jsonSummary = (progress: Progress, plan: ListPlan): string =>
+  jsonLine(summaryOf(progress, plan)) ?? "{}";
 
 /** Prints the result for `--json`; returns the exit code, which is never 0 when the result was lost. */
 const printSummary = async (terminal: Terminal, line: string, exit: Exit): Promise<Exit> => {
@@ -181,73 +161,6 @@ const checkHandlers = async (
     throw new Failure(`${refused.join("; ")}. Nobody was called`, exits.usage);
   }
   return texts.filter(({ result }) => result === "unclear").map(({ text }) => text);
-};
-
-/** Reads the list, prints the plan, and applies it if it is confirmed. */
-const syncList = async (
-  campaign: Campaign,
-  options: DialOptions,
-  {
-    blockFile,
-    localUrl,
-    warnings,
-    lastChange,
-  }: {
-    blockFile: DoNotCallFile | undefined;
-    localUrl: string | undefined;
-    warnings: readonly string[];
-    lastChange: Date | undefined;
-  },
-  { flags, args: [list = ""], terminal, signal }: Invoked,
-): Promise<ListPlan> => {
-  const progress = campaign.progress();
-  const unreadable: RefusedContact[] = [];
-  let columns: ListColumns | undefined;
-  let rows = 0;
-  const contacts = readContacts(list, {
-    readNumber: await numberReader(flags.country),
-    delimiter: flags.delimiter === undefined ? undefined : delimiterOf(flags.delimiter),
-    numberColumn: flags["number-column"],
-    zoneColumn: flags["zone-column"],
-    optOutColumns: flags["opt-out-column"],
-    ignoreColumns: flags["ignore-columns"]?.flatMap((names) => names.split(",")),
-    variables: options.variables ?? [],
-    onColumns: (found) => {
-      columns = found;
-    },
-    onRefused: (row) => unreadable.push(row),
-  });
-  const counted = async function* () {
-    for await (const contact of contacts) {
-      if (signal.aborted) throw new Failure("interrupted: nobody was called", exits.interrupted);
-      rows++;
-      yield contact;
-    }
-  };
-  const hide = showStatus(terminal, () => `reading the list: ${rows.toLocaleString("en")} rows`);
-  const allRefused = (plan: SyncPlan) =>
-    [...unreadable, ...plan.refused].sort((one, other) => one.line - other.line);
-  try {
-    const changes = await campaign.sync(counted(), {
-      doNotCall: await blockFile?.numbers(),
-      confirm: async (plan) => {
-        hide();
-        const refused = allRefused(plan);
-        const lines = planLines({
-          ...{ columns, refused, changes: plan, warnings, progress, options, lastChange },
-          isSentOnce: sendsOnce()(),
-        });
-        for (const line of lines) await terminal.report(line);
-        if (localUrl) await terminal.report(`Notifications arrive at ${localUrl}`);
-        if (flags["dry-run"]) return false;
-        if (!flags.yes) await confirm(terminal, signal);
-        return true;
-      },
-    });
-    return { changes, refused: allRefused(changes) };
-  } finally {
-    hide();
-  }
 };
 
 /** Calls the contacts, with a status line, until all have ended or the run is stopped. */
@@ -382,12 +295,13 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   const localUrl = opened.receiver?.localUrl;
   const unclearHandlers = dry ? [] : await checkHandlers(campaign, invoked);
   const warnings = [...live.warnings, ...unclearHandlers];
-  const plan = await syncList(
-    campaign,
-    options,
-    { blockFile, localUrl, warnings, lastChange },
-    invoked,
-  );
+  const notes = localUrl ? [`Notifications arrive at ${localUrl}`] : [];
+  const confirmed = async (): Promise<boolean> => {
+    if (!dry && !flags.yes) await confirm(terminal, invoked.signal);
+    return !dry;
+  };
+  const facts = { options, blockFile, warnings, lastChange, notes, confirm: confirmed };
+  const plan = await syncList(campaign, facts, invoked);
   if (dry) {
     const after = progressAfter(campaign.progress(), plan.changes);
     return flags.json ? printSummary(terminal, jsonSummary(after, plan), exits.done) : exits.done;
