@@ -28,6 +28,8 @@ export interface StepInput {
   readonly answers: Readonly<Record<string, string>>;
   /** What answered the telephone, where the carrier had found out by then. */
   readonly answered_by?: OpenUnion<AnsweredBy> | undefined;
+  /** In `onInput`: `"left"` once a machine has heard the last prompt of `onMachine` to its end. */
+  readonly message?: "left" | undefined;
 }
 
 /** Returns what the call does next. */
@@ -43,10 +45,12 @@ export interface FlowState
   extends Pick<StepInput, "attempt" | "context" | "answers" | "answered_by"> {
   /** The service, the account and the call that it was made for. */
   readonly of: readonly [service: string, account_id: string, call_id: string];
-  /** Which function asked, or decides: a step, `onAnswer` or `onMachine`. */
+  /** Which function asked, or decides: a step, `onAnswer` or `onMachine`; `""` at the end of a message. */
   readonly at: string;
   /** The question that was asked; absent after a `say`. */
   readonly ask?: Question | undefined;
+  /** Whether the prompts before it were those of `onMachine`, or of a step after it. */
+  readonly machine?: boolean | undefined;
 }
 
 /** One flow request of a conversation. */
@@ -98,34 +102,77 @@ const maxSpoken = 64;
 const own = <T>(fields: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
+/** What a function of a conversation is run with. */
+interface Running {
+  readonly given: StepInput;
+  /** Whether a machine listens, as far as is known. */
+  readonly machine: boolean;
+  /** Calls `onInput`. */
+  readonly note: (noted: StepInput) => Promise<void>;
+}
+
+/** The URL of the flow's own at which what follows an action is decided. */
+const urlOf = async (
+  name: string,
+  following: Omit<FlowState, "of">,
+  { input, state, maxUrl }: Turn,
+): Promise<string> => {
+  const sealed: FlowState = { of: state.of, ...following };
+  const url = await signOwnUrl(input, name, "", (bound, secret) => seal(sealed, secret, bound));
+  return url.length > maxUrl
+    ? fail(name, `needs a URL of ${url.length} characters, above ${maxUrl}`)
+    : url;
+};
+
+/**
+ * The last action of a message for a machine: after its prompts the service requests the flow once more, so that it is
+ * known that the machine has heard them.
+ */
+const endMessage = async (
+  action: AnyAction,
+  { given: { context, answers, answered_by } }: Running,
+  turn: Turn,
+): Promise<AnyAction> => {
+  const { action: name } = action;
+  if ((name !== "say" && name !== "play") || !turn.onInput || !turn.input.secret) return action;
+  const end = { at: "", attempt: 1, context, answers, answered_by, machine: true };
+  try {
+    return { ...action, flow_url: await urlOf(name, end, turn) };
+  } catch (error) {
+    // The message is more than what is known of it.
+    turn.report(error);
+    return action;
+  }
+};
+
 /** Runs a function of a conversation, and gives its action the URL of what follows. */
-const run = async (at: string, given: StepInput, turn: Turn): Promise<AnyAction> => {
-  const { functions, input, state, maxUrl } = turn;
+const run = async (at: string, running: Running, turn: Turn): Promise<AnyAction> => {
+  const { functions, state } = turn;
+  const { given, machine, note } = running;
   const decide = own(functions, at) ?? fail("steps", "lacks the step of this URL");
   turn.waitFor(at);
   const returned = await decide(given);
   const action = check(Action, () => returned, "action");
   const { action: name } = action;
+  if (name === "hangup" && machine && state.machine) await note({ ...given, message: "left" });
+  if (name === "play" && machine && !action.flow_url) return endMessage(action, running, turn);
   if (name !== "say" && name !== "gather") return action;
   checkSpoken(action);
   const { next, flow_url } = action;
-  if (flow_url || (name === "say" && !next)) return action;
+  if (flow_url) return action;
+  if (name === "say" && !next) return machine ? endMessage(action, running, turn) : action;
   const { as, on, tries, otherwise }: Question = name === "gather" ? action : {};
   for (const step of [next, otherwise, ...Object.values(on ?? {})]) {
     if (step && !own(functions, step)) fail(name, "continues with a step that is not in steps");
   }
   const { attempt, context, answers, answered_by } = given;
-  const following: FlowState = {
-    ...{ of: state.of, context, answers, answered_by },
+  const following = {
+    ...{ context, answers, answered_by, ...(machine && { machine }) },
     ...(name === "say"
       ? { at: next ?? "", attempt: 1 }
       : { at, attempt, ask: { as, on, next, tries, otherwise } }),
   };
-  const url = await signOwnUrl(input, name, "", (bound, secret) => seal(following, secret, bound));
-  if (url.length > maxUrl) {
-    fail(name, `needs a URL of ${url.length} characters, above ${maxUrl}`);
-  }
-  return { ...action, flow_url: url };
+  return { ...action, flow_url: await urlOf(name, following, turn) };
 };
 
 /**
@@ -159,11 +206,19 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
       turn.report(error);
     }
   };
+  // A machine presses no key.
+  const machine = !!state.machine && !keys;
+  const end = async (): Promise<AnyAction> => {
+    if (machine) await note({ ...given, message: "left" });
+    return hangup();
+  };
   if (!ask) {
+    if (!at) return end();
     const isFirst = at === "onAnswer";
     if (isFirst && answered_by) await note(given);
-    const isMachine = isFirst && functions.onMachine && /^(machine|fax)/.test(answered_by ?? "");
-    return run(isMachine ? "onMachine" : at, given, turn);
+    const isMachine = isFirst && !!functions.onMachine && /^(machine|fax)/.test(answered_by ?? "");
+    const listens = machine || isMachine;
+    return run(isMachine ? "onMachine" : at, { given, machine: listens, note }, turn);
   }
   const { as, on, next, tries = 1, otherwise } = ask;
   const keyed = on ? own(on, digits) : digits;
@@ -172,8 +227,13 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
     const answered = { ...given, answers: as ? { ...answers, [as]: answer } : answers };
     await note(answered);
     const step = on && keyed ? keyed : next;
-    return step ? run(step, { ...answered, attempt: 1 }, turn) : hangup();
+    const first = { ...answered, attempt: 1 };
+    return step ? run(step, { given: first, machine: false, note }, turn) : hangup();
   }
-  if (attempt < tries) return run(at, { ...given, attempt: attempt + 1 }, turn);
-  return otherwise ? run(otherwise, { ...given, attempt: 1 }, turn) : hangup();
+  if (attempt < tries) {
+    return run(at, { given: { ...given, attempt: attempt + 1 }, machine, note }, turn);
+  }
+  return otherwise
+    ? run(otherwise, { given: { ...given, attempt: 1 }, machine, note }, turn)
+    : end();
 };

@@ -8,6 +8,7 @@ import {
   type EmulatorOptions,
 } from "../../src/emulator/index.ts";
 import { type FlowOptions, flowHandler } from "../../src/flows/handler.ts";
+import { machineUrl } from "../../src/flows/machine-url.ts";
 import { Client } from "../../src/index.ts";
 import type { Service } from "../../src/service.ts";
 import { carriers } from "./carriers.ts";
@@ -37,9 +38,11 @@ export type Program<Name extends string = string> = Pick<
   "onAnswer" | "onMachine" | "steps" | "onInput"
 >;
 
-interface Setting extends EmulatorOptions {
+export interface Setting extends EmulatorOptions {
   readonly context?: Readonly<Record<string, unknown>>;
   readonly to?: string;
+  /** Whether its flow is requested at the URL of a machine, as if the carrier had found one. */
+  readonly isMachine?: boolean;
   /** The secrets of each flow request, in their order; the last one stays. */
   readonly secrets?: readonly (string | readonly string[])[];
   /** Called with each flow request before it is answered; it may answer itself. */
@@ -54,7 +57,7 @@ export const converse = async <const Name extends string>(
   callee: readonly CalleeAct[],
   setting: Setting = {},
 ) => {
-  const { context = {}, to = "+12025550100", secrets = [secret], ...others } = setting;
+  const { context = {}, to = "+12025550100", secrets = [secret], isMachine, ...others } = setting;
   const { onRequest, onEvent = () => {}, ...options } = others;
   const onError = vi.fn();
   const urls: string[] = [];
@@ -96,7 +99,9 @@ export const converse = async <const Name extends string>(
   const { id } = await client.calls.create({
     from_number: "+12025550199",
     to_number: to,
-    flow_url: await signUrl("https://app.test/flow?a=1", { secret, context }),
+    flow_url: isMachine
+      ? await machineUrl("https://app.test/flow?a=1", { secret, context, answered_by: "fax" })
+      : await signUrl("https://app.test/flow?a=1", { secret, context }),
     status_callback_url: await signUrl("https://app.test/status", { secret, context }),
   });
   const call = await emulator.ended(id);

@@ -46,7 +46,8 @@ const remind = async (name: string, detection: Detection, options: EmulatorOptio
       given.push(["onMachine", answered_by]);
       return say([pause(1000), `Please call ${context.name} back.`]);
     },
-    onInput: ({ answered_by }) => inputs.push(answered_by),
+    onInput: ({ answered_by, message: left }) =>
+      inputs.push(left ? `${left}: ${answered_by}` : answered_by),
     steps: { thanks: () => say("Thank you.") },
   });
   const status = callbackHandler({
@@ -99,7 +100,7 @@ describe.each(["twilio", "telnyx"])("%s: the flow is requested when it is known"
       onCall: () => ({ outcome: "answer", answeredBy: "machine", ...machine }),
     });
     expect(given).toEqual([["onMachine", answered_by]]);
-    expect(inputs).toEqual([answered_by]);
+    expect(inputs).toEqual([answered_by, `left: ${answered_by}`]);
     expect(spoken).toEqual([message]);
   });
 
@@ -126,7 +127,7 @@ describe("vonage: the flow has run already when it is known", () => {
     ]);
     expect(given.at(-1)).toEqual(["onMachine", answered_by]);
     expect(given.filter(([at]) => at === "onMachine")).toHaveLength(1);
-    expect(inputs).toEqual(expect.arrayContaining([answered_by]));
+    expect(inputs).toEqual([answered_by, `left: ${answered_by}`]);
     expect(spoken.at(-1)).toBe(message);
   });
 

@@ -8,6 +8,7 @@ import {
   flowHandler,
   gather,
   hangup,
+  machineUrl,
   play,
   type StepInput,
   say,
@@ -207,6 +208,35 @@ export const cases: readonly Case[] = [
       const begun = { digits: "", attempt: 1, answers: {}, answered_by: undefined };
       assert.deepEqual(got, [{ ...input, ...begun }]);
       assert.deepEqual(reported, []);
+    },
+  },
+  {
+    name: "a message was left once the request after its last prompt has come; nothing else says so",
+    run: async () => {
+      const given: unknown[] = [];
+      const handler = flowHandler({
+        secret,
+        onAnswer: () => hangup(),
+        onMachine: () => say("Please call us."),
+        onInput: ({ message }: StepInput) => given.push(message),
+        onError: () => {},
+      });
+      const post = async (url: string, more: object = {}) => {
+        const body = JSON.stringify({ ...call, actions: ["say", "gather"], ...more });
+        const response = await handler(new Request(url, { method: "POST", body }));
+        return response.ok ? JSON.parse(await response.text()) : response.status;
+      };
+      const context = { name: "Ada" };
+      const answered_by = "machine_end_beep";
+      const url = await machineUrl("https://app.test/flow", { secret, context, answered_by });
+      const { flow_url, ...message } = await post(url);
+      assert.deepEqual(message, { action: "say", prompts: [{ text: "Please call us." }] });
+      assert.deepEqual(given, [undefined]);
+      assert.equal(await post(flow_url, { call_id: "cs_2" }), 401);
+      assert.deepEqual(await post(flow_url, { digits: "1" }), { action: "hangup" });
+      assert.deepEqual(given, [undefined]);
+      assert.deepEqual(await post(flow_url), { action: "hangup" });
+      assert.deepEqual(given, [undefined, "left"]);
     },
   },
   {
