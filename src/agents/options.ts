@@ -173,7 +173,7 @@ export interface SessionOptions extends StreamOptions {
   readonly onTurn?: ((turn: AnsweredTurn) => unknown) | undefined;
   /**
    * Called with each key that the callee presses, and once they are complete: by `#`, or because no other came within
-   * `keysTimeout`. Outdial's own interface has no keys.
+   * `keysTimeout`. They may be a PIN: log none. Outdial's own interface has no keys.
    */
   readonly onKeys?: ((pressed: PressedKeys, session: AgentSession) => unknown) | undefined;
   /**
@@ -183,7 +183,8 @@ export interface SessionOptions extends StreamOptions {
    */
   readonly keysTimeout?: number | undefined;
   /**
-   * Whether the agent gets the keys too, as context. They may be a PIN.
+   * Whether the agent gets the keys too, once they are complete: as context, and without `onKeys` as what it is to respond
+   * to. Otherwise they reach it in no form: while the tone of a key may be in the callee's audio it gets silence.
    *
    * @defaultValue `false`
    */

@@ -1,6 +1,11 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
-import { type AudioFrame, type MediaSocket, streamOf } from "../flows/media/session.ts";
+import {
+  type AudioFrame,
+  type KeyPress,
+  type MediaSocket,
+  streamOf,
+} from "../flows/media/session.ts";
 import { fail, withoutThrowing } from "../lib/check.ts";
 import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
@@ -10,11 +15,13 @@ import type { AgentSession } from "./agent-session.ts";
 import { type Call, createCall } from "./call.ts";
 import { Connection } from "./connection.ts";
 import { AgentException } from "./exception.ts";
+import { createKeys } from "./keys.ts";
 import { Meter } from "./metrics.ts";
 import {
   type Emit,
   type EndReason,
   limitsOf,
+  type PressedKeys,
   type SessionEnd,
   type SessionListeners,
   type SessionOptions,
@@ -99,10 +106,23 @@ export const createSession = (
     started.connect();
   };
 
+  const { keysToAgent = false, onKeys } = options;
+  const keys = createKeys(limits.keysTimeout, timers, (pressed) => {
+    call((one: PressedKeys) => onKeys?.(one, session), pressed);
+    if (!keysToAgent || !pressed.done) return;
+    const text = `The callee pressed ${pressed.keys || pressed.key} on the telephone.`;
+    // Without the application's own function nobody else has it answered.
+    (onKeys ? session.addContext(text) : session.reply(text)).catch(report);
+  });
   const handlers = {
     onStart,
     onAudio: ({ bytes }: AudioFrame) => {
-      if (!isOver) started?.input(bytes);
+      if (isOver) return;
+      const isTone = !keysToAgent && keys.isAudible();
+      started?.input(isTone ? new Uint8Array(bytes.length) : bytes);
+    },
+    onKey: ({ key }: KeyPress) => {
+      if (!isOver) keys.press(key);
     },
     onMessage: options.onMessage,
     onClose: () => end("hung_up"),
