@@ -126,6 +126,9 @@ export type AgentEvent =
       readonly reason: "session_limit" | "agent_refused" | "agent_lost" | "agent_ended";
     };
 
+/** An event of one type. */
+export type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>;
+
 /**
  * A transcript of the agent or of the callee. What was played are the final texts of each item, one after the other: a
  * text that `replaces` takes the place of the item's earlier ones, and of an `interrupted` one only the beginning was

@@ -2,7 +2,7 @@ import { Playback, type PlaybackLine } from "../flows/media/playback.ts";
 import { withoutThrowing } from "../lib/check.ts";
 import type { Reporter } from "../lib/report.ts";
 import type { Timers } from "../lib/timers.ts";
-import type { AgentEvent, Cut, ToolCall, ToolResult, Tools, Transcript } from "./agent.ts";
+import type { AgentEvent, Cut, EventOf, ToolCall, ToolResult, Tools, Transcript } from "./agent.ts";
 import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, isFormat } from "./audio/resample.ts";
 import type { Connection, ConnectionEnd } from "./connection.ts";
@@ -14,6 +14,7 @@ import { isRefusal } from "./refusals.ts";
 import { createRetries } from "./retries.ts";
 import { createToolRunner, hangUp, type ToolSession } from "./tools.ts";
 import { Transcripts } from "./transcripts.ts";
+import { createTurnReports } from "./turn-reports.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
 import { whenPlayed } from "./when-played.ts";
 
@@ -49,8 +50,6 @@ interface Talk {
   /** The format of the agent's audio. */
   readonly format: AudioFormat;
 }
-
-type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>;
 
 /** How long a failed response or a refused message waits before it is tried again, in ms. */
 const retryDelay = 500;
@@ -157,6 +156,13 @@ export const createCall = (
     onLast: () => end("agent_silent"),
   });
 
+  const turns = createTurnReports(
+    timers,
+    speaksUntil,
+    () => playback.isOpen,
+    (turn) => emit("onTurn", turn),
+  );
+
   const endWhenPlayed = (reason: EndReason): void => {
     if (isEnding) return;
     if (!talk) {
@@ -211,8 +217,9 @@ export const createCall = (
     if (isAudible) {
       hasOutput = true;
       watchdog.output();
-      meter.responded();
       audibleUntil = playback.until;
+      const latency = meter.responded();
+      if (latency !== undefined) turns.begin(latency);
     } else if (isPlayed && isContinuous) watchdog.alive();
   };
 
@@ -240,6 +247,7 @@ export const createCall = (
     talk?.watchdog.speech();
     input.speech(true);
     markCuts(cuts);
+    turns.end(cuts.length > 0);
     if (cuts.length === 0) return;
     const truncated = cuts.reduce((sum, { played, duration }) => sum + duration - played, 0);
     meter.interrupted(took, truncated);
@@ -319,6 +327,9 @@ export const createCall = (
         if (event.id === pendingHangup?.id) pendingHangup = undefined;
         sendDue();
         break;
+      case "usage":
+        if (meter.used(event) > limits.maxTokens) endWhenPlayed("too_many_tokens");
+        break;
       case "error": {
         const code = String(event.code).slice(0, maxCode);
         report(connection.exception("agent_complained", code));
@@ -356,6 +367,7 @@ export const createCall = (
     },
     stop: () => {
       tools.stop();
+      turns.end(speaksUntil() > timers.now());
       markCuts(playback.stop());
       connection.close();
     },

@@ -1,5 +1,6 @@
 import type { MediaClock } from "../lib/clock.ts";
 import { type Summary, summaryOf } from "../lib/summary.ts";
+import type { EventOf } from "./agent.ts";
 
 /** The figures of a tool. */
 export interface ToolMetrics {
@@ -48,6 +49,13 @@ export interface SessionMetrics {
     /** Audio of the agent that was not sent: it was interrupted, silence of a backlog, or too much. */
     readonly dropped: number;
   };
+  /** What the service reports of its own counts; each is absent where it reports none. */
+  readonly usage: {
+    /** Tokens of the responses, of input and output. */
+    readonly tokens?: number | undefined;
+    /** Seconds of audio. */
+    readonly seconds?: number | undefined;
+  };
   /** Each tool, by its name. */
   readonly tools: Readonly<Record<string, ToolMetrics>>;
 }
@@ -67,6 +75,7 @@ export class Meter {
   readonly interruptions = { count: 0, slowest: 0, truncated: 0 };
   readonly messages = { sent: 0, late: 0, latest: 0 };
   readonly audio = { input: 0, inputLost: 0, dropped: 0 };
+  readonly usage: { tokens?: number; seconds?: number } = {};
   readonly #tools: Record<string, ToolMetrics> = Object.create(null);
 
   constructor(clock: MediaClock) {
@@ -95,10 +104,23 @@ export class Meter {
     this.#heardAt = this.#clock.now();
   }
 
-  /** Audible audio of the agent has come. */
-  responded(): void {
-    if (this.#heard >= minSpeech) this.#turns.push(this.#clock.now() - this.#heardAt);
+  /** Audible audio of the agent has come. Returns how late it is, if it is a response to the callee. */
+  responded(): number | undefined {
+    const isTurn = this.#heard >= minSpeech;
     this.#heard = 0;
+    if (!isTurn) return;
+    const latency = this.#clock.now() - this.#heardAt;
+    this.#turns.push(latency);
+    return latency;
+  }
+
+  /** The service has counted. Returns the tokens so far. */
+  used({ total, ...counts }: EventOf<"usage">): number {
+    for (const name of ["tokens", "seconds"] as const) {
+      const count = counts[name];
+      if (count !== undefined) this.usage[name] = count + (total ? 0 : (this.usage[name] ?? 0));
+    }
+    return this.usage.tokens ?? 0;
   }
 
   interrupted(took: number, truncated: number): void {
@@ -117,13 +139,14 @@ export class Meter {
   }
 
   get metrics(): SessionMetrics {
-    const { interruptions, messages, audio } = this;
+    const { interruptions, messages, audio, usage } = this;
     return structuredClone({
       firstAudio: this.#firstAudio,
       turns: summaryOf(this.#turns),
       interruptions,
       messages,
       audio,
+      usage,
       tools: this.#tools,
     });
   }

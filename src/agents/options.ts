@@ -30,6 +30,7 @@ import type { OpenSocket } from "./open-socket.ts";
  * | `agent_failed` | the agent's adapter threw, or its audio has a format that can't be converted |
  * | `session_limit` | the agent's own limit |
  * | `too_long` | `maxDuration` has passed |
+ * | `too_many_tokens` | more than `maxTokens` were used, and what the agent said was played |
  */
 export type EndReason =
   | "hung_up"
@@ -41,6 +42,7 @@ export type EndReason =
   | "agent_silent"
   | "session_limit"
   | "too_long"
+  | "too_many_tokens"
   | ConnectionEnd;
 
 /** How a session ended, and its figures. */
@@ -220,7 +222,8 @@ export interface SessionOptions extends StreamOptions {
    */
   readonly retries?: number | undefined;
   /**
-   * Tokens after which the session ends, where the service reports them.
+   * The most tokens of the agent's responses, input and output; after more of them the session ends, once what it said was
+   * played. OpenAI and Gemini report them, GPT-Live those of its backend model alone, ElevenLabs and Deepgram none.
    *
    * @defaultValue no limit
    */

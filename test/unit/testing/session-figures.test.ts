@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type {
+  AnsweredTurn,
   CalledTool,
   CallTranscript,
   Interruption,
@@ -144,4 +145,58 @@ test("texts, tools and interruptions have the milliseconds of the call", async (
     Math.abs((interruptions[0]?.ms ?? Number.NaN) - (turn?.from ?? Number.NaN)),
   ).toBeLessThanOrEqual(40);
   expect(call.tools[0]).toMatchObject({ name: "book", args: { people: 4 } });
+});
+
+test("each response to the callee is reported once, with its latency, when it was played or cut off", async () => {
+  const reports: AnsweredTurn[] = [];
+  const { call, metrics } = await talk(
+    scriptedAgent([{ ms: 700 }, { ms: 1_500 }, { ms: 4_000 }, { ms: 4_000 }]),
+    [
+      { type: "until-quiet" },
+      { type: "say", voice: voice(500) },
+      { type: "until-quiet" },
+      { type: "say", voice: voice(500) },
+      { type: "until-speech", ms: 1_000 },
+      { type: "say", voice: voice(500), expect: "stop" },
+      { type: "until-speech", ms: 1_000 },
+      { type: "hangup" },
+    ],
+    0,
+    {
+      onTurn: (turn) => void reports.push(turn),
+    },
+  );
+  expect(reports.map(({ interrupted }) => interrupted)).toEqual([false, true, true]);
+  for (const [at, { latency }] of reports.entries()) {
+    expect(Math.abs(latency - (call.turns[at]?.response ?? Number.NaN))).toBeLessThanOrEqual(20);
+  }
+  expect(metrics.turns.n).toBe(3);
+});
+
+describe("what the service counts", () => {
+  const counting = (...counts: readonly object[]) =>
+    withEvents(scriptedAgent(greetAndAnswer(3)), (events) =>
+      events.flatMap((event): readonly AgentEvent[] =>
+        event.type === "response_done"
+          ? [event, ...counts.map((count) => ({ type: "usage", ...count }) as const)]
+          : [event],
+      ),
+    );
+
+  test("is in the figures: summed, or as the service's own total", async () => {
+    const counted = counting({ tokens: 100 }, { seconds: 7, total: true });
+    const { metrics } = await talk(counted, speaks(3));
+    expect(metrics.usage).toEqual({ tokens: 400, seconds: 7 });
+    const none = await talk(scriptedAgent(greetAndAnswer(1)), speaks(1));
+    expect(none.metrics.usage).toEqual({});
+  });
+
+  test("ends the call above maxTokens, once what was said was played", async () => {
+    const options = { maxTokens: 200 };
+    const { call, metrics } = await talk(counting({ tokens: 100 }), speaks(3), 0, options);
+    expect([call.end.session, metrics.usage.tokens]).toEqual(["too_many_tokens", 300]);
+    const { sample_rate } = call.audio;
+    const audible = call.audio.samples("application").filter(Boolean).length / sample_rate;
+    expect(audible).toBeGreaterThan(3 * 0.68); // The greeting and two responses, to their end.
+  });
 });
