@@ -42,7 +42,11 @@ const writeAnswers = (
   at: number,
 ): void => {
   for (const [name, value] of answers) {
-    sql.all("insert into outdial_answer_name (name) values (?) on conflict do nothing", name);
+    sql.all(
+      "insert into outdial_answer_name (name, at) values (?, ?) on conflict do nothing",
+      name,
+      at,
+    );
     sql.all(
       `insert into outdial_answer values (?, ?, ?, ?, ?)
        on conflict do update set value = excluded.value, at = excluded.at where value <> excluded.value`,
@@ -84,9 +88,17 @@ export const recordInput = async (
   });
 };
 
+/** The name of an answer, and when it first came up, in milliseconds since 1970. */
+export interface AnswerName {
+  readonly name: string;
+  readonly at: number;
+}
+
 /** The names of all answers, in the order in which they came up. */
-export const answerNamesIn = (sql: Sql): readonly string[] =>
-  sql.all("select name from outdial_answer_name order by place").map(({ name }) => String(name));
+export const answerNamesIn = (sql: Sql): readonly AnswerName[] =>
+  sql
+    .all("select name, at from outdial_answer_name order by place")
+    .map(({ name, at }) => ({ name: String(name), at: Number(at) }));
 
 /** The answers of some contacts; of a name that was answered in several attempts the last. */
 export const answersOf = (

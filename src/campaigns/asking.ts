@@ -75,6 +75,10 @@ export const adjustToGet = (sql: Sql, at: number, { get, settleTimeout }: Campai
     }
   });
 
+/** How many calls are asked for in a second, by how many are live at once. */
+export const asksFor = (concurrency: number): number =>
+  Math.max(1, Number.isFinite(concurrency) ? concurrency / 60 : 1);
+
 /** Asks the service what became of calls whose final notification hasn't come. */
 export class Asking {
   readonly #sql: Sql;
@@ -85,16 +89,19 @@ export class Asking {
   /** When the next one may be asked for. */
   #free = Number.NEGATIVE_INFINITY;
 
-  /** @param write - commits, and waits while another program holds the file */
+  /**
+   * @param perSecond - how many calls are asked for in a second, at most
+   * @param write - commits, and waits while another program holds the file
+   */
   constructor(
     sql: Sql,
     settings: CampaignSettings,
-    concurrency: number,
+    perSecond: number,
     write: <T>(work: () => T) => Promise<T>,
   ) {
     this.#sql = sql;
     this.#settings = settings;
-    this.#perSecond = Math.max(1, Number.isFinite(concurrency) ? concurrency / 60 : 1);
+    this.#perSecond = perSecond;
     this.#write = write;
   }
 
@@ -125,7 +132,7 @@ export class Asking {
     const { get, clock } = this.#settings;
     const at = clock();
     // A clock that was set back must hold nobody up.
-    this.#free = Math.min(this.#free, at + second);
+    this.#free = Math.min(this.#free, at + second / Math.min(1, this.#perSecond));
     if (!get || this.wake > at) return;
     // One at a time: so no second has more than the pace allows.
     for (const call of this.#due(at, Math.min(most, 1))) {

@@ -13,7 +13,7 @@ const rule =
   'must be a Date, or ISO 8601 such as "2026-06-03T15:00:00Z", or local time such as "2026-06-03 15:00"';
 
 /** Local time, or with an offset from UTC. */
-const shape = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.\d{1,9})?)?\s?(Z|[+-]\d\d:?\d\d)?$/i;
+const shape = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(\.\d{1,9})?)?\s?(Z|[+-]\d\d:?\d\d)?$/i;
 
 /** The last time that is taken: what is later is a mistake, such as microseconds. */
 const last = Date.UTC(2200, 0);
@@ -23,13 +23,15 @@ const offsetOf = (offset: string): string =>
 
 /** The instant of a text; `NaN` when it is none. */
 const instantIn = (text: string, timezone: string): number => {
-  const [, date = "", time = "", seconds = "00", offset] = shape.exec(text.trim()) ?? [];
+  const [, date = "", time = "", seconds = "00", fraction = "", offset] =
+    shape.exec(text.trim()) ?? [];
   if (!date) return Number.NaN;
-  const utc = Date.parse(`${date}T${time}:${seconds}Z`);
+  const local = `${date}T${time}:${seconds}${fraction && `${fraction}00`.slice(0, 4)}`;
+  const utc = Date.parse(`${local}Z`);
   // A date such as 31 February is another day.
   const isDay = !Number.isNaN(utc) && new Date(utc).toISOString().startsWith(`${date}T${time}`);
   if (!isDay) return Number.NaN;
-  if (offset) return Date.parse(`${date}T${time}:${seconds}${offsetOf(offset)}`);
+  if (offset) return Date.parse(`${local}${offsetOf(offset)}`);
   return timezone ? instantOf(utc, timezone) : Number.NaN;
 };
 

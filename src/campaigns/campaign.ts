@@ -10,7 +10,7 @@ import { callBack } from "./call-backs.ts";
 import { checkedClock } from "./calling-hours.ts";
 import { type CheckOptions, checkUrls, type UrlCheck } from "./check.ts";
 import { type Added, addContacts, type Contact } from "./contacts.ts";
-import { Dialer } from "./dialer.ts";
+import { Dialer, type DialerLimits } from "./dialer.ts";
 import {
   blockAll,
   checkedNumbers,
@@ -300,6 +300,7 @@ const digestOf = async (...parts: readonly string[]): Promise<string> =>
 const identify = async (
   sql: Sql,
   { from_number, flow_url, flowName = flow_url, service, clock }: CampaignSettings,
+  id = hex(crypto.getRandomValues(new Uint8Array(8))),
 ): Promise<void> => {
   const name = nameOf(service);
   const digest = await digestOf(flowName, name);
@@ -308,7 +309,7 @@ const identify = async (
   if (known === null) {
     sql.transaction(() => {
       setFact(sql, "identity", digest);
-      setFact(sql, "id", hex(crypto.getRandomValues(new Uint8Array(8))));
+      setFact(sql, "id", id);
       setFact(sql, "state", "running");
       audit(sql, { at: clock(), event: "opened" });
     });
@@ -440,7 +441,7 @@ const coreOf = (
   return {
     progress: () => progress.lastKnown(),
     results: () => readResults(sql),
-    answerNames: () => answerNamesIn(sql),
+    answerNames: () => answerNamesIn(sql).map(({ name }) => name),
     variableNames: () => variableNamesIn(sql),
     id: String(factOf(sql, "id")),
     block: async (numbers) => {
@@ -559,14 +560,14 @@ export interface Opened {
  * Opens a campaign for the code of this package.
  *
  * @param prepare - makes the ledger's tables, or checks those that are there
- * @param shard - where this is a shard: calls a second of all shards, and the POSTs that wait for their answer at once
+ * @param shard - where this is a shard: the id that its signed URLs carry, and calls a second of all shards
  * @throws as `openCampaign` does
  */
 export const open = async (
   sql: Sql,
   options: CampaignOptions,
   prepare: (sql: Sql) => void,
-  shard?: { readonly wholeRate: number; readonly mostPosts: number },
+  shard?: DialerLimits & { readonly id?: string | undefined; readonly wholeRate: number },
 ): Promise<Opened> => {
   const checked = check(CampaignSettingsSchema, () => options);
   requireNotified(options);
@@ -576,13 +577,13 @@ export const open = async (
   const begin = async (): Promise<Opened> => {
     sql.lock();
     prepare(sql);
-    await identify(sql, settings);
+    await identify(sql, settings, shard?.id);
     await requireErasureSecrets(sql, settings.secret);
     markUnclear(sql);
     adjustToClock(sql, clock(), settings.settleTimeout);
     adjustToDelay(sql, clock(), settings);
     adjustToGet(sql, clock(), settings);
-    const dialer = new Dialer(sql, settings, shard?.mostPosts);
+    const dialer = new Dialer(sql, settings, shard);
     const progress = new Reading(() => progressOf(sql), progressOf(sql));
     return { campaign: coreOf(sql, dialer, settings, progress), dialer, settings, progress };
   };

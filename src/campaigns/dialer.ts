@@ -1,6 +1,6 @@
 import { signUrl } from "../callbacks/signed-url.ts";
 import type { CallParams } from "../calls/params.ts";
-import { Asking } from "./asking.ts";
+import { Asking, asksFor } from "./asking.ts";
 import {
   type Answer,
   type Attempt,
@@ -186,6 +186,14 @@ const nextDue = (sql: Sql, hours: CallingHours, now: number): number => {
   return Math.min(...times);
 };
 
+/** What bounds a dialer beside the options of its campaign. */
+export interface DialerLimits {
+  /** How many requests wait for their answer at once, at most. */
+  readonly mostRequests?: number | undefined;
+  /** How many calls are asked for in a second, at most. */
+  readonly asksPerSecond?: number | undefined;
+}
+
 /** Dials what is due: it alone makes the POSTs of a campaign. */
 export class Dialer {
   readonly #sql: Sql;
@@ -194,7 +202,7 @@ export class Dialer {
   readonly #pace: Pace;
   readonly #day: DailyLimit;
   readonly #slots: number;
-  readonly #mostPosts: number;
+  readonly #mostRequests: number;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #asking: Asking;
   /** Ends the live calls once that is asked for. */
@@ -210,17 +218,24 @@ export class Dialer {
   /** Announces whatever may give a sleeping loop something to do. */
   readonly wakeUp: WakeUp = new WakeUp();
 
-  /** @param mostPosts - how many POSTs wait for their answer at once, at most */
-  constructor(sql: Sql, settings: CampaignSettings, mostPosts: number = Number.POSITIVE_INFINITY) {
+  constructor(
+    sql: Sql,
+    settings: CampaignSettings,
+    { mostRequests = Number.POSITIVE_INFINITY, asksPerSecond }: DialerLimits = {},
+  ) {
     const { window, rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
     const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
     this.#sql = sql;
     this.#settings = settings;
     this.#slots = concurrency;
-    this.#mostPosts = mostPosts;
+    this.#mostRequests = mostRequests;
     const write = <T>(work: () => T): Promise<T> => this.whileBusy(() => sql.commit(work));
-    this.#asking = new Asking(sql, settings, concurrency, write);
-    this.ending = new Ending(sql, settings, write);
+    this.#asking = new Asking(sql, settings, asksPerSecond ?? asksFor(concurrency), write);
+    this.ending = new Ending(sql, settings, {
+      most: mostRequests,
+      write,
+      done: () => this.wakeUp.announce(),
+    });
     this.#hours = new CallingHours(window === "always" ? window : [window].flat());
     this.#pace = new Pace(rate, clock(), Number(factOf(sql, lastClaim)));
     this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
@@ -257,6 +272,11 @@ export class Dialer {
   /** How many requests wait for their answer, or for its record. */
   get underWay(): number {
     return this.#inFlight.size + this.#asking.count + this.ending.count;
+  }
+
+  /** When the next live call is asked for, in milliseconds since 1970; `Infinity` when none is. */
+  get nextAsk(): number {
+    return this.#asking.wake;
   }
 
   /** When the next call may begin, in milliseconds since 1970; `Infinity` when nothing waits. */
@@ -329,7 +349,7 @@ export class Dialer {
   async #attend(): Promise<void> {
     await this.#giveUp();
     this.ending.endKnown();
-    this.#asking.ask(this.#mostPosts - this.underWay, () => this.wakeUp.announce());
+    this.#asking.ask(this.#mostRequests - this.underWay, () => this.wakeUp.announce());
   }
 
   async #giveUp(): Promise<void> {
@@ -379,7 +399,7 @@ export class Dialer {
       mostPerStep,
       this.#pace.free(now),
       this.#slots - openIn(tallyOf(sql)),
-      this.#mostPosts - this.underWay,
+      this.#mostRequests - this.underWay,
     );
     if (wanted <= 0 || this.#day.freeAt(now) > now) return;
     const campaign = String(factOf(sql, "id"));
@@ -513,9 +533,12 @@ export class Dialer {
     const sql = this.#sql;
     const tally = tallyOf(sql);
     const { waiting = 0 } = tally;
-    const times = [nextToGiveUp(sql), this.#asking.wake];
+    const times = [nextToGiveUp(sql)];
+    // Each answer is a wake-up of its own.
+    const hasRequests = this.underWay < this.#mostRequests;
+    if (hasRequests) times.push(this.#asking.wake);
     if (waiting > 0) times.push(endOf(this.#settings));
-    const isFull = openIn(tally) >= this.#slots || this.underWay >= this.#mostPosts;
+    const isFull = openIn(tally) >= this.#slots || !hasRequests;
     if (waiting > 0 && !isFull && stateOfCampaign(sql) === "running") times.push(this.nextCall);
     const wake = Math.min(...times);
     return wake === Number.POSITIVE_INFINITY ? undefined : Math.ceil(wake);

@@ -79,22 +79,34 @@ const publicOf = ({ attempt: _, ...call }: OpenCall & Attempt): OpenCall => call
 const wait = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+/** What ends calls beside the options of their campaign. */
+interface EndingMeans {
+  /** How many requests wait for their answer at once, at most. */
+  readonly most: number;
+  /** Commits, and waits while another program holds the file. */
+  readonly write: <T>(work: () => T) => Promise<T>;
+  /** Called once a call was tried to be ended. */
+  readonly done: () => void;
+}
+
 /** Ends the live calls of a campaign, each once. */
 export class Ending {
   readonly #sql: Sql;
   readonly #settings: CampaignSettings;
-  readonly #write: <T>(work: () => T) => Promise<T>;
+  readonly #write: EndingMeans["write"];
+  readonly #done: () => void;
   /** The calls that were ended, and those that are being ended, by their ids. */
   readonly #calls = new Map<string, Promise<boolean>>();
-  #free = mostAtOnce;
+  #free: number;
   readonly #queue: (() => void)[] = [];
   #count = 0;
 
-  /** @param write - commits, and waits while another program holds the file */
-  constructor(sql: Sql, settings: CampaignSettings, write: <T>(work: () => T) => Promise<T>) {
+  constructor(sql: Sql, settings: CampaignSettings, { most, write, done }: EndingMeans) {
     this.#sql = sql;
     this.#settings = settings;
+    this.#free = Math.min(mostAtOnce, most);
     this.#write = write;
+    this.#done = done;
   }
 
   /** How many calls are being ended. */
@@ -122,6 +134,7 @@ export class Ending {
       this.#count++;
       const work = this.#end(call, () => end(call_id)).finally(() => {
         this.#count--;
+        this.#done();
       });
       this.#calls.set(call_id, work);
     }

@@ -232,7 +232,7 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
   return {
     progress: () => progressOf(sql),
     results: () => readResults(sql),
-    answerNames: () => answerNamesIn(sql),
+    answerNames: () => answerNamesIn(sql).map(({ name }) => name),
     variableNames: () => variableNamesIn(sql),
     audit: () => readAudit(sql),
     stop: async ({ endCalls = false } = {}) => {

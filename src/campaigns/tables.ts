@@ -128,7 +128,8 @@ const steps: readonly (readonly string[])[] = [
       at integer not null,
       primary key (contact, attempt, name)
     ) without rowid`,
-    "create table outdial_answer_name (place integer primary key, name text not null unique)",
+    `create table outdial_answer_name
+     (place integer primary key, name text not null unique, at integer not null)`,
   ],
 ];
 

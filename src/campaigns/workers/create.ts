@@ -1,6 +1,7 @@
 import { BadParametersException } from "../../errors.ts";
 import { fail } from "../../lib/check.ts";
 import { hex } from "../../lib/encoding.ts";
+import { asksFor } from "../asking.ts";
 import { ask, type CampaignPlan, type ShardNamespace, type Share } from "./rpc.ts";
 import { campaignOf, type ShardedCampaign } from "./sharded.ts";
 
@@ -44,9 +45,11 @@ export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readon
   if (issues.length > 0) throw new BadParametersException(issues);
   return Array.from({ length: shards }, (_, shard) => ({
     ...rest,
+    id: `${id}/${shard}`,
     status_callback_url: statusUrlOf(status_callback_url, id, shard),
     rate: part(rate, shard, shards),
     wholeRate: rate,
+    asksPerSecond: asksFor(concurrency) / shards,
     concurrency: part(concurrency, shard, shards),
     ...(perDay !== undefined && { perDay: part(perDay, shard, shards) }),
     ...(until && { until: String(new Date(until).toJSON()) }),

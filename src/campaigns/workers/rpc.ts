@@ -1,8 +1,9 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
-import type { CallInput } from "../answers.ts";
+import type { AnswerName, CallInput } from "../answers.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import { states as contactStates, type Disposition, isDisposition } from "../disposition.ts";
+import type { EndedCalls, OpenCall } from "../ending.ts";
 import { isLedgerReason, LedgerException } from "../errors.ts";
 import type { Result } from "../ledger.ts";
 import type { CampaignOptions } from "../options.ts";
@@ -11,13 +12,17 @@ import type { Progress } from "../progress.ts";
 /** What a campaign is to do, without what only the Worker's own environment knows. */
 export type CampaignPlan = Omit<
   CampaignOptions,
-  "secret" | "create" | "service" | "notified" | "clock"
+  "secret" | "create" | "get" | "end" | "service" | "notified" | "clock"
 >;
 
 /** A shard's part of a plan, as it is stored. */
 export type Share = Omit<CampaignPlan, "until"> & {
+  /** The campaign's id and the number of the shard; absent in a share of an older version. */
+  readonly id?: string | undefined;
   /** Calls a second of all shards together: a carrier counts them all. */
   readonly wholeRate: number;
+  /** How many calls are asked for in a second, at most. */
+  readonly asksPerSecond?: number | undefined;
   /** ISO 8601. */
   readonly until?: string | undefined;
 };
@@ -36,6 +41,8 @@ export interface Requests {
   readonly open: Share;
   readonly add: readonly Contact[];
   readonly note: Received | CallInput;
+  readonly callBack: CallBack;
+  readonly endCalls: null;
   readonly pause: string | null;
   readonly resume: null;
   readonly cancel: null;
@@ -43,6 +50,14 @@ export interface Requests {
   readonly erase: readonly string[];
   readonly progress: null;
   readonly history: null;
+  readonly answerNames: null;
+  readonly variableNames: null;
+}
+
+/** Who wants to be called, and when: a date as ISO 8601. */
+interface CallBack {
+  readonly to_number: string;
+  readonly at: string;
 }
 
 /** What it answers. Results are sent in another way: a line of JSON for each. */
@@ -50,6 +65,8 @@ export interface Answers {
   readonly open: null;
   readonly add: Added;
   readonly note: boolean;
+  readonly callBack: boolean;
+  readonly endCalls: EndedCalls;
   readonly pause: null;
   readonly resume: null;
   readonly cancel: null;
@@ -57,6 +74,8 @@ export interface Answers {
   readonly erase: number;
   readonly progress: Progress;
   readonly history: readonly Sample[];
+  readonly answerNames: readonly AnswerName[];
+  readonly variableNames: readonly string[];
 }
 
 /** Which results are wanted: all, or those with one disposition. */
@@ -72,6 +91,8 @@ const isFields = (value: unknown): value is Fields =>
 const isString = (value: unknown): value is string => typeof value === "string";
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
+
+const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
 
 const isNull = (value: unknown): value is null => value === null;
 
@@ -116,6 +137,9 @@ const isResult = (value: unknown): value is Result =>
   isOptional(isString)(value.id) &&
   isOptional(isString)(value.reason) &&
   isOptional(isString)(value.call_id) &&
+  isOptional(isNumber)(value.startedAt) &&
+  isOptional(isNumber)(value.endedAt) &&
+  isOptional(isNumber)(value.duration) &&
   isOptional(isString)(value.answered_by) &&
   isFields(value.answers) &&
   isFields(value.variables) &&
@@ -133,6 +157,21 @@ const isNoted = (value: unknown): value is Received | CallInput =>
   isFields(value.context) &&
   (isFields(value.event) || (isFields(value.call) && isFields(value.answers)));
 
+const isCallBack = (value: unknown): value is CallBack =>
+  isFields(value) && isString(value.to_number) && isString(value.at);
+
+const isOpenCall = (value: unknown): value is OpenCall =>
+  isFields(value) && isNumber(value.contact) && isString(value.to_number);
+
+const isEndedCalls = (value: unknown): value is EndedCalls =>
+  isFields(value) &&
+  isNumber(value.ended) &&
+  isListOf(isOpenCall)(value.failed) &&
+  isListOf(isOpenCall)(value.unclear);
+
+const isAnswerName = (value: unknown): value is AnswerName =>
+  isFields(value) && isString(value.name) && isNumber(value.at);
+
 const isContacts = (value: unknown): value is readonly Contact[] => Array.isArray(value);
 
 type Guards<Types> = { readonly [What in keyof Types]: (value: unknown) => value is Types[What] };
@@ -141,6 +180,8 @@ const requests: Guards<Requests> = {
   open: isShare,
   add: isContacts,
   note: isNoted,
+  callBack: isCallBack,
+  endCalls: isNull,
   pause: (value): value is string | null => isNull(value) || isString(value),
   resume: isNull,
   cancel: isNull,
@@ -148,12 +189,16 @@ const requests: Guards<Requests> = {
   erase: isListOf(isString),
   progress: isNull,
   history: isNull,
+  answerNames: isNull,
+  variableNames: isNull,
 };
 
 const answers: Guards<Answers> = {
   open: isNull,
   add: isAdded,
-  note: (value): value is boolean => typeof value === "boolean",
+  note: isBoolean,
+  callBack: isBoolean,
+  endCalls: isEndedCalls,
   pause: isNull,
   resume: isNull,
   cancel: isNull,
@@ -161,6 +206,8 @@ const answers: Guards<Answers> = {
   erase: isNumber,
   progress: isProgress,
   history: isListOf(isSample),
+  answerNames: isListOf(isAnswerName),
+  variableNames: isListOf(isString),
 };
 
 /** Whether a shard can be asked for it. */

@@ -1,9 +1,10 @@
 import { isFinal } from "../../callbacks/event.ts";
+import { answerNamesIn } from "../answers.ts";
 import { type Opened, open } from "../campaign.ts";
 import { byState } from "../disposition.ts";
 import { LedgerException } from "../errors.ts";
 import { type CampaignOptions, warningsOf } from "../options.ts";
-import type { Progress } from "../progress.ts";
+import { type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
 import { factOf, prepareTables, setFact } from "../tables.ts";
 import {
@@ -44,13 +45,13 @@ const backAfter = 2_000;
 const longestAlarm = 20_000;
 
 /**
- * How many POSTs wait for their answer at once, at most: the connections that the platform gives an invocation. What is
+ * How many requests wait for their answer at once, at most: the connections that the platform gives an invocation. What is
  * more waits in the platform's queue, past the last look at the calling hours.
  */
-const most = 6;
+const mostRequests = 6;
 
-/** How many POSTs one alarm makes, or a step more: platforms allow an invocation so many requests. */
-const mostPosts = 500;
+/** How many requests one alarm makes, or a step more: platforms allow an invocation so many. */
+const mostInAlarm = 500;
 
 /** What is due later than that, in milliseconds, is left to another alarm. */
 const nap = 1_000;
@@ -78,6 +79,9 @@ const sample = (sql: Sql, progress: Progress, now: number): void => {
   );
 };
 
+/** How many contacts wait for their first or their next attempt. */
+const waitingIn = (sql: Sql): number => tallyOf(sql).waiting ?? 0;
+
 /** What a sample of an older version lacks. */
 const none = byState(() => 0);
 
@@ -93,7 +97,7 @@ const historyOf = (sql: Sql): readonly Sample[] => {
 };
 
 /** What a shard takes out of the Worker's environment: none of it is stored. */
-export type ShardOptions = Pick<CampaignOptions, "secret" | "create" | "service">;
+export type ShardOptions = Pick<CampaignOptions, "secret" | "create" | "get" | "end" | "service">;
 
 type Handlers = {
   readonly [What in keyof Requests]: (
@@ -115,12 +119,14 @@ const shareIn = (sql: Sql): Share | undefined => {
  * them by its own alarm, and comes back by itself after whatever has ended it; nobody is called twice by that.
  *
  * Extend it, and give what only the Worker's environment knows. Only the Worker's own code reaches it, by
- * `createCampaign`, `campaignOf` and `statusHandler`.
+ * `createCampaign`, `campaignOf` and `statusHandler`. With `get` no lost notification holds a slot, and with `end` the
+ * campaign has `endCalls`.
  *
  * @example A Worker's shards
  * ```ts
- * import { calls } from "outdial/fetch";
+ * import { end, get } from "outdial/calls";
  * import { CampaignShard, type ShardContext } from "outdial/campaigns/workers";
+ * import { calls } from "outdial/fetch";
  *
  * interface Env {
  *   readonly OUTDIAL_API_KEY: string;
@@ -135,6 +141,8 @@ const shareIn = (sql: Sql): Share | undefined => {
  *       secret,
  *       service: baseUrl,
  *       create: (params, options) => calls.create(params, { ...options, apiKey, baseUrl }),
+ *       get: (id) => get(id, { apiKey, baseUrl }),
+ *       end: (id) => end(id, { apiKey, baseUrl }),
  *     });
  *   }
  * }
@@ -148,7 +156,7 @@ export class CampaignShard {
   #opened: Opened | undefined;
   /** Why the ledger that is there can't be used, such as by another sender. */
   #refusal = new LedgerException("not_a_ledger");
-  #posts = 0;
+  #requests = 0;
   #isAwake = false;
 
   /**
@@ -216,14 +224,14 @@ export class CampaignShard {
   }: Opened): Promise<{ readonly wake: number | undefined; readonly seen: number }> {
     const { wakeUp } = dialer;
     const end = Date.now() + longestAlarm;
-    const before = this.#posts;
+    const before = this.#requests;
     await this.#storage.setAlarm(Date.now() + backAfter);
     for (;;) {
       const seen = wakeUp.count;
       const wake = await campaign.step();
       sample(this.#sql, campaign.progress(), Date.now());
       const now = Date.now();
-      if (now >= end || this.#posts - before >= mostPosts) {
+      if (now >= end || this.#requests - before >= mostInAlarm) {
         // The platform drops what is under way once an alarm has ended.
         await campaign.idle();
         return { wake: Date.now(), seen };
@@ -249,13 +257,23 @@ export class CampaignShard {
     },
     add: (contacts) => this.#change((campaign) => campaign.add(contacts)),
     note: async (received) => {
-      const isOurs = await this.#campaign.note(received);
-      if (!("event" in received && isFinal(received.event))) return isOurs;
-      const progress = this.#campaign.progress();
-      sample(this.#sql, progress, Date.now());
-      // A slot is free, and somebody waits for it.
-      if (progress.waiting > 0) await this.#wake();
+      const { campaign, dialer } = this.#whole;
+      const before = waitingIn(this.#sql);
+      const isOurs = await campaign.note(received);
+      const waiting = waitingIn(this.#sql);
+      const isEnd = "event" in received && isFinal(received.event);
+      if (isEnd) sample(this.#sql, campaign.progress(), Date.now());
+      // A slot is free and somebody waits for it, another attempt follows, or a call is to be ended whose id has come.
+      const isDue = (isEnd && waiting > 0) || waiting > before || dialer.ending.count > 0;
+      await this.#wake(isDue ? Date.now() : dialer.nextAsk);
       return isOurs;
+    },
+    callBack: ({ to_number, at }) => this.#change((campaign) => campaign.callBack(to_number, at)),
+    endCalls: async () => {
+      // It is in the ledger by now, and the alarm goes on with it after a crash.
+      const ended = this.#campaign.endCalls();
+      const [result] = await Promise.all([ended, this.#wake()]);
+      return result;
     },
     pause: async (reason) => {
       await this.#change((campaign) => campaign.pause(reason ?? undefined));
@@ -273,6 +291,11 @@ export class CampaignShard {
     erase: (numbers) => this.#change((campaign) => campaign.erase(numbers)),
     progress: () => this.#campaign.progress(),
     history: () => [...historyOf(this.#sql), { ...this.#campaign.progress(), at: Date.now() }],
+    answerNames: () => {
+      this.#whole;
+      return answerNamesIn(this.#sql);
+    },
+    variableNames: () => this.#campaign.variableNames(),
   };
 
   async #answer<What extends keyof Requests>(what: What, body: unknown): Promise<Answers[What]> {
@@ -280,25 +303,36 @@ export class CampaignShard {
   }
 
   /** @throws {LedgerException} when there is none, or it can't be used */
-  get #campaign(): Opened["campaign"] {
+  get #whole(): Opened {
     if (!this.#opened) throw this.#refusal;
-    return this.#opened.campaign;
+    return this.#opened;
+  }
+
+  /** @throws {LedgerException} when there is none, or it can't be used */
+  get #campaign(): Opened["campaign"] {
+    return this.#whole.campaign;
   }
 
   /** @throws {BadParametersException} when the share breaks a rule */
   async #open(share: Share): Promise<Opened["campaign"]> {
-    const { until, wholeRate, ...rest } = share;
-    const { create, ...own } = this.#options;
+    const { id, until, wholeRate, asksPerSecond, ...rest } = share;
+    const { create, get, end, ...own } = this.#options;
+    const counting =
+      <Args extends readonly unknown[], T>(request: (...args: Args) => T) =>
+      (...args: Args): T => {
+        this.#requests++;
+        return request(...args);
+      };
     const options: CampaignOptions = {
       ...rest,
       ...own,
       ...(until && { until: new Date(until) }),
-      create: (params, limits) => {
-        this.#posts++;
-        return create(params, limits);
-      },
+      create: counting(create),
+      ...(get && { get: counting(get) }),
+      ...(end && { end: counting(end) }),
     };
-    this.#opened = await open(this.#sql, options, prepareTables, { wholeRate, mostPosts: most });
+    const shard = { id, wholeRate, asksPerSecond, mostRequests };
+    this.#opened = await open(this.#sql, options, prepareTables, shard);
     prepareHistory(this.#sql);
     return this.#opened.campaign;
   }
@@ -310,11 +344,10 @@ export class CampaignShard {
     return result;
   }
 
-  /** Has the alarm fire at once. One that is firing is woken by the campaign itself. */
-  async #wake(): Promise<void> {
-    if (this.#isAwake) return;
-    const now = Date.now();
+  /** Has the alarm fire at a time, or at once. One that is firing is woken by the campaign itself. */
+  async #wake(at = Date.now()): Promise<void> {
+    if (this.#isAwake || at === Number.POSITIVE_INFINITY) return;
     const next = await this.#storage.getAlarm();
-    if (next === null || next > now) await this.#storage.setAlarm(now);
+    if (next === null || next > at) await this.#storage.setAlarm(at);
   }
 }

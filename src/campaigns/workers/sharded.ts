@@ -1,9 +1,12 @@
-import { type CallbackOptions, callbackHandler } from "../../callbacks/handler.ts";
+import { type CallbackOptions, callbackHandler, type Received } from "../../callbacks/handler.ts";
+import type { Context } from "../../callbacks/signed-url.ts";
 import { fail } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
+import type { CallInput } from "../answers.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import type { Disposition } from "../disposition.ts";
 import { numbersIn } from "../do-not-call.ts";
+import type { EndedCalls } from "../ending.ts";
 import type { Result } from "../ledger.ts";
 import { countsOf, type Progress } from "../progress.ts";
 import { telephoneOf } from "../telephone.ts";
@@ -122,10 +125,36 @@ export interface ShardedCampaign {
    * @throws what the iterable or the platform throws; the contacts before that were added
    */
   readonly add: (contacts: Iterable<Contact> | AsyncIterable<Contact>) => Promise<Added>;
+  /**
+   * Records what a flow has learned, as `onInput` of `flowHandler` gets it, or a verified notification. The context of its
+   * signed URL names the shard.
+   *
+   * @returns whether it was about an attempt of this campaign, once that is durable
+   * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters
+   */
+  readonly note: (given: Received | CallInput) => Promise<boolean>;
+  /**
+   * Calls a contact at a time that it asked for, within the calling hours or at their next opening, as `callBack` of a
+   * campaign in a file does.
+   *
+   * @param to_number - E.164
+   * @param at - a `Date`, ISO 8601, or local time such as `"2026-06-03 15:00"` in the contact's time zone
+   * @returns whether it will be called then
+   * @throws {BadParametersException} (`placed: "no"`) when the number or the time breaks its rule
+   */
+  readonly callBack: (to_number: string, at: Date | string) => Promise<boolean>;
   /** No further call begins until `resume`. Live calls continue. */
   readonly pause: (reason?: string) => Promise<void>;
   /** Starts the campaign, or resumes it after a pause. */
   readonly resume: () => Promise<void>;
+  /**
+   * Begins no further call, as `pause`, and ends every live call by the shards' option `end`: one that is being placed as
+   * soon as its id is known, also after this has returned. `resume` takes it back.
+   *
+   * @returns what became of them, once each was tried
+   * @throws {BadParametersException} (`placed: "no"`) when the shards have no option `end`
+   */
+  readonly endCalls: () => Promise<EndedCalls>;
   /** Ends all waiting contacts as `canceled`. This cannot be undone. */
   readonly cancel: () => Promise<void>;
   /**
@@ -148,10 +177,20 @@ export interface ShardedCampaign {
   readonly history: () => Promise<readonly Sample[]>;
   /** The results of all contacts, or of those with one disposition, shard by shard. */
   readonly results: (only?: Disposition) => AsyncIterable<Result>;
+  /** The names of all answers, in the order in which they first came up: the columns of a table. */
+  readonly answerNames: () => Promise<readonly string[]>;
+  /** The names of all variables that contacts have. It reads the whole list. */
+  readonly variableNames: () => Promise<readonly string[]>;
 }
 
-/** A campaign's id. It starts with the number of shards, so no request is needed. */
-const shape = /^([1-9]\d{0,2})-[0-9a-f]{24}$/;
+/** A campaign's id, and a shard. It starts with the number of shards, so no request is needed. */
+const shape = /^(([1-9]\d{0,2})-[0-9a-f]{24})(?:\/(\d+))?$/;
+
+/** The shard of a campaign that the context of a signed URL names, if it does. */
+const shardIn = ({ campaign }: Context, id: string): number | undefined => {
+  const [, known, , shard] = shape.exec(String(campaign)) ?? [];
+  return known === id && shard !== undefined ? Number(shard) : undefined;
+};
 
 /** The numbers of each shard. */
 const byShard = (
@@ -168,11 +207,73 @@ const byShard = (
   return [...groups];
 };
 
+const shardedCampaign = (
+  namespace: ShardNamespace,
+  id: string,
+  shards: number,
+): ShardedCampaign => {
+  const names = Array.from({ length: shards }, (_, shard) => `${id}/${shard}`);
+  const atShard = <What extends keyof Requests>(
+    shard: number,
+    what: What,
+    body: Requests[What],
+  ): Promise<Answers[What]> => ask(namespace, `${id}/${shard}`, what, body);
+  const all = <What extends keyof Requests>(
+    what: What,
+    body: Requests[What],
+  ): Promise<readonly Answers[What][]> =>
+    Promise.all(names.map((name) => ask(namespace, name, what, body)));
+  const each = async (what: "block" | "erase", numbers: string | Iterable<string>) => {
+    const counts = await Promise.all(
+      byShard(numbers, shards).map(([shard, own]) => atShard(shard, what, own)),
+    );
+    return counts.reduce((total, one) => total + one, 0);
+  };
+  async function* results(only?: Disposition): AsyncGenerator<Result, void> {
+    for (const name of names) yield* askResults(namespace, name, { only });
+  }
+  return {
+    id,
+    shards,
+    add: (contacts) => addTo(contacts, shards, (shard, page) => atShard(shard, "add", page)),
+    note: async (given) => {
+      const shard = shardIn(given.context, id);
+      return shard !== undefined && (await atShard(shard, "note", given));
+    },
+    callBack: async (to_number, at) => {
+      const time = at instanceof Date ? String(at.toJSON()) : at;
+      return atShard(shardOf(String(to_number), shards), "callBack", { to_number, at: time });
+    },
+    endCalls: async () => {
+      const parts = await all("endCalls", null);
+      return {
+        ended: parts.reduce((total, { ended }) => total + ended, 0),
+        failed: parts.flatMap(({ failed }) => failed),
+        unclear: parts.flatMap(({ unclear }) => unclear),
+      };
+    },
+    pause: async (reason) => void (await all("pause", reason ?? null)),
+    resume: async () => void (await all("resume", null)),
+    cancel: async () => void (await all("cancel", null)),
+    block: (numbers) => each("block", numbers),
+    erase: (numbers) => each("erase", numbers),
+    progress: async () => sumOf(await all("progress", null)),
+    history: async () => merged(await all("history", null)),
+    results,
+    answerNames: async () => {
+      const names = (await all("answerNames", null)).flat();
+      names.sort((one, other) => one.at - other.at);
+      return [...new Set(names.map(({ name }) => name))];
+    },
+    variableNames: async () => [...new Set((await all("variableNames", null)).flat())],
+  };
+};
+
 /**
  * Finds a campaign by its id.
  *
  * @param namespace - the binding of the class that extends `CampaignShard`
- * @param id - the id that `createCampaign` returned
+ * @param id - the id that `createCampaign` returned, or `campaign` of the context of a signed URL, such as in a step of a flow
  * @throws {BadParametersException} (`placed: "no"`) when the id has the wrong form. If no campaign has this id, its
  * methods reject with a `LedgerException`, `not_a_ledger`
  *
@@ -188,40 +289,10 @@ const byShard = (
  * ```
  */
 export const campaignOf = (namespace: ShardNamespace, id: string): ShardedCampaign => {
-  const [, count] = shape.exec(id) ?? [];
-  if (count === undefined) {
-    return fail("id", "must be the id of a campaign");
-  }
-  const shards = Number(count);
-  const names = Array.from({ length: shards }, (_, shard) => `${id}/${shard}`);
-  const all = <What extends keyof Requests>(
-    what: What,
-    body: Requests[What],
-  ): Promise<readonly Answers[What][]> =>
-    Promise.all(names.map((name) => ask(namespace, name, what, body)));
-  const each = async (what: "block" | "erase", numbers: string | Iterable<string>) => {
-    const counts = await Promise.all(
-      byShard(numbers, shards).map(([shard, own]) => ask(namespace, `${id}/${shard}`, what, own)),
-    );
-    return counts.reduce((total, one) => total + one, 0);
-  };
-  async function* results(only?: Disposition): AsyncGenerator<Result, void> {
-    for (const name of names) yield* askResults(namespace, name, { only });
-  }
-  return {
-    id,
-    shards,
-    add: (contacts) =>
-      addTo(contacts, shards, (shard, page) => ask(namespace, `${id}/${shard}`, "add", page)),
-    pause: async (reason) => void (await all("pause", reason ?? null)),
-    resume: async () => void (await all("resume", null)),
-    cancel: async () => void (await all("cancel", null)),
-    block: (numbers) => each("block", numbers),
-    erase: (numbers) => each("erase", numbers),
-    progress: async () => sumOf(await all("progress", null)),
-    history: async () => merged(await all("history", null)),
-    results,
-  };
+  const [, own = "", count] = shape.exec(id) ?? [];
+  return count === undefined
+    ? fail("id", "must be the id of a campaign")
+    : shardedCampaign(namespace, own, Number(count));
 };
 
 /**

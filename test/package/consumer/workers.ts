@@ -1,3 +1,5 @@
+import { end, get } from "outdial/calls";
+import type { CallInput, EndedCalls } from "outdial/campaigns";
 import {
   type CampaignPlan,
   CampaignShard,
@@ -19,6 +21,8 @@ import { params } from "./params.ts";
 const options: ShardOptions = {
   secret: "a secret that was made at random",
   create: (own) => calls.create(own, { apiKey: "key", baseUrl: "https://voice.test" }),
+  get: (id) => get(id, { apiKey: "key", baseUrl: "https://voice.test" }),
+  end: (id) => end(id, { apiKey: "key", baseUrl: "https://voice.test" }),
 };
 
 /** A part of a campaign, over the storage that the runtime gives it. */
@@ -37,6 +41,14 @@ export const start = async (shards: ShardNamespace): Promise<readonly Sample[]> 
   const campaign: ShardedCampaign = await createCampaign(shards, plan, { shards: 4 });
   await campaign.add([{ to_number }]);
   return campaignOf(shards, campaign.id).history();
+};
+
+export const brake = async (shards: ShardNamespace, given: CallInput): Promise<EndedCalls> => {
+  const campaign = campaignOf(shards, String(given.context.campaign));
+  const isOurs: boolean = await campaign.note(given);
+  const isAgreed: boolean = isOurs && (await campaign.callBack(to_number, new Date()));
+  const names: readonly string[] = isAgreed ? await campaign.answerNames() : [];
+  return names.length > 0 ? campaign.endCalls() : { ended: 0, failed: [], unclear: [] };
 };
 
 export const shard = (shards: ShardNamespace): ShardStub =>
