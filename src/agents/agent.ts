@@ -239,6 +239,11 @@ export interface Codec {
   readonly probe?: AgentMessage | undefined;
   /** Called as soon as the socket is open, perhaps while the telephone still rings. */
   readonly open: () => readonly AgentMessage[];
+  /**
+   * Whether `ready` comes before `answered`, too: then `answered` is called once the agent has said the text of an
+   * opening, or has it as context.
+   */
+  readonly readyBeforeAnswered?: boolean;
   /** Called once the callee is on the line and the socket is open: whatever makes the agent speak. */
   readonly answered: () => readonly AgentMessage[];
   /** Encodes the callee's audio, which has the `input` format. */
@@ -267,7 +272,10 @@ export interface Codec {
   readonly addContext?: ((text: string) => readonly AgentMessage[]) | undefined;
   /** Changes the instructions of the session. */
   readonly setInstructions?: ((text: string) => readonly AgentMessage[]) | undefined;
-  /** Stops the response that is being made: called in the place of `interrupted` where the application interrupts. */
+  /**
+   * Stops the response that is being made, whose further audio is dropped: called in the place of `interrupted` where the
+   * application interrupts.
+   */
   readonly cancel?: ((cuts: readonly Cut[]) => readonly AgentMessage[]) | undefined;
   /** Asks again for a response that has failed and was `transient`. */
   readonly retry?: (() => readonly AgentMessage[]) | undefined;

@@ -4,17 +4,21 @@ import type { Reporter } from "../lib/report.ts";
 import type { Timers } from "../lib/timers.ts";
 import type { AgentEvent, Cut, EventOf, ToolCall, ToolResult, Tools, Transcript } from "./agent.ts";
 import { isSilent } from "./audio/loudness.ts";
-import { type AudioFormat, isFormat } from "./audio/resample.ts";
+import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
 import type { Connection, ConnectionEnd } from "./connection.ts";
+import { createIdle } from "./idle.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
 import type { Meter } from "./metrics.ts";
 import type { Emit, EndReason, Limits } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
+import type { OpeningWords } from "./own-audio.ts";
 import { isRefusal } from "./refusals.ts";
 import { createRetries } from "./retries.ts";
+import { isOwn } from "./speech.ts";
 import { createToolRunner, hangUp, type ToolSession } from "./tools.ts";
 import { Transcripts } from "./transcripts.ts";
 import { createTurnReports } from "./turn-reports.ts";
+import { createVoice, type Voice } from "./voice.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
 import { whenPlayed } from "./when-played.ts";
 
@@ -30,15 +34,24 @@ interface CallSession {
   readonly reporter: Reporter;
   /** What tools get. */
   readonly about: ToolSession;
+  /** Said first. */
+  readonly opening: OpeningWords | undefined;
+  /** Called with each silence of both sides. */
+  readonly onIdle: ((count: number) => void) | undefined;
   readonly end: (reason: EndReason) => void;
 }
 
 /** A call whose stream has started. */
 export interface Call {
-  /** Connects the agent, which may have been waiting. */
-  readonly connect: () => void;
+  /** Connects an agent, which may have been waiting; `next` takes over from the one before. */
+  readonly connect: (next?: Connection) => void;
   /** Audio of the callee has come. */
   readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
+  /** The callee has pressed a key. */
+  readonly key: () => void;
+  readonly voice: Voice;
+  /** Silences the line, and what it stops. */
+  readonly interrupt: () => void;
   /** Releases everything. */
   readonly stop: () => void;
 }
@@ -60,17 +73,34 @@ const maxCode = 100;
 /** Carries the audio of a call between its stream and an agent. */
 export const createCall = (
   line: PlaybackLine,
-  connection: Connection,
-  { tools: given, sampleRate, limits, emit, meter, timers, reporter, about, end }: CallSession,
+  first: Connection,
+  {
+    tools: given,
+    sampleRate,
+    limits,
+    emit,
+    meter,
+    timers,
+    reporter,
+    about,
+    opening,
+    onIdle,
+    end,
+  }: CallSession,
 ): Call => {
   const { report, thrown } = reporter;
   const stream = { encoding: "pcm", sampleRate } as const;
+  let connection = first;
   /** Whether the agent's audio never stops. */
-  const isContinuous = connection.read((codec) => codec.continuous) ?? false;
-  const onSent = (late: number) => meter.sent(late);
-  const { chunkSize } = limits;
-  const playback = new Playback(line, { sampleRate, chunkSize, isContinuous, onSent });
-  const input = createInboundAudio(stream, meter, timers);
+  const isContinuous = () => connection.read((codec) => codec.continuous) ?? false;
+  const playback = new Playback(line, {
+    sampleRate,
+    chunkSize: limits.chunkSize,
+    get isContinuous() {
+      return isContinuous();
+    },
+    onSent: (late) => meter.sent(late),
+  });
   const transcripts = new Transcripts();
   /** Nothing until the agent is ready. */
   let talk: Talk | undefined;
@@ -82,6 +112,14 @@ export const createCall = (
   let hasOutput: boolean | undefined;
   /** When the last audible audio is played, by the clock. */
   let audibleUntil = Number.NEGATIVE_INFINITY;
+  /** When the last audio of the agent has come, or its last response has begun. */
+  let newsAt = Number.NEGATIVE_INFINITY;
+  /** Ends the silence of both sides. */
+  let touch: ((ms?: number) => void) | undefined;
+  /** Resolves once the opening was said, or dropped. */
+  let opened: Promise<unknown> | undefined;
+  /** Whether the response that has failed is asked for again. */
+  let isRetried = false;
   /** Whether the agent reports when the callee has finished. */
   let reportsStop = false;
   /** Results that were sent: after one, a call with an earlier id is another call. */
@@ -89,6 +127,8 @@ export const createCall = (
 
   /** When what the callee hears of the agent ends or ended, by the clock. */
   const speaksUntil = () => Math.min(audibleUntil, playback.until);
+  const isHeard = () => speaksUntil() > timers.now();
+  const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard);
 
   const sendResult = (result: ToolResult): void => {
     results++;
@@ -145,7 +185,7 @@ export const createCall = (
     const afterAudio = delay && Math.max(0, playback.until - now) + delay;
     const wait = Math.max(afterAudio, input.silentAt() - now);
     if (wait > 0) timers.set("due", wait, sendDue);
-    else if (!tools.isBusy() && !pendingHangup) {
+    else if (!(tools.isBusy() || pendingHangup || voice.isLeaving())) {
       connection.send("due", (codec) => codec.due?.() ?? []);
     }
   };
@@ -182,6 +222,25 @@ export const createCall = (
     for (const mark of transcripts.cut(cuts)) passOn(mark);
   };
 
+  const voice = createVoice({
+    playback,
+    stream,
+    limits,
+    timers,
+    connection: () => connection,
+    isReady: () => !!talk,
+    speaksUntil,
+    newsAt: () => newsAt,
+    silentAt: input.silentAt,
+    mute: input.mute,
+    onPlay: (item, text) => {
+      audibleUntil = playback.until;
+      transcripts.audio(item);
+      if (text) passOn(transcripts.add({ who: "agent", text, final: true, item }, false));
+    },
+    end,
+  });
+
   const onReady = (begins: "agent" | "callee" = "agent"): void => {
     const formats = connection.read((codec) => codec.formats);
     if (!formats || !withoutThrowing(() => isFormat(formats.input) && isFormat(formats.output))) {
@@ -200,9 +259,19 @@ export const createCall = (
       },
       onSilent: () => end("agent_silent"),
     });
-    const output = createOutput(playback, formats.output, stream, isContinuous);
+    const output = createOutput(playback, formats.output, stream, isContinuous());
     talk = { output, watchdog, format: formats.output };
     if (begins === "agent") watchdog.expect();
+    voice.ready();
+    if (opening?.audio) connection.answered();
+    if (onIdle) {
+      touch ??= createIdle(limits.idleTimeout, timers, {
+        until: speaksUntil,
+        isBusy: () =>
+          tools.isBusy() || playback.isOpen || voice.isBusy() || input.silentAt() > timers.now(),
+        onIdle,
+      });
+    }
     input.open(formats.input, (audio) => connection.send("encode", (codec) => codec.encode(audio)));
   };
 
@@ -212,7 +281,11 @@ export const createCall = (
   ): void => {
     const isPlayed = !playback.isCancelled(response);
     const isAudible = isPlayed && !isSilent(audio, format);
-    if (isPlayed) transcripts.audio(item);
+    if (isPlayed) {
+      transcripts.audio(item);
+      newsAt = timers.now();
+      voice.output(audio.length / bytesPerMs(format), isAudible);
+    }
     meter.audio.dropped += output.play(audio, item, response);
     if (isAudible) {
       hasOutput = true;
@@ -220,7 +293,7 @@ export const createCall = (
       audibleUntil = playback.until;
       const latency = meter.responded();
       if (latency !== undefined) turns.begin(latency);
-    } else if (isPlayed && isContinuous) watchdog.alive();
+    } else if (isPlayed && isContinuous()) watchdog.alive();
   };
 
   /** If a response has failed or was empty, the callee still waits for one. */
@@ -233,14 +306,20 @@ export const createCall = (
     watchdog.done(!hasFailed && (outcome !== undefined || hasOutput !== false));
     output.end(response, outcome === "cancelled");
     hasOutput = undefined;
+    if (!isRetried) voice.done(outcome);
+    isRetried = false;
     sendDue(hasFailed ? retryDelay : 0);
   };
 
+  /** What was cut off of the agent's own. */
+  const ofAgent = (cuts: readonly Cut[]) => cuts.filter((cut) => !isOwn(cut));
+
   /** In one turn of the event loop: silences the line first, and then sends the interruption to the agent. */
   const onInterrupted = (at: number): void => {
+    if (voice.isProtected()) return;
     const cuts = talk?.output.clear() ?? [];
     const took = timers.now() - at;
-    connection.send("interrupted", (codec) => codec.interrupted(cuts));
+    connection.send("interrupted", (codec) => codec.interrupted(ofAgent(cuts)));
     // It could not be sent, which has ended the session.
     if (connection.isOver) return;
     cancelHangup();
@@ -248,6 +327,7 @@ export const createCall = (
     input.speech(true);
     markCuts(cuts);
     turns.end(cuts.length > 0);
+    voice.cut(cuts, "callee");
     if (cuts.length === 0) return;
     const truncated = cuts.reduce((sum, { played, duration }) => sum + duration - played, 0);
     meter.interrupted(took, truncated);
@@ -295,6 +375,7 @@ export const createCall = (
         break;
       case "response_started":
         hasOutput = false;
+        newsAt = timers.now();
         playback.begin(event.response);
         input.answered();
         retries.started();
@@ -304,7 +385,7 @@ export const createCall = (
         if (talk) onResponseDone(talk, event);
         break;
       case "failed":
-        if (event.transient && !hasOutput) retries.failed();
+        isRetried = event.transient && !hasOutput && retries.failed();
         break;
       case "interrupted":
         onInterrupted(at);
@@ -330,6 +411,9 @@ export const createCall = (
       case "usage":
         if (meter.used(event) > limits.maxTokens) endWhenPlayed("too_many_tokens");
         break;
+      case "refused":
+        voice.refused(event.id);
+        break;
       case "error": {
         const code = String(event.code).slice(0, maxCode);
         report(connection.exception("agent_complained", code));
@@ -350,25 +434,46 @@ export const createCall = (
   };
 
   return {
-    connect: () => {
+    connect: (next) => {
+      if (next) {
+        connection = next;
+        talk = undefined;
+        voice.restart();
+      }
       connection.listen({
         onEvent,
         onMessage: () => talk?.watchdog.message(),
         onError: report,
         onEnd: onConnectionEnd,
       });
-      connection.answered();
+      opened ??= opening && voice.open(opening).catch(report);
+      const isAfterReady = opening?.text && connection.read((codec) => codec.readyBeforeAnswered);
+      if (!isAfterReady) connection.answered();
+      else if (!opening.audio) opened?.then(() => connection.answered());
+    },
+    voice,
+    key: () => touch?.(),
+    interrupt: () => {
+      const cuts = talk?.output.clear() ?? playback.clear();
+      connection.send("interrupt", (codec) =>
+        codec.cancel ? codec.cancel(ofAgent(cuts)) : codec.interrupted(ofAgent(cuts)),
+      );
+      markCuts(cuts);
+      voice.cut(cuts, "application");
     },
     input: (audio) => {
       const soundMs = input.push(audio);
       if (soundMs === 0) return;
+      touch?.(soundMs);
       talk?.watchdog.sound(soundMs);
       if (speaksUntil() <= timers.now()) meter.heard(soundMs);
     },
     stop: () => {
       tools.stop();
-      turns.end(speaksUntil() > timers.now());
-      markCuts(playback.stop());
+      turns.end(isHeard());
+      const cuts = playback.stop();
+      markCuts(cuts);
+      voice.cut(cuts, "end");
       connection.close();
     },
   };

@@ -3,6 +3,7 @@ import type { Timers } from "../lib/timers.ts";
 import { hasSpeech } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";
 import type { Meter } from "./metrics.ts";
+import { createWithheld } from "./withheld.ts";
 
 /** The most that is buffered until the agent is ready, in bytes: 16 s at 16 kHz. */
 const maxBuffered = 2 ** 19;
@@ -20,12 +21,22 @@ const settling = 1000;
 /** A callee whose end of speech isn't reported has finished so long after their last sound, in ms. */
 const maxPause = 3000;
 
+/** A pause of the callee that ends what is withheld, in ms. */
+const minPause = 300;
+
+/** The most silence after what was withheld: as much has passed, and the agent notices that the callee has finished. */
+const maxTail = 1000;
+
 /** The callee's audio, on its way to the agent. */
 export interface InboundAudio {
   /** A frame of the stream has come; returns its milliseconds if somebody speaks in it, else 0. */
   readonly push: (bytes: Uint8Array<ArrayBuffer>) => number;
   /** The agent is ready: sends it what is buffered and what comes, in its format. */
   readonly open: (format: AudioFormat, send: (audio: Uint8Array<ArrayBuffer>) => void) => void;
+  /**
+   * From now on the agent gets silence, and afterwards the callee's speech if that `isKept`. Left out: no longer.
+   */
+  readonly mute: (isKept?: boolean) => void;
   /** The agent has noticed that the callee speaks or has finished; left out, that they have said more. */
   readonly speech: (isSpeaking?: boolean) => void;
   /** The agent responds to what the callee has said. */
@@ -35,13 +46,18 @@ export interface InboundAudio {
 }
 
 /**
- * Buffers audio until the agent is ready, so that nothing is lost. A line that stops sending in the middle of speech,
+ * Buffers audio until the agent is ready, so that nothing is lost. While the agent is audible, it gets speech of less
+ * than `interruptAfter` ms as silence. A line that stops sending in the middle of speech,
  * as with silence suppression, is continued with silence: else a model can't notice that the callee has finished.
+ *
+ * @param isHeard - whether the callee hears the agent
  */
 export const createInboundAudio = (
   stream: AudioFormat,
   meter: Meter,
   timers: Timers,
+  interruptAfter: number,
+  isHeard: () => boolean,
 ): InboundAudio => {
   const buffer = new AudioQueue<undefined>();
   let send: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined;
@@ -54,6 +70,44 @@ export const createInboundAudio = (
   let quietMs = Number.POSITIVE_INFINITY;
   /** Milliseconds of the last frame: the next one comes so much later. */
   let frameMs = 0;
+
+  const withheld = createWithheld(stream);
+  /** Whether the callee's speech is kept, while the agent gets silence. */
+  let kept: boolean | undefined;
+  /** The last frame before what is kept: speech begins softly. */
+  let before: Uint8Array<ArrayBuffer> | undefined;
+  /** Milliseconds that are withheld, and of the audible ones of them. */
+  let withheldMs = 0;
+  let soundMs = 0;
+  /** Whether the callee's speech interrupts, until its next pause. */
+  let isThrough = false;
+
+  const silenceOf = (ms: number) => new Uint8Array(Math.round(ms) * bytesPerMs(stream));
+  const withhold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
+    withheld.push(bytes);
+    withheldMs += ms;
+  };
+  /** Passes on what is withheld, or as much silence. */
+  const release = (isReal: boolean) => {
+    const bytes = withheld.take();
+    pass(isReal ? bytes : silenceOf(withheldMs));
+    withheldMs = soundMs = 0;
+  };
+  const pass = (bytes: Uint8Array<ArrayBuffer>) => {
+    if (send) {
+      send(bytes);
+      watchGap();
+    } else if (buffer.length + bytes.length <= maxBuffered) buffer.push(bytes, undefined);
+    else meter.audio.inputLost += bytes.length / bytesPerMs(stream);
+  };
+  /** Speech while the agent is audible: it waits until it is long enough, or over. */
+  const hold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
+    timers.clear("gap");
+    withhold(bytes, ms);
+    if (quietMs === 0) soundMs += ms;
+    isThrough = soundMs >= interruptAfter;
+    if (isThrough || quietMs >= minPause) release(isThrough);
+  };
 
   const fill = (filled: number) => {
     send?.(new Uint8Array(silenceChunk * bytesPerMs(stream)));
@@ -72,11 +126,20 @@ export const createInboundAudio = (
       frameMs = ms || frameMs;
       quietMs = isSound ? 0 : quietMs + ms;
       if (isSound) soundAt = timers.now();
-      if (send) {
-        send(bytes);
-        watchGap();
-      } else if (buffer.length + bytes.length <= maxBuffered) buffer.push(bytes, undefined);
-      else meter.audio.inputLost += ms;
+      if (quietMs >= minPause) isThrough = false;
+      if (kept !== undefined) {
+        if (send) pass(new Uint8Array(bytes.length));
+        if (kept && quietMs < minPause) {
+          if (before) withhold(before, 0);
+          withhold(bytes, ms);
+          before = undefined;
+        } else before = bytes;
+      } else if (!isThrough && isHeard() && (withheldMs > 0 || (isSound && interruptAfter > 0))) {
+        hold(bytes, ms);
+      } else {
+        if (withheldMs > 0) release(true);
+        pass(bytes);
+      }
       return isSound ? ms : 0;
     },
     open: (format, sendAudio) => {
@@ -89,6 +152,15 @@ export const createInboundAudio = (
         send(new Uint8Array(part.bytes));
       }
       watchGap();
+    },
+    mute: (isKept) => {
+      if (withheldMs > 0) {
+        release(true);
+        pass(silenceOf(Math.min(quietMs, maxTail)));
+        noticedAt = timers.now();
+      }
+      kept = isKept;
+      before = undefined;
     },
     speech: (isSpeaking) => {
       noticedAt = timers.now();

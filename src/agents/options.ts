@@ -19,6 +19,7 @@ import type { OpenSocket } from "./open-socket.ts";
  * | `agent_hung_up` | the agent called `hang_up`, and what it said was played |
  * | `agent_ended` | the agent closed its socket in order, and what it said was played |
  * | `closed` | the application called `close` |
+ * | `left` | the application called `leave`, and the last words were played |
  * | `no_start` | the service sent no `start` within `startTimeout` |
  * | `unverified` | with `secret`: `start` has no valid token of `signUrl`; nothing was opened, called or sent |
  * | `agent_unreachable` | the agent's socket could not be opened |
@@ -36,6 +37,7 @@ export type EndReason =
   | "hung_up"
   | "agent_hung_up"
   | "closed"
+  | "left"
   | "no_start"
   | "unverified"
   | "agent_slow"

@@ -5,8 +5,8 @@ const delays = [250, 1000];
 
 /** Asks again for a response that has failed for a passing reason. */
 export interface Retries {
-  /** Nothing of a response has come, and a repetition may mend that. */
-  readonly failed: () => void;
+  /** Nothing of a response has come, and a repetition may mend that. Returns whether it is asked for again. */
+  readonly failed: () => boolean;
   /** Another response has begun. */
   readonly started: () => void;
   /** A response is complete, or the callee has spoken: the next one is another. */
@@ -40,6 +40,7 @@ export const createRetries = (
     failed: () => {
       if (tries < limit) plan(delays[tries++] ?? 1000, retry);
       else if (limit > 0) plan(0, onLast);
+      return limit > 0;
     },
     started: () => timers.clear("retry"),
     reset: () => {

@@ -6,12 +6,12 @@ import {
   type MediaSocket,
   streamOf,
 } from "../flows/media/session.ts";
-import { fail, withoutThrowing } from "../lib/check.ts";
+import { fail, isText, withoutThrowing } from "../lib/check.ts";
 import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
 import { createTimers } from "../lib/timers.ts";
 import type { Agent } from "./agent.ts";
-import type { AgentSession } from "./agent-session.ts";
+import type { AgentSession, Spoken } from "./agent-session.ts";
 import { type Call, createCall } from "./call.ts";
 import { Connection } from "./connection.ts";
 import { AgentException } from "./exception.ts";
@@ -20,16 +20,29 @@ import { Meter } from "./metrics.ts";
 import {
   type Emit,
   type EndReason,
+  type Idle,
   limitsOf,
   type PressedKeys,
   type SessionEnd,
   type SessionListeners,
   type SessionOptions,
 } from "./options.ts";
+import { durationOf, openingOf, ownAudioOf } from "./own-audio.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
+import type { Voice } from "./voice.ts";
+
+/** @throws {BadParametersException} (`placed: "no"`) */
+const checkText = (text: unknown): string =>
+  isText(text) ? text : fail("text", "must be a string");
 
 /** Ends after which the stream is closed with 1000. */
-const normalEnds: readonly EndReason[] = ["hung_up", "agent_hung_up", "agent_ended", "closed"];
+const normalEnds: readonly EndReason[] = [
+  "hung_up",
+  "agent_hung_up",
+  "agent_ended",
+  "closed",
+  "left",
+];
 
 /**
  * Carries the audio of a call between its media socket and an agent, from the start of the stream to its end.
@@ -45,8 +58,10 @@ export const createSession = (
   const agent = agentOf(given);
   const limits = limitsOf(givenOptions);
   const options = { ...givenOptions };
+  const opening = openingOf(options.opening, agent);
   const reporter = reporterOf(options.onError);
   const { report, call } = reporter;
+  const { onIdle } = options;
   const clock = socket.simulation ?? options.simulation ?? processClock;
   const listeners: SessionListeners = options;
   const observer: SessionListeners = clock.observer ?? {};
@@ -61,6 +76,13 @@ export const createSession = (
   /** The call, once the stream has started. */
   let started: Call | undefined;
   let resolveEnded: (end: SessionEnd) => void = () => {};
+  let startedBy: MediaStart | undefined;
+  let outcome: string | undefined;
+  /** Resolves with the call once the stream has started, and with nothing once the session has ended. */
+  let resolveStarted: (call?: Call) => void = () => {};
+  const starting = new Promise<Call | undefined>((resolve) => {
+    resolveStarted = resolve;
+  });
   const ended = new Promise<SessionEnd>((resolve) => {
     resolveEnded = resolve;
   });
@@ -75,13 +97,23 @@ export const createSession = (
     withoutThrowing(() => media.close(normalEnds.includes(reason) ? 1000 : 1011, reason));
     const metrics = meter.metrics;
     emit("onMetrics", metrics);
-    const ending = { reason, metrics, context };
+    const { played = 0, duration = opening?.audio ? durationOf(opening.audio) : 0 } =
+      started?.voice.opening() ?? {};
+    const ending = {
+      reason,
+      metrics,
+      context,
+      ...(outcome !== undefined && { outcome }),
+      ...(opening && { opening: { played, duration } }),
+    };
+    resolveStarted();
     emit("onEnd", ending);
     resolveEnded(ending);
   };
 
   /** The callee is on the line. */
   const onStart = (start: MediaStart, verified: Context): void => {
+    startedBy = start;
     context = options.context ?? verified;
     const { sample_rate: sampleRate } = start.data;
     meter.started();
@@ -100,9 +132,12 @@ export const createSession = (
       timers,
       reporter,
       about: { session, start, context, transcripts: [] },
+      opening,
+      onIdle: onIdle && ((count) => call((idle: Idle) => onIdle(idle, session), { count })),
       end,
     });
     call((one: MediaStart) => options.onStart?.(one, context), start);
+    resolveStarted(started);
     started.connect();
   };
 
@@ -135,22 +170,39 @@ export const createSession = (
   // Last: if an argument is refused above, the caller keeps it. With a service it is taken when the stream has started:
   // whoever sends no signed `start` must not get it.
   let taken = options.service ? undefined : takeConnection(given);
-  const unsupported = async () => {
-    throw new AgentException("not_supported");
+  /** Does something with the call: as soon as it is there, and never after its end. */
+  const within = async <T>(work: (call: Call) => T): Promise<Awaited<T> | undefined> => {
+    const inCall = started ?? (await starting);
+    return inCall && !isOver ? await work(inCall) : undefined;
   };
+  const spoken = async (work: (voice: Voice) => Promise<Spoken>): Promise<Spoken> =>
+    (await within(({ voice }) => work(voice))) ?? "refused";
   const session: AgentSession = {
     ended,
     get metrics() {
       return meter.metrics;
     },
-    say: unsupported,
-    play: unsupported,
-    reply: unsupported,
-    addContext: unsupported,
-    setInstructions: unsupported,
-    interrupt: unsupported,
-    press: unsupported,
-    leave: unsupported,
+    say: (text, how = {}) => spoken((voice) => voice.ask("say", checkText(text), how)),
+    reply: (text, how = {}) => spoken((voice) => voice.ask("reply", text && checkText(text), how)),
+    play: async (audio, { sampleRate, text, ...how }) => {
+      const own = ownAudioOf(audio, sampleRate);
+      return spoken((voice) => voice.play(own, text, how));
+    },
+    addContext: (text) => within(({ voice }) => voice.tell("addContext", checkText(text))),
+    setInstructions: (text) =>
+      within(({ voice }) => voice.tell("setInstructions", checkText(text))),
+    interrupt: () => within((inCall) => inCall.interrupt()),
+    press: async (keys) => {
+      if (!/^[0-9A-D*#w]{1,32}$/.test(keys))
+        fail("keys", "must be 1 to 32 of 0-9, A-D, *, # and w");
+      if (!options.press) throw new AgentException("not_supported");
+      await within(() => startedBy && options.press?.(keys, startedBy, session));
+    },
+    leave: async (given) => {
+      outcome ??= given;
+      await within(({ voice }) => voice.leave());
+      await ended;
+    },
     close: () => end("closed"),
   };
   return session;

@@ -5,7 +5,7 @@ import type { Timers } from "../lib/timers.ts";
 const maxDelay = 30_000;
 
 /** A response of which nothing more has come for so long, once all of it was played, is complete, in ms. */
-const maxGap = 3000;
+export const maxGap = 3000;
 
 /** How often both are checked, in ms. */
 const interval = 250;

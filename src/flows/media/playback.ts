@@ -222,6 +222,10 @@ const maxItems = 1000;
 /** Differences below this are rounding errors, in ms. */
 const epsilon = 0.001;
 
+/** Milliseconds of an item that were played up to some time. */
+const playedOf = ({ spans, over }: Item, now: number): number =>
+  spans.reduce((sum, { from, ms }) => sum + Math.min(ms, Math.max(0, now - from)), over);
+
 const remember = (names: Set<string>, name: string): void => {
   names.delete(name);
   names.add(name);
@@ -359,6 +363,14 @@ export class Playback {
     });
   }
 
+  /** Whether some of an item may not have been played yet. */
+  isPlaying(name: string): boolean {
+    const now = this.#playedAt(this.#clock.now() - margin);
+    return this.#items.some(
+      (item) => item.name === name && playedOf(item, now) < item.duration - epsilon,
+    );
+  }
+
   /** Drops the queue and clears the timer. Nothing more is sent. Returns the items that were not played to their end. */
   stop(): readonly PlayedItem[] {
     const cuts = this.#cut(this.#playedAt(this.#clock.now()));
@@ -432,7 +444,7 @@ export class Playback {
     const gap = this.#hasSent ? from - this.#sentUntil : 0;
     const response = this.#queue.next?.response;
     const isSame = response === undefined ? gap < pause : response === this.#lastResponse;
-    this.#forgetPlayed(this.#playedAt(now));
+    this.#forgetPlayed(this.#playedAt(now - margin));
     for (let at = 0; at < size; ) {
       const part = this.#queue.take(size - at);
       if (!part) break;
@@ -488,8 +500,7 @@ export class Playback {
     const items = this.#items;
     this.#items = [];
     return items.flatMap((item, at) => {
-      const spans = item.spans.map(({ from, ms }) => Math.min(ms, Math.max(0, now - from)));
-      const played = spans.reduce((sum, ms) => sum + ms, item.over);
+      const played = playedOf(item, now);
       const isOver = played >= item.duration - epsilon;
       const isLast = at === items.length - 1;
       if (isOver && !((isLast || item.isInterleaved) && this.#mayContinue(item))) return [];

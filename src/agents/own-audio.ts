@@ -1,0 +1,69 @@
+import { fail, isText } from "../lib/check.ts";
+import type { Agent } from "./agent.ts";
+import { type AudioFormat, bytesPerMs, Converter, isFormat } from "./audio/resample.ts";
+import { booleanRule, type CallOpening, checkOptions } from "./options.ts";
+
+/** Samples of the application's, as bytes. */
+export interface OwnAudio {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly format: AudioFormat;
+}
+
+/** An opening that was checked. */
+export interface OpeningWords extends Pick<CallOpening, "text" | "keep"> {
+  readonly audio: OwnAudio | undefined;
+  readonly interruptible: boolean;
+}
+
+/**
+ * Audio of the application's.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) when it is something else
+ */
+export const ownAudioOf = (audio: unknown, sampleRate: unknown): OwnAudio => {
+  const isView = audio instanceof Int16Array || audio instanceof Uint8Array;
+  if (!isView || audio.byteLength % 2 || !(audio.buffer instanceof ArrayBuffer)) {
+    return fail("audio", "must be an Int16Array of samples, or a Uint8Array of their bytes");
+  }
+  const bytes = new Uint8Array(audio.buffer, audio.byteOffset, audio.byteLength);
+  if (String.fromCharCode(...bytes.subarray(0, 4)) === "RIFF") {
+    fail("audio", "is a WAV file: give its samples without the header");
+  }
+  const format = { encoding: "pcm", sampleRate: Number(sampleRate) } as const;
+  if (!isFormat(format)) fail("sampleRate", "must be 8000, 16000, 24000 or the like");
+  return { bytes, format };
+};
+
+/** Its milliseconds. */
+export const durationOf = ({ bytes, format }: OwnAudio): number =>
+  bytes.length / bytesPerMs(format);
+
+/** It in the format of a line, without a copy if that is its own. */
+export const onLine = ({ bytes, format }: OwnAudio, line: AudioFormat): readonly Uint8Array[] => {
+  const converter = new Converter(format, line);
+  return [converter.push(bytes), converter.flush()];
+};
+
+/**
+ * The opening of a call.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) when it breaks a rule, or is a text and the agent can't say it
+ */
+export const openingOf = (
+  given: CallOpening | undefined,
+  { can }: Agent,
+): OpeningWords | undefined => {
+  if (!given) return;
+  const { text, audio, sampleRate, interruptible = false, keep } = given;
+  checkOptions(given, {
+    text: [isText, "must be a string"],
+    audio: [() => true, ""],
+    sampleRate: [() => true, ""],
+    interruptible: booleanRule,
+    keep: booleanRule,
+  });
+  if (audio === undefined && !(text && can?.say)) {
+    fail("opening", "needs audio: this agent says no text word for word");
+  }
+  return { text, audio: audio && ownAudioOf(audio, sampleRate), interruptible, keep };
+};

@@ -1,0 +1,191 @@
+import type { Playback } from "../flows/media/playback.ts";
+import type { Timers } from "../lib/timers.ts";
+import type { AgentAbilities, AgentMessage, Codec } from "./agent.ts";
+import type { SpeakOptions, Spoken } from "./agent-session.ts";
+import type { AudioFormat } from "./audio/resample.ts";
+import type { Connection } from "./connection.ts";
+import { AgentException } from "./exception.ts";
+import type { EndReason, Limits } from "./options.ts";
+import { durationOf, type OpeningWords, type OwnAudio, onLine } from "./own-audio.ts";
+import { createSpeech, ownItem, type Speech, type Utterance } from "./speech.ts";
+import { maxGap, whenPlayed } from "./when-played.ts";
+
+/** Both are silent for so long before something is said, and the agent after something was, in ms. */
+const pause = 250;
+
+/** The same for an agent that doesn't report when a response is complete. */
+const longPause = 1000;
+
+/** What a voice has of its call. */
+interface VoiceCall {
+  readonly playback: Playback;
+  /** The format of the line. */
+  readonly stream: AudioFormat;
+  readonly limits: Limits;
+  readonly timers: Timers;
+  /** The agent's, which that of another agent may replace. */
+  readonly connection: () => Connection;
+  readonly isReady: () => boolean;
+  /** When what the callee hears of the agent ends or ended, by the clock. */
+  readonly speaksUntil: () => number;
+  /** When the last audio of the agent has come, or its last response has begun. */
+  readonly newsAt: () => number;
+  /** When the callee is silent, by the clock. */
+  readonly silentAt: () => number;
+  readonly mute: (isKept?: boolean) => void;
+  /** Audio of the application's is queued; what is said in it. */
+  readonly onPlay: (item: string, text: string | undefined) => void;
+  readonly end: (reason: EndReason) => void;
+}
+
+/** How something is said; only an opening is the first. */
+interface Manner extends SpeakOptions {
+  readonly keep?: boolean | undefined;
+  readonly isFirst?: boolean;
+}
+
+/** What the application says, and has the agent say. */
+export interface Voice extends Pick<Speech, "isProtected" | "isBusy" | "done" | "refused" | "cut"> {
+  readonly play: (audio: OwnAudio, text: string | undefined, how: SpeakOptions) => Promise<Spoken>;
+  /** @throws {AgentException} `not_supported` */
+  readonly ask: (
+    name: "say" | "reply",
+    text: string | undefined,
+    how: SpeakOptions,
+  ) => Promise<Spoken>;
+  /** @throws {AgentException} `not_supported` */
+  readonly tell: (name: "addContext" | "setInstructions", text: string) => void;
+  readonly leave: () => void;
+  /** Whether nothing is asked of the agent any more. */
+  readonly isLeaving: () => boolean;
+  /** Says the first words; rejects as `ask` throws. */
+  readonly open: (opening: OpeningWords) => Promise<unknown>;
+  /** The first words, as far as they were played. */
+  readonly opening: () => Pick<Utterance, "played" | "duration"> | undefined;
+  /** Audio of the agent has come, of so many ms. */
+  readonly output: (ms: number, isAudible: boolean) => void;
+  /** The agent is ready. */
+  readonly ready: () => void;
+  /** Another agent is to take over. */
+  readonly restart: () => void;
+}
+
+export const createVoice = ({
+  playback,
+  stream,
+  limits,
+  timers,
+  connection,
+  isReady,
+  speaksUntil,
+  newsAt,
+  silentAt,
+  mute,
+  onPlay,
+  end,
+}: VoiceCall): Voice => {
+  let count = 0;
+  let opening: Utterance | undefined;
+  let isLeaving = false;
+  /** What an agent is told, and how many of them this one was. */
+  const notes: ((codec: Codec) => readonly AgentMessage[] | undefined)[] = [];
+  let told = 0;
+
+  const agentOverAt = (rest: number) =>
+    playback.isOpen ? Math.max(playback.until, newsAt()) + maxGap : speaksUntil() + rest;
+
+  const speech = createSpeech(timers, {
+    freeAt: ({ type, isFirst }) => {
+      if (type === "request" && !isReady()) return Number.POSITIVE_INFINITY;
+      return isFirst || type === "leave" ? 0 : Math.max(agentOverAt(pause), silentAt());
+    },
+    overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
+      const isPlaying = type === "audio" ? playback.isPlaying(id) : type === "leave";
+      if (isPlaying) return Number.POSITIVE_INFINITY;
+      if (type === "audio" || (isDone && duration === 0)) return 0;
+      return duration > 0 ? agentOverAt(isDone ? pause : longPause) : begunAt + limits.agentTimeout;
+    },
+    mute,
+  });
+
+  const add = (
+    type: Utterance["type"],
+    begin: (utterance: Utterance) => void,
+    { interruptible = true, keep = true, isFirst }: Manner = {},
+    duration = 0,
+  ): Promise<Spoken> => {
+    const utterance: Utterance = {
+      id: ownItem(++count),
+      type,
+      isFirst,
+      isProtected: !interruptible,
+      isKept: keep,
+      begin: () => begin(utterance),
+      played: 0,
+      duration,
+    };
+    if (isFirst) opening = utterance;
+    return speech.add(utterance);
+  };
+  const needs = (name: keyof AgentAbilities): void => {
+    const isThere = connection().read((codec) => typeof codec[name] === "function");
+    if (!isThere) throw new AgentException("not_supported");
+  };
+  const sendNotes = (): void => {
+    if (!isReady()) return;
+    for (const note of notes.slice(told)) connection().send("note", (codec) => note(codec) ?? []);
+    told = notes.length;
+  };
+  const addNote = (note: (typeof notes)[number]): void => {
+    notes.push(note);
+    sendNotes();
+  };
+  const play = (audio: OwnAudio, text: string | undefined, how: Manner) => {
+    const begin = (utterance: Utterance) => {
+      const { id } = utterance;
+      for (const part of onLine(audio, stream)) utterance.duration -= playback.play(part, id, id);
+      playback.end(id);
+      onPlay(id, text);
+      if (text) addNote((codec) => codec.addContext?.(`The callee hears a recording: ${text}`));
+    };
+    return add("audio", begin, how, durationOf(audio));
+  };
+  const ask = (name: "say" | "reply", text: string | undefined, how: Manner) => {
+    needs(name);
+    const begin = ({ id }: Utterance) =>
+      connection().send(
+        name,
+        (codec) => (name === "say" ? codec.say?.(text ?? "", id) : codec.reply?.(text, id)) ?? [],
+      );
+    return add("request", begin, how);
+  };
+
+  return {
+    ...speech,
+    play,
+    ask,
+    tell: (name, text) => {
+      needs(name);
+      addNote((codec) => codec[name]?.(text));
+    },
+    leave: () => {
+      isLeaving = true;
+      const begin = () => whenPlayed(playback, timers, () => end("left"));
+      add("leave", begin, { interruptible: false, keep: false });
+    },
+    isLeaving: () => isLeaving,
+    open: async ({ audio, text, interruptible, keep }) => {
+      const how = { interruptible, keep, isFirst: true };
+      await (audio ? play(audio, text, how) : ask("say", text, how));
+    },
+    opening: () => opening,
+    ready: () => {
+      sendNotes();
+      speech.check();
+    },
+    restart: () => {
+      told = 0;
+      speech.restart();
+    },
+  };
+};
