@@ -83,3 +83,27 @@ test.each(["", "a", "1".repeat(21), "1 2"])("press(id, %j) is refused by name", 
 test("no call: press(id, digits) is false", () => {
   expect(createEmulator().press("cs_1", "1")).toBe(false);
 });
+
+test("note adds a line to the history of a call that is known", async () => {
+  await using emulator = createEmulator({
+    clock: "instant",
+    fetch: () => Response.json({ action: "hangup" }),
+  });
+  expect(emulator.note("cs_1", "nobody")).toBe(false);
+  const client = new Client(emulator.apiKey, {
+    baseUrl: "https://emulator.test",
+    fetch: emulator.fetch,
+  });
+  const { id } = await client.calls.create({
+    from_number: "+12025550199",
+    to_number: "+12025550100",
+    flow_url: "https://app.test/flow",
+    status_callback_url: "https://app.test/status",
+  });
+  expect(emulator.note(id, "blocked")).toBe(true);
+  const { history } = await emulator.ended(id);
+  expect(history.flatMap((entry) => (entry.type === "note" ? [entry.text] : []))).toEqual([
+    "blocked",
+  ]);
+  expect(() => emulator.note(id, "a".repeat(1_001))).toThrow("text must be a text of at most 1000");
+});

@@ -1,0 +1,36 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { OptOutFile } from "../../../../src/cli/dial/opt-outs.ts";
+
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "opt-outs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+
+test("each number is a line of its own, once, and only its user reads the file", async () => {
+  const path = join(newFolder(), "opt-outs.txt");
+  const file = await OptOutFile.open(path);
+  await Promise.all([
+    file.add(["+12025550100", "+12025550101", "+12025550101"]),
+    file.add(["+12025550100", "+12025550102"]),
+  ]);
+  expect(readFileSync(path, "utf8")).toBe("+12025550100\n+12025550101\n+12025550102\n");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("what is in the file stays, also a last line without its end", async () => {
+  const path = join(newFolder(), "opt-outs.txt");
+  writeFileSync(path, "+12025550100");
+  await (await OptOutFile.open(path)).add(["+12025550101"]);
+  expect(readFileSync(path, "utf8")).toBe("+12025550100\n+12025550101\n");
+});
+
+test("a file that cannot be written is refused before anybody is called, and later once for each number", async () => {
+  const folder = newFolder();
+  await expect(OptOutFile.open(folder)).rejects.toThrow("--opt-outs cannot be written (EISDIR)");
+  const path = join(folder, "list", "opt-outs.txt");
+  await expect(OptOutFile.open(path)).rejects.toThrow("--opt-outs cannot be written (ENOENT)");
+});
