@@ -1,4 +1,5 @@
 import type { Utterance } from "./heard.ts";
+import { PressedKeys } from "./pressed-keys.ts";
 import type { PlayedPiece, Recording } from "./recording/recording.ts";
 import { resample, sampleAt } from "./recording/track.ts";
 import { readWav } from "./recording/wav.ts";
@@ -59,6 +60,16 @@ export type CalleeAct =
       readonly ms: number;
       readonly timeout?: number | undefined;
     }
+  /**
+   * Is silent until the application has pressed `keys`, one after the other: as tones in its audio, by the limits of ITU-T
+   * Q.24, or by the carrier's API. Those that came since the last such act count, so that a menu may be interrupted;
+   * others before them are skipped. It gives up after `timeout`: 10 000 by default.
+   */
+  | {
+      readonly type: "until-keys";
+      readonly keys: string;
+      readonly timeout?: number | undefined;
+    }
   /** Presses keys, one after the other: digits, `*` and `#`. Each is a tone of 100 ms and a pause of 100 ms. */
   | { readonly type: "press"; readonly digits: string }
   /** Hangs up. */
@@ -76,6 +87,8 @@ export interface CalleeCall {
   readonly ms: number;
   /** What the application has played to the callee so far. */
   readonly played: readonly PlayedPiece[];
+  /** The keys that the application has pressed so far, as far as an `until-keys` has listened. */
+  readonly keys: string;
 }
 
 /**
@@ -135,6 +148,8 @@ const iteratorOf = (start: StartScript): Acts => {
 export interface CalleeParts {
   readonly recording: Recording;
   readonly hangUp: () => void;
+  /** Whether the line loses a frame of the application's audio, by its index since the answer. */
+  readonly isLost?: ((frame: number) => boolean) | undefined;
   /** When prompts ended last, in milliseconds since the answer. */
   readonly promptsEndedAt: () => number | undefined;
   /** Called with each key that the callee presses. */
@@ -291,6 +306,8 @@ export class ScriptedCallee {
   #ending: Ending | undefined;
   /** The acts that are being performed. */
   #advancing: Promise<void> | undefined;
+  /** What the application has pressed. */
+  readonly #pressed: PressedKeys;
   /** The digits that the current `press` has left. */
   #digits = "";
   #isReady = true;
@@ -303,6 +320,17 @@ export class ScriptedCallee {
   constructor(start: StartScript, parts: CalleeParts) {
     this.#start = start;
     this.#parts = parts;
+    this.#pressed = new PressedKeys(parts.recording, parts.isLost);
+  }
+
+  /** The keys that the application has pressed, as far as the script has waited for any. */
+  get keys(): string {
+    return this.#pressed.keys;
+  }
+
+  /** The application presses keys by the carrier's API. */
+  pressed(keys: string): void {
+    this.#pressed.add(keys);
   }
 
   /** Milliseconds from the answer to the end of the latest act. */
@@ -425,6 +453,17 @@ export class ScriptedCallee {
         this.#ending = speechEnding(recording, from, isOver);
         return 0;
       }
+      case "until-keys": {
+        const { keys, timeout = defaultTimeout } = act;
+        if (!/^[\dA-D*#]+$/.test(keys)) throw new TypeError("keys must be 0 to 9, A to D, * and #");
+        const pressed = this.#pressed;
+        this.#ending = (now) => {
+          const found = pressed.find(keys, now);
+          if (found !== undefined) return Math.max(from, found);
+          return now - from >= timeout ? from + timeout : undefined;
+        };
+        return 0;
+      }
       case "press": {
         if (!/^[\d*#]+$/.test(act.digits)) throw new TypeError("digits must be 0 to 9, * and #");
         const digit = act.digits.charAt(0);
@@ -439,7 +478,7 @@ export class ScriptedCallee {
         return 0;
       default:
         throw new TypeError(
-          "type must be say, tone, silence, until, until-prompt, until-quiet, until-speech, listen, press or hangup",
+          "type must be say, tone, silence, until, until-prompt, until-quiet, until-speech, until-keys, listen, press or hangup",
         );
     }
   }

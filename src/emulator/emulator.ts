@@ -296,7 +296,8 @@ const emulatorOf = (
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => emulate(options);
 
 /** The time and the line of simulated calls. */
-export interface SimulatedLine extends Pick<FlowParts, "openSocket" | "impair" | "onFrame"> {
+export interface SimulatedLine
+  extends Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame"> {
   /** Instead of the clock that the options describe. */
   readonly clock?: Clock | undefined;
 }

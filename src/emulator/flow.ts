@@ -40,7 +40,7 @@ const decideOutcome = async (
   }
 };
 
-const scriptedCallee = (call: Call, script: Callee): ScriptedCallee => {
+const scriptedCallee = (call: Call, script: Callee, { isLost }: FlowParts): ScriptedCallee => {
   const { id, recording } = call;
   const { from_number, to_number } = call.params;
   const view: CalleeCall = {
@@ -53,10 +53,14 @@ const scriptedCallee = (call: Call, script: Callee): ScriptedCallee => {
     get played() {
       return audioOf(recording, call.talkTime).played;
     },
+    get keys() {
+      return callee.keys;
+    },
   };
   const start = () => (typeof script === "function" ? script(view) : script);
   const callee: ScriptedCallee = new ScriptedCallee(start, {
     recording,
+    isLost,
     hangUp: () => call.transition("normal"),
     promptsEndedAt: () => call.promptsEndedAt,
     onDigit: (digit) => call.press(digit),
@@ -105,7 +109,7 @@ export const runCall = async (call: Call, parts: CallParts): Promise<void> => {
   const outcome = await decideOutcome(call, parts);
   await dialLeg(call, outcome, { ...parts, ...call.limits });
   if (call.state !== "answered") return;
-  if (parts.callee) call.callee = scriptedCallee(call, parts.callee);
+  if (parts.callee) call.callee = scriptedCallee(call, parts.callee, parts);
   const { maxDuration = parts.maxDuration } = call.limits;
   call.timeline.after(maxDuration, () => call.transition("max_duration"));
   const answer = outcome.outcome === "answer" ? outcome : undefined;

@@ -61,6 +61,8 @@ export interface FlowParts extends Ringing {
   readonly onFrame?: ((late: number) => void) | undefined;
   /** Absent on a line without faults. */
   readonly impair?: Impairment | undefined;
+  /** Whether a frame of 20 ms of the application's audio is lost, by its index since the answer. */
+  readonly isLost?: ((frame: number) => boolean) | undefined;
   /** Sends notifications of a call, after those that are pending. */
   readonly notify: (call: Call, messages: readonly Message[]) => void;
 }

@@ -19,7 +19,7 @@ export interface LineFaults {
   readonly jitter?: number | undefined;
   /**
    * How much of the callee's audio is lost before it reaches the media socket, from 0 to 1: frames are absent, and the
-   * next timestamp is later.
+   * next timestamp is later. As much of the application's audio is lost before an `until-keys` hears keys in it.
    *
    * @defaultValue 0
    */
@@ -83,6 +83,13 @@ const filterOf = (coefficients: Float64Array): ((values: Float64Array) => Float6
     });
   };
 };
+
+/** Whether a line with these faults loses a frame of 20 ms of the application's audio; nothing without loss. */
+export const lossOf = ({
+  loss = 0,
+  seed = 1,
+}: LineFaults): ((frame: number) => boolean) | undefined =>
+  loss > 0 ? (frame) => randomOf(Math.imul(seed, 7919) + frame)() < loss : undefined;
 
 /** How much later an echo comes, in ms. */
 const echoDelay = 100;

@@ -15,7 +15,7 @@ import { summaryOf } from "../lib/summary.ts";
 import type { Service } from "../service.ts";
 import type { CallFigures, SimulatedText, SimulatedTool } from "./figures.ts";
 import { writeFiles } from "./files.ts";
-import { impairmentOf, type LineFaults, lineSockets } from "./line.ts";
+import { impairmentOf, type LineFaults, lineSockets, lossOf } from "./line.ts";
 import { type Report, type ReportOptions, reportOf } from "./report.ts";
 import { pageOf } from "./report-page.ts";
 import { SimulatedTime } from "./simulated-time.ts";
@@ -458,6 +458,7 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
       clock: time.clock,
       openSocket,
       impair: impairmentOf(line),
+      isLost: lossOf(line),
       onFrame: (late) => {
         latenesses.sum += late;
         latenesses.count++;
