@@ -2,7 +2,7 @@
  * Connects a speech agent to a call: paced, interruptible, on any runtime.
  *
  * {@link connectAgent} connects the media socket of a call to an agent of OpenAI ({@link openaiRealtime}, {@link gptLive}),
- * ElevenLabs ({@link elevenlabs}), Deepgram ({@link deepgram}) or Google ({@link gemini}), or to an adapter of your own. It has interruptions, tools,
+ * ElevenLabs ({@link elevenlabs}), Deepgram ({@link deepgram}), Google ({@link gemini}), xAI ({@link xai}) or Azure ({@link azure}), or to an adapter of your own. It has interruptions, tools,
  * transcripts, and limits for silence and duration. {@link warmAgent} connects to the agent while the telephone rings.
  *
  * @see docs/agents.md
@@ -12,6 +12,7 @@
 
 export type { MediaClock, SessionObserver } from "../lib/clock.ts";
 export type { Summary } from "../lib/summary.ts";
+export { type AzureOptions, azure } from "./adapters/azure.ts";
 export { type DeepgramOptions, deepgram } from "./adapters/deepgram.ts";
 export { type ElevenLabsOptions, elevenlabs } from "./adapters/elevenlabs.ts";
 export { type GeminiOptions, gemini } from "./adapters/gemini.ts";
@@ -22,6 +23,7 @@ export {
   openaiRealtime,
 } from "./adapters/openai-realtime.ts";
 export type { AgentOptions } from "./adapters/shared.ts";
+export { type XaiOptions, xai } from "./adapters/xai.ts";
 export type {
   Address,
   Agent,

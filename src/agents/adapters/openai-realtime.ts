@@ -1,4 +1,4 @@
-import { textRule } from "../../lib/check.ts";
+import { type Rule, textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import type { Agent, AgentEvent, AgentMessage, Codec, Cut, LineFormat, Tools } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
@@ -82,7 +82,7 @@ const outcomes: ReadonlyMap<string, "failed" | "cancelled"> = new Map([
   ["cancelled", "cancelled"],
 ]);
 
-const wireFormat = ({ encoding, sampleRate }: AudioFormat): object =>
+export const wireFormat = ({ encoding, sampleRate }: AudioFormat): object =>
   encoding === "ulaw" ? { type: "audio/pcmu" } : { type: "audio/pcm", rate: sampleRate };
 
 /** An item, and the index of its part unless it is the first, as one name. */
@@ -117,12 +117,31 @@ const agentText =
     },
   ];
 
+/** Where a service that has this protocol differs from OpenAI's own. */
+export interface RealtimeDialect {
+  /** The settings of a session. */
+  readonly sessionOf: (
+    options: RealtimeOptions,
+    audioFormat: AudioFormat,
+    turnDetection: OpenAITurnDetection,
+  ) => object;
+  /** The fields of each update of a session. */
+  readonly session: object;
+  /** How it finds out who speaks, beside what is asked of it. */
+  readonly turnDetection: { readonly create_response?: true; readonly interrupt_response?: true };
+  /** Samples per second of a stream at 16 kHz. */
+  readonly wideband: number;
+  /** The code of an error that has none of OpenAI's. */
+  readonly codeOf?: ((words: string) => string | undefined) | undefined;
+  /** An item that is said word for word. */
+  readonly spoken?: ((text: string) => object) | undefined;
+}
+
+/** The options of a session, whatever the service. */
+export type RealtimeOptions = Omit<OpenAIRealtimeOptions, "apiKey" | "url">;
+
 /** The settings of a session. */
-const sessionOf = (
-  options: OpenAIRealtimeOptions,
-  audioFormat: AudioFormat,
-  turnDetection: OpenAITurnDetection,
-): object => {
+export const sessionOf: RealtimeDialect["sessionOf"] = (options, audioFormat, turnDetection) => {
   const { instructions, voice = "marin", tools } = options;
   const model = options.transcription ?? "gpt-4o-mini-transcribe";
   const format = wireFormat(audioFormat);
@@ -143,7 +162,7 @@ const sessionOf = (
 };
 
 /** The request for the greeting. */
-const greetingOf = ({ instructions = "", greeting }: OpenAIRealtimeOptions): AgentMessage => {
+const greetingOf = ({ instructions = "", greeting }: RealtimeOptions): AgentMessage => {
   const response = greeting && { instructions: `${instructions}\n\nBegin with: ${greeting}` };
   return toMessage({ type: "response.create", ...(response && { response }) });
 };
@@ -155,7 +174,14 @@ const usageOf = (response: Fields): readonly AgentEvent[] => {
 };
 
 /** What the service's messages mean. */
-const decodersOf = ({ greeting }: OpenAIRealtimeOptions, requests: ResponseRequests): Decoders => {
+const decodersOf = (
+  { greeting }: RealtimeOptions,
+  requests: ResponseRequests,
+  { codeOf }: RealtimeDialect,
+): Decoders => {
+  /** The item of the callee whose text came last: some services send better ones. */
+  let transcribed = "";
+
   /** Some gateways leave the name out. */
   const responseOf = (message: Fields) => textOf(message, "response_id") || requests.active();
 
@@ -181,15 +207,14 @@ const decodersOf = ({ greeting }: OpenAIRealtimeOptions, requests: ResponseReque
     },
     "response.output_audio_transcript.delta": agentText("delta"),
     "response.output_audio_transcript.done": agentText("transcript"),
-    "conversation.item.input_audio_transcription.completed": (message) => [
-      {
-        type: "transcript",
-        who: "callee",
-        text: textOf(message, "transcript"),
-        final: true,
-        item: itemOf(message),
-      },
-    ],
+    "conversation.item.input_audio_transcription.completed": (message) => {
+      if (message.status === "in_progress") return [];
+      const item = itemOf(message);
+      const replaces = item !== "" && item === transcribed;
+      transcribed = item;
+      const text = { text: textOf(message, "transcript"), final: true, item } as const;
+      return [{ type: "transcript", who: "callee", ...text, ...(replaces && { replaces }) }];
+    },
     "input_audio_buffer.speech_started": () => [{ type: "interrupted" }],
     "input_audio_buffer.speech_stopped": () => [{ type: "speech_stopped" }],
     "response.output_item.done": (message) =>
@@ -211,7 +236,8 @@ const decodersOf = ({ greeting }: OpenAIRealtimeOptions, requests: ResponseReque
       ];
     },
     error: (message) => {
-      const code = errorCodeOf(message);
+      const words = textOf(partOf(message, "error"), "message");
+      const code = codeOf?.(words) ?? errorCodeOf(message);
       if (harmless.test(code)) {
         if (!code.startsWith("conversation")) return [];
         const id = textOf(partOf(message, "error"), "event_id");
@@ -224,23 +250,28 @@ const decodersOf = ({ greeting }: OpenAIRealtimeOptions, requests: ResponseReque
   };
 };
 
-const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: LineFormat): Codec => {
+/** A conversation with OpenAI's Realtime protocol, or a dialect of it. */
+export const createRealtimeCodec = (
+  options: RealtimeOptions,
+  { sampleRate }: LineFormat,
+  dialect: RealtimeDialect,
+): Codec => {
   const turnDetection: OpenAITurnDetection = {
-    create_response: true,
-    interrupt_response: true,
+    ...dialect.turnDetection,
     ...(options.turnDetection ?? { type: "server_vad" }),
   };
   const format: AudioFormat =
     sampleRate === 8000
       ? { encoding: "ulaw", sampleRate: 8000 }
-      : { encoding: "pcm", sampleRate: 24_000 };
+      : { encoding: "pcm", sampleRate: dialect.wideband };
   let { instructions } = options;
   const requests = createRequests(toMessage({ type: "response.create" }));
-  const decoders = decodersOf(options, requests);
+  const decoders = decodersOf(options, requests, dialect);
+  const { spoken } = dialect;
   const update = (session: object): readonly AgentMessage[] => [
     toMessage({ type: "session.update", session }),
   ];
-  const [probe] = update({ type: "realtime" });
+  const [probe] = update(dialect.session);
   const addItem = (item: object): readonly AgentMessage[] => [
     toMessage({ type: "conversation.item.create", item }),
   ];
@@ -259,7 +290,7 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: LineFormat)
   return {
     formats: { input: format, output: format },
     probe,
-    open: () => update(sessionOf(options, format, turnDetection)),
+    open: () => update(dialect.sessionOf(options, format, turnDetection)),
     answered: () => (options.greeting === false ? [] : requests.ask(greetingOf(options))),
     encode: (audio) => [toMessage({ type: "input_audio_buffer.append", audio: base64(audio) })],
     decode: (message) => {
@@ -284,15 +315,36 @@ const createCodec = (options: OpenAIRealtimeOptions, { sampleRate }: LineFormat)
       addItem({ type: "message", role: "system", content: [{ type: "input_text", text }] }),
     setInstructions: (text) => {
       instructions = text;
-      return update({ type: "realtime", instructions });
+      return update({ ...dialect.session, instructions });
     },
+    ...(spoken && { say: (text) => addItem(spoken(text)) }),
     cancel: (cuts) => stop(cuts, true),
     retry: requests.retry,
   };
 };
 
+/** OpenAI's own: its defaults differ from document to document, so they are sent. */
+export const openaiDialect: RealtimeDialect = {
+  sessionOf,
+  session: { type: "realtime" },
+  turnDetection: { create_response: true, interrupt_response: true },
+  wideband: 24_000,
+};
+
+/** The rules of the options of a session. */
+export const realtimeRules: Readonly<
+  Record<"instructions" | "voice" | "model" | "greeting" | "turnDetection" | "transcription", Rule>
+> = {
+  instructions: textRule,
+  voice: textRule,
+  model: textRule,
+  greeting: textOrFalse,
+  turnDetection: objectRule,
+  transcription: textOrFalse,
+};
+
 /** The URL with the model in it, unless it has one. */
-const withModel = (url: string, model: string): string => {
+export const withModel = (url: string, model: string): string => {
   const address = new URL(url);
   if (!address.searchParams.has("model")) address.searchParams.set("model", model);
   return address.href;
@@ -325,14 +377,7 @@ const withModel = (url: string, model: string): string => {
  * @see docs/agents.md
  */
 export const openaiRealtime = (options: OpenAIRealtimeOptions): Agent => {
-  checkAgentOptions(options, {
-    instructions: textRule,
-    voice: textRule,
-    model: textRule,
-    greeting: textOrFalse,
-    turnDetection: objectRule,
-    transcription: textOrFalse,
-  });
+  checkAgentOptions(options, realtimeRules);
   const { url = "wss://api.openai.com/v1/realtime", model = "gpt-realtime", tools } = options;
   return {
     name: "openai",
@@ -345,6 +390,6 @@ export const openaiRealtime = (options: OpenAIRealtimeOptions): Agent => {
         protocols: ["realtime", `openai-insecure-api-key.${key}`],
       };
     },
-    codec: (line) => createCodec(options, line),
+    codec: (line) => createRealtimeCodec(options, line, openaiDialect),
   };
 };

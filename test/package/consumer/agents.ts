@@ -10,6 +10,8 @@ import {
   type AgentSocket,
   type AgentSocketEvent,
   type AudioFormat,
+  type AzureOptions,
+  azure,
   type CalledTool,
   type CallTranscript,
   type Codec,
@@ -47,6 +49,8 @@ import {
   type WarmAgent,
   type WarmOptions,
   warmAgent,
+  type XaiOptions,
+  xai,
 } from "outdial/agents";
 import type { MediaSocket } from "outdial/flows";
 
@@ -59,6 +63,12 @@ const look: Tool = {
 const tools: Tools = { look };
 const turnDetection: OpenAITurnDetection = { type: "semantic_vad", eagerness: "low" };
 const realtime: OpenAIRealtimeOptions = { ...key, instructions: "Be brief.", tools, turnDetection };
+const grok: XaiOptions = { ...key, voice: "ara" };
+const onAzure: AzureOptions = {
+  ...key,
+  url: "wss://r.openai.azure.com/openai/v1/realtime",
+  model: "d",
+};
 const google: GeminiOptions = { ...key, model: "gemini-3.8-live", voice: "Kore" };
 const live: GptLiveOptions = { ...key, voice: "marin" };
 const eleven: ElevenLabsOptions = { ...key, agentId: "agent_1", variables: { name: "Ann" } };
@@ -66,6 +76,8 @@ const deep: DeepgramOptions = { ...key, greeting: "Hello" };
 export const agents: readonly Agent[] = [
   openaiRealtime(realtime),
   gemini(google),
+  xai(grok),
+  azure(onAzure),
   gptLive(live),
   elevenlabs(eleven),
   deepgram(deep),

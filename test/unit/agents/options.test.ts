@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { azure } from "../../../src/agents/adapters/azure.ts";
 import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
 import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
 import { gemini } from "../../../src/agents/adapters/gemini.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
+import { xai } from "../../../src/agents/adapters/xai.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
@@ -16,6 +18,8 @@ const adapters: Readonly<Record<string, (options: object) => unknown>> = {
   gptLive: (more) => gptLive({ apiKey, ...more }),
   elevenlabs: (more) => elevenlabs({ apiKey, agentId: "a", ...more }),
   deepgram: (more) => deepgram({ apiKey, ...more }),
+  xai: (more) => xai({ apiKey, ...more }),
+  azure: (more) => azure({ apiKey, url: "wss://r.test/realtime", model: "d", ...more }),
   gemini: (more) => gemini({ apiKey, ...more }),
 };
 
