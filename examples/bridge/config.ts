@@ -1,4 +1,13 @@
-import { type Agent, deepgram, elevenlabs, gemini, gptLive, openaiRealtime } from "outdial/agents";
+import {
+  type Agent,
+  azure,
+  deepgram,
+  elevenlabs,
+  gemini,
+  gptLive,
+  openaiRealtime,
+  xai,
+} from "outdial/agents";
 import * as v from "valibot";
 import { callersSchema, count } from "./callers.ts";
 
@@ -43,10 +52,11 @@ export const e164 = v.pipe(v.string(), v.regex(/^\+[1-9]\d{6,14}$/));
 
 /** The variables that choose the agent. */
 export const agentVariables = {
-  AGENT: v.picklist(["openai", "gpt-live", "elevenlabs", "deepgram", "gemini"]),
+  AGENT: v.picklist(["openai", "gpt-live", "elevenlabs", "deepgram", "gemini", "xai", "azure"]),
   AGENT_KEY: text,
   AGENT_ID: v.optional(v.string(), ""),
   AGENT_URL: v.optional(v.string()),
+  AGENT_MODEL: v.optional(text),
   AGENT_INSTRUCTIONS: v.optional(v.string(), ""),
   RECORD: v.optional(flag, "false"),
 };
@@ -56,7 +66,7 @@ export type AgentVariables = v.InferOutput<v.ObjectSchema<typeof agentVariables,
 /** Every agent says first that it is a machine, and whether the call is recorded. */
 export const createAgent = (variables: AgentVariables): Agent => {
   const { AGENT, AGENT_KEY: apiKey, AGENT_ID: agentId, AGENT_URL: url } = variables;
-  const { AGENT_INSTRUCTIONS, RECORD } = variables;
+  const { AGENT_INSTRUCTIONS, AGENT_MODEL, RECORD } = variables;
   const greeting = `Hello, I am a machine. This call is ${RECORD ? "" : "not "}being recorded.`;
   const instructions =
     `You are on a telephone call that you have placed. Say first, word for word: "${greeting}" ` +
@@ -66,6 +76,11 @@ export const createAgent = (variables: AgentVariables): Agent => {
       return openaiRealtime({ apiKey, url, instructions });
     case "gpt-live":
       return gptLive({ apiKey, url, instructions });
+    case "xai":
+      return xai({ apiKey, url, instructions, greeting });
+    case "azure":
+      if (!url || !AGENT_MODEL) throw new Error("Missing or wrong: AGENT_URL, AGENT_MODEL");
+      return azure({ apiKey, url, model: AGENT_MODEL, instructions });
     case "gemini":
       return gemini({ apiKey, url, instructions });
     case "deepgram":

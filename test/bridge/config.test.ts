@@ -30,10 +30,14 @@ test("the environment becomes the configuration, with its defaults", () => {
   });
 });
 
-test.each(["openai", "gpt-live", "elevenlabs", "deepgram", "gemini"])("%s is an agent", (AGENT) => {
-  const { agent } = readConfig({ ...complete, AGENT, AGENT_ID: "agent_1" });
-  expect(agent).toHaveProperty("name");
-});
+test.each(["openai", "gpt-live", "elevenlabs", "deepgram", "gemini", "xai", "azure"])(
+  "%s is an agent",
+  (AGENT) => {
+    const url = AGENT === "azure" && { AGENT_URL: "wss://r.test/realtime", AGENT_MODEL: "d" };
+    const { agent } = readConfig({ ...complete, ...url, AGENT, AGENT_ID: "agent_1" });
+    expect(agent).toHaveProperty("name");
+  },
+);
 
 test.each([
   ["AGENT", "somebody"],
