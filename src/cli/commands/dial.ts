@@ -337,6 +337,9 @@ are separated by ",", ";" or tab, as the header has it.`,
     `A number is digits in groups and nothing else, such as +49 30 123456-0; any other row is refused.`,
     `--retry takes the place of --retry-on and --retry-after: each reason has its own delay, and its
 attempts count all of the contact's, the first included. --attempts is the most for any reason then.`,
+    `With --script that file is the flow, and this command serves it behind --listen: its default export
+has onAnswer, steps and the like of flowHandler, whose functions also get contact and campaign. What
+people answer is in the ledger. With onMachine the carrier finds out what answered.`,
     `A stopped run resumes where it left off: run the same command again. Ctrl-C stops dialling and waits
 for the live calls. A contact that is no longer in the list is not called any more.`,
     `While the ledger is open it may have a file -journal beside it, which belongs to it. Copy or move it

@@ -29,7 +29,7 @@ export const dialFlags = {
   script: {
     type: "string",
     value: "file",
-    help: "the flow itself: a module whose default export is { onAnswer, steps, … }",
+    help: "the flow itself: a module that exports { onAnswer, steps, … }",
   },
   window: {
     type: "string",
