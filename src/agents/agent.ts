@@ -163,7 +163,7 @@ export interface ToolContext {
   readonly start: MediaStart;
   /** The context of the signed `ws_url`, verified; `{}` where there is none. */
   readonly context: Context;
-  /** The final texts of the call so far. */
+  /** The final texts of the call so far, as they were played: at most the last 500. */
   readonly transcripts: readonly CallTranscript[];
 }
 

@@ -9,14 +9,14 @@ import type { Connection, ConnectionEnd } from "./connection.ts";
 import { createIdle } from "./idle.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
 import type { Meter } from "./metrics.ts";
-import type { Emit, EndReason, Limits } from "./options.ts";
+import type { CallTranscript, Emit, EndReason, Limits } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { OpeningWords } from "./own-audio.ts";
 import { isRefusal } from "./refusals.ts";
 import { createRetries } from "./retries.ts";
 import { isOwn } from "./speech.ts";
 import { createToolRunner, hangUp, type ToolSession } from "./tools.ts";
-import { Transcripts } from "./transcripts.ts";
+import { addFinal, Transcripts } from "./transcripts.ts";
 import { createTurnReports } from "./turn-reports.ts";
 import { createVoice, type Voice } from "./voice.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
@@ -33,7 +33,7 @@ interface CallSession {
   readonly timers: Timers;
   readonly reporter: Reporter;
   /** What tools get. */
-  readonly about: ToolSession;
+  readonly about: Omit<ToolSession, "transcripts">;
   /** Said first. */
   readonly opening: OpeningWords | undefined;
   /** Called with each silence of both sides. */
@@ -157,6 +157,8 @@ export const createCall = (
     if (hangup) answer(hangup, "The callee spoke: the call goes on.", true);
   };
 
+  /** The final texts so far, for tools. */
+  const texts: CallTranscript[] = [];
   const tools = createToolRunner(
     given,
     limits.toolTimeout,
@@ -172,7 +174,7 @@ export const createCall = (
       onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
     },
     timers,
-    about,
+    { ...about, transcripts: texts },
   );
 
   /**
@@ -214,8 +216,11 @@ export const createCall = (
     whenPlayed(playback, timers, () => end(reason));
   };
 
-  const passOn = (transcript: Transcript): void =>
-    emit("onTranscript", { ...transcript, ms: meter.ms });
+  const passOn = (transcript: Transcript): void => {
+    const text = { ...transcript, ms: meter.ms };
+    addFinal(texts, text);
+    emit("onTranscript", text);
+  };
 
   /** Passes on the texts of what was cut off. */
   const markCuts = (cuts: readonly Cut[]): void => {

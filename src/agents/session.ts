@@ -131,7 +131,7 @@ export const createSession = (
       meter,
       timers,
       reporter,
-      about: { session, start, context, transcripts: [] },
+      about: { session, start, context },
       opening,
       onIdle: onIdle && ((count) => call((idle: Idle) => onIdle(idle, session), { count })),
       end,

@@ -169,7 +169,7 @@ export const createToolRunner = (
   tools: Tools,
   timeout: number,
   { onResult, onError }: ToolListener,
-  { now, hold }: Pick<MediaClock, "now" | "hold">,
+  { now, hold, holdWith }: Pick<MediaClock, "now" | "hold" | "holdWith">,
   about: ToolSession,
 ): ToolRunner => {
   /** The agent's id of each running call, which need not be unique. */
@@ -195,7 +195,9 @@ export const createToolRunner = (
       const controller = new AbortController();
       const startedAt = now();
       running.set(controller, call.id);
-      const outcome = await hold(runTool(call, tools, timeout, controller.signal, about));
+      const work = (session = about.session) =>
+        runTool(call, tools, timeout, controller.signal, { ...about, session });
+      const outcome = await (holdWith?.(about.session, work) ?? hold(work()));
       if (running.delete(controller)) finish(call, now() - startedAt, outcome);
     },
     cancel: (id) => {

@@ -1,5 +1,6 @@
 import { keepNewest } from "../lib/newest.ts";
 import type { Cut, Transcript } from "./agent.ts";
+import type { CallTranscript } from "./options.ts";
 
 /** How many items are remembered. */
 const remembered = 64;
@@ -73,3 +74,18 @@ export class Transcripts {
     return known;
   }
 }
+
+/** How many final texts of a call are kept for its tools, the last ones. */
+const maxTexts = 500;
+
+/** Adds a text to the final ones of a call: one that `replaces` takes the place of its item's earlier ones. */
+export const addFinal = (texts: CallTranscript[], text: CallTranscript): void => {
+  const { who, item, final, replaces } = text;
+  if (!final) return;
+  const isReplaced = (each: CallTranscript) =>
+    !!replaces && item !== undefined && each.item === item && each.who === who;
+  const at = texts.findIndex(isReplaced);
+  const kept = texts.filter((each) => !isReplaced(each));
+  kept.splice(at < 0 ? kept.length : at, 0, text);
+  texts.splice(0, texts.length, ...kept.slice(-maxTexts));
+};

@@ -25,6 +25,15 @@ export interface MediaClock {
   readonly after: (milliseconds: number, work: () => void) => () => void;
   /** Returns the promise that it is given. Simulated time stands still until that is settled. */
   readonly hold: <T>(work: Promise<T>) => Promise<T>;
+  /**
+   * Runs a tool as `hold` does, but for the time in which it waits for a method of the session: simulated time passes then.
+   */
+  readonly holdWith?:
+    | (<Session extends object, T>(
+        session: Session,
+        run: (session: Session) => Promise<T>,
+      ) => Promise<T>)
+    | undefined;
   /** Called before a session opens a socket of the platform. It throws where time is simulated. */
   readonly useNetwork?: (() => void) | undefined;
   /** Called as the functions of `connectAgent`'s options are. */

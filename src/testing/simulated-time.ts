@@ -35,13 +35,44 @@ export class SimulatedTime {
   #wake = (): void => {};
 
   /** The time, as the media socket of the application has it. */
-  readonly media: Pick<MediaClock, "now" | "after" | "hold"> = {
+  readonly media: Pick<MediaClock, "now" | "after" | "hold" | "holdWith"> = {
     now: () => this.#now,
     after: (milliseconds, work) => this.#plan(milliseconds, work),
     hold: (work) => {
       const release = () => this.release();
       this.hold();
       work.then(release, release);
+      return work;
+    },
+    holdWith: (session, run) => {
+      /** Calls of the session that are pending. */
+      let pending = 0;
+      let isOver = false;
+      const resume = () => {
+        if (--pending === 0 && !isOver) this.hold();
+      };
+      const end = () => {
+        isOver = true;
+        if (pending === 0) this.release();
+      };
+      this.hold();
+      const work = run(
+        new Proxy(session, {
+          get: (target, name) => {
+            const value: unknown = Reflect.get(target, name);
+            if (typeof value !== "function") return value;
+            return (...args: readonly unknown[]) => {
+              const result: unknown = value(...args);
+              if (result instanceof Promise) {
+                if (pending++ === 0 && !isOver) this.release();
+                result.then(resume, resume);
+              }
+              return result;
+            };
+          },
+        }),
+      );
+      work.then(end, end);
       return work;
     },
   };

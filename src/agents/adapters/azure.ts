@@ -1,5 +1,5 @@
 import { fail } from "../../lib/check.ts";
-import type { Agent } from "../agent.ts";
+import type { Agent, LineFormat } from "../agent.ts";
 import {
   createRealtimeCodec,
   type OpenAIRealtimeOptions,
@@ -7,7 +7,7 @@ import {
   realtimeRules,
   withModel,
 } from "./openai-realtime.ts";
-import { checkAgentOptions, keyOf } from "./shared.ts";
+import { abilitiesOf, checkAgentOptions, keyOf } from "./shared.ts";
 
 /** The options of `azure`. */
 export interface AzureOptions extends Omit<OpenAIRealtimeOptions, "url" | "model"> {
@@ -50,6 +50,8 @@ export const azure = (options: AzureOptions): Agent => {
   if (url === undefined)
     fail("url", "is missing: wss://{resource}.openai.azure.com/openai/v1/realtime");
   if (model === undefined) fail("model", "is missing: the name of a deployment");
+  const codec = (line: LineFormat) =>
+    createRealtimeCodec({ transcription: false, ...options }, line, openaiDialect);
   return {
     name: "azure",
     tools,
@@ -57,6 +59,7 @@ export const azure = (options: AzureOptions): Agent => {
       url: withModel(url, model),
       headers: { "api-key": await keyOf(options) },
     }),
-    codec: (line) => createRealtimeCodec({ transcription: false, ...options }, line, openaiDialect),
+    can: abilitiesOf(codec({ sampleRate: 8000 })),
+    codec,
   };
 };

@@ -4,6 +4,7 @@ import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
+  abilitiesOf,
   asUser,
   checkAgentOptions,
   type Decoders,
@@ -242,6 +243,7 @@ export const deepgram = (options: DeepgramOptions): Agent => {
       const key = await keyOf(options);
       return { url, headers: { Authorization: `Token ${key}` }, protocols: ["token", key] };
     },
+    can: abilitiesOf(createCodec(options, { sampleRate: 8000 })),
     codec: (line) => createCodec(options, line),
   };
 };

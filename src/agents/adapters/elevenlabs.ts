@@ -8,6 +8,7 @@ import { objectRule } from "../options.ts";
 import { isRefusal } from "../refusals.ts";
 import {
   type AgentOptions,
+  abilitiesOf,
   asUser,
   checkAgentOptions,
   type Decoders,
@@ -229,6 +230,7 @@ export const elevenlabs = (options: ElevenLabsOptions): Agent => {
         },
       }),
     }),
+    can: abilitiesOf(createCodec(options)),
     codec: () => createCodec(options),
   };
 };

@@ -5,6 +5,7 @@ import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "
 import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
+  abilitiesOf,
   checkAgentOptions,
   type Decoders,
   decodeBy,
@@ -287,6 +288,7 @@ export const gptLive = (options: GptLiveOptions): Agent => {
     name: "gpt-live",
     tools,
     address: async () => ({ url, headers: { Authorization: `Bearer ${await keyOf(options)}` } }),
+    can: abilitiesOf(createCodec(options, { sampleRate: 8000 })),
     codec: (line) => createCodec(options, line),
   };
 };

@@ -7,6 +7,7 @@ import { toolDefinitions } from "../tools.ts";
 import { createRequests, type ResponseRequests } from "./response-requests.ts";
 import {
   type AgentOptions,
+  abilitiesOf,
   checkAgentOptions,
   type Decoders,
   decodeBy,
@@ -379,6 +380,7 @@ export const withModel = (url: string, model: string): string => {
 export const openaiRealtime = (options: OpenAIRealtimeOptions): Agent => {
   checkAgentOptions(options, realtimeRules);
   const { url = "wss://api.openai.com/v1/realtime", model = "gpt-realtime", tools } = options;
+  const codec = (line: LineFormat) => createRealtimeCodec(options, line, openaiDialect);
   return {
     name: "openai",
     tools,
@@ -390,6 +392,7 @@ export const openaiRealtime = (options: OpenAIRealtimeOptions): Agent => {
         protocols: ["realtime", `openai-insecure-api-key.${key}`],
       };
     },
-    codec: (line) => createRealtimeCodec(options, line, openaiDialect),
+    can: abilitiesOf(codec({ sampleRate: 8000 })),
+    codec,
   };
 };

@@ -1,7 +1,7 @@
 import { fail, isKey, isPage, isRecord, isText, type Rule } from "../../lib/check.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { ApiKey } from "../../options.ts";
-import type { AgentEvent, AgentMessage, Tools } from "../agent.ts";
+import type { AgentAbilities, AgentEvent, AgentMessage, Codec, Tools } from "../agent.ts";
 import { AgentException } from "../exception.ts";
 import { booleanRule, checkOptions, type OptionRules, objectRule } from "../options.ts";
 import { checkTools } from "../tools.ts";
@@ -53,6 +53,15 @@ export const checkAgentOptions = <Options extends AgentOptions>(
     fail("dangerouslyAllowBrowser", "must be true in a web page, where everyone can read the key");
   }
 };
+
+/** What an agent can, by the functions of its codec. */
+export const abilitiesOf = (codec: Codec): AgentAbilities => ({
+  say: !!codec.say,
+  reply: !!codec.reply,
+  addContext: !!codec.addContext,
+  setInstructions: !!codec.setInstructions,
+  cancel: !!codec.cancel,
+});
 
 /** The key of this call. */
 export const keyOf = async ({ apiKey }: AgentOptions): Promise<string> => {

@@ -1,4 +1,4 @@
-import type { Agent } from "../agent.ts";
+import type { Agent, LineFormat } from "../agent.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
   createRealtimeCodec,
@@ -8,7 +8,7 @@ import {
   wireFormat,
   withModel,
 } from "./openai-realtime.ts";
-import { checkAgentOptions, keyOf } from "./shared.ts";
+import { abilitiesOf, checkAgentOptions, keyOf } from "./shared.ts";
 
 /** The options of `xai`. */
 export interface XaiOptions
@@ -76,6 +76,7 @@ export const xai = (options: XaiOptions): Agent => {
   const { transcription: _, ...rules } = realtimeRules;
   checkAgentOptions(options, rules);
   const { url = "wss://api.x.ai/v1/realtime", model = "grok-voice-latest", tools } = options;
+  const codec = (line: LineFormat) => createRealtimeCodec(options, line, dialect);
   return {
     name: "xai",
     tools,
@@ -83,6 +84,7 @@ export const xai = (options: XaiOptions): Agent => {
       url: withModel(url, model),
       headers: { Authorization: `Bearer ${await keyOf(options)}` },
     }),
-    codec: (line) => createRealtimeCodec(options, line, dialect),
+    can: abilitiesOf(codec({ sampleRate: 8000 })),
+    codec,
   };
 };

@@ -44,3 +44,11 @@ test("the table of docs/agents.md has what each agent's codec can", () => {
   ].join("\n");
   expect(readFileSync("docs/agents.md", "utf8")).toContain(table);
 });
+
+test.each(Object.entries(agents))("what %s can is known before the call", (_, { can, codec }) => {
+  const functions = Object.entries(codec({ sampleRate: 8000 }));
+  const isThere = (ability: string) => functions.some(([name, work]) => name === ability && work);
+  expect(Object.values(methods).map((ability) => [ability, can?.[ability]])).toEqual(
+    Object.values(methods).map((ability) => [ability, isThere(ability)]),
+  );
+});

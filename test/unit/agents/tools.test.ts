@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Tools } from "../../../src/agents/agent.ts";
+import type { ToolContext, Tools } from "../../../src/agents/agent.ts";
 import { runTool } from "../../../src/agents/tools.ts";
-import { noSession as about } from "./talking.ts";
+import { start } from "../flows/media/start.ts";
+import { noSession as about, plain, talking } from "./talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -81,4 +82,52 @@ test("a tool hears that nobody waits any more", async () => {
   await used;
   expect(stopped).toHaveBeenCalledOnce();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a tool's own timeout takes the place of the session's, above and below it", async () => {
+  const tools: Tools = Object.fromEntries(
+    [500, 2_000].map((timeout) => [
+      `t${timeout}`,
+      { description: "", timeout, run: () => new Promise(() => {}) },
+    ]),
+  );
+  for (const timeout of [500, 2_000]) {
+    const call = { id: "1", name: `t${timeout}`, arguments: "" };
+    const used = vi.fn();
+    runTool(call, tools, 1_000, new AbortController().signal, about).then(used);
+    await vi.advanceTimersByTimeAsync(timeout - 1);
+    expect(used).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(used).toHaveBeenCalledWith(expect.objectContaining({ isError: true }));
+  }
+});
+
+test("a tool has the session, the stream's start, the context and what was said, as it was played", async () => {
+  const run = vi.fn((_args: unknown, _context: ToolContext) => "booked");
+  const agent = plain({}, { tools: { book: { description: "Books.", run } } });
+  const context = { order: 17 };
+  const { mind, talk } = await talking(agent, { context });
+  mind.receive({ type: "ready" });
+  const say = (text: string, more: object = {}) =>
+    mind.receive({ type: "transcript", who: "agent", text, final: true, item: "i1", ...more });
+  say("Hello");
+  say("Hello, I", { final: false });
+  mind.receive({ type: "transcript", who: "callee", text: "Book it", final: true });
+  mind.receive({ type: "tool", id: "1", name: "book", arguments: "{}" });
+  const [, given] = run.mock.calls[0] ?? [];
+  expect(given).toMatchObject({ context, start, signal: expect.any(AbortSignal) });
+  expect(given?.session).toBe(talk);
+  const textsOf = () => given?.transcripts.map(({ who, text }) => [who, text]);
+  expect(textsOf()).toEqual([
+    ["agent", "Hello"],
+    ["callee", "Book it"],
+  ]);
+  say("Hel", { interrupted: true, replaces: true });
+  expect(textsOf()).toEqual([
+    ["agent", "Hel"],
+    ["callee", "Book it"],
+  ]);
+  for (let at = 0; at < 600; at++) say(`${at}`, { item: `more ${at}` });
+  expect(given?.transcripts).toHaveLength(500);
+  talk.close();
 });

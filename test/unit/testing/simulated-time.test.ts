@@ -22,3 +22,30 @@ test("time stands still while any of several activities works, and each wait tak
   await time.runUntil(Promise.all([200, 100, 300].map((wait) => timeline.run(() => work(wait)))));
   expect(at).toEqual([100, 200, 300]);
 });
+
+test("time stands still while a tool runs, and passes while it waits for its session", async () => {
+  const time = new SimulatedTime();
+  const { media } = time;
+  const reply = (ms: number) => new Promise<void>((resolve) => void media.after(ms, resolve));
+  const times: number[] = [];
+  let ticks = 0;
+  const tick = () => {
+    ticks++;
+    media.after(100, tick);
+  };
+  tick();
+  const tool = media.holdWith?.({ reply, name: "session" }, async (session) => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    times.push(time.now);
+    await Promise.all([session.reply(500), session.reply(1_000)]);
+    const before = ticks;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    times.push(time.now, ticks - before);
+    session.reply(5_000); // Nobody waits for it.
+    return session.name;
+  });
+  await time.runUntil(Promise.resolve(tool));
+  expect([times, await tool, time.now]).toEqual([[0, 1_000, 0], "session", 1_000]);
+  await time.runUntil(reply(300));
+  expect(time.now).toBe(1_300);
+});
