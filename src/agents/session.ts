@@ -157,7 +157,9 @@ export const createSession = (
       started?.input(isTone ? new Uint8Array(bytes.length) : bytes);
     },
     onKey: ({ key }: KeyPress) => {
-      if (!isOver) keys.press(key);
+      if (isOver) return;
+      started?.key();
+      keys.press(key);
     },
     onMessage: options.onMessage,
     onClose: () => end("hung_up"),

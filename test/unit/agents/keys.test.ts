@@ -19,7 +19,7 @@ const pin = "58294071";
 
 /** An agent, and everything that it is sent. */
 const spied = (agent: Agent) => {
-  const texts: string[] = [];
+  const asked: (readonly [name: string, text: string])[] = [];
   let loudest = 0;
   const spy: Agent = {
     ...agent,
@@ -30,14 +30,17 @@ const spied = (agent: Agent) => {
         loudest = Math.max(loudest, ...samples.map(Math.abs));
         return codec.encode(audio);
       };
-      const note = (text?: string): readonly AgentMessage[] => {
-        texts.push(text ?? "");
-        return [];
-      };
-      return Object.assign(Object.create(codec), { encode, addContext: note, reply: note });
+      const note =
+        (name: string) =>
+        (text = ""): readonly AgentMessage[] => {
+          asked.push([name, text]);
+          return [];
+        };
+      const more = { addContext: note("addContext"), reply: note("reply") };
+      return Object.assign(Object.create(codec), { encode, ...more });
     },
   };
-  return { agent: spy, texts, loudest: () => loudest };
+  return { agent: spy, asked, loudest: () => loudest };
 };
 
 const script: readonly CalleeAct[] = [
@@ -50,7 +53,7 @@ const script: readonly CalleeAct[] = [
 ];
 
 const talk = async (service: Service | undefined, options: SessionOptions = {}) => {
-  const { agent, texts, loudest } = spied(scriptedAgent([{ ms: 1_000 }]));
+  const { agent, asked, loudest } = spied(scriptedAgent([{ ms: 1_000 }]));
   const told: unknown[] = [];
   const note = (value: unknown) => void told.push(value);
   let session: AgentSession | undefined;
@@ -71,7 +74,7 @@ const talk = async (service: Service | undefined, options: SessionOptions = {}) 
       });
     },
   });
-  return { call, session, told, texts, loudest: loudest() };
+  return { call, session, told, asked, loudest: loudest() };
 };
 
 /** The keys as they are collected: one call a key, then the end. */
@@ -102,21 +105,47 @@ describe.each(carriers)("on the line of $name", ({ service }) => {
     const printed = ["log", "info", "warn", "error", "debug"].map((name) =>
       vi.spyOn(console, name as "log").mockImplementation(() => {}),
     );
-    const { call, session, told, texts, loudest } = await talk(service, {
+    const { call, session, told, asked, loudest } = await talk(service, {
       onKeys: () => {
         throw new Error("a mistake of the application's");
       },
     });
     expect(told).toContainEqual(new Error("a mistake of the application's"));
     const report = await call.toReport();
-    const all = [told, session, report, call.transcript, texts].map((each) =>
+    const all = [told, session, report, call.transcript, asked].map((each) =>
       inspect(each, { depth: null, showHidden: true, maxArrayLength: null }),
     );
     const calls = printed.flatMap(({ mock }) => mock.calls).map(String);
     expect([...all, ...calls, JSON.stringify(report)].join("\n")).not.toContain(pin);
-    expect(texts).toEqual([]);
+    expect(asked).toEqual([]);
     expect(loudest).toBe(0);
   });
+});
+
+describe.each(carriers)("with keysToAgent on the line of $name", ({ service }) => {
+  test("the agent gets them once they are complete, as context, and their tones", async () => {
+    const onKeys = vi.fn();
+    const { asked, loudest } = await talk(service, { keysToAgent: true, onKeys });
+    expect(asked).toEqual([
+      ["addContext", `The callee pressed ${pin} on the telephone.`],
+      ["addContext", "The callee pressed 7 on the telephone."],
+    ]);
+    expect(loudest).toBeGreaterThan(1_000);
+    expect(onKeys).toHaveBeenCalledTimes(pin.length + 3);
+  });
+
+  test("and is asked for a response where the application has no function for them", async () => {
+    const { asked } = await talk(service, { keysToAgent: true });
+    expect(asked[0]).toEqual(["reply", `The callee pressed ${pin} on the telephone.`]);
+  });
+});
+
+test("a key stops the silence that is reported as idle, and its count begins again", async () => {
+  const [{ service } = {}] = carriers;
+  const counts: number[] = [];
+  await talk(service, { idleTimeout: 900, onIdle: ({ count }) => void counts.push(count) });
+  // After the keys there are 1,100 ms, and 3,600 after another one.
+  expect(counts).toEqual([1, 1, 2, 3, 4]);
 });
 
 test("outdial's own interface has no keys", async () => {
