@@ -136,5 +136,5 @@ export const receiveBody = async (
 export const recordingOf = (call: Call | undefined, request: Request): Response | undefined => {
   if (!call?.facts.recording_url) return;
   const channels = new URL(request.url).searchParams.get("channels") === "2" ? 2 : 1;
-  return downloadOf(call.recording, call.talkTime, request.headers.get("Range"), channels);
+  return downloadOf(call.recording, { to: call.talkTime }, request.headers.get("Range"), channels);
 };

@@ -151,13 +151,13 @@ describe("the request for TwiML", () => {
   it("ends the call when FallbackUrl fails as well", async () => {
     const { origin, received } = await startApplication({
       "/voice": 500,
-      "/fallback": "<Response><Record/></Response>",
+      "/fallback": "<Response><Enqueue/></Response>",
     });
     const { emulator, client } = await startTwilio();
     const call = { from, to: answering, url: `${origin}/voice`, fallbackUrl: `${origin}/fallback` };
     const { sid } = await client.calls.create(call);
     const { flow_error } = await emulator.ended(sid);
-    expect(flow_error).toBe("step 2: Record is not emulated");
+    expect(flow_error).toBe("step 2: Enqueue is not emulated");
     expect(received.map(({ path }) => path)).toEqual(["/voice", "/fallback"]);
   });
 

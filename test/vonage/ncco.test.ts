@@ -251,7 +251,6 @@ it.each<[string, object, string]>([
     { action: "connect", endpoint: [phone(`+${busy}`)] },
     "connect.endpoint.number must be",
   ],
-  ["input of speech", { action: "input", type: ["speech"] }, "input.type must include dtmf"],
   ["notify without eventUrl", { action: "notify", payload: {} }, "notify.eventUrl is missing"],
   ["wait of a day", { action: "wait", timeout: 86_400 }, "wait.timeout must be from 0.1 to 7200"],
   [

@@ -1,6 +1,7 @@
-import type { Call } from "../call.ts";
+import type { Call, Message } from "../call.ts";
 import type { CallFacts, Reason } from "../history.ts";
 import type { CallFields, Next } from "./fields.ts";
+import type { CallRecording } from "./recordings.ts";
 
 /** A call on a carrier with markup: the state that other carriers do not have. */
 export interface MarkupCall {
@@ -16,6 +17,12 @@ export interface MarkupCall {
   endedBy: "callee" | "caller";
   /** What answered, once it is known. */
   answeredBy: string | undefined;
+  /** Its recordings, the oldest first; those that were deleted are left out. */
+  readonly recordings: CallRecording[];
+  /** The URL of a recording. */
+  readonly recordingUrl: (sid: string) => string;
+  /** Sends notifications of the call; absent while it isn't answered. */
+  notify: ((messages: readonly Message[]) => void) | undefined;
   /** Makes the call continue elsewhere; absent while it isn't answered. */
   redirect: ((next: Next) => void) | undefined;
 }

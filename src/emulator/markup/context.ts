@@ -7,6 +7,7 @@ import type { MarkupElement } from "./document.ts";
 import type { Next } from "./fields.ts";
 import type { MediaCodec, OpenedStream, StreamPlan } from "./media.ts";
 import type { NotificationCarrier } from "./notifications.ts";
+import type { RecordRules } from "./record.ts";
 import type { Fields, Method } from "./requests.ts";
 
 /** Why a verb can't be performed: carriers have codes for these. */
@@ -31,11 +32,14 @@ export interface VerbCarrier extends NotificationCarrier {
   /** What is signed besides requests for documents and notifications. */
   readonly alsoSigns: ReadonlySet<"media" | "socket">;
   /** Makes an id of this carrier. */
-  readonly newSid: (of: "call" | "stream", time: number) => string;
+  readonly newSid: (of: "call" | "stream" | "recording", time: number) => string;
   /** The status of a call that nobody answered, by the reason. */
   readonly failures: Failures;
-  /** Whether a `Gather` without an `action` requests the URL of its document. */
-  readonly gathersAtOwnUrl: boolean;
+  /** Whether a `Gather` and a `Record` without an `action` request the URL of their document. */
+  readonly requestsOwnUrl: boolean;
+  readonly recordRules: RecordRules;
+  /** The fields of every request about a call. */
+  readonly callFields: (known: MarkupCall) => Fields;
   /** How long it is silent until speech has ended by default, in milliseconds, by the `timeout` of its `Gather`. */
   readonly silenceAfterSpeech: (timeout: number) => number;
   /** The fields of a `Gather` that has ended with keys. */
@@ -86,7 +90,7 @@ export interface VerbContext {
 export type Request = Next & { readonly fields?: Fields };
 
 /** What follows a verb: the next verb, a request, or the end of the call. */
-type Then = "next" | "end" | Request;
+export type Then = "next" | "end" | Request;
 
 export type Verb = (element: MarkupElement, context: VerbContext) => Promise<Then>;
 
@@ -185,4 +189,19 @@ export const actionOf = (
   if (!action) return;
   const url = resolve(context, `${element.name}.${attribute}`, action);
   return { url, method: methodOf(attributeOf(element, "method", context)), fields };
+};
+
+/** The request after a verb to its `action`, or to the URL of the document where the carrier makes that of it. */
+export const requestAfter = (
+  element: MarkupElement,
+  context: VerbContext,
+  fields: Fields,
+): "next" | Request => {
+  const { carrier, url } = context;
+  const then = actionOf(element, context, fields);
+  if (then) return then;
+  if (!carrier.requestsOwnUrl) return "next";
+  if (url) return { url, method: methodOf(attributeOf(element, "method", context)), fields };
+  const rule = `is missing, and the ${carrier.markup} has no URL`;
+  return fail(context, `${element.name}.action`, rule, "url");
 };

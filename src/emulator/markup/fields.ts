@@ -18,12 +18,12 @@ const callEvents = ["initiated", "ringing", "answered", "completed"] as const;
 
 export type CallEventName = (typeof callEvents)[number];
 
-const recordingEvents = ["in-progress", "completed", "absent"] as const;
+export const recordingEvents = ["in-progress", "completed", "absent"] as const;
 
 export type RecordingEventName = (typeof recordingEvents)[number];
 
 /** A receiver, and the events that it wants. */
-interface Receiver<Event> extends Target {
+export interface Receiver<Event> extends Target {
   readonly events: ReadonlySet<Event>;
 }
 

@@ -23,8 +23,6 @@ export interface MarkupCarrier extends VerbCarrier {
   readonly readingOf: (type: string) => "markup" | "speech" | "audio" | undefined;
   /** What is in a document that the emulator can't follow, as the end of a sentence. */
   readonly unreadable?: (text: string) => string | undefined;
-  /** The fields of every request about a call. */
-  readonly callFields: (known: MarkupCall) => Fields;
   /** The fields of a request to the fallback URL. */
   readonly fallbackFields: (code: number | undefined, url: string) => Fields;
   /** What has answered, by the detection. */
@@ -48,6 +46,9 @@ interface Document {
 
 /** The verbs that speak before keys are taken. */
 const prompts: ReadonlySet<string> = new Set(["Say", "Play", "Pause"]);
+
+/** The verbs that end the prompts before them, and their own, themselves. */
+const takers: ReadonlySet<string> = new Set(["Gather", "Record"]);
 
 /** How many documents in a row may do nothing but redirect. */
 const maxRedirects = 50;
@@ -223,7 +224,7 @@ class MarkupFlow {
     for (const [at, verb] of verbs.entries()) {
       const then = await perform(verb, context);
       const follower = verbs[at + 1]?.name ?? "";
-      if (prompts.has(verb.name) && !prompts.has(follower) && follower !== "Gather") {
+      if (prompts.has(verb.name) && !prompts.has(follower) && !takers.has(follower)) {
         this.#call.endPrompts();
       }
       if (signal.aborted || then === "end") return;

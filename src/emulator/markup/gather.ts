@@ -5,8 +5,8 @@ import {
   attributeOf,
   begin,
   fail,
-  methodOf,
   numberOf,
+  requestAfter,
   type Verb,
   type VerbContext,
 } from "./context.ts";
@@ -148,19 +148,6 @@ const speechFields = ({ text, confidence }: Heard): Fields => ({
   SpeechResult: text,
   Confidence: String(confidence),
 });
-
-/** The request after a Gather; by default to its `action`. */
-const requestAfter = (element: MarkupElement, context: VerbContext, fields: Fields) => {
-  const { carrier, url } = context;
-  const then = actionOf(element, context, fields);
-  if (then) return then;
-  if (!carrier.gathersAtOwnUrl) return "next";
-  if (!url) {
-    const rule = `is missing, and the ${carrier.markup} has no URL`;
-    return fail(context, "Gather.action", rule, "url");
-  }
-  return { url, method: methodOf(attributeOf(element, "method", context)), fields };
-};
 
 /** Prompts, and takes keys or speech. */
 export const gather: Verb = async (element, context) => {

@@ -2,6 +2,7 @@ import type { Message } from "../call.ts";
 import type { CallState } from "../history.ts";
 import type { MarkupCall } from "./call.ts";
 import type { CallEventName, RecordingEventName, Target } from "./fields.ts";
+import type { CallRecording } from "./recordings.ts";
 import { type Fields, formRequest, type RequestCarrier } from "./requests.ts";
 
 /** What became of a stream. */
@@ -32,7 +33,11 @@ export interface NotificationCarrier extends RequestCarrier {
   /** The SID of a call's recording. */
   readonly recordingSid: (callSid: string) => string;
   /** The fields of an event of a recording. */
-  readonly recordingFields: (known: MarkupCall, event: RecordingEventName) => Fields;
+  readonly recordingFields: (
+    known: MarkupCall,
+    recording: CallRecording,
+    event: RecordingEventName,
+  ) => Fields;
   /** The fields of the notification of what answered, after so many milliseconds. */
   readonly detectionFields: (known: MarkupCall, duration: number) => Fields;
   /** The fields of an event of a stream. */
@@ -56,7 +61,7 @@ interface Subject {
 }
 
 /** A notification to a target. */
-const messageTo = (
+export const messageTo = (
   { url, method }: Target,
   { id, event, fields }: Subject,
   { sign, notificationHeaders, retryDelay }: NotificationCarrier,
@@ -93,23 +98,60 @@ const recordingEventOf: Readonly<Partial<Record<CallState, RecordingEventName>>>
   completed: "completed",
 };
 
-const recordingMessages = (known: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {
+/** The event of a recording, for whoever receives it. */
+export const recordingMessages = (
+  known: MarkupCall,
+  recording: CallRecording,
+  event: RecordingEventName,
+  carrier: NotificationCarrier,
+): readonly Message[] => {
+  const { sid, receiver } = recording;
+  if (!receiver?.events.has(event)) return [];
+  const fields = carrier.recordingFields(known, recording, event);
+  return [
+    messageTo(receiver, { id: `${sid}-${event}`, event: `recording ${event}`, fields }, carrier),
+  ];
+};
+
+/** Begins and ends the recording of the whole call. */
+const wholeRecording = (
+  known: MarkupCall,
+  event: RecordingEventName,
+  carrier: NotificationCarrier,
+): CallRecording => {
   const { call, fields } = known;
-  const { record, recording } = fields;
-  const event = recordingEventOf[call.state];
-  if (!record || !event || !recording?.events.has(event)) return [];
-  const subject = {
-    id: `${carrier.recordingSid(call.id)}-${event}`,
-    event: `recording ${event}`,
-    fields: carrier.recordingFields(known, event),
+  const sid = carrier.recordingSid(call.id);
+  const begun = known.recordings.find((one) => one.sid === sid);
+  const recording: CallRecording = begun ?? {
+    sid,
+    source: "OutboundAPI",
+    channels: 1,
+    track: "both",
+    from: 0,
+    status: event === "in-progress" ? event : "absent",
+    receiver: fields.recording,
   };
-  return [messageTo(recording, subject, carrier)];
+  if (event === "in-progress") known.recordings.push(recording);
+  if (event === "completed") {
+    recording.to = call.talkTime;
+    recording.status = event;
+  }
+  return recording;
+};
+
+const wholeRecordingMessages = (
+  known: MarkupCall,
+  carrier: NotificationCarrier,
+): readonly Message[] => {
+  const event = recordingEventOf[known.call.state];
+  if (!known.fields.record || !event) return [];
+  return recordingMessages(known, wholeRecording(known, event, carrier), event, carrier);
 };
 
 /** The notifications that are due when the state of a call has changed. */
 export const messagesOf = (known: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {
   if (known.call.state === "ringing") known.hasRung = true;
-  return [...statusMessages(known, carrier), ...recordingMessages(known, carrier)];
+  return [...statusMessages(known, carrier), ...wholeRecordingMessages(known, carrier)];
 };
 
 /** The notification of what answered. */

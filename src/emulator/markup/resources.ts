@@ -12,32 +12,22 @@ const pageSizeIn = (query: URLSearchParams): number => {
 };
 
 /**
- * A page of the calls that the query asks for, the newest first.
+ * A page of a list, the newest first.
  *
- * @throws {RestError} for a filter that is not emulated
+ * @param name - of the field with the list
+ * @param found - all of the list, the oldest first
  */
-export const pageOf = (
+export const pageOf = <T>(
   url: URL,
-  { allCalls, find }: MarkupRestParts,
-  { failures, ...rules }: Pick<MarkupCarrier, "failures"> & ListRules,
-  resourceOf: (known: MarkupCall) => object,
+  name: "calls" | "recordings",
+  found: readonly T[],
+  resourceOf: (one: T) => object,
 ): object => {
   const query = url.searchParams;
-  const isInTime = timeFilters(query, rules);
-  const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
-  const found = allCalls()
-    .filter(
-      ({ params, facts }) =>
-        wanted("To", params.to_number) &&
-        wanted("From", params.from_number) &&
-        wanted("Status", statusOf(facts, failures)) &&
-        isInTime(facts),
-    )
-    .reverse();
   const size = pageSizeIn(query);
   const page = Math.max(0, Math.trunc(Number(query.get("Page") ?? 0)) || 0);
   const start = page * size;
-  const shown = found.slice(start, start + size);
+  const shown = [...found].reverse().slice(start, start + size);
   const uriOf = (at: number) => {
     const others = new URLSearchParams(query);
     others.set("PageSize", String(size));
@@ -45,10 +35,7 @@ export const pageOf = (
     return `${url.pathname}?${others}`;
   };
   return {
-    calls: shown.flatMap(({ id }) => {
-      const known = find(id);
-      return known ? [resourceOf(known)] : [];
-    }),
+    [name]: shown.map(resourceOf),
     end: start + Math.max(shown.length - 1, 0),
     first_page_uri: uriOf(0),
     next_page_uri: start + size < found.length ? uriOf(page + 1) : null,
@@ -58,6 +45,32 @@ export const pageOf = (
     start,
     uri: uriOf(page),
   };
+};
+
+/**
+ * A page of the calls that the query asks for, the newest first.
+ *
+ * @throws {RestError} for a filter that is not emulated
+ */
+export const pageOfCalls = (
+  url: URL,
+  { allCalls, find }: MarkupRestParts,
+  { failures, ...rules }: Pick<MarkupCarrier, "failures"> & ListRules,
+  resourceOf: (known: MarkupCall) => object,
+): object => {
+  const query = url.searchParams;
+  const isInTime = timeFilters(query, rules);
+  const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
+  const found = allCalls().flatMap(({ id, params, facts }) => {
+    const isListed =
+      wanted("To", params.to_number) &&
+      wanted("From", params.from_number) &&
+      wanted("Status", statusOf(facts, failures)) &&
+      isInTime(facts);
+    const known = isListed ? find(id) : undefined;
+    return known ? [known] : [];
+  });
+  return pageOf(url, "calls", found, resourceOf);
 };
 
 /** What a request changes of a call. */

@@ -6,6 +6,7 @@ import type { MarkupCall } from "./call.ts";
 import { type CallFields, limitsOf, paramsOf } from "./fields.ts";
 import { followMarkup, type MarkupCarrier } from "./flow.ts";
 import { messagesOf } from "./notifications.ts";
+import { endRecordings } from "./recorder.ts";
 
 /** What the routes need beside what every API needs. */
 export interface MarkupRestParts extends ApiParts {
@@ -18,10 +19,13 @@ export interface MarkupRestParts extends ApiParts {
 /** The calls of an emulator whose carrier has markup. */
 export class MarkupCalls {
   readonly #carrier: MarkupCarrier;
+  readonly #recordingUrl: (origin: string, sid: string) => string;
   readonly #known = new WeakMap<Call, MarkupCall>();
 
-  constructor(carrier: MarkupCarrier) {
+  /** @param recordingUrl - the URL of a recording, at the origin of the request for its call */
+  constructor(carrier: MarkupCarrier, recordingUrl: (origin: string, sid: string) => string) {
     this.#carrier = carrier;
+    this.#recordingUrl = recordingUrl;
   }
 
   /** What the routes need. */
@@ -47,6 +51,9 @@ export class MarkupCalls {
               hasRung: false,
               endedBy: "callee",
               answeredBy: undefined,
+              recordings: [],
+              recordingUrl: (sid) => this.#recordingUrl(new URL(url).origin, sid),
+              notify: undefined,
               redirect: undefined,
             };
             this.#known.set(call, known);
@@ -59,13 +66,16 @@ export class MarkupCalls {
   /** The notifications that are due when the state of a call has changed. */
   messagesOf(call: Call): readonly Message[] {
     const known = this.#known.get(call);
-    return known ? messagesOf(known, this.#carrier) : [];
+    if (!known) return [];
+    const messages = messagesOf(known, this.#carrier);
+    return call.isOver ? [...messages, ...endRecordings(known, this.#carrier)] : messages;
   }
 
   /** Follows the flow of an answered call. */
   async follow(call: Call, parts: FlowParts): Promise<void> {
     const known = this.#known.get(call);
     if (!known) return;
+    known.notify = (messages) => parts.notify(call, messages);
     const notify = (message: Message) => parts.notify(call, [message]);
     await followMarkup(known, parts, { carrier: this.#carrier, notify });
   }

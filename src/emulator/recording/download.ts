@@ -1,4 +1,4 @@
-import { type Mixing, type Recording, telephoneRate } from "./recording.ts";
+import { type Mixing, type Recording, type Side, telephoneRate } from "./recording.ts";
 import { bytesOf, sampleAt } from "./track.ts";
 import { wavHead, wavHeadSize } from "./wav.ts";
 
@@ -18,6 +18,17 @@ const rangeOf = (header: string | null, size: number): ByteRange => {
   return { from: last ? Math.max(0, size - Number(last)) : 0, to: size };
 };
 
+/** The part of a call that a recording has. Times are in milliseconds since the answer. */
+export interface RecordedPart {
+  /** The answer by default. */
+  readonly from?: number;
+  readonly to: number;
+  /** Both by default. */
+  readonly side?: Side | undefined;
+  /** Where it is silent; by default where the call isn't recorded. */
+  readonly gaps?: Mixing["gaps"];
+}
+
 /** A WAV that is mixed while it is read. */
 interface WavSource {
   readonly head: Uint8Array<ArrayBuffer>;
@@ -28,17 +39,25 @@ interface WavSource {
   readonly mix: (first: number, count: number) => Int16Array;
 }
 
-const wavSource = (recording: Recording, now: number, channels: 1 | 2): WavSource => {
+const wavSource = (
+  recording: Recording,
+  { from = 0, to, side, gaps }: RecordedPart,
+  channels: 1 | 2,
+): WavSource => {
   // One channel has the telephone's rate, two have that of the stream.
   const sampleRate = channels === 1 ? telephoneRate : recording.sampleRate;
-  const samples = sampleAt(now, sampleRate);
-  const mixing: Mixing = { sampleRate, now, all: false };
+  const start = sampleAt(from, sampleRate);
+  const samples = sampleAt(to, sampleRate) - start;
+  const mixing: Mixing = { sampleRate, now: to, all: false, gaps };
   const mix = channels === 1 ? "mono" : "stereo";
   return {
     head: wavHead(samples, sampleRate, channels),
     samples,
     frame: 2 * channels,
-    mix: (first, count) => recording[mix](first, count, mixing),
+    mix: (first, count) =>
+      side && channels === 1
+        ? recording.side(side, start + first, count, mixing)
+        : recording[mix](start + first, count, mixing),
   };
 };
 
@@ -55,17 +74,16 @@ function* chunksOf({ head, samples, frame, mix }: WavSource, { from, to }: ByteR
 /**
  * A response with the recording of a call as a WAV, or with the part that a player requests.
  *
- * @param now - the end of the recording, in milliseconds since the answer
  * @param range - the `Range` header
  * @param channels - 1: both sides in one; 2: callee left, application right
  */
 export const downloadOf = (
   recording: Recording,
-  now: number,
+  part: RecordedPart,
   range: string | null,
   channels: 1 | 2 = 1,
 ): Response => {
-  const source = wavSource(recording, now, channels);
+  const source = wavSource(recording, part, channels);
   const size = wavHeadSize + source.samples * source.frame;
   const { from, to } = rangeOf(range, size);
   const headers = { "Content-Type": "audio/wav", "Accept-Ranges": "bytes" };

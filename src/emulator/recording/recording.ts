@@ -42,6 +42,8 @@ export interface Mixing {
   readonly now: number;
   /** Whether parts that are not recorded are included. */
   readonly all: boolean;
+  /** Where there is silence instead, in milliseconds since the answer. */
+  readonly gaps?: readonly { readonly from: number; readonly to: number }[] | undefined;
 }
 
 /**
@@ -121,7 +123,7 @@ export class Recording {
   }
 
   #mix(names: readonly Side[], first: number, count: number, mixing: Mixing): Float64Array {
-    const { sampleRate, now, all } = mixing;
+    const { sampleRate, now, all, gaps = all ? [] : this.#gaps } = mixing;
     const buffer: MixBuffer = { first, sampleRate, samples: new Float64Array(count) };
     for (const name of names) {
       if (name === "callee") this.callee.mixInto(buffer);
@@ -138,7 +140,7 @@ export class Recording {
         }
       }
     }
-    for (const { from, to } of all ? [] : this.#gaps) {
+    for (const { from, to } of gaps) {
       const [start, end] = [from, to].map((ms) => Math.max(0, sampleAt(ms, sampleRate) - first));
       buffer.samples.fill(0, start, end);
     }

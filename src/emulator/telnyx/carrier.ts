@@ -12,6 +12,7 @@ import {
   sampleRate,
   sidesOfTrack,
 } from "../markup/media.ts";
+import { secondsOf } from "../markup/recordings.ts";
 import type { Fields } from "../markup/requests.ts";
 import type { BodySigner } from "./signature.ts";
 
@@ -64,7 +65,30 @@ const attributes: VerbCarrier["attributes"] = {
     "finishOnKey",
     "action",
   ],
-  Dial: ["action", "method", "timeout", "timeLimit", "record"],
+  Record: [
+    "action",
+    "method",
+    "timeout",
+    "finishOnKey",
+    "maxLength",
+    "playBeep",
+    "trim",
+    "channels",
+    "recordingStatusCallback",
+    "recordingStatusCallbackMethod",
+    "recordingStatusCallbackEvent",
+  ],
+  Dial: [
+    "action",
+    "method",
+    "timeout",
+    "timeLimit",
+    "record",
+    "trim",
+    "recordingStatusCallback",
+    "recordingStatusCallbackMethod",
+    "recordingStatusCallbackEvent",
+  ],
   Number: [],
   Sip: [],
   Connect: [],
@@ -227,16 +251,16 @@ export const telnyxCarrier = (
       ...(event === "completed" && endFields(known)),
     }),
     recordingSid: recordingSidOf,
-    recordingFields: (known, event) => ({
+    recordingFields: (known, recording, event) => ({
       ...subjectOf(known),
       ConnectionId: applicationId,
-      RecordingChannels: "1",
-      RecordingSid: recordingSidOf(known.call.id),
-      RecordingSource: "OutboundAPI",
+      RecordingChannels: String(recording.channels),
+      RecordingSid: recording.sid,
+      RecordingSource: recording.source,
       RecordingStatus: event,
       ...(event === "completed" && {
-        RecordingDuration: String(known.call.facts.duration ?? 0),
-        RecordingUrl: known.call.facts.recording_url ?? "",
+        RecordingDuration: String(secondsOf(recording)),
+        RecordingUrl: known.recordingUrl(recording.sid),
       }),
     }),
     detectionFields: (known, duration) => ({
@@ -258,7 +282,14 @@ export const telnyxCarrier = (
     documentCodes: {},
     newSid: (of, time) => (of === "call" ? `v3:${newId(time)}` : uuidOf(newId(time))),
     failures,
-    gathersAtOwnUrl: false,
+    requestsOwnUrl: false,
+    recordRules: {
+      timeout: 0,
+      countsFirstSilence: false,
+      trim: "do-not-trim",
+      channels: 2,
+      skipsEmpty: false,
+    },
     // Not documented, so assumed.
     silenceAfterSpeech: () => autoSilence,
     gatherFields: (Digits) => ({ Digits }),

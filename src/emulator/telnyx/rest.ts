@@ -1,13 +1,14 @@
 import { Hono } from "hono/tiny";
 import { fieldsOf, isText, withoutThrowing } from "../../lib/check.ts";
-import { type ApiRoutes, recordingOf } from "../api.ts";
+import type { ApiRoutes } from "../api.ts";
 import { type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
 import { FormReader, parseCall } from "../markup/fields.ts";
-import { pageOf, updateCall } from "../markup/resources.ts";
+import { type CallRecording, fileOf, recordingNamed, secondsOf } from "../markup/recordings.ts";
+import { pageOfCalls, updateCall } from "../markup/resources.ts";
 import type { MarkupRestParts } from "../markup/side.ts";
 import { messageOf } from "../outgoing.ts";
 import { type Asked, byMethod, jsonResponder, placeCall, type Route, restServer } from "../rest.ts";
-import { failures, recordingSidOf } from "./carrier.ts";
+import { failures } from "./carrier.ts";
 import { TelnyxError, telnyxForm } from "./problems.ts";
 import type { BodySigner } from "./signature.ts";
 
@@ -135,7 +136,7 @@ const refuseFilter = (field: string, rule: string): never => {
 const listRules = { failures, before: ["<", "_lt"], after: [">", "_gt"], refuse: refuseFilter };
 
 const listCalls: TelnyxRoute = async ({ url }, parts) =>
-  respond(200, pageOf(url, parts, listRules, resourceOf));
+  respond(200, pageOfCalls(url, parts, listRules, resourceOf));
 
 /** A call, and the account that a request names, where it names one. */
 interface CallName {
@@ -187,26 +188,33 @@ const updateOnly = (sid: string): TelnyxRoute =>
     notAllowed,
   );
 
+/** A recording as the API returns it. */
+const resourceOfRecording = (known: MarkupCall, recording: CallRecording): object => {
+  const { answered_at = 0 } = known.call.facts;
+  const { sid, source, channels, from } = recording;
+  const begun = rfc2822(answered_at + from);
+  return {
+    account_sid: known.accountSid,
+    call_sid: known.call.id,
+    channels,
+    date_created: begun,
+    duration: String(secondsOf(recording)),
+    media_url: known.recordingUrl(sid),
+    sid,
+    source,
+    start_time: begun,
+    status: "completed",
+  };
+};
+
 /** The recordings of a call. */
 const recordings =
   (name: CallName): TelnyxRoute =>
   async ({ url }, parts) => {
-    const { sid } = name;
     const known = findOrThrow(parts, name);
-    const { recording_url, duration = 0, answered_at = 0 } = known.call.facts;
-    const recording = {
-      account_sid: known.accountSid,
-      call_sid: sid,
-      channels: 1,
-      date_created: rfc2822(answered_at),
-      duration: String(duration),
-      media_url: recording_url,
-      sid: recordingSidOf(sid),
-      source: "OutboundAPI",
-      start_time: rfc2822(answered_at),
-      status: "completed",
-    };
-    const found = recording_url === undefined ? [] : [recording];
+    const found = known.recordings
+      .filter(({ status }) => status === "completed")
+      .map((recording) => resourceOfRecording(known, recording));
     const { pathname: uri } = url;
     const end = Math.max(found.length - 1, 0);
     return respond(200, { recordings: found, start: 0, end, page: 0, page_size: 50, uri });
@@ -254,8 +262,8 @@ export const telnyxRoutes = (parts: RestParts): ApiRoutes => {
   // As with Telnyx, whoever has a recording's URL may fetch it.
   app.get("/recordings/:file{.+\\.wav}", ({ req, notFound: none }) => {
     const sid = req.param("file").replace(".wav", "");
-    const call = parts.allCalls().find(({ id }) => recordingSidOf(id) === sid);
-    return recordingOf(call, req.raw) ?? none();
+    const found = recordingNamed(parts, sid);
+    return (found && fileOf(found.known, found.recording, req.raw)) ?? none();
   });
   app.notFound(({ req, env }) => answer(req.raw, env, missing));
   return app;

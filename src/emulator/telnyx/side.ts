@@ -21,7 +21,8 @@ export const telnyxSide: MakeSide = ({ settings, service, random }) => {
   const newId = idSource(random, seed !== undefined, hexUlid);
   const signer = bodySigner();
   const carrier = telnyxCarrier(applicationId, signer, newId);
-  const calls = new MarkupCalls(carrier);
+  const urlOf = (origin: string, sid: string) => `${origin}/recordings/${sid}.wav`;
+  const calls = new MarkupCalls(carrier, urlOf);
   return {
     account,
     accountId: applicationId,
@@ -29,7 +30,7 @@ export const telnyxSide: MakeSide = ({ settings, service, random }) => {
     newCallId: (time) => carrier.newSid("call", time),
     responseTimeout: 10_000,
     notificationTimeout: 2_000,
-    recordingUrl: (origin, id) => `${origin}/recordings/${recordingSidOf(id)}.wav`,
+    recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
     routes: (parts) => telnyxRoutes({ ...calls.restParts(parts, account), applicationId, signer }),
     messagesOf: (call) => calls.messagesOf(call),
     follow: (call, parts) => calls.follow(call, parts),

@@ -5,6 +5,7 @@ import { type Failures, type MarkupCall, rfc2822, statusOf } from "../markup/cal
 import type { VerbCarrier } from "../markup/context.ts";
 import type { MarkupCarrier } from "../markup/flow.ts";
 import { type MediaForm, mulawCodec, sampleRate, sidesOfTrack, tracks } from "../markup/media.ts";
+import { secondsOf } from "../markup/recordings.ts";
 import type { Fields } from "../markup/requests.ts";
 import { signatureOf } from "./signature.ts";
 
@@ -25,6 +26,9 @@ const sipResponses: Readonly<Partial<Record<Reason, number>>> = {
   unreachable: 404,
   canceled: 487,
 };
+
+/** How SIDs begin. */
+const prefixes = { call: "CA", stream: "MZ", recording: "RE" } as const;
 
 /** The SID of a call's recording. */
 export const recordingSidOf = (callSid: string): string => `RE${callSid.slice(2)}`;
@@ -48,7 +52,29 @@ const attributes: VerbCarrier["attributes"] = {
     "method",
     "actionOnEmptyResult",
   ],
-  Dial: ["action", "method", "timeout", "timeLimit", "record"],
+  Record: [
+    "action",
+    "method",
+    "timeout",
+    "finishOnKey",
+    "maxLength",
+    "playBeep",
+    "trim",
+    "recordingStatusCallback",
+    "recordingStatusCallbackMethod",
+    "recordingStatusCallbackEvent",
+  ],
+  Dial: [
+    "action",
+    "method",
+    "timeout",
+    "timeLimit",
+    "record",
+    "trim",
+    "recordingStatusCallback",
+    "recordingStatusCallbackMethod",
+    "recordingStatusCallbackEvent",
+  ],
   Number: [],
   Sip: [],
   Connect: ["action", "method"],
@@ -118,21 +144,23 @@ const statusFields: MarkupCarrier["statusFields"] = (known, event, sequence) => 
   ...(event === "completed" && endFields(known)),
 });
 
-const recordingFields: MarkupCarrier["recordingFields"] = ({ call, accountSid }, event) => {
-  const { answered_at, duration = 0, recording_url = "" } = call.facts;
+const recordingFields: MarkupCarrier["recordingFields"] = (known, recording, event) => {
+  const { call, accountSid, recordingUrl } = known;
+  const { sid, source, channels, track, from } = recording;
+  const { answered_at } = call.facts;
   return {
     AccountSid: accountSid,
     CallSid: call.id,
     ErrorCode: "0",
-    RecordingChannels: "1",
-    RecordingSid: recordingSidOf(call.id),
-    RecordingSource: "OutboundAPI",
-    ...(answered_at !== undefined && { RecordingStartTime: rfc2822(answered_at) }),
+    RecordingChannels: String(channels),
+    RecordingSid: sid,
+    RecordingSource: source,
+    ...(answered_at !== undefined && { RecordingStartTime: rfc2822(answered_at + from) }),
     RecordingStatus: event,
-    RecordingTrack: "both",
+    RecordingTrack: track,
     ...(event === "completed" && {
-      RecordingDuration: String(duration),
-      RecordingUrl: recording_url,
+      RecordingDuration: String(secondsOf(recording)),
+      RecordingUrl: recordingUrl(sid),
     }),
   };
 };
@@ -246,9 +274,16 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
     socket: 31_920,
   },
   documentCodes: { request: 11_200, length: 11_750, type: 12_300, syntax: 12_100 },
-  newSid: (of, time) => `${of === "call" ? "CA" : "MZ"}${newId(time)}`,
+  newSid: (of, time) => `${prefixes[of]}${newId(time)}`,
   failures,
-  gathersAtOwnUrl: true,
+  requestsOwnUrl: true,
+  recordRules: {
+    timeout: 5,
+    countsFirstSilence: true,
+    trim: "trim-silence",
+    channels: 1,
+    skipsEmpty: true,
+  },
   silenceAfterSpeech: (timeout) => timeout,
   gatherFields: (Digits, FinishedOnKey) => ({ Digits, FinishedOnKey, msg: "Gather End" }),
   dialFields: (DialCallSid, DialCallStatus, seconds) => ({

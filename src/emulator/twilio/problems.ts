@@ -17,6 +17,15 @@ export class TwilioError extends RestError {
   }
 }
 
+/** The type of the API's responses. */
+export const contentType = "application/json;charset=utf-8";
+
+export const notFound = (path: string): TwilioError =>
+  new TwilioError(404, 20_404, `The requested resource ${path} was not found`);
+
+export const notAllowed = (method: string): TwilioError =>
+  new TwilioError(405, 20_004, `Method ${method} not allowed`);
+
 /** The codes of fields that are missing, or no number. */
 const numberCodes: Readonly<Record<string, readonly [missing: number, invalid: number]>> = {
   To: [21_201, 21_211],

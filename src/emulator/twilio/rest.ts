@@ -1,29 +1,23 @@
 import { Hono } from "hono/tiny";
 import { isSame } from "../account.ts";
-import { type ApiRoutes, recordingOf } from "../api.ts";
+import type { ApiRoutes } from "../api.ts";
 import { type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
 import { FormReader, parseCall } from "../markup/fields.ts";
-import { pageOf, updateCall } from "../markup/resources.ts";
-import type { MarkupRestParts } from "../markup/side.ts";
+import { pageOfCalls, updateCall } from "../markup/resources.ts";
 import { byMethod, jsonResponder, placeCall, type Route, restServer } from "../rest.ts";
-import { failures, recordingSidOf } from "./carrier.ts";
-import { TwilioError, twilioForm } from "./problems.ts";
+import { failures } from "./carrier.ts";
+import { contentType, notAllowed, notFound, TwilioError, twilioForm } from "./problems.ts";
+import {
+  allRecordings,
+  mediaOf,
+  oneRecording,
+  type RecordingParts,
+  recordingsOf,
+} from "./recordings.ts";
 
-const contentType = "application/json;charset=utf-8";
 const respond = jsonResponder(contentType);
 
-/** What the routes need beside what every API needs. */
-export interface RestParts extends MarkupRestParts {
-  readonly accountSid: string;
-}
-
-type TwilioRoute = Route<RestParts>;
-
-const notFound = (path: string): TwilioError =>
-  new TwilioError(404, 20404, `The requested resource ${path} was not found`);
-
-const notAllowed = (method: string): TwilioError =>
-  new TwilioError(405, 20004, `Method ${method} not allowed`);
+type TwilioRoute = Route<RecordingParts>;
 
 const refuseFilter = (field: string, rule: string): never => {
   throw new TwilioError(400, 20001, `${field} ${rule}`);
@@ -41,7 +35,7 @@ const credentialsIn = (header: string | null): readonly [user: string, password:
 };
 
 /** Whether a request has the account's SID and token, or the SID of an API key with the token as its secret. */
-const isSignedIn = (request: Request, { account, accountSid }: RestParts): boolean => {
+const isSignedIn = (request: Request, { account, accountSid }: RecordingParts): boolean => {
   const [user, password] = credentialsIn(request.headers.get("Authorization"));
   return (isSame(user, accountSid) || /^SK[\da-f]{32}$/i.test(user)) && account.accepts(password);
 };
@@ -87,8 +81,8 @@ const resourceOf = ({ call, accountSid, answeredBy }: MarkupCall): object => {
     queue_time: "0",
     trunk_sid: null,
     uri: `${uri}.json`,
-    // None of those that Twilio has is emulated.
-    subresource_uris: {},
+    // The others that Twilio has are not emulated.
+    subresource_uris: { recordings: `${uri}/Recordings.json` },
   };
 };
 
@@ -116,10 +110,10 @@ const createCall: TwilioRoute = async (asked, parts) => {
 const listRules = { failures, before: ["<"], after: [">"], refuse: refuseFilter };
 
 const listCalls: TwilioRoute = async ({ url }, parts) =>
-  respond(200, pageOf(url, parts, listRules, resourceOf));
+  respond(200, pageOfCalls(url, parts, listRules, resourceOf));
 
 const oneCall = (sid: string): TwilioRoute => {
-  const findOrThrow = ({ find }: RestParts, path: string) => {
+  const findOrThrow = ({ find }: RecordingParts, path: string) => {
     const known = find(sid);
     if (known) return known;
     throw notFound(path);
@@ -154,7 +148,7 @@ const theAccount: TwilioRoute = async ({ url }, { accountSid }) =>
   });
 
 /** The routes of Twilio's API that calls need. */
-export const twilioRoutes = (parts: RestParts): ApiRoutes => {
+export const twilioRoutes = (parts: RecordingParts): ApiRoutes => {
   const app: ApiRoutes = new Hono();
   const answer = restServer(
     {
@@ -188,17 +182,38 @@ export const twilioRoutes = (parts: RestParts): ApiRoutes => {
     const route = oneCall(req.param("file").slice(0, -5));
     return answer(req.raw, env, own(req.param("account"), route));
   });
-  // As with Twilio, whoever has a recording's URL may fetch it.
-  app.get(`${path}/Recordings/:file{RE[\\da-fA-F]{32}(\\.wav)?}`, ({ req, notFound: missing }) => {
-    const sid = req.param("file").replace(".wav", "");
-    const call = parts.allCalls().find(({ id }) => recordingSidOf(id) === sid);
-    return recordingOf(call, req.raw) ?? missing();
+  app.all(`${path}/Calls/:call{CA[\\da-fA-F]{32}}/Recordings.json`, ({ req, env }) =>
+    answer(req.raw, env, own(req.param("account"), recordingsOf(req.param("call")))),
+  );
+  const file = ":file{(RE[\\da-fA-F]{32}|Twilio\\.CURRENT)\\.json}";
+  app.all(`${path}/Calls/:call{CA[\\da-fA-F]{32}}/Recordings/${file}`, ({ req, env }) => {
+    const name = { sid: req.param("file").slice(0, -5), callSid: req.param("call") };
+    return answer(req.raw, env, own(req.param("account"), oneRecording(name)));
   });
-  app.notFound(({ req }) => {
-    const error = notFound(req.path);
+  app.all(`${path}/Recordings.json`, ({ req, env }) =>
+    answer(req.raw, env, own(req.param("account"), allRecordings)),
+  );
+  app.all(`${path}/Recordings/:file{RE[\\da-fA-F]{32}\\.json}`, ({ req, env }) => {
+    const route = oneRecording({ sid: req.param("file").slice(0, -5) });
+    return answer(req.raw, env, own(req.param("account"), route));
+  });
+  const refuse = (method: string, at: string, error: TwilioError) => {
     const { status, reason } = error;
-    parts.onRefused({ method: req.method, path: req.path, status, detail: reason });
+    parts.onRefused({ method, path: at, status, detail: reason });
     return respond(status, error.body());
-  });
+  };
+  // As with Twilio, whoever has a recording's URL may fetch it.
+  app.get(
+    `${path}/Recordings/:file{RE[\\da-fA-F]{32}(\\.wav|\\.mp3)?}`,
+    ({ req, notFound: missing }) => {
+      try {
+        return mediaOf(parts, req.param("file"), req.raw) ?? missing();
+      } catch (error) {
+        if (error instanceof TwilioError) return refuse(req.method, req.path, error);
+        throw error;
+      }
+    },
+  );
+  app.notFound(({ req }) => refuse(req.method, req.path, notFound(req.path)));
   return app;
 };

@@ -24,16 +24,17 @@ export const twilioSide: MakeSide = ({ settings, service, random }) => {
   const newId = idSource(random, seed !== undefined, hexUlid);
   const token = () => account.key;
   const carrier = twilioCarrier(token, newId);
-  const calls = new MarkupCalls(carrier);
+  const urlOf = (origin: string, sid: string) =>
+    `${origin}/2010-04-01/Accounts/${accountSid}/Recordings/${sid}`;
+  const calls = new MarkupCalls(carrier, urlOf);
   return {
     account,
     accountId: accountSid,
     webhookSecret: token,
     newCallId: (time) => carrier.newSid("call", time),
     responseTimeout: 15_000,
-    recordingUrl: (origin, id) =>
-      `${origin}/2010-04-01/Accounts/${accountSid}/Recordings/${recordingSidOf(id)}`,
-    routes: (parts) => twilioRoutes({ ...calls.restParts(parts, account), accountSid }),
+    recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
+    routes: (parts) => twilioRoutes({ ...calls.restParts(parts, account), accountSid, carrier }),
     messagesOf: (call) => calls.messagesOf(call),
     follow: (call, parts) => calls.follow(call, parts),
   };

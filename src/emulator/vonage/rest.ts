@@ -185,7 +185,7 @@ const file =
     if (!known?.call.isOver || request.method !== "GET") throw notFound();
     const { recording, talkTime } = known.call;
     const channels = url.searchParams.get("channels") === "2" ? 2 : 1;
-    return downloadOf(recording, talkTime, request.headers.get("Range"), channels);
+    return downloadOf(recording, { to: talkTime }, request.headers.get("Range"), channels);
   };
 
 /** The routes of Vonage's API that calls need. */

@@ -1,0 +1,115 @@
+import type { Message } from "../call.ts";
+import type { Reason } from "../history.ts";
+import { dialSecondLeg } from "../line.ts";
+import { scenarioOf } from "../scenarios.ts";
+import {
+  actionOf,
+  attributeOf,
+  begin,
+  fail,
+  numberOf,
+  type Verb,
+  type VerbContext,
+} from "./context.ts";
+import type { MarkupElement } from "./document.ts";
+import { receiverOf } from "./record.ts";
+import { beginRecording, endRecording } from "./recorder.ts";
+import type { CallRecording } from "./recordings.ts";
+import type { Fields } from "./requests.ts";
+
+/** A number without what people write between the digits; a SIP address as it is. */
+const bare = (to: string): string => (/^sip:/i.test(to) ? to : to.replace(/[\s().-]/g, ""));
+
+const answers = (to: string): boolean => scenarioOf(to).outcome.outcome === "answer";
+
+/** Whom a Dial calls: the noun that is reached, or the text. */
+const dialled = (element: MarkupElement, context: VerbContext): string => {
+  const [first] = element.children;
+  if (!first) return bare(element.text);
+  const other = element.children.find(({ name }) => name !== "Number" && name !== "Sip");
+  if (other) return fail(context, `Dial.${other.name}`, "is not emulated");
+  // The carriers call all of them at once, and the first to answer is connected.
+  const numbers = element.children.map(({ text }) => bare(text));
+  return numbers.find(answers) ?? bare(first.text);
+};
+
+/** The recording of a conversation, where a Dial wants one. */
+class DialRecording {
+  readonly #element: MarkupElement;
+  readonly #context: VerbContext;
+  readonly #wanted: string;
+  #recording: CallRecording | undefined;
+
+  constructor(element: MarkupElement, context: VerbContext) {
+    this.#element = element;
+    this.#context = context;
+    this.#wanted = attributeOf(element, "record", context) ?? "do-not-record";
+  }
+
+  get isWanted(): boolean {
+    return this.#wanted !== "do-not-record" && this.#wanted !== "false";
+  }
+
+  /** Begins in the state of the second leg that the attribute names. */
+  onState(state: string): void {
+    const begins = this.#wanted.startsWith("record-from-ringing") ? "ringing" : "answered";
+    if (!this.isWanted || state !== begins) return;
+    const { known, carrier } = this.#context;
+    const { recording, messages } = beginRecording(
+      known,
+      {
+        source: "DialVerb",
+        channels: this.#wanted.endsWith("-dual") ? 2 : 1,
+        track: "both",
+        receiver: receiverOf(this.#element, this.#context),
+      },
+      carrier,
+    );
+    this.#recording = recording;
+    this.#notify(messages);
+  }
+
+  /** Ends it, and returns what the request after the Dial has of it. */
+  end(): Fields {
+    const { known, carrier } = this.#context;
+    const recording = this.#recording;
+    if (!recording) return {};
+    const trims = attributeOf(this.#element, "trim", this.#context) === "trim-silence";
+    this.#notify(endRecording(known, recording, carrier, { trims }));
+    return { RecordingUrl: known.recordingUrl(recording.sid) };
+  }
+
+  #notify(messages: readonly Message[]): void {
+    for (const message of messages) this.#context.notify(message);
+  }
+}
+
+/** Calls somebody, and connects the two. */
+export const dial: Verb = async (element, context) => {
+  const { known, step, signal, parts, carrier } = context;
+  const { call } = known;
+  const to = dialled(element, context);
+  if (!to) return fail(context, "Dial", "has nobody to call", "nobody");
+  begin(context, element);
+  const sid = carrier.newSid("call", call.timeline.now());
+  const recording = new DialRecording(element, context);
+  const limit = numberOf(element, "timeLimit", context, 0) * 1_000;
+  const { reason, talkTime } = await dialSecondLeg(call, {
+    step,
+    to,
+    record: recording.isWanted,
+    signal,
+    ringDuration: parts.ringDuration,
+    answerTimeout: numberOf(element, "timeout", context, 30) * 1_000,
+    maxDuration: limit || undefined,
+    onState: ({ state }) => recording.onState(state),
+  });
+  const status = statusOfLeg(reason, context);
+  const seconds = talkTime === undefined ? undefined : Math.round(talkTime / 1_000);
+  const fields = { ...carrier.dialFields(sid, status, seconds), ...recording.end() };
+  return actionOf(element, context, fields) ?? "next";
+};
+
+/** What `DialCallStatus` says of the reason for which the second leg ended. */
+const statusOfLeg = (reason: Reason | undefined, { carrier }: VerbContext): string =>
+  (reason && carrier.failures[reason]) ?? "completed";
