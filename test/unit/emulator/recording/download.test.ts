@@ -24,13 +24,19 @@ it("any part of a recording is that part of the whole", async () => {
     call.recording.callee.openTone(440, 1_000, 4_500);
     call.transition("normal");
   });
-  const whole = new Uint8Array(await downloadOf(call.recording, { to: call.talkTime }, null).arrayBuffer());
+  const whole = new Uint8Array(
+    await downloadOf(call.recording, { to: call.talkTime }, null).arrayBuffer(),
+  );
   const size = 44 + 5 * 16_000;
   expect(whole).toHaveLength(size);
   const edge = fc.oneof(fc.nat(size + 9), fc.constantFrom(0, 43, 44, 45, 32_044, 32_045, size - 1));
   await fc.assert(
     fc.asyncProperty(edge, fc.option(edge), async (first, last) => {
-      const response = downloadOf(call.recording, { to: call.talkTime }, `bytes=${first}-${last ?? ""}`);
+      const response = downloadOf(
+        call.recording,
+        { to: call.talkTime },
+        `bytes=${first}-${last ?? ""}`,
+      );
       const bytes = new Uint8Array(await response.arrayBuffer());
       if (first >= size || (last !== null && last < first)) {
         expect(response.status).toBe(416);
