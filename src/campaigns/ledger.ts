@@ -5,6 +5,7 @@ import { answerNamesIn, answersOf } from "./answers.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
 import { blockAll, checkedNumbers } from "./do-not-call.ts";
 import { markBrake } from "./ending.ts";
+import { type Figures, figuresOf } from "./figures.ts";
 import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import {
@@ -99,6 +100,14 @@ export interface Ledger {
 
 /** A ledger that is open beside the process that dials from it, if there is one. */
 export interface OpenedLedger extends Ledger {
+  /**
+   * The figures of a report: calls and answer rate over time, answers, call-backs and attempts. It reads the whole ledger,
+   * about a second for a million contacts.
+   *
+   * @param options - `from`: calls that began before that time, in milliseconds since 1970, are not in `quarters`
+   * @throws {LedgerException} `busy`, while another program writes to the file
+   */
+  readonly figures: (options?: { readonly from?: number | undefined }) => Figures;
   /**
    * Stops the process that dials: it begins no further call, as after `pause`. With `endCalls` it also ends the live calls
    * within about a second, if it has the option `end`. Where no process dials, `openCampaign` and its `endCalls` do that.
@@ -234,6 +243,7 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
     results: () => readResults(sql),
     answerNames: () => answerNamesIn(sql).map(({ name }) => name),
     variableNames: () => variableNamesIn(sql),
+    figures: ({ from } = {}) => figuresOf(sql, from),
     audit: () => readAudit(sql),
     stop: async ({ endCalls = false } = {}) => {
       const [at, reason] = [Date.now(), "stopped from outside"];

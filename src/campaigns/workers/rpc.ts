@@ -5,6 +5,7 @@ import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import { states as contactStates, type Disposition, isDisposition } from "../disposition.ts";
 import type { EndedCalls, OpenCall } from "../ending.ts";
 import { isLedgerReason, LedgerException } from "../errors.ts";
+import type { Figures } from "../figures.ts";
 import type { Result } from "../ledger.ts";
 import type { CampaignOptions } from "../options.ts";
 import type { Progress } from "../progress.ts";
@@ -52,6 +53,7 @@ export interface Requests {
   readonly history: null;
   readonly answerNames: null;
   readonly variableNames: null;
+  readonly figures: { readonly from?: number | undefined };
 }
 
 /** Who wants to be called, and when: a date as ISO 8601. */
@@ -76,6 +78,7 @@ export interface Answers {
   readonly history: readonly Sample[];
   readonly answerNames: readonly AnswerName[];
   readonly variableNames: readonly string[];
+  readonly figures: Figures;
 }
 
 /** Which results are wanted: all, or those with one disposition. */
@@ -172,6 +175,13 @@ const isEndedCalls = (value: unknown): value is EndedCalls =>
 const isAnswerName = (value: unknown): value is AnswerName =>
   isFields(value) && isString(value.name) && isNumber(value.at);
 
+const isFigures = (value: unknown): value is Figures =>
+  isFields(value) &&
+  isListOf(isFields)(value.quarters) &&
+  isListOf(isFields)(value.answers) &&
+  isFields(value.callBacks) &&
+  isListOf(isNumber)(value.attempts);
+
 const isContacts = (value: unknown): value is readonly Contact[] => Array.isArray(value);
 
 type Guards<Types> = { readonly [What in keyof Types]: (value: unknown) => value is Types[What] };
@@ -191,6 +201,8 @@ const requests: Guards<Requests> = {
   history: isNull,
   answerNames: isNull,
   variableNames: isNull,
+  figures: (value): value is Requests["figures"] =>
+    isFields(value) && isOptional(isNumber)(value.from),
 };
 
 const answers: Guards<Answers> = {
@@ -208,6 +220,7 @@ const answers: Guards<Answers> = {
   history: isListOf(isSample),
   answerNames: isListOf(isAnswerName),
   variableNames: isListOf(isString),
+  figures: isFigures,
 };
 
 /** Whether a shard can be asked for it. */

@@ -3,6 +3,7 @@ import { answerNamesIn } from "../answers.ts";
 import { type Opened, open } from "../campaign.ts";
 import { byState } from "../disposition.ts";
 import { LedgerException } from "../errors.ts";
+import { figuresOf } from "../figures.ts";
 import { type CampaignOptions, warningsOf } from "../options.ts";
 import { type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
@@ -291,11 +292,9 @@ export class CampaignShard {
     erase: (numbers) => this.#change((campaign) => campaign.erase(numbers)),
     progress: () => this.#campaign.progress(),
     history: () => [...historyOf(this.#sql), { ...this.#campaign.progress(), at: Date.now() }],
-    answerNames: () => {
-      this.#whole;
-      return answerNamesIn(this.#sql);
-    },
+    answerNames: () => this.#read(answerNamesIn),
     variableNames: () => this.#campaign.variableNames(),
+    figures: ({ from }) => this.#read((sql) => figuresOf(sql, from)),
   };
 
   async #answer<What extends keyof Requests>(what: What, body: unknown): Promise<Answers[What]> {
@@ -306,6 +305,12 @@ export class CampaignShard {
   get #whole(): Opened {
     if (!this.#opened) throw this.#refusal;
     return this.#opened;
+  }
+
+  /** @throws {LedgerException} when there is none, or it can't be used */
+  #read<T>(read: (sql: Sql) => T): T {
+    if (!this.#opened) throw this.#refusal;
+    return read(this.#sql);
   }
 
   /** @throws {LedgerException} when there is none, or it can't be used */

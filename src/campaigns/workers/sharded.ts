@@ -7,6 +7,7 @@ import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import type { Disposition } from "../disposition.ts";
 import { numbersIn } from "../do-not-call.ts";
 import type { EndedCalls } from "../ending.ts";
+import { type Figures, sumOfFigures } from "../figures.ts";
 import type { Result } from "../ledger.ts";
 import { countsOf, type Progress } from "../progress.ts";
 import { telephoneOf } from "../telephone.ts";
@@ -181,6 +182,13 @@ export interface ShardedCampaign {
   readonly answerNames: () => Promise<readonly string[]>;
   /** The names of all variables that contacts have. It reads the whole list. */
   readonly variableNames: () => Promise<readonly string[]>;
+  /**
+   * The figures of a report: calls and answer rate over time, answers, call-backs and attempts. Each shard reads its whole
+   * ledger: ask once a minute, not once a second.
+   *
+   * @param options - `from`: calls that began before that time, in milliseconds since 1970, are not in `quarters`
+   */
+  readonly figures: (options?: { readonly from?: number | undefined }) => Promise<Figures>;
 }
 
 /** A campaign's id, and a shard. It starts with the number of shards, so no request is needed. */
@@ -229,6 +237,11 @@ const shardedCampaign = (
     );
     return counts.reduce((total, one) => total + one, 0);
   };
+  const answerNames = async (): Promise<readonly string[]> => {
+    const names = (await all("answerNames", null)).flat();
+    names.sort((one, other) => one.at - other.at);
+    return [...new Set(names.map(({ name }) => name))];
+  };
   async function* results(only?: Disposition): AsyncGenerator<Result, void> {
     for (const name of names) yield* askResults(namespace, name, { only });
   }
@@ -260,11 +273,9 @@ const shardedCampaign = (
     progress: async () => sumOf(await all("progress", null)),
     history: async () => merged(await all("history", null)),
     results,
-    answerNames: async () => {
-      const names = (await all("answerNames", null)).flat();
-      names.sort((one, other) => one.at - other.at);
-      return [...new Set(names.map(({ name }) => name))];
-    },
+    answerNames,
+    figures: async ({ from } = {}) =>
+      sumOfFigures(await all("figures", { from }), await answerNames()),
     variableNames: async () => [...new Set((await all("variableNames", null)).flat())],
   };
 };

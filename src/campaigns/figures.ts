@@ -1,0 +1,176 @@
+import { answerNamesIn } from "./answers.ts";
+import type { Sql } from "./sqlite.ts";
+
+/** Calls that began within a quarter of an hour, which every time zone can be made of. */
+export interface QuarterFigures {
+  /** When it begins, in milliseconds since 1970. */
+  readonly at: number;
+  /** Attempts: POSTs that placed a call, or may have. */
+  readonly calls: number;
+  /** Those that a person answered, or somebody who was not detected as a machine. */
+  readonly people: number;
+  /** Those that a machine answered. */
+  readonly machines: number;
+}
+
+/** What was answered to a question. */
+export interface AnswerFigures {
+  /** The name of the question (`as`). */
+  readonly name: string;
+  /** The contacts that answered it. */
+  readonly contacts: number;
+  /** The most frequent answers first, at most 50 of them. */
+  readonly values: readonly { readonly value: string; readonly contacts: number }[];
+}
+
+/** The figures of a campaign, for a report. */
+export interface Figures {
+  /** In order of time; without those in which no call began. */
+  readonly quarters: readonly QuarterFigures[];
+  /** In the order in which the questions first came up. */
+  readonly answers: readonly AnswerFigures[];
+  /** Contacts that wait for a time that was agreed on, by `callBack` or `call_at`. */
+  readonly callBacks: {
+    readonly waiting: number;
+    /** When the first of them is due, in milliseconds since 1970; it may be past, outside the calling hours. */
+    readonly next?: number | undefined;
+  };
+  /** How many contacts had one attempt, two, and so on. */
+  readonly attempts: readonly number[];
+}
+
+const quarter = 900_000;
+
+/** How many answers to a question are counted apart. */
+const mostValues = 50;
+
+const isMachine = `(person = 0 and (message = 1
+  or coalesce(answered_by, '') glob 'machine*' or coalesce(answered_by, '') glob 'fax*'))`;
+
+/** An attempt that was answered: the end of one after which another followed is known by its talk alone. */
+const isAnswered = `(duration is not null or person = 1 or answered_by is not null
+  or (ended is not null and attempt = attempts and coalesce(outcome, '') in ('completed', 'machine', 'message_left', 'flow_error')))`;
+
+const quartersIn = (sql: Sql, from: number): Figures["quarters"] =>
+  sql
+    .all(
+      `select claimed / ${quarter} as slot, count(*) as calls,
+         sum(${isAnswered} and not ${isMachine}) as people, sum(${isMachine}) as machines
+       from outdial_attempt join outdial_contact using (contact)
+       where claimed >= ? group by slot order by slot`,
+      from,
+    )
+    .map(({ slot, calls, people, machines }) => ({
+      at: Number(slot) * quarter,
+      calls: Number(calls),
+      people: Number(people),
+      machines: Number(machines),
+    }));
+
+/** Of a contact that answered a question in several attempts the last answer counts. */
+const answersIn = (sql: Sql): readonly AnswerFigures[] =>
+  answerNamesIn(sql).flatMap(({ name }) => {
+    const rows = sql.all(
+      `select value, count(*) as contacts, sum(count(*)) over () as total from outdial_answer a
+       where name = ? and not exists (
+         select 1 from outdial_answer b
+         where b.contact = a.contact and b.attempt > a.attempt and b.name = a.name)
+       group by value order by count(*) desc, value limit ${mostValues}`,
+      name,
+    );
+    const values = rows.map((row) => ({
+      value: String(row.value),
+      contacts: Number(row.contacts),
+    }));
+    return rows.length > 0 ? [{ name, contacts: Number(rows[0]?.total), values }] : [];
+  });
+
+const callBacksIn = (sql: Sql): Figures["callBacks"] => {
+  const [{ waiting, next } = {}] = sql.all(
+    `select count(*) as waiting, min(due) as next from outdial_contact
+     where state = 'waiting' and call_for > attempts`,
+  );
+  return { waiting: Number(waiting), ...(typeof next === "number" && { next }) };
+};
+
+const attemptsIn = (sql: Sql): readonly number[] => {
+  const counts: number[] = [];
+  const rows = sql.all(
+    "select attempts, count(*) as contacts from outdial_contact group by attempts",
+  );
+  for (const { attempts, contacts } of rows) counts[Number(attempts)] = Number(contacts);
+  return Array.from(counts, (count = 0) => count).slice(1);
+};
+
+/**
+ * Computes the figures of a ledger. It reads all of it.
+ *
+ * @param from - calls that began before are not in `quarters`
+ */
+export const figuresOf = (sql: Sql, from = 0): Figures => ({
+  quarters: quartersIn(sql, from),
+  answers: answersIn(sql),
+  callBacks: callBacksIn(sql),
+  attempts: attemptsIn(sql),
+});
+
+const sumBy = <T>(
+  all: readonly T[],
+  key: (each: T) => number | string,
+  add: (one: T, other: T) => T,
+) => {
+  const sums = new Map<number | string, T>();
+  for (const each of all) {
+    const known = sums.get(key(each));
+    sums.set(key(each), known === undefined ? each : add(known, each));
+  }
+  return [...sums.values()];
+};
+
+type Value = AnswerFigures["values"][number];
+
+/** The most frequent first, and then by the alphabet, as SQLite orders texts. */
+const byContacts = (one: Value, other: Value): number =>
+  other.contacts - one.contacts || (one.value < other.value ? -1 : 1);
+
+/** The figures of a campaign whose contacts are in several ledgers. */
+export const sumOfFigures = (parts: readonly Figures[], names: readonly string[]): Figures => {
+  const next = parts.flatMap(({ callBacks }) => callBacks.next ?? []);
+  const answers = sumBy(
+    parts.flatMap((part) => part.answers),
+    ({ name }) => name,
+    (one, other) => ({
+      name: one.name,
+      contacts: one.contacts + other.contacts,
+      values: sumBy(
+        [...one.values, ...other.values],
+        ({ value }) => value,
+        (first, second) => ({ ...first, contacts: first.contacts + second.contacts }),
+      )
+        .sort(byContacts)
+        .slice(0, mostValues),
+    }),
+  );
+  const quarters = sumBy(
+    parts.flatMap((part) => part.quarters),
+    ({ at }) => at,
+    (one, other) => ({
+      at: one.at,
+      calls: one.calls + other.calls,
+      people: one.people + other.people,
+      machines: one.machines + other.machines,
+    }),
+  );
+  const longest = Math.max(0, ...parts.map(({ attempts }) => attempts.length));
+  return {
+    quarters: quarters.sort((one, other) => one.at - other.at),
+    answers: answers.sort((one, other) => names.indexOf(one.name) - names.indexOf(other.name)),
+    callBacks: {
+      waiting: parts.reduce((total, { callBacks }) => total + callBacks.waiting, 0),
+      ...(next.length > 0 && { next: Math.min(...next) }),
+    },
+    attempts: Array.from({ length: longest }, (_, index) =>
+      parts.reduce((total, { attempts }) => total + (attempts[index] ?? 0), 0),
+    ),
+  };
+};
