@@ -23,7 +23,7 @@ import { LedgerException } from "./errors.ts";
 import { type Ledger, readResults, variableNamesIn } from "./ledger.ts";
 import { recordNotification } from "./notifications.ts";
 import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
-import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
+import { isPausedFor, type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
 import { type CalledContact, calledContact } from "./script.ts";
 import {
   isBusyError,
@@ -210,11 +210,12 @@ export interface Campaign extends Ledger, AsyncDisposable {
    */
   readonly pause: (reason?: string) => Promise<void>;
   /**
-   * Continues after a pause, also one that an answer of the service has made.
+   * Continues after a pause, also one that an answer of the service has made, and takes back that live calls are ended.
    *
+   * @param reason - only after a pause for this reason: another process may have stopped the campaign meanwhile
    * @throws as `pause` does, which it waits for
    */
-  readonly resume: () => Promise<void>;
+  readonly resume: (reason?: string) => Promise<void>;
   /**
    * Begins no further call, as `pause`, and ends every live call by `end`: one that is being placed as soon as its id is
    * known, also after this has returned. Each is in the audit log, as `ended` or `not_ended`; its final notification ends
@@ -419,9 +420,15 @@ const coreOf = (
   };
   /** Changes of the campaign's state that are not written yet, in order. */
   const marks = new Set<() => void>();
-  const mark = async (state: Progress["state"], event: string, reason?: string): Promise<void> => {
+  const mark = async (
+    state: Progress["state"],
+    event: string,
+    reason?: string,
+    isMeant = () => true,
+  ): Promise<void> => {
     const at = clock();
     const write = (): void => {
+      if (!isMeant()) return;
       setStateOfCampaign(sql, state, { at, event, reason });
       if (state === "running") releaseBrake(sql);
     };
@@ -466,7 +473,8 @@ const coreOf = (
       return changed(await callBack(sql, to_number, at, settings));
     },
     pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
-    resume: () => mark("running", "resumed"),
+    resume: (reason) =>
+      mark("running", "resumed", undefined, () => reason === undefined || isPausedFor(sql, reason)),
     endCalls: () => endCalls(sql, dialer, settings),
     cancel: () => mark("canceled", "canceled"),
     erase: async (numbers) => {

@@ -1,7 +1,8 @@
 import type { Attempt } from "./attempts.ts";
+import { LedgerException } from "./errors.ts";
 import type { CampaignSettings } from "./options.ts";
-import { setStateOfCampaign, stateOfCampaign } from "./progress.ts";
-import type { Sql } from "./sqlite.ts";
+import { setStateOfCampaign, stateOfCampaign, stopReason } from "./progress.ts";
+import { isBusyError, patience, type Sql, type Storage, sqlOf, whileBusy } from "./sqlite.ts";
 import { audit, factOf, isErased, setFact, textIn } from "./tables.ts";
 
 /** A contact whose call may be live. */
@@ -38,6 +39,12 @@ const mostTries = 4;
 /** Milliseconds until the second try; each further one takes twice as long. */
 const retryInterval = 250;
 
+/** How long the process that dials has to end its calls, in milliseconds: it looks into the ledger each second. */
+const dialerTime = 2_000;
+
+/** Milliseconds between two looks at what it has ended. */
+const lookInterval = 50;
+
 /** Has every live call ended, in a transaction of the caller's: also by the process that dials. */
 export const markBrake = (sql: Sql, at: number, reason: string): void => {
   if (stateOfCampaign(sql) !== "canceled") {
@@ -53,12 +60,18 @@ export const releaseBrake = (sql: Sql): void => {
 
 const isBraking = (sql: Sql): boolean => factOf(sql, brake) === 1;
 
+/** An open call, and whether the process that dials waits for its id. */
+interface Open extends OpenCall, Attempt {
+  readonly isBeingPlaced: boolean;
+}
+
 /** The calls that are open: those that may be live. */
-const openCalls = (sql: Sql): readonly (OpenCall & Attempt)[] =>
+const openCalls = (sql: Sql): readonly Open[] =>
   sql
     .all(
       `select a.contact, a.attempt, coalesce(written, to_number) as to_number, id,
-         case a.state when 'placed' then call_id end as call_id
+         case a.state when 'placed' then call_id end as call_id,
+         a.state = 'claimed' and c.state = 'calling' as being_placed
        from (select contact, attempt, state from outdial_attempt where state <> 'settled') a
        cross join outdial_contact c where c.contact = a.contact`,
     )
@@ -68,13 +81,14 @@ const openCalls = (sql: Sql): readonly (OpenCall & Attempt)[] =>
       return {
         contact: Number(row.contact),
         attempt: Number(row.attempt),
+        isBeingPlaced: row.being_placed === 1,
         to_number: isErased({ to_number }) ? "" : to_number,
         ...(id !== undefined && { id }),
         ...(call_id !== undefined && { call_id }),
       };
     });
 
-const publicOf = ({ attempt: _, ...call }: OpenCall & Attempt): OpenCall => call;
+const publicOf = ({ attempt: _, isBeingPlaced: __, ...call }: Open): OpenCall => call;
 
 const wait = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -89,10 +103,12 @@ interface EndingMeans {
   readonly done: () => void;
 }
 
+type EndingSettings = Pick<CampaignSettings, "end" | "clock">;
+
 /** Ends the live calls of a campaign, each once. */
 export class Ending {
   readonly #sql: Sql;
-  readonly #settings: CampaignSettings;
+  readonly #settings: EndingSettings;
   readonly #write: EndingMeans["write"];
   readonly #done: () => void;
   /** The calls that were ended, and those that are being ended, by their ids. */
@@ -101,7 +117,7 @@ export class Ending {
   readonly #queue: (() => void)[] = [];
   #count = 0;
 
-  constructor(sql: Sql, settings: CampaignSettings, { most, write, done }: EndingMeans) {
+  constructor(sql: Sql, settings: EndingSettings, { most, write, done }: EndingMeans) {
     this.#sql = sql;
     this.#settings = settings;
     this.#free = Math.min(mostAtOnce, most);
@@ -126,9 +142,14 @@ export class Ending {
 
   /** Begins to end every open call whose id is known, if that is asked for. */
   endKnown(): void {
+    if (this.#settings.end && isBraking(this.#sql)) this.endAll(openCalls(this.#sql));
+  }
+
+  /** Begins to end calls whose ids are known. */
+  endAll(calls: readonly (OpenCall & Attempt)[]): void {
     const { end } = this.#settings;
-    if (!end || !isBraking(this.#sql)) return;
-    for (const call of openCalls(this.#sql)) {
+    if (!end) return;
+    for (const call of calls) {
       const { call_id } = call;
       if (call_id === undefined || this.#calls.has(call_id)) continue;
       this.#count++;
@@ -195,3 +216,97 @@ export class Ending {
     }
   }
 }
+
+/** What became of the live calls since an entry of the audit log, by whichever process. */
+interface EndedSince {
+  readonly ended: number;
+  readonly failed: readonly Open[];
+  readonly unclear: readonly Open[];
+  /** Nobody has tried to end them. */
+  readonly untried: readonly Open[];
+}
+
+const lastEntry = (sql: Sql): number =>
+  Number(sql.all("select max(entry) as last from outdial_audit")[0]?.last ?? 0);
+
+const endedSince = (sql: Sql, entry: number): EndedSince => {
+  const events = new Map(
+    sql
+      .all(
+        `select contact, attempt, event from outdial_audit
+         where entry > ? and event in ('ended', 'not_ended') order by entry`,
+        entry,
+      )
+      .map(({ contact, attempt, event }) => [`${contact}:${attempt}`, event]),
+  );
+  const known = openCalls(sql).map((call) => ({
+    call,
+    event: call.call_id === undefined ? "unclear" : events.get(`${call.contact}:${call.attempt}`),
+  }));
+  const those = (wanted: unknown): readonly Open[] =>
+    known.filter(({ event }) => event === wanted).map(({ call }) => call);
+  return {
+    ended: [...events.values()].filter((event) => event === "ended").length,
+    failed: those("not_ended"),
+    unclear: those("unclear"),
+    untried: those(undefined),
+  };
+};
+
+/** The lock of a ledger; `undefined` while a process dials from it. */
+const lockOf = (storage: Storage): Sql | undefined => {
+  const alone = sqlOf(storage);
+  try {
+    alone.lock();
+    return alone;
+  } catch (error) {
+    alone.close();
+    const isHeld = error instanceof LedgerException && error.reason === "in_use";
+    if (isHeld || isBusyError(error)) return;
+    throw error;
+  }
+};
+
+/**
+ * Has the live calls of a ledger ended: by the process that dials, and those that it doesn't end within two seconds, or
+ * where there is none, from here.
+ *
+ * @param end - ends a call; without it, only the process that dials can do so
+ */
+export const endFromOutside = async (
+  storage: Storage,
+  sql: Sql,
+  end: CampaignSettings["end"],
+): Promise<EndedCalls> => {
+  const entry = lastEntry(sql);
+  const isTooLong = (triedFor: number): boolean => triedFor > patience;
+  const write = <T>(work: () => T): Promise<T> => whileBusy(() => sql.transaction(work), isTooLong);
+  await write(() => markBrake(sql, Date.now(), stopReason));
+  const began = performance.now();
+  let alone: Sql | undefined;
+  try {
+    for (;;) {
+      const { untried, unclear } = endedSince(sql, entry);
+      const isDone = untried.length === 0 && !unclear.some(({ isBeingPlaced }) => isBeingPlaced);
+      if (isDone || performance.now() - began > dialerTime) break;
+      alone = lockOf(storage);
+      if (alone) break;
+      await wait(lookInterval);
+    }
+    const ending = new Ending(
+      sql,
+      { end, clock: Date.now },
+      { most: mostAtOnce, write, done: () => {} },
+    );
+    ending.endAll(endedSince(sql, entry).untried);
+    await ending.idle();
+  } finally {
+    alone?.close();
+  }
+  const { ended, failed, unclear, untried } = endedSince(sql, entry);
+  return {
+    ended,
+    failed: [...failed, ...untried].map(publicOf),
+    unclear: unclear.map(publicOf),
+  };
+};

@@ -4,9 +4,10 @@ import { check, presence } from "../lib/check.ts";
 import { answerNamesIn, answersOf } from "./answers.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
 import { blockAll, checkedNumbers } from "./do-not-call.ts";
-import { markBrake } from "./ending.ts";
+import { type EndedCalls, endFromOutside } from "./ending.ts";
 import { type Figures, figuresOf } from "./figures.ts";
-import { type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
+import type { CampaignOptions } from "./options.ts";
+import { type Progress, progressOf, setStateOfCampaign, stopReason } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import {
   type AuditEntry,
@@ -109,13 +110,22 @@ export interface OpenedLedger extends Ledger {
    */
   readonly figures: (options?: { readonly from?: number | undefined }) => Figures;
   /**
-   * Stops the process that dials: it begins no further call, as after `pause`. With `endCalls` it also ends the live calls
-   * within about a second, if it has the option `end`. Where no process dials, `openCampaign` and its `endCalls` do that.
+   * Stops the process that dials: it begins no further call, as after `pause`, and whoever dials next needs `resume`. Live
+   * calls go on.
    *
-   * @param options - whether live calls are ended
    * @throws {LedgerException} `busy`, while another program writes to the file
    */
-  readonly stop: (options?: { readonly endCalls?: boolean | undefined }) => Promise<void>;
+  readonly stop: () => Promise<void>;
+  /**
+   * Stops the process that dials, and has every live call ended: by that process within about a second, if it has the
+   * option `end`, and one that is being placed when its id arrives. What it doesn't end within two seconds, or all where no
+   * process dials, is ended from here by `end`. Each is in the audit log, as `ended` or `not_ended`.
+   *
+   * @param options - `end` is that of `openCampaign`; without it only the process that dials ends calls
+   * @returns what became of them; without `end`, those that nobody has ended are in `failed`
+   * @throws {LedgerException} `busy`, while another program writes to the file
+   */
+  readonly endCalls: (options?: Pick<CampaignOptions, "end">) => Promise<EndedCalls>;
 }
 
 /** Few: a reader holds the file for a moment only, and the heap stays small. */
@@ -245,13 +255,11 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
     variableNames: () => variableNamesIn(sql),
     figures: ({ from } = {}) => figuresOf(sql, from),
     audit: () => readAudit(sql),
-    stop: async ({ endCalls = false } = {}) => {
-      const [at, reason] = [Date.now(), "stopped from outside"];
-      sql.transaction(() => {
-        if (endCalls) markBrake(sql, at, reason);
-        else setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
-      });
+    stop: async () => {
+      const pause = { at: Date.now(), event: "paused", reason: stopReason };
+      sql.transaction(() => setStateOfCampaign(sql, "paused", pause));
     },
+    endCalls: ({ end } = {}) => endFromOutside(storage, sql, end),
     block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, Date.now()),
   };
 };

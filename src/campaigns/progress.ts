@@ -50,13 +50,24 @@ export const stateOfCampaign = (sql: Sql): Progress["state"] => {
   return state === "paused" || state === "canceled" ? state : "running";
 };
 
-/** Changes the state of the campaign, unless it is canceled: that is for good. */
+/** Why a campaign is paused that was stopped by another process. */
+export const stopReason = "stopped from outside";
+
+/** Whether a campaign is paused for a reason. */
+export const isPausedFor = (sql: Sql, reason: string): boolean =>
+  stateOfCampaign(sql) === "paused" && factOf(sql, "reason") === reason;
+
+/**
+ * Changes the state of the campaign, unless it is canceled: that is for good. What was stopped from outside is not
+ * paused for another reason, by which it might go on.
+ */
 export const setStateOfCampaign = (
   sql: Sql,
   state: Progress["state"],
   { at, event, reason }: { at: number; event: string; reason?: string | undefined },
 ): void => {
   if (stateOfCampaign(sql) === "canceled") return;
+  if (state === "paused" && isPausedFor(sql, stopReason)) return;
   setFact(sql, "state", state);
   setFact(sql, "reason", reason ?? null);
   audit(sql, { at, event, detail: reason });

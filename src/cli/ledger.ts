@@ -1,9 +1,9 @@
 import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import {
-  type Ledger,
   LedgerException,
   type LedgerOptions,
+  type OpenedLedger,
   openLedger,
 } from "../campaigns/index.ts";
 import { exits, Failure } from "./command.ts";
@@ -167,7 +167,7 @@ export const openDatabase = async (file: string, create: boolean): Promise<Datab
  */
 export const withLedger = async <T>(
   file: string,
-  use: (ledger: Ledger) => Promise<T>,
+  use: (ledger: OpenedLedger) => Promise<T>,
   options?: LedgerOptions,
 ): Promise<T> => {
   const database = await openDatabase(file, false);

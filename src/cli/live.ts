@@ -44,7 +44,7 @@ const names = {
 };
 
 /** A failure of one of the functions about a live call: exit 2 for what was never sent, 1 otherwise. */
-const failureOf = (error: unknown): unknown => {
+export const liveFailure = (error: unknown): unknown => {
   if (!isException(error)) return error;
   if (error instanceof BadParametersException) {
     const issues = issuesByFlag(error.issues, liveFlags, {
@@ -56,6 +56,28 @@ const failureOf = (error: unknown): unknown => {
   return new Failure(error.message, exits.refused, { ...error });
 };
 
+/**
+ * The options of the functions about a live call, by flags and environment.
+ *
+ * @throws {UsageError} if the service or the key is missing
+ * @throws {BadParametersException} if the account breaks a rule
+ */
+export const liveOptionsOf = async (
+  flags: Values<Omit<typeof liveFlags, "json" | "timeout">>,
+  env: Environment,
+): Promise<LiveOptions> => {
+  const service = await carrierOf(flags, env);
+  const baseUrl = flags["base-url"] ?? env.OUTDIAL_BASE_URL;
+  if (!baseUrl && !service) {
+    throw new UsageError("which service? Set OUTDIAL_BASE_URL, or pass --base-url");
+  }
+  reachDirectly(baseUrl);
+  return {
+    ...(service ? { service, baseUrl } : { baseUrl: baseUrl ?? "" }),
+    apiKey: keyOf(flags, env),
+  };
+};
+
 /** Runs one of the functions about a live call with the options of the command line. */
 export const withLive = async <T>(
   flags: Values<typeof liveFlags>,
@@ -64,21 +86,15 @@ export const withLive = async <T>(
   work: (options: LiveOptions) => Promise<T>,
 ): Promise<T> => {
   try {
-    const service = await carrierOf(flags, env);
-    const baseUrl = flags["base-url"] ?? env.OUTDIAL_BASE_URL;
-    if (!baseUrl && !service) {
-      throw new UsageError("which service? Set OUTDIAL_BASE_URL, or pass --base-url");
-    }
-    reachDirectly(baseUrl);
+    const options = await liveOptionsOf(flags, env);
     const { timeout } = flags;
     reached("live");
     return await work({
-      ...(service ? { service, baseUrl } : { baseUrl: baseUrl ?? "" }),
-      apiKey: keyOf(flags, env),
+      ...options,
       signal,
       ...(timeout !== undefined && { timeout: timeout === "false" ? false : Number(timeout) }),
     });
   } catch (error) {
-    throw failureOf(error);
+    throw liveFailure(error);
   }
 };

@@ -36,6 +36,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "Calls every contact of a list, each at most once per attempt.",
     load: () => import("./commands/dial.ts"),
   },
+  stop: {
+    summary: "Stops the dialling from another terminal, and ends the live calls.",
+    load: () => import("./commands/stop.ts"),
+  },
   results: {
     summary: "Prints the outcome of each contact of a ledger, as CSV or JSON.",
     load: () => import("./commands/results.ts"),

@@ -23,6 +23,7 @@ import {
   type Stage,
   UsageError,
 } from "../command.ts";
+import { onInterrupt, pauseNote } from "../dial/brake.ts";
 import { requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
 import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
@@ -166,6 +167,8 @@ const checkHandlers = async (
 /** Calls the contacts, with a status line, until all have ended or the run is stopped. */
 const callContacts = async (
   campaign: Campaign,
+  ledger: string,
+  pausedFor: string | undefined,
   blockFile: DoNotCallFile | undefined,
   troubleNow: () => string | undefined,
   { flags, terminal, signal }: Invoked,
@@ -193,14 +196,16 @@ const callContacts = async (
     return statusLine(progress, { rate, nextCall, end, isFull, now, stopping, trouble }, width);
   };
   const hide = showStatus(terminal, line);
+  const endNotice = onInterrupt(campaign, ledger, { terminal, signal });
   /** Goes on after the pause of a do-not-call list that can be read again. */
   const run = async (): Promise<Progress> => {
+    // Somebody may have stopped it from outside meanwhile: only the pause that is known is taken back.
+    if (pausedFor !== undefined) await campaign.resume(pausedFor);
     for (;;) {
-      await campaign.resume();
       const progress = await campaign.run({ signal });
       const isReadAgain = progress.reason === unreadable && (await watch?.readAgain(signal));
-      // Somebody may have stopped it from outside meanwhile.
-      if (!isReadAgain || campaign.progress().reason !== unreadable) return campaign.progress();
+      if (!isReadAgain) return campaign.progress();
+      await campaign.resume(unreadable);
     }
   };
   try {
@@ -215,6 +220,7 @@ const callContacts = async (
     return { progress: await campaign.drain(), interrupted };
   } finally {
     hide();
+    endNotice();
     watch?.stop();
   }
 };
@@ -289,12 +295,13 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   });
   opened.campaign = campaign;
   if (!dry) opened.endStamping = stampLock(file);
-  const { calling, unclear } = campaign.progress();
+  const { calling, unclear, state, reason } = campaign.progress();
   if (calling + unclear > 0) foundCalls();
+  const paused = pauseNote({ state, reason }, flags);
 
   const localUrl = opened.receiver?.localUrl;
   const unclearHandlers = dry ? [] : await checkHandlers(campaign, invoked);
-  const warnings = [...live.warnings, ...unclearHandlers];
+  const warnings = [...live.warnings, ...unclearHandlers, ...(paused ? [paused] : [])];
   const notes = localUrl ? [`Notifications arrive at ${localUrl}`] : [];
   const confirmed = async (): Promise<boolean> => {
     if (!dry && !flags.yes) await confirm(terminal, invoked.signal);
@@ -306,7 +313,14 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     const after = progressAfter(campaign.progress(), plan.changes);
     return flags.json ? printSummary(terminal, jsonSummary(after, plan), exits.done) : exits.done;
   }
-  const { progress, interrupted } = await callContacts(campaign, blockFile, () => trouble, invoked);
+  const { progress, interrupted } = await callContacts(
+    campaign,
+    file,
+    state === "paused" ? (reason ?? "") : undefined,
+    blockFile,
+    () => trouble,
+    invoked,
+  );
   const isHeld = await closeAll(opened);
   reached("placed");
   if (isHeld) {
@@ -341,7 +355,8 @@ attempts count all of the contact's, the first included. --attempts is the most 
 has onAnswer, steps and the like of flowHandler, whose functions also get contact and campaign. What
 people answer is in the ledger. With onMachine the carrier finds out what answered.`,
     `A stopped run resumes where it left off: run the same command again. Ctrl-C stops dialling and waits
-for the live calls. A contact that is no longer in the list is not called any more.`,
+for the live calls; outdial stop does so from another terminal, and with --hang-up ends them. A
+contact that is no longer in the list is not called any more.`,
     `While the ledger is open it may have a file -journal beside it, which belongs to it. Copy or move it
 while nothing dials. It must have one name: a hard link is refused.`,
     `The key is read from OUTDIAL_API_KEY or from a file, and the secret that signs the URLs from
@@ -354,7 +369,7 @@ recorded and that a machine speaks.`,
   ],
   exits: {
     0: "every contact has a known outcome",
-    1: "paused (service or do-not-call list), not confirmed, or --json was not written",
+    1: "paused (service, do-not-call list, outdial stop), not confirmed, or --json was not written",
     2: "the command line, the list or the ledger is wrong, or the ledger is in use",
     3: "some contacts are unknown: they may have been called",
     130: "interrupted; the same command resumes",

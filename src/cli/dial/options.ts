@@ -177,6 +177,7 @@ export const dialFlags = {
     help: "of the carrier's account, the most for --rate; default 1, Vonage 3",
   },
   "dry-run": { type: "boolean", help: "prints the plan, and calls nobody" },
+  resume: { type: "boolean", help: "dials on after outdial stop" },
   yes: { type: "boolean", help: "does not ask; required without a terminal" },
   json: { type: "boolean", help: "one line of JSON at the end; errors too, on stderr" },
 } as const;

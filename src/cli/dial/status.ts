@@ -1,5 +1,6 @@
 import { dispositions, type Progress } from "../../campaigns/index.ts";
 import type { Terminal } from "../terminal.ts";
+import { isStopped } from "./brake.ts";
 import { durationText } from "./durations.ts";
 
 /** The state of a run, beside what the ledger counts. */
@@ -135,10 +136,13 @@ export const summaryLines = (
           `${unclear} unclear: may have been called. The ledger keeps them, and the next run settles them.`,
         ]
       : []),
-    ...(interrupted
+    ...(interrupted && !isStopped(progress)
       ? [`Interrupted with ${waiting} waiting: the same command resumes where it left off.`]
       : []),
-    ...(state === "paused" && !interrupted
+    ...(isStopped(progress)
+      ? ["Stopped by outdial stop: the same command with --resume dials on."]
+      : []),
+    ...(state === "paused" && !interrupted && !isStopped(progress)
       ? [`Paused: ${reason}. Once that is fixed, the same command resumes where it left off.`]
       : []),
     `Next: ${results}`,

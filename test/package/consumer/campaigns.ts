@@ -137,7 +137,10 @@ export const brake = async (campaign: Campaign): Promise<readonly OpenCall[]> =>
   const { failed, unclear }: EndedCalls = await campaign.endCalls();
   return [...failed, ...unclear];
 };
-export const stop = (ledger: OpenedLedger): Promise<void> => ledger.stop({ endCalls: true });
+export const stop = async (ledger: OpenedLedger): Promise<EndedCalls> => {
+  await ledger.stop();
+  return ledger.endCalls({ end: async () => {} });
+};
 export const isLive = ({ state }: CallState): boolean => state === "answered";
 
 /** Reads a list as the command does. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { openLedger } from "../../../src/campaigns/index.ts";
@@ -255,12 +258,46 @@ describe("endCalls", () => {
     const stage = await stageOf({ end }, database);
     await stage.campaign.add(people(2));
     await stage.play();
-    await openLedger(database).stop({ endCalls: true });
+    const { failed } = await openLedger(database).endCalls();
+    expect(failed.map(({ call_id }) => call_id)).toEqual(["cs_0", "cs_1"]);
     const again = await stage.reopen();
     await again.play();
     expect(ended).toEqual(["cs_0", "cs_1"]);
     expect(again.campaign.progress()).toMatchObject({ state: "paused" });
+  });
+
+  it("a ledger ends by itself what the process that dials doesn't, which is not asked again", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "live-"));
+    const file = () => new DatabaseSync(join(folder, "people.outdial"));
+    const database = file();
+    const stage = await stageOf({}, database); // It has no end.
+    await stage.campaign.add(people(2));
+    await stage.play();
+    const ended: string[] = [];
+    const other = file();
+    const result = openLedger(other).endCalls({ end: async (id) => void ended.push(id) });
+    expect(await result).toEqual({ ended: 2, failed: [], unclear: [] });
+    expect(ended).toEqual(["cs_0", "cs_1"]);
+    await stage.campaign.close();
+    database.close();
+    other.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("a stop from outside is taken back by resume alone, and not by that of another pause", async () => {
+    const database = new DatabaseSync(":memory:");
+    const { campaign } = await stageOf({}, database);
+    await campaign.pause("the list can't be read");
     await openLedger(database).stop();
-    expect(again.campaign.progress()).toMatchObject({ state: "paused" });
+    await campaign.pause("interrupted");
+    const stopped = { state: "paused", reason: "stopped from outside" };
+    expect(campaign.progress()).toMatchObject(stopped);
+    await campaign.resume("the list can't be read");
+    expect(campaign.progress()).toMatchObject(stopped);
+    await campaign.resume("stopped from outside");
+    expect(campaign.progress()).toMatchObject({ state: "running" });
+    await campaign.pause("one");
+    await campaign.resume();
+    expect(campaign.progress()).toMatchObject({ state: "running" });
   });
 });

@@ -1,0 +1,105 @@
+import { end } from "../../calls/end.ts";
+import type { CampaignOptions, EndedCalls, OpenCall, OpenedLedger } from "../../campaigns/index.ts";
+import {
+  type Command,
+  defineCommand,
+  type Environment,
+  type Exit,
+  exits,
+  Failure,
+  type Values,
+} from "../command.ts";
+import { withLedger } from "../ledger.ts";
+import { liveFailure, liveFlags, liveOptionsOf } from "../live.ts";
+import { jsonLine, plain, type Terminal } from "../terminal.ts";
+
+const { timeout: _, ...accountFlags } = liveFlags;
+
+const flags = {
+  "hang-up": { type: "boolean", help: "ends every live call, too" },
+  ...accountFlags,
+  json: { type: "boolean", help: "one line of JSON; errors too, on stderr" },
+} as const;
+
+/** How a call is ended from here, or why it can't be. */
+type Ender =
+  | { readonly end: CampaignOptions["end"]; readonly why?: undefined }
+  | { readonly end?: undefined; readonly why: string };
+
+/** The brake must work without an account, too: then the process that dials ends the calls. */
+const enderOf = async (given: Values<typeof flags>, env: Environment): Promise<Ender> => {
+  try {
+    const options = await liveOptionsOf(given, env);
+    return { end: (id) => end(id, options) };
+  } catch (error) {
+    const failure = liveFailure(error);
+    if (failure instanceof Failure) return { why: failure.message };
+    throw failure;
+  }
+};
+
+const count = (calls: number): string => `${calls} live call${calls === 1 ? "" : "s"}`;
+
+/** Somebody who may be in a call, as the results name the contact. */
+const lineOf = ({ to_number, id, call_id }: OpenCall): string =>
+  `  ${[to_number || "(erased)", id, call_id].filter(Boolean).map(String).map(plain).join(", ")}`;
+
+const stoppedText = "Stopped: no further call begins until outdial dial --resume";
+
+const hangUpLines = ({ ended, failed, unclear }: EndedCalls): readonly string[] => [
+  `${stoppedText}. ${count(ended)} ended`,
+  ...(failed.length > 0 ? [`${count(failed.length)} could not be ended:`] : []),
+  ...failed.map(lineOf),
+  ...(unclear.length > 0 ? ["May be live, and the id of the call is not known:"] : []),
+  ...unclear.map(lineOf),
+];
+
+/** Stops a campaign and has its live calls ended. */
+const hangUp = async (
+  ledger: OpenedLedger,
+  { end: endCall, why }: Ender,
+  terminal: Terminal,
+  json: boolean,
+): Promise<Exit> => {
+  const result = await ledger.endCalls(endCall ? { end: endCall } : {});
+  if (json) await terminal.print(jsonLine({ stopped: true, ...result }) ?? "{}");
+  else for (const line of hangUpLines(result)) await terminal.print(line);
+  const { failed, unclear } = result;
+  if (failed.length > 0 && why !== undefined) {
+    const left = `no further call begins, but ${count(failed.length)} could not be ended from here`;
+    throw new Failure(`${left}: ${why}`, exits.maybe);
+  }
+  return failed.length + unclear.length > 0 ? exits.maybe : exits.done;
+};
+
+/** `outdial stop`: begins no further call of a ledger, also while another process dials from it. */
+export const command: Command = defineCommand({
+  args: ["ledger"],
+  flags,
+  notes: [
+    `It works from another terminal, and also where the dialling process is dead: then it ends the calls
+itself, by the same service and key as outdial dial. A call that is being placed is ended when its
+id arrives. It may be repeated.`,
+    `Without --hang-up the live calls go on to their end, and no key is needed. A stopped ledger is not
+dialled from until outdial dial is given --resume.`,
+  ],
+  exits: {
+    0: "nothing begins; with --hang-up every live call has ended",
+    2: "the command line or the ledger is wrong: nothing was stopped",
+    3: "nothing begins; with --hang-up calls may still be live, which are listed",
+  },
+  run: async ({ args: [file = ""], flags: given, env, terminal, reached }) => {
+    const { "hang-up": isHangUp = false, json = false } = given;
+    const ender = isHangUp ? await enderOf(given, env) : undefined;
+    reached("live");
+    return withLedger(file, async (ledger) => {
+      if (ender) return hangUp(ledger, ender, terminal, json);
+      await ledger.stop();
+      const { calling, unclear } = ledger.progress();
+      const live = calling > 0 ? `. ${count(calling)}: --hang-up ends them` : "";
+      const line = json ? jsonLine({ stopped: true, calling, unclear }) : `${stoppedText}${live}`;
+      await terminal.print(line ?? "{}");
+      return exits.done;
+    });
+  },
+});
