@@ -41,10 +41,18 @@ interface CallSession {
   readonly end: (reason: EndReason) => void;
 }
 
+/** An agent that takes over from another one. */
+export interface NextAgent {
+  readonly open: () => Connection;
+  readonly tools: Tools;
+}
+
 /** A call whose stream has started. */
 export interface Call {
-  /** Connects an agent, which may have been waiting; `next` takes over from the one before. */
-  readonly connect: (next?: Connection) => void;
+  /** Connects an agent, which may have been waiting; `next` takes over from the one before, which is closed first. */
+  readonly connect: (next?: NextAgent) => void;
+  /** Whether the agent was heard, or has called a tool: no other may take over then. */
+  readonly hasActed: () => boolean;
   /** Audio of the callee has come. */
   readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
   /** The callee has pressed a key. */
@@ -91,6 +99,7 @@ export const createCall = (
   const { report, thrown } = reporter;
   const stream = { encoding: "pcm", sampleRate } as const;
   let connection = first;
+  let hasActed = false;
   /** Whether the agent's audio never stops. */
   const isContinuous = () => connection.read((codec) => codec.continuous) ?? false;
   const playback = new Playback(line, {
@@ -160,7 +169,7 @@ export const createCall = (
   /** The final texts so far, for tools. */
   const texts: CallTranscript[] = [];
   const tools = createToolRunner(
-    given,
+    () => given,
     limits.toolTimeout,
     {
       onResult: (result, took, args) => {
@@ -293,7 +302,7 @@ export const createCall = (
     }
     meter.audio.dropped += output.play(audio, item, response);
     if (isAudible) {
-      hasOutput = true;
+      hasOutput = hasActed = true;
       watchdog.output();
       audibleUntil = playback.until;
       const latency = meter.responded();
@@ -363,7 +372,7 @@ export const createCall = (
     const { id, name, response } = event;
     if (!tools.isNew(id && `${response ?? results} ${id}`)) return;
     if (playback.isCancelled(response)) return;
-    hasOutput = true;
+    hasOutput = hasActed = true;
     talk?.watchdog.output();
     if (name === hangUp && !tools.has(hangUp)) hangUpWhenPlayed(event);
     else tools.run(event);
@@ -441,12 +450,22 @@ export const createCall = (
   return {
     connect: (next) => {
       if (next) {
-        connection = next;
-        talk = undefined;
+        connection.close();
+        for (const name of ["silence", "due", "retry"]) timers.clear(name);
+        talk = hasOutput = undefined;
+        reportsStop = false;
+        input.close();
+        retries.reset();
+        playback.endAll();
+        given = next.tools;
+        connection = next.open();
         voice.restart();
       }
+      const current = connection;
       connection.listen({
-        onEvent,
+        onEvent: (event, at) => {
+          if (current === connection) onEvent(event, at); // Else an earlier event of its message has ended it.
+        },
         onMessage: () => talk?.watchdog.message(),
         onError: report,
         onEnd: onConnectionEnd,
@@ -456,6 +475,7 @@ export const createCall = (
       if (!isAfterReady) connection.answered();
       else if (!opening.audio) opened?.then(() => connection.answered());
     },
+    hasActed: () => hasActed,
     voice,
     key: () => touch?.(),
     interrupt: () => {

@@ -33,6 +33,8 @@ export interface InboundAudio {
   readonly push: (bytes: Uint8Array<ArrayBuffer>) => number;
   /** The agent is ready: sends it what is buffered and what comes, in its format. */
   readonly open: (format: AudioFormat, send: (audio: Uint8Array<ArrayBuffer>) => void) => void;
+  /** Another agent takes over: what comes until it is ready is buffered. */
+  readonly close: () => void;
   /**
    * From now on the agent gets silence, and afterwards the callee's speech if that `isKept`. Left out: no longer.
    */
@@ -151,6 +153,11 @@ export const createInboundAudio = (
       for (let part = buffer.take(maxBuffered); part; part = buffer.take(maxBuffered)) {
         send(new Uint8Array(part.bytes));
       }
+      watchGap();
+    },
+    close: () => {
+      send = undefined;
+      isSpeech = false;
       watchGap();
     },
     mute: (isKept) => {

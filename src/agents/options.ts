@@ -258,9 +258,9 @@ export interface SessionOptions extends StreamOptions {
    */
   readonly startTimeout?: number | undefined;
   /**
-   * Milliseconds within which the agent must be ready: a person is waiting.
+   * Milliseconds within which the agent must be ready, of a list each one: a person is waiting.
    *
-   * @defaultValue 10 000
+   * @defaultValue 10 000, and 4000 for a list
    */
   readonly agentTimeout?: number | undefined;
   /**

@@ -44,6 +44,12 @@ const normalEnds: readonly EndReason[] = [
   "left",
 ];
 
+/** Ends after which the next agent of a list takes over. */
+const replaceable: readonly EndReason[] = ["agent_unreachable", "agent_refused", "agent_slow"];
+
+/** How long each agent of a list has to be ready, in ms. */
+const timeoutInList = 4000;
+
 /**
  * Carries the audio of a call between its media socket and an agent, from the start of the stream to its end.
  *
@@ -54,11 +60,12 @@ export const createSession = (
   agents: Agent | WarmAgent | readonly (Agent | WarmAgent)[],
   givenOptions: SessionOptions,
 ): AgentSession => {
-  const [given = fail("agent", "is an empty list")] = [agents].flat();
-  const agent = agentOf(given);
+  const [given = fail("agent", "is an empty list"), ...others] = [agents].flat();
+  const all = [given, ...others].map(agentOf);
   const limits = limitsOf(givenOptions);
   const options = { ...givenOptions };
-  const opening = openingOf(options.opening, agent);
+  const { agentTimeout = others.length > 0 ? timeoutInList : limits.agentTimeout } = options;
+  const [opening] = all.map((each) => openingOf(options.opening, each));
   const reporter = reporterOf(options.onError);
   const { report, call } = reporter;
   const { onIdle } = options;
@@ -119,12 +126,24 @@ export const createSession = (
     meter.started();
     timers.clear("start");
     timers.set("duration", limits.maxDuration, () => end("too_long"));
-    timers.set("agent", limits.agentTimeout, () => end("agent_slow"));
+    const waitForAgent = () => timers.set("agent", agentTimeout, () => endOrReplace("agent_slow"));
+    const open = (one: Agent | WarmAgent) =>
+      takeConnection(one) ?? new Connection(agentOf(one), { sampleRate }, options.open, clock);
+    /** Has the next agent of the list take over from one that was not heard, or ends the session. */
+    const endOrReplace = (reason: EndReason) => {
+      const [next] = others;
+      if (!next || isOver || !started || started.hasActed() || !replaceable.includes(reason)) {
+        end(reason);
+        return;
+      }
+      others.shift();
+      waitForAgent();
+      started.connect({ open: () => open(next), tools: agentOf(next).tools ?? {} });
+    };
+    waitForAgent();
     taken ??= takeConnection(given);
-    const connection = taken ?? new Connection(agent, { sampleRate }, options.open, clock);
-    const tools = agent.tools ?? {};
-    started = createCall(media, connection, {
-      tools,
+    started = createCall(media, taken ?? open(given), {
+      tools: agentOf(given).tools ?? {},
       sampleRate,
       limits,
       emit,
@@ -134,7 +153,7 @@ export const createSession = (
       about: { session, start, context },
       opening,
       onIdle: onIdle && ((count) => call((idle: Idle) => onIdle(idle, session), { count })),
-      end,
+      end: endOrReplace,
     });
     call((one: MediaStart) => options.onStart?.(one, context), start);
     resolveStarted(started);

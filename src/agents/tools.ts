@@ -166,7 +166,7 @@ export interface ToolRunner {
 
 /** @param timeout - milliseconds that a tool may take */
 export const createToolRunner = (
-  tools: Tools,
+  tools: () => Tools,
   timeout: number,
   { onResult, onError }: ToolListener,
   { now, hold, holdWith }: Pick<MediaClock, "now" | "hold" | "holdWith">,
@@ -185,7 +185,7 @@ export const createToolRunner = (
   };
   return {
     isBusy: () => running.size > 0,
-    has: (name) => Object.hasOwn(tools, name),
+    has: (name) => Object.hasOwn(tools(), name),
     isNew: createIsNew(),
     run: async (call) => {
       if (running.size >= maxRunning) {
@@ -196,7 +196,7 @@ export const createToolRunner = (
       const startedAt = now();
       running.set(controller, call.id);
       const work = (session = about.session) =>
-        runTool(call, tools, timeout, controller.signal, { ...about, session });
+        runTool(call, tools(), timeout, controller.signal, { ...about, session });
       const outcome = await (holdWith?.(about.session, work) ?? hold(work()));
       if (running.delete(controller)) finish(call, now() - startedAt, outcome);
     },

@@ -164,6 +164,7 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
 
   return {
     formats: { input: format, output: format },
+    readyBeforeAnswered: true,
     keepAlive: { after: 8000, message: toMessage({ type: "KeepAlive" }) },
     open: () => [], // Before `Welcome` the service takes nothing.
     answered: () => {

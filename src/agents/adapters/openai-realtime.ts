@@ -291,6 +291,7 @@ export const createRealtimeCodec = (
   return {
     formats: { input: format, output: format },
     probe,
+    readyBeforeAnswered: true,
     open: () => update(dialect.sessionOf(options, format, turnDetection)),
     answered: () => (options.greeting === false ? [] : requests.ask(greetingOf(options))),
     encode: (audio) => [toMessage({ type: "input_audio_buffer.append", audio: base64(audio) })],
