@@ -162,7 +162,7 @@ export interface LegEntry extends Stamp {
   readonly type: "leg";
   /** Which action of the flow, counted from 1. */
   readonly step: number;
-  /** Who is dialled: E.164 or a `sip:` URI. */
+  /** Who is dialled: E.164, or a URI of the scheme `sip:`, `client:` or `conference:`. */
   readonly to: string;
   /** The new state. */
   readonly state: CallState;

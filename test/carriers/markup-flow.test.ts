@@ -129,14 +129,13 @@ describe.each(markupCarriers)("$name: what Twilio's builder makes", (carrier) =>
   });
 
   it.each<readonly [string, Build]>([
-    ["Record", (response) => response.record()],
     ["Enqueue", (response) => response.enqueue("line")],
-    ["Dial.Conference", (response) => response.dial().conference("room")],
+    ["Dial.Queue", (response) => response.dial().queue("line")],
     carrier.notEmulated,
   ])("%s ends the call with an error that names it", async (name, build) => {
     const { call } = await followDocument(carrier, built(build));
-    const flow_error = `step 1: ${name} is not emulated`;
-    expect(call).toMatchObject({ state: "completed", reason: "flow_error", flow_error });
+    expect(call).toMatchObject({ state: "completed", reason: "flow_error" });
+    expect(call.flow_error).toContain(`step 1: ${name} is not emulated`);
   });
 });
 

@@ -32,7 +32,9 @@ export interface VerbCarrier extends NotificationCarrier {
   /** What is signed besides requests for documents and notifications. */
   readonly alsoSigns: ReadonlySet<"media" | "socket">;
   /** Makes an id of this carrier. */
-  readonly newSid: (of: "call" | "stream" | "recording", time: number) => string;
+  readonly newSid: (of: "call" | "stream" | "recording" | "conference", time: number) => string;
+  /** A time as its requests have it, by its milliseconds since 1970. */
+  readonly timestamp: (time: number) => string;
   /** The status of a call that nobody answered, by the reason. */
   readonly failures: Failures;
   /** Whether a `Gather` and a `Record` without an `action` request the URL of their document. */

@@ -2,6 +2,8 @@ import type { Message } from "../call.ts";
 import type { Reason } from "../history.ts";
 import { dialSecondLeg } from "../line.ts";
 import { scenarioOf } from "../scenarios.ts";
+import { notEmulated } from "./absent.ts";
+import { joinConference } from "./conference.ts";
 import {
   actionOf,
   attributeOf,
@@ -17,8 +19,20 @@ import { beginRecording, endRecording } from "./recorder.ts";
 import type { CallRecording } from "./recordings.ts";
 import type { Fields } from "./requests.ts";
 
-/** A number without what people write between the digits; a SIP address as it is. */
-const bare = (to: string): string => (/^sip:/i.test(to) ? to : to.replace(/[\s().-]/g, ""));
+/** A number without what people write between the digits; another address as it is. */
+const bare = (to: string): string =>
+  /^(sip|client):/i.test(to) ? to : to.replace(/[\s().-]/g, "");
+
+/** Whom a noun calls, by its name. */
+const addresses: Readonly<Record<string, (noun: MarkupElement) => string>> = {
+  Number: ({ text }) => bare(text),
+  Sip: ({ text }) => bare(text),
+  Client: ({ text, children }) => {
+    // The name stands in it, or in an element of its own beside parameters.
+    const identity = children.find(({ name }) => name === "Identity")?.text ?? text;
+    return identity && `client:${identity}`;
+  },
+};
 
 const answers = (to: string): boolean => scenarioOf(to).outcome.outcome === "answer";
 
@@ -26,11 +40,14 @@ const answers = (to: string): boolean => scenarioOf(to).outcome.outcome === "ans
 const dialled = (element: MarkupElement, context: VerbContext): string => {
   const [first] = element.children;
   if (!first) return bare(element.text);
-  const other = element.children.find(({ name }) => name !== "Number" && name !== "Sip");
-  if (other) return fail(context, `Dial.${other.name}`, "is not emulated");
   // The carriers call all of them at once, and the first to answer is connected.
-  const numbers = element.children.map(({ text }) => bare(text));
-  return numbers.find(answers) ?? bare(first.text);
+  const numbers = element.children.map((noun) => {
+    const isKnown =
+      Object.hasOwn(addresses, noun.name) && Object.hasOwn(context.carrier.attributes, noun.name);
+    const addressOf = isKnown ? addresses[noun.name] : undefined;
+    return addressOf ? addressOf(noun) : notEmulated(context, `Dial.${noun.name}`);
+  });
+  return numbers.find((to) => to !== "" && answers(to)) ?? numbers[0] ?? "";
 };
 
 /** The recording of a conversation, where a Dial wants one. */
@@ -88,6 +105,8 @@ class DialRecording {
 export const dial: Verb = async (element, context) => {
   const { known, step, signal, parts, carrier } = context;
   const { call } = known;
+  const conference = element.children.find(({ name }) => name === "Conference");
+  if (conference) return joinConference(element, conference, context);
   const to = dialled(element, context);
   if (!to) return fail(context, "Dial", "has nobody to call", "nobody");
   begin(context, element);

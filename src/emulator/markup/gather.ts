@@ -1,5 +1,6 @@
 import { Heard, type Utterance } from "../heard.ts";
 import { waitUntil } from "../line.ts";
+import { notEmulated } from "./absent.ts";
 import {
   actionOf,
   attributeOf,
@@ -130,7 +131,7 @@ const takeInput = async (
   const isInterrupted = () => barges && input.count > 0;
   for (const child of element.children) {
     if (child.name !== "Say" && child.name !== "Play" && child.name !== "Pause") {
-      fail(context, `Gather.${child.name}`, "is not emulated");
+      notEmulated(context, `Gather.${child.name}`);
     }
     if (!isInterrupted()) await prompt(child, context, () => isOpen() && !isInterrupted());
   }

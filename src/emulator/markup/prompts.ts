@@ -1,6 +1,7 @@
 import { mediaDuration, playTone, waitUntil } from "../line.ts";
 import { endlessLoops, speechDuration } from "../speech.ts";
-import { begin, fail, numberOf, resolve, type VerbContext } from "./context.ts";
+import { notEmulated } from "./absent.ts";
+import { begin, numberOf, resolve, type VerbContext } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
 import { formRequest } from "./requests.ts";
 
@@ -29,7 +30,7 @@ const lengthOf = async (element: MarkupElement, context: VerbContext): Promise<n
   if (name === "Pause") return numberOf(element, "length", context, 1) * 1_000;
   if (attributes.digits) return attributes.digits.length * digitDuration;
   if (attributes.mediaStorage === "true") {
-    return fail(context, "Play.mediaStorage", "is not emulated");
+    return notEmulated(context, "Play.mediaStorage");
   }
   const { step, signal, known, parts, carrier } = context;
   const { url, headers, fields, body } = formRequest(resolve(context, "Play", text), "GET", {});

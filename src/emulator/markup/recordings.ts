@@ -52,7 +52,6 @@ const mixed = 1_000;
  */
 function* loudIn(
   recording: Recording,
-  side: Side,
   [from, to]: readonly [from: number, to: number],
   isBackward: boolean,
 ): Generator<number> {
@@ -60,9 +59,11 @@ function* loudIn(
   for (let count = 0; count < blocks; count++) {
     const start = from + (isBackward ? blocks - 1 - count : count) * mixed;
     const end = Math.min(to, start + mixed);
+    // An hour of silence is not mixed.
+    if (!recording.callee.hasAny(start, end)) continue;
     const mixing = { sampleRate, now: to, all: true };
     const perMs = sampleRate / 1_000;
-    const samples = recording.side(side, start * perMs, (end - start) * perMs, mixing);
+    const samples = recording.side("callee", start * perMs, (end - start) * perMs, mixing);
     const parts = Math.ceil((end - start) / judged);
     for (let at = 0; at < parts; at++) {
       const part = isBackward ? parts - 1 - at : at;
@@ -74,14 +75,14 @@ function* loudIn(
 
 /** When the callee was audible last in a stretch, in milliseconds since the answer; `undefined` where it is silent. */
 export const lastLoud = (recording: Recording, from: number, to: number): number | undefined => {
-  const { value } = loudIn(recording, "callee", [Math.floor(from), Math.floor(to)], true).next();
+  const { value } = loudIn(recording, [Math.floor(from), Math.floor(to)], true).next();
   return value === undefined ? undefined : Math.min(to, value + judged);
 };
 
 /** Removes the silence before and after what the callee said. */
 export const trim = (recording: Recording, part: CallRecording): void => {
   const { from, to = from } = part;
-  const { value: first } = loudIn(recording, "callee", [from, to], false).next();
+  const { value: first } = loudIn(recording, [from, to], false).next();
   if (first === undefined) return;
   part.to = lastLoud(recording, from, to) ?? to;
   part.from = first;

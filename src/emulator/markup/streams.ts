@@ -3,6 +3,7 @@ import type { Timeline } from "../clock.ts";
 import { FlowError } from "../line.ts";
 import { isAllowed, messageOf } from "../outgoing.ts";
 import { runStream } from "../stream.ts";
+import { notEmulated } from "./absent.ts";
 import {
   actionOf,
   attributeOf,
@@ -87,11 +88,8 @@ const runSocket = async (context: VerbContext, running: Running): Promise<void> 
 const streamIn = (element: MarkupElement, context: VerbContext): MarkupElement => {
   const [noun] = element.children;
   if (noun?.name === "Stream") return noun;
-  return fail(
-    context,
-    `${element.name}.${noun?.name ?? "Stream"}`,
-    noun ? "is not emulated" : "is missing",
-  );
+  if (noun) return notEmulated(context, `${element.name}.${noun.name}`);
+  return fail(context, `${element.name}.Stream`, "is missing");
 };
 
 /** Connects a stream, and waits until it has ended. */

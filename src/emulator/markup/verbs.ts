@@ -1,4 +1,5 @@
-import { begin, fail, methodOf, resolve, type Verb } from "./context.ts";
+import { notEmulated } from "./absent.ts";
+import { begin, methodOf, resolve, type Verb } from "./context.ts";
 import { dial } from "./dial.ts";
 import { gather } from "./gather.ts";
 import { prompt } from "./prompts.ts";
@@ -43,5 +44,5 @@ const verbs: Readonly<Record<string, Verb>> = {
  */
 export const perform: Verb = async (element, context) => {
   const verb = Object.hasOwn(verbs, element.name) ? verbs[element.name] : undefined;
-  return verb ? verb(element, context) : fail(context, element.name, "is not emulated");
+  return verb ? verb(element, context) : notEmulated(context, element.name);
 };

@@ -180,6 +180,12 @@ export class Track {
     this.#fixed.add(ms(piece.from), ms(piece.from + piece.samples.length), piece);
   }
 
+  /** Whether there is anything between two times, in milliseconds since the answer. */
+  hasAny(from: number, to: number): boolean {
+    const isOpen = this.#openTones.some((tone) => tone.from < to && tone.to > from);
+    return isOpen || this.#fixed.between(from, to).length > 0;
+  }
+
   mixInto(buffer: MixBuffer): void {
     const { first, sampleRate, samples } = buffer;
     const ms = (count: number) => (count * 1000) / sampleRate;

@@ -91,6 +91,15 @@ const attributes: VerbCarrier["attributes"] = {
   ],
   Number: [],
   Sip: [],
+  Conference: [
+    "startConferenceOnEnter",
+    "endConferenceOnExit",
+    "maxParticipants",
+    "muted",
+    "statusCallback",
+    "statusCallbackMethod",
+    "statusCallbackEvent",
+  ],
   Connect: [],
   Start: [],
   Stop: [],
@@ -281,6 +290,7 @@ export const telnyxCarrier = (
     codes: { media: 90_040, socket: 90_046, "socket url": 10_003, url: 10_003 },
     documentCodes: {},
     newSid: (of, time) => (of === "call" ? `v3:${newId(time)}` : uuidOf(newId(time))),
+    timestamp: iso,
     failures,
     requestsOwnUrl: false,
     recordRules: {

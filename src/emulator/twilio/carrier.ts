@@ -28,7 +28,7 @@ const sipResponses: Readonly<Partial<Record<Reason, number>>> = {
 };
 
 /** How SIDs begin. */
-const prefixes = { call: "CA", stream: "MZ", recording: "RE" } as const;
+const prefixes = { call: "CA", stream: "MZ", recording: "RE", conference: "CF" } as const;
 
 /** The SID of a call's recording. */
 export const recordingSidOf = (callSid: string): string => `RE${callSid.slice(2)}`;
@@ -77,6 +77,17 @@ const attributes: VerbCarrier["attributes"] = {
   ],
   Number: [],
   Sip: [],
+  Client: [],
+  Identity: [],
+  Conference: [
+    "startConferenceOnEnter",
+    "endConferenceOnExit",
+    "maxParticipants",
+    "muted",
+    "statusCallback",
+    "statusCallbackMethod",
+    "statusCallbackEvent",
+  ],
   Connect: ["action", "method"],
   Start: [],
   Stop: [],
@@ -275,6 +286,7 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
   },
   documentCodes: { request: 11_200, length: 11_750, type: 12_300, syntax: 12_100 },
   newSid: (of, time) => `${prefixes[of]}${newId(time)}`,
+  timestamp: rfc2822,
   failures,
   requestsOwnUrl: true,
   recordRules: {

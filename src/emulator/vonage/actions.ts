@@ -262,7 +262,12 @@ const connect: Perform = async (action, context) => {
       return dial(action, context, e164(number));
     return fail(context, "connect.endpoint.number", "must be 7 to 15 digits, without + and 00");
   }
-  if (type !== "sip") return fail(context, "connect.endpoint.type", `${type} is not emulated`);
+  if (type !== "sip")
+    return fail(
+      context,
+      "connect.endpoint.type",
+      `${type} is not emulated: give phone, sip or websocket`,
+    );
   if (isText(uri) && /^sips?:[^\s<>"]+$/i.test(uri)) return dial(action, context, uri);
   return fail(context, "connect.endpoint.uri", "must be a SIP URI");
 };

@@ -14,6 +14,13 @@ const followed: Readonly<Record<string, readonly string[]>> = {
   wait: ["timeout"],
 };
 
+/** What an application may do in the place of an action that isn't emulated. */
+export const replacements: Readonly<Record<string, string>> = {
+  conversation: "connect the other endpoint",
+  transfer: "transfer the call by the API",
+  pay: "take the digits by input",
+};
+
 /** The fields of an NCCO that the emulator does not follow, such as `talk.style`; the first 20. */
 const unknownFields = (ncco: readonly NccoAction[]): readonly string[] => {
   const unknown = ncco.flatMap(({ action, ...fields }) =>
@@ -48,6 +55,8 @@ export const parseNcco = (ncco: unknown, step: number): readonly NccoAction[] =>
   return ncco.map((action, at) => {
     if (!isAction(action)) throw new FlowError(step, `[${at}]`, "must be an object with an action");
     if (Object.hasOwn(followed, action.action)) return action;
-    throw new FlowError(step, `[${at}].action`, `${action.action} is not emulated`);
+    const instead = Object.hasOwn(replacements, action.action) && replacements[action.action];
+    const rule = `${action.action} is not emulated${instead ? `: ${instead}` : ""}`;
+    throw new FlowError(step, `[${at}].action`, rule);
   });
 };
