@@ -22,6 +22,8 @@ interface Account {
 interface Carrier {
   /** How the id of an account begins, or what it is. */
   readonly account: string;
+  /** An account that nobody has, for an emulator. */
+  readonly sampleAccount: string;
   /** The key, for the help. */
   readonly key: string;
   /** Loaded only when the carrier is asked for. */
@@ -38,6 +40,7 @@ const commonOf = ({ callsPerSecond, machineDetection }: Account) => ({
 const carriers: Readonly<Record<string, Carrier>> = {
   twilio: {
     account: "AC…",
+    sampleAccount: `AC${"0".repeat(32)}`,
     key: "the auth token, or with --key-id the secret of that API key",
     load: async (account) => {
       const { twilio } = await import("../twilio/index.ts");
@@ -48,6 +51,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
   },
   vonage: {
     account: "Vonage application",
+    sampleAccount: "00000000-0000-4000-8000-000000000000",
     key: "the private key of the application, a PEM",
     load: async (account) => {
       const { vonage } = await import("../vonage/index.ts");
@@ -58,6 +62,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
   },
   telnyx: {
     account: "TeXML application",
+    sampleAccount: "1000000000000000000",
     key: "an API key",
     load: async (account) => {
       const { telnyx } = await import("../telnyx/index.ts");

@@ -161,6 +161,13 @@ export const openDatabase = async (file: string, create: boolean): Promise<Datab
 };
 
 /**
+ * A ledger in memory.
+ *
+ * @throws {Failure} if this runtime has no SQLite
+ */
+export const openTemporary = async (): Promise<DatabaseSync> => new (await sqlite())(":memory:");
+
+/**
  * Opens the ledger in a file that exists, uses it, and closes it.
  *
  * @throws {Failure} if it cannot be opened, or is not a ledger

@@ -297,7 +297,7 @@ export const createEmulator = (options: EmulatorOptions = {}): Emulator => emula
 
 /** The time and the line of simulated calls. */
 export interface SimulatedLine
-  extends Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame"> {
+  extends Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion"> {
   /** Instead of the clock that the options describe. */
   readonly clock?: Clock | undefined;
 }

@@ -59,6 +59,8 @@ export interface FlowParts extends Ringing {
   readonly openSocket?: ((url: string) => StreamSocket) | undefined;
   /** Called with each frame of the callee's audio, and by how much it is late, in ms. */
   readonly onFrame?: ((late: number) => void) | undefined;
+  /** Called when prompts of the flow have ended, and keys are taken. */
+  readonly onQuestion?: ((call: Call) => void) | undefined;
   /** Absent on a line without faults. */
   readonly impair?: Impairment | undefined;
   /** Whether a frame of 20 ms of the application's audio is lost, by its index since the answer. */

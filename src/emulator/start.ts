@@ -15,7 +15,7 @@ export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeou
   readonly settings: EmulatorSettings;
   readonly side: EmulatedSide;
   readonly clock: Clock;
-  readonly line: Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame">;
+  readonly line: Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion">;
   readonly random: Random;
   readonly newId: NewId;
   readonly calls: CallRegistry;

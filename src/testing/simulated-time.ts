@@ -21,13 +21,15 @@ const nextTurn = (): Promise<void> =>
   });
 
 /** Midnight of a day, so that the times of a simulated call are the same in each run. */
-const epoch = Date.UTC(2026, 0, 1);
+const midnight = Date.UTC(2026, 0, 1);
 
 /**
- * The time of one simulated call, in milliseconds. It jumps to what is due next once everybody has reacted to what
- * happened before: no global is patched, so that several calls have each a time of their own.
+ * The time of simulated calls, in milliseconds. It jumps to what is due next once everybody has reacted to what
+ * happened before: no global is patched, so that several calls can have each a time of their own.
  */
 export class SimulatedTime {
+  /** What the clock shows when `now` is 0, in milliseconds since 1970. */
+  readonly epoch: number;
   #now = 0;
   #order = 0;
   #holds = 0;
@@ -79,6 +81,10 @@ export class SimulatedTime {
 
   /** The same, as the emulator takes it. */
   readonly clock: Clock = () => new SimulatedTimeline(this);
+
+  constructor(epoch: number = midnight) {
+    this.epoch = epoch;
+  }
 
   get now(): number {
     return this.#now;
@@ -141,7 +147,7 @@ class SimulatedTimeline implements Timeline {
   }
 
   now(): number {
-    return epoch + this.#time.now;
+    return this.#time.epoch + this.#time.now;
   }
 
   async run(work: () => Promise<void>): Promise<void> {

@@ -26,6 +26,7 @@ import {
 import { onInterrupt, pauseNote } from "../dial/brake.ts";
 import { requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
+import { checkEmulation } from "../dial/emulation/flags.ts";
 import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
 import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
@@ -231,6 +232,11 @@ const callContacts = async (
 const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): Promise<Exit> => {
   const { flags, args, env, terminal, reached } = invoked;
   const [list = ""] = args;
+  checkEmulation(flags);
+  if (flags.emulate) {
+    const { emulateList } = await import("../dial/emulation/command.ts");
+    return emulateList(invoked);
+  }
   requireReceiver(flags);
   const callsPerSecond = flags["calls-per-second"];
   const pace = callsPerSecond === undefined ? undefined : decimalOf(callsPerSecond);

@@ -176,6 +176,20 @@ export const dialFlags = {
     value: "calls",
     help: "of the carrier's account, the most for --rate; default 1, Vonage 3",
   },
+  emulate: {
+    type: "boolean",
+    help: "calls the whole list on an emulator in this process, and nobody else",
+  },
+  callees: {
+    type: "string",
+    value: "shares",
+    help: "who does what there: machine=20%,busy=10%,press=1:60%; see below",
+  },
+  seed: {
+    type: "string",
+    value: "number",
+    help: "of --callees: which contact does what; default 1",
+  },
   "dry-run": { type: "boolean", help: "prints the plan, and calls nobody" },
   resume: { type: "boolean", help: "dials on after outdial stop" },
   yes: { type: "boolean", help: "does not ask; required without a terminal" },

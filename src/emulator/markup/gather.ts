@@ -136,6 +136,7 @@ const takeInput = async (
     if (!isInterrupted()) await prompt(child, context, () => isOpen() && !isInterrupted());
   }
   call.endPrompts();
+  if (isOpen() && input.count === 0) context.parts.onQuestion?.(call);
   const timeouts = timeoutsOf(element, context);
   for (let before = -1; isOpen() && before !== input.count; ) {
     before = input.count;

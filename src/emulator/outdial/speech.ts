@@ -91,6 +91,7 @@ export const performGather = async (
   call.keyListeners.add(onKey);
   try {
     await speak(gathering, parts, () => isOpen() && keys === "");
+    if (isOpen() && keys === "") parts.onQuestion?.(call);
     for (let before = -1; isOpen() && before !== keys.length; ) {
       before = keys.length;
       await waitUntil(call, call.talkTime + timeout_ms, () => isOpen() && keys.length === before);

@@ -151,6 +151,7 @@ export const input: Perform = async (action, context) => {
   const onSpeech = (utterance: Utterance) => taken.hear(utterance);
   call.keyListeners.add(onKey);
   call.speechListeners.add(onSpeech);
+  if (taken.count === 0) context.parts.onQuestion?.(call);
   try {
     await takeInput(taken, context);
     if (context.signal.aborted) return;

@@ -1,0 +1,142 @@
+import { basename } from "node:path";
+import type { Service } from "../../../service.ts";
+import { carrierNamed } from "../../carrier.ts";
+import { type Environment, type Exit, exits, Failure, type Invocation } from "../../command.ts";
+import { openTemporary } from "../../ledger.ts";
+import { readScript } from "../../script.ts";
+import { jsonLine } from "../../terminal.ts";
+import { requireReadable } from "../csv.ts";
+import { DoNotCallFile } from "../do-not-call.ts";
+import { type ListPlan, summaryOf, syncList } from "../list.ts";
+import { numberReader } from "../numbers.ts";
+import { campaignOptions, type DialValues, decimalOf, type dialFlags } from "../options.ts";
+import { showStatus } from "../status.ts";
+import { assignCallees, calleesIn, seedIn } from "./callees.ts";
+import { figuresOf } from "./figures.ts";
+import { goOffline } from "./offline.ts";
+import { emulateCampaign } from "./run.ts";
+import { assumedLength, assumedScript, watchScript } from "./script.ts";
+import { jsonOf, type Summary, summaryLines } from "./summary.ts";
+import { localTimes } from "./times.ts";
+
+/** The host of a script's URLs while it has none. */
+const noHost = "https://emulator.invalid";
+
+/** The carrier, by an account that needs no key. */
+const serviceOf = async (
+  { service: given, account, "calls-per-second": callsPerSecond }: DialValues,
+  env: Environment,
+  hasMachineStep: boolean,
+): Promise<Service | undefined> => {
+  const name = given ?? env.OUTDIAL_SERVICE;
+  if (!name) return;
+  const { load, sampleAccount } = carrierNamed(name);
+  return load({
+    account: account ?? env.OUTDIAL_ACCOUNT ?? sampleAccount,
+    ...(callsPerSecond !== undefined && { callsPerSecond: decimalOf(callsPerSecond) }),
+    ...(hasMachineStep && { machineDetection: "message" }),
+  });
+};
+
+/** What the calls do: a script, or what stands for a flow that is not asked. */
+const scriptOf = async ({ script: file }: DialValues) => {
+  if (file === undefined) return { script: assumedScript, unreached: undefined };
+  return watchScript(await readScript(file));
+};
+
+/** The zone of the first hours. */
+const zoneOf = ({ window }: ReturnType<typeof campaignOptions>): string | undefined =>
+  window === "always" ? undefined : window[0]?.timezone;
+
+const hintsOf = (
+  { flow, callees, script }: DialValues,
+  { figures }: Pick<Summary, "figures">,
+): readonly string[] => {
+  const questions = figures.conversations.some(({ heard }) =>
+    heard.some(({ type }) => type === "presses"),
+  );
+  return [
+    ...(script === undefined
+      ? [
+          `${flow === undefined ? "Without --script" : "--flow is not requested:"} each answered call is assumed to take ${assumedLength / 1_000} s. With --script contacts hear what it says.`,
+        ]
+      : []),
+    ...(callees === undefined && questions
+      ? ["Nobody pressed a key: --callees press=1:60% lets 60 % of the contacts press 1."]
+      : []),
+  ];
+};
+
+/** Prints what an emulation has shown. */
+const printSummary = async (
+  summary: Summary,
+  plan: ListPlan,
+  { flags, terminal, signal }: Invocation<typeof dialFlags>,
+): Promise<Exit> => {
+  const { progress, errors } = summary.emulation;
+  const text = flags.json
+    ? (jsonLine({ ...summaryOf(progress, plan), ...jsonOf(summary) }) ?? "{}")
+    : summaryLines(summary).join("\n");
+  await terminal.print(text);
+  if (signal.aborted) return exits.interrupted;
+  if (terminal.isLost) {
+    throw new Failure("the result could not be written: is the disk full?", exits.refused);
+  }
+  const isBroken = errors.size > 0 || progress.flow_error > 0;
+  return isBroken || progress.state === "paused" ? exits.refused : exits.done;
+};
+
+/**
+ * `outdial dial --emulate`: calls a whole list on an emulator in this process.
+ *
+ * @throws {UsageError} which names the flag
+ */
+export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promise<Exit> => {
+  const { flags, args, env, terminal, signal } = invoked;
+  const [list = ""] = args;
+  const callees = flags.callees === undefined ? undefined : calleesIn(flags.callees);
+  const seed = flags.seed === undefined ? 1 : seedIn(flags.seed);
+  requireReadable("the list", list);
+  const goOnline = goOffline();
+  const database = await openTemporary();
+  try {
+    const { script, unreached } = await scriptOf(flags);
+    const service = await serviceOf(flags, env, script.onMachine !== undefined);
+    const publicUrl = flags["public-url"] ?? noHost;
+    const options = {
+      ...campaignOptions(flags, crypto.randomUUID(), service ?? "the emulator"),
+      flow_url: flags.script === undefined ? (flags.flow ?? "not given") : basename(flags.script),
+    };
+    const blockPath = flags["do-not-call"];
+    const read = await numberReader(flags.country);
+    const blockFile = blockPath === undefined ? undefined : new DoNotCallFile(blockPath, read);
+    let plan: ListPlan | undefined;
+    const times = localTimes(zoneOf(options));
+    let hide = (): void => {};
+    const emulation = await emulateCampaign({
+      ...{ database, options, service, script, publicUrl, seed, signal },
+      start: Date.now(),
+      sync: async (campaign) => {
+        const confirm = async (): Promise<boolean> => true;
+        plan = await syncList(campaign, { options, blockFile, warnings: [], confirm }, invoked);
+      },
+      decide: callees && ((numbers) => assignCallees(callees, numbers, seed)),
+      onBegin: ({ progress }, clock) => {
+        hide = showStatus(terminal, () => {
+          const { contacts, waiting, calling, unclear } = progress();
+          const done = contacts - waiting - calling - unclear;
+          const at = clock();
+          return `emulating: ${done.toLocaleString("en")} of ${contacts.toLocaleString("en")} done, ${times.day(at)} ${times.time(at)}`;
+        });
+      },
+    }).finally(() => hide());
+    const figures = figuresOf(emulation, times);
+    const hints = hintsOf(flags, { figures });
+    const summary = { emulation, figures, times, unreached: unreached?.(), hints };
+    if (!plan) throw new Error("The list was not read");
+    return await printSummary(summary, plan, invoked);
+  } finally {
+    database.close();
+    goOnline();
+  }
+};

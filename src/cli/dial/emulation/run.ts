@@ -1,0 +1,288 @@
+import type { DatabaseSync } from "node:sqlite";
+import { redirect } from "../../../calls/redirect.ts";
+import {
+  type Campaign,
+  type CampaignOptions,
+  openCampaign,
+  type Progress,
+  type Result,
+  type Script,
+} from "../../../campaigns/index.ts";
+import type { Call } from "../../../emulator/call.ts";
+import { type Emulator, emulate } from "../../../emulator/emulator.ts";
+import { scenarioOf } from "../../../emulator/scenarios.ts";
+import { Client, TimeoutException } from "../../../index.ts";
+import { fieldsOf } from "../../../lib/check.ts";
+import type { Service } from "../../../service.ts";
+import { SimulatedTime } from "../../../testing/simulated-time.ts";
+import type { DialOptions } from "../options.ts";
+import { type CalledList, serveList, urlBelow } from "../script.ts";
+import { type Decide, type EmulatedCall, EmulatedCalls } from "./calls.ts";
+
+/** What became of a list on the emulator. Times are in milliseconds since 1970. */
+export interface Emulation {
+  readonly progress: Progress;
+  readonly results: readonly Result[];
+  /** In order, of each contact, by its number. */
+  readonly calls: ReadonlyMap<string, readonly EmulatedCall[]>;
+  /** When it began. */
+  readonly from: number;
+  /** When every contact had ended, or no call could begin any more. */
+  readonly to: number;
+  /** What the script's functions threw, and how often. */
+  readonly errors: ReadonlyMap<string, number>;
+}
+
+/** What is emulated. */
+export interface EmulationOptions {
+  /** An empty database. */
+  readonly database: DatabaseSync;
+  /** The campaign. Its secret can be any. */
+  readonly options: DialOptions;
+  /** The carrier; `undefined` for outdial's own interface. */
+  readonly service: Service | undefined;
+  readonly script: Script;
+  /** The URL below which the service would reach the script. */
+  readonly publicUrl: string;
+  /** The time at the beginning, in milliseconds since 1970. */
+  readonly start: number;
+  /** Of the emulator's ids. */
+  readonly seed: number;
+  /** Reads the list into the campaign. */
+  readonly sync: (campaign: Campaign) => Promise<unknown>;
+  /**
+   * Decides who does what, by the numbers of all contacts that wait.
+   *
+   * @defaultValue each number does what it does in `outdial emulator`
+   */
+  readonly decide?: ((numbers: readonly string[]) => Decide) | undefined;
+  /** Called once the list is read, with what returns the emulated time in milliseconds since 1970. */
+  readonly onBegin?: ((campaign: Campaign, clock: () => number) => void) | undefined;
+  /** Ends it early. */
+  readonly signal: AbortSignal;
+}
+
+/** How long a callee takes to press a key, in milliseconds. */
+const answerDelay = 700;
+
+/** How long the client waits for an answer that never comes, in milliseconds of the emulated time. */
+const clientTimeout = 10_000;
+
+/** An application in the process: its flow and its notifications; anything else stands for a recording. */
+const applicationOf =
+  (publicUrl: string, serve: (request: Request) => Promise<Response>) =>
+  (request: Request): Promise<Response> | Response => {
+    const { origin, pathname } = new URL(request.url);
+    const isOwn = [urlBelow(publicUrl, "/flow"), urlBelow(publicUrl, "/status")].includes(
+      origin + pathname,
+    );
+    return isOwn ? serve(request) : new Response();
+  };
+
+/** The service's signatures are not checked: its requests come from this process. */
+const unsigned = (service: Service): Service => ({
+  ...service,
+  application: { ...service.application, verify: undefined },
+});
+
+/** The numbers of the contacts that wait. */
+const waitingNumbers = (campaign: Campaign): readonly string[] =>
+  [...campaign.results()]
+    .filter(({ disposition }) => disposition === undefined)
+    .map(({ to_number }) => to_number);
+
+/** Places calls on the emulator: its time stands still until each has its answer, unless that never comes. */
+const creatorOf = (
+  client: Client,
+  time: SimulatedTime,
+  begun: Map<string, () => void>,
+  onFailure: () => void,
+): CampaignOptions["create"] => {
+  const withoutAnswer: CampaignOptions["create"] = async (params, own) => {
+    const { to_number } = params;
+    const controller = new AbortController();
+    const late = new TimeoutException("no answer", { placed: "maybe" });
+    const cancel = time.media.after(clientTimeout, () => controller.abort(late));
+    time.hold();
+    const release = (): void => {
+      if (begun.delete(to_number)) time.release();
+    };
+    begun.set(to_number, release);
+    try {
+      return await client.calls.create(params, { ...own, signal: controller.signal });
+    } finally {
+      cancel();
+      release();
+    }
+  };
+  return async (params, own) => {
+    const { response } = scenarioOf(params.to_number);
+    const isAnswered = response !== "silent" && response !== "stalled";
+    try {
+      return await (isAnswered
+        ? time.media.hold(client.calls.create(params, own))
+        : withoutAnswer(params, own));
+    } catch (error) {
+      // What was not placed may be placed again, once the ledger has it.
+      time.media.after(0, onFailure);
+      throw error;
+    }
+  };
+};
+
+/** A campaign that says when what comes in from its calls may give it something to do. */
+const announcing = (campaign: Campaign, announce: () => void): CalledList => {
+  const announced = async <T>(work: Promise<T>): Promise<T> => {
+    const result = await work;
+    announce();
+    return result;
+  };
+  return {
+    ...campaign,
+    note: (given) => {
+      const noted = campaign.note(given);
+      const isEnd = "event" in given && /^call\.(completed|failed)$/.test(given.event.type);
+      return isEnd ? announced(noted) : noted;
+    },
+    callBack: (...given) => announced(campaign.callBack(...given)),
+    block: (numbers) => announced(campaign.block(numbers)),
+    cancel: () => announced(campaign.cancel()),
+  };
+};
+
+/** What wakes the loop of a campaign. */
+class WakeUp {
+  #isDue = false;
+  #wake = (): void => {};
+
+  announce(): void {
+    this.#isDue = true;
+    this.#wake();
+  }
+
+  /** Waits until something is announced, or some milliseconds of the emulated time have passed. */
+  async sleep(time: SimulatedTime, milliseconds: number): Promise<void> {
+    if (this.#isDue || milliseconds <= 0) {
+      this.#isDue = false;
+      return;
+    }
+    let cancel = (): void => {};
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (milliseconds < Number.POSITIVE_INFINITY) {
+        cancel = time.media.after(milliseconds, resolve);
+      }
+    });
+    cancel();
+    this.#isDue = false;
+  }
+}
+
+/**
+ * Calls a whole list on an emulator in this process, on its own clock: nothing waits in real time, and nothing is sent
+ * over a network.
+ *
+ * @throws {BadParametersException} when an option of the campaign breaks its rule
+ */
+export const emulateCampaign = async ({
+  database,
+  options,
+  service,
+  script,
+  publicUrl,
+  start,
+  seed,
+  sync,
+  decide,
+  onBegin,
+  signal,
+}: EmulationOptions): Promise<Emulation> => {
+  const time = new SimulatedTime(start);
+  const clock = (): number => Math.round(time.epoch + time.now);
+  const wakeUp = new WakeUp();
+  const calls = new EmulatedCalls();
+  const errors = new Map<string, number>();
+  const over: Promise<void>[] = [];
+  let decided: Decide | undefined;
+  let list: CalledList | undefined;
+
+  const serve = serveList({
+    ...{ script, publicUrl, secret: options.secret },
+    ...(service && {
+      service: unsigned(service),
+      redirect: (call, url) =>
+        redirect(call, url, { service, apiKey: emulator.apiKey, fetch: emulator.fetch }),
+    }),
+    campaign: () => list,
+    baseUrl: () => publicUrl,
+    onError: (error) => {
+      const message = String(fieldsOf(error).message ?? error);
+      errors.set(message, (errors.get(message) ?? 0) + 1);
+    },
+  });
+  const begun = new Map<string, () => void>();
+  const onQuestion = (call: Call): void => {
+    const keys = calls.answer(call.id);
+    if (keys === "") return;
+    call.timeline.after(answerDelay, () => {
+      if (keys === undefined) emulator.hangup(call.id);
+      else emulator.press(call.id, keys);
+    });
+  };
+  const emulator: Emulator = emulate(
+    {
+      ...(service && { service }),
+      ...{ seed, clock: "instant", keep: 0 },
+      fetch: applicationOf(publicUrl, serve),
+      onCall: async (call) => {
+        const outcome = calls.begin(call, decided);
+        begun.get(call.to_number)?.();
+        // The emulator knows the call only once this function has returned.
+        queueMicrotask(() => over.push(emulator.ended(call.id).then((ended) => calls.end(ended))));
+        return outcome;
+      },
+    },
+    { clock: time.clock, onQuestion },
+  );
+  const { apiKey, fetch } = emulator;
+  const client = new Client(apiKey, {
+    ...(service ? { service } : { baseUrl: "https://emulator.invalid" }),
+    fetch,
+  });
+  const campaign = await openCampaign(database, {
+    ...options,
+    flow_url: urlBelow(publicUrl, "/flow"),
+    status_callback_url: urlBelow(publicUrl, "/status"),
+    create: creatorOf(client, time, begun, () => wakeUp.announce()),
+    clock,
+  });
+  const { step, progress } = campaign;
+  signal.addEventListener("abort", () => wakeUp.announce());
+  list = announcing(campaign, () => wakeUp.announce());
+  try {
+    await sync(campaign);
+    decided = decide?.(waitingNumbers(campaign));
+    onBegin?.(campaign, clock);
+    const work = async (): Promise<void> => {
+      while (!signal.aborted) {
+        time.hold();
+        const next = await step();
+        time.release();
+        // Without a live call nothing else will wake it: all have ended, or no call may begin any more.
+        if (next === undefined && progress().calling === 0) return;
+        await wakeUp.sleep(time, (next ?? Number.POSITIVE_INFINITY) - clock());
+      }
+    };
+    await time.runUntil(work());
+    const done = clock();
+    if (signal.aborted) emulator.reset();
+    else await time.runUntil(Promise.all(over));
+    return {
+      ...{ from: start, to: Math.max(done, calls.lastEnd), errors, calls: calls.ended },
+      progress: progress(),
+      results: [...campaign.results()],
+    };
+  } finally {
+    await campaign.close();
+  }
+};
