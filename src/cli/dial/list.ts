@@ -25,6 +25,12 @@ interface ListFacts {
   readonly options: DialOptions;
   readonly blockFile: DoNotCallFile | undefined;
   readonly warnings: readonly string[];
+  /**
+   * Whether a request of this process can be seen to be sent once.
+   *
+   * @defaultValue by its `fetch`
+   */
+  readonly isSentOnce?: boolean | undefined;
   /** When the ledger was changed, if there was one. */
   readonly lastChange?: Date | undefined;
   /** Below the plan. */
@@ -40,9 +46,10 @@ interface ListFacts {
 /** Reads the list, prints the plan, and applies it if it is confirmed. */
 export const syncList = async (
   campaign: Campaign,
-  { options, blockFile, warnings, lastChange, notes = [], confirm }: ListFacts,
+  { options, blockFile, warnings, lastChange, notes = [], confirm, ...facts }: ListFacts,
   { flags, args: [list = ""], terminal, signal }: Invocation<typeof dialFlags>,
 ): Promise<ListPlan> => {
+  const { isSentOnce = sendsOnce()() } = facts;
   const progress = campaign.progress();
   const unreadable: RefusedContact[] = [];
   let columns: ListColumns | undefined;
@@ -78,7 +85,7 @@ export const syncList = async (
         const refused = allRefused(plan);
         const lines = planLines({
           ...{ columns, refused, changes: plan, warnings, progress, options, lastChange },
-          isSentOnce: sendsOnce()(),
+          isSentOnce,
         });
         for (const line of [...lines, ...notes]) await terminal.report(line);
         return confirm();

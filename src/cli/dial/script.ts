@@ -68,11 +68,13 @@ const redirectMachine = async (
   if (!redirect || !script?.onMachine || !event.known) return;
   if (event.type !== "call.machine_detected" || !event.data.beep) return;
   const { call_id } = event;
+  const { from: from_number, answered_by = "machine_end_beep" } = event.data;
+  // Twilio and Telnyx request the flow once they know what has answered: what they send besides has no numbers.
+  if (from_number === undefined) return;
   const contact = list.contact(context);
   if (!contact || calls.people.has(call_id) || calls.redirected.has(call_id)) return;
   calls.redirected.add(call_id);
   const { variables, to_number } = contact;
-  const { from: from_number = "", answered_by = "machine_end_beep" } = event.data;
   const url = await machineUrl(urlBelow(baseUrl(), "/flow"), {
     ...{ secret, context: { ...context, variables }, answered_by },
   });

@@ -12,7 +12,7 @@ import { numberReader } from "../numbers.ts";
 import { campaignOptions, type DialValues, decimalOf, type dialFlags } from "../options.ts";
 import { showStatus } from "../status.ts";
 import { assignCallees, calleesIn, seedIn } from "./callees.ts";
-import { figuresOf } from "./figures.ts";
+import { type Figures, figuresOf } from "./figures.ts";
 import { goOffline } from "./offline.ts";
 import { emulateCampaign } from "./run.ts";
 import { assumedLength, assumedScript, watchScript } from "./script.ts";
@@ -48,23 +48,29 @@ const scriptOf = async ({ script: file }: DialValues) => {
 const zoneOf = ({ window }: ReturnType<typeof campaignOptions>): string | undefined =>
   window === "always" ? undefined : window[0]?.timezone;
 
+/** What the options leave open. */
 const hintsOf = (
   { flow, callees, script }: DialValues,
-  { figures }: Pick<Summary, "figures">,
+  service: Service | undefined,
+  { conversations }: Figures,
 ): readonly string[] => {
-  const questions = figures.conversations.some(({ heard }) =>
-    heard.some(({ type }) => type === "presses"),
-  );
-  return [
-    ...(script === undefined
-      ? [
-          `${flow === undefined ? "Without --script" : "--flow is not requested:"} each answered call is assumed to take ${assumedLength / 1_000} s. With --script contacts hear what it says.`,
-        ]
-      : []),
-    ...(callees === undefined && questions
-      ? ["Nobody pressed a key: --callees press=1:60% lets 60 % of the contacts press 1."]
-      : []),
+  const isAsked = conversations.some(({ heard }) => heard.some(({ type }) => type === "presses"));
+  const assumed = `each answered call is assumed to take ${assumedLength / 1_000} s. With --script contacts hear what it says.`;
+  const hints: readonly (readonly [boolean, string])[] = [
+    [
+      script === undefined,
+      `${flow ? "--flow is not requested" : "There is no --script"}: ${assumed}`,
+    ],
+    [
+      callees === undefined && isAsked,
+      "Nobody pressed a key: --callees press=1:60% lets 60 % of the contacts press 1.",
+    ],
+    [
+      !service && /\bmachine=/.test(callees ?? ""),
+      "Without --service nothing tells machines from people: they hear what people hear.",
+    ],
   ];
+  return hints.filter(([isTrue]) => isTrue).map(([, hint]) => hint);
 };
 
 /** Prints what an emulation has shown. */
@@ -118,7 +124,8 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
       start: Date.now(),
       sync: async (campaign) => {
         const confirm = async (): Promise<boolean> => true;
-        plan = await syncList(campaign, { options, blockFile, warnings: [], confirm }, invoked);
+        const facts = { options, blockFile, warnings: [], isSentOnce: true, confirm };
+        plan = await syncList(campaign, facts, invoked);
       },
       decide: callees && ((numbers) => assignCallees(callees, numbers, seed)),
       onBegin: ({ progress }, clock) => {
@@ -131,7 +138,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
       },
     }).finally(() => hide());
     const figures = figuresOf(emulation, times);
-    const hints = hintsOf(flags, { figures });
+    const hints = hintsOf(flags, service, figures);
     const summary = { emulation, figures, times, unreached: unreached?.(), hints };
     if (!plan) throw new Error("The list was not read");
     return await printSummary(summary, plan, invoked);

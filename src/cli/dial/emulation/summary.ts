@@ -125,7 +125,7 @@ const heardLines = ({
   heard,
 }: ConversationKind): readonly string[] => [
   `${count(contacts, "contact")} such as ${to_number}: ${disposition.replaceAll("_", " ")}`,
-  ...(heard.length === 0 ? ["  hears nothing"] : []),
+  ...(heard.length === 0 ? ["  hears    nothing"] : []),
   ...heard.flatMap(({ type, text }) =>
     labelled(`  ${type} `.padEnd(11), text || "nothing", width - margin),
   ),
