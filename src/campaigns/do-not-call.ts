@@ -1,7 +1,7 @@
 import { is } from "valibot";
 import { type Secret, secretsOf } from "../callbacks/signed-url.ts";
 import { CallParams } from "../calls/params.ts";
-import { fail } from "../lib/check.ts";
+import { fail, isText } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { macOf } from "../lib/hmac.ts";
 import { LedgerException } from "./errors.ts";
@@ -169,6 +169,57 @@ export const blockAll = async (
     );
   }
   return added;
+};
+
+/** The longest reason of an entry, in characters. */
+const longestReason = 200;
+
+/** A text on one line, without a number that would stay in the ledger. */
+const isReason = (reason: string): boolean =>
+  isText(reason) &&
+  reason.length <= longestReason &&
+  /^\P{C}+$/u.test(reason) &&
+  !/\+\d{7}/.test(reason);
+
+/**
+ * Takes numbers off the do-not-call list. Contacts that were never called wait again.
+ *
+ * @returns how many of them were on it
+ * @throws {LedgerException} `erased` or `missing_secret`
+ */
+export const unblock = async (
+  sql: Sql,
+  numbers: readonly string[],
+  reason: string,
+  secret: Secret | undefined,
+): Promise<number> => {
+  if (!isReason(reason)) {
+    fail(
+      "reason",
+      `must be a line of 1 to ${longestReason} characters, without a telephone number`,
+    );
+  }
+  if (secret === undefined && hasErased(sql)) throw new LedgerException("missing_secret");
+  const marks = await marksOf(sql, numbers, secret);
+  const at = Date.now();
+  return sql.transaction(() => {
+    // Somebody may have been erased a moment ago.
+    if (!marks && hasErased(sql)) throw new LedgerException("busy");
+    if (marks?.flat().some((mark) => isBlocked(sql, mark))) throw new LedgerException("erased");
+    let removed = 0;
+    for (const number of numbers) {
+      if (!isBlocked(sql, number)) continue;
+      removed++;
+      sql.all("delete from outdial_blocked where to_number = ?", number);
+      const [row] = sql.all("select * from outdial_contact where to_number = ?", number);
+      const contact = row && contactIn(row);
+      audit(sql, { at, contact: contact?.contact, event: "unblocked", detail: reason });
+      // Who was called before keeps the end that the list knows.
+      const isWaiting = contact?.state === "blocked" && contact.attempts === 0;
+      if (isWaiting) move(sql, contact, "waiting", { at });
+    }
+    return removed;
+  });
 };
 
 /** Whether the contact with a number was erased. */

@@ -9,6 +9,7 @@ export type LedgerReason =
   | "damaged"
   | "busy"
   | "closed"
+  | "erased"
   | "erase_incomplete"
   | "not_durable"
   | "not_rolled_back";
@@ -26,6 +27,7 @@ const messages: Readonly<Record<LedgerReason, string>> = {
     "The ledger is damaged: the file was copied while it was written, or without its -journal. Use the original file, with the -journal beside it",
   busy: "The ledger is busy: another program reads or writes the file",
   closed: "The campaign or its database is closed: open it again",
+  erased: "One of the people was erased from the ledger, for good: nobody was unblocked",
   erase_incomplete:
     "The contacts are erased, but bytes of them may be left in the file: another program reads it, or the runtime forbids VACUUM, as Deno does without --allow-read and --allow-write as a whole",
   not_durable:

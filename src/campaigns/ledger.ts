@@ -3,7 +3,7 @@ import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import { check, presence } from "../lib/check.ts";
 import { answerNamesIn, answersOf } from "./answers.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
-import { blockAll, checkedNumbers } from "./do-not-call.ts";
+import { blockAll, checkedNumbers, unblock } from "./do-not-call.ts";
 import { type EndedCalls, endFromOutside } from "./ending.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import type { CampaignOptions } from "./options.ts";
@@ -126,6 +126,19 @@ export interface OpenedLedger extends Ledger {
    * @throws {LedgerException} `busy`, while another program writes to the file
    */
   readonly endCalls: (options?: Pick<CampaignOptions, "end">) => Promise<EndedCalls>;
+  /**
+   * Takes numbers off the do-not-call list. A contact of the list that was never called waits again; one that was keeps its
+   * disposition. The reason is in the audit log. A list in a file or a list of opt-outs blocks them again.
+   *
+   * @param numbers - E.164
+   * @param reason - such as `"asked to be called again"`, at most 200 characters
+   * @returns how many of them were on it
+   * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number, or the reason breaks its rule; none is unblocked
+   * then
+   * @throws {LedgerException} `erased`, when one of them was erased, or `missing_secret`, where that is not known without the
+   * option `secret`: none is unblocked then; `busy`
+   */
+  readonly unblock: (numbers: string | Iterable<string>, reason: string) => Promise<number>;
 }
 
 /** Few: a reader holds the file for a moment only, and the heap stays small. */
@@ -180,7 +193,7 @@ export const variableNamesIn = (sql: Sql): readonly string[] =>
 /** How a ledger is opened. */
 export interface LedgerOptions {
   /**
-   * The campaign's secret, by which `block` recognizes erased numbers; where it was changed, the old ones too.
+   * The campaign's secret, by which `block` and `unblock` recognize erased numbers; where it was changed, the old ones too.
    *
    * @defaultValue none: `block` writes the numbers as they are given, erased ones too
    */
@@ -261,5 +274,6 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
     },
     endCalls: ({ end } = {}) => endFromOutside(storage, sql, end),
     block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, Date.now()),
+    unblock: async (numbers, reason) => unblock(sql, await checkedNumbers(numbers), reason, secret),
   };
 };

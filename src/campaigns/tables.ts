@@ -233,7 +233,7 @@ export interface AuditEntry {
   readonly attempt?: number | undefined;
   /**
    * `claimed`, `released`, `maybe`, `placed`, a disposition, `waiting` (for the next attempt),
-   * `call_back` (asked for), `ended` and `not_ended` (by the caller), `blocked`, `erased`; of the campaign: `opened`, `paused`, `resumed`, `canceled`.
+   * `call_back` (asked for), `ended` and `not_ended` (by the caller), `blocked`, `unblocked`, `erased`; of the campaign: `opened`, `paused`, `resumed`, `canceled`.
    */
   readonly event: string;
   /** Why, without key and numbers. */

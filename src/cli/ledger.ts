@@ -6,13 +6,25 @@ import {
   type OpenedLedger,
   openLedger,
 } from "../campaigns/index.ts";
-import { exits, Failure } from "./command.ts";
+import { type Environment, exits, Failure, UsageError } from "./command.ts";
 import { codeOf } from "./terminal.ts";
 
 /** The secrets in `SIGNING_SECRET`: one, or several with commas between them, the new one first. */
 export const secretsIn = (text: string): string | readonly string[] => {
   const several = text.split(",").map((each) => each.trim());
   return several.every((each) => each.length > 15) ? several : text;
+};
+
+/**
+ * The secret of a campaign, where the environment has it: a ledger recognizes erased people by it.
+ *
+ * @throws {UsageError} if it is too short
+ */
+export const signingSecretIn = ({ SIGNING_SECRET: secret }: Environment): LedgerOptions => {
+  if (secret && secret.length < 16) {
+    throw new UsageError("SIGNING_SECRET must be 16 characters or more, or not set");
+  }
+  return secret ? { secret: secretsIn(secret) } : {};
 };
 
 /** @throws {Failure} if this runtime has no SQLite */
@@ -160,6 +172,16 @@ export const openDatabase = async (file: string, create: boolean): Promise<Datab
   }
 };
 
+const emptyLedger =
+  "the ledger is empty: the run that made it was killed before it had read its list, and has called nobody. Run outdial dial again";
+
+/** What is wrong with a file that is no ledger: one whose first transaction was undone has no table at all. */
+const notLedger = (database: DatabaseSync, error: unknown): unknown => {
+  if (!(error instanceof LedgerException) || error.reason !== "not_a_ledger") return error;
+  const [row] = database.prepare("select count(*) as tables from sqlite_master").all();
+  return row?.tables === 0 ? new Failure(emptyLedger, exits.usage) : error;
+};
+
 /**
  * A ledger in memory.
  *
@@ -183,7 +205,7 @@ export const withLedger = async <T>(
     database.exec("pragma busy_timeout = 5000");
     return await use(openLedger(database, options));
   } catch (error) {
-    throw ledgerFailure(error);
+    throw ledgerFailure(notLedger(database, error));
   } finally {
     database.close();
   }

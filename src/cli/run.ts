@@ -48,6 +48,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "Adds numbers to the do-not-call list of a ledger, also during a run.",
     load: () => import("./commands/block.ts"),
   },
+  unblock: {
+    summary: "Takes numbers off the do-not-call list of a ledger, with a reason.",
+    load: () => import("./commands/unblock.ts"),
+  },
   emulator: {
     summary: "Runs the whole service on this machine, with a dashboard, until ctrl-C.",
     load: () => import("./commands/emulator.ts"),

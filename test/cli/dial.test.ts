@@ -1072,6 +1072,33 @@ describe("outdial dial", () => {
     expect(code).toBe(2);
   });
 
+  it.each(["results", "stop"])(
+    "a ledger whose run was killed while it made it is named by %s, and dialled from",
+    async (name) => {
+      const list = file("people.csv", people);
+      const ledger = file("people.outdial", ""); // What SQLite leaves of a transaction that it undoes.
+      chmodSync(ledger, 0o600);
+      const { code, stdout, stderr } = await run([name, ledger]);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(
+        /^outdial: the ledger is empty: .* has called nobody\. Run outdial dial/,
+      );
+      // It was killed between its tables and its list.
+      const campaign = await openCampaign(new DatabaseSync(ledger), {
+        ...{ from_number: "+12025550199", flow_url: "http://127.0.0.1:9/flow", secret },
+        ...{ status_callback_url: "http://127.0.0.1:9/status", window: "always" },
+        service: `http://127.0.0.1:${server.port}/`,
+        create: async (_, __) => ({ id: "cs_1" }),
+      });
+      await campaign.close();
+      const empty = await run(["results", ledger]);
+      expect(empty.stderr).toBe("outdial: the ledger has no contacts yet\n");
+      expect(empty.stdout.trim().split("\r\n")).toHaveLength(1);
+      expect((await run(words(list, ...listening()))).code).toBe(0);
+      expect(posts).toBe(3);
+    },
+  );
+
   it("refuses a file that is not a ledger, and does not change it", async () => {
     const list = file("people.csv", people);
     const ledger = file("people.outdial", "something else, of more than a page ".repeat(200));

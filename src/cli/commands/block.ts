@@ -2,7 +2,7 @@ import type { Ledger } from "../../campaigns/index.ts";
 import { BadParametersException } from "../../index.ts";
 import { type Command, defineCommand, type Exit, exits, UsageError } from "../command.ts";
 import { numberReader } from "../dial/numbers.ts";
-import { secretsIn, withLedger } from "../ledger.ts";
+import { signingSecretIn, withLedger } from "../ledger.ts";
 
 /** `outdial block`: adds numbers to the do-not-call list of a ledger. */
 export const command: Command = defineCommand({
@@ -18,9 +18,7 @@ ledger is not written into it again; it is blocked already.`,
   ],
   run: async ({ args: [file = "", ...numbers], env, terminal }) => {
     const read = await numberReader();
-    const { SIGNING_SECRET: secret } = env;
-    const secretRule = "SIGNING_SECRET must be 16 characters or more, or not set";
-    if (secret && secret.length < 16) throw new UsageError(secretRule);
+    const secrets = signingSecretIn(env);
     const block = async (ledger: Ledger): Promise<Exit> => {
       try {
         // In the spelling of `dial`; the ledger of another program may have any other E.164 number.
@@ -32,6 +30,6 @@ ledger is not written into it again; it is blocked already.`,
         throw new UsageError("each number must be E.164, and none was blocked");
       }
     };
-    return withLedger(file, block, secret ? { secret: secretsIn(secret) } : {});
+    return withLedger(file, block, secrets);
   },
 });

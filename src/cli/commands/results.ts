@@ -107,6 +107,8 @@ duration the seconds from the answer to the end.`,
         rows = [];
       }
       if (rows.length > 0) await terminal.print(rows.join(separator));
+      const { contacts } = ledger.progress();
+      if (contacts === 0) await terminal.report("outdial: the ledger has no contacts yet");
       return finish(terminal);
     }),
 });
