@@ -199,6 +199,7 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
   return {
     formats: { input, output },
     open: () => [setupOf(options)],
+    readyBeforeAnswered: true,
     answered: () => {
       isAnswered = true;
       return isReady ? greet() : [];

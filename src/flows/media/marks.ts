@@ -39,9 +39,9 @@ export class Marks implements Acknowledged {
     this.#clock = clock;
   }
 
-  /** The line is idle: measures the delay of the network, if a playback subscribes. */
+  /** Measures the delay of the network on an idle line, if a playback subscribes. */
   probe(): void {
-    if (!this.onPlayed) return;
+    if (!this.onPlayed || this.isWaiting()) return;
     this.#probedAt = this.#clock.now();
     this.#send(`probe ${++this.#probes}`);
   }

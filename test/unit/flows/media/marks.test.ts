@@ -47,6 +47,16 @@ test("each message is followed by a mark of its own", () => {
   expect(asked).toEqual(["1", "2"]);
 });
 
+test("the delay isn't measured behind audio, whose playing would count as delay", () => {
+  const probes: string[] = [];
+  const { player, marks, back } = playing((id) => probes.push(id));
+  player.play(speech(1_000), "a", "t");
+  marks.probe();
+  expect(probes).toEqual([]);
+  back(1);
+  expect(probes).toEqual(["probe 1"]);
+});
+
 test("within a message the clock counts, from when it was sent to an idle line", () => {
   const { player } = playing();
   player.play(speech(1_000), "a", "t");

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { connectAgent } from "../../../src/agents/connect.ts";
+import type { CallOpening } from "../../../src/agents/options.ts";
+import { carriers } from "../carriers/carriers.ts";
+import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
+import { plain, Socket } from "./talking.ts";
+import { levelOf, protocolNames } from "./timed-model.ts";
+
+const level = 6_000;
+const sampleRate = 8_000;
+const opening: CallOpening = { audio: new Int16Array(4_000 * 8).fill(level), sampleRate };
+
+/** "Hello?" so many ms after the answer. */
+const hello = (ms: number) =>
+  [
+    { type: "until", ms },
+    { type: "say", voice: speech(500) },
+    { type: "until", ms: 6_000 },
+    { type: "hangup" },
+  ] as const;
+
+/** How often the proof is repeated: `SEEDS=20` for all of it. */
+const seeds = Array.from({ length: Number(process.env.SEEDS ?? 2) }, (_, at) => at + 1);
+
+describe.each(seeds)("a protected opening, seed %i", (seed) => {
+  test.each([0, 100, 280, 400, 900, 3_900])(
+    'is heard to its end with a "Hello?" at %i ms, that the agent gets afterwards',
+    async (at) => {
+      const line = { latency: 40, jitter: 30, seed };
+      const talk = await talkInTime({ line, caller: hello(at), options: { opening } });
+      const { ms, until } = heardOf(talk, level);
+      expect(ms).toBe(4_000);
+      expect(talk.end.opening).toEqual({ played: 4_000, duration: 4_000 });
+      expect(talk.model.heard[0]?.at).toBeGreaterThan(until);
+      // The agent's answer to it.
+      expect(heardOf(talk, levelOf(0)).ms).toBe(800);
+      expect(heardOf(talk, levelOf(1)).ms).toBe(0);
+    },
+  );
+});
+
+const lines = [undefined, ...carriers.map(({ service }) => service)];
+
+describe.each(protocolNames)("an opening before %s", (name) => {
+  test.each([
+    ["answered", undefined, 800],
+    ["not answered, with keep: false", false, 0],
+  ])("is heard on each line, and what is asked in it is %s", async (_, keep, answer) => {
+    for (const service of lines) {
+      const options = { opening: { ...opening, keep } };
+      const talk = await talkInTime({ name, service, caller: hello(900), options });
+      expect(heardOf(talk, level).ms).toBe(4_000);
+      expect(heardOf(talk, levelOf(0)).ms).toBe(answer);
+      expect(talk.errors).toEqual([]);
+    }
+  });
+
+  test("is followed by the agent's own greeting", async () => {
+    const caller = [{ type: "until-quiet" }, { type: "hangup" }] as const;
+    const options = { opening: { ...opening, text: "I am a machine." } };
+    const talk = await talkInTime({ name, greeting: "Hello", caller, options });
+    const [first, greeting] = [heardOf(talk, level), heardOf(talk, levelOf(0))];
+    expect([first.ms, greeting.ms]).toEqual([4_000, 800]);
+    expect(greeting.from).toBeGreaterThanOrEqual(first.until);
+    expect(JSON.stringify(talk.model.received)).toContain("I am a machine.");
+  });
+});
+
+test("an interruptible opening is cut off, and what was played of it is known", async () => {
+  const options = { opening: { ...opening, interruptible: true } };
+  const talk = await talkInTime({ caller: hello(900), options });
+  const { ms } = heardOf(talk, level);
+  expect(ms).toBeGreaterThan(900);
+  expect(ms).toBeLessThan(1_100);
+  expect(Math.abs((talk.end.opening?.played ?? 0) - ms)).toBeLessThanOrEqual(20);
+});
+
+test("an opening that the callee leaves has the milliseconds that they heard", async () => {
+  const caller = [{ type: "until", ms: 1_000 }, { type: "hangup" }] as const;
+  const { end } = await talkInTime({ caller, options: { opening } });
+  expect(end.reason).toBe("hung_up");
+  expect(Math.abs((end.opening?.played ?? 0) - 1_000)).toBeLessThan(5);
+  expect(end.opening?.duration).toBe(4_000);
+});
+
+test("an opening by text is said first, once, and can't be cut off", async () => {
+  const options = { opening: { text: "I am a machine." } };
+  const talk = await talkInTime({
+    name: "deepgram",
+    greeting: "Hello",
+    caller: hello(0),
+    answers: [2_000, 500],
+    options,
+  });
+  expect(heardOf(talk, levelOf(0)).ms).toBe(2_000);
+  expect(talk.end.opening).toEqual({ played: 2_000, duration: 2_000 });
+  const said = talk.model.received.filter(({ type }) => type === "InjectAgentMessage");
+  expect(said.map(({ message }) => message)).toEqual(["I am a machine.", "Hello"]);
+});
+
+test.each([
+  [{ text: "Hello" }, "opening", "needs audio: this agent says no text"],
+  [{ audio: "UklGRg==", sampleRate }, "audio", "must be an Int16Array"],
+  [{ audio: new Uint8Array(3), sampleRate }, "audio", "must be an Int16Array"],
+  [{ audio: new TextEncoder().encode("RIFF1234WAVE"), sampleRate }, "audio", "is a WAV file"],
+  [{ audio: new Int16Array(8) }, "sampleRate", "must be 8000"],
+  [{ audio: new Int16Array(8), sampleRate, kept: true }, "kept", "is unknown"],
+  [{ audio: new Int16Array(8), sampleRate, keep: 1 }, "keep", "must be a boolean"],
+])("the opening %j is refused, and nothing is listened to", (given, param, rule) => {
+  const socket = new Socket();
+  const connect = () => connectAgent(socket, plain(), { opening: Object(given) });
+  expect(connect).toThrow(expect.objectContaining({ name: "BadParametersException", param }));
+  expect(connect).toThrow(rule);
+  expect(socket.listeners.size).toBe(0);
+});

@@ -1,0 +1,83 @@
+import type { Tools } from "../../../src/agents/agent.ts";
+import type { AgentSession } from "../../../src/agents/agent-session.ts";
+import { connectAgent } from "../../../src/agents/connect.ts";
+import type { SessionEnd, SessionOptions } from "../../../src/agents/options.ts";
+import type { Callee } from "../../../src/emulator/callee.ts";
+import type { Service } from "../../../src/service.ts";
+import type { LineFaults } from "../../../src/testing/line.ts";
+import { type SimulatedCall, simulateCall } from "../../../src/testing/simulate-call.ts";
+import { agentOf, type Behaviour, type ProtocolName, TimedModel } from "./timed-model.ts";
+
+/** Speech of so many milliseconds. */
+export const speech = (ms: number) => ({
+  audio: new Int16Array(ms * 8).map((_, at) => (at % 20 < 10 ? 4_000 : -4_000)),
+  sampleRate: 8_000,
+});
+
+interface Talk extends Behaviour {
+  readonly name?: ProtocolName;
+  readonly service?: Service | undefined;
+  readonly line?: LineFaults;
+  readonly tools?: Tools;
+  readonly caller: Callee;
+  readonly options?: SessionOptions;
+  /** Called with the session at once. */
+  readonly onSession?: (session: AgentSession) => void;
+}
+
+/** A call that is over, with a model behind a protocol. */
+export interface Talked {
+  readonly call: SimulatedCall;
+  readonly model: TimedModel;
+  readonly end: SessionEnd;
+  readonly errors: readonly unknown[];
+}
+
+/** A simulated call with a model behind a protocol. */
+export const talkInTime = async ({
+  name = "openai",
+  service,
+  line = {},
+  tools,
+  caller,
+  options = {},
+  onSession,
+  ...behaviour
+}: Talk): Promise<Talked> => {
+  const errors: unknown[] = [];
+  const models: TimedModel[] = [];
+  const ends: SessionEnd[] = [];
+  const call = await simulateCall({
+    app: (socket, given) => {
+      const model = new TimedModel(name, given.simulation, behaviour);
+      models.push(model);
+      const session = connectAgent(socket, agentOf(name, behaviour, tools), {
+        ...given,
+        open: () => model,
+        onError: (error) => errors.push(error),
+        ...options,
+        onEnd: (end) => ends.push(end),
+      });
+      onSession?.(session);
+    },
+    caller,
+    service,
+    line,
+  });
+  const [[model], [end]] = [models, ends];
+  if (!model || !end || ends.length > 1) throw new Error("The call had not one agent and one end");
+  return { call, model, end, errors };
+};
+
+/** Milliseconds of a level that the callee has heard, and from when until when. */
+export const heardOf = ({ call: { audio } }: Talked, level: number) => {
+  const samples = audio.samples("application");
+  const perMs = audio.sample_rate / 1000;
+  const isThere = (sample: number) => Math.abs(sample - level) < 500;
+  const places = [...samples.keys()].filter((at) => isThere(samples[at] ?? 0));
+  return {
+    ms: places.length / perMs,
+    from: (places[0] ?? Number.NaN) / perMs,
+    until: ((places.at(-1) ?? Number.NaN) + 1) / perMs,
+  };
+};

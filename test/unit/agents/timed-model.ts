@@ -1,0 +1,350 @@
+import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
+import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
+import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
+import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
+import type { Agent, AgentMessage, Tools } from "../../../src/agents/agent.ts";
+import type { MediaEvent } from "../../../src/flows/media/session.ts";
+import type { MediaClock } from "../../../src/lib/clock.ts";
+import { base64, type Coding, decoded, level, pcm, ulaw } from "../../agents/sound.ts";
+
+/** The names of the protocols that a model of these tests speaks. */
+export const protocolNames = ["openai", "deepgram", "elevenlabs", "gpt-live"] as const;
+export type ProtocolName = (typeof protocolNames)[number];
+
+/** The level of an answer's samples, the first of which is 0. */
+export const levelOf = (answer: number): number => 10_000 + 3_000 * (answer % 6);
+
+/** What a model does. Times are in ms. */
+export interface Behaviour {
+  /** How long each of its answers is: 800 by default. */
+  readonly answers?: readonly number[] | undefined;
+  /** The answers, counted from 0, that call a tool after their audio. */
+  readonly calls?: Readonly<Record<number, { readonly name: string; readonly args: object }>>;
+  /** What its first words are: none by default. */
+  readonly greeting?: string | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Send = (message: object | Uint8Array<ArrayBuffer>) => void;
+
+/** How a protocol says what a model does. */
+interface Dialect {
+  readonly coding: () => Coding;
+  readonly begin: (answer: number, request: unknown) => void;
+  readonly audio: (answer: number, bytes: Uint8Array<ArrayBuffer>) => void;
+  readonly tool: (answer: number, name: string, args: object) => void;
+  readonly done: (answer: number, isCut: boolean) => void;
+  readonly speech: () => void;
+  readonly speechStopped: () => void;
+}
+
+/** How long the callee must be quiet, and audible, for the model to notice, in ms; and one message of its audio. */
+const patience = 400;
+const onset = 60;
+const piece = 100;
+
+/** A model that answers the callee, and is silent when they begin: its time is that of the call. */
+export class TimedModel {
+  readyState = 1;
+  readonly bufferedAmount = 0;
+  /** What the application has sent, read. */
+  readonly received: Fields[] = [];
+  /** Audible milliseconds that it was sent, and when, by the clock. */
+  readonly heard: { readonly at: number; readonly ms: number }[] = [];
+  readonly #listeners = new Set<(event: MediaEvent) => void>();
+  readonly #clock: MediaClock;
+  readonly #behaviour: Behaviour;
+  readonly #dialect: Dialect;
+  readonly #receive: (message: Fields) => void;
+  #answers = 0;
+  #cancel = () => {};
+  #making: number | undefined;
+  #loud = 0;
+  #quiet = 0;
+  isSpeech = false;
+
+  constructor(name: ProtocolName, clock: MediaClock, behaviour: Behaviour = {}) {
+    this.#clock = clock;
+    this.#behaviour = behaviour;
+    const { dialect, receive } = dialects[name]((message) => this.#send(message), this, clock);
+    this.#dialect = dialect;
+    this.#receive = receive;
+    if (name === "deepgram") clock.after(1, () => this.#send({ type: "Welcome" }));
+  }
+
+  get isMaking(): boolean {
+    return this.#making !== undefined;
+  }
+
+  /** Says its next answer, asked for by some request. */
+  answer(request?: unknown): void {
+    const answer = this.#answers++;
+    let left = this.#behaviour.answers?.[answer] ?? 800;
+    this.#making = answer;
+    this.#dialect.begin(answer, request);
+    const make = () => {
+      const ms = Math.min(piece, left);
+      left -= ms;
+      const { rate, write } = this.#dialect.coding();
+      if (ms > 0) this.#dialect.audio(answer, write(level(levelOf(answer), ms, rate)));
+      if (left > 0) {
+        this.#cancel = this.#clock.after(piece / 5, make);
+        return;
+      }
+      this.#making = undefined;
+      const tool = this.#behaviour.calls?.[answer];
+      if (tool) this.#dialect.tool(answer, tool.name, tool.args);
+      this.#dialect.done(answer, false);
+    };
+    this.#cancel = this.#clock.after(100, make);
+  }
+
+  /** Hears samples of the callee. */
+  hear(samples: Int16Array, rate: number): void {
+    const ms = (samples.length / rate) * 1000;
+    const sum = samples.reduce((total, sample) => total + Math.abs(sample), 0);
+    const isLoud = sum > 300 * samples.length;
+    this.#loud = isLoud ? this.#loud + ms : 0;
+    this.#quiet = isLoud ? 0 : this.#quiet + ms;
+    if (isLoud) this.heard.push({ at: this.#clock.now(), ms });
+    if (!this.isSpeech && this.#loud >= onset) {
+      this.isSpeech = true;
+      this.cut();
+      this.#dialect.speech();
+    } else if (this.isSpeech && this.#quiet >= patience) {
+      this.isSpeech = false;
+      this.#dialect.speechStopped();
+      this.answer();
+    }
+  }
+
+  /** Stops the answer that is being made. */
+  cut(): void {
+    const answer = this.#making;
+    this.#cancel();
+    this.#making = undefined;
+    if (answer !== undefined) this.#dialect.done(answer, true);
+  }
+
+  send(message: AgentMessage): void {
+    if (typeof message !== "string") {
+      const { rate, read } = this.#dialect.coding();
+      this.hear(read(message), rate);
+      return;
+    }
+    const fields = JSON.parse(message);
+    if (!/append$/.test(fields.type ?? "append") || fields.content) this.received.push(fields);
+    this.#receive(fields);
+  }
+
+  #send(message: object | Uint8Array<ArrayBuffer>): void {
+    const data = message instanceof Uint8Array ? message.slice().buffer : JSON.stringify(message);
+    queueMicrotask(() => {
+      if (this.readyState !== 1) return;
+      for (const listener of this.#listeners) listener({ type: "message", data });
+    });
+  }
+
+  close(): void {
+    this.readyState = 3;
+    this.#cancel();
+    this.#making = undefined;
+  }
+
+  addEventListener(type: string, listener: (event: MediaEvent) => void): void {
+    if (type === "message") this.#listeners.add(listener);
+  }
+
+  removeEventListener(type: string, listener: (event: MediaEvent) => void): void {
+    if (type === "message") this.#listeners.delete(listener);
+  }
+}
+
+const dialects: Readonly<
+  Record<
+    ProtocolName,
+    (
+      send: Send,
+      model: TimedModel,
+      clock: MediaClock,
+    ) => { dialect: Dialect; receive: (message: Fields) => void }
+  >
+> = {
+  openai: (send, model) => {
+    let coding = ulaw;
+    const ids = (answer: number) => ({
+      response_id: `resp_${answer}`,
+      item_id: `item_${answer}`,
+      content_index: 0,
+    });
+    return {
+      dialect: {
+        coding: () => coding,
+        begin: (answer, metadata) =>
+          send({ type: "response.created", response: { id: `resp_${answer}`, metadata } }),
+        audio: (answer, bytes) =>
+          send({ type: "response.output_audio.delta", ...ids(answer), delta: base64(bytes) }),
+        tool: (answer, name, args) =>
+          send({
+            type: "response.output_item.done",
+            response_id: `resp_${answer}`,
+            item: {
+              type: "function_call",
+              call_id: `call_${answer}`,
+              name,
+              arguments: JSON.stringify(args),
+              status: "completed",
+            },
+          }),
+        done: (answer, isCut) => {
+          const status = isCut ? "cancelled" : "completed";
+          send({ type: "response.done", response: { id: `resp_${answer}`, status } });
+        },
+        speech: () => send({ type: "input_audio_buffer.speech_started" }),
+        speechStopped: () => send({ type: "input_audio_buffer.speech_stopped" }),
+      },
+      receive: ({ type, session, audio, response, event_id }: Fields) => {
+        if (type === "session.update") {
+          const format = Object(session).audio?.input?.format?.type;
+          if (format) coding = format === "audio/pcmu" ? ulaw : pcm(24_000);
+          send({ type: "session.updated", session });
+        } else if (type === "input_audio_buffer.append") {
+          model.hear(coding.read(decoded(audio)), coding.rate);
+        } else if (type === "response.cancel") model.cut();
+        else if (type === "response.create" && model.isMaking) {
+          const code = "conversation_already_has_active_response";
+          send({ type: "error", error: { type: "invalid_request_error", code, event_id } });
+        } else if (type === "response.create") model.answer(Object(response).metadata);
+      },
+    };
+  },
+  deepgram: (send, model) => {
+    let coding = pcm(8_000);
+    return {
+      dialect: {
+        coding: () => coding,
+        begin: () => send({ type: "ConversationText", role: "assistant", content: "…" }),
+        audio: (_, bytes) => send(bytes),
+        tool: (answer, name, args) =>
+          send({
+            type: "FunctionCallRequest",
+            functions: [
+              { id: `call_${answer}`, name, arguments: JSON.stringify(args), client_side: true },
+            ],
+          }),
+        done: (_, isCut) => {
+          if (!isCut) send({ type: "AgentAudioDone" });
+        },
+        speech: () => send({ type: "UserStartedSpeaking" }),
+        speechStopped: () => send({ type: "ConversationText", role: "user", content: "…" }),
+      },
+      receive: ({ type, audio }: Fields) => {
+        if (type === "Settings") {
+          coding = pcm(Object(audio).output.sample_rate);
+          send({ type: "SettingsApplied" });
+        } else if (type === "InjectAgentMessage" || type === "InjectUserMessage") {
+          if (model.isSpeech || model.isMaking) send({ type: "InjectionRefused" });
+          else model.answer();
+        } else if (type === "FunctionCallResponse") model.answer();
+      },
+    };
+  },
+  elevenlabs: (send, model) => {
+    let events = 0;
+    return {
+      dialect: {
+        coding: () => ulaw,
+        begin: () => {
+          events++;
+        },
+        audio: (_, bytes) =>
+          send({ type: "audio", audio_event: { audio_base_64: base64(bytes), event_id: events } }),
+        tool: (answer, tool_name, parameters) =>
+          send({
+            type: "client_tool_call",
+            client_tool_call: { tool_call_id: `call_${answer}`, tool_name, parameters },
+          }),
+        done: () => {},
+        speech: () => send({ type: "interruption", interruption_event: { event_id: ++events } }),
+        speechStopped: () =>
+          send({ type: "user_transcript", user_transcription_event: { user_transcript: "…" } }),
+      },
+      receive: (message: Fields) => {
+        if (message.user_audio_chunk)
+          model.hear(ulaw.read(decoded(message.user_audio_chunk)), 8_000);
+        else if (message.type === "conversation_initiation_client_data") {
+          send({
+            type: "conversation_initiation_metadata",
+            conversation_initiation_metadata_event: {
+              agent_output_audio_format: "ulaw_8000",
+              user_input_audio_format: "ulaw_8000",
+            },
+          });
+          if (Object(message.conversation_config_override).agent?.first_message) model.answer();
+        } else if (message.type === "user_message" || message.type === "client_tool_result") {
+          model.answer();
+        }
+      },
+    };
+  },
+  "gpt-live": (send, model, clock) => {
+    let coding = ulaw;
+    let words: Uint8Array<ArrayBuffer>[] = [];
+    const speak = () => {
+      if (model.readyState !== 1) return;
+      const bytes = words.shift() ?? coding.write(level(0, piece, coding.rate));
+      send({ type: "session.output_audio.delta", delta: base64(bytes) });
+      clock.after(piece, speak);
+    };
+    return {
+      dialect: {
+        coding: () => coding,
+        begin: () => {},
+        audio: (_, bytes) => words.push(bytes),
+        tool: (answer, name, args) => {
+          const item = {
+            type: "function_call",
+            call_id: `call_${answer}`,
+            name,
+            arguments: JSON.stringify(args),
+          };
+          const event = { type: "response.output_item.done", item };
+          send({ type: "response.event", delegation_id: `d${answer}`, event });
+          send({
+            type: "response.event",
+            delegation_id: `d${answer}`,
+            event: { type: "response.completed" },
+          });
+        },
+        done: () => {},
+        speech: () => {
+          words = [];
+          send({ type: "session.input_transcript.delta", delta: "…" });
+        },
+        speechStopped: () => {},
+      },
+      receive: ({ type, audio, session }: Fields) => {
+        if (type === "session.start") {
+          coding = Object(session).audio.format.type === "audio/pcmu" ? ulaw : pcm(16_000);
+          send({ type: "session.started" });
+          speak();
+        } else if (type === "session.input_audio.append") {
+          model.hear(coding.read(decoded(audio)), coding.rate);
+        } else if (type === "session.commentary.append" || type === "response.create")
+          model.answer();
+      },
+    };
+  },
+};
+
+/** An agent of a protocol, whose endpoint is a model of the test. */
+export const agentOf = (name: ProtocolName, { greeting }: Behaviour = {}, tools?: Tools): Agent => {
+  const common = { apiKey: "sk-MARKED", tools };
+  return {
+    openai: () => openaiRealtime({ ...common, greeting: greeting ?? false }),
+    deepgram: () => deepgram({ ...common, greeting }),
+    elevenlabs: () =>
+      elevenlabs({ ...common, agentId: "agent_1", greeting, url: "wss://agent.test/" }),
+    "gpt-live": () => gptLive({ ...common, greeting }),
+  }[name]();
+};
