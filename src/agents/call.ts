@@ -328,6 +328,16 @@ export const createCall = (
   /** What was cut off of the agent's own. */
   const ofAgent = (cuts: readonly Cut[]) => cuts.filter((cut) => !isOwn(cut));
 
+  /** Silences the line for the application, or our own audio for a callee to whom the agent yields by itself. */
+  const silence = (by: "application" | "callee"): void => {
+    const cuts = talk?.output.clear() ?? playback.clear();
+    connection.send("interrupt", (codec) =>
+      codec.cancel ? codec.cancel(ofAgent(cuts)) : codec.interrupted(ofAgent(cuts)),
+    );
+    markCuts(cuts);
+    voice.cut(cuts, by);
+  };
+
   /** In one turn of the event loop: silences the line first, and then sends the interruption to the agent. */
   const onInterrupted = (at: number): void => {
     if (voice.isProtected()) return;
@@ -407,6 +417,7 @@ export const createCall = (
       case "speech":
         cancelHangup();
         input.speech();
+        if (voice.isOwn()) silence("callee");
         break;
       case "speech_stopped":
         onSpeechStopped();
@@ -478,14 +489,7 @@ export const createCall = (
     hasActed: () => hasActed,
     voice,
     key: () => touch?.(),
-    interrupt: () => {
-      const cuts = talk?.output.clear() ?? playback.clear();
-      connection.send("interrupt", (codec) =>
-        codec.cancel ? codec.cancel(ofAgent(cuts)) : codec.interrupted(ofAgent(cuts)),
-      );
-      markCuts(cuts);
-      voice.cut(cuts, "application");
-    },
+    interrupt: () => silence("application"),
     input: (audio) => {
       const soundMs = input.push(audio);
       if (soundMs === 0) return;

@@ -21,6 +21,9 @@ const settling = 1000;
 /** A callee whose end of speech isn't reported has finished so long after their last sound, in ms. */
 const maxPause = 3000;
 
+/** Audible audio belongs to speech whose end isn't reported for so long, in ms: after that it may be noise. */
+const maxVague = 10_000;
+
 /** A pause of the callee that ends what is withheld, in ms. */
 const minPause = 300;
 
@@ -65,6 +68,8 @@ export const createInboundAudio = (
   let send: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined;
   /** Whether the agent has noticed speech, and not yet its end. */
   let isSpeech = false;
+  /** Whether the agent has noticed speech and doesn't report its end. */
+  let isVague = false;
   /** When the agent noticed speech or its end, and when the callee was audible last. */
   let noticedAt = Number.NEGATIVE_INFINITY;
   let soundAt = noticedAt;
@@ -171,6 +176,7 @@ export const createInboundAudio = (
     },
     speech: (isSpeaking) => {
       noticedAt = timers.now();
+      isVague = isSpeaking === undefined;
       if (isSpeaking === undefined) return;
       isSpeech = isSpeaking;
       if (!isSpeaking) quietMs = Number.POSITIVE_INFINITY;
@@ -179,6 +185,10 @@ export const createInboundAudio = (
     answered: () => {
       if (!isSpeech) noticedAt = Number.NEGATIVE_INFINITY;
     },
-    silentAt: () => (isSpeech ? Math.max(noticedAt, soundAt) + maxPause : noticedAt + settling),
+    silentAt: () => {
+      if (isSpeech) return Math.max(noticedAt, soundAt) + maxPause;
+      const until = isVague ? Math.min(soundAt, noticedAt + maxVague) : noticedAt;
+      return Math.max(noticedAt, until) + settling;
+    },
   };
 };

@@ -49,6 +49,8 @@ export interface Speech {
   readonly add: (utterance: Utterance) => Promise<Spoken>;
   readonly isProtected: () => boolean;
   readonly isBusy: () => boolean;
+  /** Whether audio of our own is played that the callee can interrupt. */
+  readonly isOwn: () => boolean;
   /** Checks at once whether something can begin or is over. */
   readonly check: () => void;
   /** Audio of the agent has come, of so many ms. */
@@ -140,6 +142,10 @@ export const createSpeech = (timers: Timers, { freeAt, overAt, mute }: SpeechLis
       }),
     isProtected,
     isBusy: () => queue.length > 0,
+    isOwn: () => {
+      const first = queue[0]?.utterance;
+      return first?.type === "audio" && first.begunAt !== undefined && !first.isProtected;
+    },
     check,
     output: (ms, isAudible) => {
       const asked = request();

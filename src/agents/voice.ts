@@ -45,7 +45,8 @@ interface Manner extends SpeakOptions {
 }
 
 /** What the application says, and has the agent say. */
-export interface Voice extends Pick<Speech, "isProtected" | "isBusy" | "done" | "refused" | "cut"> {
+export interface Voice
+  extends Pick<Speech, "isProtected" | "isBusy" | "isOwn" | "done" | "refused" | "cut"> {
   readonly play: (audio: OwnAudio, text: string | undefined, how: SpeakOptions) => Promise<Spoken>;
   /** @throws {AgentException} `not_supported` */
   readonly ask: (

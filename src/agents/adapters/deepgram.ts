@@ -166,7 +166,6 @@ const createCodec = (options: DeepgramOptions, { sampleRate }: LineFormat): Code
     formats: { input: format, output: format },
     readyBeforeAnswered: true,
     keepAlive: { after: 8000, message: toMessage({ type: "KeepAlive" }) },
-    readyBeforeAnswered: true,
     open: () => [], // Before `Welcome` the service takes nothing.
     answered: () => {
       isAnswered = true;

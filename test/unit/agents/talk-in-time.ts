@@ -3,6 +3,7 @@ import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionEnd, SessionOptions } from "../../../src/agents/options.ts";
 import type { Callee } from "../../../src/emulator/callee.ts";
+import type { MediaClock } from "../../../src/lib/clock.ts";
 import type { Service } from "../../../src/service.ts";
 import type { LineFaults } from "../../../src/testing/line.ts";
 import { type SimulatedCall, simulateCall } from "../../../src/testing/simulate-call.ts";
@@ -22,7 +23,7 @@ interface Talk extends Behaviour {
   readonly caller: Callee;
   readonly options?: SessionOptions;
   /** Called with the session at once. */
-  readonly onSession?: (session: AgentSession) => void;
+  readonly onSession?: (session: AgentSession, clock: MediaClock) => void;
 }
 
 /** A call that is over, with a model behind a protocol. */
@@ -58,7 +59,7 @@ export const talkInTime = async ({
         ...options,
         onEnd: (end) => ends.push(end),
       });
-      onSession?.(session);
+      onSession?.(session, given.simulation);
     },
     caller,
     service,
