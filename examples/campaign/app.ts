@@ -65,7 +65,10 @@ const actions: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
     const only = new URL(request.url).searchParams.get("only") ?? undefined;
     // It goes into a header, and can be any text.
     const name = /^[a-z_]+$/.test(only ?? "") ? only : "results";
-    const body = csvOf(campaign.results(only as Disposition | undefined));
+    const body = csvOf(
+      campaign.results(only as Disposition | undefined),
+      await campaign.answerNames(),
+    );
     return text(body, "text/csv; charset=utf-8", {
       "Content-Disposition": `attachment; filename="${name}.csv"`,
     });
@@ -100,6 +103,15 @@ const actions: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
   "POST cancel": async ({ campaign }) => {
     await campaign.cancel();
     return json(200, await campaign.progress());
+  },
+  "POST stop": async ({ campaign }) => json(200, await campaign.endCalls()),
+  "POST call_back": async ({ campaign, request }) => {
+    const { to_number, at } = await bodyOf(request);
+    return json(200, { agreed: await campaign.callBack(String(to_number), String(at)) });
+  },
+  "GET figures": async ({ campaign, request }) => {
+    const from = Number(new URL(request.url).searchParams.get("from")) || 0;
+    return json(200, await campaign.figures({ from }));
   },
   "POST block": async ({ campaign, request }) => {
     const { to_number } = await bodyOf(request);
@@ -136,7 +148,7 @@ export const createApp = (config: Config, objects: AppObjects) => {
   const { SHARDS: shards, DIRECTORY: directory, TALKS: talks } = objects;
   const { secret, webhookSecret, callers } = config;
   const media = createMedia(config, talks);
-  const flow = createFlow(config);
+  const flow = createFlow(config, shards);
   const status = statusHandler(shards, {
     secret,
     ...(webhookSecret && { webhookSecret }),

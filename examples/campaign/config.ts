@@ -29,6 +29,7 @@ const Variables = v.object({
   RECORD: v.optional(flag, "false"),
   MAX_CALL_SECONDS: v.optional(seconds, "600"),
   MESSAGE_URL: v.optional(text),
+  QUESTION: v.optional(text),
   AGENT: v.optional(v.picklist(["none", ...agentVariables.AGENT.options]), "none"),
 });
 
@@ -58,5 +59,7 @@ export const readConfig = (environment: Readonly<Record<string, unknown>>) => {
     maxDuration: variables.MAX_CALL_SECONDS,
     /** Played to whoever answers; without one, the call ends. */
     messageUrl: variables.MESSAGE_URL,
+    /** Spoken to whoever answers, who presses a key; in the place of an agent and a message. */
+    question: variables.QUESTION,
   };
 };

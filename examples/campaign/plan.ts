@@ -8,6 +8,7 @@ const fields = [
   "attempts",
   "retryOn",
   "retryDelay",
+  "callBacks",
   "window",
   "settleTimeout",
   "perDay",

@@ -1,6 +1,20 @@
 import type { Result } from "outdial/campaigns";
 
-const columns = ["id", "disposition", "reason", "attempts", "call_id"] as const;
+const timeOf = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString();
+
+/** The columns after the number, as `outdial results` has them. */
+const columns: Readonly<Record<string, (result: Result) => string | number | undefined>> = {
+  id: ({ id }) => id,
+  disposition: ({ disposition }) => disposition,
+  reason: ({ reason }) => reason,
+  attempts: ({ attempts }) => attempts,
+  call_id: ({ call_id }) => call_id,
+  started_at: ({ startedAt }) => timeOf(startedAt),
+  ended_at: ({ endedAt }) => timeOf(endedAt),
+  duration: ({ duration }) => (duration === undefined ? undefined : duration / 1000),
+  answered_by: ({ answered_by }) => answered_by,
+};
 
 /** The start of a formula: at the start of the cell, or after a separator of some spreadsheet. */
 const formula = /(^|[;|])(["\s]*)(?='*[=+\-@＝＋－＠])/g;
@@ -17,24 +31,35 @@ const cell = (value: string | number = ""): string => {
 };
 
 /** An E.164 number needs no apostrophe. */
-const rowOf = (result: Result): string =>
-  [result.to_number, ...columns.map((name) => cell(result[name]))].join(",");
+const rowOf = (result: Result, answers: readonly string[]): string =>
+  [
+    result.to_number,
+    ...Object.values(columns).map((of) => cell(of(result))),
+    ...answers.map((name) => cell(result.answers[name])),
+  ].join(",");
 
 /** Rows per chunk. */
 const page = 500;
 
-/** The results as CSV, created as they are read. */
-export const csvOf = (results: AsyncIterable<Result>): ReadableStream<Uint8Array> => {
+/**
+ * The results as CSV, created as they are read.
+ *
+ * @param answers - the names of the questions, each of which has a column
+ */
+export const csvOf = (
+  results: AsyncIterable<Result>,
+  answers: readonly string[],
+): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   const rest = results[Symbol.asyncIterator]();
-  let lines = [["to_number", ...columns].join(",")];
+  let lines = [["to_number", ...Object.keys(columns), ...answers].join(",")];
   return new ReadableStream({
     pull: async (controller) => {
       let isDone = false;
       while (!isDone && lines.length < page) {
         const next = await rest.next();
         isDone = next.done === true;
-        if (!next.done) lines.push(rowOf(next.value));
+        if (!next.done) lines.push(rowOf(next.value, answers));
       }
       if (lines.length > 0) controller.enqueue(encoder.encode(`${lines.join("\r\n")}\r\n`));
       lines = [];

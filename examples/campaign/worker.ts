@@ -1,4 +1,5 @@
 // Cloudflare Workers: `npx wrangler deploy`. See README.md.
+import { end, get } from "outdial/calls";
 import { CampaignShard, type ShardContext } from "outdial/campaigns/workers";
 import { calls } from "outdial/fetch";
 import { createApp } from "./app.ts";
@@ -23,6 +24,8 @@ export class Shard extends CampaignShard {
       secret,
       service: baseUrl,
       create: (params, options) => calls.create(params, { ...options, apiKey, baseUrl }),
+      get: (id) => get(id, { apiKey, baseUrl }),
+      end: (id) => end(id, { apiKey, baseUrl }),
     });
   }
 }

@@ -129,6 +129,35 @@ test("rows that can't be taken are reported by line and rule, and cells can't be
   expect(csv).toContain('+13035550002,"a ""b""",');
 });
 
+test("the results have the columns of outdial results, in their order", async () => {
+  const id = await begin();
+  await upload(id, listOf(["+13035551999"]));
+  await post(id, "start");
+  await until("it is called", async () => (await progress(id)).done);
+  const [row] = rowsOf(await results(id));
+  expect(Object.keys(row ?? {}).join()).toBe(
+    "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by",
+  );
+  expect(row).toMatchObject({
+    started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    duration: expect.stringMatching(/^\d+$/),
+  });
+});
+
+test("a call-back of who isn't in the list, and one at no time, are refused", async () => {
+  const id = await begin();
+  await upload(id, listOf(["+13035551998"]));
+  const at = "2040-01-01T12:00:00Z";
+  expect(await post(id, "call_back", { to_number: "+13035551997", at })).toEqual({ agreed: false });
+  expect(await post(id, "call_back", { to_number: "+13035551998", at })).toEqual({ agreed: true });
+  expect(await post(id, "call_back", { to_number: "+13035551998", at: "soon" })).toMatchObject({
+    issues: [{ param: "at" }],
+  });
+  const figures = await (await worker.ask("GET", `/campaigns/${id}/figures?from=x`)).json();
+  expect(figures.callBacks).toEqual({ waiting: 1, next: Date.parse(at) });
+  expect(await post(id, "stop")).toEqual({ ended: 0, failed: [], unclear: [] });
+});
+
 test("what is no list is refused, and nobody is added", async () => {
   const id = await begin();
   const refused = {

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { CallRecord } from "outdial/emulator";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Service, startService } from "../bridge/service.ts";
@@ -31,15 +32,20 @@ afterAll(async () => {
   await service.close();
 });
 
-const visit = async (options: BrowserContextOptions = {}): Promise<void> => {
+const visit = async (
+  options: BrowserContextOptions = {},
+  url: string = worker.url,
+): Promise<void> => {
   const context = await browser.newContext({ timezoneId: "Europe/Berlin", ...options });
   page = await context.newPage();
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
     if (/error|warning/.test(message.type())) complaints.push(message.text());
   });
-  await page.goto(worker.url);
+  await page.goto(url);
 };
+
+const cleanUp: (() => Promise<void>)[] = [];
 
 beforeEach(() => {
   complaints.length = 0;
@@ -47,6 +53,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const context of browser.contexts()) await context.close();
+  for (const close of cleanUp.splice(0).reverse()) await close();
 });
 
 const signIn = async (whose = token): Promise<void> => {
@@ -160,6 +167,57 @@ test("by keyboard alone: a campaign is made, paused and canceled for good after 
   expect(complaints).toEqual([]);
 });
 
+test("answers, call-backs and the brake: it asks once, and ends every live call", async () => {
+  const slow = await startService({ speed: 1, ringDuration: 10 });
+  cleanUp.push(slow.close);
+  const { apiKey, webhookSecret } = slow.emulator;
+  // It takes some 100 s to say, and a key ends it.
+  const asking = { QUESTION: "Press 1 or 2 after the news. ".repeat(50) };
+  const surveyor = await startWorker({ baseUrl: slow.baseUrl, apiKey, webhookSecret }, asking);
+  cleanUp.push(surveyor.close);
+  const talking = () => slow.emulator.calls.filter(({ state }) => state === "answered");
+  const press = (call: CallRecord | undefined, key: string) =>
+    slow.emulator.press(call?.id ?? "", key);
+  await visit({}, surveyor.url);
+  await signIn();
+  await begin("Survey", "60");
+  const people = numbersOf(12).map((number) => number.replace("303", "305"));
+  await upload(listOf(people));
+  await page.getByRole("button", { name: "Start calling 12" }).click();
+  // Each talks until a key is pressed.
+  await expect.poll(() => talking().length, { timeout: 20_000 }).toBe(12);
+  const [first, second, ...rest] = talking();
+  press(first, "1");
+  press(second, "0");
+  await page.getByText("1 to be called at a time that was agreed on, the first").waitFor();
+  const table = page.getByRole("table", { name: "answer: answered by 2" });
+  await table.waitFor();
+  expect(await table.getByRole("row").allTextContents()).toEqual([
+    "AnswerContactsShare",
+    "0150 %",
+    "1150 %",
+  ]);
+  await page
+    .getByRole("img", { name: /^Calls by the hour\. .* 12 calls, 2 answered by/ })
+    .waitFor();
+  await page.getByText("Call somebody back").click();
+  await page.getByLabel("Number", { exact: true }).fill(rest[0]?.to_number ?? "");
+  await page.getByLabel("At, by your clock").fill("2040-01-01T12:00");
+  await page.getByRole("button", { name: "Agree on it" }).click();
+  await page.getByText("It will be called then, within the calling hours.").waitFor();
+  const stop = page.getByRole("button", { name: "End all calls" }).first();
+  await stop.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Go on" }).click();
+  expect(talking()).toHaveLength(10);
+  await stop.click();
+  await page.getByRole("dialog").getByRole("button", { name: "End all calls" }).click();
+  await page.getByText("10 ended.").waitFor();
+  await expect.poll(() => talking().length).toBe(0);
+  await expect.poll(() => page.locator("#state").textContent()).toMatch(/^paused/);
+  await expect.poll(() => stop.isDisabled()).toBe(true);
+  expect(complaints).toEqual([]);
+});
+
 test("what goes wrong is shown in words, and can be done again", async () => {
   await visit();
   await signIn(token.toUpperCase());
@@ -216,6 +274,49 @@ test("no key, no secret and no token is in what the browser is given, or stays w
   expect(stored).toBe('[{},""]');
 });
 
+const day = new Date().setHours(0, 0, 0, 0);
+
+/** What the Worker says of a long list at the end of a day: no test calls so many. */
+const manyOf = (contacts: number) => {
+  const states = {
+    ...{ waiting: 38_211, calling: 60, unclear: 3, completed: 31_204, machine: 9_120 },
+    ...{ message_left: 4_010, flow_error: 12, busy: 5_020, no_answer: 11_804, rejected: 402 },
+    ...{
+      unreachable: 120,
+      refused: 8,
+      unknown: 2,
+      expired: 0,
+      canceled: 0,
+      blocked: 24,
+      placed: 0,
+    },
+  };
+  const progress = { state: "running", done: false, contacts, ...states };
+  const history = Array.from({ length: 200 }, (_, index) => ({
+    ...progress,
+    ...Object.fromEntries(
+      Object.entries(states).map(([name, count]) => [name, Math.round((count * index) / 200)]),
+    ),
+    at: Date.now() - (200 - index) * 120_000,
+  }));
+  const values = ["1", "2", "3", "Wednesday afternoon after five, but please not before", "9"];
+  const figures = {
+    quarters: Array.from({ length: 44 }, (_, index) => {
+      const calls = Math.round(1_400 + 900 * Math.sin(index / 5));
+      const at = day + 9 * 3_600_000 + index * 900_000;
+      return { at, calls, people: Math.round(calls * 0.46), machines: Math.round(calls * 0.2) };
+    }),
+    answers: ["visit", "price_of_the_whole_thing"].map((name, question) => ({
+      name,
+      contacts: 28_000 - 9_000 * question,
+      values: values.map((value, index) => ({ value, contacts: 9_000 >> (index + question) })),
+    })),
+    callBacks: { waiting: 1_204, next: day + 20 * 3_600_000 },
+    attempts: [60_000, 12_000],
+  };
+  return { progress, history, figures };
+};
+
 /** What there is to see, and how it comes about. */
 const scenes: Readonly<Record<string, () => Promise<void>>> = {
   door: async () => {},
@@ -234,6 +335,21 @@ const scenes: Readonly<Record<string, () => Promise<void>>> = {
     await scenes.ready?.();
     await page.getByRole("button", { name: /^Start calling/ }).click();
     await page.waitForTimeout(3_500);
+  },
+  many: async () => {
+    const many = manyOf(100_000);
+    for (const [what, body] of Object.entries(many)) {
+      await page.route(new RegExp(`/${what}(\\?|$)`), (route) => route.fulfill({ json: body }));
+    }
+    await signIn();
+    await begin("Everybody");
+    await page.getByText("1,204 to be called at a time that was agreed on").waitFor();
+    await page.getByRole("img", { name: /^Calls by the hour/ }).waitFor();
+    await page.getByText("Call somebody back").click();
+  },
+  stop: async () => {
+    await scenes.many?.();
+    await page.getByRole("button", { name: "End all calls" }).first().click();
   },
   sure: async () => {
     await scenes.ready?.();

@@ -1,4 +1,4 @@
-import { dispositions, type Progress } from "outdial/campaigns";
+import { dispositions, type EndedCalls, type Progress } from "outdial/campaigns";
 import { box, button, by, make, setText } from "./elements.ts";
 import type { Uploaded, View } from "./server.ts";
 
@@ -95,9 +95,11 @@ export const showProgress = (view: View, progress: Progress): void => {
   setText("start", waiting > 0 ? `Start calling ${number(waiting)}` : "Start");
   button("start").disabled = state === "running" || isOver || contacts === 0;
   button("pause").disabled = state !== "running" || waiting === 0;
+  button("stop").disabled = calling + unclear === 0;
   button("cancel").disabled = isOver || waiting === 0;
   button("download").disabled = contacts === 0;
   box("so-far").hidden = contacts === 0;
+  box("calling-back").hidden = contacts === 0 || isOver;
   const bar = by("ended", HTMLProgressElement);
   bar.max = Math.max(1, contacts);
   bar.value = contacts - waiting - calling - unclear;
@@ -110,6 +112,18 @@ export const showProgress = (view: View, progress: Progress): void => {
   );
   box("unknown").hidden = unknown === 0;
   setText("unknown-count", number(unknown));
+};
+
+/** Shows what became of the live calls. */
+export const showStopped = ({ ended, failed, unclear }: EndedCalls): void => {
+  const texts = [
+    `${number(ended)} ended.`,
+    failed.length > 0 ? `${number(failed.length)} could not be ended: try again.` : "",
+    unclear.length > 0
+      ? `${number(unclear.length)} may be live, and have no id yet: each is ended once its id is known.`
+      : "",
+  ];
+  setText("stopped", texts.filter(Boolean).join(" "));
 };
 
 /** How many refused lines are listed for each reason. */

@@ -64,14 +64,17 @@ export const document = `<!doctype html>
 <div class="buttons">
 <button id="start">Start</button>
 <button id="pause">Pause</button>
+<button id="stop" class="danger">End all calls</button>
 <button id="cancel" class="danger">Cancel for good</button>
 <button id="download">Download results</button>
 </div>
+<div id="stopped" role="status"></div>
 </section>
 
 <section id="so-far" hidden>
 <h2>So far</h2>
 <p id="left"></p>
+<p id="call-backs" hidden></p>
 <label id="bar">Ended <progress id="ended" max="1" value="0"></progress></label>
 <dl id="counts"></dl>
 <figure>
@@ -79,6 +82,28 @@ export const document = `<!doctype html>
 <div id="plot" role="img" aria-label="No calls yet"></div>
 <ul id="legend"></ul>
 </figure>
+<figure id="today" hidden>
+<figcaption>Calls of the day, by the hour</figcaption>
+<div id="day" role="img" aria-label="No calls today"></div>
+<ul id="day-legend"></ul>
+</figure>
+</section>
+
+<section id="answers" hidden>
+<h2>Answers</h2>
+<div id="questions"></div>
+</section>
+
+<section id="calling-back" hidden>
+<details>
+<summary>Call somebody back</summary>
+<form id="call-back" autocomplete="off">
+<label>Number <input id="to_number" type="tel" placeholder="+12025550123" required></label>
+<label>At, by your clock <input id="at" type="datetime-local" required></label>
+<button>Agree on it</button>
+</form>
+<p id="agreed" class="soft" role="status"></p>
+</details>
 </section>
 
 <section id="unknown" hidden>
@@ -94,6 +119,15 @@ export const document = `<!doctype html>
 <form method="dialog" class="answers">
 <button value="no" autofocus>Keep it</button>
 <button value="yes" class="danger">Cancel for good</button>
+</form>
+</dialog>
+
+<dialog id="stop-sure" aria-labelledby="stop-title">
+<h2 id="stop-title">End all live calls now?</h2>
+<p>Whoever is talking is cut off, and the campaign pauses. Start it again to go on with the contacts that wait.</p>
+<form method="dialog" class="answers">
+<button value="no" autofocus>Go on</button>
+<button value="yes" class="danger">End all calls</button>
 </form>
 </dialog>
 </main>

@@ -1,7 +1,9 @@
 import type { Sample } from "outdial/campaigns/workers";
-import { showProgress, showUploaded } from "./campaign-view.ts";
+import { showProgress, showStopped, showUploaded } from "./campaign-view.ts";
+import { DayChart, midnight } from "./day-chart.ts";
 import { box, button, by, input, make, setText } from "./elements.ts";
 import { clearFieldErrors, showAtFields } from "./field-errors.ts";
+import { showFigures } from "./figures-view.ts";
 import { planIn, preparePlan } from "./plan-form.ts";
 import { Plot } from "./plot.ts";
 import { Refusal, server, type View } from "./server.ts";
@@ -15,7 +17,12 @@ const most = 200;
 /** With more points than this, the plot uses the stored samples instead. */
 const mostSamples = 900;
 
+/** Milliseconds between updates of the figures, for which the Worker reads the whole list. */
+const figuresInterval = (contacts: number): number => (contacts > 10_000 ? 60_000 : 3_000);
+
 const plot = new Plot();
+const day = new DayChart();
+let figuresAt = 0;
 let samples: readonly Sample[] = [];
 let open: View | undefined;
 /** Counts the campaigns that were opened, so that responses for a previous one are dropped. */
@@ -50,6 +57,12 @@ const look = async (mine: number): Promise<void> => {
   samples = [...before, { ...progress, at: Date.now() }];
   showProgress(view, progress);
   plot.show(samples);
+  if (Date.now() - figuresAt < figuresInterval(progress.contacts)) return;
+  figuresAt = Date.now();
+  const figures = await server.figures(view.id, midnight());
+  if (mine !== turn) return;
+  showFigures(figures);
+  day.show(figures);
 };
 
 const follow = async (mine: number): Promise<void> => {
@@ -63,6 +76,9 @@ const show = async (view: View): Promise<void> => {
   open = view;
   turn++;
   samples = [];
+  figuresAt = 0;
+  for (const id of ["answers", "today", "call-backs"]) box(id).hidden = true;
+  for (const id of ["stopped", "agreed"]) setText(id, "");
   box("added").replaceChildren();
   box("unknown-list").replaceChildren();
   box("campaign").hidden = false;
@@ -131,6 +147,17 @@ onSubmit(by("plan", HTMLFormElement), async () => {
   if (view) await show(view);
   input("file").focus();
 });
+const callBack = async (): Promise<void> => {
+  if (!open) return;
+  const at = new Date(input("at").value);
+  const isAgreed = await server.callBack(open.id, input("to_number").value.trim(), at);
+  const no =
+    "No: the number isn't in the list, is blocked, has no ended call, or has been called back often enough.";
+  setText("agreed", isAgreed ? "It will be called then, within the calling hours." : no);
+  figuresAt = 0;
+  await look(turn);
+};
+onSubmit(by("call-back", HTMLFormElement), callBack, "to_number");
 const upload = async (): Promise<void> => {
   const [file] = input("file").files ?? [];
   if (!file || !open) return;
@@ -151,6 +178,20 @@ by("sure", HTMLDialogElement).addEventListener("close", () => {
   const sure = by("sure", HTMLDialogElement);
   if (sure.returnValue === "yes") change("cancel");
   sure.returnValue = "";
+});
+button("stop").addEventListener("click", () => by("stop-sure", HTMLDialogElement).showModal());
+by("stop-sure", HTMLDialogElement).addEventListener("close", () => {
+  const sure = by("stop-sure", HTMLDialogElement);
+  const { returnValue } = sure;
+  sure.returnValue = "";
+  if (returnValue !== "yes") return;
+  trying(async () => {
+    if (!open) return;
+    setText("stopped", "Ending\u2026");
+    showStopped(await server.stop(open.id));
+    figuresAt = 0;
+    await look(turn);
+  });
 });
 button("download").addEventListener("click", () =>
   trying(async () => {

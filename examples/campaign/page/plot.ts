@@ -1,6 +1,7 @@
 import { dispositions, type Progress } from "outdial/campaigns";
 import type { Sample } from "outdial/campaigns/workers";
 import uPlot from "uplot";
+import { colourOf } from "./colours.ts";
 import { box, make } from "./elements.ts";
 
 /** A line of the plot, with its own colour and dashes. */
@@ -12,11 +13,15 @@ interface Line {
   readonly of: (progress: Progress) => number;
 }
 
-/** How many contacts ended so that another attempt could follow. */
+const machines = ({ machine, message_left }: Progress): number => machine + message_left;
+
+/** How many contacts ended so that another attempt could follow, without the machines. */
 const notReached = (progress: Progress): number =>
   Object.entries(progress)
     .filter(([name]) =>
-      Object.entries(dispositions).some(([each, { retry }]) => retry && each === name),
+      Object.entries(dispositions).some(
+        ([each, { retry }]) => retry && each === name && each !== "machine",
+      ),
     )
     .reduce((total, [, count]) => total + Number(count), 0);
 
@@ -34,20 +39,12 @@ const lines: readonly Line[] = [
     dash: [8, 4],
     of: notReached,
   },
+  { label: "machine", colour: "--machine", dash: [4, 2], of: machines },
   { label: "unknown", colour: "--bad", dash: [2, 4], of: ({ unknown }) => unknown },
   { label: "calling", colour: "--main", dash: [12, 3, 3, 3], of: ({ calling }) => calling },
 ];
 
 const height = 240;
-
-/** A colour of the current scheme: a canvas does not resolve variables. */
-const colourOf = (name: string): string => {
-  const { style } = box("plot");
-  style.color = `var(${name})`;
-  const { color } = getComputedStyle(box("plot"));
-  style.color = "";
-  return color;
-};
 
 /** Tick labels in the local time of the browser. */
 const clock = (_: uPlot, ticks: readonly number[]): string[] =>
@@ -74,7 +71,7 @@ const create = (place: HTMLElement, data: uPlot.AlignedData): uPlot => {
       cursor: { show: false },
       axes: [
         { ...axis, values: clock, space: 80, incrs: steps },
-        { ...axis, size: 56, incrs: counts },
+        { ...axis, size: 64, incrs: counts },
       ],
       scales: { y: { range: (_, __, most) => [0, Math.max(10, most * 1.05)] } },
       series: [

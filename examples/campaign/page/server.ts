@@ -1,4 +1,4 @@
-import type { Progress } from "outdial/campaigns";
+import type { EndedCalls, Figures, Progress } from "outdial/campaigns";
 import type { Sample } from "outdial/campaigns/workers";
 import { input } from "./elements.ts";
 
@@ -79,6 +79,14 @@ export const server = {
     (await ask("PUT", `/campaigns/${id}/contacts`, list)).json(),
   change: async (id: string, what: "start" | "pause" | "cancel"): Promise<Progress> =>
     (await ask("POST", `/campaigns/${id}/${what}`)).json(),
+  stop: async (id: string): Promise<EndedCalls> =>
+    (await ask("POST", `/campaigns/${id}/stop`)).json(),
+  callBack: async (id: string, to_number: string, at: Date): Promise<boolean> => {
+    const body = JSON.stringify({ to_number, at });
+    return (await (await ask("POST", `/campaigns/${id}/call_back`, body)).json()).agreed;
+  },
+  figures: async (id: string, from: number): Promise<Figures> =>
+    (await ask("GET", `/campaigns/${id}/figures?from=${from}`)).json(),
   results: async (id: string, only = ""): Promise<Blob> =>
     (await ask("GET", `/campaigns/${id}/results${only && `?only=${only}`}`)).blob(),
 };

@@ -1,0 +1,10 @@
+import { box } from "./elements.ts";
+
+/** A colour of the current scheme: a canvas does not resolve variables. */
+export const colourOf = (name: string): string => {
+  const { style } = box("plot");
+  style.color = `var(${name})`;
+  const { color } = getComputedStyle(box("plot"));
+  style.color = "";
+  return color;
+};
