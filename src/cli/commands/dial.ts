@@ -361,9 +361,10 @@ attempts count all of the contact's, the first included. --attempts is the most 
     `With --script that file is the flow, and this command serves it behind --listen: its default export
 has onAnswer, steps and the like of flowHandler, whose functions also get contact and campaign. What
 people answer is in the ledger. With onMachine the carrier finds out what answered.`,
-    `--emulate needs no key, secret, --listen or ledger. --callees has shares of the contacts: ${calleeNames.join(", ")},
-and press=KEYS, such as press=4/5:60%: 4 at the first question, 5 at all others. Who is left answers,
-and presses nothing. Without --callees the emulator's own numbers do what they do there.`,
+    `--emulate needs no key, secret, --listen or ledger. --callees has shares of the contacts:
+${calleeNames.join(", ")}, and press=KEYS, such as
+press=4/5:60%: 4 at the first question, 5 at all others. Who is left answers, and presses nothing.
+Without --callees the number decides, as in outdial emulator.`,
     `A stopped run resumes where it left off: run the same command again. Ctrl-C stops dialling and waits
 for the live calls; outdial stop does so from another terminal, and with --hang-up ends them. A
 contact that is no longer in the list is not called any more.`,

@@ -79,25 +79,24 @@ const timeLines = ({ emulation, figures, times }: Summary): readonly string[] =>
     "day",
   );
   return [
-    `${durationText((to - from) / 1_000)}, if it began now, by the clock of ${times.timezone}:`,
-    `${text(from)} to ${text(to)}`,
+    `${durationText((to - from) / 1_000)}, if it began now:`,
+    `${text(from)} to ${text(to)}, ${times.timezone}`,
     ...(days.length > 1 ? rows : []),
   ];
 };
 
 const endings = ({ emulation: { progress } }: Summary): readonly string[] => {
   const { contacts, waiting } = progress;
-  const counted = Object.keys(dispositions).map((name) => [
-    name,
-    Number(Reflect.get(progress, name)),
-  ]);
-  return [...counted, ["waiting", waiting]]
-    .filter((row): row is [string, number] => Number(row[1]) > 0)
-    .map(([name, amount]) => {
-      const percent = ((amount * 100) / contacts).toFixed(1);
-      const amountText = amount.toLocaleString("en").padStart(9);
-      return `${amountText}  ${percent.padStart(5)} %  ${name.replaceAll("_", " ")}`;
-    });
+  const counted = Object.keys(dispositions).map(
+    (name) => [name, Number(Reflect.get(progress, name))] as const,
+  );
+  const rows = [...counted, ["waiting", waiting] as const].filter(([, amount]) => amount > 0);
+  const columns = Math.max(...rows.map(([, amount]) => amount.toLocaleString("en").length));
+  return rows.map(([name, amount]) => {
+    const percent = ((amount * 100) / contacts).toFixed(1);
+    const amountText = amount.toLocaleString("en").padStart(columns);
+    return `${amountText}  ${percent.padStart(5)} %  ${name.replaceAll("_", " ")}`;
+  });
 };
 
 const answerLines = ({ emulation, figures }: Summary): readonly string[] => {
@@ -154,7 +153,10 @@ export const summaryLines = (summary: Summary): readonly string[] => {
     ...section("Time", timeLines(summary)),
     ...section("Contacts", endings(summary)),
     ...section("Answers", answerLines(summary)),
-    ...section("Heard", first(conversations, most.conversations, heardLines, "kind")),
+    ...section(
+      "Heard",
+      unreached ? first(conversations, most.conversations, heardLines, "kind") : [],
+    ),
     ...section(
       "Not reached",
       unreached && unreached.length > 0 ? wrapped(unreached.join(", "), width - margin) : [],
