@@ -1,0 +1,109 @@
+import { checkOptions, durationRule } from "../options.ts";
+import type { AgentSession } from "../agent-session.ts";
+import { createBeepDetector } from "../audio/beep.ts";
+import { hasSpeech } from "../audio/loudness.ts";
+import { partsOf } from "../session-parts.ts";
+
+/** The options of `greetingEnded`. */
+export interface GreetingOptions {
+  /**
+   * Milliseconds of silence after which the greeting has ended without a beep.
+   *
+   * @defaultValue 2500
+   */
+  readonly silence?: number | undefined;
+  /**
+   * Milliseconds after which nobody waits any longer.
+   *
+   * @defaultValue 30 000
+   */
+  readonly timeout?: number | undefined;
+}
+
+/**
+ * How a greeting has ended: with a beep; with silence; not in time; because a person speaks; or because the call has
+ * ended.
+ */
+export type GreetingEnd = "beep" | "silence" | "timeout" | "person" | "ended";
+
+/** Quiet after a beep, in ms: else it was a melody. */
+const afterBeep = 100;
+
+/** A pause that ends an utterance, in ms. */
+const pause = 500;
+
+/** What a person says who waits: so many ms, after so much quiet, and with as much quiet after it. */
+const shortest = 150;
+const longest = 1000;
+const around = 800;
+
+/**
+ * Waits until the greeting of a voicemail has ended: by its beep, one sine of 350 to 2200 Hz for 120 ms or more, or by
+ * silence. Meanwhile the agent gets silence, and nothing is said. Short words of at most a second between two silences are
+ * a person's who waits for an answer, unless something longer was said before them.
+ *
+ * @param session - a session of `connectAgent`
+ * @param options - `silence` (2500) and `timeout` (30 000), in ms
+ * @throws {BadParametersException} (the promise rejects, `placed: "no"`) when an option breaks its rule
+ *
+ * @example A message of your own after the beep
+ * ```ts
+ * import { greetingEnded, type Tool } from "outdial/agents";
+ *
+ * const leave_message: Tool = {
+ *   description: "Call it once you hear a voicemail greeting, and say nothing. Never for a person.",
+ *   timeout: 90_000,
+ *   run: async (_, { session }) => {
+ *     const end = await greetingEnded(session, { silence: 2_500 });
+ *     if (end === "person") return "That was a person: answer them.";
+ *     await session.reply("Say that Ann of Acme asks them to call back.", { interruptible: false });
+ *     await session.leave("message_left");
+ *   },
+ * };
+ * console.log(leave_message.timeout); // 90000
+ * ```
+ * @see docs/agents.md
+ */
+export const greetingEnded = async (
+  session: AgentSession,
+  options: GreetingOptions = {},
+): Promise<GreetingEnd> => {
+  checkOptions<GreetingOptions>(options, { silence: durationRule, timeout: durationRule });
+  const { silence = 2500, timeout = 30_000 } = options;
+  const { clock, listen } = partsOf(session);
+  const { now, after } = clock;
+  const cancels = new Map<string, () => void>();
+  const set = (name: string, milliseconds: number, work: () => void) => {
+    cancels.get(name)?.();
+    cancels.set(name, after(milliseconds, work));
+  };
+  const end = await listen<GreetingEnd>((resolve, sampleRate) => {
+    const beepIn = createBeepDetector(sampleRate);
+    /** When somebody was audible last, and since when they speak, after so much quiet. */
+    let soundAt = now();
+    let since = soundAt;
+    let quiet = 0;
+    let isGreeting = false;
+    set("timeout", timeout, () => resolve("timeout"));
+    set("silence", silence, () => resolve("silence"));
+    return (audio) => {
+      const beep = beepIn(new Int16Array(audio.slice().buffer));
+      if (hasSpeech(audio)) {
+        const at = now();
+        if (at - soundAt > pause || quiet === 0) [quiet, since] = [at - soundAt, at];
+        soundAt = at;
+        const ms = at - since;
+        isGreeting ||= ms > longest;
+        cancels.get("beep")?.();
+        set("silence", silence, () => resolve("silence"));
+        set("person", around, () => {
+          if (ms >= shortest && quiet >= around && !isGreeting) resolve("person");
+        });
+      }
+      if (beep) cancels.get("person")?.();
+      if (beep === "ended") set("beep", afterBeep, () => resolve("beep"));
+    };
+  });
+  for (const cancel of cancels.values()) cancel();
+  return end ?? "ended";
+};

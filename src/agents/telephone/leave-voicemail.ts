@@ -1,0 +1,102 @@
+import { fail, isText, textRule } from "../../lib/check.ts";
+import type { Tool } from "../agent.ts";
+import type { AgentSession, Spoken } from "../agent-session.ts";
+import { booleanRule, checkOptions, durationRule } from "../options.ts";
+import { partsOf } from "../session-parts.ts";
+import { type GreetingOptions, greetingEnded } from "./greeting-ended.ts";
+
+/** The options of `leaveVoicemail`: a `message` for the agent to say, or `audio`. */
+export interface VoicemailOptions extends GreetingOptions {
+  /** What is said: word for word where the agent can `say`, else in about these words. */
+  readonly message?: string | undefined;
+  /** The message as mono 16-bit samples, or their little-endian bytes, in the place of the agent's voice. */
+  readonly audio?: Int16Array | Uint8Array | undefined;
+  /** Samples per second of the audio. */
+  readonly sampleRate?: number | undefined;
+  /**
+   * Whether the session's `opening` is said again first: a recording must have the disclosure, too.
+   *
+   * @defaultValue `true`
+   */
+  readonly repeatOpening?: boolean | undefined;
+}
+
+/** The callee can't cut it off: the message is left whole. */
+const whole = { interruptible: false } as const;
+
+/** Says a text as exactly as the agent can. */
+const sayText = (session: AgentSession, text: string, request: string): Promise<Spoken> =>
+  partsOf(session).can().say
+    ? session.say(text, whole)
+    : session.reply(`${request}: ${text}`, whole);
+
+/**
+ * A tool with which an agent leaves a message on a voicemail: it waits for the end of the greeting (`greetingEnded`), repeats the
+ * session's `opening`, leaves the message, and leaves the call with the outcome `"message_left"`; `"no_beep"` or
+ * `"message_failed"` if it can't. If a person speaks while it waits, the agent learns of that instead.
+ *
+ * @param options - `message`, or `audio` with its `sampleRate`
+ * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule
+ *
+ * @example An agent that leaves a message
+ * ```ts
+ * import { leaveVoicemail, openaiRealtime } from "outdial/agents";
+ *
+ * const message = "This is Ann of Acme. Please call us back.";
+ * const tools = { leave_voicemail: leaveVoicemail({ message }) };
+ * const agent = openaiRealtime({ apiKey: "sk-key", instructions: "You remind of bills.", tools });
+ * console.log(agent.name); // openai
+ * ```
+ * @see docs/agents.md
+ */
+export const leaveVoicemail = (options: VoicemailOptions): Tool => {
+  checkOptions<VoicemailOptions>(options, {
+    message: textRule,
+    audio: [
+      (value) => value instanceof Int16Array || value instanceof Uint8Array,
+      "must be an Int16Array or a Uint8Array",
+    ],
+    sampleRate: [Number.isInteger, "must be a whole number"],
+    repeatOpening: booleanRule,
+    silence: durationRule,
+    timeout: durationRule,
+  });
+  const { message, audio, sampleRate = 0, repeatOpening = true, silence, timeout } = options;
+  if (!(isText(message) && message) && !audio) fail("message", "is missing, and so is audio");
+  /** Sessions in which it runs. */
+  const running = new WeakSet<AgentSession>();
+
+  const leave = async (session: AgentSession): Promise<unknown> => {
+    await session.interrupt().catch(() => {}); // The line is silent all the same.
+    const end = await greetingEnded(session, { silence, timeout });
+    if (end === "person") {
+      return "A person speaks: this is no voicemail. Answer them, and ask who is there.";
+    }
+    if (end === "timeout") return session.leave("no_beep");
+    const { opening } = partsOf(session);
+    if (repeatOpening && opening?.audio) {
+      await session.play(opening.audio, { sampleRate: opening.sampleRate ?? 0, ...whole });
+    } else if (repeatOpening && opening?.text) await session.say(opening.text, whole);
+    const said = await (audio
+      ? session.play(audio, { sampleRate, text: message, ...whole })
+      : sayText(session, message ?? "", "Leave this message now, and say nothing else"));
+    return session.leave(said === "played" ? "message_left" : "message_failed");
+  };
+
+  return {
+    description:
+      "Leaves a message on a voicemail. Call it once you hear a recorded greeting that asks for a message, or a beep, and say " +
+      "nothing. Never call it for a person, nor for an assistant that screens the call: tell a screener in one sentence " +
+      "who calls and why, and wait.",
+    timeout: 300_000,
+    run: async (_, { session }) => {
+      if (running.has(session)) return "The message is being left.";
+      running.add(session);
+      try {
+        return await leave(session);
+      } finally {
+        running.delete(session);
+      }
+    },
+  };
+};

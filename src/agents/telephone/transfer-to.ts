@@ -1,0 +1,80 @@
+import type { Context } from "../../callbacks/signed-url.ts";
+import type { Dial } from "../../flows/actions.ts";
+import type { MediaStart } from "../../flows/media/messages.ts";
+import { fail, fieldsOf, isFunction, isRecord, isText } from "../../lib/check.ts";
+import type { Tool } from "../agent.ts";
+
+/** Whom an agent may connect the callee to: the fields of `dial`. */
+export type TransferTarget = Omit<Dial, "action">;
+
+/** Has the call continue with an action; `context` is that of the signed `ws_url`. */
+export type Transfer = (start: MediaStart, action: Dial, context: Context) => unknown;
+
+/** How a call is transferred: one of the two. */
+export interface TransferOptions {
+  /** Makes the live call continue at a URL that carries the action: `redirect` of `outdial/calls`, with `actionUrl`. */
+  readonly redirect?: Transfer | undefined;
+  /** Stores the action for the handler of the stream's `flow_url`, which answers with it. */
+  readonly decide?: Transfer | undefined;
+}
+
+/** Silence in ms: once it was played, so were the last words. */
+const moment = 20;
+
+/**
+ * A tool with which an agent connects the callee to somebody. The targets have names: a model never writes a number. What
+ * it says before is heard to its end; then the session ends with the outcome `"transferred"`.
+ *
+ * @param targets - the fields of `dial` by their names, such as `{ billing: { to: "+1…" } }`
+ * @param options - `redirect`, or `decide`
+ * @throws {BadParametersException} (`placed: "no"`) without a target, or with none or both of the options
+ *
+ * @example Store the decision where the flow reads it
+ * ```ts
+ * import { openaiRealtime, transferTo } from "outdial/agents";
+ * import { type Dial, hangup } from "outdial/flows";
+ *
+ * const decided = new Map<unknown, Dial>(); // In production: a store that every process reads.
+ * const transfer = transferTo(
+ *   { billing: { to: "+12025550100", timeout: 20 } },
+ *   { decide: (start, action) => decided.set(start.call_id, action) },
+ * );
+ * const agent = openaiRealtime({ apiKey: "sk-key", tools: { transfer } });
+ * // The stream's `flow_url`: onAnswer: ({ call }) => decided.get(call.call_id) ?? hangup()
+ * console.log(agent.name, hangup().action); // openai hangup
+ * ```
+ * @see docs/agents.md
+ */
+export const transferTo = (
+  targets: Readonly<Record<string, TransferTarget>>,
+  { redirect, decide }: TransferOptions = {},
+): Tool => {
+  const names = isRecord(targets) ? Object.keys(targets) : [];
+  if (names.length === 0 || !names.every((name) => isText(targets[name]?.to))) {
+    fail("targets", "must be targets by their names, each with to");
+  }
+  const transfer = redirect ?? decide;
+  if (!isFunction(transfer) || (redirect && decide)) {
+    fail("options", "must have redirect or decide, which make the call continue");
+  }
+  return {
+    description:
+      "Connects the callee to somebody else, when they ask for one. Say first, in a few words, that you connect them.",
+    parameters: {
+      type: "object",
+      properties: { target: { type: "string", enum: names } },
+      required: ["target"],
+    },
+    timeout: 60_000,
+    run: async (args, { session, start, context }) => {
+      const { target } = fieldsOf(args);
+      const fields = isText(target) && Object.hasOwn(targets, target) ? targets[target] : undefined;
+      if (!fields) return `Nobody was called: the target must be one of ${names.join(", ")}.`;
+      const silence = new Int16Array(moment * 8);
+      const heard = await session.play(silence, { sampleRate: 8000, interruptible: false });
+      if (heard !== "played") return "They spoke: they were not connected.";
+      await transfer(start, { action: "dial", ...fields }, context);
+      return session.leave("transferred");
+    },
+  };
+};
