@@ -46,7 +46,12 @@ export const additions: RegExp = /([?&]outdial(-\w+)?=[^&]*)+$/;
  * @throws {BadParametersException} that names the field, without the option `secret` or where the URL breaks its rule
  */
 export const signOwnUrl = async (
-  { request, publicUrl, secret, pathIn }: FlowInput,
+  {
+    request,
+    publicUrl,
+    secret,
+    pathIn,
+  }: Pick<FlowInput, "request" | "secret" | "pathIn"> & Partial<Pick<FlowInput, "publicUrl">>,
   param: string,
   marked: string,
   contentOf: (bound: string, secret: string) => Uint8Array | Promise<Uint8Array>,

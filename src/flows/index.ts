@@ -16,6 +16,7 @@ export type { AnsweredBy } from "../callbacks/event.ts";
 export type { Context, Secret } from "../callbacks/signed-url.ts";
 export type { Checks, OnError, Verification } from "../callbacks/verify.ts";
 export type { MediaClock, SessionObserver } from "../lib/clock.ts";
+export { type ActionUrlOptions, actionUrl } from "./action-url.ts";
 export {
   Action,
   type AnyAction,

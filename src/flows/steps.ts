@@ -43,10 +43,12 @@ type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise
 /** What a URL of the flow's own carries, sealed. */
 export interface FlowState
   extends Pick<StepInput, "attempt" | "context" | "answers" | "answered_by"> {
-  /** The service, the account and the call that it was made for. */
-  readonly of: readonly [service: string, account_id: string, call_id: string];
+  /** The service, the account and the call that it was made for; any account where that was not known. */
+  readonly of: readonly [service: string, account_id: string | undefined, call_id: string];
   /** Which function asked, or decides: a step, `onAnswer` or `onMachine`; `""` at the end of a message. */
   readonly at: string;
+  /** What was decided elsewhere: `actionUrl`. */
+  readonly action?: AnyAction | undefined;
   /** The question that was asked; absent after a `say`. */
   readonly ask?: Question | undefined;
   /** Whether the prompts before it were those of `onMachine`, or of a step after it. */
@@ -91,7 +93,8 @@ export const stateIn = async (
 ): Promise<FlowState> => {
   const state = await unsealed<FlowState>(token, secrets);
   if (!state) throw new RefusedException("wrong_token");
-  if (state.of.some((one, at) => one !== of[at])) throw new RefusedException("wrong_call");
+  if (state.of.some((one, at) => (one ?? of[at]) !== of[at]))
+    throw new RefusedException("wrong_call");
   return state;
 };
 
@@ -183,6 +186,7 @@ const run = async (at: string, running: Running, turn: Turn): Promise<AnyAction>
 export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
   const { functions, onInput, state, input } = turn;
   const { at, attempt, ask, context, answers, answered_by } = state;
+  if (state.action) return state.action;
   const { digits: keys = "" } = input.call;
   // Nothing else is an answer.
   const digits = /^[\d*#]{0,20}$/.test(keys) ? keys : "";

@@ -54,8 +54,8 @@ export const transferTo = (
     fail("targets", "must be targets by their names, each with to");
   }
   const transfer = redirect ?? decide;
-  if (!isFunction(transfer) || (redirect && decide)) {
-    fail("options", "must have redirect or decide, which make the call continue");
+  if (!transfer || !isFunction(transfer) || (redirect && decide)) {
+    return fail("options", "must have redirect or decide, which make the call continue");
   }
   return {
     description:
