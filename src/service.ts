@@ -101,6 +101,12 @@ export interface CarrierLive {
    */
   readonly redirect: (call: RedirectedCall, flow_url: string, baseUrl: string) => LiveRequest;
   /**
+   * The request that presses keys in an answered call; absent where the service has none.
+   *
+   * @throws {BadParametersException} for keys that the service doesn't have, and as `get` does
+   */
+  readonly press?: ((id: string, keys: string, baseUrl: string) => LiveRequest) | undefined;
+  /**
    * The service's object in the words of outdial's events: without a `state` where its own is unknown. `undefined` for
    * what is no call.
    */

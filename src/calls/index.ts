@@ -1,5 +1,5 @@
 /**
- * The calls of an account: place, read, end and redirect them, and fetch their recordings.
+ * The calls of an account: place, read, end and redirect them, press keys in them, and fetch their recordings.
  *
  * {@link create} is `calls.create` of `outdial`, for a bundle that needs nothing else. {@link get}, {@link end},
  * {@link redirect} and {@link recording} are about a call that was placed: they take the same options, with the whole
@@ -62,5 +62,6 @@ export { get } from "./get.ts";
 export type { LiveEndpoint, LiveOptions } from "./live.ts";
 export type { LiveCall, LiveState } from "./live-call.ts";
 export { CallParams } from "./params.ts";
+export { press } from "./press.ts";
 export { type RecordingOptions, recording } from "./recording.ts";
 export { redirect } from "./redirect.ts";

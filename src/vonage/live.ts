@@ -1,5 +1,5 @@
 import { stateAfter } from "../calls/live-call.ts";
-import { fieldsOf, isText } from "../lib/check.ts";
+import { fail, fieldsOf, isText } from "../lib/check.ts";
 import type { CarrierLive, LiveRequest } from "../service.ts";
 import { isUnanswered } from "./application.ts";
 import { next } from "./ncco.ts";
@@ -43,6 +43,12 @@ const update = (id: string, baseUrl: string, body: object): LiveRequest => ({
   body: JSON.stringify(body),
 });
 
+/** Keys as Vonage has them: a pause of 500 ms is a `p`. */
+const pausesOf = (keys: string): string =>
+  /[A-D]/.test(keys)
+    ? fail("keys", "must be 0-9, *, # and w on Vonage")
+    : keys.replaceAll("w", "p");
+
 /** How calls of an application are read, ended and redirected. */
 export const liveSide = (): CarrierLive => ({
   get: (id, baseUrl) => ({ method: "GET", url: urlOf(id, baseUrl) }),
@@ -53,6 +59,10 @@ export const liveSide = (): CarrierLive => ({
       action: "transfer",
       destination: { type: "ncco", ncco: next(flow_url, { call_id, ...numbers }) },
     }),
+  press: (id, keys, baseUrl) => ({
+    ...update(id, baseUrl, { digits: pausesOf(keys) }),
+    url: `${urlOf(id, baseUrl)}/dtmf`,
+  }),
   read,
   hasEnded: () => false,
   credentialHosts: ["api.nexmo.com", ...regionalHosts()],

@@ -330,6 +330,36 @@ const hangUp = (operationId: string, end: string): Json => ({
   },
 });
 
+const pressKeys = (operationId: string, end: string): Json => ({
+  post: {
+    operationId: `press${operationId}`,
+    summary: `Press keys in a call${end}`,
+    description: "For the callee's side to hear, such as a menu, while the call is answered.",
+    tags: ["calls"],
+    security: [{ apiKey: [] }],
+    parameters: [callId],
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            properties: {
+              digits: { type: "string", pattern: "^[\\d*#]{1,32}$", examples: ["2#"] },
+            },
+            required: ["digits"],
+          },
+        },
+      },
+    },
+    responses: {
+      202: outcome("The keys are pressed."),
+      409: outcome("With the `code` `call_not_live`: the call is not answered, or over."),
+      ...liveRefusals,
+    },
+  },
+});
+
 const notification: Json = {
   post: {
     operationId: "receiveNotification",
@@ -421,6 +451,8 @@ export const openapi = (): Json => ({
     "/api/v1/calls/{id}": live("Call", ", at the path that some services have instead"),
     "/api/v1/voice/calls/{id}/hangup": hangUp("VoiceCall", ""),
     "/api/v1/calls/{id}/hangup": hangUp("Call", ", at the path that some services have instead"),
+    "/api/v1/voice/calls/{id}/dtmf": pressKeys("VoiceCall", ""),
+    "/api/v1/calls/{id}/dtmf": pressKeys("Call", ", at the path that some services have instead"),
   },
   webhooks: { notification, flow },
   components: {

@@ -4,7 +4,7 @@ import asyncapi from "../../../docs/asyncapi.json" with { type: "json" };
 import openapi from "../../../docs/openapi.json" with { type: "json" };
 import { CallParams } from "../../calls/params.ts";
 import { parseJson } from "../../lib/body.ts";
-import { isRecord } from "../../lib/check.ts";
+import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { Account, RecordingUrls } from "../account.ts";
 import {
@@ -192,13 +192,28 @@ const hangUp = (call: Call): Response =>
     ? respond(202, { request_id: `req_${crypto.randomUUID()}` })
     : coded(409, "call_not_live", "The call has ended.");
 
+/** Presses keys for the callee to hear. */
+const pressKeys: CallRoute[1] = async (call, request) => {
+  const { digits } = fieldsOf(await request.json().catch(() => undefined));
+  if (!isText(digits) || !/^[\d*#]{1,32}$/.test(digits)) {
+    return refusal(422, "digits: must be 1 to 32 of 0-9, * and #");
+  }
+  if (call.state !== "answered") return coded(409, "call_not_live", "The call is not answered.");
+  call.callee?.pressed(digits);
+  return respond(202, { request_id: `req_${crypto.randomUUID()}` });
+};
+
 /** What a request to a call does, by its method. */
-type CallRoute = readonly [method: "GET" | "POST", respond: (call: Call) => Response];
+type CallRoute = readonly [
+  method: "GET" | "POST",
+  respond: (call: Call, request: Request) => Response | Promise<Response>,
+];
 
 /** What follows a call's path. */
 const callRoutes: Readonly<Record<string, CallRoute>> = {
   "": ["GET", (call) => respond(200, resourceOf(call))],
   "/hangup": ["POST", hangUp],
+  "/dtmf": ["POST", pressKeys],
 };
 
 /** Why a recording is refused, if it is: its URL must be a signed one, or the request have the key. */
@@ -246,7 +261,7 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
           req.method === method
             ? keyRefusal(req.raw.headers.get("X-API-Key"), own)
             : refusal(405, "Method Not Allowed", { Allow: method });
-        const response = refused ?? (call ? answer(call) : unknownCall());
+        const response = refused ?? (await (call ? answer(call, req.raw) : unknownCall()));
         return reported(response, req.method, req.path);
       });
     }

@@ -160,6 +160,18 @@ const updateCall = ({ text, isUrl }: Asked, known: VonageCall): Response => {
   throw new VonageError(400, "The request has wrong parameters", [{ name: "action", reason }]);
 };
 
+/** Presses keys for the callee to hear. */
+const pressKeys = ({ text }: Asked, { call }: VonageCall): Response => {
+  const { digits } = fieldsOf(jsonOf(text));
+  if (!isText(digits) || !/^[\d*#p]+$/.test(digits)) {
+    const reason = "must be 0-9, *, # and p";
+    throw new VonageError(400, "The request has wrong parameters", [{ name: "digits", reason }]);
+  }
+  if (call.state !== "answered") throw new VonageError(400, "The call is not answered");
+  call.callee?.pressed(digits.replaceAll("p", ""));
+  return respond(200, { message: "DTMF sent", uuid: call.id });
+};
+
 const calls = byMethod({ POST: createCall, GET: listCalls }, notAllowed);
 
 const oneCall =
@@ -175,6 +187,16 @@ const oneCall =
       notAllowed,
     );
     return route(asked, parts);
+  };
+
+/** Keys that are pressed in a call. */
+const keysOf =
+  (uuid: string): VonageRoute =>
+  async (asked, parts) => {
+    const known = parts.find(uuid);
+    if (!known) throw notFound();
+    const press = async (update: Asked) => pressKeys(update, known);
+    return byMethod<RestParts>({ PUT: press }, notAllowed)(asked, parts);
   };
 
 /** A recording as a WAV; what was not recorded of the call is silence. */
@@ -208,6 +230,9 @@ export const vonageRoutes = (parts: RestParts): ApiRoutes => {
   const uuid = ":uuid{[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}}";
   app.all("/v1/calls", ({ req, env }) => answer(req.raw, env, calls));
   app.all(`/v1/calls/${uuid}`, ({ req, env }) => answer(req.raw, env, oneCall(req.param("uuid"))));
+  app.all(`/v1/calls/${uuid}/dtmf`, ({ req, env }) =>
+    answer(req.raw, env, keysOf(req.param("uuid"))),
+  );
   app.all(`/v1/files/${uuid}`, ({ req, env }) => answer(req.raw, env, file(req.param("uuid"))));
   const missing: VonageRoute = async () => {
     throw notFound();
