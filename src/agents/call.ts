@@ -491,6 +491,7 @@ export const createCall = (
     key: () => touch?.(),
     interrupt: () => silence("application"),
     input: (audio) => {
+      voice.hear(audio);
       const soundMs = input.push(audio);
       if (soundMs === 0) return;
       touch?.(soundMs);

@@ -61,4 +61,17 @@ export type {
   SessionEnd,
   SessionOptions,
 } from "./options.ts";
+export {
+  type GreetingEnd,
+  type GreetingOptions,
+  greetingEnded,
+} from "./telephone/greeting-ended.ts";
+export { leaveVoicemail, type VoicemailOptions } from "./telephone/leave-voicemail.ts";
+export { type PressKeysOptions, pressKeys, tones } from "./telephone/press-keys.ts";
+export {
+  type Transfer,
+  type TransferOptions,
+  type TransferTarget,
+  transferTo,
+} from "./telephone/transfer-to.ts";
 export { type WarmAgent, type WarmOptions, warmAgent } from "./preconnect.ts";

@@ -29,6 +29,7 @@ import {
 } from "./options.ts";
 import { durationOf, openingOf, ownAudioOf } from "./own-audio.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
+import { listenTo, type SessionInternals, sessionParts } from "./session-parts.ts";
 import type { Voice } from "./voice.ts";
 
 /** @throws {BadParametersException} (`placed: "no"`) */
@@ -198,7 +199,9 @@ export const createSession = (
   };
   const spoken = async (work: (voice: Voice) => Promise<Spoken>): Promise<Spoken> =>
     (await within(({ voice }) => work(voice))) ?? "refused";
-  const session: AgentSession = {
+  const session: AgentSession & SessionInternals = {
+    [sessionParts]: { clock, opening: options.opening },
+    [listenTo]: (listener) => within(({ voice }) => voice.listen(listener)),
     ended,
     get metrics() {
       return meter.metrics;

@@ -13,8 +13,10 @@ const maxTries = 5;
 export interface Utterance {
   /** Names its audio on the line, or the request for it. */
   readonly id: string;
-  /** `audio` is played by us, a `request` is sent to the agent, and nothing follows a `leave`. */
-  readonly type: "audio" | "request" | "leave";
+  /**
+   * `audio` is played by us, a `request` is sent to the agent, in a `wait` nothing is said, and nothing follows a `leave`.
+   */
+  readonly type: "audio" | "request" | "wait" | "leave";
   /** Whether it begins before anything else, whoever speaks. */
   readonly isFirst?: boolean | undefined;
   /** Whether the callee can't interrupt it, and whether the agent then gets afterwards what they have said. */

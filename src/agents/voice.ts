@@ -7,6 +7,7 @@ import type { Connection } from "./connection.ts";
 import { AgentException } from "./exception.ts";
 import type { EndReason, Limits } from "./options.ts";
 import { durationOf, type OpeningWords, type OwnAudio, onLine } from "./own-audio.ts";
+import type { Listener } from "./session-parts.ts";
 import { createSpeech, ownItem, type Speech, type Utterance } from "./speech.ts";
 import { maxGap, whenPlayed } from "./when-played.ts";
 
@@ -57,6 +58,10 @@ export interface Voice
   /** @throws {AgentException} `not_supported` */
   readonly tell: (name: "addContext" | "setInstructions", text: string) => void;
   readonly leave: () => void;
+  /** Says nothing until a listener has resolved; nothing that it is to say begins before. */
+  readonly listen: <T>(listener: Listener<T>) => Promise<T | undefined>;
+  /** The callee's audio, for a listener. */
+  readonly hear: (audio: Uint8Array<ArrayBuffer>) => void;
   /** Whether nothing is asked of the agent any more. */
   readonly isLeaving: () => boolean;
   /** Says the first words; rejects as `ask` throws. */
@@ -92,17 +97,19 @@ export const createVoice = ({
   const notes: ((codec: Codec) => readonly AgentMessage[] | undefined)[] = [];
   let told = 0;
 
+  let heard: ((audio: Uint8Array<ArrayBuffer>) => void) | undefined;
+
   const agentOverAt = (rest: number) =>
     playback.isOpen ? Math.max(playback.until, newsAt()) + maxGap : speaksUntil() + rest;
 
   const speech = createSpeech(timers, {
     freeAt: ({ type, isFirst }) => {
       if (type === "request" && !isReady()) return Number.POSITIVE_INFINITY;
-      return isFirst || type === "leave" ? 0 : Math.max(agentOverAt(pause), silentAt());
+      return isFirst || type === "leave" || type === "wait" ? 0 : Math.max(agentOverAt(pause), silentAt());
     },
     overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
       const isPlaying = type === "audio" ? playback.isPlaying(id) : type === "leave";
-      if (isPlaying) return Number.POSITIVE_INFINITY;
+      if (isPlaying || (type === "wait" && !isDone)) return Number.POSITIVE_INFINITY;
       if (type === "audio" || (isDone && duration === 0)) return 0;
       return duration > 0 ? agentOverAt(isDone ? pause : longPause) : begunAt + limits.agentTimeout;
     },
@@ -175,6 +182,21 @@ export const createVoice = ({
       add("leave", begin, { interruptible: false, keep: false });
     },
     isLeaving: () => isLeaving,
+    listen: async <T>(listener: Listener<T>) => {
+      let found: T | undefined;
+      const begin = (utterance: Utterance) => {
+        const resolve = (value: T) => {
+          found ??= value;
+          utterance.isDone = true;
+          speech.check();
+        };
+        heard = listener(resolve, stream.sampleRate);
+      };
+      await add("wait", begin, { interruptible: false, keep: false });
+      heard = undefined;
+      return found;
+    },
+    hear: (audio) => heard?.(audio),
     open: async ({ audio, text, interruptible, keep }) => {
       const how = { interruptible, keep, isFirst: true };
       await (audio ? play(audio, text, how) : ask("say", text, how));

@@ -2,7 +2,7 @@ import { checkOptions, durationRule } from "../options.ts";
 import type { AgentSession } from "../agent-session.ts";
 import { createBeepDetector } from "../audio/beep.ts";
 import { hasSpeech } from "../audio/loudness.ts";
-import { partsOf } from "../session-parts.ts";
+import { internalsOf, listenTo, sessionParts } from "../session-parts.ts";
 
 /** The options of `greetingEnded`. */
 export interface GreetingOptions {
@@ -70,14 +70,14 @@ export const greetingEnded = async (
 ): Promise<GreetingEnd> => {
   checkOptions<GreetingOptions>(options, { silence: durationRule, timeout: durationRule });
   const { silence = 2500, timeout = 30_000 } = options;
-  const { clock, listen } = partsOf(session);
-  const { now, after } = clock;
+  const internals = internalsOf(session);
+  const { now, after } = internals[sessionParts].clock;
   const cancels = new Map<string, () => void>();
   const set = (name: string, milliseconds: number, work: () => void) => {
     cancels.get(name)?.();
     cancels.set(name, after(milliseconds, work));
   };
-  const end = await listen<GreetingEnd>((resolve, sampleRate) => {
+  const end = await internals[listenTo]<GreetingEnd>((resolve, sampleRate) => {
     const beepIn = createBeepDetector(sampleRate);
     /** When somebody was audible last, and since when they speak, after so much quiet. */
     let soundAt = now();

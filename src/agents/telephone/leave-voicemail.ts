@@ -2,7 +2,7 @@ import { fail, isText, textRule } from "../../lib/check.ts";
 import type { Tool } from "../agent.ts";
 import type { AgentSession, Spoken } from "../agent-session.ts";
 import { booleanRule, checkOptions, durationRule } from "../options.ts";
-import { partsOf } from "../session-parts.ts";
+import { internalsOf, sessionParts } from "../session-parts.ts";
 import { type GreetingOptions, greetingEnded } from "./greeting-ended.ts";
 
 /** The options of `leaveVoicemail`: a `message` for the agent to say, or `audio`. */
@@ -25,10 +25,12 @@ export interface VoicemailOptions extends GreetingOptions {
 const whole = { interruptible: false } as const;
 
 /** Says a text as exactly as the agent can. */
-const sayText = (session: AgentSession, text: string, request: string): Promise<Spoken> =>
-  partsOf(session).can().say
-    ? session.say(text, whole)
-    : session.reply(`${request}: ${text}`, whole);
+const sayText = (session: AgentSession, text: string): Promise<Spoken> =>
+  session
+    .say(text, whole)
+    .catch(() =>
+      session.reply(`Leave this message now, and say nothing else: ${text}`, whole),
+    );
 
 /**
  * A tool with which an agent leaves a message on a voicemail: it waits for the end of the greeting (`greetingEnded`), repeats the
@@ -64,7 +66,7 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
   const { message, audio, sampleRate = 0, repeatOpening = true, silence, timeout } = options;
   if (!(isText(message) && message) && !audio) fail("message", "is missing, and so is audio");
   /** Sessions in which it runs. */
-  const running = new WeakSet<AgentSession>();
+  const running = new WeakSet<object>();
 
   const leave = async (session: AgentSession): Promise<unknown> => {
     await session.interrupt().catch(() => {}); // The line is silent all the same.
@@ -73,13 +75,13 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
       return "A person speaks: this is no voicemail. Answer them, and ask who is there.";
     }
     if (end === "timeout") return session.leave("no_beep");
-    const { opening } = partsOf(session);
+    const { opening } = internalsOf(session)[sessionParts];
     if (repeatOpening && opening?.audio) {
       await session.play(opening.audio, { sampleRate: opening.sampleRate ?? 0, ...whole });
     } else if (repeatOpening && opening?.text) await session.say(opening.text, whole);
     const said = await (audio
       ? session.play(audio, { sampleRate, text: message, ...whole })
-      : sayText(session, message ?? "", "Leave this message now, and say nothing else"));
+      : sayText(session, message ?? ""));
     return session.leave(said === "played" ? "message_left" : "message_failed");
   };
 
@@ -90,12 +92,13 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
       "who calls and why, and wait.",
     timeout: 300_000,
     run: async (_, { session }) => {
-      if (running.has(session)) return "The message is being left.";
-      running.add(session);
+      const call = internalsOf(session)[sessionParts];
+      if (running.has(call)) return "The message is being left.";
+      running.add(call);
       try {
         return await leave(session);
       } finally {
-        running.delete(session);
+        running.delete(call);
       }
     },
   };

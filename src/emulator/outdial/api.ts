@@ -3,7 +3,7 @@ import { safeParse } from "valibot";
 import asyncapi from "../../../docs/asyncapi.json" with { type: "json" };
 import openapi from "../../../docs/openapi.json" with { type: "json" };
 import { CallParams } from "../../calls/params.ts";
-import { parseJson } from "../../lib/body.ts";
+import { type Body, parseJson } from "../../lib/body.ts";
 import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { Account, RecordingUrls } from "../account.ts";
@@ -193,8 +193,9 @@ const hangUp = (call: Call): Response =>
     : coded(409, "call_not_live", "The call has ended.");
 
 /** Presses keys for the callee to hear. */
-const pressKeys: CallRoute[1] = async (call, request) => {
-  const { digits } = fieldsOf(await request.json().catch(() => undefined));
+const pressKeys: CallRoute[1] = async (call, receive) => {
+  const body = await receive();
+  const { digits } = fieldsOf(body?.isWhole && parseJson(body.bytes));
   if (!isText(digits) || !/^[\d*#]{1,32}$/.test(digits)) {
     return refusal(422, "digits: must be 1 to 32 of 0-9, * and #");
   }
@@ -206,7 +207,7 @@ const pressKeys: CallRoute[1] = async (call, request) => {
 /** What a request to a call does, by its method. */
 type CallRoute = readonly [
   method: "GET" | "POST",
-  respond: (call: Call, request: Request) => Response | Promise<Response>,
+  respond: (call: Call, receive: () => Promise<Body | undefined>) => Response | Promise<Response>,
 ];
 
 /** What follows a call's path. */
@@ -254,14 +255,15 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
       return reported(await initiate(req.raw, env, own, parts), req.method, path);
     });
     for (const [rest, [method, answer]] of Object.entries(callRoutes)) {
-      app.all(`${root}/:id${rest}`, async ({ req }) => {
+      app.all(`${root}/:id${rest}`, async ({ req, env }) => {
+        const receive = () => receiveBody(req.raw, env, parts.responseTimeout);
         const call = parts.findCall(req.param("id"));
         if (req.method === "OPTIONS") return preflight(method);
         const refused =
           req.method === method
             ? keyRefusal(req.raw.headers.get("X-API-Key"), own)
             : refusal(405, "Method Not Allowed", { Allow: method });
-        const response = refused ?? (await (call ? answer(call, req.raw) : unknownCall()));
+        const response = refused ?? (await (call ? answer(call, receive) : unknownCall()));
         return reported(response, req.method, req.path);
       });
     }
