@@ -26,15 +26,21 @@ import {
   type Formats,
   type GeminiOptions,
   type GptLiveOptions,
+  type GreetingEnd,
+  type GreetingOptions,
   gemini,
   gptLive,
+  greetingEnded,
   type Interruption,
   type LineFormat,
+  leaveVoicemail,
   type OpenAIRealtimeOptions,
   type OpenAITurnDetection,
   type Opening,
   type OpenSocket,
   openaiRealtime,
+  type PressKeysOptions,
+  pressKeys,
   type SessionEnd,
   type SessionMetrics,
   type SessionOptions,
@@ -46,6 +52,12 @@ import {
   type ToolResult,
   type Tools,
   type Transcript,
+  type Transfer,
+  type TransferOptions,
+  type TransferTarget,
+  tones,
+  transferTo,
+  type VoicemailOptions,
   type WarmAgent,
   type WarmOptions,
   warmAgent,
@@ -60,7 +72,23 @@ const look: Tool = {
   parameters: { type: "object" },
   run: async (args: unknown, { signal }: ToolContext) => [args, signal.aborted],
 };
-const tools: Tools = { look };
+const limits: GreetingOptions = { silence: 2_000, timeout: 20_000 };
+const wait: Tool = {
+  description: "Waits.",
+  run: (_, { session }): Promise<GreetingEnd> => greetingEnded(session, limits),
+};
+const voicemail: VoicemailOptions = { ...limits, message: "Call back.", repeatOpening: true };
+const keyRules: PressKeysOptions = { allow: /^[0-9]+$/, most: 4 };
+const billing: TransferTarget = { to: "+12025550100", timeout: 20 };
+const decide: Transfer = (start, action) => console.log(start.call_id, action.to);
+const transferOptions: TransferOptions = { decide };
+const tools: Tools = {
+  look,
+  wait,
+  leave_voicemail: leaveVoicemail(voicemail),
+  press_keys: pressKeys(keyRules),
+  transfer: transferTo({ billing }, transferOptions),
+};
 const turnDetection: OpenAITurnDetection = { type: "semantic_vad", eagerness: "low" };
 const realtime: OpenAIRealtimeOptions = { ...key, instructions: "Be brief.", tools, turnDetection };
 const grok: XaiOptions = { ...key, voice: "ara" };
@@ -114,6 +142,7 @@ const onInterrupted = ({ ms, truncated }: Interruption): number => ms + truncate
 const onMetrics = ({ tools: used }: SessionMetrics): readonly ToolMetrics[] => Object.values(used);
 const onEnd = ({ reason }: SessionEnd): EndReason => reason;
 const options: SessionOptions = {
+  press: tones,
   onTranscript,
   onTool,
   onInterrupted,

@@ -1,9 +1,11 @@
 import {
   Action,
+  type ActionUrlOptions,
   type AnsweredBy,
   type AnyAction,
   type AudioFrame,
   type AudioPrompt,
+  actionUrl,
   audio,
   type BunServerSocket,
   BunSocket,
@@ -96,6 +98,12 @@ export const conversation: (request: Request) => Promise<Response> = flowHandler
 });
 const machine: AnsweredBy = "machine_end_beep";
 const machineOptions: MachineUrlOptions = { secret, answered_by: machine };
+const actionOptions: ActionUrlOptions = {
+  secret: "0123456789abcdef",
+  call_id: "cs_1",
+  action: end,
+};
+export const decided: Promise<string> = actionUrl("https://app.test/flow", actionOptions);
 export const redirected: Promise<string> = machineUrl("https://app.test/flow", machineOptions);
 
 export const echo = (socket: MediaSocket): StreamSession => {

@@ -6,6 +6,7 @@ import {
   type LiveEndpoint,
   type LiveOptions,
   type LiveState,
+  press,
   type RecordingOptions,
   type RedirectedCall,
   recording,
@@ -38,3 +39,6 @@ export const liveOf = ({ live }: Service): CarrierLive => live;
 export const isOver = ({ hasEnded }: CarrierLive, refusal: LiveRefusal): boolean =>
   hasEnded(refusal);
 export const methodOf = ({ method }: LiveRequest): string => method;
+
+export const pressKeys = (id: string, options: LiveOptions): Promise<void> =>
+  press(id, "12#", options);

@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { type Listener, listenTo, sessionParts } from "../../../../src/agents/session-parts.ts";
+import {
+  type GreetingOptions,
+  greetingEnded,
+} from "../../../../src/agents/telephone/greeting-ended.ts";
+import { decodeMulaw, encodeMulaw } from "../../../../src/lib/mulaw.ts";
+import { SimulatedTime } from "../../../../src/testing/simulated-time.ts";
+import { greetingOf, joined, randomOf, silence, sine, voice } from "./greetings.ts";
+
+/** What it finds in samples that came through μ-law, in frames of 20 ms, and when, in ms. */
+const found = async (samples: Int16Array<ArrayBuffer>, options?: GreetingOptions) => {
+  const time = new SimulatedTime();
+  const { media } = time;
+  const heard = decodeMulaw(encodeMulaw(samples));
+  let at: number | undefined;
+  const session = {
+    [sessionParts]: { clock: media, opening: undefined },
+    [listenTo]: <T>(listener: Listener<T>) =>
+      new Promise<T>((resolve) => {
+        let isOver = false;
+        const hear = listener((value) => {
+          at ??= media.now();
+          isOver = true;
+          resolve(value);
+        }, 8000);
+        const frame = (first: number) => {
+          if (isOver) return;
+          const bytes = new Uint8Array(new Int16Array(160).buffer);
+          bytes.set(new Uint8Array(heard.slice(first, first + 160).buffer));
+          hear(bytes);
+          media.after(20, () => frame(first + 160));
+        };
+        media.after(20, () => frame(0));
+      }),
+  };
+  const end = greetingEnded(session as never, options);
+  await time.runUntil(end);
+  return { end: await end, at: at ?? 0 };
+};
+
+const random = randomOf(1);
+
+/** Seeds of greetings: all 200 with `SEEDS=200`. */
+const seeds = Array.from({ length: Number(process.env.SEEDS ?? 12) }, (_, seed) => seed + 1);
+
+test("greetings of 2 to 25 s end with their beep, or after the silence", async () => {
+  for (const seed of seeds) {
+    const { samples, endsAt, beeps } = greetingOf(seed);
+    const { end, at } = await found(samples);
+    expect([seed, end]).toEqual([seed, beeps ? "beep" : "silence"]);
+    const late = at - endsAt;
+    expect([seed, late >= (beeps ? 80 : 2_480), late <= (beeps ? 160 : 2_540)]).toEqual([
+      seed,
+      true,
+      true,
+    ]);
+  }
+});
+
+test("a person's words in the wait cancel it, each time", async () => {
+  for (const seed of seeds) {
+    const own = randomOf(seed);
+    const words = voice(Math.round(200 + 750 * own()), own);
+    const before = silence(Math.round(820 + 1_500 * own()));
+    const after = seed % 2 ? [silence(1_200), voice(400, own)] : [];
+    const { end, at } = await found(joined([before, words, ...after]));
+    expect([seed, end]).toEqual([seed, "person"]);
+    expect(Math.abs(at - (before.length + words.length) / 8 - 800)).toBeLessThan(60);
+  }
+});
+
+test.each<[string, Int16Array<ArrayBuffer>, string]>([
+  ["nothing at all", silence(4_000), "silence"],
+  ["a knock", joined([silence(900), voice(60, random), silence(900)]), "silence"],
+  [
+    "a melody before the beep",
+    joined([...[600, 800, 1_000].map((hertz) => sine(hertz, 200)), silence(500)]),
+    "beep",
+  ],
+  [
+    "short words at the end of a greeting",
+    joined([
+      voice(2_000, random),
+      silence(1_000),
+      voice(500, random),
+      silence(1_900),
+      sine(1_000, 300),
+      silence(200),
+    ]),
+    "beep",
+  ],
+  [
+    "a beep that comes later than the silence",
+    joined([voice(2_000, random), silence(2_700), sine(1_000, 300)]),
+    "silence",
+  ],
+])("%s", async (_, samples, end) => {
+  expect((await found(samples)).end).toBe(end);
+});
+
+test("nobody waits for longer than the timeout, and both limits can be set", async () => {
+  const long = voice(6_000, random);
+  expect(await found(long, { timeout: 5_000 })).toEqual({ end: "timeout", at: 5_000 });
+  expect(
+    (await found(joined([voice(1_500, random), silence(3_000)]), { silence: 400 })).at,
+  ).toBeLessThan(2_000);
+});
+
+test("what is no session of connectAgent is refused, and so are wrong limits", async () => {
+  const refused = (param: string) => ({ name: "BadParametersException", param });
+  await expect(greetingEnded({} as never)).rejects.toMatchObject(refused("session"));
+  await expect(greetingEnded({} as never, { silence: 0 })).rejects.toMatchObject(
+    refused("silence"),
+  );
+});
