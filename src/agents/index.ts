@@ -61,6 +61,7 @@ export type {
   SessionEnd,
   SessionOptions,
 } from "./options.ts";
+export { type WarmAgent, type WarmOptions, warmAgent } from "./preconnect.ts";
 export {
   type GreetingEnd,
   type GreetingOptions,
@@ -74,4 +75,3 @@ export {
   type TransferTarget,
   transferTo,
 } from "./telephone/transfer-to.ts";
-export { type WarmAgent, type WarmOptions, warmAgent } from "./preconnect.ts";

@@ -105,7 +105,9 @@ export const createVoice = ({
   const speech = createSpeech(timers, {
     freeAt: ({ type, isFirst }) => {
       if (type === "request" && !isReady()) return Number.POSITIVE_INFINITY;
-      return isFirst || type === "leave" || type === "wait" ? 0 : Math.max(agentOverAt(pause), silentAt());
+      return isFirst || type === "leave" || type === "wait"
+        ? 0
+        : Math.max(agentOverAt(pause), silentAt());
     },
     overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
       const isPlaying = type === "audio" ? playback.isPlaying(id) : type === "leave";

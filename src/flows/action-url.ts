@@ -53,7 +53,9 @@ export const actionUrl = async (flow_url: string, options: ActionUrlOptions): Pr
   if (!routeOf(flow_url)) return fail("flow_url", "must be https, or http on loopback");
   const action = check(
     byAction<BasicAction>(basicSchemas, "must be a dial, play, stream or hangup"),
-    () => given, "action");
+    () => given,
+    "action",
+  );
   const state: FlowState = {
     of: [service?.name ?? "", undefined, call_id],
     at: "",

@@ -1,7 +1,7 @@
-import { checkOptions, durationRule } from "../options.ts";
 import type { AgentSession } from "../agent-session.ts";
 import { createBeepDetector } from "../audio/beep.ts";
 import { hasSpeech } from "../audio/loudness.ts";
+import { checkOptions, durationRule } from "../options.ts";
 import { internalsOf, listenTo, sessionParts } from "../session-parts.ts";
 
 /** The options of `greetingEnded`. */

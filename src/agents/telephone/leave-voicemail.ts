@@ -28,9 +28,7 @@ const whole = { interruptible: false } as const;
 const sayText = (session: AgentSession, text: string): Promise<Spoken> =>
   session
     .say(text, whole)
-    .catch(() =>
-      session.reply(`Leave this message now, and say nothing else: ${text}`, whole),
-    );
+    .catch(() => session.reply(`Leave this message now, and say nothing else: ${text}`, whole));
 
 /**
  * A tool with which an agent leaves a message on a voicemail: it waits for the end of the greeting (`greetingEnded`), repeats the
