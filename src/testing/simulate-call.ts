@@ -1,10 +1,17 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import { signUrl } from "../callbacks/signed-url.ts";
+import { type Context, signUrl } from "../callbacks/signed-url.ts";
 import { creator } from "../calls/create.ts";
-import type { Callee, CalleeAct, CalleeCall, CalleeScript } from "../emulator/callee.ts";
+import {
+  type Callee,
+  type CalleeAct,
+  type CalleeCall,
+  type CalleeScript,
+  keyInterval,
+} from "../emulator/callee.ts";
 import { type Emulator, emulate } from "../emulator/emulator.ts";
 import type { CallRecord } from "../emulator/history.ts";
 import type { CallAudio } from "../emulator/recording/recording.ts";
+import { wavHeadSize } from "../emulator/recording/wav.ts";
 import { type Stream, stream } from "../flows/actions.ts";
 import { flowHandler } from "../flows/handler.ts";
 import type { MediaSocket } from "../flows/media/session.ts";
@@ -39,6 +46,8 @@ export interface SimulatedOptions {
   readonly secret?: string;
   /** The same: path and query of the request. */
   readonly url?: string;
+  /** Without such a carrier: the context of the URL, which the application is to have verified. */
+  readonly context?: Context;
 }
 
 /** The options of `simulateCall`. */
@@ -69,6 +78,12 @@ export interface SimulateOptions {
    * @defaultValue `"virtual"`
    */
   readonly time?: "virtual" | "real" | undefined;
+  /**
+   * The context that `signUrl` puts into the `ws_url`: tools and `onEnd` get it.
+   *
+   * @defaultValue none
+   */
+  readonly context?: Context | undefined;
   /**
    * The longest call, in milliseconds.
    *
@@ -143,6 +158,7 @@ const SimulateOptionsSchema: GenericSchema<unknown, SimulateOptions> = strictObj
         'must be "virtual" or "real"',
       ),
     ),
+    context: optional(custom<Context>(isRecord, "must be an object")),
     maxDuration: optional(millisecondsRule),
     detector: optional(
       custom<Detector>(
@@ -158,6 +174,8 @@ const SimulateOptionsSchema: GenericSchema<unknown, SimulateOptions> = strictObj
 interface Noted {
   readonly acts: CalleeAct[];
   readonly said: Said[];
+  /** When they pressed keys. */
+  readonly pressed: Segment[];
 }
 
 /** What the caller says in one act, as far as it has been performed. */
@@ -171,11 +189,14 @@ const expectationOf = (act: CalleeAct): Utterance["expect"] =>
   ("expect" in act ? act.expect : undefined) ?? "respond";
 
 /** A script that notes what the caller does. */
-const noting = (caller: Callee, { acts: performed, said }: Noted): CalleeScript =>
+const noting = (caller: Callee, { acts: performed, said, pressed }: Noted): CalleeScript =>
   async function* (call: CalleeCall) {
     const acts = typeof caller === "function" ? caller(call) : caller;
     for await (const act of acts) {
       performed.push(act);
+      if (act.type === "press") {
+        pressed.push({ from: call.ms, to: call.ms + act.digits.length * keyInterval });
+      }
       if (act.type !== "say" && act.type !== "tone") {
         yield act;
         continue;
@@ -277,18 +298,34 @@ const numbers = { from_number: "+12025550199", to_number: "+12025550100" } as co
 const frameDuration = 20;
 
 /** The flow that connects the media socket, and the options that its application needs. */
-const mediaOf = async (service: Service | undefined) => {
+const mediaOf = async (service: Service | undefined, context: Context | undefined) => {
   const hasToken = service && "secret" in service.media.optionRules;
-  const ws_url = await signUrl("wss://app.test/media", { secret });
+  const ws_url = await signUrl("wss://app.test/media", { secret, context });
   const { pathname, search } = new URL(ws_url);
   const fields: Partial<Stream> = { chunk_size: frameDuration, ...(service && { record: false }) };
   return {
     action: stream(ws_url, fields),
     options: {
       ...(service && { service }),
-      ...(hasToken && { secret, url: pathname + search }),
+      ...(hasToken ? { secret, url: pathname + search } : context && { context }),
     },
   };
+};
+
+/** The bytes of a sample of both sides. */
+const wavFrame = 4;
+
+/** Both voices as a WAV, without the tones of the caller's keys: they may be a PIN. */
+const withoutKeys = (audio: CallAudio, pressed: readonly Segment[]): Uint8Array<ArrayBuffer> => {
+  const wav = audio.wav();
+  const perMs = audio.sample_rate / 1000;
+  for (const { from, to } of pressed) {
+    const end = Math.min(wav.length, wavHeadSize + Math.ceil(to * perMs) * wavFrame);
+    for (let at = wavHeadSize + Math.floor(from * perMs) * wavFrame; at < end; at += wavFrame) {
+      wav.fill(0, at, at + wavFrame / 2); // The caller is on the left.
+    }
+  }
+  return wav;
 };
 
 /** A call that has ended, and what was noted of it. */
@@ -348,7 +385,7 @@ const figuresOf = (
       await writeFiles(folder, {
         "report.json": `${JSON.stringify(report, null, 2)}\n`,
         "report.html": await pageOf(report, audio),
-        "call.wav": audio.wav(),
+        "call.wav": withoutKeys(audio, noted.pressed),
       });
     },
   };
@@ -401,9 +438,10 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
     service,
     line = {},
     time: kind = "virtual",
+    context,
     maxDuration = 600_000,
   } = settings;
-  const noted: Noted = { acts: [], said: [] };
+  const noted: Noted = { acts: [], said: [], pressed: [] };
   const observed: Observed = { tools: [], transcript: [], reason: undefined };
   /** Since the answer, on the axis of the audio. */
   const ms = () => (id === undefined ? 0 : (emulator.audio(id)?.ms ?? 0));
@@ -426,7 +464,7 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
     },
   );
   const { simulation } = time;
-  const media = await mediaOf(service);
+  const media = await mediaOf(service, context);
   const flow = flowHandler({
     dangerouslyAllowUnverified: true,
     // The emulator's account is one of its own: nobody needs to verify it.

@@ -2,6 +2,7 @@ import type { Tools } from "../../../src/agents/agent.ts";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionEnd, SessionOptions } from "../../../src/agents/options.ts";
+import type { Context } from "../../../src/callbacks/signed-url.ts";
 import type { Callee } from "../../../src/emulator/callee.ts";
 import type { MediaClock } from "../../../src/lib/clock.ts";
 import type { Service } from "../../../src/service.ts";
@@ -20,6 +21,7 @@ interface Talk extends Behaviour {
   readonly service?: Service | undefined;
   readonly line?: LineFaults;
   readonly tools?: Tools;
+  readonly context?: Context;
   readonly caller: Callee;
   readonly options?: SessionOptions;
   /** Called with the session at once. */
@@ -40,6 +42,7 @@ export const talkInTime = async ({
   service,
   line = {},
   tools,
+  context,
   caller,
   options = {},
   onSession,
@@ -64,6 +67,7 @@ export const talkInTime = async ({
     caller,
     service,
     line,
+    context,
   });
   const [[model], [end]] = [models, ends];
   if (!model || !end || ends.length > 1) throw new Error("The call had not one agent and one end");

@@ -70,6 +70,14 @@ describe("report", () => {
     expect(audio.audio.length).toBe(Math.round(call.audio.ms * 8));
   });
 
+  test("the audio has what the caller says, and no tone of the keys that they press", async () => {
+    const call = await callWith("Table for four.");
+    const { audio } = await written(call);
+    const audible = (samples: Int16Array) => samples.filter((sample) => sample !== 0).length / 8;
+    expect(audible(call.audio.samples("callee"))).toBeGreaterThan(900);
+    expect(Math.abs(audible(audio.audio) - 600)).toBeLessThan(10);
+  });
+
   test("a text of a transcript or a tool is never markup, and the page has no script and loads nothing", async () => {
     const { html } = await written(await callWith(markup));
     expect(html).not.toContain("<img");
