@@ -5,7 +5,7 @@ import type { Emulation } from "./run.ts";
 import type { LocalTimes } from "./times.ts";
 
 /** The calls of one day. Times are in milliseconds since 1970. */
-export interface Day {
+interface Day {
   readonly day: string;
   readonly calls: number;
   /** When its first and its last call begin. */
