@@ -16,7 +16,7 @@ export interface EmulatedCall {
 export type Decide = (to_number: string, attempt: number) => Callee;
 
 /** The most questions in one call that a callee answers before they hang up: a script may ask for ever. */
-const mostQuestions = 50;
+const mostQuestions = 20;
 
 /** The calls of an emulation: what each callee does, and what each has heard. */
 export class EmulatedCalls {

@@ -130,25 +130,15 @@ const creatorOf = (
   };
 };
 
-/** A campaign that says when what comes in from its calls may give it something to do. */
-const announcing = (campaign: Campaign, announce: () => void): CalledList => {
-  const announced = async <T>(work: Promise<T>): Promise<T> => {
-    const result = await work;
-    announce();
-    return result;
-  };
-  return {
-    ...campaign,
-    note: (given) => {
-      const noted = campaign.note(given);
-      const isEnd = "event" in given && /^call\.(completed|failed)$/.test(given.event.type);
-      return isEnd ? announced(noted) : noted;
-    },
-    callBack: (...given) => announced(campaign.callBack(...given)),
-    block: (numbers) => announced(campaign.block(numbers)),
-    cancel: () => announced(campaign.cancel()),
-  };
-};
+/** A campaign that says when a call has ended: there may be room for another. */
+const announcing = (campaign: Campaign, announce: () => void): CalledList => ({
+  ...campaign,
+  note: async (given) => {
+    const isOurs = await campaign.note(given);
+    if ("event" in given && /^call\.(completed|failed)$/.test(given.event.type)) announce();
+    return isOurs;
+  },
+});
 
 /** What wakes the loop of a campaign. */
 class WakeUp {

@@ -136,6 +136,12 @@ test("without callees the number decides, as in outdial emulator, also where the
   expect(calls.get("+12025550110")).toBeUndefined();
 });
 
+test("a call that was not placed is placed again as soon as it may be", async () => {
+  const { results, to } = await emulated({ contacts: [{ to_number: "+12025550111" }] });
+  expect(results[0]).toMatchObject({ disposition: "expired", attempts: 0 });
+  expect(to - noon).toBeLessThan(120_000);
+});
+
 test("retries and blocked contacts are as in earnest", async () => {
   const { results, calls } = await emulated({
     ...{ callees: "busy=100%", contacts: people(3) },
@@ -187,9 +193,12 @@ test("a script that asks for ever ends, as its callee hangs up", async () => {
     onAnswer: () => gather("Again?", { digits: 1, on: { 1: "again" } }),
     steps: { again: () => gather("Again?", { digits: 1, on: { 1: "again" } }) },
   };
-  const { calls } = await emulated({ script, callees: "press=1:100%", contacts: people(1) });
+  const { calls, progress } = await emulated({
+    ...{ script, callees: "press=1:100%", contacts: people(1) },
+  });
+  expect(progress.completed).toBe(1);
   const heard = calls.get("+49301000000")?.[0]?.heard ?? [];
-  expect(heard.filter(({ type }) => type === "presses")).toHaveLength(50);
+  expect(heard.filter(({ text }) => text === "1")).toHaveLength(20);
 });
 
 test("what the script throws is reported with its count, and the flow of a media socket fails by name", async () => {
