@@ -269,6 +269,7 @@ export class Call {
   hear(utterance: Utterance): void {
     const { text, from, to } = utterance;
     this.log({ type: "say", text, duration: to - from });
+    if (this.recording.isSilenced("callee")) return;
     for (const listener of this.speechListeners) listener(utterance);
   }
 

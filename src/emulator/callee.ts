@@ -1,7 +1,7 @@
 import type { Utterance } from "./heard.ts";
 import { PressedKeys } from "./pressed-keys.ts";
 import type { PlayedPiece, Recording } from "./recording/recording.ts";
-import { resample, sampleAt } from "./recording/track.ts";
+import { resample, sampleAt, type Track } from "./recording/track.ts";
 import { readWav } from "./recording/wav.ts";
 
 /** Speech: mono samples of 16 bits, and how many of them there are in a second. */
@@ -182,12 +182,8 @@ const keyHertz = (digit: string): readonly number[] => {
 };
 
 /** Sounds a key, from a time in milliseconds since the answer. */
-export const addKeyTone = (
-  { callee }: Pick<Recording, "callee">,
-  digit: string,
-  from: number,
-): void => {
-  for (const hertz of keyHertz(digit)) callee.addTone(hertz, from, from + keyDuration);
+export const addKeyTone = (track: Track, digit: string, from: number): void => {
+  for (const hertz of keyHertz(digit)) track.addTone(hertz, from, from + keyDuration);
 };
 
 /** Whether a WAV may have this sample rate. */
@@ -468,7 +464,7 @@ export class ScriptedCallee {
         if (!/^[\d*#]+$/.test(act.digits)) throw new TypeError("digits must be 0 to 9, * and #");
         const digit = act.digits.charAt(0);
         this.#digits = act.digits.slice(1);
-        addKeyTone(recording, digit, from);
+        addKeyTone(recording.callee, digit, from);
         onDigit(digit);
         return keyInterval;
       }

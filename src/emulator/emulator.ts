@@ -159,7 +159,7 @@ const pressKeys = (call: Call | undefined, digits: string): boolean => {
   }
   if (call?.state !== "answered") return false;
   for (const [at, digit] of [...digits].entries()) {
-    addKeyTone(call.recording, digit, call.talkTime + at * keyInterval);
+    addKeyTone(call.recording.callee, digit, call.talkTime + at * keyInterval);
     call.press(digit);
   }
   return true;

@@ -126,7 +126,7 @@ export interface ActionEntry extends Stamp {
 export interface VerbEntry extends Stamp {
   /** The kind of entry. */
   readonly type: "verb";
-  /** Which document of the flow, counted from 1. */
+  /** Which document of the flow, counted from 1; 0 for a request of the API. */
   readonly step: number;
   /** Its name, such as `Say`. */
   readonly verb: string;

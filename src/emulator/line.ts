@@ -144,7 +144,7 @@ export interface MediaSource {
 }
 
 /** The tone that stands for media in the recording. */
-const mediaHertz = 350;
+export const mediaHertz = 350;
 
 /**
  * Requests the head of some media, and returns its length in milliseconds: the media is not decoded.
@@ -155,7 +155,7 @@ const mediaHertz = 350;
 export const mediaDuration = async (
   call: Call,
   { step, field, url, signal, headers, code }: MediaSource,
-  { request }: FlowParts,
+  request: Requester,
 ): Promise<number> => {
   const init = { headers: { ...headers, Range: `bytes=0-${mediaLimit - 1}` } };
   const rules = { limit: mediaLimit, redirects: "any", local: call.local, signal } as const;
@@ -184,6 +184,7 @@ export const playTone = async (
   const tone = call.recording.media.openTone(mediaHertz, from, from + duration);
   await waitUntil(call, from + duration, continues);
   tone.to = call.talkTime;
+  call.recording.media.closeTone(tone);
 };
 
 /** The second leg of a call, with the same transitions. It ends with the call at the latest. */
@@ -270,6 +271,7 @@ export const dialSecondLeg = async (call: Call, dialling: Dialling): Promise<Dia
   await waitUntil(call, until, () => !signal.aborted);
   leg.transition("normal");
   tone.to = call.talkTime;
+  call.recording.media.closeTone(tone);
   if (!record) call.recording.resume(call.talkTime);
   return { reason: leg.reason, talkTime: call.talkTime - from };
 };

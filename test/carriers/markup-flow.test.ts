@@ -62,6 +62,16 @@ describe.each(markupCarriers)("$name: a redirect of a document", (carrier) => {
   });
 });
 
+it("the keys of Play digits sound as keys", async () => {
+  const heard = markupCarriers.map(async (carrier) => {
+    const document = '<Response><Play digits="4ww2"/><Pause length="9"/></Response>';
+    const callee = [{ type: "until-keys", keys: "42" }, { type: "hangup" }] as const;
+    const { call } = await called(carrier, { document }, { callee });
+    return call.duration;
+  });
+  expect(await Promise.all(heard)).toEqual([2, 2]);
+});
+
 it("the same sentence lasts as long at each carrier, however it is indented and marked up", async () => {
   const words = ["Press one", "for sales."];
   const say = `<Response><Say>\n  ${words.join("\n    ")}\n</Say></Response>`;

@@ -1,3 +1,4 @@
+import { addKeyTone } from "../callee.ts";
 import { mediaDuration, playTone, waitUntil } from "../line.ts";
 import { endlessLoops, speechDuration } from "../speech.ts";
 import { notEmulated } from "./absent.ts";
@@ -37,8 +38,16 @@ const lengthOf = async (element: MarkupElement, context: VerbContext): Promise<n
   const signature = carrier.alsoSigns.has("media") && (await carrier.sign({ url, fields, body }));
   const { media: code } = carrier.codes;
   const source = { step, field: "Play", url, headers: { ...headers, ...signature }, signal, code };
-  const once = await mediaDuration(known.call, source, parts);
+  const once = await mediaDuration(known.call, source, parts.request);
   return loops(element, context) * once;
+};
+
+/** Sounds keys, which the callee hears; `w` is a pause. */
+const pressKeys = (keys: string, { known: { call } }: VerbContext): void => {
+  const from = call.talkTime;
+  for (const [at, key] of [...keys].entries()) {
+    if (/[\d*#]/.test(key)) addKeyTone(call.recording.media, key, from + at * digitDuration);
+  }
 };
 
 /** Performs a Say, a Play or a Pause. */
@@ -49,7 +58,9 @@ export const prompt = async (
 ): Promise<void> => {
   const duration = await lengthOf(element, context);
   if (!continues()) return;
-  if (element.name !== "Pause") return sound(element, context, duration, continues);
+  const { digits } = element.attributes;
+  if (element.name === "Play" && digits) pressKeys(digits, context);
+  else if (element.name !== "Pause") return sound(element, context, duration, continues);
   begin(context, element, duration);
   const { call } = context.known;
   await waitUntil(call, call.talkTime + duration, continues);

@@ -194,7 +194,7 @@ const play: Perform<Play> = async (playing, parts) => {
   const { media_url: url, flow_url } = playing.action;
   const { signal } = call.over;
   const source = { step, field: `${place}media_url`, url, signal };
-  const duration = await mediaDuration(call, source, parts);
+  const duration = await mediaDuration(call, source, parts.request);
   if (signal.aborted) return;
   begin(playing, duration);
   await playTone(call, duration);

@@ -28,7 +28,7 @@ const durationOf = async (
   if ("text" in prompt) return speechDuration(prompt.text);
   if ("pause_ms" in prompt) return prompt.pause_ms;
   const { signal } = call.over;
-  return mediaDuration(call, { step, field, url: prompt.media_url, signal }, parts);
+  return mediaDuration(call, { step, field, url: prompt.media_url, signal }, parts.request);
 };
 
 /** Speaks the prompts one after the other, and logs the action with their length. */

@@ -46,6 +46,17 @@ export interface Mixing {
   readonly gaps?: readonly { readonly from: number; readonly to: number }[] | undefined;
 }
 
+/** Makes stretches silent, by their milliseconds since the answer. */
+const clear = (
+  { first, sampleRate, samples }: MixBuffer,
+  stretches: readonly { readonly from: number; readonly to: number }[],
+): void => {
+  for (const { from, to } of stretches) {
+    const [start, end] = [from, to].map((ms) => Math.max(0, sampleAt(ms, sampleRate) - first));
+    samples.fill(0, start, end);
+  }
+};
+
 /**
  * The audio of a call: the callee's, and everything that is played to the callee. It is mixed on demand,
  * so that a call whose audio nobody reads costs nothing.
@@ -60,6 +71,12 @@ export class Recording {
   readonly #quota: Quota = { left: maxKept };
   /** When nothing is recorded, in milliseconds since the answer. */
   readonly #gaps: { readonly from: number; to: number }[] = [];
+
+  /** When nobody hears a side, in milliseconds since the answer. */
+  readonly #silences: Record<Side, { readonly from: number; to: number }[]> = {
+    callee: [],
+    application: [],
+  };
 
   /** The highest sample rate of any stream. */
   get sampleRate(): number {
@@ -81,6 +98,18 @@ export class Recording {
   resume(now: number): void {
     const gap = this.#gaps.at(-1);
     if (gap) gap.to = Math.min(gap.to, now);
+  }
+
+  /** Silences a side from now on, or no more. */
+  silence(side: Side, isSilent: boolean, now: number): void {
+    const last = this.#silences[side].at(-1);
+    if (last) last.to = Math.min(last.to, now);
+    if (isSilent) this.#silences[side].push({ from: now, to: Number.POSITIVE_INFINITY });
+  }
+
+  /** Whether a side is silenced. */
+  isSilenced(side: Side): boolean {
+    return this.#silences[side].at(-1)?.to === Number.POSITIVE_INFINITY;
   }
 
   cut(cut: Cut): void {
@@ -126,25 +155,37 @@ export class Recording {
     const { sampleRate, now, all, gaps = all ? [] : this.#gaps } = mixing;
     const buffer: MixBuffer = { first, sampleRate, samples: new Float64Array(count) };
     for (const name of names) {
-      if (name === "callee") this.callee.mixInto(buffer);
+      const silences = this.#silences[name];
+      if (silences.length === 0) this.#mixSide(name, buffer, now);
       else {
-        this.media.mixInto(buffer);
-        for (const playout of this.playouts) {
-          const rate = playout.sampleRate;
-          // One sample more on either side, as positions are rounded between two sample rates.
-          const start = Math.floor((first * rate) / sampleRate) - 1;
-          const end = Math.ceil(((first + count) * rate) / sampleRate) + 1;
-          for (const { from, samples } of playout.playedIn(start, end, sampleAt(now, rate))) {
-            mixPiece(buffer, { from, samples, sampleRate: rate });
-          }
+        const own: MixBuffer = { ...buffer, samples: new Float64Array(count) };
+        this.#mixSide(name, own, now);
+        clear(own, silences);
+        for (let at = 0; at < count; at++) {
+          buffer.samples[at] = (buffer.samples[at] ?? 0) + (own.samples[at] ?? 0);
         }
       }
     }
-    for (const { from, to } of gaps) {
-      const [start, end] = [from, to].map((ms) => Math.max(0, sampleAt(ms, sampleRate) - first));
-      buffer.samples.fill(0, start, end);
-    }
+    clear(buffer, gaps);
     return buffer.samples;
+  }
+
+  #mixSide(name: Side, buffer: MixBuffer, now: number): void {
+    if (name === "callee") {
+      this.callee.mixInto(buffer);
+      return;
+    }
+    const { first, sampleRate, samples: mixed } = buffer;
+    this.media.mixInto(buffer);
+    for (const playout of this.playouts) {
+      const rate = playout.sampleRate;
+      // One sample more on either side, as positions are rounded between two sample rates.
+      const start = Math.floor((first * rate) / sampleRate) - 1;
+      const end = Math.ceil(((first + mixed.length) * rate) / sampleRate) + 1;
+      for (const { from, samples } of playout.playedIn(start, end, sampleAt(now, rate))) {
+        mixPiece(buffer, { from, samples, sampleRate: rate });
+      }
+    }
   }
 }
 

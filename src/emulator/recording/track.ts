@@ -170,6 +170,14 @@ export class Track {
     return tone;
   }
 
+  /** Says that the end of a tone no longer changes. */
+  closeTone(tone: Tone): void {
+    const at = this.#openTones.indexOf(tone);
+    if (at < 0) return;
+    this.#openTones.splice(at, 1);
+    if (tone.to > tone.from) this.#fixed.add(tone.from, tone.to, tone);
+  }
+
   /** Adds a tone between two times in milliseconds since the answer. */
   addTone(hertz: number, from: number, to: number): void {
     this.#fixed.add(from, to, { hertz, from, to });

@@ -33,7 +33,7 @@ const stream: Perform = async (action, context) => {
   const { step, signal, known, parts } = context;
   const url = urlOf(context, "stream.streamUrl", action.streamUrl);
   const source = { step, field: "stream.streamUrl", url, signal };
-  const once = await mediaDuration(known.call, source, parts);
+  const once = await mediaDuration(known.call, source, parts.request);
   return signal.aborted ? undefined : prompt(action, context, once);
 };
 

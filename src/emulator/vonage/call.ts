@@ -1,6 +1,8 @@
 import type { Call } from "../call.ts";
 import { type CallFacts, iso, type Reason } from "../history.ts";
+import type { Requester } from "../outgoing.ts";
 import type { CallFields, NccoAction, Target } from "./fields.ts";
+import type { LiveAudio } from "./live.ts";
 
 /** A recording that an action began. */
 interface NccoRecording {
@@ -24,6 +26,10 @@ export interface VonageCall {
   readonly recordings: string[];
   /** The recording that is running. */
   recording: NccoRecording | undefined;
+  /** Makes requests of the call; absent while it isn't answered. */
+  request: Requester | undefined;
+  /** What the API plays beside the flow. */
+  live: LiveAudio | undefined;
   /** Makes the call continue with another NCCO; absent while it isn't answered. */
   transfer: ((next: Target | { readonly ncco: readonly NccoAction[] }) => void) | undefined;
 }

@@ -1,5 +1,5 @@
 import { Hono } from "hono/tiny";
-import { fieldsOf, isText, withoutThrowing } from "../../lib/check.ts";
+import { fieldsOf, isText } from "../../lib/check.ts";
 import type { Account } from "../account.ts";
 import type { ApiParts, ApiRoutes } from "../api.ts";
 import { downloadOf } from "../recording/download.ts";
@@ -14,9 +14,10 @@ import {
 } from "../rest.ts";
 import { resourceOf, statusOf, type VonageCall } from "./call.ts";
 import { type CallFields, isAction, type Next, parseCall, VonageError } from "./fields.ts";
+import { liveRoutes, silence } from "./live.ts";
+import { contentType, jsonOf, notAllowed, notFound, refuseField } from "./problems.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
-const contentType = "application/json";
 const respond = jsonResponder(contentType);
 
 /** What the routes need beside what every API needs. */
@@ -33,18 +34,6 @@ export interface RestParts extends ApiParts {
 }
 
 type VonageRoute = Route<RestParts>;
-
-const notFound = (): VonageError => new VonageError(404, "The resource was not found");
-
-const notAllowed = (method: string): VonageError =>
-  new VonageError(405, `Method ${method} is not allowed`);
-
-/** @throws {VonageError} when it is no JSON */
-const jsonOf = (text: string): unknown => {
-  const body = withoutThrowing((): unknown => JSON.parse(text));
-  if (body !== undefined) return body;
-  throw new VonageError(400, "The body must be JSON");
-};
 
 const createCall: VonageRoute = async (asked, parts) => {
   const { text, isUrl, url } = asked;
@@ -78,11 +67,6 @@ const numberIn = (query: URLSearchParams, name: string, least: number, missing: 
   return Number.isInteger(value) && value >= least ? value : missing;
 };
 
-/** @throws {VonageError} */
-const refuseFilter = (name: string, reason: string): never => {
-  throw new VonageError(400, "The request has wrong parameters", [{ name, reason }]);
-};
-
 /** What the list of calls is filtered and paged by. */
 const listed: ReadonlySet<string> = new Set([
   "status",
@@ -98,13 +82,13 @@ const listed: ReadonlySet<string> = new Set([
 const timeIn = (query: URLSearchParams, name: string, missing: number): number => {
   const text = query.get(name);
   const time = text === null ? missing : Date.parse(text);
-  return Number.isNaN(time) ? refuseFilter(name, "must be a time in ISO 8601") : time;
+  return Number.isNaN(time) ? refuseField(name, "must be a time in ISO 8601") : time;
 };
 
 const listCalls: VonageRoute = async ({ url }, { allCalls, find }) => {
   const { searchParams: query } = url;
   const other = [...query.keys()].find((name) => !listed.has(name));
-  if (other !== undefined) return refuseFilter(other, "is not emulated");
+  if (other !== undefined) return refuseField(other, "is not emulated");
   const from = timeIn(query, "date_start", Number.NEGATIVE_INFINITY);
   const to = timeIn(query, "date_end", Number.POSITIVE_INFINITY);
   const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
@@ -117,7 +101,7 @@ const listCalls: VonageRoute = async ({ url }, { allCalls, find }) => {
       call.facts.initiated_at <= to,
   );
   const order = query.get("order") ?? "asc";
-  if (order !== "asc" && order !== "desc") return refuseFilter("order", "must be asc or desc");
+  if (order !== "asc" && order !== "desc") return refuseField("order", "must be asc or desc");
   if (order === "desc") matching.reverse();
   const page_size = Math.min(numberIn(query, "page_size", 1, 10), 100);
   const record_index = numberIn(query, "record_index", 0, 0);
@@ -137,8 +121,8 @@ const destinationOf = (destination: unknown, isUrl: IsAllowed): Next => {
   const [first] = Array.isArray(url) ? url : [];
   if (type === "ncco" && isText(first) && isUrl(first)) return { url: first, method: "GET" };
   if (type === "ncco" && Array.isArray(ncco) && ncco.every(isAction)) return { ncco };
-  const reason = "must have the type ncco, and a list of one URL as url, or an ncco";
-  throw new VonageError(400, "The request has wrong parameters", [{ name: "destination", reason }]);
+  const rule = "must have the type ncco, and a list of one URL as url, or an ncco";
+  return refuseField("destination", rule);
 };
 
 const updateCall = ({ text, isUrl }: Asked, known: VonageCall): Response => {
@@ -156,20 +140,9 @@ const updateCall = ({ text, isUrl }: Asked, known: VonageCall): Response => {
     known.transfer(next);
     return new Response(null, { status: 204 });
   }
-  const reason = "must be hangup or transfer: no other is emulated";
-  throw new VonageError(400, "The request has wrong parameters", [{ name: "action", reason }]);
-};
-
-/** Presses keys for the callee to hear. */
-const pressKeys = ({ text }: Asked, { call }: VonageCall): Response => {
-  const { digits } = fieldsOf(jsonOf(text));
-  if (!isText(digits) || !/^[\d*#p]+$/.test(digits)) {
-    const reason = "must be 0-9, *, # and p";
-    throw new VonageError(400, "The request has wrong parameters", [{ name: "digits", reason }]);
-  }
-  if (call.state !== "answered") throw new VonageError(400, "The call is not answered");
-  call.callee?.pressed(digits.replaceAll("p", ""));
-  return respond(200, { message: "DTMF sent", uuid: call.id });
+  if (silence(known, action)) return new Response(null, { status: 204 });
+  const rule = "must be hangup, transfer, mute, unmute, earmuff or unearmuff";
+  return refuseField("action", rule);
 };
 
 const calls = byMethod({ POST: createCall, GET: listCalls }, notAllowed);
@@ -187,16 +160,6 @@ const oneCall =
       notAllowed,
     );
     return route(asked, parts);
-  };
-
-/** Keys that are pressed in a call. */
-const keysOf =
-  (uuid: string): VonageRoute =>
-  async (asked, parts) => {
-    const known = parts.find(uuid);
-    if (!known) throw notFound();
-    const press = async (update: Asked) => pressKeys(update, known);
-    return byMethod<RestParts>({ PUT: press }, notAllowed)(asked, parts);
   };
 
 /** A recording as a WAV; what was not recorded of the call is silence. */
@@ -230,9 +193,17 @@ export const vonageRoutes = (parts: RestParts): ApiRoutes => {
   const uuid = ":uuid{[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}}";
   app.all("/v1/calls", ({ req, env }) => answer(req.raw, env, calls));
   app.all(`/v1/calls/${uuid}`, ({ req, env }) => answer(req.raw, env, oneCall(req.param("uuid"))));
-  app.all(`/v1/calls/${uuid}/dtmf`, ({ req, env }) =>
-    answer(req.raw, env, keysOf(req.param("uuid"))),
-  );
+  const live = (of: string) =>
+    liveRoutes<RestParts>((all) => {
+      const known = all.find(of);
+      if (known) return known;
+      throw notFound();
+    });
+  for (const operation of ["talk", "stream", "dtmf"] as const) {
+    app.all(`/v1/calls/${uuid}/${operation}`, ({ req, env }) =>
+      answer(req.raw, env, live(req.param("uuid"))[operation]),
+    );
+  }
   app.all(`/v1/files/${uuid}`, ({ req, env }) => answer(req.raw, env, file(req.param("uuid"))));
   const missing: VonageRoute = async () => {
     throw notFound();

@@ -74,6 +74,8 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
                 endedBy: "user",
                 recordings: [],
                 recording: undefined,
+                request: undefined,
+                live: undefined,
                 transfer: undefined,
               };
               knownCalls.set(call, known);
@@ -89,6 +91,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
     follow: async (call, parts) => {
       const known = knownOf(call);
       if (!known) return;
+      known.request = parts.request;
       await followNcco(known, parts, {
         sign,
         newUuid: () => newUuidAt(call.timeline.now()),
