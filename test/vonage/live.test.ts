@@ -99,7 +99,11 @@ it("mute takes the callee's audio and words, earmuff what is played, until they 
 });
 
 it.each<readonly [name: string, operation: Operation, message: string]>([
-  ["talk", ({ client, uuid }) => client.playTTS(uuid, { action, text: "" }), "text: must be a text"],
+  [
+    "talk",
+    ({ client, uuid }) => client.playTTS(uuid, { action, text: "" }),
+    "text: must be a text",
+  ],
   [
     "talk",
     ({ client, uuid }) => client.playTTS(uuid, { action, text: "a", loop: -1 }),
