@@ -110,8 +110,9 @@ describe.each(markupCarriers)("$name: what Twilio's builder makes", (carrier) =>
     expect(peaks.map((peak) => peak > 0)).toEqual([
       ...Array(3).fill(true),
       ...Array(2).fill(false),
-      ...Array(11).fill(true),
-      false,
+      ...Array(10).fill(true),
+      // After the keys: w is a pause.
+      ...Array(2).fill(false),
     ]);
     expect(call.history.find(({ type }) => type === "flow")).toMatchObject({
       document,
