@@ -42,7 +42,7 @@ interface CallSession {
 }
 
 /** An agent that takes over from another one. */
-export interface NextAgent {
+interface NextAgent {
   readonly open: () => Connection;
   readonly tools: Tools;
 }

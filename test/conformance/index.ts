@@ -1,4 +1,5 @@
 import { cases as agents } from "./agents.ts";
+import { cases as telephone } from "./agents-telephone.ts";
 import { cases as callbacks } from "./callbacks/index.ts";
 import { cases as campaigns } from "./campaigns.ts";
 import type { Case, Env } from "./case.ts";
@@ -25,6 +26,7 @@ export const cases: readonly Case[] = [
   ...flows,
   ...media,
   ...agents,
+  ...telephone,
   ...simulated,
   ...emulator,
   ...campaigns,

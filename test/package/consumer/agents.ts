@@ -1,6 +1,7 @@
 import {
   type Address,
   type Agent,
+  type AgentAbilities,
   type AgentEvent,
   AgentException,
   type AgentMessage,
@@ -9,10 +10,12 @@ import {
   type AgentSession,
   type AgentSocket,
   type AgentSocketEvent,
+  type AnsweredTurn,
   type AudioFormat,
   type AzureOptions,
   azure,
   type CalledTool,
+  type CallOpening,
   type CallTranscript,
   type Codec,
   type ConnectionEnd,
@@ -31,6 +34,7 @@ import {
   gemini,
   gptLive,
   greetingEnded,
+  type Idle,
   type Interruption,
   type LineFormat,
   leaveVoicemail,
@@ -39,11 +43,15 @@ import {
   type Opening,
   type OpenSocket,
   openaiRealtime,
+  type PlayOptions,
+  type PressedKeys,
   type PressKeysOptions,
   pressKeys,
   type SessionEnd,
   type SessionMetrics,
   type SessionOptions,
+  type SpeakOptions,
+  type Spoken,
   type Ticket,
   type Tool,
   type ToolCall,
@@ -141,7 +149,23 @@ const onTool = ({ name, args, ms, took, isError }: CalledTool): readonly unknown
 const onInterrupted = ({ ms, truncated }: Interruption): number => ms + truncated;
 const onMetrics = ({ tools: used }: SessionMetrics): readonly ToolMetrics[] => Object.values(used);
 const onEnd = ({ reason }: SessionEnd): EndReason => reason;
+const opening: CallOpening = { audio: new Int16Array(8), sampleRate: 8000, keep: false };
+const onTurn = ({ latency, interrupted }: AnsweredTurn): boolean => interrupted && latency > 0;
+const onKeys = ({ key, keys, done }: PressedKeys, session: AgentSession): unknown =>
+  done ? session.addContext(keys) : key;
+const how: SpeakOptions = { interruptible: false };
+const playing: PlayOptions = { ...how, sampleRate: 8000, text: "Hello." };
+const onIdle = async ({ count }: Idle, session: AgentSession): Promise<Spoken> =>
+  count > 1 ? session.reply("Ask.", how) : session.play(new Int16Array(8), playing);
+export const can = ({ can: abilities }: Agent): AgentAbilities | undefined => abilities;
 const options: SessionOptions = {
+  opening,
+  onTurn,
+  onKeys,
+  onIdle,
+  keysToAgent: false,
+  retries: 1,
+  maxTokens: 100_000,
   press: tones,
   onTranscript,
   onTool,
