@@ -81,7 +81,7 @@ export const heardOf = ({ call: { audio } }: Talked, level: number) => {
   const isThere = (sample: number) => Math.abs(sample - level) < 500;
   const places = [...samples.keys()].filter((at) => isThere(samples[at] ?? 0));
   return {
-    ms: places.length / perMs,
+    ms: Math.round(places.length / perMs),
     from: (places[0] ?? Number.NaN) / perMs,
     until: ((places.at(-1) ?? Number.NaN) + 1) / perMs,
   };

@@ -1,5 +1,6 @@
 import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
 import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
+import { gemini } from "../../../src/agents/adapters/gemini.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import type { Agent, AgentMessage, Tools } from "../../../src/agents/agent.ts";
@@ -8,7 +9,7 @@ import type { MediaClock } from "../../../src/lib/clock.ts";
 import { base64, type Coding, decoded, level, pcm, ulaw } from "../../agents/sound.ts";
 
 /** The names of the protocols that a model of these tests speaks. */
-export const protocolNames = ["openai", "deepgram", "elevenlabs", "gpt-live"] as const;
+export const protocolNames = ["openai", "deepgram", "elevenlabs", "gpt-live", "gemini"] as const;
 export type ProtocolName = (typeof protocolNames)[number];
 
 /** The level of an answer's samples, the first of which is 0. */
@@ -133,7 +134,8 @@ export class TimedModel {
       return;
     }
     const fields = JSON.parse(message);
-    if (!/append$/.test(fields.type ?? "append") || fields.content) this.received.push(fields);
+    const isAudio = fields.realtimeInput?.audio || /append$/.test(fields.type ?? "");
+    if (!isAudio || fields.content) this.received.push(fields);
     this.#receive(fields);
   }
 
@@ -287,6 +289,33 @@ const dialects: Readonly<
       },
     };
   },
+  gemini: (send, model) => {
+    const [coding, ears] = [pcm(24_000), pcm(16_000)];
+    const content = (serverContent: object) => send({ serverContent });
+    return {
+      dialect: {
+        coding: () => coding,
+        begin: () => {},
+        audio: (_, bytes) =>
+          content({ modelTurn: { parts: [{ inlineData: { data: base64(bytes) } }] } }),
+        tool: (answer, name, args) =>
+          send({ toolCall: { functionCalls: [{ id: `call_${answer}`, name, args }] } }),
+        done: (_, isCut) => {
+          if (isCut) content({ interrupted: true });
+          else content({ generationComplete: true });
+          content({ turnComplete: true });
+        },
+        speech: () => content({ interrupted: true }),
+        speechStopped: () => content({ inputTranscription: { text: "…" } }),
+      },
+      receive: ({ setup, realtimeInput, toolResponse }: Fields) => {
+        const { text, audio } = Object(realtimeInput);
+        if (setup) send({ setupComplete: {} });
+        else if (audio) model.hear(ears.read(decoded(audio.data)), ears.rate);
+        else if (text || toolResponse) model.answer();
+      },
+    };
+  },
   "gpt-live": (send, model, clock) => {
     let coding = ulaw;
     let words: Uint8Array<ArrayBuffer>[] = [];
@@ -346,5 +375,6 @@ export const agentOf = (name: ProtocolName, { greeting }: Behaviour = {}, tools?
     elevenlabs: () =>
       elevenlabs({ ...common, agentId: "agent_1", greeting, url: "wss://agent.test/" }),
     "gpt-live": () => gptLive({ ...common, greeting }),
+    gemini: () => gemini({ ...common, greeting: greeting ?? false }),
   }[name]();
 };

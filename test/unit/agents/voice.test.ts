@@ -15,6 +15,7 @@ const requests: Readonly<Record<ProtocolName, string>> = {
   deepgram: "InjectUserMessage",
   elevenlabs: "user_message",
   "gpt-live": "session.commentary.append",
+  gemini: "realtimeInput",
 };
 
 /** A call in which something is done once it is answered; what has become of it, in order. */
@@ -44,7 +45,9 @@ describe.each(protocolNames)("a session with %s", (name) => {
     const [played, reply] = [heardOf(talk, level), heardOf(talk, levelOf(0))];
     expect([played.ms, reply.ms]).toEqual([2_000, 800]);
     expect(reply.from).toBeGreaterThanOrEqual(played.until);
-    const asked = talk.model.received.filter(({ type }) => type === requests[name]);
+    const asked = talk.model.received.filter(
+      (message) => message.type === requests[name] || requests[name] in message,
+    );
     expect(JSON.stringify(asked)).toContain("Be brief.");
     expect(talk.errors).toEqual([]);
   });
