@@ -247,6 +247,10 @@ export const createCall = (
     newsAt: () => newsAt,
     silentAt: input.silentAt,
     mute: input.mute,
+    forget: () => {
+      input.speech(false);
+      input.answered();
+    },
     onPlay: (item, text) => {
       audibleUntil = playback.until;
       transcripts.audio(item);

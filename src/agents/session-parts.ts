@@ -1,6 +1,6 @@
 import { fail, isFunction } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
-import type { AgentSession } from "./agent-session.ts";
+import type { AgentSession, Spoken } from "./agent-session.ts";
 import type { CallOpening } from "./options.ts";
 
 /** Gets what the callee says, until it has resolved. */
@@ -12,6 +12,7 @@ export type Listener<T> = (
 /** The names of what the functions that are imported by name have of a session, beside its methods. */
 export const sessionParts: unique symbol = Symbol("parts");
 export const listenTo: unique symbol = Symbol("listen");
+export const playAtOnce: unique symbol = Symbol("play");
 
 /** What a session has for them. */
 export interface SessionInternals {
@@ -24,6 +25,8 @@ export interface SessionInternals {
    * interrupted, and at the end of the session.
    */
   readonly [listenTo]: <T>(listener: Listener<T>) => Promise<T | undefined>;
+  /** Plays samples though the callee speaks, as a menu does; the agent gets their speech afterwards. */
+  readonly [playAtOnce]: (audio: Int16Array, sampleRate: number) => Promise<Spoken>;
 }
 
 const hasInternals = (session: AgentSession): session is AgentSession & SessionInternals =>

@@ -29,7 +29,7 @@ import {
 } from "./options.ts";
 import { durationOf, openingOf, ownAudioOf } from "./own-audio.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
-import { listenTo, type SessionInternals, sessionParts } from "./session-parts.ts";
+import { listenTo, playAtOnce, type SessionInternals, sessionParts } from "./session-parts.ts";
 import type { Voice } from "./voice.ts";
 
 /** @throws {BadParametersException} (`placed: "no"`) */
@@ -201,6 +201,11 @@ export const createSession = (
     (await within(({ voice }) => work(voice))) ?? "refused";
   const session: AgentSession & SessionInternals = {
     [sessionParts]: { clock, opening: options.opening },
+    [playAtOnce]: async (audio, sampleRate) => {
+      const own = ownAudioOf(audio, sampleRate);
+      const how = { interruptible: false, isAtOnce: true };
+      return spoken((voice) => voice.play(own, undefined, how));
+    },
     [listenTo]: (listener) => within(({ voice }) => voice.listen(listener)),
     ended,
     get metrics() {

@@ -19,6 +19,8 @@ export interface Utterance {
   readonly type: "audio" | "request" | "wait" | "leave";
   /** Whether it begins before anything else, whoever speaks. */
   readonly isFirst?: boolean | undefined;
+  /** Whether it begins in its turn, whoever speaks. */
+  readonly isAtOnce?: boolean | undefined;
   /** Whether the callee can't interrupt it, and whether the agent then gets afterwards what they have said. */
   readonly isProtected: boolean;
   readonly isKept: boolean;

@@ -34,6 +34,8 @@ interface VoiceCall {
   /** When the callee is silent, by the clock. */
   readonly silentAt: () => number;
   readonly mute: (isKept?: boolean) => void;
+  /** What the agent has noticed of the callee is over: it was not what it hears now. */
+  readonly forget: () => void;
   /** Audio of the application's is queued; what is said in it. */
   readonly onPlay: (item: string, text: string | undefined) => void;
   readonly end: (reason: EndReason) => void;
@@ -43,12 +45,13 @@ interface VoiceCall {
 interface Manner extends SpeakOptions {
   readonly keep?: boolean | undefined;
   readonly isFirst?: boolean;
+  readonly isAtOnce?: boolean;
 }
 
 /** What the application says, and has the agent say. */
 export interface Voice
   extends Pick<Speech, "isProtected" | "isBusy" | "isOwn" | "done" | "refused" | "cut"> {
-  readonly play: (audio: OwnAudio, text: string | undefined, how: SpeakOptions) => Promise<Spoken>;
+  readonly play: (audio: OwnAudio, text: string | undefined, how: Manner) => Promise<Spoken>;
   /** @throws {AgentException} `not_supported` */
   readonly ask: (
     name: "say" | "reply",
@@ -87,6 +90,7 @@ export const createVoice = ({
   newsAt,
   silentAt,
   mute,
+  forget,
   onPlay,
   end,
 }: VoiceCall): Voice => {
@@ -103,11 +107,10 @@ export const createVoice = ({
     playback.isOpen ? Math.max(playback.until, newsAt()) + maxGap : speaksUntil() + rest;
 
   const speech = createSpeech(timers, {
-    freeAt: ({ type, isFirst }) => {
+    freeAt: ({ type, isFirst, isAtOnce }) => {
       if (type === "request" && !isReady()) return Number.POSITIVE_INFINITY;
-      return isFirst || type === "leave" || type === "wait"
-        ? 0
-        : Math.max(agentOverAt(pause), silentAt());
+      const isFree = isFirst || isAtOnce || type === "leave" || type === "wait";
+      return isFree ? 0 : Math.max(agentOverAt(pause), silentAt());
     },
     overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
       const isPlaying = type === "audio" ? playback.isPlaying(id) : type === "leave";
@@ -121,13 +124,14 @@ export const createVoice = ({
   const add = (
     type: Utterance["type"],
     begin: (utterance: Utterance) => void,
-    { interruptible = true, keep = true, isFirst }: Manner = {},
+    { interruptible = true, keep = true, isFirst, isAtOnce }: Manner = {},
     duration = 0,
   ): Promise<Spoken> => {
     const utterance: Utterance = {
       id: ownItem(++count),
       type,
       isFirst,
+      isAtOnce,
       isProtected: !interruptible,
       isKept: keep,
       begin: () => begin(utterance),
@@ -196,6 +200,7 @@ export const createVoice = ({
       };
       await add("wait", begin, { interruptible: false, keep: false });
       heard = undefined;
+      forget();
       return found;
     },
     hear: (audio) => heard?.(audio),

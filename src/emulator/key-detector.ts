@@ -45,6 +45,14 @@ export const createKeyDetector = (sampleRate: number): KeyDetector => {
     { length: size },
     (_, at) => 1 - Math.cos((2 * Math.PI * (at + 0.5)) / size),
   );
+  /** The weighted sines and cosines of each frequency. */
+  const waves = new Map(
+    [...rows, ...columns].map((hertz) => {
+      const angle = (2 * Math.PI * hertz) / sampleRate;
+      const cosine = weights.map((weight, at) => weight * Math.cos(angle * at));
+      return [hertz, { cosine, sine: weights.map((weight, at) => weight * Math.sin(angle * at)) }];
+    }),
+  );
   const window = new Float64Array(size);
   let filled = size - hop;
   /** The phases of the window before, by frequency. */
@@ -54,12 +62,12 @@ export const createKeyDetector = (sampleRate: number): KeyDetector => {
   let [tone, loudest, quiet] = [0, 0, 0];
 
   const componentOf = (hertz: number): Component => {
-    const angle = (2 * Math.PI * hertz) / sampleRate;
+    const { cosine, sine } = waves.get(hertz) ?? {};
     let [real, imaginary] = [0, 0];
     for (let at = 0; at < size; at++) {
-      const value = (window[at] ?? 0) * (weights[at] ?? 0);
-      real += value * Math.cos(angle * at);
-      imaginary -= value * Math.sin(angle * at);
+      const value = window[at] ?? 0;
+      real += value * (cosine?.[at] ?? 0);
+      imaginary -= value * (sine?.[at] ?? 0);
     }
     return {
       amplitude: (2 * Math.hypot(real, imaginary)) / size,

@@ -4,6 +4,7 @@ import type { Tool } from "../agent.ts";
 import type { AgentSession, Spoken } from "../agent-session.ts";
 import { tonesOf } from "../audio/tones.ts";
 import { checkOptions } from "../options.ts";
+import { internalsOf, playAtOnce } from "../session-parts.ts";
 
 /** The options of `pressKeys`. */
 export interface PressKeysOptions {
@@ -84,5 +85,5 @@ export const pressKeys = (options: PressKeysOptions = {}): Tool => {
  */
 export const tones = (keys: string, start: MediaStart, session: AgentSession): Promise<Spoken> => {
   const { sample_rate: sampleRate } = start.data;
-  return session.play(tonesOf(keys, sampleRate), { sampleRate, interruptible: false });
+  return internalsOf(session)[playAtOnce](tonesOf(keys, sampleRate), sampleRate);
 };

@@ -74,15 +74,15 @@ export const talkInTime = async ({
   return { call, model, end, errors };
 };
 
-/** Milliseconds of a level that the callee has heard, and from when until when. */
-export const heardOf = ({ call: { audio } }: Talked, level: number) => {
-  const samples = audio.samples("application");
+/** Milliseconds of a level that the callee has heard since some time, and from when until when. */
+export const heardOf = ({ call: { audio } }: Talked, level: number, since = 0) => {
+  const samples = audio.samples("application", since);
   const perMs = audio.sample_rate / 1000;
   const isThere = (sample: number) => Math.abs(sample - level) < 500;
   const places = [...samples.keys()].filter((at) => isThere(samples[at] ?? 0));
   return {
     ms: Math.round(places.length / perMs),
-    from: (places[0] ?? Number.NaN) / perMs,
-    until: ((places.at(-1) ?? Number.NaN) + 1) / perMs,
+    from: since + (places[0] ?? Number.NaN) / perMs,
+    until: since + ((places.at(-1) ?? Number.NaN) + 1) / perMs,
   };
 };
