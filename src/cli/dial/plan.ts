@@ -112,7 +112,7 @@ export const planLines = (plan: Plan): readonly string[] => {
     `${hoursOf(options)}${until ? `, until ${until.toISOString()}` : ""}`,
     ...[daysOff(options), retriesText(changes.retries)].filter(Boolean),
     `by ${typeof service === "object" ? `${service.name}, account ${service.account}` : service}`,
-    `${sendersOf(options)}, flow ${options.flow_url}`,
+    `${sendersOf(options)}, flow ${options.flowName ?? options.flow_url}`,
     recordingLine(options),
     ...(isSentOnce ? [] : [dispatcherLine]),
     ...(lastChange && progress.contacts > 0
