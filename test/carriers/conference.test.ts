@@ -102,8 +102,20 @@ it("what ends a call by name says what would replace it", async () => {
       : `${name}: ${call.flow_error} ${verbsOf(call)}`;
   });
   expect((await Promise.all(errors)).filter(Boolean)).toEqual([]);
-  const { call } = await follow([{ action: "conversation", name: "room" }]);
+  const { call } = await follow([{ action: "transfer", conversation_id: "CON-1" }]);
   expect(call.flow_error).toBe(
-    "step 1: [0].action conversation is not emulated: connect the other endpoint",
+    "step 1: [0].action transfer is not emulated: transfer the call by the API",
   );
+});
+
+it("Vonage: a conversation has the callee and somebody else, and is recorded if it says so", async () => {
+  const { call, at } = await follow([
+    { action: "conversation", name: "room", record: true, eventUrl: ["/recorded"] },
+    { action: "talk", text: "Bye" },
+  ]);
+  expect([call.duration, verbsOf(call)]).toEqual([7, ["conversation", "talk 500"]]);
+  const [{ start_time, end_time } = {}] = at("/recorded");
+  expect(Date.parse(String(end_time)) - Date.parse(String(start_time))).toBe(6_000);
+  const { call: nameless } = await follow([{ action: "conversation" }]);
+  expect(nameless.flow_error).toBe("step 1: conversation.name must be a text");
 });

@@ -98,23 +98,52 @@ const recordUntil = async (action: NccoAction, context: ActionContext): Promise<
   }
 };
 
-const record: Perform = async (action, context) => {
+/** Begins to record, in the place of what was recorded before. */
+const beginRecording = (action: NccoAction, context: ActionContext): void => {
   const { known, sign } = context;
   const { call } = known;
   const events = targetOf(context, action);
-  begin(context, action);
   context.notify(endRecording(known, sign));
   const id = context.newUuid();
   known.recordings.push(id);
   known.recording = { id, from: call.talkTime, events };
   call.recording.resume(call.talkTime);
+};
+
+/** Ends the recording, unless the end of the call has ended it. */
+const stopRecording = ({ known, sign, notify: send }: ActionContext): void => {
+  const { call } = known;
+  if (call.isOver) return;
+  call.recording.pause(call.talkTime);
+  send(endRecording(known, sign));
+};
+
+const record: Perform = async (action, context) => {
+  begin(context, action);
+  beginRecording(action, context);
   const { endOnSilence, endOnKey, timeOut } = action;
   const isSynchronous = [endOnSilence, endOnKey, timeOut].some((value) => value !== undefined);
   if (!isSynchronous) return;
   await recordUntil(action, context);
-  if (call.isOver) return; // Then the end of the call has ended it.
-  call.recording.pause(call.talkTime);
-  context.notify(endRecording(known, sign));
+  stopRecording(context);
+  return;
+};
+
+/** How long the other participant of a conversation needs to join, in milliseconds. */
+const joinDelay = 1_000;
+
+/** Lets the callee join a conversation. Somebody else joins after a second, talks for five and ends it. */
+const conversation: Perform = async (action, context) => {
+  const { known, step, signal } = context;
+  const { name } = action;
+  if (!isText(name) || name === "") return fail(context, "conversation.name", "must be a text");
+  const isRecorded = action.record === true || action.record === "true";
+  begin(context, action);
+  if (isRecorded) beginRecording(action, context);
+  const times = { ringDuration: joinDelay, answerTimeout: joinDelay };
+  const to = `conversation:${name}`;
+  await dialSecondLeg(known.call, { step, to, record: true, signal, ...times });
+  if (isRecorded) stopRecording(context);
   return;
 };
 
@@ -276,6 +305,7 @@ const performers: Readonly<Record<string, Perform>> = {
   talk,
   stream,
   connect,
+  conversation,
   record,
   input,
   notify,

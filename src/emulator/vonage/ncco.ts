@@ -8,6 +8,7 @@ const followed: Readonly<Record<string, readonly string[]>> = {
   talk: ["text", "loop", "bargeIn"],
   stream: ["streamUrl", "loop", "bargeIn"],
   connect: ["endpoint", "from", "timeout", "limit", "eventType", "eventUrl", "eventMethod"],
+  conversation: ["name", "record", "eventUrl", "eventMethod"],
   record: ["endOnSilence", "endOnKey", "timeOut", "eventUrl", "eventMethod"],
   input: ["type", "dtmf", "speech", "eventUrl", "eventMethod"],
   notify: ["payload", "eventUrl", "eventMethod"],
@@ -16,7 +17,6 @@ const followed: Readonly<Record<string, readonly string[]>> = {
 
 /** What an application may do in the place of an action that isn't emulated. */
 export const replacements: Readonly<Record<string, string>> = {
-  conversation: "connect the other endpoint",
   transfer: "transfer the call by the API",
   pay: "take the digits by input",
 };
