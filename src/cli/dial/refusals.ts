@@ -48,6 +48,7 @@ export const requestErrors = (print: (text: string) => unknown): ListOptions["on
       print(`outdial: a notification was not recorded: ${plain(failure.message)}`);
       return;
     }
-    print(`outdial: ${call}${plain(String(fieldsOf(error).message ?? error))}`);
+    // The id of a call is what its sender says, too.
+    print(`outdial: ${plain(`${call}${fieldsOf(error).message ?? error}`)}`);
   };
 };

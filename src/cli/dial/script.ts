@@ -1,4 +1,9 @@
-import { callbackHandler, type Received, type Secret } from "../../callbacks/index.ts";
+import {
+  type Context,
+  callbackHandler,
+  type Received,
+  type Secret,
+} from "../../callbacks/index.ts";
 import { checkedNumbers } from "../../campaigns/do-not-call.ts";
 import type { Campaign, Script, ScriptCampaign } from "../../campaigns/index.ts";
 import { flowHandler, machineUrl, type StepInput } from "../../flows/index.ts";
@@ -45,16 +50,19 @@ const campaignOf = (list: CalledList, { optOut }: ListOptions): ScriptCampaign =
   cancel: () => list.cancel(),
 });
 
-/** Calls that something is known of while they are live. */
-class LiveCalls {
+/** An attempt, by the context of its signed URLs: the id of a call is the sender's word. */
+const attemptOf = ({ contact, attempt }: Context): string => `${contact}/${attempt}`;
+
+/** Attempts that something is known of while their calls are live. */
+class LiveAttempts {
   /** Those whose callee has pressed a key: no machine, whatever the carrier hears. */
   readonly people = new Set<string>();
   /** Those that were sent to `onMachine`. */
   readonly redirected = new Set<string>();
 
-  forget(call_id: string): void {
-    this.people.delete(call_id);
-    this.redirected.delete(call_id);
+  forget(attempt: string): void {
+    this.people.delete(attempt);
+    this.redirected.delete(attempt);
   }
 }
 
@@ -62,7 +70,7 @@ class LiveCalls {
 const redirectMachine = async (
   { event, context }: Received,
   list: CalledList,
-  calls: LiveCalls,
+  live: LiveAttempts,
   { script, secret, baseUrl, redirect }: ListOptions,
 ): Promise<void> => {
   if (!redirect || !script?.onMachine || !event.known) return;
@@ -72,8 +80,9 @@ const redirectMachine = async (
   // Twilio and Telnyx request the flow once they know what has answered: what they send besides has no numbers.
   if (from_number === undefined) return;
   const contact = list.contact(context);
-  if (!contact || calls.people.has(call_id) || calls.redirected.has(call_id)) return;
-  calls.redirected.add(call_id);
+  const attempt = attemptOf(context);
+  if (!contact || live.people.has(attempt) || live.redirected.has(attempt)) return;
+  live.redirected.add(attempt);
   const { variables, to_number } = contact;
   const url = await machineUrl(urlBelow(baseUrl(), "/flow"), {
     ...{ secret, context: { ...context, variables }, answered_by },
@@ -87,7 +96,7 @@ const redirectMachine = async (
  */
 export const serveList = (options: ListOptions): ((request: Request) => Promise<Response>) => {
   const { script, secret, service, publicUrl, onError } = options;
-  const calls = new LiveCalls();
+  const live = new LiveAttempts();
   const open = (): CalledList => {
     const list = options.campaign();
     if (list) return list;
@@ -108,15 +117,15 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
     },
     campaignOf: () => campaignOf(open(), options),
     note: (given: StepInput) => {
-      if (given.digits) calls.people.add(given.call.call_id);
+      if (given.digits) live.people.add(attemptOf(given.context));
       return open().note(given);
     },
   };
   const onEvent = async (received: Received): Promise<void> => {
     const { call_id, type } = received.event;
     await open().note(received);
-    if (call_id && /^call\.(completed|failed)$/.test(type)) calls.forget(call_id);
-    await redirectMachine(received, open(), calls, options).catch((error: unknown) =>
+    if (/^call\.(completed|failed)$/.test(type)) live.forget(attemptOf(received.context));
+    await redirectMachine(received, open(), live, options).catch((error: unknown) =>
       onError(error, call_id ?? undefined),
     );
   };

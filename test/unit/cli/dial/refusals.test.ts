@@ -28,12 +28,12 @@ test("what a script throws names its call; that the ledger is busy is in the sta
   const onError = requestErrors((text) => lines.push(text));
   onError(refused);
   onError(refused);
-  onError(new Error("no\u001b[2J database"), "cs_1");
+  onError(new Error("no\u001b[2J database"), "cs_1\n");
   onError(new LedgerException("busy"), "cs_1");
   onError(new LedgerException("damaged"), "cs_1");
   expect(lines).toEqual([
     "outdial: a request was refused: no_token: The URL has no token at its end: sign it with signUrl.",
-    expect.stringMatching(/^outdial: call cs_1: no\P{C}* database$/u),
+    expect.stringMatching(/^outdial: call cs_1\P{C}*: no\P{C}* database$/u),
     expect.stringMatching(/^outdial: a notification was not recorded: the ledger/),
   ]);
 });
