@@ -1,7 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
-import type { ToolContext } from "../../../src/agents/agent.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Tool, ToolContext } from "../../../src/agents/agent.ts";
 import { carriers } from "../carriers/carriers.ts";
 import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
+import { plain, talking } from "./talking.ts";
 import { levelOf, protocolNames } from "./timed-model.ts";
 
 const lines = [
@@ -52,4 +53,37 @@ describe.each(lines)("on $line", ({ service }) => {
       }
     },
   );
+});
+
+describe("a phrase while a tool is slow", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test.each([
+    [1_000, []],
+    [4_000, ["Say that it takes a moment."]],
+  ])("is asked for after a while: a tool of %i ms", async (duration, phrases) => {
+    const asked: string[] = [];
+    const reply = (text = "") => {
+      asked.push(text);
+      return [];
+    };
+    const work = () => new Promise((resolve) => setTimeout(() => resolve("Booked."), duration));
+    const book: Tool = {
+      description: "Books.",
+      // The three lines of docs/agents.md.
+      run: async (_, { session }) => {
+        const phrase = setTimeout(() => session.reply("Say that it takes a moment."), 1_500);
+        return work().finally(() => clearTimeout(phrase));
+      },
+    };
+    const { mind, talk } = await talking(plain({ reply }, { tools: { book } }));
+    mind.receive({ type: "ready" });
+    mind.receive({ type: "tool", id: "1", name: "book", arguments: "{}" });
+    await vi.advanceTimersByTimeAsync(duration);
+    expect(asked).toEqual(phrases);
+    expect(mind.messages).toEqual([{ id: "1", output: "Booked." }]);
+    talk.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });

@@ -21,6 +21,8 @@ export interface Behaviour {
   readonly answers?: readonly number[] | undefined;
   /** The answers, counted from 0, that call a tool after their audio. */
   readonly calls?: Readonly<Record<number, { readonly name: string; readonly args: object }>>;
+  /** The answers that fail with `server_error`, after all of their audio and their tool: with OpenAI's protocol. */
+  readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
   readonly greeting?: string | undefined;
 }
@@ -35,6 +37,7 @@ interface Dialect {
   readonly audio: (answer: number, bytes: Uint8Array<ArrayBuffer>) => void;
   readonly tool: (answer: number, name: string, args: object) => void;
   readonly done: (answer: number, isCut: boolean) => void;
+  readonly failed?: (answer: number) => void;
   readonly speech: () => void;
   readonly speechStopped: () => void;
 }
@@ -95,7 +98,9 @@ export class TimedModel {
       this.#making = undefined;
       const tool = this.#behaviour.calls?.[answer];
       if (tool) this.#dialect.tool(answer, tool.name, tool.args);
-      this.#dialect.done(answer, false);
+      const hasFailed = this.#behaviour.failures?.includes(answer);
+      if (hasFailed) this.#dialect.failed?.(answer);
+      else this.#dialect.done(answer, false);
     };
     this.#cancel = this.#clock.after(100, make);
   }
@@ -201,6 +206,11 @@ const dialects: Readonly<
         done: (answer, isCut) => {
           const status = isCut ? "cancelled" : "completed";
           send({ type: "response.done", response: { id: `resp_${answer}`, status } });
+        },
+        failed: (answer) => {
+          const status_details = { type: "failed", error: { type: "server_error", code: null } };
+          const response = { id: `resp_${answer}`, status: "failed", status_details };
+          send({ type: "response.done", response });
         },
         speech: () => send({ type: "input_audio_buffer.speech_started" }),
         speechStopped: () => send({ type: "input_audio_buffer.speech_stopped" }),
