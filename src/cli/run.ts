@@ -44,6 +44,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "Prints the outcome of each contact of a ledger, as CSV or JSON.",
     load: () => import("./commands/results.ts"),
   },
+  report: {
+    summary: "Prints the figures of a ledger: answer rate, dispositions, attempts, answers.",
+    load: () => import("./commands/report.ts"),
+  },
   block: {
     summary: "Adds numbers to the do-not-call list of a ledger, also during a run.",
     load: () => import("./commands/block.ts"),

@@ -1,35 +1,9 @@
 import type { CallAudio } from "../emulator/recording/recording.ts";
 import { base64, utf8 } from "../lib/encoding.ts";
+import { html, type Markup } from "../lib/markup.ts";
 import type { Summary } from "../lib/summary.ts";
 import type { Report } from "./report.ts";
 import { energyDetector, type Turn } from "./turns.ts";
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** Markup that needs no escaping. */
-interface Markup {
-  readonly markup: string;
-}
-
-type Content = string | number | undefined | Markup | readonly Markup[];
-
-const written = (content: Content): string => {
-  if (content === undefined) return "";
-  if (typeof content === "string" || typeof content === "number")
-    return String(content).replace(/[&<>"']/g, (character) => entities[character] ?? "");
-  return "markup" in content ? content.markup : content.map(({ markup }) => markup).join("");
-};
-
-/** Markup in which every value is text, unless it is markup itself. */
-const html = (strings: TemplateStringsArray, ...values: readonly Content[]): Markup => ({
-  markup: String.raw({ raw: strings.raw }, ...values.map(written)),
-});
 
 const style = `
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --paper: #fff; --line: #d0d7de; --caller: #0969da; --agent: #1a7f37; --bad: #b3261e; --band: #eef2f6 }

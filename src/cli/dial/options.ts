@@ -225,10 +225,14 @@ const isTimezone = (timezone: string): boolean => {
   }
 };
 
+/** @throws {UsageError} when this runtime does not know the time zone */
+export const requireTimezone = (timezone: string): void => {
+  if (isTimezone(timezone)) return;
+  throw new UsageError('--timezone must be an IANA time zone such as "Europe/Berlin"');
+};
+
 const windowsOf = ({ window = [], timezone, except }: DialValues): DialOptions["window"] => {
-  if (timezone !== undefined && !isTimezone(timezone)) {
-    throw new UsageError('--timezone must be an IANA time zone such as "Europe/Berlin"');
-  }
+  if (timezone !== undefined) requireTimezone(timezone);
   if (!window.includes("always")) {
     const days = except && { except: daysOffOf(except) };
     return window.map((each) => ({ ...windowOf(each, timezone), ...days }));

@@ -1,0 +1,177 @@
+/// <reference path="../../emulator/dashboard/page/bundle.d.ts" />
+
+import { createHash } from "node:crypto";
+import { html, type Markup } from "../../lib/markup.ts";
+import { type CallFigures, counted, percent, type ReportData } from "./data.ts";
+import style from "./page/main.css?bundle";
+import script from "./page/main.ts?bundle";
+import { callBacksText } from "./text.ts";
+
+const number = (value: number): string => value.toLocaleString("en");
+
+/** A share as a bar: no style attribute, which would need another policy. */
+const shareCell = (part: number, whole: number): Markup =>
+  html`<td class="share" aria-hidden="true"><svg viewBox="0 0 100 12" preserveAspectRatio="none"><rect width="100" height="12"/><rect class="part" width="${whole === 0 ? 0 : ((100 * part) / whole).toFixed(2)}" height="12"/></svg></td>`;
+
+const table = (caption: Markup, heads: readonly string[], rows: readonly Markup[]): Markup =>
+  html`<table>${caption}<thead><tr>${heads.map((head) =>
+    head ? html`<th scope="col">${head}</th>` : html`<td></td>`,
+  )}</tr></thead><tbody>${rows}</tbody></table>`;
+
+const noCaption = html``;
+
+interface Share {
+  readonly name: string;
+  readonly contacts: number;
+  readonly meaning?: string | undefined;
+}
+
+/** A table of names with the contacts of each, and a bar of its share. */
+const shareTable = (caption: Markup, head: string, rows: readonly Share[], whole: number): Markup =>
+  table(
+    caption,
+    [head, "Contacts", "Share", ""],
+    rows.map(
+      ({ name, contacts, meaning }) =>
+        html`<tr><th scope="row">${name}${meaning ? html`<span class="meaning">${meaning}</span>` : noCaption}</th><td>${number(contacts)}</td><td>${percent(contacts, whole)}</td>${shareCell(contacts, whole)}</tr>`,
+    ),
+  );
+
+interface CallRow extends CallFigures {
+  readonly label: string;
+}
+
+const legend = html`<ul class="legend"><li class="people">answered by people</li><li class="machines">by machines</li><li>not answered, or live</li><li class="rate">answer rate: people, of the calls</li></ul>`;
+
+/** A chart of calls, and the same as a table. */
+const callSection = (title: string, head: string, rows: readonly CallRow[]): Markup => {
+  const figures = rows.map(
+    ({ label, calls, people, machines }) =>
+      html`<tr><th scope="row">${label}</th><td>${number(calls)}</td><td>${number(people)}</td><td>${number(machines)}</td><td>${percent(people, calls)}</td></tr>`,
+  );
+  const charted = rows.map(({ label, calls, people, machines }) => ({
+    ...{ label, calls, people, machines },
+  }));
+  return html`<section>
+<h2>${title}</h2>
+${legend}
+<div class="chart" role="img" aria-label="${title}: the table below has the figures" data-rows="${JSON.stringify(charted)}"></div>
+<details><summary>Figures</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}">${table(noCaption, [head, "Calls", "People", "Machines", "Answer rate"], figures)}</div></details>
+</section>`;
+};
+
+const headline = (name: string, value: string, more = ""): Markup =>
+  html`<div><dt>${name}</dt><dd>${value}</dd>${more ? html`<dd>${more}</dd>` : noCaption}</div>`;
+
+const section = (title: string, content: Markup): Markup =>
+  html`<section><h2>${title}</h2>${content}</section>`;
+
+const states: Readonly<Record<ReportData["state"], string>> = {
+  running: "",
+  done: "Every contact has ended.",
+  paused: "Paused",
+  canceled: "Canceled.",
+};
+
+const stateOf = ({ state, reason }: ReportData): Markup =>
+  state === "running"
+    ? noCaption
+    : html`<p class="${state === "paused" ? "bad" : "soft"}">${states[state]}${reason ? `: ${reason}` : ""}</p>`;
+
+const policyOf = (): string => {
+  const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  return `default-src 'none'; style-src ${hash(style)}; script-src ${hash(script)}; base-uri 'none'; form-action 'none'`;
+};
+
+/** A report as one page, which loads nothing. */
+export const reportPage = (data: ReportData): string => {
+  const { ledger, at, timezone, contacts, calls, hours, days, answers, attempts } = data;
+  const { waiting, calling, unclear } = contacts;
+  const ended = contacts.contacts - waiting - calling - unclear;
+  const callBacks = callBacksText(data);
+  const rest = [
+    ...(waiting > 0 ? [`${number(waiting)} waiting`] : []),
+    ...(calling > 0 ? [`${number(calling)} live`] : []),
+    ...(unclear > 0 ? [`${number(unclear)} unclear`] : []),
+  ].join(", ");
+  const { markup } = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policyOf()}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${ledger}: report</title>
+<style>${{ markup: style }}</style>
+</head>
+<body>
+<header>
+<h1>${ledger}</h1>
+<p class="soft">As of <time datetime="${at}">${at.slice(0, 16).replace("T", " ")} UTC</time>. Hours and days are those of ${timezone}.</p>
+${stateOf(data)}
+</header>
+<main>
+<section aria-label="Summary"><dl>
+${headline("Contacts", number(contacts.contacts), contacts.contacts === 0 ? "none yet" : `${number(ended)} ended${rest ? `, ${rest}` : ""}`)}
+${headline("Calls", number(calls.calls), attempts.length > 1 ? `up to ${attempts.length} a contact` : "")}
+${headline("Answered by people", percent(calls.people, calls.calls), calls.calls > 0 ? counted(calls.people, "call") : "")}
+${headline("By machines", percent(calls.machines, calls.calls), calls.calls > 0 ? counted(calls.machines, "call") : "")}
+</dl>${callBacks ? html`<p class="soft">${callBacks}.</p>` : noCaption}</section>
+${
+  calls.calls > 0
+    ? [
+        callSection(
+          "Answer rate by hour",
+          "Hour",
+          hours.map(({ hour, ...each }) => ({
+            label: `${String(hour).padStart(2, "0")}:00`,
+            ...each,
+          })),
+        ),
+        callSection(
+          "Answer rate by day",
+          "Day",
+          days.map(({ date, ...each }) => ({ label: date, ...each })),
+        ),
+      ]
+    : section("Calls", html`<p class="soft">No call has begun yet.</p>`)
+}
+${
+  data.dispositions.length > 0
+    ? section("How contacts ended", shareTable(noCaption, "Disposition", data.dispositions, ended))
+    : noCaption
+}
+${
+  attempts.length > 0
+    ? section(
+        "Attempts",
+        shareTable(
+          noCaption,
+          "Attempts of a contact",
+          attempts.map((count, index) => ({ name: String(index + 1), contacts: count })),
+          contacts.contacts,
+        ),
+      )
+    : noCaption
+}
+${
+  answers.length > 0
+    ? section(
+        "Answers",
+        html`<div id="questions">${answers.map(({ name, contacts: all, values }) =>
+          shareTable(
+            html`<caption>${name} <span class="soft">${counted(all, "contact")}</span></caption>`,
+            "Answer",
+            values.map((each) => ({ name: each.value, contacts: each.contacts })),
+            all,
+          ),
+        )}</div>`,
+      )
+    : noCaption
+}
+</main>
+<script>${{ markup: script }}</script>
+</body>
+</html>
+`;
+  return markup;
+};
