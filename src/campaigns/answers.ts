@@ -1,5 +1,6 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import { fail, fieldsOf, isText } from "../lib/check.ts";
+import { machineByAgent } from "./disposition.ts";
 import { attemptIn, learn, stateToNote } from "./notifications.ts";
 import type { CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
@@ -22,6 +23,29 @@ export interface CallInput {
   /** `"left"`: a machine has heard the message to its end. */
   readonly message?: string | undefined;
 }
+
+/** How an agent has left a call: `onEnd` of `connectAgent` gets it. */
+export interface CallOutcome {
+  /** The context of the signed `ws_url`, which the campaign's `flow_url` has signed with its own. */
+  readonly context: Context;
+  /** What `leave` was given: `message_left` and `machine` are dispositions, anything else is the answer `outcome`. */
+  readonly outcome?: string | undefined;
+}
+
+/** The dispositions of a machine, by an agent that has heard it. */
+const machines: ReadonlyMap<unknown, Partial<CallInput>> = new Map([
+  ["machine", { answered_by: machineByAgent }],
+  ["message_left", { answered_by: machineByAgent, message: "left" }],
+]);
+
+/** What an outcome says, as the input of a flow. */
+export const inputOf = ({ context, outcome }: CallOutcome): CallInput => ({
+  call: { call_id: "" },
+  context,
+  answers: outcome === undefined || machines.has(outcome) ? {} : { outcome },
+  speech: {}, // A machine may have made the agent say so.
+  ...machines.get(outcome),
+});
 
 /** The longest answer that is kept, in characters. */
 const longest = 1_000;
@@ -78,7 +102,8 @@ export const recordInput = async (
   return sql.commit(() => {
     const at = settings.clock();
     const { call_id } = call;
-    if (!stateToNote(sql, key, isText(call_id) ? call_id : null, at, settings)) return false;
+    if (!stateToNote(sql, key, isText(call_id) && call_id ? call_id : null, at, settings))
+      return false;
     const contact = contactOf(sql, key.contact);
     if (contact && !isErased(contact)) writeAnswers(sql, key, checked, at);
     const person = (checked.length > 0 && !speech) || (isText(digits) && digits !== "");

@@ -3,7 +3,13 @@ import type { Context } from "../callbacks/signed-url.ts";
 import { BadParametersException } from "../errors.ts";
 import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
-import { answerNamesIn, type CallInput, recordInput } from "./answers.ts";
+import {
+  answerNamesIn,
+  type CallInput,
+  type CallOutcome,
+  inputOf,
+  recordInput,
+} from "./answers.ts";
 import { adjustToGet } from "./asking.ts";
 import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
 import { callBack } from "./call-backs.ts";
@@ -172,14 +178,15 @@ export interface Campaign extends Ledger, AsyncDisposable {
   /**
    * Records a verified notification (from `receive` or `callbackHandler`, with the campaign's secret),
    * in any order and any number of times. Answer the service after it: a final event is not delivered
-   * again after a 204. It also takes what `onInput` of `flowHandler` gets: each answer is kept at once, and who answered.
+   * again after a 204. It also takes what `onInput` of `flowHandler` gets: each answer is kept at once, and who answered;
+   * and what `onEnd` of `connectAgent` gets, where the context of the `ws_url` is that of the `flow_url`.
    *
    * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters
    *
    * @returns whether it was about an attempt of this campaign, once that is durable
    * @throws {LedgerException} `busy` or `closed`: answer 500, so that the service delivers it again
    */
-  readonly note: (given: Received | CallInput) => Promise<boolean>;
+  readonly note: (given: Received | CallInput | CallOutcome) => Promise<boolean>;
   /**
    * Who is called, by the context of the verified URL of a flow request or a notification. The number in the request itself
    * is the sender's word.
@@ -463,7 +470,7 @@ const coreOf = (
       const isOurs =
         "event" in given
           ? await recordNotification(sql, given, settings)
-          : await recordInput(sql, given, settings);
+          : await recordInput(sql, "answers" in given ? given : inputOf(given), settings);
       // The id of a call that is to be ended may have come.
       dialer.ending.endKnown();
       return changed(isOurs);

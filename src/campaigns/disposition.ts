@@ -154,6 +154,9 @@ export interface Answerer {
   readonly message?: boolean | undefined;
 }
 
+/** What a voice agent calls a machine, in the place of those words: it has heard it speak. */
+export const machineByAgent = "machine_by_agent";
+
 /** Whether it is a machine, in the words of `EventData`. */
 export const isMachine = (answered_by: string | undefined): boolean =>
   /^(machine|fax)/.test(answered_by ?? "");

@@ -10,7 +10,7 @@
  * @module
  */
 
-export type { CallInput } from "./answers.ts";
+export type { CallInput, CallOutcome } from "./answers.ts";
 export type { Window } from "./calling-hours.ts";
 export { type Campaign, openCampaign } from "./campaign.ts";
 export type { CheckOptions, UrlCheck } from "./check.ts";

@@ -6,6 +6,7 @@ import {
   dispositionOf,
   isDisposition,
   isMachine,
+  machineByAgent,
   talkOf,
 } from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
@@ -230,9 +231,10 @@ const answeredByIn = (event: CallEvent): string | undefined => {
   return answered_by && /^\w{1,32}$/.test(answered_by) ? answered_by : undefined;
 };
 
-/** What is learned of who took a call: a person stays one, and a machine isn't made unknown. */
+/** What is learned of who took a call: a person stays one, and a machine isn't made unknown. An agent knows better. */
 const betterOf = (known: string | undefined, news: string | undefined): string | undefined => {
-  if (news === undefined || known === "human") return known;
+  if (news === machineByAgent) return news;
+  if (news === undefined || known === "human" || known === machineByAgent) return known;
   return isMachine(known) && news !== "human" && !isMachine(news) ? known : news;
 };
 

@@ -1,6 +1,6 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
-import type { AnswerName, CallInput } from "../answers.ts";
+import type { AnswerName, CallInput, CallOutcome } from "../answers.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import { states as contactStates, type Disposition, isDisposition } from "../disposition.ts";
 import type { EndedCalls, OpenCall } from "../ending.ts";
@@ -41,7 +41,7 @@ export const mostSamples = 300;
 export interface Requests {
   readonly open: Share;
   readonly add: readonly Contact[];
-  readonly note: Received | CallInput;
+  readonly note: Received | CallInput | CallOutcome;
   readonly callBack: CallBack;
   readonly endCalls: null;
   readonly pause: string | null;
@@ -155,10 +155,12 @@ const isIssue = (value: unknown): value is ParameterIssue =>
 const isShare = (value: unknown): value is Share =>
   isFields(value) && isString(value.status_callback_url);
 
-const isNoted = (value: unknown): value is Received | CallInput =>
+const isNoted = (value: unknown): value is Received | CallInput | CallOutcome =>
   isFields(value) &&
   isFields(value.context) &&
-  (isFields(value.event) || (isFields(value.call) && isFields(value.answers)));
+  (isFields(value.event) ||
+    (isFields(value.call) && isFields(value.answers)) ||
+    isString(value.outcome ?? ""));
 
 const isCallBack = (value: unknown): value is CallBack =>
   isFields(value) && isString(value.to_number) && isString(value.at);

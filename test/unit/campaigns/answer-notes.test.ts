@@ -122,3 +122,30 @@ it("who is erased has no answers, also none that come later, and no byte of one 
   expect(readFileSync(file).includes("4711471147114711")).toBe(false);
   rmSync(folder, { recursive: true });
 });
+
+it("the outcome of an agent is the disposition of a machine, whatever the carrier heard, or else an answer", async () => {
+  const cases = [
+    ["message_left", "message_left", {}],
+    ["machine", "machine", {}],
+    ["transfer", "completed", { outcome: "transfer" }],
+    [undefined, "completed", {}],
+  ] as const;
+  for (const [outcome, disposition, answers] of cases) {
+    for (const isBefore of [true, false]) {
+      const stage = await stageOf();
+      await stage.campaign.add(people(1));
+      await stage.play();
+      const { context } = await stage.received(0, "call.completed");
+      const end = () =>
+        stage.tellMore(0, "call.completed", { reason: "normal", answered_by: "human" });
+      if (isBefore) await end();
+      // As `onEnd` of `connectAgent` gets it.
+      expect(await stage.campaign.note({ context, ...(outcome && { outcome }) })).toBe(true);
+      if (!isBefore) await end();
+      const [result] = [...stage.campaign.results()];
+      expect(result).toMatchObject({ disposition, answers });
+    }
+  }
+  const stage = await stageOf();
+  expect(await stage.campaign.note({ context: { campaign: "another" }, outcome: "x" })).toBe(false);
+});
