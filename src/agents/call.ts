@@ -227,7 +227,7 @@ export const createCall = (
 
   const passOn = (transcript: Transcript): void => {
     const text = { ...transcript, ms: meter.ms };
-    addFinal(texts, text);
+    if (Object.keys(given).length > 0) addFinal(texts, text);
     emit("onTranscript", text);
   };
 

@@ -52,14 +52,18 @@ const script: readonly CalleeAct[] = [
   { type: "hangup" },
 ];
 
-const talk = async (service: Service | undefined, options: SessionOptions = {}) => {
+const talk = async (
+  service: Service | undefined,
+  options: SessionOptions = {},
+  caller: readonly CalleeAct[] = script,
+) => {
   const { agent, asked, loudest } = spied(scriptedAgent([{ ms: 1_000 }]));
   const told: unknown[] = [];
   const note = (value: unknown) => void told.push(value);
   let session: AgentSession | undefined;
   const call = await simulateCall({
     service,
-    caller: script,
+    caller,
     app: (socket, simulated) => {
       session = connectAgent(socket, agent, {
         ...simulated,
@@ -147,6 +151,24 @@ test("a key stops the silence that is reported as idle, and its count begins aga
   // After the keys there are 1,100 ms, and 3,600 after another one.
   expect(counts).toEqual([1, 1, 2, 3, 4]);
 });
+
+test.each(carriers)(
+  "keys come during a protected opening, too, on the line of $name",
+  async ({ service }) => {
+    const opening = { audio: new Int16Array(24_000).fill(4_000), sampleRate: 8_000 };
+    const keys: unknown[] = [];
+    const { told } = await talk(service, { opening, onKeys: ({ key }) => keys.push(key) }, [
+      { type: "silence", ms: 500 },
+      { type: "press", digits: "4#" },
+      { type: "silence", ms: 3_000 },
+      { type: "hangup" },
+    ]);
+    expect(keys).toEqual(["4", "#"]);
+    expect(told).toContainEqual(
+      expect.objectContaining({ opening: { played: 3_000, duration: 3_000 } }),
+    );
+  },
+);
 
 test("outdial's own interface has no keys", async () => {
   const onKeys = vi.fn();
