@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Callee, Emulator } from "../../src/emulator/index.ts";
@@ -101,6 +101,14 @@ describe("outdial dial --script", () => {
     );
     expect(code, stderr).toBe(0);
     expect(readFileSync(optOuts, "utf8").trim().split("\n").sort()).toEqual([first, second]);
+    const dry = words(
+      file("people.csv", people),
+      "--opt-outs",
+      join(folder, "dry.txt"),
+      "--dry-run",
+    );
+    expect((await invoke(dry, env)).code).toBe(0);
+    expect(existsSync(join(folder, "dry.txt"))).toBe(false);
     const list = file("others.csv", `${people}${third},Cid\n`);
     await invoke(words(list, "--do-not-call", optOuts), env);
     expect(await rows("others.outdial")).toEqual([

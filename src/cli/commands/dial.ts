@@ -260,7 +260,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
 
   const dry = flags["dry-run"] === true;
   const optOuts =
-    flags["opt-outs"] === undefined ? undefined : await OptOutFile.open(flags["opt-outs"]);
+    flags["opt-outs"] === undefined || dry ? undefined : await OptOutFile.open(flags["opt-outs"]);
   if (flags.listen !== undefined && !dry) {
     opened.receiver = await startReceiver({
       listen: flags.listen,

@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { exits, Failure } from "../command.ts";
 import { codeOf } from "../terminal.ts";
 
@@ -25,6 +26,13 @@ const appendLines = async (path: string, lines: readonly string[]): Promise<void
   }
 };
 
+/** Has the disk keep the name of a new file, too. Windows opens no folder, and needs it not. */
+const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(dirname(path), "r").catch(() => undefined);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
+};
+
 /** A file of the numbers that opted out, one a line: other campaigns have it as their do-not-call list. */
 export class OptOutFile {
   readonly #path: string;
@@ -39,6 +47,7 @@ export class OptOutFile {
   static async open(path: string): Promise<OptOutFile> {
     try {
       await (await open(path, "a", 0o600)).close();
+      await syncFolder(path);
     } catch (error) {
       throw new Failure(
         `--opt-outs cannot be written (${codeOf(error) ?? "unknown"})`,

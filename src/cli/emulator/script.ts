@@ -51,8 +51,8 @@ const standIn = (note: ScriptOptions["note"]): ScriptList => ({
     },
     cancel: async () => note(call_id, "campaign.cancel"),
   }),
-  note: ({ call: { call_id }, answers, answered_by }) => {
-    const facts = { ...answers, ...(answered_by && { answered_by }) };
+  note: ({ call: { call_id }, answers, answered_by, message }) => {
+    const facts = { ...answers, ...(answered_by && { answered_by }), ...(message && { message }) };
     const texts = Object.entries(facts).map(([name, value]) => `${name} = ${value}`);
     note(call_id, `campaign.note: ${texts.join(", ")}`);
   },
