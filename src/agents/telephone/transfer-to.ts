@@ -18,6 +18,9 @@ export interface TransferOptions {
   readonly decide?: Transfer | undefined;
 }
 
+/** A number, or a SIP address: `flowHandler` checks all fields. */
+const isTarget = /^(\+[1-9]\d{6,14}|sip:[^\s<>"]+)$/;
+
 /** Silence in ms: once it was played, so were the last words. */
 const moment = 20;
 
@@ -49,10 +52,17 @@ export const transferTo = (
   targets: Readonly<Record<string, TransferTarget>>,
   { redirect, decide }: TransferOptions = {},
 ): Tool => {
-  const names = isRecord(targets) ? Object.keys(targets) : [];
-  if (names.length === 0 || !names.every((name) => isText(targets[name]?.to))) {
+  if (!isRecord(targets) || Object.keys(targets).length === 0) {
     fail("targets", "must be targets by their names, each with to");
   }
+  const actions = new Map(
+    Object.entries(targets).map(([name, fields]): [string, Dial] => {
+      if (!isTarget.test(fields.to))
+        fail("to", "must be E.164, such as +12025550100, or a sip: URI");
+      return [name, { action: "dial", ...fields }];
+    }),
+  );
+  const names = [...actions.keys()];
   const transfer = redirect ?? decide;
   if (!transfer || !isFunction(transfer) || (redirect && decide)) {
     return fail("options", "must have redirect or decide, which make the call continue");
@@ -68,12 +78,12 @@ export const transferTo = (
     timeout: 60_000,
     run: async (args, { session, start, context }) => {
       const { target } = fieldsOf(args);
-      const fields = isText(target) && Object.hasOwn(targets, target) ? targets[target] : undefined;
-      if (!fields) return `Nobody was called: the target must be one of ${names.join(", ")}.`;
+      const action = isText(target) ? actions.get(target) : undefined;
+      if (!action) return `Nobody was called: the target must be one of ${names.join(", ")}.`;
       const silence = new Int16Array(moment * 8);
       const heard = await session.play(silence, { sampleRate: 8000, interruptible: false });
       if (heard !== "played") return "They spoke: they were not connected.";
-      await transfer(start, { action: "dial", ...fields }, context);
+      await transfer(start, action, context);
       return session.leave("transferred");
     },
   };

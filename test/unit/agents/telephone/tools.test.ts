@@ -1,0 +1,231 @@
+import { describe, expect, test, vi } from "vitest";
+import { leaveVoicemail } from "../../../../src/agents/telephone/leave-voicemail.ts";
+import { pressKeys, tones } from "../../../../src/agents/telephone/press-keys.ts";
+import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
+import { twilio } from "../../../../src/twilio/index.ts";
+import { heardOf, talkInTime } from "../talk-in-time.ts";
+import { levelOf } from "../timed-model.ts";
+import { randomOf, voice as voiceOf } from "./greetings.ts";
+
+const voice = (ms: number, seed = 1) => ({
+  audio: voiceOf(ms, randomOf(seed)),
+  sampleRate: 8_000,
+});
+const call = (name: string, args: object = {}) => ({ name, args });
+const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
+const refused = (param: string) =>
+  expect.objectContaining({ name: "BadParametersException", param, placed: "no" });
+
+/** What tools without a session are run with. */
+const contextOf = (session: object) =>
+  ({
+    session,
+    start: { data: {} },
+    context: {},
+    signal: AbortSignal.any([]),
+    transcripts: [],
+  }) as never;
+
+describe("leaveVoicemail", () => {
+  const tools = { leave_voicemail: leaveVoicemail({ message: "Call back." }) };
+  const calls = { 0: call("leave_voicemail") };
+
+  test("called for a person: their words cancel the wait, and the agent learns of it and answers", async () => {
+    const talk = await talkInTime({
+      tools,
+      answers: [0, 700],
+      calls,
+      caller: [
+        { type: "say", voice: voice(600) },
+        { type: "silence", ms: 1_900 },
+        { type: "say", voice: voice(500) },
+        { type: "until", ms: 8_000 },
+        { type: "hangup" },
+      ],
+    });
+    const outputs = talk.model.received.flatMap(({ item }) => Object(item).output ?? []);
+    expect(outputs).toEqual([expect.stringContaining("A person speaks")]);
+    expect(talk.end).toMatchObject({ reason: "hung_up" });
+    expect(talk.end.outcome).toBeUndefined();
+    const answer = heardOf(talk, levelOf(1));
+    expect(answer.ms).toBe(700);
+    expect(answer.from).toBeGreaterThan(3_000);
+  });
+
+  test("own audio is left whole though the line is noisy, and the model hears nothing of the greeting meanwhile", async () => {
+    const audio = new Int16Array(1_800 * 8).fill(7_000);
+    const talk = await talkInTime({
+      tools: { leave_voicemail: leaveVoicemail({ audio, sampleRate: 8_000 }) },
+      answers: [0],
+      calls,
+      caller: [
+        { type: "say", voice: voice(1_500) },
+        { type: "silence", ms: 800 },
+        { type: "say", voice: voice(3_000, 2) },
+        { type: "silence", ms: 600 },
+        { type: "tone", hertz: 440, ms: 500 },
+        { type: "until", ms: 9_000 },
+        { type: "say", voice: voice(2_000) },
+        { type: "until", ms: 20_000 },
+        { type: "hangup" },
+      ],
+    });
+    expect(talk.end).toMatchObject({ reason: "left", outcome: "message_left" });
+    const heard = heardOf(talk, 7_000);
+    expect(heard.ms).toBe(1_800);
+    expect(heard.from - 6_400).toBeLessThan(600);
+    const heardMs = talk.model.heard.reduce((sum, { ms }) => sum + ms, 0);
+    expect(heardMs).toBeLessThan(1_700); // The first 1.5 s, before the tool was called.
+  });
+
+  test("a greeting that never ends is left without a message; a call that ends meanwhile has one end", async () => {
+    const endless = (ms: number) =>
+      talkInTime({
+        tools: { leave_voicemail: leaveVoicemail({ message: "Call back.", timeout: 4_000 }) },
+        answers: [0],
+        calls,
+        caller: [
+          { type: "say", voice: voice(800) },
+          { type: "silence", ms: 600 },
+          { type: "say", voice: voice(ms) },
+          { type: "hangup" },
+        ],
+      });
+    expect((await endless(9_000)).end).toMatchObject({ reason: "left", outcome: "no_beep" });
+    const cut = await endless(1_200);
+    expect(cut.end.reason).toBe("hung_up");
+    expect(cut.end.outcome).toBeUndefined();
+  });
+
+  test("needs something to say, and says what it can't", () => {
+    expect(() => leaveVoicemail({})).toThrow(refused("message"));
+    expect(() => leaveVoicemail({ audio: "a.wav" } as never)).toThrow(refused("audio"));
+    expect(() => leaveVoicemail({ message: "x", silence: -1 })).toThrow(refused("silence"));
+  });
+});
+
+describe("pressKeys", () => {
+  const all = ["1234", "5678", "90*#", "ABCD"];
+
+  test.each([
+    ["no loss", {}],
+    ["1 % loss", { loss: 0.01, seed: 4 }],
+  ])("16 of 16 keys reach the emulated menu through μ-law: %s", async (_, line) => {
+    const heard: string[] = [];
+    await talkInTime({
+      service,
+      line,
+      onSession: (session) => {
+        for (const keys of all) session.press(keys);
+      },
+      options: { press: tones },
+      caller: async function* (menu) {
+        yield { type: "until-keys", keys: all.join(""), timeout: 8_000 };
+        heard.push(menu.keys);
+        yield { type: "hangup" };
+      },
+    });
+    expect(heard).toEqual([all.join("")]);
+  });
+
+  test("keys are pressed though the menu goes on, and the agent gets nothing of the tones", async () => {
+    const heard: string[] = [];
+    const talk = await talkInTime({
+      options: { press: tones },
+      onSession: (session, { after }) => after(1_000, () => session.press("2w5")),
+      caller: async function* (menu) {
+        yield { type: "say", voice: voice(4_000) };
+        yield { type: "until-keys", keys: "25" };
+        heard.push(`${menu.keys} at ${Math.round(menu.ms / 500) * 500}`);
+        yield { type: "hangup" };
+      },
+    });
+    expect(heard).toEqual(["25 at 4000"]);
+    expect(talk.errors).toEqual([]);
+  });
+
+  test("a model presses what is allowed, and nothing else", async () => {
+    const press = vi.fn(async () => {});
+    const tool = pressKeys({ allow: /^\d+#?$/, most: 4 });
+    for (const keys of ["12", "1234", "123#"]) {
+      expect(await tool.run({ keys }, contextOf({ press }))).toContain("Pressed");
+    }
+    for (const keys of ["12345", "1*", "A", "", "1 2", 12, undefined, ["1"], "１"]) {
+      expect(await tool.run({ keys }, contextOf({ press }))).toContain("Nothing was pressed");
+    }
+    expect(await tool.run(undefined, contextOf({ press }))).toContain("Nothing was pressed");
+    expect(press.mock.calls.flat()).toEqual(["12", "1234", "123#"]);
+    expect(() => pressKeys({ most: 33 })).toThrow(refused("most"));
+    expect(() => pressKeys({ allow: "1" } as never)).toThrow(refused("allow"));
+  });
+
+  test("without the option press it is refused by name, on Twilio too, and no error has a key", async () => {
+    const talk = await talkInTime({
+      service,
+      tools: { press_keys: pressKeys() },
+      answers: [0, 300],
+      calls: { 0: call("press_keys", { keys: "4711" }) },
+      caller: [
+        { type: "say", voice: voice(700) },
+        { type: "until", ms: 5_000 },
+        { type: "hangup" },
+      ],
+    });
+    expect(talk.errors).toMatchObject([{ problem: "not_supported" }]);
+    expect(String(talk.errors) + JSON.stringify(talk.errors)).not.toContain("4711");
+  });
+});
+
+describe("transferTo", () => {
+  const targets = { billing: { to: "+12025550123" }, desk: { to: "sip:desk@example.com" } };
+
+  test("1,000 arguments that a model may write never reach a number that the code doesn't name", async () => {
+    const called: unknown[] = [];
+    const tool = transferTo(targets, { decide: (_, { to }) => called.push(to) });
+    const session = { play: async () => "played", leave: async () => {} };
+    const random = randomOf(7);
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+    const number = () => `+1900${Math.floor(random() * 1e7)}`;
+    const odd = ["__proto__", "constructor", "toString", "to", "billing ", "BILLING", "", "0"];
+    for (let at = 0; at < 1_000; at++) {
+      const target = pick<unknown>([
+        ...["billing", "desk", pick(odd), number(), { to: number() }, [number()], null, 7],
+      ]);
+      const args = pick<unknown>([
+        { target },
+        { target, to: number() },
+        { target, action: "dial", number: number(), __proto__: { to: number() } },
+        target,
+        JSON.stringify({ target }),
+      ]);
+      await tool.run(args, contextOf(session));
+    }
+    expect(called.length).toBeGreaterThan(50);
+    expect(new Set(called)).toEqual(new Set(["+12025550123", "sip:desk@example.com"]));
+  });
+
+  test("a callee who speaks, and a decision that fails, leave the call with the agent", async () => {
+    const decide = vi.fn();
+    const leave = vi.fn();
+    const tool = transferTo(targets, { decide });
+    const spoke = { play: async () => "interrupted", leave };
+    expect(await tool.run({ target: "desk" }, contextOf(spoke))).toContain("not connected");
+    expect(decide).not.toHaveBeenCalled();
+    decide.mockRejectedValue(new Error("The store is down"));
+    const heard = { play: async () => "played", leave };
+    await expect(tool.run({ target: "desk" }, contextOf(heard))).rejects.toThrow("store");
+    expect(leave).not.toHaveBeenCalled();
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ["options", targets, {}],
+    ["options", targets, undefined],
+    ["options", targets, { redirect: () => {}, decide: () => {} }],
+    ["options", targets, { decide: "billing" }],
+    ["targets", {}, { decide: () => {} }],
+    ["to", { billing: {} }, { decide: () => {} }],
+    ["to", { billing: { to: "12025550123" } }, { decide: () => {} }],
+  ])("%s: %j with %j is refused at once", (param, given, options) => {
+    expect(() => transferTo(given as never, options as never)).toThrow(refused(param));
+  });
+});
