@@ -2,7 +2,14 @@ import { pathIn, type Secret, secretRule, secretsOf } from "../callbacks/signed-
 import { check, fail, isText, withoutThrowing } from "../lib/check.ts";
 import { routeOf } from "../lib/url.ts";
 import type { Service } from "../service.ts";
-import { type BasicAction, basicSchemas } from "./actions.ts";
+import {
+  type BasicAction,
+  basicSchemas,
+  type Dial,
+  type Hangup,
+  type Play,
+  type Stream,
+} from "./actions.ts";
 import { byAction } from "./by-action.ts";
 import { signOwnUrl } from "./continuation.ts";
 import { seal } from "./sealed-state.ts";
@@ -15,7 +22,7 @@ export interface ActionUrlOptions {
   /** The id of the call that `calls.create` gave: in another call the URL is refused. */
   readonly call_id: string;
   /** What the call does next: a `dial`, `play`, `stream` or `hangup`. */
-  readonly action: BasicAction;
+  readonly action: Play | Stream | Dial | Hangup;
   /** The carrier, as `flowHandler` has it. */
   readonly service?: Service | undefined;
 }
