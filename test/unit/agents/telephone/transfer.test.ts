@@ -109,7 +109,10 @@ test.each(services)(
     const { history } = await over;
     await emulator.close();
     expect(errors).toEqual([]);
-    expect(ends.map(({ reason, outcome }) => outcome ?? reason)).toEqual(["transferred", "hung_up"]);
+    expect(ends.map(({ reason, outcome }) => outcome ?? reason)).toEqual([
+      "transferred",
+      "hung_up",
+    ]);
     const legs = history.flatMap((entry) =>
       entry.type === "leg" ? [`${entry.to} ${entry.state} ${entry.reason ?? ""}`.trim()] : [],
     );
