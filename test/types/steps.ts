@@ -1,4 +1,5 @@
 /** What the compiler says of steps: `tsc` fails where an expected error is missing. */
+import type { Script } from "../../src/campaigns/index.ts";
 import {
   type Action,
   audio,
@@ -80,3 +81,25 @@ flowHandler({ secret, onAnswer: () => say("Hello.", { next: "yes" }) });
 
 // @ts-expect-error: there are no such steps.
 flowHandler({ secret, onAnswer: ask, steps: { no: () => hangup() } });
+
+// The script of a list, whose steps are named in its type.
+({
+  onAnswer: ({ contact }) =>
+    gather(`${contact.variables.name}?`, { digits: 1, on: { 1: "yes", 9: "stop" } }),
+  steps: {
+    yes: () => hangup(),
+    stop: async ({ contact, campaign }) => {
+      await campaign.block(contact.to_number);
+      return say("We will not call again.");
+    },
+  },
+}) satisfies Script<"yes" | "stop">;
+
+({
+  // @ts-expect-error: no step has this name.
+  onAnswer: () => gather("1?", { digits: 1, on: { 1: "yse" } }),
+  steps: { yes: () => hangup() },
+}) satisfies Script<"yes">;
+
+// @ts-expect-error: a step that its type names is missing.
+({ onAnswer: () => hangup(), steps: { yes: () => hangup() } }) satisfies Script<"yes" | "no">;
