@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { AgentSession, Spoken } from "../../../src/agents/agent-session.ts";
+import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import type { MediaClock } from "../../../src/lib/clock.ts";
+import { carriers } from "../carriers/carriers.ts";
 import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
 import { levelOf, type ProtocolName, protocolNames } from "./timed-model.ts";
 
@@ -108,30 +109,35 @@ describe.each(protocolNames)("a session with %s", (name) => {
     expect(talk.end).toMatchObject({ reason: "left", outcome: "done", context: { order: 7 } });
   });
 
-  test("is asked after silences, which the callee's speech begins again, and leaves", async () => {
-    const counts: number[] = [];
-    const talk = await talkInTime({
-      name,
-      answers: [400, 400, 400, 400, 400],
-      caller: [
-        { type: "until", ms: 5_000 },
-        { type: "say", voice: speech(500) },
-        { type: "until", ms: 30_000 },
-        { type: "hangup" },
-      ],
-      options: {
-        idleTimeout: 3_000,
-        onIdle: async ({ count }, session): Promise<Spoken | undefined> => {
-          counts.push(count);
-          if (count < 3) return session.reply("Ask whether they are there.");
-          await session.leave("gave_up");
-          return;
+  test("is asked after silences on each line, which the callee's speech begins again, and leaves", async () => {
+    for (const service of [undefined, ...carriers.map((each) => each.service)]) {
+      const counts: number[] = [];
+      const talk = await talkInTime({
+        name,
+        service,
+        answers: [400, 500, 600, 700, 800],
+        caller: [
+          { type: "until", ms: 5_000 },
+          { type: "say", voice: speech(500) },
+          { type: "until", ms: 30_000 },
+          { type: "hangup" },
+        ],
+        options: {
+          idleTimeout: 3_000,
+          onIdle: async ({ count }, session): Promise<unknown> => {
+            counts.push(count);
+            if (count < 3) return session.reply("Ask in five words whether they are still there.");
+            await session.reply("Say that you call again later. Goodbye.");
+            return session.leave("gave_up");
+          },
         },
-      },
-    });
-    expect(counts).toEqual([1, 1, 2, 3]);
-    expect(talk.end).toMatchObject({ reason: "left", outcome: "gave_up" });
-    expect(talk.errors).toEqual([]);
+      });
+      expect(counts).toEqual([1, 1, 2, 3]);
+      const heard = [0, 1, 2, 3, 4].map((answer) => heardOf(talk, levelOf(answer)).ms);
+      expect(heard).toEqual([400, 500, 600, 700, 800]);
+      expect(talk.end).toMatchObject({ reason: "left", outcome: "gave_up" });
+      expect(talk.errors).toEqual([]);
+    }
   });
 
   test("leaves from a tool after the last words of the response that called it", async () => {
@@ -166,4 +172,53 @@ describe.each(protocolNames)("a session with %s", (name) => {
     expect(heardOf(talk, level).ms).toBe(2_000);
     expect(JSON.stringify(talk.model.received)).toContain("played");
   });
+});
+
+/** Coughs and a longer word, while the agent speaks. */
+const backchannels = [
+  { type: "until", ms: 1_000 },
+  { type: "say", voice: speech(250) },
+  { type: "until", ms: 2_500 },
+  { type: "say", voice: speech(250) },
+  { type: "until", ms: 4_000 },
+  { type: "say", voice: speech(900) },
+  { type: "until", ms: 9_000 },
+  { type: "hangup" },
+] as const;
+
+test.each(protocolNames)(
+  "interruptAfter: %s doesn't get shorter speech while it speaks",
+  async (name) => {
+    const run = (interruptAfter: number) =>
+      talkInTime({
+        name,
+        greeting: "Hello",
+        answers: [6_000, 700],
+        caller: backchannels,
+        options: { interruptAfter },
+      });
+    const [now, later] = [await run(0), await run(400)];
+    expect(heardOf(now, levelOf(0)).until).toBeLessThan(1_500);
+    const { until } = heardOf(later, levelOf(0));
+    expect(until).toBeGreaterThan(4_350);
+    expect(until).toBeLessThan(4_900);
+    expect(later.model.heard[0]?.at).toBeGreaterThan(4_350);
+    expect(heardOf(later, levelOf(1)).ms).toBe(700);
+  },
+);
+
+test("interruptAfter: a short answer at the end of a question reaches the agent", async () => {
+  const talk = await talkInTime({
+    greeting: "Hello",
+    answers: [1_500, 700],
+    caller: [
+      { type: "until", ms: 1_400 },
+      { type: "say", voice: speech(300) },
+      { type: "until", ms: 6_000 },
+      { type: "hangup" },
+    ],
+    options: { interruptAfter: 400 },
+  });
+  expect(heardOf(talk, levelOf(0)).ms).toBe(1_500);
+  expect(heardOf(talk, levelOf(1)).ms).toBe(700);
 });
