@@ -1,5 +1,5 @@
 import { assert } from "chai";
-import { connectAgent } from "outdial/agents";
+import { connectAgent, type SessionEnd } from "outdial/agents";
 import { telnyx } from "outdial/telnyx";
 import { type CalleeAct, type LineFaults, scriptedAgent, simulateCall } from "outdial/testing";
 import { twilio } from "outdial/twilio";
@@ -76,6 +76,49 @@ export const cases: readonly Case[] = [
       assert.equal(new Set(alone).size, faults.length);
     },
   },
+  ...Object.keys(services)
+    .filter(isName)
+    .map((name) => ({
+      name: `agents: an opening is heard to its end on the line of ${name}, then the call is left by a function`,
+      run: async () => {
+        const level = 6_000;
+        let end: SessionEnd | undefined;
+        const { audio } = await simulateCall({
+          app: (socket, options) =>
+            connectAgent(socket, scriptedAgent([]), {
+              ...options,
+              opening: { audio: new Int16Array(16_000).fill(level), sampleRate: 8_000 },
+              idleTimeout: 500,
+              onIdle: async (_, session) => {
+                await session.play(new Int16Array(800).fill(level), { sampleRate: 8_000 });
+                await session.leave("nobody");
+              },
+              onEnd: (given) => {
+                end = given;
+              },
+            }),
+          caller: [
+            { type: "until", ms: 100 },
+            { type: "say", voice: voice(400) },
+            { type: "until", ms: 9_000 },
+            { type: "hangup" },
+          ],
+          service: services[name](),
+        });
+        const heard = audio.samples("application").filter((each) => Math.abs(each - level) < 500);
+        assert.equal(heard.length, 16_800);
+        const { reason, outcome, opening, context } = end ?? {};
+        assert.deepEqual(
+          { reason, outcome, opening, context },
+          {
+            reason: "left",
+            outcome: "nobody",
+            opening: { played: 2_000, duration: 2_000 },
+            context: {},
+          },
+        );
+      },
+    })),
   {
     name: "testing: while a simulated call runs, no global is another one",
     run: async () => {
