@@ -43,7 +43,7 @@ const sampleRate = 8_000;
 
 /** Milliseconds of audio that are judged at once, and mixed at once. */
 const judged = 20;
-const mixed = 1_000;
+const mixed = 200;
 
 /**
  * The loud parts of a stretch of the callee's audio, each of 20 ms, by their beginning.

@@ -7,7 +7,9 @@ export const tone = (
 ): Int16Array => {
   const samples = new Int16Array(count); // `from` would take ten times as long.
   for (let at = 0; at < count; at++) {
-    samples[at] = 6_000 * Math.sin((2 * Math.PI * hertz * (first + at)) / sampleRate);
+    // The phase within one cycle: the sine of a large number takes ten times as long.
+    const phase = (hertz * (first + at)) % sampleRate;
+    samples[at] = 6_000 * Math.sin((2 * Math.PI * phase) / sampleRate);
   }
   return samples;
 };
