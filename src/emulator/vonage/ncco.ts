@@ -4,7 +4,7 @@ import { FlowError } from "../line.ts";
 import { isAction, type NccoAction } from "./fields.ts";
 
 /** The fields of each action that the emulator follows; others are listed in the history. */
-const followed: Readonly<Record<string, readonly string[]>> = {
+export const followed: Readonly<Record<string, readonly string[]>> = {
   talk: ["text", "loop", "bargeIn"],
   stream: ["streamUrl", "loop", "bargeIn"],
   connect: ["endpoint", "from", "timeout", "limit", "eventType", "eventUrl", "eventMethod"],

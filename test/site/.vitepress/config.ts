@@ -10,7 +10,7 @@ const guides: Readonly<Record<string, readonly string[]>> = {
   "Place calls": ["callbacks", "flows", "campaigns", "at-scale", "agents", "recipes"],
   "Go live": ["production", "behind-a-proxy", "rotating", "rate", "costs", "runtimes"],
   "Look up": ["options", "errors", "after-a-maybe", "service"],
-  Carriers: ["twilio", "vonage", "telnyx", "from-other-sdks"],
+  Carriers: ["twilio", "vonage", "telnyx", "existing-apps", "from-other-sdks"],
 };
 
 /**
