@@ -1,6 +1,8 @@
 import type { Voice } from "../emulator/callee.ts";
-import { readWav } from "../emulator/recording/wav.ts";
+import type { CallAudio } from "../emulator/recording/recording.ts";
+import { readWav, wavHeadSize } from "../emulator/recording/wav.ts";
 import { fail, isFunction, isRecord, isText } from "../lib/check.ts";
+import type { Segment } from "./turns.ts";
 
 /** What is needed of a file system. */
 interface FileSystem {
@@ -76,4 +78,23 @@ export const writeFiles = async (
   } catch {
     fail("folder", "can't be written");
   }
+};
+
+/** The bytes of a sample of both sides. */
+const wavFrame = 4;
+
+/** Both voices as a WAV, without the tones of the caller's keys: they may be a PIN. */
+export const withoutKeys = (
+  audio: CallAudio,
+  pressed: readonly Segment[],
+): Uint8Array<ArrayBuffer> => {
+  const wav = audio.wav();
+  const perMs = audio.sample_rate / 1000;
+  for (const { from, to } of pressed) {
+    const end = Math.min(wav.length, wavHeadSize + Math.ceil(to * perMs) * wavFrame);
+    for (let at = wavHeadSize + Math.floor(from * perMs) * wavFrame; at < end; at += wavFrame) {
+      wav.fill(0, at, at + wavFrame / 2); // The caller is on the left.
+    }
+  }
+  return wav;
 };

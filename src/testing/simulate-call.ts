@@ -11,7 +11,6 @@ import {
 import { type Emulator, emulate } from "../emulator/emulator.ts";
 import type { CallRecord } from "../emulator/history.ts";
 import type { CallAudio } from "../emulator/recording/recording.ts";
-import { wavHeadSize } from "../emulator/recording/wav.ts";
 import { type Stream, stream } from "../flows/actions.ts";
 import { flowHandler } from "../flows/handler.ts";
 import type { MediaSocket } from "../flows/media/session.ts";
@@ -21,7 +20,7 @@ import { type MediaClock, processClock, type SessionObserver } from "../lib/cloc
 import { summaryOf } from "../lib/summary.ts";
 import type { Service } from "../service.ts";
 import type { CallFigures, SimulatedText, SimulatedTool } from "./figures.ts";
-import { writeFiles } from "./files.ts";
+import { withoutKeys, writeFiles } from "./files.ts";
 import { impairmentOf, type LineFaults, lineSockets, lossOf } from "./line.ts";
 import { type Report, type ReportOptions, reportOf } from "./report.ts";
 import { pageOf } from "./report-page.ts";
@@ -310,22 +309,6 @@ const mediaOf = async (service: Service | undefined, context: Context | undefine
       ...(hasToken ? { secret, url: pathname + search } : context && { context }),
     },
   };
-};
-
-/** The bytes of a sample of both sides. */
-const wavFrame = 4;
-
-/** Both voices as a WAV, without the tones of the caller's keys: they may be a PIN. */
-const withoutKeys = (audio: CallAudio, pressed: readonly Segment[]): Uint8Array<ArrayBuffer> => {
-  const wav = audio.wav();
-  const perMs = audio.sample_rate / 1000;
-  for (const { from, to } of pressed) {
-    const end = Math.min(wav.length, wavHeadSize + Math.ceil(to * perMs) * wavFrame);
-    for (let at = wavHeadSize + Math.floor(from * perMs) * wavFrame; at < end; at += wavFrame) {
-      wav.fill(0, at, at + wavFrame / 2); // The caller is on the left.
-    }
-  }
-  return wav;
 };
 
 /** A call that has ended, and what was noted of it. */
