@@ -69,10 +69,8 @@ export interface AgentSession {
    */
   readonly setInstructions: (text: string) => Promise<void>;
   /**
-   * Silences the line at once and drops what is still to be said, as a callee who interrupts does.
-   *
-   * @throws {AgentException} `not_supported` (the promise rejects), where the service can't be stopped: the line is silent all
-   * the same, and the agent believes that all was heard
+   * Silences the line at once and drops what is still to be said. An agent that can't `cancel` isn't told to stop: what it
+   * sends of its response later may be played.
    */
   readonly interrupt: () => Promise<void>;
   /**
