@@ -56,6 +56,7 @@ const talk = async (
   service: Service | undefined,
   options: SessionOptions = {},
   caller: readonly CalleeAct[] = script,
+  time: "virtual" | "real" = "virtual",
 ) => {
   const { agent, asked, loudest } = spied(scriptedAgent([{ ms: 1_000 }]));
   const told: unknown[] = [];
@@ -64,6 +65,7 @@ const talk = async (
   const call = await simulateCall({
     service,
     caller,
+    time,
     app: (socket, simulated) => {
       session = connectAgent(socket, agent, {
         ...simulated,
@@ -82,9 +84,8 @@ const talk = async (
 };
 
 /** The keys as they are collected: one call a key, then the end. */
-const collected = (keys: string) => [
-  ...[...keys].map((key, at) => ({ key, keys: keys.slice(0, at + 1), done: false })),
-];
+const collected = (keys: string) =>
+  [...keys].map((key, at) => ({ key, keys: keys.slice(0, at + 1), done: false }));
 
 describe.each(carriers)("on the line of $name", ({ service }) => {
   test("each key comes to the application, with those before it, until # or 3 s without one", async () => {
@@ -169,6 +170,24 @@ test.each(carriers)(
     );
   },
 );
+
+test("in real time, too, the keys come on each line at once", async () => {
+  const acts: readonly CalleeAct[] = [
+    { type: "silence", ms: 300 },
+    { type: "press", digits: "42#" },
+    { type: "silence", ms: 300 },
+    { type: "hangup" },
+  ];
+  const pressed = await Promise.all(
+    carriers.map(async ({ service }) => {
+      const keys: unknown[] = [];
+      await talk(service, { onKeys: (one) => keys.push(one) }, acts, "real");
+      return keys;
+    }),
+  );
+  const keys = [...collected("42"), { key: "#", keys: "42", done: true }];
+  expect(pressed).toEqual(carriers.map(() => keys));
+});
 
 test("outdial's own interface has no keys", async () => {
   const onKeys = vi.fn();
