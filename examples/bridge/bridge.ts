@@ -1,7 +1,7 @@
 import { Client, isException } from "outdial";
-import { connectAgent, type WarmAgent, warmAgent } from "outdial/agents";
+import { type AgentSession, connectAgent, tones, type WarmAgent, warmAgent } from "outdial/agents";
 import { callbackHandler, isFinal, RefusedException, signUrl, verifyUrl } from "outdial/callbacks";
-import { flowHandler, type MediaSocket, stream } from "outdial/flows";
+import { flowHandler, hangup, type MediaSocket, stream } from "outdial/flows";
 import { authenticate } from "./callers.ts";
 import { Calls, MemoryStore, type Store, viewOf } from "./calls.ts";
 import type { Caller, Config } from "./config.ts";
@@ -22,7 +22,14 @@ const maxBody = 256;
 const validFor = { flow: 3600, status: 86_400, media: 60 };
 
 /** Reasons that are not a problem. */
-const goodEnds: readonly string[] = ["hung_up", "agent_hung_up", "agent_ended"];
+const goodEnds: readonly string[] = ["hung_up", "agent_hung_up", "agent_ended", "left"];
+
+/** Nobody speaks: the callee is asked twice, and then the call ends. */
+const onIdle = async ({ count }: { readonly count: number }, session: AgentSession) => {
+  if (count <= 2) return session.reply("Ask in five words whether they are still there.");
+  await session.reply("Say goodbye in five words.");
+  return session.leave("gave_up");
+};
 
 const report = (error: unknown): void => console.error(String(error));
 
@@ -94,10 +101,14 @@ export const createBridge = (config: Config, store: Store = new MemoryStore()): 
   const flow = flowHandler({
     secret,
     onAnswer: async ({ context }) => {
+      // After the stream: where the agent has transferred the call to, if it has.
+      if (context.after) return config.transfers.get(String(context.id)) ?? hangup();
       const url = `${publicUrl.replace(/^http/, "ws")}/media`;
       const ws_url = await signUrl(url, { secret, context, expiresIn: validFor.media });
+      const after = { secret, context: { ...context, after: true }, expiresIn: validFor.flow };
+      const flow_url = await signUrl(`${publicUrl}/flow`, after);
       // Short messages: an interruption is noticed sooner.
-      return stream(ws_url, { chunk_size: 80, sample_rate: "8k" });
+      return stream(ws_url, { chunk_size: 80, sample_rate: "8k", flow_url });
     },
     onError: report,
   });
@@ -136,10 +147,14 @@ export const createBridge = (config: Config, store: Store = new MemoryStore()): 
     const { socket, response } = upgrade(request);
     live.add(id);
     connectAgent(socket, connected.get(id) ?? agent, {
+      context,
+      ...(config.pressKeys && { press: tones }),
+      onIdle,
       agentTimeout: config.agentTimeout,
       maxDuration: config.maxDuration,
-      onEnd: ({ reason }) => {
+      onEnd: ({ reason, outcome }) => {
         live.delete(id);
+        if (outcome) calls.update(id, { outcome });
         const isGood = goodEnds.includes(reason);
         calls.update(id, { stage: "over", ...(!isGood && { problem: reason }) });
       },

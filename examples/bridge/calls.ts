@@ -51,6 +51,8 @@ export interface BridgedCall {
   readonly call_id?: string;
   /** What went wrong at the bridge: `restarted`, or a reason of `EndReason`. */
   readonly problem?: string;
+  /** How the agent left: `message_left`, `no_beep`, `transferred`, `gave_up`. */
+  readonly outcome?: string;
   readonly events: readonly (CallEvent | UnknownEvent)[];
 }
 
@@ -129,7 +131,7 @@ export class Calls {
 }
 
 /** What a caller is shown of a call. The recording's URL is not: fetch it where the key is. */
-export const viewOf = ({ id, call_id, problem, events }: BridgedCall) => {
+export const viewOf = ({ id, call_id, problem, outcome, events }: BridgedCall) => {
   const inOrder = [...events].sort(byOccurrence);
   const end = inOrder.findLast(isFinal);
   return {
@@ -143,6 +145,7 @@ export const viewOf = ({ id, call_id, problem, events }: BridgedCall) => {
     /** Seconds since the answer. */
     duration: end?.type === "call.completed" ? end.data.duration : undefined,
     problem,
+    outcome,
     events: inOrder.map(({ type, occurred_at }) => ({ type, at: occurred_at })),
   };
 };

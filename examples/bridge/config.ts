@@ -5,9 +5,14 @@ import {
   elevenlabs,
   gemini,
   gptLive,
+  leaveVoicemail,
   openaiRealtime,
+  pressKeys,
+  type Tools,
+  transferTo,
   xai,
 } from "outdial/agents";
+import type { Dial } from "outdial/flows";
 import * as v from "valibot";
 import { callersSchema, count } from "./callers.ts";
 
@@ -59,12 +64,35 @@ export const agentVariables = {
   AGENT_MODEL: v.optional(text),
   AGENT_INSTRUCTIONS: v.optional(v.string(), ""),
   RECORD: v.optional(flag, "false"),
+  VOICEMAIL_MESSAGE: v.optional(text),
+  PRESS_KEYS: v.optional(flag, "false"),
+  TRANSFER_TO: v.optional(e164),
 };
 
 export type AgentVariables = v.InferOutput<v.ObjectSchema<typeof agentVariables, undefined>>;
 
+/** Where calls continue that the agent has transferred, by the bridge's id. */
+export type Transfers = Map<string, Dial>;
+
+/** The tools that the variables ask for. An agent that is configured at its service needs them there, too. */
+const toolsOf = (variables: AgentVariables, transfers: Transfers | undefined): Tools => {
+  const { VOICEMAIL_MESSAGE: message, PRESS_KEYS, TRANSFER_TO: to } = variables;
+  return {
+    ...(message && { leave_voicemail: leaveVoicemail({ message }) }),
+    ...(PRESS_KEYS && { press_keys: pressKeys({ most: 8 }) }),
+    ...(to &&
+      transfers && {
+        transfer: transferTo(
+          { person: { to, timeout: 30 } },
+          { decide: (_, action, { id }) => transfers.set(String(id), action) },
+        ),
+      }),
+  };
+};
+
 /** Every agent says first that it is a machine, and whether the call is recorded. */
-export const createAgent = (variables: AgentVariables): Agent => {
+export const createAgent = (variables: AgentVariables, transfers?: Transfers): Agent => {
+  const tools = toolsOf(variables, transfers);
   const { AGENT, AGENT_KEY: apiKey, AGENT_ID: agentId, AGENT_URL: url } = variables;
   const { AGENT_INSTRUCTIONS, AGENT_MODEL, RECORD } = variables;
   const greeting = `Hello, I am a machine. This call is ${RECORD ? "" : "not "}being recorded.`;
@@ -73,21 +101,21 @@ export const createAgent = (variables: AgentVariables): Agent => {
     `Answer in one or two short sentences. Say goodbye and hang up when you are done. ${AGENT_INSTRUCTIONS}`;
   switch (AGENT) {
     case "openai":
-      return openaiRealtime({ apiKey, url, instructions });
+      return openaiRealtime({ apiKey, url, instructions, tools });
     case "gpt-live":
-      return gptLive({ apiKey, url, instructions });
+      return gptLive({ apiKey, url, instructions, tools });
     case "xai":
-      return xai({ apiKey, url, instructions, greeting });
+      return xai({ apiKey, url, instructions, greeting, tools });
     case "azure":
       if (!url || !AGENT_MODEL) throw new Error("Missing or wrong: AGENT_URL, AGENT_MODEL");
-      return azure({ apiKey, url, model: AGENT_MODEL, instructions });
+      return azure({ apiKey, url, model: AGENT_MODEL, instructions, tools });
     case "gemini":
-      return gemini({ apiKey, url, instructions });
+      return gemini({ apiKey, url, instructions, tools });
     case "deepgram":
-      return deepgram({ apiKey, url, instructions, greeting });
+      return deepgram({ apiKey, url, instructions, greeting, tools });
     case "elevenlabs": // Its settings at the service must allow both to be overridden.
       return elevenlabs({
-        ...{ apiKey, url, agentId, greeting },
+        ...{ apiKey, url, agentId, greeting, tools },
         instructions: AGENT_INSTRUCTIONS || undefined,
       });
   }
@@ -131,7 +159,10 @@ export type Caller = Config["callers"][number];
 /** @throws an error that names every variable that is missing or wrong */
 export const readConfig = (environment: Readonly<Record<string, unknown>>) => {
   const variables = readVariables(Variables, environment);
+  const transfers: Transfers = new Map();
   return {
+    transfers,
+    pressKeys: variables.PRESS_KEYS,
     apiKey: variables.OUTDIAL_API_KEY,
     baseUrl: variables.OUTDIAL_BASE_URL,
     fromNumber: variables.FROM_NUMBER,
@@ -141,7 +172,7 @@ export const readConfig = (environment: Readonly<Record<string, unknown>>) => {
     webhookSecret: variables.WEBHOOK_SECRET,
     callers: variables.CALLERS,
     record: variables.RECORD,
-    agent: createAgent(variables),
+    agent: createAgent(variables, transfers),
     agentTimeout: variables.AGENT_TIMEOUT_SECONDS,
     maxDuration: variables.MAX_CALL_SECONDS,
   };

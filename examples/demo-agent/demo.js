@@ -8,6 +8,7 @@ import { connectAgent, openaiRealtime, warmAgent } from "outdial/agents";
 import { createEmulator } from "outdial/emulator";
 import { WebSocket, WebSocketServer } from "ws";
 import { startAgent } from "./scripted-agent.js";
+import { useTelephone } from "./telephone.js";
 
 const start = performance.now();
 const log = (who, what) => {
@@ -122,7 +123,12 @@ played of the interrupted response             ${round(heard)}
 the same, as reported to the agent             ${round(truncated)}
 late messages                                  ${messages.late} of ${messages.sent}`);
 
+const ends = await useTelephone();
+
 const parts = {
+  "keys in a menu": ends.menu === "hung_up",
+  "a message on a voicemail": ends.voicemail === "message_left",
+  "a transfer": ends.transfer === "transferred",
   "hung up by the callee": reason === "hung_up",
   "interrupted once": interruptions.count === 1 && audio.cuts.length === 1,
   "truncated where it was interrupted": truncated > 0,

@@ -1,8 +1,9 @@
 // A Cloudflare Worker that calls people with Twilio and lets a voice agent speak to them. See README.md.
-import { connectAgent, openaiRealtime } from "outdial/agents";
+import { connectAgent, leaveVoicemail, openaiRealtime, transferTo } from "outdial/agents";
 import { callbackHandler, signUrl } from "outdial/callbacks";
+import { redirect } from "outdial/calls";
 import { calls, isException } from "outdial/fetch";
-import { flowHandler, stream } from "outdial/flows";
+import { actionUrl, flowHandler, stream } from "outdial/flows";
 import { twilio } from "outdial/twilio";
 
 interface Env {
@@ -18,6 +19,8 @@ interface Env {
   /** Whoever has it may place calls. */
   readonly CALL_TOKEN: string;
   readonly AGENT_KEY: string;
+  /** The number of a person whom the agent may connect the callee to. Left out, it has no such tool. */
+  readonly TRANSFER_TO?: string;
   /** Another address of the agent's service. Left out, it is OpenAI's. */
   readonly AGENT_URL?: string;
 }
@@ -73,11 +76,32 @@ const flow = (env: Env) =>
   flowHandler({
     service: serviceOf(env),
     secret: env.SIGNING_SECRET,
-    onAnswer: async () => {
+    onAnswer: async ({ call: { from_number, to_number } }) => {
       const url = `${env.PUBLIC_URL.replace(/^http/, "ws")}/media`;
-      return stream(await signUrl(url, { secret: env.SIGNING_SECRET, expiresIn: 60 }));
+      const context = { from_number, to_number };
+      return stream(await signUrl(url, { secret: env.SIGNING_SECRET, context, expiresIn: 60 }));
     },
   });
+
+/** Connects the callee to a person: the call continues at a URL that carries this, so any isolate answers it. */
+const transferOf = (env: Env, to: string) =>
+  transferTo(
+    { person: { to, timeout: 30 } },
+    {
+      redirect: async ({ call_id }, action, { from_number, to_number }) => {
+        const service = serviceOf(env);
+        const secret = env.SIGNING_SECRET;
+        const url = await actionUrl(`${env.PUBLIC_URL}/flow`, { secret, call_id, action, service });
+        const call = {
+          id: call_id,
+          from_number: String(from_number),
+          to_number: String(to_number),
+        };
+        const baseUrl = env.TWILIO_BASE_URL || undefined;
+        await redirect(call, url, { service, apiKey: env.TWILIO_AUTH_TOKEN, baseUrl });
+      },
+    },
+  );
 
 /** `GET /media`: a Media Stream. Before its `start` is verified, no agent is connected. */
 const media = ({ url, headers }: Request, env: Env): Response => {
@@ -88,13 +112,22 @@ const media = ({ url, headers }: Request, env: Env): Response => {
     apiKey: env.AGENT_KEY,
     url: env.AGENT_URL || undefined,
     instructions: "Say at once that you are a machine. Answer in one or two short sentences.",
+    tools: {
+      leave_voicemail: leaveVoicemail({ message: "I am a machine. Please call us back." }),
+      ...(env.TRANSFER_TO && { transfer: transferOf(env, env.TRANSFER_TO) }),
+    },
   });
   connectAgent(socket, agent, {
     service: serviceOf(env),
     secret: env.SIGNING_SECRET,
     url,
     maxDuration: 300_000,
-    onEnd: ({ reason }) => console.log("The agent's part is over:", reason),
+    onIdle: async ({ count }, session) => {
+      if (count <= 2) return session.reply("Ask in five words whether they are still there.");
+      await session.reply("Say goodbye in five words.");
+      await session.leave("gave_up");
+    },
+    onEnd: ({ reason, outcome }) => console.log("The agent's part is over:", outcome ?? reason),
     onError: (error) => console.error(String(error)),
   });
   return new Response(null, { status: 101, webSocket: client });

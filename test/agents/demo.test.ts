@@ -12,6 +12,11 @@ test("npm run demo:agent prints an interrupted call and its metrics, and writes 
     ["callee", /^interrupts, \d+ ms after the answer$/],
     ["application", /^interrupted: \d+ ms were not played$/],
     ["callee", /^hangs up$/],
+    ["menu", /^hears the keys 2#$/],
+    ["voicemail", /^has greeted and beeped, and records$/],
+    ["application", /^the session has ended: message_left$/],
+    ["application", /^decides: dial to billing$/],
+    ["application", /^the session has ended: transferred$/],
   ] as const) {
     expect(lines).toContainEqual([part[0], expect.stringMatching(part[1])]);
   }

@@ -24,6 +24,8 @@ test("the environment becomes the configuration, with its defaults", () => {
     webhookSecret: undefined,
     callers: [{ ...caller, name: "shop" }],
     record: false,
+    transfers: new Map(),
+    pressKeys: false,
     agent: expect.objectContaining({ name: "openai" }),
     agentTimeout: 5_000,
     maxDuration: 600_000,
