@@ -11,6 +11,7 @@ import { cases as flows } from "./flows.ts";
 import { cases as media } from "./flows-media.ts";
 import { cases as live } from "./live.ts";
 import { cases as simulated } from "./simulated.ts";
+import { cases as voicemail } from "./telephone.ts";
 
 /** Every case, in the order in which it is run; those about placing calls once for each entry. */
 export const cases: readonly Case[] = [
@@ -28,6 +29,7 @@ export const cases: readonly Case[] = [
   ...agents,
   ...telephone,
   ...simulated,
+  ...voicemail,
   ...emulator,
   ...campaigns,
 ];
