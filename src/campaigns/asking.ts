@@ -1,4 +1,5 @@
 import type { CallEvent } from "../callbacks/event.ts";
+import { BadParametersException } from "../errors.ts";
 import type { Attempt } from "./attempts.ts";
 import { recordEvent } from "./notifications.ts";
 import type { CallState, CampaignSettings } from "./options.ts";
@@ -40,10 +41,11 @@ const eventOf = (id: string, call: CallState): CallEvent | undefined => {
 const passing: ReadonlySet<unknown> = new Set([408, 425, 429]);
 
 /**
- * Whether the service refuses to say anything of a call: it has no such call, can't read calls, or this key may not. Then
- * nothing will ever be known of it by asking.
+ * Whether the service refuses to say anything of a call: it has no such call, can't read calls, or this key may not; or
+ * `get` lacks an option and asks nobody. Then nothing will ever be known of it by asking.
  */
 const isRefused = (error: unknown): boolean => {
+  if (error instanceof BadParametersException) return true;
   const code = typeof error === "object" && error !== null && "code" in error && error.code;
   return Number(code) >= 400 && Number(code) < 500 && !passing.has(code);
 };

@@ -47,8 +47,10 @@ export const claim = (
     settleBy,
   );
   if (!claimed) return false;
+  // The id of the attempt before is none of this one's.
   sql.all(
-    "update outdial_contact set state = 'calling', attempts = ?, from_number = ? where contact = ?",
+    `update outdial_contact set state = 'calling', attempts = ?, from_number = ?, call_id = null
+     where contact = ?`,
     attempt,
     from_number ?? null,
     contact,
@@ -160,6 +162,7 @@ export const markUnclear = (sql: Sql): void =>
  * Takes a claim back, because nothing was sent, or the service answered that it placed nothing. Not
  * after a notification of the call: that is believed.
  *
+ * @param call_id - that of the attempt before
  * @returns the contact as it was before the claim
  */
 const release = (
@@ -167,12 +170,18 @@ const release = (
   { contact, attempt }: Attempt,
   at: number,
   detail: string,
+  call_id: string | undefined,
 ): ContactRow | undefined => {
   const row = contactOf(sql, contact);
   const isClaimed = stateOf(sql, { contact, attempt }) === "claimed";
   if (!isClaimed || row?.state !== "calling" || row.attempts !== attempt) return;
   sql.all("delete from outdial_attempt where contact = ? and attempt = ?", contact, attempt);
-  sql.all("update outdial_contact set attempts = ? where contact = ?", attempt - 1, contact);
+  sql.all(
+    "update outdial_contact set attempts = ?, call_id = ? where contact = ?",
+    attempt - 1,
+    isErased(row) ? null : (call_id ?? null),
+    contact,
+  );
   audit(sql, { at, contact, attempt, event: "released", detail });
   return { ...row, attempts: attempt - 1 };
 };
@@ -319,6 +328,7 @@ export const countFlow = (
 /**
  * Records the answer to a POST. If this is lost in a crash, the claim stands alone and is a `maybe`.
  *
+ * @param before - the contact before the claim
  * @returns whether the claim still stands
  */
 export const recordAnswer = (
@@ -327,6 +337,7 @@ export const recordAnswer = (
   answer: Answer,
   at: number,
   settings: Pick<CampaignSettings, "notified" | "get">,
+  before: Pick<ContactRow, "call_id">,
 ): boolean => {
   const { notified } = settings;
   const contact = contactOf(sql, key.contact);
@@ -358,7 +369,7 @@ export const recordAnswer = (
     default: {
       const { type } = answer;
       const detail = inLedger(answer.detail);
-      const row = release(sql, key, at, detail);
+      const row = release(sql, key, at, detail, before.call_id);
       if (row && type === "later") putOff(sql, row, at, detail, answer.retryAfter);
       else if (row && type === "refused") refuse(sql, row, at, detail);
       else if (row) move(sql, row, "waiting", { at, reason: waitingReason(row, detail) });

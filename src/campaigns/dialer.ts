@@ -3,7 +3,6 @@ import type { CallParams } from "../calls/params.ts";
 import { Asking, asksFor } from "./asking.ts";
 import {
   type Answer,
-  type Attempt,
   answerOf,
   answerOfError,
   claim,
@@ -422,10 +421,9 @@ export class Dialer {
       return some;
     });
     for (const { contact, params } of claimed) {
-      const key = { contact: contact.contact, attempt: contact.attempts + 1 };
       const began = this.#settings.clock();
       const work = this.#post(contact.timezone, params)
-        .then((answer) => this.#record(key, answer, began))
+        .then((answer) => this.#record(contact, answer, began))
         .finally(() => {
           this.#inFlight.delete(work);
           this.wakeUp.announce();
@@ -515,11 +513,13 @@ export class Dialer {
     }
   }
 
-  async #record(key: Attempt, answer: Answer, began: number): Promise<void> {
+  /** @param before - the contact before its claim */
+  async #record(before: ContactRow, answer: Answer, began: number): Promise<void> {
     const sql = this.#sql;
+    const key = { contact: before.contact, attempt: before.attempts + 1 };
     const write = (): void => {
       const at = this.#settings.clock();
-      if (!recordAnswer(sql, key, answer, at, this.#settings)) this.#day.giveBack(began);
+      if (!recordAnswer(sql, key, answer, at, this.#settings, before)) this.#day.giveBack(began);
     };
     try {
       if (answer.type === "later") this.#pace.slow(this.#settings.clock());

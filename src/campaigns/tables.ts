@@ -304,6 +304,8 @@ export interface ContactRow {
   readonly call_backs: number;
   /** Who calls, from the first attempt on, or as the list has it. */
   readonly from_number: string | undefined;
+  /** Of the last attempt, if it is known. */
+  readonly call_id: string | undefined;
 }
 
 export const textIn = (value: Value | undefined): string | undefined =>
@@ -349,6 +351,7 @@ export const contactIn = (row: Row): ContactRow => ({
   call_for: Number(row.call_for),
   call_backs: Number(row.call_backs),
   from_number: textIn(row.from_number),
+  call_id: textIn(row.call_id),
 });
 
 export const contactOf = (sql: Sql, contact: number): ContactRow | undefined => {

@@ -9,7 +9,14 @@ export interface Chaos {
   readonly kills: number;
   readonly seed: number;
   readonly shards: number;
+  /** The share of the notifications that never arrive. */
+  readonly lost: number;
 }
+
+const answer = "answer";
+
+/** The key that a contact presses, by its number. */
+const keyOf = (to_number: string): string => String((Number(to_number.at(-1)) % 3) + 1);
 
 /** The odd numbers of the emulator: 503, 429, silence, a cut connection, garbage and the rest. */
 const odd = Array.from({ length: 16 }, (_, last) => `+120255501${String(last).padStart(2, "0")}`);
@@ -20,17 +27,22 @@ const busy = "+12025550111";
 const untold: readonly string[] = ["unknown", "expired"];
 
 /** What may be said of a contact: how its call ended, unless the Worker can't know that. */
-const possible = (call: CallRecord | undefined): readonly string[] => {
+const possible = (call: CallRecord | undefined, isKnown: boolean): readonly string[] => {
   const isTalk = call?.state === "completed" && call.reason !== "flow_error";
   const ended = String(isTalk ? "completed" : call?.reason);
   const tries = call?.history.flatMap((entry) =>
     entry.type === "notification" && /completed|failed/.test(entry.event) ? [entry] : [],
   );
-  if (tries?.some(({ status }) => status === 204)) return [ended];
+  // Who has the id of a call asks for its end.
+  if (isKnown || tries?.some(({ status }) => status === 204)) return [ended];
   // A runtime that is killed may have written down what it couldn't say any more.
   const wasCut = tries?.some(({ error = "" }) => !error.startsWith("lost"));
   return wasCut ? [ended, ...untold] : untold;
 };
+
+/** Whether the flow has gone on after the answer. */
+const wasThanked = (call: CallRecord | undefined): boolean =>
+  !!call?.history.some((entry) => entry.type === "flow" && entry.action?.action === "say");
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -55,19 +67,24 @@ const finished = async (worker: Worker, id: string, patience: number): Promise<b
  *
  * @returns what must not be, as lines, and what happened
  */
-export const chaos = async ({ contacts, kills, seed, shards }: Chaos) => {
+export const chaos = async ({ contacts, kills, seed, shards, lost }: Chaos) => {
   const random = randomOf(seed);
   const numbers = [...odd, ...numbersOf(contacts - odd.length)];
   const service = await startService({
     speed: 100,
     seed,
     keep: 10 * contacts,
-    notifications: { lost: 0.02, doubled: 0.1, late: 0.1, delay: 20_000 },
+    notifications: { lost, doubled: 0.1, late: 0.1, delay: 20_000 },
+    callee: function* ({ to_number }) {
+      yield { type: "press", digits: keyOf(to_number) };
+    },
   });
   const { emulator, baseUrl } = service;
   const { apiKey, webhookSecret } = emulator;
-  const worker = await startWorker({ baseUrl, apiKey, webhookSecret });
+  const question = { QUESTION: "Shall we visit you?" };
+  const worker = await startWorker({ baseUrl, apiKey, webhookSecret }, question);
   const began = Date.now();
+  const faults: string[] = [];
   try {
     const plan = { rate: 40, concurrency: 100, window: "always", settleTimeout: 15_000, shards };
     const { id } = await (await worker.ask("POST", "/campaigns", plan)).json();
@@ -79,8 +96,14 @@ export const chaos = async ({ contacts, kills, seed, shards }: Chaos) => {
       await worker.kill();
       await pause(random() * 300);
       await worker.start();
+      if (kill % 3 !== 1) continue;
+      const stopped = await (await worker.ask("POST", `/campaigns/${id}/stop`)).json();
+      if (stopped.failed.length > 0) faults.push(`${stopped.failed.length} calls were not ended`);
+      const { size } = emulator.posts;
+      await pause(300);
+      if (emulator.posts.size > size) faults.push("a call has begun after the stop");
+      await worker.ask("POST", `/campaigns/${id}/start`);
     }
-    const faults: string[] = [];
     if (!(await finished(worker, id, 240_000 + contacts * 50))) faults.push("it has not ended");
     // The service may not have read yet how its last notifications were answered.
     await Promise.all(emulator.calls.map((call) => emulator.ended(call.id)));
@@ -88,12 +111,19 @@ export const chaos = async ({ contacts, kills, seed, shards }: Chaos) => {
     const rows = rowsOf(await results.text());
     if (rows.length !== contacts) faults.push(`${rows.length} rows`);
     const calls = new Map(emulator.calls.map((call) => [call.to_number, call]));
-    for (const { to_number = "", disposition, attempts } of rows) {
+    let answered = 0;
+    for (const { to_number = "", disposition, attempts, call_id, ...row } of rows) {
       const posts = emulator.posts.get(to_number) ?? 0;
       // 429 is a certain no, after which the number's turn comes again.
       if (posts > 1 && to_number !== busy) faults.push(`${to_number}: ${posts} POSTs`);
       if (Number(attempts) > 1) faults.push(`${to_number}: ${attempts} attempts`);
-      const ends = possible(calls.get(to_number));
+      const call = calls.get(to_number);
+      const given = row[answer];
+      if (given) answered++;
+      if (given && given !== keyOf(to_number)) faults.push(`${to_number}: has answered ${given}`);
+      // The flow's next document comes after the answer is committed.
+      if (!given && wasThanked(call)) faults.push(`${to_number}: its answer is lost`);
+      const ends = possible(call, call_id !== "");
       if (!ends.includes(String(disposition))) {
         faults.push(`${to_number}: is ${disposition}, not ${ends.join(" or ")}`);
       }
@@ -104,6 +134,7 @@ export const chaos = async ({ contacts, kills, seed, shards }: Chaos) => {
       summary: {
         ...{ contacts, kills, seed, shards, posts: emulator.posts.size },
         ...{ completed: progress?.completed, unknown: progress?.unknown },
+        answered,
         seconds: Math.round((Date.now() - began) / 1000),
       },
     };

@@ -2,10 +2,12 @@ import { parseArgs } from "node:util";
 import { chaos as workers } from "../campaign/chaos.ts";
 import { runtimes } from "../cli/cli.ts";
 import { chaos } from "./chaos.ts";
+import { listChaos } from "./lists.ts";
 import { survey } from "./survey.ts";
 
 // `npm run chaos`: the command, with `--service twilio` by a carrier, and then a survey by `--script`; `npm run chaos -- workers`:
-// the Worker; `npm run chaos -- survey`: the survey alone, by any carrier.
+// the Worker; `npm run chaos -- survey`: the survey alone, by any carrier; `npm run chaos -- lists`: answers, call-backs, machines
+// and stops, with each service, on a file and on Durable Objects.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -20,6 +22,32 @@ const run = {
   kills: Number(values.kills),
   seed: Number(values.seed),
 };
+
+/** Lists of 200 contacts with each service and in each home, and the same with a receiver that is away. */
+const lists = async () => {
+  const rounds = Math.max(1, Math.round(run.contacts / 200));
+  const faults: string[] = [];
+  const summary: Awaited<ReturnType<typeof listChaos>>["summary"][] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const service of ["twilio", "vonage", "telnyx", "outdial"] as const) {
+      for (const home of ["file", "objects"] as const) {
+        const seed = run.seed + round;
+        const one = { service, home, contacts: 200, stops: 3, seed };
+        const ended = await listChaos({ ...one, kills: run.kills, lost: 0.1 });
+        console.log(ended.summary);
+        const away = await listChaos({ ...one, kills: 0, stops: 0, lost: 0.1, away: 1_800_000 });
+        faults.push(...ended.faults, ...away.faults);
+        summary.push(ended.summary);
+      }
+    }
+  }
+  const total = (count: "posts" | "killed" | "answered" | "ended" | "lost"): number =>
+    summary.reduce((sum, each) => sum + each[count], 0);
+  const [posts, killed, answered] = [total("posts"), total("killed"), total("answered")];
+  const counts = { posts, killed, answered, ended: total("ended"), lost: total("lost") };
+  return { faults, summary: { lists: summary.length, seed: run.seed, ...counts } };
+};
+
 const runs = {
   list: {
     promise: "at most one POST an attempt, every end reported",
@@ -27,18 +55,19 @@ const runs = {
   },
   workers: {
     promise: "at most one POST an attempt, every end reported",
-    begin: () => workers({ ...run, shards: 4 }),
+    begin: () => workers({ ...run, shards: 4, lost: 0.1 }),
+  },
+  lists: {
+    promise: "one POST an attempt, no committed answer is lost, no known id ends as unknown",
+    begin: lists,
   },
   survey: {
     promise: "no answer that was kept is lost, none is another's",
     begin: () => survey({ contacts: 300, kills: 50, seed: run.seed, service: values.service }),
   },
 };
-const chosen = positionals.includes("workers")
-  ? (["workers"] as const)
-  : positionals.includes("survey")
-    ? (["survey"] as const)
-    : (["list", "survey"] as const);
+const alone = (["workers", "lists", "survey"] as const).find((name) => positionals.includes(name));
+const chosen = alone ? [alone] : (["list", "survey"] as const);
 for (const name of chosen) {
   const { promise, begin } = runs[name];
   const { faults, summary } = await begin();

@@ -268,3 +268,22 @@ it("a campaign whose outcome can't be written says so at the next step, and POST
   await expect(stage.campaign.step()).rejects.toThrow(/outdial_audit/);
   expect(stage.posts).toHaveLength(1);
 });
+
+it("the id of a call is that of the last attempt: of one whose id is unknown there is none, and it is back when nothing was placed", async () => {
+  const stage = await stageOf({ attempts: 3, retryDelay: 60_000, settleTimeout: 600_000 });
+  const { campaign, play, tell } = stage;
+  await campaign.add(people(1));
+  await play();
+  await tell(0, "call.failed", "busy");
+  const idOf = (): string | undefined => [...campaign.results()][0]?.call_id;
+  stage.answer = () => {
+    throw new ServiceException("HTTP 429", { placed: "no", code: 429, retryAfter: 60 });
+  };
+  await play(61_000);
+  expect([stage.posts.length, idOf()]).toEqual([2, "cs_0"]);
+  stage.answer = () => {
+    throw new Error("cut");
+  };
+  await play(120_000);
+  expect([stage.posts.length, idOf()]).toEqual([3, undefined]);
+});

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { openLedger } from "../../../src/campaigns/index.ts";
 import type { CallState } from "../../../src/campaigns/options.ts";
-import { ServiceException } from "../../../src/errors.ts";
+import { BadParametersException, ServiceException } from "../../../src/errors.ts";
 import { numberOf, people, stageOf } from "./stage.ts";
 
 const settleTimeout = 600_000;
@@ -85,6 +85,10 @@ describe("a call whose notifications never come", () => {
 
   it.each([
     ["does not know it", gone],
+    [
+      "is never asked, as get lacks an option",
+      new BadParametersException([{ param: "accountSid", message: "is missing" }]),
+    ],
     ["can't read calls", new ServiceException("HTTP 405", { placed: undefined, code: 405 })],
     ["lets the key read none", new ServiceException("HTTP 403", { placed: undefined, code: 403 })],
   ])("is given up when the service %s, but not before its time", async (_, error) => {
