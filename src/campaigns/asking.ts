@@ -37,6 +37,9 @@ const eventOf = (id: string, call: CallState): CallEvent | undefined => {
   return { ...common, type: "call.completed", data };
 };
 
+/** How long a call is asked for beyond its horizon, in milliseconds, while no answer can be read. */
+const longestOutage = 86_400_000;
+
 /** What a service answers that is only busy, or away. */
 const passing: ReadonlySet<unknown> = new Set([408, 425, 429]);
 
@@ -47,7 +50,7 @@ const passing: ReadonlySet<unknown> = new Set([408, 425, 429]);
 const isRefused = (error: unknown): boolean => {
   if (error instanceof BadParametersException) return true;
   const code = typeof error === "object" && error !== null && "code" in error && error.code;
-  return Number(code) >= 400 && Number(code) < 500 && !passing.has(code);
+  return code === 501 || (Number(code) >= 400 && Number(code) < 500 && !passing.has(code));
 };
 
 /** When the next call is asked for, in milliseconds since 1970; `Infinity` when none is. */
@@ -169,20 +172,21 @@ export class Asking {
   /** It never rejects: a call that can't be read, or recorded, is asked for again. */
   async #ask(call: Asked, get: NonNullable<CampaignSettings["get"]>): Promise<void> {
     let event: CallEvent | undefined;
-    let isLost = false;
+    /** How long it is asked for beyond its horizon. */
+    let patience = Number.POSITIVE_INFINITY;
     try {
       event = eventOf(call.call_id, await get(call.call_id));
     } catch (error) {
-      isLost = isRefused(error);
+      patience = isRefused(error) ? 0 : longestOutage;
     }
     try {
-      await this.#write(() => this.#record(call, event, isLost));
+      await this.#write(() => this.#record(call, event, patience));
     } catch {
       this.#free = this.#settings.clock() + second;
     }
   }
 
-  #record(call: Asked, event: CallEvent | undefined, isLost: boolean): void {
+  #record(call: Asked, event: CallEvent | undefined, patience: number): void {
     const sql = this.#sql;
     const at = this.#settings.clock();
     const { contact, attempt, asks } = call;
@@ -199,7 +203,7 @@ export class Asking {
       return;
     }
     const horizon = Number(row.claimed) + this.#settings.settleTimeout;
-    if (isLost && at >= horizon) {
+    if (at >= horizon + patience) {
       sql.all(
         "update outdial_attempt set ask_at = null, settle_by = ? where contact = ? and attempt = ?",
         at,

@@ -89,6 +89,7 @@ describe("a call whose notifications never come", () => {
       "is never asked, as get lacks an option",
       new BadParametersException([{ param: "accountSid", message: "is missing" }]),
     ],
+    ["has no such request", new ServiceException("HTTP 501", { placed: undefined, code: 501 })],
     ["can't read calls", new ServiceException("HTTP 405", { placed: undefined, code: 405 })],
     ["lets the key read none", new ServiceException("HTTP 403", { placed: undefined, code: 403 })],
   ])("is given up when the service %s, but not before its time", async (_, error) => {
@@ -98,6 +99,16 @@ describe("a call whose notifications never come", () => {
     await stage.play(settleTimeout - 1_000);
     expect(stage.campaign.progress()).toMatchObject({ calling: 1 });
     await stage.play(settleTimeout);
+    expect(stage.campaign.progress()).toMatchObject({ done: true, unknown: 1 });
+  });
+
+  it("is given up after a day in which the service could read no call", async () => {
+    const { get } = serviceOf({ cs_0: away });
+    const stage = await stageOf({ get, settleTimeout });
+    await stage.campaign.add(people(1));
+    await stage.play(86_400_000);
+    expect(stage.campaign.progress()).toMatchObject({ calling: 1 });
+    await stage.play(3 * settleTimeout);
     expect(stage.campaign.progress()).toMatchObject({ done: true, unknown: 1 });
   });
 
