@@ -178,7 +178,7 @@ export const dialFlags = {
   },
   emulate: {
     type: "boolean",
-    help: "calls the whole list on an emulator in this process, and nobody else",
+    help: "calls the whole list on an emulator in the process; nobody else",
   },
   callees: {
     type: "string",
