@@ -5,7 +5,7 @@ import type { Receiver, RecordingEventName } from "./fields.ts";
 import type { MarkupRestParts } from "./side.ts";
 
 /** What recorded a call. */
-export type RecordingSource = "OutboundAPI" | "StartCallRecordingAPI" | "RecordVerb" | "DialVerb";
+type RecordingSource = "OutboundAPI" | "StartCallRecordingAPI" | "RecordVerb" | "DialVerb";
 
 /** When nothing is recorded, in milliseconds since the answer. */
 interface Gap {

@@ -48,6 +48,8 @@ import {
   type Say,
   type SayOptions,
   type Secret,
+  type SpeechOptions,
+  type SpokenText,
   type StartChecks,
   type Step,
   type StepInput,
@@ -85,6 +87,17 @@ const silence: PausePrompt = pause(1_000);
 const first: Prompt = "Your appointment is on Monday.";
 const prompts: Prompts = [chime, silence, first];
 const keys: GatherOptions<"thanks"> = { digits: 1, as: "reply", on: { 1: "thanks" } };
+const recognition: SpeechOptions = {
+  language: "en-GB",
+  hints: ["yes", "no"],
+  end_silence_ms: 1_000,
+};
+export const spoken: Gather<"thanks"> = gather(prompts, {
+  speech: recognition,
+  as: "reply",
+  next: "thanks",
+});
+export const saidIn = ({ speech: said }: StepInput): SpokenText | undefined => said;
 const question: Gather<"thanks"> = gather(prompts, keys);
 const inEnglish: SayOptions = { language: "en-GB" };
 const message: Say = say(prompts, inEnglish);

@@ -29,6 +29,9 @@ const acts = {
   "the flow: left": (stage) => stage.hear(0, left),
   "the flow: a key": (stage) => stage.hear(0, { digits: "1" }),
   "the flow: an answer": (stage) => stage.hear(0, { answers: { visit: "1" } }),
+  // A machine's greeting is speech too.
+  "the flow: words": (stage) =>
+    stage.hear(0, { answers: { visit: "You have" }, digits: "", speech: { text: "You have" } }),
   "Vonage's event": (stage) =>
     stage.tellMore(0, "call.machine_detected", { answered_by: "machine_start" }),
   "Vonage's event: a person": (stage) =>
@@ -54,6 +57,8 @@ const courses: Course[] = [
   ["completed", "the flow: a key", "end, a machine"],
   ["completed", "the flow: a machine", "the flow: an answer", "the flow: left", "end"],
   ["completed", "answered", "end, a person"],
+  ["machine", "the flow: words", "end, a machine"],
+  ["completed", "the flow: words", "end"],
 ];
 
 const permutations = <T>([first, ...rest]: readonly T[]): readonly (readonly T[])[] =>
