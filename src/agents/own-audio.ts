@@ -1,4 +1,4 @@
-import { fail, isText } from "../lib/check.ts";
+import { fail, isText, withoutThrowing } from "../lib/check.ts";
 import type { Agent } from "./agent.ts";
 import { type AudioFormat, bytesPerMs, Converter, isFormat } from "./audio/resample.ts";
 import { booleanRule, type CallOpening, checkOptions } from "./options.ts";
@@ -51,7 +51,7 @@ export const onLine = ({ bytes, format }: OwnAudio, line: AudioFormat): readonly
  */
 export const openingOf = (
   given: CallOpening | undefined,
-  { can }: Agent,
+  { can, codec }: Agent,
 ): OpeningWords | undefined => {
   if (!given) return;
   const { text, audio, sampleRate, interruptible = false, keep } = given;
@@ -62,7 +62,8 @@ export const openingOf = (
     interruptible: booleanRule,
     keep: booleanRule,
   });
-  if (audio === undefined && !(text && can?.say)) {
+  const says = can?.say ?? withoutThrowing(() => !!codec({ sampleRate: 8000 }).say);
+  if (audio === undefined && !(text && says)) {
     fail("opening", "needs audio: this agent says no text word for word");
   }
   return { text, audio: audio && ownAudioOf(audio, sampleRate), interruptible, keep };

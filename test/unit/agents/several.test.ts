@@ -257,3 +257,13 @@ test("an empty list is refused, and so is one of anything else", () => {
     expect(start).not.toThrow("MARKED");
   }
 });
+
+test("an opening by text needs agents of which each says texts word for word", () => {
+  const opening = { text: "I am a machine." };
+  const says = plain({ say: (text) => [text] });
+  const line = new Socket();
+  connectAgent(line, [says, says], { opening }).close();
+  expect(() => connectAgent(new Socket(), [says, plain()], { opening })).toThrow(
+    expect.objectContaining({ name: "BadParametersException", param: "opening" }),
+  );
+});
