@@ -11,6 +11,7 @@ import {
   end,
   factOf,
   isErased,
+  isErasedIn,
   move,
   numberIn,
   setFact,
@@ -126,11 +127,12 @@ export const recordPlaced = (
   at: number,
   { get }: Pick<CampaignSettings, "get">,
 ): void => {
-  const row = contactOf(sql, contact);
-  const id = row && isErased(row) ? null : call_id;
-  for (const inRow of [deferralsInRow, refusalsInRow]) {
-    if (factOf(sql, inRow)) setFact(sql, inRow, 0);
-  }
+  const id = isErasedIn(sql, contact) ? null : call_id;
+  sql.all(
+    "update outdial_fact set value = 0 where name in (?, ?) and value > 0",
+    deferralsInRow,
+    refusalsInRow,
+  );
   sql.all(
     `update outdial_attempt set state = 'placed', ask_at = ?, settle_by = coalesce(?, settle_by)
      where contact = ? and attempt = ? and state = 'claimed'`,
@@ -340,9 +342,8 @@ export const recordAnswer = (
   before: Pick<ContactRow, "call_id">,
 ): boolean => {
   const { notified } = settings;
-  const contact = contactOf(sql, key.contact);
   // The service's words may name the person.
-  const inLedger = (detail: string): string => (contact && isErased(contact) ? "erased" : detail);
+  const inLedger = (detail: string): string => (isErasedIn(sql, key.contact) ? "erased" : detail);
   switch (answer.type) {
     case "placed":
       recordPlaced(sql, key, answer.call_id, at, settings);

@@ -17,7 +17,7 @@ import { isBlocked } from "./do-not-call.ts";
 import { Ending } from "./ending.ts";
 import type { CampaignSettings } from "./options.ts";
 import { DailyLimit, Pace } from "./pace.ts";
-import { openIn, stateOfCampaign, tallyOf } from "./progress.ts";
+import { openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
 import { ruleOf } from "./retries.ts";
 import { senderOf } from "./senders.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
@@ -397,7 +397,7 @@ export class Dialer {
     const wanted = Math.min(
       mostPerStep,
       this.#pace.free(now),
-      this.#slots - openIn(tallyOf(sql)),
+      this.#slots - openNow(sql),
       this.#mostRequests - this.underWay,
     );
     if (wanted <= 0 || this.#day.freeAt(now) > now) return;
@@ -461,7 +461,7 @@ export class Dialer {
     if (row.due > at || (row.from_number ?? from_number) !== from_number) return false;
     if (!this.#isNext(row, at)) return false;
     if (!this.#hours.at(at, timezone).open) return false;
-    if (openIn(tallyOf(sql)) >= this.#slots || this.#day.freeAt(at) > at) return false;
+    if (openNow(sql) >= this.#slots || this.#day.freeAt(at) > at) return false;
     if (!claim(sql, { ...row, from_number }, at, at + settleTimeout)) return false;
     this.#day.take(at);
     setFact(sql, lastClaim, at);

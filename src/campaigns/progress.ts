@@ -35,6 +35,12 @@ export const tallyOf = (sql: Sql): Tally =>
 /** How many contacts hold a slot: an unclear call may be live. */
 export const openIn = ({ calling = 0, unclear = 0 }: Tally): number => calling + unclear;
 
+/** The same, straight from the ledger: it is read before each claim. */
+export const openNow = (sql: Sql): number =>
+  sql
+    .all("select contacts from outdial_tally where state in ('calling', 'unclear')")
+    .reduce((total, { contacts }) => total + Number(contacts), 0);
+
 /** Adds new contacts to the tally: the trigger counts changes only. */
 export const addToTally = (sql: Sql, state: "waiting" | "blocked", contacts: number): void => {
   sql.all(

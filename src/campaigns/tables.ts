@@ -363,6 +363,11 @@ export const contactOf = (sql: Sql, contact: number): ContactRow | undefined => 
 export const isErased = ({ to_number }: Pick<ContactRow, "to_number">): boolean =>
   to_number.startsWith("#");
 
+/** The same of a contact in the ledger, which isn't read for it. */
+export const isErasedIn = (sql: Sql, contact: number): boolean =>
+  sql.all("select 1 from outdial_contact where contact = ? and to_number glob '#*'", contact)
+    .length > 0;
+
 /** Whether the next attempt of a contact is one that it asked for, or that the list has a time for. */
 export const isAsked = ({
   call_for,
