@@ -49,14 +49,6 @@ export const ownLive = (path: Settings["path"]): CarrierLive => {
     }),
     redirect: () =>
       fail("service", "must be a carrier: a call of this interface can't continue elsewhere"),
-    press: (id, digits, baseUrl) => ({
-      method: "POST",
-      ...requestOf(baseUrl, `${encodeURIComponent(id)}/dtmf`),
-      type: "application/json",
-      body: /^[\d*#]+$/.test(digits)
-        ? JSON.stringify({ digits })
-        : fail("keys", "must be 0-9, * and # on this interface"),
-    }),
     read,
     hasEnded: ({ code, reason }) => code === 409 && reason === "call_not_live",
     credentialHosts: [],

@@ -1,5 +1,6 @@
 import type { Effect } from "../errors.ts";
 import { fail, isText } from "../lib/check.ts";
+import type { CarrierLive } from "../service.ts";
 import { checkId, type Live, type LiveOptions, readDone, runLive } from "./live.ts";
 
 const effect: Effect = { no: "no key was pressed", maybe: "the keys may have been pressed" };
@@ -8,6 +9,21 @@ const checkKeys = (keys: unknown): string =>
   isText(keys) && /^[\dA-D*#w]{1,32}$/.test(keys)
     ? keys
     : fail("keys", "must be 1 to 32 of 0-9, A-D, *, # and w");
+
+/** The request of outdial's own interface: at the path at which a call is ended. */
+const ownPress =
+  ({ end }: CarrierLive): NonNullable<CarrierLive["press"]> =>
+  (id, digits, baseUrl) => {
+    if (!/^[\d*#]+$/.test(digits)) fail("keys", "must be 0-9, * and # on this interface");
+    const { url, otherUrl, ...request } = end(id, baseUrl);
+    const at = (path: string) => path.replace(/hangup$/, "dtmf");
+    return {
+      ...request,
+      url: at(url),
+      ...(otherUrl && { otherUrl: at(otherUrl) }),
+      body: JSON.stringify({ digits }),
+    };
+  };
 
 /**
  * Presses keys in an answered call, for the callee's side to hear, such as a menu: with Vonage, and outdial's own
@@ -48,8 +64,8 @@ export const press = (id: string, keys: string, options: LiveOptions): Promise<v
     () => options,
     ({ baseUrl }) => {
       const [call, pressed] = [checkId(id), checkKeys(keys)];
-      const run = async ({ service, ask }: Live): Promise<void> => {
-        const { press: request } = service;
+      const run = async ({ service, settings, ask }: Live): Promise<void> => {
+        const request = settings.service ? service.press : ownPress(service);
         if (!request) return fail("service", "must be Vonage, or outdial's own interface");
         await ask(request(call, pressed, baseUrl), { read: readDone });
       };

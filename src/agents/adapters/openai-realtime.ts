@@ -142,7 +142,7 @@ export interface RealtimeDialect {
 export type RealtimeOptions = Omit<OpenAIRealtimeOptions, "apiKey" | "url">;
 
 /** The settings of a session. */
-export const sessionOf: RealtimeDialect["sessionOf"] = (options, audioFormat, turnDetection) => {
+const sessionOf: RealtimeDialect["sessionOf"] = (options, audioFormat, turnDetection) => {
   const { instructions, voice = "marin", tools } = options;
   const model = options.transcription ?? "gpt-4o-mini-transcribe";
   const format = wireFormat(audioFormat);

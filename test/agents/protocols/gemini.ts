@@ -13,13 +13,13 @@ interface FromClient {
 }
 
 /** A conversation, on a socket of any kind. */
-export interface GeminiConversation {
+interface GeminiConversation {
   readonly receive: (message: FromClient) => void;
   readonly stop: () => void;
 }
 
 /** Google's Live API: it hears 16 kHz and speaks 24 kHz, and cannot be truncated. */
-export const converseGemini = (
+const converseGemini = (
   send: (message: object) => void,
   behaviour: Behaviour,
 ): GeminiConversation => {
