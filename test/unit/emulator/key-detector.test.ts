@@ -13,6 +13,8 @@ const pairs = [697, 770, 852, 941].flatMap((low) =>
 interface Tone {
   readonly ms?: number;
   readonly off?: number;
+  /** How far the row alone is off. */
+  readonly offRow?: number;
   readonly low?: number;
   readonly high?: number;
 }
@@ -21,12 +23,17 @@ const dBm0 = (level: number) => 22_656 * 10 ** (level / 20);
 
 const silence = (ms: number) => new Int16Array((ms * rate) / 1000);
 
-const toneOf = (key: string, { ms = 100, off = 0, low = -9, high = -7 }: Tone = {}): Int16Array => {
+const toneOf = (
+  key: string,
+  { ms = 100, off = 0, offRow = off, low = -9, high = -7 }: Tone = {},
+): Int16Array => {
   const [row = 0, column = 0] = pairs[all.indexOf(key)] ?? [];
-  const angle = (hertz: number) => (2 * Math.PI * hertz * (1 + off)) / rate;
+  const angle = (hertz: number, by: number) => (2 * Math.PI * hertz * (1 + by)) / rate;
   return Int16Array.from(
     { length: (ms * rate) / 1000 },
-    (_, at) => dBm0(low) * Math.sin(angle(row) * at) + dBm0(high) * Math.sin(angle(column) * at),
+    (_, at) =>
+      dBm0(low) * Math.sin(angle(row, offRow) * at) +
+      dBm0(high) * Math.sin(angle(column, off) * at),
   );
 };
 
@@ -64,6 +71,7 @@ test.each<[string, Tone]>([
   ["20 ms", { ms: 20 }],
   ["a frequency 3 % too high", { off: 0.03 }],
   ["a frequency 3 % too low", { off: -0.03 }],
+  ["a row 3 % too high", { offRow: 0.03 }],
   ["-32 dBm0", { low: -32, high: -32 }],
   ["a column 8 dB louder", { low: -15, high: -7 }],
   ["a row 12 dB louder", { low: -7, high: -19 }],

@@ -79,6 +79,11 @@ test.each<[string, Int16Array<ArrayBuffer>, string]>([
     "beep",
   ],
   [
+    "a tone that speech follows",
+    joined([voice(1_500, random), sine(800, 200), voice(1_500, random), silence(2_600)]),
+    "silence",
+  ],
+  [
     "short words at the end of a greeting",
     joined([
       voice(2_000, random),
