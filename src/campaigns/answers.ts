@@ -20,7 +20,7 @@ export interface CallInput {
   readonly speech?: object | undefined;
   /** What answered the telephone. */
   readonly answered_by?: string | undefined;
-  /** `"left"`: a machine has heard the message to its end. */
+  /** `"left"`: the message was played to a machine to its end. */
   readonly message?: string | undefined;
 }
 

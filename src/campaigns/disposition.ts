@@ -5,7 +5,7 @@
  * |---|---|
  * | `completed` | answered, and the call has ended |
  * | `machine` | was a machine at the last attempt |
- * | `message_left` | was a machine at the last attempt, which heard the message to its end |
+ * | `message_left` | was a machine at the last attempt, and the message was played to its end |
  * | `flow_error` | answered, and the call ended because its flow failed |
  * | `busy` | was busy at the last attempt |
  * | `no_answer` | did not answer the last attempt |
@@ -64,7 +64,7 @@ const table: Table = {
   completed: { meaning: "answered, and the call has ended", retry: false },
   machine: { meaning: "was a machine at the last attempt", retry: true },
   message_left: {
-    meaning: "was a machine at the last attempt, which heard the message to its end",
+    meaning: "was a machine at the last attempt, and the message was played to its end",
     retry: false,
   },
   flow_error: {
@@ -154,14 +154,14 @@ export interface Answerer {
   readonly message?: boolean | undefined;
 }
 
-/** What a voice agent calls a machine, in the place of those words: it has heard it speak. */
+/** What a voice agent calls a machine, in the place of those words, by its speech. */
 export const machineByAgent = "machine_by_agent";
 
 /** Whether it is a machine, in the words of `EventData`. */
 export const isMachine = (answered_by: string | undefined): boolean =>
   /^(machine|fax)/.test(answered_by ?? "");
 
-/** How an answered call ended, by who took it: whoever pressed a key is a person, whatever the carrier heard. */
+/** How an answered call ended, by who took it: whoever pressed a key is a person, whatever the carrier detected. */
 export const talkOf = ({
   answered_by,
   person,

@@ -15,6 +15,8 @@ export interface Inputs {
   readonly time: "virtual" | "real";
   /** The name of the detector: another finds other ends of the same speech. */
   readonly detector: string;
+  /** When the call was ended at the latest, in milliseconds. */
+  readonly maxDuration: number;
   /** What the caller did. */
   readonly acts: readonly CalleeAct[];
 }
@@ -25,7 +27,7 @@ export interface Report extends Omit<CallFigures, "audio"> {
   readonly version: 1;
   /** The version of this package. */
   readonly outdial: string;
-  /** A hash of the caller's script and voices, and of the line's faults and seed. */
+  /** A hash of the caller's script and voices, of the line's faults and seed, and of the longest duration. */
   readonly inputs: string;
 }
 
@@ -120,10 +122,13 @@ export interface Difference {
   readonly baseline: number | undefined;
 }
 
+/** How often the agent stopped when it was interrupted: once less is worse. */
+const stops = "stop.n";
+
 const count = (turns: readonly Turn[], name: "cutIn" | "falseStop" | "spurious" | "missed") =>
   turns.filter((turn) => turn[name]).length;
 
-/** The figures that are compared: the greater, the worse. */
+/** The figures that are compared: the greater, the worse, but for how often the agent stopped. */
 const figuresOf = (report: Report): ReadonlyMap<string, number | undefined> => {
   const { turns, firstAudio, response, stop, overlap, deadAir, tools } = report;
   return new Map([
@@ -133,6 +138,7 @@ const figuresOf = (report: Report): ReadonlyMap<string, number | undefined> => {
     ["response.max", response.max],
     ["stop.p50", stop.p50],
     ["stop.max", stop.max],
+    [stops, stop.n],
     ["deadAir.longest", deadAir.longest],
     ["overlap", overlap * 1000],
     ["deadAir.count", deadAir.count],
@@ -171,6 +177,7 @@ const isWorse = (
   { percent = 10, floor = 30 }: ComparisonRules,
 ): boolean => {
   if (now === undefined || baseline === undefined) return now !== baseline;
+  if (figure === stops) return now < baseline;
   const more = now - baseline;
   if (counts.test(figure)) return more > 0;
   return more > floor && more > (Math.abs(baseline) * percent) / 100;
@@ -206,7 +213,10 @@ export const compareReports = (
     if (!isReport(report)) fail(name, "must be a report of version 1");
   }
   if (now.inputs !== baseline.inputs)
-    fail("baseline", "must be of a call with the same script, voices, line, seed and detector");
+    fail(
+      "baseline",
+      "must be of a call with the same script, voices, line, seed, detector and maxDuration",
+    );
   if (now.trust.detector !== baseline.trust.detector)
     fail("baseline", "must be measured by the same detector");
   if (!now.trust.ok || !baseline.trust.ok)

@@ -311,6 +311,9 @@ const mediaOf = async (service: Service | undefined, context: Context | undefine
   };
 };
 
+/** How long a call lasts at most by default, in milliseconds. */
+const longestCall = 600_000;
+
 /** A call that has ended, and what was noted of it. */
 interface Ended {
   readonly record: CallRecord;
@@ -328,6 +331,7 @@ const figuresOf = (
     service,
     line = {},
     caller: script,
+    maxDuration = longestCall,
   }: SimulateOptions,
 ): SimulatedCall => {
   const end = audio.ms;
@@ -358,7 +362,7 @@ const figuresOf = (
   };
   // Of a list all acts, also those that were not reached.
   const acts = typeof script === "function" ? noted.acts : script;
-  const inputs = { service: service?.name, line, time, detector: detector.name, acts };
+  const inputs = { service: service?.name, line, time, detector: detector.name, maxDuration, acts };
   const toReport = (options: ReportOptions = {}) => reportOf(figures, inputs, options);
   return {
     ...figures,
@@ -422,7 +426,7 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
     line = {},
     time: kind = "virtual",
     context,
-    maxDuration = 600_000,
+    maxDuration = longestCall,
   } = settings;
   const noted: Noted = { acts: [], said: [], pressed: [] };
   const observed: Observed = { tools: [], transcript: [], reason: undefined };

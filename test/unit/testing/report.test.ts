@@ -147,8 +147,18 @@ describe("compareReports", () => {
     ]);
   });
 
-  test("refuses calls with another script, voice, line, seed or detector, by name", async () => {
+  test("one stop less is worse: the agent talks on through an interruption", async () => {
+    const report = await reportOf(0);
+    const baseline = { ...report, stop: { ...report.stop, n: 2, p50: 100, max: 100 } };
+    const now = { ...baseline, stop: { ...baseline.stop, n: 1 } };
+    expect(compareReports(now, baseline)).toEqual([{ figure: "stop.n", now: 1, baseline: 2 }]);
+    expect(compareReports(baseline, now)).toEqual([]);
+  });
+
+  test("refuses calls with another script, voice, line, seed, detector or duration, by name", async () => {
     const baseline = await reportOf(0);
+    const short = await (await talkWith(wellBehaved(), { maxDuration: 60_000 })).toReport();
+    expect(() => compareReports(short, baseline)).toThrow(/detector and maxDuration/);
     const other = await (await talkWith(wellBehaved(), { line: { seed: 2 } })).toReport();
     const voices = await Promise.all(
       [600, 601].map(async (ms) =>
