@@ -407,6 +407,7 @@ export const createCall = (
         playback.begin(event.response);
         input.answered();
         retries.started();
+        voice.started(event.request);
         talk?.watchdog.expect();
         break;
       case "response_done":
@@ -476,6 +477,8 @@ export const createCall = (
         connection = next.open();
         voice.restart();
       }
+      // First: a warm agent may be ready already, and what it is told comes before its greeting.
+      opened ??= opening && voice.open(opening).catch(report);
       const current = connection;
       connection.listen({
         onEvent: (event, at) => {
@@ -485,7 +488,6 @@ export const createCall = (
         onError: report,
         onEnd: onConnectionEnd,
       });
-      opened ??= opening && voice.open(opening).catch(report);
       const isAfterReady = opening?.text && connection.read((codec) => codec.readyBeforeAnswered);
       if (!isAfterReady) connection.answered();
       else if (!opening.audio) opened?.then(() => connection.answered());

@@ -59,6 +59,8 @@ export interface Speech {
   readonly check: () => void;
   /** Audio of the agent has come, of so many ms. */
   readonly output: (ms: number, isAudible: boolean) => void;
+  /** A response of the agent has begun, to this request if the service returns it. */
+  readonly started: (id?: string) => void;
   /** A response of the agent has ended. */
   readonly done: (outcome?: "failed" | "cancelled") => void;
   /** The service has refused a request. */
@@ -154,6 +156,12 @@ export const createSpeech = (timers: Timers, { freeAt, overAt, mute }: SpeechLis
     output: (ms, isAudible) => {
       const asked = request();
       if (asked && (isAudible || asked.duration > 0)) asked.duration += ms;
+    },
+    started: (id) => {
+      const asked = request();
+      if (!asked || id !== asked.id) return;
+      asked.duration = 0; // What has come was of another response.
+      asked.isDone = false;
     },
     done: (outcome) => {
       const asked = request();

@@ -50,7 +50,10 @@ interface Manner extends SpeakOptions {
 
 /** What the application says, and has the agent say. */
 export interface Voice
-  extends Pick<Speech, "isProtected" | "isBusy" | "isOwn" | "done" | "refused" | "cut"> {
+  extends Pick<
+    Speech,
+    "isProtected" | "isBusy" | "isOwn" | "started" | "done" | "refused" | "cut"
+  > {
   readonly play: (audio: OwnAudio, text: string | undefined, how: Manner) => Promise<Spoken>;
   /** @throws {AgentException} `not_supported` */
   readonly ask: (

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
-import { plain, type Socket, talking } from "./talking.ts";
+import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { plain, Socket, settled, talking } from "./talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -152,5 +153,43 @@ test("a response of the agent's own is not taken for the one that was refused", 
   speak("now");
   await vi.advanceTimersByTimeAsync(2_000);
   expect(await said).toBe("played");
+  talk.close();
+});
+
+test("a response that is known to be another's isn't counted for the one that was asked for", async () => {
+  const { mind, talk } = await talking(plain({ reply: () => [] }));
+  const speak = (response: string, request?: string) => {
+    mind.receive({ type: "response_started", response, ...(request && { request }) });
+    mind.receive(new Int16Array(800).fill(5_000).buffer);
+  };
+  mind.receive({ type: "ready", begins: "callee" });
+  let spoken: string | undefined;
+  talk.reply("x").then((how) => {
+    spoken = how;
+  });
+  await vi.advanceTimersByTimeAsync(10);
+  speak("now");
+  mind.receive({ type: "response_done", response: "now" });
+  speak("now", "outdial:1");
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(spoken).toBeUndefined();
+  mind.receive({ type: "response_done", response: "now" });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(spoken).toBe("played");
+  talk.close();
+});
+
+test("a warm agent that is ready has the opening's text before it is asked to greet", async () => {
+  const mind = new Socket();
+  const agent = plain({
+    readyBeforeAnswered: true,
+    addContext: (text) => [text],
+    answered: () => ["greet"],
+  });
+  const warm = warmAgent(agent, { sampleRate: 8_000, open: () => mind });
+  await settled();
+  mind.receive({ type: "ready" });
+  const { talk } = await talking(warm, { opening: { audio, sampleRate: 8_000, text: "I am." } });
+  expect(mind.sent).toEqual(["The callee hears a recording: I am.", "greet"]);
   talk.close();
 });
