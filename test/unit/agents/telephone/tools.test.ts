@@ -78,6 +78,26 @@ describe("leaveVoicemail", () => {
     expect(heardMs).toBeLessThan(1_700); // The first 1.5 s, before the tool was called.
   });
 
+  test("without an opening the model is asked for the message within 250 ms of the beep's end", async () => {
+    const talk = await talkInTime({
+      tools,
+      answers: [0, 700],
+      calls,
+      caller: [
+        { type: "say", voice: voice(1_800) },
+        { type: "silence", ms: 1_200 },
+        { type: "tone", hertz: 1_400, ms: 500 },
+        { type: "until", ms: 20_000 },
+      ],
+    });
+    expect(talk.end).toMatchObject({ reason: "left", outcome: "message_left" });
+    const message = heardOf(talk, levelOf(1));
+    expect(message.ms).toBe(700);
+    // This model begins 100 ms after it was asked.
+    expect(message.from - 3_500).toBeGreaterThan(100);
+    expect(message.from - 3_500).toBeLessThan(250 + 100 + 20);
+  });
+
   test("a greeting that never ends is left without a message; a call that ends meanwhile has one end", async () => {
     const endless = (ms: number) =>
       talkInTime({
