@@ -159,6 +159,20 @@ it("Twilio: without an action the document's own URL is requested", async () => 
   expect(at("/voice")).toMatchObject([{}, { Digits: "#" }]);
 });
 
+it("the silence before a callee speaks ends a Record at Twilio, and not at Telnyx", async () => {
+  const callee: CalleeAct[] = [
+    { type: "until", ms: 6_500 },
+    { type: "say", ms: 1_000, text: "Hello?" },
+  ];
+  const document = '<Response><Record timeout="2" action="/recorded"/></Response>';
+  const durations = markupCarriers.map(async (carrier) => {
+    const answers = { "/recorded": hangup };
+    const { call } = await followDocument(carrier, document, { callee, answers });
+    return talkOf(call);
+  });
+  expect(await Promise.all(durations)).toEqual([2_500, 9_500]);
+});
+
 it("Telnyx: silence ends no Record by default, and its file has two channels", async () => {
   const [, telnyx] = markupCarriers;
   if (!telnyx) throw new Error("no carrier");
