@@ -244,9 +244,9 @@ describe("the answer webhook", () => {
       "an action that isn't emulated",
       [
         { action: "talk", text: "A" },
-        { action: "conversation", name: "x" },
+        { action: "transfer", conversation_id: "CON-1" },
       ],
-      "[1].action conversation is not emulated",
+      "[1].action transfer is not emulated",
     ],
   ])("with %s ends the call with an error that names it", async (_, ncco, message) => {
     const { call, at } = await called({ answers: { "/answer": ncco } });
