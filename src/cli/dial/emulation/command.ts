@@ -139,7 +139,9 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
     }).finally(() => hide());
     const figures = figuresOf(emulation, times);
     const hints = hintsOf(flags, service, figures);
-    const summary = { emulation, figures, times, unreached: unreached?.(), hints };
+    const isInterrupted = signal.aborted;
+    const found = { emulation, figures, times, unreached: unreached?.() };
+    const summary = { ...found, isInterrupted, hints };
     if (!plan) throw new Error("The list was not read");
     return await printSummary(summary, plan, invoked);
   } finally {

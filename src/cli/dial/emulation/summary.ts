@@ -12,6 +12,8 @@ export interface Summary {
   readonly times: LocalTimes;
   /** The functions of the script that no call has reached; `undefined` where its flow was not asked. */
   readonly unreached: readonly string[] | undefined;
+  /** Whether it was ended before the list was through. */
+  readonly isInterrupted: boolean;
   /** The next steps. */
   readonly hints: readonly string[];
 }
@@ -138,13 +140,19 @@ const errorLines = ({ emulation: { errors } }: Summary): readonly string[] =>
     "error",
   );
 
+/** Why contacts still wait. */
+const notCalled = ({ emulation, isInterrupted }: Summary): readonly string[] => {
+  const { waiting, state, reason = "" } = emulation.progress;
+  if (waiting === 0) return [];
+  const never = isInterrupted ? "interrupted" : "no call can begin within these hours";
+  const why = state === "paused" ? `paused: ${plain(reason)}` : never;
+  return wrapped(`${count(waiting, "contact")}: ${why}`, width - margin);
+};
+
 /** What an emulation has shown, in lines of at most 80 columns. */
 export const summaryLines = (summary: Summary): readonly string[] => {
-  const { emulation, figures, unreached, hints } = summary;
-  const { waiting, state, reason } = emulation.progress;
+  const { figures, unreached, hints } = summary;
   const { calls, called, mostAtOnce, meanSeconds, conversations } = figures;
-  const never =
-    waiting > 0 ? [`${count(waiting, "contact")}: no call can begin within these hours`] : [];
   return [
     "Nobody was called: this is what would happen on the emulator.",
     ...section("Calls", [
@@ -162,7 +170,7 @@ export const summaryLines = (summary: Summary): readonly string[] => {
       unreached && unreached.length > 0 ? wrapped(unreached.join(", "), width - margin) : [],
     ),
     ...section("Errors", errorLines(summary)),
-    ...section("Not called", state === "running" ? never : [`${state}: ${plain(reason ?? "")}`]),
+    ...section("Not called", notCalled(summary)),
     ...section(
       "Next",
       hints.flatMap((hint) => wrapped(hint, width - margin)),
