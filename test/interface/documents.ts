@@ -338,20 +338,7 @@ const pressKeys = (operationId: string, end: string): Json => ({
     tags: ["calls"],
     security: [{ apiKey: [] }],
     parameters: [callId],
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          schema: {
-            type: "object",
-            properties: {
-              digits: { type: "string", pattern: "^[\\d*#]{1,32}$", examples: ["2#"] },
-            },
-            required: ["digits"],
-          },
-        },
-      },
-    },
+    requestBody: { required: true, content: json("PressedKeys", { keys: { digits: "2#" } }) },
     responses: {
       202: outcome("The keys are pressed."),
       409: outcome("With the `code` `call_not_live`: the call is not answered, or over."),

@@ -536,6 +536,12 @@ const answers = (params: JsonSchema, call: JsonSchema): Schemas => {
       },
       required: ["message", "data"],
     },
+    PressedKeys: {
+      description: "Keys to press in an answered call.",
+      type: "object",
+      properties: { digits: { type: "string", pattern: "^[\\d*#]{1,32}$" } },
+      required: ["digits"],
+    },
     LiveCall: {
       description: "A call that was placed, at this moment.",
       type: "object",
