@@ -2,9 +2,11 @@ import type { Call } from "outdial";
 import type { Received } from "outdial/callbacks";
 import {
   type Added,
+  type AnswerFigures,
   type AuditEntry,
   type CalledContact,
   type CallInput,
+  type CallOutcome,
   type CallState,
   type Campaign,
   type CampaignOptions,
@@ -16,6 +18,7 @@ import {
   type DurableStorage,
   dispositions,
   type EndedCalls,
+  type Figures,
   type Ledger,
   LedgerException,
   type LedgerOptions,
@@ -31,6 +34,7 @@ import {
   openLedger,
   type Param,
   type Progress,
+  type QuarterFigures,
   type RefusedContact,
   type Result,
   type RetryPlan,
@@ -85,8 +89,8 @@ export const replace = async (campaign: Campaign): Promise<boolean> => {
   return applied;
 };
 
-export const note = (campaign: Campaign, received: Received): Promise<boolean> =>
-  campaign.note(received);
+export const note = (campaign: Campaign, given: Received | CallOutcome): Promise<boolean> =>
+  campaign.note(given);
 
 export const reported = (storage: Database | DurableStorage): readonly string[] => {
   const options: LedgerOptions = { secret: "a secret that was made at random" };
@@ -166,7 +170,14 @@ const optOut: ScriptStep<never> = async ({ contact, campaign }: ScriptInput) => 
 };
 
 /** A file of `outdial dial --script`. */
-export const script = {
+export const script: Script<"optOut"> = {
   onAnswer: () => gather("9 for no more calls.", { digits: 1, on: { 9: "optOut" } }),
   steps: { optOut },
-} satisfies Script<"optOut">;
+};
+
+export const figuresOf = ({
+  figures,
+}: OpenedLedger): readonly (QuarterFigures | AnswerFigures | undefined)[] => {
+  const { quarters, answers }: Figures = figures({ from: 0 });
+  return [quarters[0], answers[0]];
+};
