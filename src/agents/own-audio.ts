@@ -1,4 +1,4 @@
-import { fail, isText, withoutThrowing } from "../lib/check.ts";
+import { fail, type Rule, textRule, withoutThrowing } from "../lib/check.ts";
 import type { Agent } from "./agent.ts";
 import { type AudioFormat, bytesPerMs, Converter, isFormat } from "./audio/resample.ts";
 import { booleanRule, type CallOpening, checkOptions } from "./options.ts";
@@ -44,6 +44,8 @@ export const onLine = ({ bytes, format }: OwnAudio, line: AudioFormat): readonly
   return [converter.push(bytes), converter.flush()];
 };
 
+const checkedBelow: Rule = [() => true, ""];
+
 /**
  * The opening of a call.
  *
@@ -56,9 +58,9 @@ export const openingOf = (
   if (!given) return;
   const { text, audio, sampleRate, interruptible = false, keep } = given;
   checkOptions(given, {
-    text: [isText, "must be a string"],
-    audio: [() => true, ""],
-    sampleRate: [() => true, ""],
+    text: textRule,
+    audio: checkedBelow,
+    sampleRate: checkedBelow,
     interruptible: booleanRule,
     keep: booleanRule,
   });

@@ -6,7 +6,7 @@ import {
   type MediaSocket,
   streamOf,
 } from "../flows/media/session.ts";
-import { fail, isText, withoutThrowing } from "../lib/check.ts";
+import { fail, withoutThrowing } from "../lib/check.ts";
 import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
 import { createTimers } from "../lib/timers.ts";
@@ -31,10 +31,6 @@ import { durationOf, openingOf, ownAudioOf } from "./own-audio.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
 import { listenTo, playAtOnce, type SessionInternals, sessionParts } from "./session-parts.ts";
 import type { Voice } from "./voice.ts";
-
-/** @throws {BadParametersException} (`placed: "no"`) */
-const checkText = (text: unknown): string =>
-  isText(text) ? text : fail("text", "must be a string");
 
 /** Ends after which the stream is closed with 1000. */
 const normalEnds: readonly EndReason[] = [
@@ -211,15 +207,14 @@ export const createSession = (
     get metrics() {
       return meter.metrics;
     },
-    say: (text, how = {}) => spoken((voice) => voice.ask("say", checkText(text), how)),
-    reply: (text, how = {}) => spoken((voice) => voice.ask("reply", text && checkText(text), how)),
+    say: (text, how = {}) => spoken((voice) => voice.ask("say", text, how)),
+    reply: (text, how = {}) => spoken((voice) => voice.ask("reply", text, how)),
     play: async (audio, { sampleRate, text, ...how }) => {
       const own = ownAudioOf(audio, sampleRate);
       return spoken((voice) => voice.play(own, text, how));
     },
-    addContext: (text) => within(({ voice }) => voice.tell("addContext", checkText(text))),
-    setInstructions: (text) =>
-      within(({ voice }) => voice.tell("setInstructions", checkText(text))),
+    addContext: (text) => within(({ voice }) => voice.tell("addContext", text)),
+    setInstructions: (text) => within(({ voice }) => voice.tell("setInstructions", text)),
     interrupt: () => within((inCall) => inCall.interrupt()),
     press: async (keys) => {
       if (!/^[0-9A-D*#w]{1,32}$/.test(keys))

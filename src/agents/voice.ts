@@ -1,4 +1,5 @@
 import type { Playback } from "../flows/media/playback.ts";
+import { fail, isText, textRule } from "../lib/check.ts";
 import type { Timers } from "../lib/timers.ts";
 import type { AgentAbilities, AgentMessage, Codec } from "./agent.ts";
 import type { SpeakOptions, Spoken } from "./agent-session.ts";
@@ -144,7 +145,8 @@ export const createVoice = ({
     if (isFirst) opening = utterance;
     return speech.add(utterance);
   };
-  const needs = (name: keyof AgentAbilities): void => {
+  const needs = (name: keyof AgentAbilities, text: unknown): void => {
+    if (!isText(text)) fail("text", textRule[1]);
     const isThere = connection().read((codec) => typeof codec[name] === "function");
     if (!isThere) throw new AgentException("not_supported");
   };
@@ -168,7 +170,7 @@ export const createVoice = ({
     return add("audio", begin, how, durationOf(audio));
   };
   const ask = (name: "say" | "reply", text: string | undefined, how: Manner) => {
-    needs(name);
+    needs(name, name === "reply" ? (text ?? "") : text);
     const begin = ({ id }: Utterance) =>
       connection().send(
         name,
@@ -182,7 +184,7 @@ export const createVoice = ({
     play,
     ask,
     tell: (name, text) => {
-      needs(name);
+      needs(name, text);
       addNote((codec) => codec[name]?.(text));
     },
     leave: () => {
