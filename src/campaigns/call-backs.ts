@@ -3,12 +3,11 @@ import { CallParams } from "../calls/params.ts";
 import { fail } from "../lib/check.ts";
 import { endedAt } from "./attempts.ts";
 import { callTimeOf } from "./call-times.ts";
-import { isBlocked } from "./do-not-call.ts";
+import { isBlocked, telephoneOf } from "./do-not-call.ts";
 import type { CampaignSettings } from "./options.ts";
-import { stateOfCampaign } from "./progress.ts";
+import { isOverAt } from "./progress.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, type ContactRow, contactIn, isAsked, isErased, move } from "./tables.ts";
-import { telephoneOf } from "./telephone.ts";
 
 /** States of a contact that no call may follow, whatever the contact asks for. */
 const final: ReadonlySet<string> = new Set(["blocked", "refused", "unknown", "placed", "expired"]);
@@ -75,9 +74,7 @@ export const callBack = (
   return sql.commit(() => {
     const at = settings.clock();
     const row = find();
-    const isOver =
-      stateOfCampaign(sql) === "canceled" ||
-      Math.max(at, call_at) >= (settings.until?.getTime() ?? Number.POSITIVE_INFINITY);
+    const isOver = isOverAt(sql, Math.max(at, call_at), settings);
     if (!row || isOver || !mayBeCalled(sql, row)) return false;
     return takeDown(sql, row, call_at, at, settings);
   });

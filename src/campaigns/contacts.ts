@@ -12,12 +12,12 @@ import {
   hasBlocked,
   hasErased,
   isBlocked,
+  telephoneOf,
 } from "./do-not-call.ts";
 import type { CampaignSettings } from "./options.ts";
 import { addToTally } from "./progress.ts";
 import { patience, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
 import { contactIn, factOf, move, setFact } from "./tables.ts";
-import { telephoneOf } from "./telephone.ts";
 
 /** Somebody to call. */
 export interface Contact {

@@ -1,4 +1,3 @@
-import { signUrl } from "../callbacks/signed-url.ts";
 import type { CallParams } from "../calls/params.ts";
 import { Asking, asksFor } from "./asking.ts";
 import {
@@ -15,15 +14,15 @@ import {
 import { CallingHours } from "./calling-hours.ts";
 import { isBlocked } from "./do-not-call.ts";
 import { Ending } from "./ending.ts";
+import { dueNow, nextDue, zonesOf } from "./hopper.ts";
 import type { CampaignSettings } from "./options.ts";
 import { DailyLimit, Pace } from "./pace.ts";
-import { openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
+import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
+import { onMachine, paramsOf, senderOf } from "./request.ts";
 import { ruleOf } from "./retries.ts";
-import { senderOf } from "./senders.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
 import {
   type ContactRow,
-  contactIn,
   contactOf,
   end,
   endWaiting,
@@ -33,38 +32,7 @@ import {
   move,
   setFact,
 } from "./tables.ts";
-
-/** Wakes every loop that sleeps when there may be work. */
-export class WakeUp {
-  /** How many times work was announced. */
-  count = 0;
-  readonly #sleepers = new Set<() => void>();
-
-  announce(): void {
-    this.count++;
-    for (const wake of [...this.#sleepers]) wake();
-  }
-
-  /**
-   * Sleeps until work is announced, the time is over or the signal aborts.
-   *
-   * @param since - `count` before the caller looked for work: what was announced since isn't lost
-   */
-  sleep(since: number, milliseconds: number, signal?: AbortSignal): Promise<void> {
-    if (this.count !== since || signal?.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.#sleepers.delete(wake);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, Math.max(0, milliseconds));
-      this.#sleepers.add(wake);
-      signal?.addEventListener("abort", wake);
-    });
-  }
-}
+import { WakeUp } from "./wake-up.ts";
 
 /** Calls that one step begins at most: between two steps their requests are sent. */
 const mostPerStep = 16;
@@ -77,112 +45,12 @@ const busyInterval = 250;
 /** How long `close` waits for a busy file, in milliseconds. */
 const closingTime = 5_000;
 
-/** Seconds that a URL is valid after its attempt is given up: for clocks that differ, and late deliveries. */
-const urlMargin = 86_400;
-
 /** The fact that has the time of the last claim: a new process keeps to the pace of the one before. */
 const lastClaim = "last_claim";
-
-/** The last time that a `Date` can have, in milliseconds since 1970. */
-const lastDate = 8.64e15;
-
-/** The machine's time, which the client reads, at which a campaign's clock shows an instant. */
-const onMachine = (clock: () => number, at: number): Date | undefined => {
-  const before = Date.now();
-  const now = clock();
-  const after = Date.now();
-  const ahead = now < before ? now - before : Math.max(0, now - after);
-  return at === Number.POSITIVE_INFINITY ? undefined : new Date(Math.min(lastDate, at - ahead));
-};
 
 const zoneOf = ({ window }: CampaignSettings): string => {
   const [first] = [window].flat();
   return typeof first === "object" ? first.timezone : "UTC";
-};
-
-/** From when on no call begins. */
-const endOf = ({ until }: CampaignSettings): number => until?.getTime() ?? Number.POSITIVE_INFINITY;
-
-/** The parameters of an attempt: its own signed URLs bring back which attempt it is. */
-const paramsOf = async (
-  { contact, written: to_number, id, variables, attempts, from_number = "" }: ContactRow,
-  campaign: string,
-  settings: CampaignSettings,
-): Promise<CallParams> => {
-  const { flow_url, status_callback_url, record, secret, settleTimeout } = settings;
-  const expiresIn = Math.ceil(settleTimeout / 1000) + urlMargin;
-  const context = { campaign, contact, attempt: attempts + 1, ...(id !== undefined && { id }) };
-  const flowContext =
-    variables === undefined ? context : { ...context, variables: JSON.parse(variables) };
-  const [flow, status] = await Promise.all([
-    signUrl(flow_url, { secret, context: flowContext, expiresIn }),
-    signUrl(status_callback_url, { secret, context, expiresIn }),
-  ]);
-  return {
-    from_number,
-    to_number,
-    flow_url: flow,
-    status_callback_url: status,
-    ...(record !== undefined && { record }),
-  };
-};
-
-/** The zones in which contacts wait; `""` is that of the windows. */
-const zonesOf = (sql: Sql): readonly string[] =>
-  sql.all("select timezone from outdial_zone").map(({ timezone }) => String(timezone));
-
-/** Contacts by why they are due, in the order in which they are called: a time that was agreed on is a promise to a person. */
-const turns = [
-  "call_for > attempts and due <= ?",
-  "call_for <= attempts and due > 0 and due <= ?",
-  "call_for <= attempts and due = 0 and ? > 0",
-];
-
-/**
- * The contacts that are due: those first that asked to be called at a time, then those that wait for another attempt,
- * of both the longest due first, and then those that were never called, in the order of the list. A few, however long
- * the list.
- */
-const dueNow = (
-  sql: Sql,
-  hours: CallingHours,
-  now: number,
-  most: number,
-): readonly ContactRow[] => {
-  const zones = zonesOf(sql).filter((zone) => hours.at(now, zone).open);
-  const dueIn = (which: string, limit: number): readonly ContactRow[] =>
-    zones
-      .flatMap((zone) =>
-        sql.all(
-          `select * from outdial_contact where state = 'waiting' and timezone = ? and ${which}
-           order by due limit ?`,
-          zone,
-          now,
-          limit,
-        ),
-      )
-      .map(contactIn)
-      .sort((first, second) => first.due - second.due || first.contact - second.contact)
-      .slice(0, limit);
-  const all: ContactRow[] = [];
-  for (const turn of turns) {
-    if (all.length < most) all.push(...dueIn(turn, most - all.length));
-  }
-  return all;
-};
-
-/** When the next contact is due: after its wait, in its hours. */
-const nextDue = (sql: Sql, hours: CallingHours, now: number): number => {
-  const times = zonesOf(sql).map((zone) => {
-    const [{ due } = {}] = sql.all(
-      "select min(due) as due from outdial_contact where state = 'waiting' and timezone = ?",
-      zone,
-    );
-    return typeof due === "number"
-      ? hours.opens(Math.max(now, due), zone)
-      : Number.POSITIVE_INFINITY;
-  });
-  return Math.min(...times);
 };
 
 /** What bounds a dialer beside the options of its campaign. */

@@ -10,7 +10,7 @@ import {
   talkOf,
 } from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
-import { setStateOfCampaign, stateOfCampaign } from "./progress.ts";
+import { isOverAt, setStateOfCampaign, stateOfCampaign } from "./progress.ts";
 import { ruleOf } from "./retries.ts";
 import type { Sql } from "./sqlite.ts";
 import { type ContactRow, contactOf, factOf, isAsked, isErased, move } from "./tables.ts";
@@ -65,10 +65,7 @@ const waitAfter = (
   at: number,
   settings: CampaignSettings,
 ): number | undefined => {
-  const isOver =
-    factOf(sql, "state") === "canceled" ||
-    at >= (settings.until?.getTime() ?? Number.POSITIVE_INFINITY);
-  if (isOver || !row.listed || isErased(row)) return;
+  if (isOverAt(sql, at, settings) || !row.listed || isErased(row)) return;
   if (isAsked(row)) return Math.max(0, (row.call_at ?? at) - at);
   const rule = ruleOf(settings, disposition);
   return rule && row.attempts < rule.attempts + row.call_backs ? rule.after : undefined;

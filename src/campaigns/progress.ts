@@ -1,4 +1,5 @@
 import { byState, type Disposition, type State } from "./disposition.ts";
+import type { CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, factOf, setFact, stateIn } from "./tables.ts";
 
@@ -55,6 +56,17 @@ export const stateOfCampaign = (sql: Sql): Progress["state"] => {
   const state = factOf(sql, "state");
   return state === "paused" || state === "canceled" ? state : "running";
 };
+
+/** From when on no call begins. */
+export const endOf = ({ until }: Pick<CampaignSettings, "until">): number =>
+  until?.getTime() ?? Number.POSITIVE_INFINITY;
+
+/** Whether no call begins any more from a time on. */
+export const isOverAt = (
+  sql: Sql,
+  at: number,
+  settings: Pick<CampaignSettings, "until">,
+): boolean => stateOfCampaign(sql) === "canceled" || at >= endOf(settings);
 
 /** Why a campaign is paused that was stopped by another process. */
 export const stopReason = "stopped from outside";

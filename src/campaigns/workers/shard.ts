@@ -1,9 +1,9 @@
 import { isFinal } from "../../callbacks/event.ts";
 import { answerNamesIn } from "../answers.ts";
-import { type Opened, open } from "../campaign.ts";
 import { byState } from "../disposition.ts";
 import { LedgerException } from "../errors.ts";
 import { figuresOf } from "../figures.ts";
+import { type Opened, open } from "../opened.ts";
 import { type CampaignOptions, warningsOf } from "../options.ts";
 import { type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";

@@ -5,12 +5,11 @@ import { utf8 } from "../../lib/encoding.ts";
 import type { CallInput, CallOutcome } from "../answers.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import type { Disposition } from "../disposition.ts";
-import { numbersIn } from "../do-not-call.ts";
+import { numbersIn, telephoneOf } from "../do-not-call.ts";
 import type { EndedCalls } from "../ending.ts";
 import { type Figures, sumOfFigures } from "../figures.ts";
 import type { Result } from "../ledger.ts";
 import { countsOf, type Progress } from "../progress.ts";
-import { telephoneOf } from "../telephone.ts";
 import {
   type Answers,
   ask,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { senderOf } from "../../../src/campaigns/senders.ts";
+import { senderOf } from "../../../src/campaigns/request.ts";
 import { numberOf, people, stageOf } from "./stage.ts";
 
 const senders = ["+12025550191", "+12025550192", "+12025550193"];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { telephoneOf } from "../../../src/campaigns/telephone.ts";
+import { telephoneOf } from "../../../src/campaigns/do-not-call.ts";
 import { shardOf } from "../../../src/campaigns/workers/sharded.ts";
 import { stageOf } from "./stage.ts";
 

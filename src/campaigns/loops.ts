@@ -1,0 +1,111 @@
+import type { Campaign } from "./campaign.ts";
+import type { Dialer } from "./dialer.ts";
+import type { Progress } from "./progress.ts";
+import { isBusyError, type Sql } from "./sqlite.ts";
+import { markClosed } from "./tables.ts";
+
+/** The longest sleep, in milliseconds: a clock may be set, a machine sleep, another process block numbers or end calls. */
+const longestSleep = 1_000;
+
+/** Works until it is over or the signal aborts, and sleeps in between. */
+const loop = async (
+  dialer: Dialer,
+  clock: () => number,
+  work: () => Promise<number | undefined>,
+  isOver: () => boolean,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  while (!signal?.aborted && !dialer.isClosed) {
+    const seen = dialer.wakeUp.count;
+    const at = await work();
+    try {
+      if (isOver()) break;
+    } catch (error) {
+      if (!isBusyError(error)) throw error;
+    }
+    const wait = Math.min(longestSleep, (at ?? Number.POSITIVE_INFINITY) - clock());
+    await dialer.wakeUp.sleep(seen, wait, signal);
+  }
+  await dialer.idle();
+};
+
+/** Something that is read from the ledger, and what it was the last time. */
+export class Reading<Args extends readonly unknown[], T> {
+  readonly #read: (...args: Args) => T;
+  #known: T;
+
+  constructor(read: (...args: Args) => T, first: T) {
+    this.#read = read;
+    this.#known = first;
+  }
+
+  /** @throws {LedgerException} `busy` */
+  now(...args: Args): T {
+    this.#known = this.#read(...args);
+    return this.#known;
+  }
+
+  /** What it is, or was the last time while another program holds the file. */
+  lastKnown(...args: Args): T {
+    try {
+      return this.now(...args);
+    } catch (error) {
+      if (!isBusyError(error)) throw error;
+      return this.#known;
+    }
+  }
+}
+
+/** The loops of a campaign, and `close`, which ends them. */
+export const loopsOf = (
+  sql: Sql,
+  dialer: Dialer,
+  clock: () => number,
+  progress: Reading<[], Progress>,
+): Pick<Campaign, "run" | "drain" | "close"> => {
+  const loops = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+  const closeOnce = async (): Promise<void> => {
+    await dialer.close();
+    await Promise.allSettled(loops);
+    try {
+      await dialer.whileBusy(() => markClosed(sql));
+    } finally {
+      sql.close();
+    }
+  };
+  const looping = async (
+    work: () => Promise<number | undefined>,
+    isOver: () => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Progress> => {
+    const run = loop(dialer, clock, work, isOver, signal);
+    loops.add(run);
+    try {
+      await run;
+      return progress.lastKnown();
+    } finally {
+      loops.delete(run);
+    }
+  };
+  return {
+    run: ({ signal } = {}) => {
+      const isOver = (): boolean => {
+        // What was known last may be a pause that is over.
+        const { done, state } = progress.now();
+        return done || state === "paused";
+      };
+      return looping(() => dialer.step(), isOver, signal);
+    },
+    drain: ({ signal } = {}) =>
+      looping(
+        () => dialer.giveUp(),
+        () => progress.now().calling === 0,
+        signal,
+      ),
+    close: () => {
+      closed ??= closeOnce();
+      return closed;
+    },
+  };
+};

@@ -1,0 +1,59 @@
+import { signUrl } from "../callbacks/signed-url.ts";
+import type { CallParams } from "../calls/params.ts";
+import { utf8 } from "../lib/encoding.ts";
+import type { CampaignSettings } from "./options.ts";
+import type { ContactRow } from "./tables.ts";
+
+/** FNV-1a over a text that begins with a word of its own, so that it differs from that of the shards. */
+const hashOf = (text: string): number =>
+  utf8(`from:${text}`).reduce(
+    (so_far, byte) => Math.imul(so_far ^ byte, 0x01000193),
+    0x811c9dc5,
+  ) >>> 0;
+
+/** Who calls a telephone: one of the numbers, always the same while the numbers are. */
+export const senderOf = (to_number: string, from_number: string | readonly string[]): string => {
+  if (typeof from_number === "string") return from_number;
+  // The low bits of the hash follow the last digit alone.
+  const hash = hashOf(to_number);
+  return from_number[((hash ^ (hash >>> 16)) >>> 0) % from_number.length] ?? "";
+};
+
+/** Seconds that a URL is valid after its attempt is given up: for clocks that differ, and late deliveries. */
+const urlMargin = 86_400;
+
+/** The parameters of an attempt: its own signed URLs bring back which attempt it is. */
+export const paramsOf = async (
+  { contact, written: to_number, id, variables, attempts, from_number = "" }: ContactRow,
+  campaign: string,
+  settings: CampaignSettings,
+): Promise<CallParams> => {
+  const { flow_url, status_callback_url, record, secret, settleTimeout } = settings;
+  const expiresIn = Math.ceil(settleTimeout / 1000) + urlMargin;
+  const context = { campaign, contact, attempt: attempts + 1, ...(id !== undefined && { id }) };
+  const flowContext =
+    variables === undefined ? context : { ...context, variables: JSON.parse(variables) };
+  const [flow, status] = await Promise.all([
+    signUrl(flow_url, { secret, context: flowContext, expiresIn }),
+    signUrl(status_callback_url, { secret, context, expiresIn }),
+  ]);
+  return {
+    from_number,
+    to_number,
+    flow_url: flow,
+    status_callback_url: status,
+    ...(record !== undefined && { record }),
+  };
+};
+
+/** The last time that a `Date` can have, in milliseconds since 1970. */
+const lastDate = 8.64e15;
+
+/** The machine's time, which the client reads, at which a campaign's clock shows an instant. */
+export const onMachine = (clock: () => number, at: number): Date | undefined => {
+  const before = Date.now();
+  const now = clock();
+  const after = Date.now();
+  const ahead = now < before ? now - before : Math.max(0, now - after);
+  return at === Number.POSITIVE_INFINITY ? undefined : new Date(Math.min(lastDate, at - ahead));
+};
