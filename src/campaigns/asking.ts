@@ -202,8 +202,10 @@ export class Asking {
       recordEvent(sql, call, event, at, this.#settings);
       return;
     }
-    const horizon = Number(row.claimed) + this.#settings.settleTimeout;
-    if (at >= horizon + patience) {
+    const claimed = Number(row.claimed);
+    // A clock that was set back since must hold no slot until it has caught up.
+    const isAhead = patience === 0 && claimed > at;
+    if (isAhead || at >= claimed + this.#settings.settleTimeout + patience) {
       sql.all(
         "update outdial_attempt set ask_at = null, settle_by = ? where contact = ? and attempt = ?",
         at,

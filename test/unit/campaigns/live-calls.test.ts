@@ -112,6 +112,18 @@ describe("a call whose notifications never come", () => {
     expect(stage.campaign.progress()).toMatchObject({ done: true, unknown: 1 });
   });
 
+  it("is given up when the service does not know it and the clock was set back by a day since", async () => {
+    const { get } = serviceOf({ cs_0: gone });
+    const stage = await stageOf({ get, settleTimeout });
+    await stage.campaign.add(people(1));
+    await stage.play(1_000);
+    await stage.campaign.close();
+    stage.now -= 86_400_000;
+    const again = await stage.reopen();
+    await again.play(2 * settleTimeout);
+    expect(again.campaign.progress()).toMatchObject({ done: true, unknown: 1 });
+  });
+
   it("of many, one in a second, or a sixtieth of the concurrency, is asked for", async () => {
     for (const [concurrency, most] of [
       [30, 1],
