@@ -3,6 +3,9 @@ import type { Agent, Codec } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { EndReason, SessionOptions } from "../../../src/agents/options.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
+import { simulateCall } from "../../../src/testing/simulate-call.ts";
+import { carriers } from "../carriers/carriers.ts";
 import { start } from "../flows/media/start.ts";
 import { plain, Socket, settled } from "./talking.ts";
 
@@ -267,3 +270,21 @@ test("an opening by text needs agents of which each says texts word for word", (
     expect.objectContaining({ name: "BadParametersException", param: "opening" }),
   );
 });
+
+test.each(carriers)(
+  "the callee hears the second agent within its time, and all of it, on the line of $name",
+  async ({ service }) => {
+    const asleep = plain({}, { open: () => new Socket() });
+    const awake = scriptedAgent([{ ms: 1_000 }]);
+    vi.useRealTimers();
+    const call = await simulateCall({
+      service,
+      app: (socket, options) => connectAgent(socket, [asleep, awake], options),
+      caller: [{ type: "until-quiet", ms: 1_000, timeout: 6_000 }, { type: "hangup" }],
+    });
+    expect(call.end.session).toBe("hung_up");
+    expect(Math.abs((call.firstAudio.min ?? Number.NaN) - 4_000)).toBeLessThanOrEqual(100);
+    const samples = call.audio.samples("application").filter(Boolean).length;
+    expect(samples / call.audio.sample_rate).toBeGreaterThan(0.97);
+  },
+);
