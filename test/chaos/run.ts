@@ -34,8 +34,8 @@ const lists = async () => {
         const seed = run.seed + round;
         const one = { service, home, contacts: 200, stops: 3, seed };
         const ended = await listChaos({ ...one, kills: run.kills, lost: 0.1 });
-        console.log(ended.summary);
         const away = await listChaos({ ...one, kills: 0, stops: 0, lost: 0.1, away: 1_800_000 });
+        console.log({ ...ended.summary, faults: ended.faults.length + away.faults.length });
         faults.push(...ended.faults, ...away.faults);
         summary.push(ended.summary);
       }
