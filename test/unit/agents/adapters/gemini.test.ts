@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type GeminiOptions, gemini } from "../../../../src/agents/adapters/gemini.ts";
 import type { AgentMessage } from "../../../../src/agents/agent.ts";
+import type { GeminiMessages } from "../../../types/gemini-messages.ts";
 
 const apiKey = "AIza-MARKED";
 const codecOf = (options: Partial<GeminiOptions> = {}) => {
@@ -37,7 +38,7 @@ test("the first message has the settings, both transcriptions and no end after 1
     input: { encoding: "pcm", sampleRate: 16_000 },
     output: { encoding: "pcm", sampleRate: 24_000 },
   });
-  expect(sent(codec.open())).toEqual([
+  expect(sent(codec.open())).toEqual<GeminiMessages>([
     {
       setup: {
         model: "models/gemini-3.8-live",
@@ -73,7 +74,7 @@ test("it begins once it is set up and the callee is there, by text in real time;
   expect(send?.type === "send" && sent(send.messages)).toEqual([first]);
   const warm = codecOf({ greeting: "Hello!" });
   expect(warm.read({ setupComplete: {} })).toEqual([{ type: "ready" }]);
-  expect(sent(warm.codec.answered())).toEqual([first]);
+  expect(sent(warm.codec.answered())).toEqual<GeminiMessages>([first]);
   const { codec, read } = codecOf({ greeting: false });
   expect(read({ setupComplete: {} })).toEqual([{ type: "ready", begins: "callee" }]);
   expect(codec.answered()).toEqual([]);
@@ -81,7 +82,7 @@ test("it begins once it is set up and the callee is there, by text in real time;
 
 test("audio goes out as 16 kHz; JSON is read out of binary messages, too", () => {
   const { codec } = codecOf();
-  expect(sent(codec.encode(new Uint8Array([1, 2, 3])))).toEqual([
+  expect(sent(codec.encode(new Uint8Array([1, 2, 3])))).toEqual<GeminiMessages>([
     { realtimeInput: { audio: { data: "AQID", mimeType: "audio/pcm;rate=16000" } } },
   ]);
   const bytes = new TextEncoder().encode(JSON.stringify({ serverContent: audio }));
@@ -168,14 +169,16 @@ test("tools are called, cancelled and answered; what follows a result is a respo
     { type: "tool_cancelled", id: "c1" },
   ]);
   const result = { id: "c1", name: "look", output: "yes", isError: false, reply: true };
-  expect(sent(codec.toolResult(result))).toEqual([
+  expect(sent(codec.toolResult(result))).toEqual<GeminiMessages>([
     {
       toolResponse: {
         functionResponses: [{ id: "c1", name: "look", response: { output: "yes" } }],
       },
     },
   ]);
-  expect(sent(codec.toolResult({ ...result, isError: true, reply: false }))).toEqual([
+  expect(
+    sent(codec.toolResult({ ...result, isError: true, reply: false })),
+  ).toEqual<GeminiMessages>([
     {
       toolResponse: {
         functionResponses: [
@@ -195,16 +198,18 @@ test("the service goes away: its own limit", () => {
 
 test("replies, context and instructions; context that would interrupt a turn waits for its end", () => {
   const { codec, content } = codecOf();
-  expect(sent(codec.reply?.("Say goodbye.", "r") ?? [])).toEqual([
+  expect(sent(codec.reply?.("Say goodbye.", "r") ?? [])).toEqual<GeminiMessages>([
     { realtimeInput: { text: "(Say goodbye.)" } },
   ]);
   const context = { turns: [{ role: "user", parts: [{ text: "It is 5." }] }], turnComplete: false };
-  expect(sent(codec.addContext?.("It is 5.") ?? [])).toEqual([{ clientContent: context }]);
+  expect(sent(codec.addContext?.("It is 5.") ?? [])).toEqual<GeminiMessages>([
+    { clientContent: context },
+  ]);
   content(audio);
   expect(codec.addContext?.("It is 5.")).toEqual([]);
   const send = content({ turnComplete: true }).at(-1);
   expect(send?.type === "send" && sent(send.messages)).toEqual([{ clientContent: context }]);
-  expect(sent(codec.setInstructions?.("Be kind.") ?? [])).toEqual([
+  expect(sent(codec.setInstructions?.("Be kind.") ?? [])).toEqual<GeminiMessages>([
     { contextUpdate: { systemInstruction: { parts: [{ text: "Be kind." }] } } },
   ]);
   expect(codecOf().read({ usageMetadata: { totalTokenCount: 12 } })).toEqual([
