@@ -22,14 +22,17 @@ export interface OpeningWords extends Pick<CallOpening, "text" | "keep"> {
  */
 export const ownAudioOf = (audio: unknown, sampleRate: unknown): OwnAudio => {
   const isView = audio instanceof Int16Array || audio instanceof Uint8Array;
-  if (!isView || audio.byteLength % 2 || !(audio.buffer instanceof ArrayBuffer)) {
+  // That of a buffer that was given away is empty, too.
+  const isWhole = isView && audio.byteLength > 0 && audio.byteLength % 2 === 0;
+  if (!isWhole || !(audio.buffer instanceof ArrayBuffer)) {
     return fail("audio", "must be an Int16Array of samples, or a Uint8Array of their bytes");
   }
   const bytes = new Uint8Array(audio.buffer, audio.byteOffset, audio.byteLength);
   if (String.fromCharCode(...bytes.subarray(0, 4)) === "RIFF") {
     fail("audio", "is a WAV file: give its samples without the header");
   }
-  const format = { encoding: "pcm", sampleRate: Number(sampleRate) } as const;
+  const rate = typeof sampleRate === "number" ? sampleRate : 0;
+  const format = { encoding: "pcm", sampleRate: rate } as const;
   if (!isFormat(format)) fail("sampleRate", "must be 8000, 16000, 24000 or the like");
   return { bytes, format };
 };
@@ -44,7 +47,8 @@ export const onLine = ({ bytes, format }: OwnAudio, line: AudioFormat): readonly
   return [converter.push(bytes), converter.flush()];
 };
 
-const checkedBelow: Rule = [() => true, ""];
+/** A rule of what is checked elsewhere. */
+export const checkedBelow: Rule = [() => true, ""];
 
 /**
  * The opening of a call.

@@ -6,28 +6,31 @@ import {
   type MediaSocket,
   streamOf,
 } from "../flows/media/session.ts";
-import { fail, withoutThrowing } from "../lib/check.ts";
+import { fail, isText, textRule, withoutThrowing } from "../lib/check.ts";
 import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
 import { createTimers } from "../lib/timers.ts";
 import type { Agent } from "./agent.ts";
-import type { AgentSession, Spoken } from "./agent-session.ts";
+import type { AgentSession, PlayOptions, SpeakOptions, Spoken } from "./agent-session.ts";
 import { type Call, createCall } from "./call.ts";
 import { Connection } from "./connection.ts";
 import { AgentException } from "./exception.ts";
 import { createKeys } from "./keys.ts";
 import { Meter } from "./metrics.ts";
 import {
+  booleanRule,
+  checkOptions,
   type Emit,
   type EndReason,
   type Idle,
   limitsOf,
+  type OptionRules,
   type PressedKeys,
   type SessionEnd,
   type SessionListeners,
   type SessionOptions,
 } from "./options.ts";
-import { durationOf, openingOf, ownAudioOf } from "./own-audio.ts";
+import { checkedBelow, durationOf, openingOf, ownAudioOf } from "./own-audio.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
 import { listenTo, playAtOnce, type SessionInternals, sessionParts } from "./session-parts.ts";
 import type { Voice } from "./voice.ts";
@@ -46,6 +49,12 @@ const replaceable: readonly EndReason[] = ["agent_unreachable", "agent_refused",
 
 /** How long each agent of a list has to be ready, in ms. */
 const timeoutInList = 4000;
+
+const playRules: OptionRules<PlayOptions> = {
+  sampleRate: checkedBelow,
+  text: textRule,
+  interruptible: booleanRule,
+};
 
 /**
  * Carries the audio of a call between its media socket and an agent, from the start of the stream to its end.
@@ -79,6 +88,8 @@ export const createSession = (
   let context: Context = options.context ?? {};
   /** The call, once the stream has started. */
   let started: Call | undefined;
+  /** It, once its opening is the first in line. */
+  let connected: Call | undefined;
   let resolveEnded: (end: SessionEnd) => void = () => {};
   let startedBy: MediaStart | undefined;
   let outcome: string | undefined;
@@ -98,6 +109,8 @@ export const createSession = (
     timers.stop();
     started?.stop();
     taken?.close();
+    // Nobody else can take over any more. What a stream has no right to stays open, as below.
+    if (started || !options.service) for (const other of others) takeConnection(other)?.close();
     withoutThrowing(() => media.close(normalEnds.includes(reason) ? 1000 : 1011, reason));
     const metrics = meter.metrics;
     emit("onMetrics", metrics);
@@ -155,6 +168,7 @@ export const createSession = (
     call((one: MediaStart) => options.onStart?.(one, context), start);
     resolveStarted(started);
     started.connect();
+    connected = started;
   };
 
   const { keysToAgent = false, onKeys } = options;
@@ -190,11 +204,18 @@ export const createSession = (
   let taken = options.service ? undefined : takeConnection(given);
   /** Does something with the call: as soon as it is there, and never after its end. */
   const within = async <T>(work: (call: Call) => T): Promise<Awaited<T> | undefined> => {
-    const inCall = started ?? (await starting);
+    const inCall = connected ?? (await starting);
     return inCall && !isOver ? await work(inCall) : undefined;
   };
   const spoken = async (work: (voice: Voice) => Promise<Spoken>): Promise<Spoken> =>
     (await within(({ voice }) => work(voice))) ?? "refused";
+  const asking =
+    (name: "say" | "reply") =>
+    (text?: string, how: SpeakOptions = {}) =>
+      spoken((voice) => {
+        checkOptions<SpeakOptions>(how, { interruptible: booleanRule });
+        return voice.ask(name, text, how);
+      });
   const session: AgentSession & SessionInternals = {
     [sessionParts]: { clock, opening: options.opening },
     [playAtOnce]: async (audio, sampleRate) => {
@@ -207,9 +228,11 @@ export const createSession = (
     get metrics() {
       return meter.metrics;
     },
-    say: (text, how = {}) => spoken((voice) => voice.ask("say", text, how)),
-    reply: (text, how = {}) => spoken((voice) => voice.ask("reply", text, how)),
-    play: async (audio, { sampleRate, text, ...how }) => {
+    say: asking("say"),
+    reply: asking("reply"),
+    play: async (audio, given) => {
+      checkOptions<PlayOptions>(given, playRules);
+      const { sampleRate, text, ...how } = given;
       const own = ownAudioOf(audio, sampleRate);
       return spoken((voice) => voice.play(own, text, how));
     },
@@ -217,8 +240,9 @@ export const createSession = (
     setInstructions: (text) => within(({ voice }) => voice.tell("setInstructions", text)),
     interrupt: () => within((inCall) => inCall.interrupt()),
     press: async (keys) => {
-      if (!/^[0-9A-D*#w]{1,32}$/.test(keys))
+      if (!isText(keys) || !/^[0-9A-D*#w]{1,32}$/.test(keys)) {
         fail("keys", "must be 1 to 32 of 0-9, A-D, *, # and w");
+      }
       if (!options.press) throw new AgentException("not_supported");
       await within(() => startedBy && options.press?.(keys, startedBy, session));
     },

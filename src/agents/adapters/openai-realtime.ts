@@ -319,7 +319,7 @@ export const createRealtimeCodec = (
       instructions = text;
       return update({ ...dialect.session, instructions });
     },
-    ...(spoken && { say: (text) => addItem(spoken(text)) }),
+    ...(spoken && { say: (text) => addItem(spoken(text)).flatMap(requests.ask) }),
     cancel: (cuts) => stop(cuts, true),
     retry: requests.retry,
   };

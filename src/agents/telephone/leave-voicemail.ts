@@ -2,6 +2,7 @@ import { fail, isText, textRule } from "../../lib/check.ts";
 import type { Tool } from "../agent.ts";
 import type { AgentSession, Spoken } from "../agent-session.ts";
 import { booleanRule, checkOptions, durationRule } from "../options.ts";
+import { ownAudioOf } from "../own-audio.ts";
 import { internalsOf, sessionParts } from "../session-parts.ts";
 import { type GreetingOptions, greetingEnded } from "./greeting-ended.ts";
 
@@ -63,6 +64,7 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
   });
   const { message, audio, sampleRate = 0, repeatOpening = true, silence, timeout } = options;
   if (!(isText(message) && message) && !audio) fail("message", "is missing, and so is audio");
+  if (audio) ownAudioOf(audio, sampleRate);
   /** Sessions in which it runs. */
   const running = new WeakSet<object>();
 
@@ -72,6 +74,7 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
     if (end === "person") {
       return "A person speaks: this is no voicemail. Answer them, and ask who is there.";
     }
+    if (end === "ended") return "The wait was interrupted: no message was left.";
     if (end === "timeout") return session.leave("no_beep");
     const { opening } = internalsOf(session)[sessionParts];
     if (repeatOpening && opening?.audio) {

@@ -57,9 +57,11 @@ export const transferTo = (
   }
   const actions = new Map(
     Object.entries(targets).map(([name, fields]): [string, Dial] => {
-      if (!isTarget.test(fields.to))
+      const { to } = fieldsOf(fields);
+      if (!isText(to) || !isTarget.test(to)) {
         fail("to", "must be E.164, such as +12025550100, or a sip: URI");
-      return [name, { action: "dial", ...fields }];
+      }
+      return [name, { ...fields, action: "dial" }];
     }),
   );
   const names = [...actions.keys()];
@@ -67,6 +69,8 @@ export const transferTo = (
   if (!transfer || !isFunction(transfer) || (redirect && decide)) {
     return fail("options", "must have redirect or decide, which make the call continue");
   }
+  /** Calls that are being transferred: a model may ask for two at once. */
+  const running = new WeakSet<MediaStart>();
   return {
     description:
       "Connects the callee to somebody else, when they ask for one. Say first, in a few words, that you connect them.",
@@ -80,11 +84,17 @@ export const transferTo = (
       const { target } = fieldsOf(args);
       const action = isText(target) ? actions.get(target) : undefined;
       if (!action) return `Nobody was called: the target must be one of ${names.join(", ")}.`;
-      const silence = new Int16Array(moment * 8);
-      const heard = await session.play(silence, { sampleRate: 8000, interruptible: false });
-      if (heard !== "played") return "They spoke: they were not connected.";
-      await transfer(start, action, context);
-      return session.leave("transferred");
+      if (running.has(start)) return "They are being connected.";
+      running.add(start);
+      try {
+        const silence = new Int16Array(moment * 8);
+        const heard = await session.play(silence, { sampleRate: 8000, interruptible: false });
+        if (heard !== "played") return "They spoke: they were not connected.";
+        await transfer(start, action, context);
+        return await session.leave("transferred");
+      } finally {
+        running.delete(start);
+      }
     },
   };
 };

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
+import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { CallOpening } from "../../../src/agents/options.ts";
 import { carriers } from "../carriers/carriers.ts";
 import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
 import { plain, Socket } from "./talking.ts";
 import { levelOf, protocolNames } from "./timed-model.ts";
+
+/** Audio whose memory is somebody else's by now. */
+const given = { away: new Int16Array(8) };
+structuredClone(given.away, { transfer: [given.away.buffer] });
 
 const level = 6_000;
 const sampleRate = 8_000;
@@ -99,17 +104,36 @@ test("an opening by text is said first, once, and can't be cut off", async () =>
   expect(said.map(({ message }) => message)).toEqual(["I am a machine.", "Hello", "Hello"]);
 });
 
+test("an opening is heard before what the application says as soon as the call has started", async () => {
+  const notes: unknown[] = [];
+  const sessions: AgentSession[] = [];
+  const audio = new Int16Array(1_000 * 8).fill(12_000);
+  const talk = await talkInTime({
+    caller: [{ type: "until", ms: 7_000 }, { type: "hangup" }],
+    onSession: (session) => sessions.push(session),
+    options: {
+      opening,
+      onStart: () => sessions[0]?.play(audio, { sampleRate }).then((spoken) => notes.push(spoken)),
+    },
+  });
+  const [first, second] = [heardOf(talk, level), heardOf(talk, 12_000)];
+  expect([first.ms, second.ms, notes]).toEqual([4_000, 1_000, ["played"]]);
+  expect(second.from).toBeGreaterThanOrEqual(first.until);
+});
+
 test.each([
   [{ text: "Hello" }, "opening", "needs audio: this agent says no text"],
   [{ audio: "UklGRg==", sampleRate }, "audio", "must be an Int16Array"],
   [{ audio: new Uint8Array(3), sampleRate }, "audio", "must be an Int16Array"],
+  [{ audio: new Int16Array(0), sampleRate, text: "Hello" }, "audio", "must be an Int16Array"],
+  [{ audio: given.away, sampleRate }, "audio", "must be an Int16Array"],
   [{ audio: new TextEncoder().encode("RIFF1234WAVE"), sampleRate }, "audio", "is a WAV file"],
   [{ audio: new Int16Array(8) }, "sampleRate", "must be 8000"],
   [{ audio: new Int16Array(8), sampleRate, kept: true }, "kept", "is unknown"],
   [{ audio: new Int16Array(8), sampleRate, keep: 1 }, "keep", "must be a boolean"],
-])("the opening %j is refused, and nothing is listened to", (given, param, rule) => {
+])("the opening %j is refused, and nothing is listened to", (wrong, param, rule) => {
   const socket = new Socket();
-  const connect = () => connectAgent(socket, plain(), { opening: Object(given) });
+  const connect = () => connectAgent(socket, plain(), { opening: Object(wrong) });
   expect(connect).toThrow(expect.objectContaining({ name: "BadParametersException", param }));
   expect(connect).toThrow(rule);
   expect(socket.listeners.size).toBe(0);

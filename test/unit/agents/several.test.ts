@@ -178,6 +178,18 @@ describe("the next agent of a list takes over, once the socket of the one before
   });
 });
 
+test("a warm one that was not needed is closed with the call", async () => {
+  const [line, spare] = [new Socket(), new Socket()];
+  const warm = warmAgent(plain(), { sampleRate: 8000, open: () => spare });
+  await settled();
+  const session = connectAgent(line, [plain({}, { open: () => new Socket() }), warm]);
+  line.receive(start);
+  await settled();
+  session.close();
+  expect(spare.closed).toBeDefined();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 describe("no other agent takes over, and nothing is done twice,", () => {
   test.each<[string, readonly (object | ArrayBuffer)[]]>([
     ["once it was heard", [{ type: "ready" }, audio(5_000)]],

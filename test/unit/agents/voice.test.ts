@@ -222,3 +222,27 @@ test("interruptAfter: a short answer at the end of a question reaches the agent"
   expect(heardOf(talk, levelOf(0)).ms).toBe(1_500);
   expect(heardOf(talk, levelOf(1)).ms).toBe(700);
 });
+
+test("arguments that break a rule reject, and the call goes on", async () => {
+  const talk = await doing(async (session, note) => {
+    const given = (value: unknown) => value as never;
+    const calls = [
+      () => session.play(audio, given(undefined)),
+      () => session.play(audio, given(null)),
+      () => session.play(audio, { sampleRate: given(Symbol("8000")) }),
+      () => session.play(audio, { ...own, text: given(Symbol("text")) }),
+      () => session.play(new Int16Array(0), own),
+      () => session.reply("Hello", given(null)),
+      () => session.press(given(Symbol("1"))),
+      () => session.press(given(["1"])),
+    ];
+    for (const call of calls) {
+      await call().then(
+        () => note("done"),
+        (error: Error) => note(error.name),
+      );
+    }
+  });
+  expect(talk.notes).toEqual(Array.from({ length: 8 }, () => "BadParametersException"));
+  expect([talk.end.reason, talk.errors]).toEqual(["hung_up", []]);
+});

@@ -126,3 +126,16 @@ test("xai: a text is said word for word, without a request for a response", () =
   ]);
   expect(codecOf(azure({ apiKey, url, model: "d" })).codec.say).toBeUndefined();
 });
+
+test("xai: a text whose response has failed is said again, and nothing in its place", () => {
+  const { codec, read } = codecOf(xai({ apiKey }));
+  const said = sent(codec.say?.("This call is recorded.", "1"));
+  read({ type: "response.created", response: { id: "r" } });
+  const response = {
+    id: "r",
+    status: "failed",
+    status_details: { error: { code: "server_error" } },
+  };
+  read({ type: "response.done", response });
+  expect(sent(codec.retry?.())).toEqual(said);
+});

@@ -249,3 +249,65 @@ describe("transferTo", () => {
     expect(() => transferTo(given as never, options as never)).toThrow(refused(param));
   });
 });
+
+test("of two transfers at once one is made", async () => {
+  const done: unknown[] = [];
+  const redirect = async (_: unknown, { to }: { to: string }) => void done.push(to);
+  const targets = { billing: { to: "+12025550100" }, sales: { to: "+12025550101" } };
+  const tool = transferTo(targets, { redirect });
+  const session = { play: async () => "played", leave: async () => done.push("left") };
+  const context = contextOf(session);
+  const run = (target: string) => tool.run({ target }, context);
+  const [first, second] = await Promise.all([run("billing"), run("sales")]);
+  expect([done, first, second]).toEqual([["+12025550100", "left"], 2, "They are being connected."]);
+});
+
+test("a transfer that has failed may be tried again", async () => {
+  const outcomes = [async () => Promise.reject(new Error("refused")), async () => {}];
+  const redirect = () => outcomes.shift()?.();
+  const tool = transferTo({ billing: { to: "+12025550100" } }, { redirect });
+  const context = contextOf({ play: async () => "played", leave: async () => "left" });
+  await expect(tool.run({ target: "billing" }, context)).rejects.toThrow("refused");
+  expect(await tool.run({ target: "billing" }, context)).toBe("left");
+});
+
+test.each([[null], [undefined], [{ to: ["+12025550100"] }]])(
+  "the target %j is refused",
+  (target) => {
+    const options = { decide: () => {} };
+    expect(() => transferTo({ billing: target } as never, options)).toThrow(
+      expect.objectContaining({ name: "BadParametersException" }),
+    );
+  },
+);
+
+test.each([
+  [{ audio: new Int16Array(8) }, "sampleRate"],
+  [{ audio: new Int16Array(8), sampleRate: 7 }, "sampleRate"],
+  [{ audio: new Uint8Array(3), sampleRate: 8_000 }, "audio"],
+  [{ audio: new TextEncoder().encode("RIFF1234WAVE"), sampleRate: 8_000 }, "audio"],
+])("leaveVoicemail refuses %j before any call", (options, param) => {
+  expect(() => leaveVoicemail(options)).toThrow(refused(param));
+});
+
+test("a wait for the beep that the application interrupts leaves no message", async () => {
+  const talk = await talkInTime({
+    tools: {
+      leave_voicemail: leaveVoicemail({
+        audio: new Int16Array(8_000).fill(7_000),
+        sampleRate: 8_000,
+      }),
+    },
+    answers: [0],
+    calls: { 0: call("leave_voicemail") },
+    onSession: (session, clock) => clock.after(4_000, () => void session.interrupt()),
+    caller: [
+      { type: "say", voice: voice(1_500) },
+      { type: "silence", ms: 800 },
+      { type: "say", voice: voice(4_000, 2) },
+      { type: "hangup" },
+    ],
+  });
+  expect(heardOf(talk, 7_000).ms).toBe(0);
+  expect([talk.end.reason, talk.end.outcome]).toEqual(["hung_up", undefined]);
+});
