@@ -46,7 +46,10 @@ const sqliteErrors = [
     "the ledger cannot be written: if the file was moved, put it back before you run the command again",
     "moved",
   ],
-  [/unable to open/, "the ledger cannot be opened"],
+  [
+    /unable to open/,
+    "the ledger cannot be opened: are too many files open, or is its folder gone?",
+  ],
   [/disk|full/, "the ledger cannot be written: is the disk full?"],
 ] as const;
 

@@ -1,3 +1,5 @@
+import type { Server as HttpServer } from "node:http";
+
 /** Answers one request. If it rejects, the connection is closed without an answer. */
 export type Handler = (request: Request) => Promise<Response>;
 
@@ -15,12 +17,17 @@ export interface Server {
   readonly finish: () => Promise<void>;
 }
 
-/** How long a request may take to arrive, in milliseconds. Node keeps both; Bun and Deno have no such limits. */
+/** What senders may take of this machine, times in milliseconds. Node keeps all; Bun and Deno have no such limits. */
 export interface Limits {
   /** From the connection, or the last response, to the end of the headers. */
   readonly headTimeout: number;
   /** To the end of the body. */
   readonly requestTimeout: number;
+  /**
+   * The most connections; above half of them, idle ones are closed. Each takes one of the files that a process may open, and
+   * whoever opens many must leave some to the process.
+   */
+  readonly maxConnections: number;
 }
 
 type Serve = (handler: Handler, address: Address, limits?: Limits) => Promise<Server>;
@@ -78,6 +85,16 @@ const nodeOptions = ({ headTimeout, requestTimeout }: Limits) => ({
   connectionsCheckingInterval: checkInterval,
 });
 
+/** Keeps the number of connections to the limit. */
+const limitConnections = (server: HttpServer, { maxConnections }: Limits): void => {
+  let open = 0;
+  server.maxConnections = maxConnections;
+  server.on("connection", (socket) => {
+    socket.once("close", () => open--);
+    if (++open > maxConnections / 2) server.closeIdleConnections();
+  });
+};
+
 export const serveNode: Serve = async (handler, { hostname, port }, limits) => {
   const { createServer } = await import("node:http");
   const { getRequestListener } = await import("@hono/node-server");
@@ -97,6 +114,7 @@ export const serveNode: Serve = async (handler, { hostname, port }, limits) => {
     ),
   );
   server.keepAliveTimeout = idleTimeout;
+  if (limits) limitConnections(server, limits);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, hostname, resolve);
   });

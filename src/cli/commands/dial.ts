@@ -260,7 +260,9 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
 
   const dry = flags["dry-run"] === true;
   const optOuts =
-    flags["opt-outs"] === undefined || dry ? undefined : await OptOutFile.open(flags["opt-outs"]);
+    flags["opt-outs"] === undefined || dry
+      ? undefined
+      : await OptOutFile.open(flags["opt-outs"], read);
   if (flags.listen !== undefined && !dry) {
     opened.receiver = await startReceiver({
       listen: flags.listen,

@@ -44,6 +44,21 @@ const dayIn = (value: string): number => {
   return text !== value && isDate(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
 };
 
+/** A duration in weeks, days, hours, minutes and seconds. */
+const durationShape =
+  /^\+?P(?=[\dT])(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
+
+/** Milliseconds of each part of a duration. */
+const parts = [7 * dayLength, dayLength, 3_600_000, 60_000, 1_000] as const;
+
+/** The whole days of a duration such as `P2D` or `PT36H`, in milliseconds; `NaN` for anything else. */
+const lengthIn = (value: string): number => {
+  const amounts = durationShape.exec(value.toUpperCase())?.slice(1);
+  if (!amounts) return Number.NaN;
+  const length = parts.reduce((sum, each, at) => sum + each * Number(amounts[at] ?? 0), 0);
+  return Math.ceil(length / dayLength) * dayLength;
+};
+
 /** What an event can't have: then its days are not known. */
 const unread = ["RRULE", "RDATE", "RECURRENCE-ID"];
 
@@ -58,10 +73,9 @@ const daysOf = (event: readonly Property[], line: number): readonly string[] => 
   const start = dayIn(find("DTSTART")?.value ?? "");
   if (Number.isNaN(start)) throw wrong("has a time of day: only whole days are days off");
   const given = find("DTEND")?.value;
-  const [, amount = "1", unit = "D"] =
-    /^P(\d+)([DW])$/.exec(find("DURATION")?.value ?? "P1D") ?? [];
-  const length = Number(amount) * (unit === "W" ? 7 : 1) * dayLength;
-  const end = given === undefined ? start + length : Math.max(dayIn(given), start + dayLength);
+  const last =
+    given === undefined ? start + lengthIn(find("DURATION")?.value ?? "P1D") : dayIn(given);
+  const end = Math.max(last, start + dayLength);
   const isLong = !(end - start <= longestEvent * dayLength);
   if (isLong) throw wrong("has no end within a year that is a day");
   return Array.from({ length: (end - start) / dayLength }, (_, day) =>

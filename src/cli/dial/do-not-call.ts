@@ -28,7 +28,11 @@ function* linesOf(text: string): Generator<string, void> {
 }
 
 /** The numbers of a file, one per line; `#` starts a comment. */
-const numbersIn = async (text: string, read: ReadNumber): Promise<readonly string[]> => {
+const numbersIn = async (
+  text: string,
+  read: ReadNumber,
+  name: string,
+): Promise<readonly string[]> => {
   const numbers: string[] = [];
   const wrong: string[] = [];
   let count = 0;
@@ -46,20 +50,21 @@ const numbersIn = async (text: string, read: ReadNumber): Promise<readonly strin
   if (wrong.length === 0) return numbers;
   const more = wrong.length > mostLines ? `; and ${wrong.length - mostLines} more` : "";
   // A number that is on the list and cannot be read would be called.
-  throw new UsageError(
-    `the do-not-call list cannot be read: ${wrong.slice(0, mostLines).join("; ")}${more}`,
-  );
+  throw new UsageError(`${name} cannot be read: ${wrong.slice(0, mostLines).join("; ")}${more}`);
 };
 
 /** A do-not-call list in a file. */
 export class DoNotCallFile {
   readonly #file: string;
   readonly #read: ReadNumber;
+  readonly #name: string;
   #blocked = "";
 
-  constructor(file: string, read: ReadNumber) {
+  /** @param name - what errors call it */
+  constructor(file: string, read: ReadNumber, name = "the do-not-call list") {
     this.#file = file;
     this.#read = read;
+    this.#name = name;
   }
 
   /**
@@ -71,13 +76,11 @@ export class DoNotCallFile {
     try {
       // A pipe gives its text only once, and would be empty when it is read again: its people would be called.
       if (!statSync(this.#file).isFile()) {
-        throw new UsageError(
-          "the do-not-call list must be a regular file: it is read several times",
-        );
+        throw new UsageError(`${this.#name} must be a regular file: it is read several times`);
       }
-      return await numbersIn(readFileSync(this.#file, "utf8"), this.#read);
+      return await numbersIn(readFileSync(this.#file, "utf8"), this.#read, this.#name);
     } catch (error) {
-      throw readError("the do-not-call list", error);
+      throw readError(this.#name, error);
     }
   }
 
@@ -106,7 +109,7 @@ export class DoNotCallFile {
       const { ctimeNs, mtimeNs, size, ino } = statSync(this.#file, { bigint: true });
       return [ctimeNs, mtimeNs, size, ino].join();
     } catch (error) {
-      throw readError("the do-not-call list", error);
+      throw readError(this.#name, error);
     }
   }
 

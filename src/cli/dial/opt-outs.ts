@@ -1,7 +1,9 @@
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { exits, Failure } from "../command.ts";
 import { codeOf } from "../terminal.ts";
+import { DoNotCallFile } from "./do-not-call.ts";
+import type { ReadNumber } from "./numbers.ts";
 
 const lineFeed = 10;
 
@@ -33,18 +35,32 @@ const syncFolder = async (path: string): Promise<void> => {
   await folder?.close();
 };
 
+/** What is said of a number that the file does not get. */
+const unwritten = (code: string | undefined): string =>
+  `--opt-outs cannot be written (${code ?? "unknown"}): who asked is blocked in this ledger only. Mend the file: the next opt-out of this run writes the number, too; or add it by hand`;
+
 /** A file of the numbers that opted out, one a line: other campaigns have it as their do-not-call list. */
 export class OptOutFile {
   readonly #path: string;
   readonly #written = new Set<string>();
+  /** Those that the file lacks, as it could not be written. */
+  readonly #missing = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string) {
     this.#path = path;
   }
 
-  /** @throws {Failure} if it can't be written: nobody could opt out */
-  static async open(path: string): Promise<OptOutFile> {
+  /**
+   * @param read - reads the numbers that are in it
+   * @throws {Failure} if it can't be written: nobody could opt out. Or if it has anything but numbers: it may be the list or
+   * the ledger, and could be nobody's do-not-call list
+   */
+  static async open(path: string, read: ReadNumber): Promise<OptOutFile> {
+    const found = await stat(path).catch(() => undefined);
+    if (found && !found.isDirectory()) {
+      await new DoNotCallFile(path, read, "the file of --opt-outs").numbers();
+    }
     try {
       await (await open(path, "a", 0o600)).close();
       await syncFolder(path);
@@ -58,16 +74,21 @@ export class OptOutFile {
   }
 
   /**
-   * Adds numbers, one line each; a number that it has added before is not added again.
+   * Adds numbers, one line each; a number that it has added before is not added again. Those that could not be added are
+   * added with the next ones.
    *
-   * @throws the system's error
+   * @throws an error that says what to do
    */
   add(numbers: readonly string[]): Promise<void> {
     const added = this.#last.then(async () => {
-      const fresh = [...new Set(numbers)].filter((number) => !this.#written.has(number));
+      for (const number of numbers) if (!this.#written.has(number)) this.#missing.add(number);
+      const fresh = [...this.#missing];
       if (fresh.length === 0) return;
-      await appendLines(this.#path, fresh);
+      await appendLines(this.#path, fresh).catch((error: unknown) => {
+        throw new Error(unwritten(codeOf(error)));
+      });
       for (const number of fresh) this.#written.add(number);
+      this.#missing.clear();
     });
     this.#last = added.catch(() => {});
     return added;

@@ -31,8 +31,8 @@ interface ReceiverOptions extends Omit<ListOptions, "baseUrl"> {
   readonly service: Service | undefined;
 }
 
-/** It is on the internet: who sends slowly is cut off. */
-const limits: Limits = { headTimeout: 10_000, requestTimeout: 30_000 };
+/** It is on the internet: who sends slowly is cut off, and the ledger needs files that no connection takes. */
+const limits: Limits = { headTimeout: 10_000, requestTimeout: 30_000, maxConnections: 768 };
 
 /** @throws {UsageError} if it is not `host:port` */
 const addressOf = (text: string): { readonly hostname: string; readonly port: number } => {

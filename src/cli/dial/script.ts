@@ -42,8 +42,14 @@ export const urlBelow = (base: string, path: string): string => base.replace(/\/
 const campaignOf = (list: CalledList, { optOut }: ListOptions): ScriptCampaign => ({
   block: async (numbers) => {
     const checked = await checkedNumbers(numbers);
-    // First, so that a number in the ledger is in the file, too.
-    await optOut?.(checked);
+    try {
+      // First, so that a number in the ledger is in the file, too.
+      await optOut?.(checked);
+    } catch (error) {
+      // Who asked is not called again by this list, whatever the file does.
+      await list.block(checked);
+      throw error;
+    }
     return list.block(checked);
   },
   callBack: (to_number, at) => list.callBack(to_number, at),

@@ -17,7 +17,7 @@ it.each([
   ["half a body", "POST /flow HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc"],
 ])("with limits it cuts off who sends %s, and no more", async (_, sent) => {
   const handler = async (request: Request) => new Response(await request.text());
-  const limits = { headTimeout: 200, requestTimeout: 300 };
+  const limits = { headTimeout: 200, requestTimeout: 300, maxConnections: 10 };
   const server = await serveNode(handler, { hostname: "127.0.0.1", port: 0 }, limits);
   onTestFinished(server.stop);
   const socket = connect(server.port, "127.0.0.1");
@@ -26,4 +26,31 @@ it.each([
     .resume()
     .write(sent);
   await new Promise((closed) => socket.once("close", closed));
+});
+
+it("with limits it closes idle connections for new ones, and takes no more than its most", async () => {
+  const pending = Promise.withResolvers<void>();
+  const handler = async ({ url }: Request) => {
+    if (url.endsWith("/slow")) await pending.promise;
+    return new Response();
+  };
+  const limits = { headTimeout: 60_000, requestTimeout: 60_000, maxConnections: 4 };
+  const server = await serveNode(handler, { hostname: "127.0.0.1", port: 0 }, limits);
+  onTestFinished(server.stop);
+  const request = async (path: string) => {
+    const socket = connect(server.port, "127.0.0.1");
+    const closed = new Promise<string>((resolve) => socket.once("close", () => resolve("closed")));
+    const answered = new Promise<string>((resolve) =>
+      socket.once("data", () => resolve("answered")),
+    );
+    socket.on("error", () => {}).write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    return { closed, answered, first: Promise.race([closed, answered]) };
+  };
+  const idle = [await request("/"), await request("/")];
+  for (const { first } of idle) expect(await first).toBe("answered");
+  const slow = await Promise.all([1, 2, 3, 4].map(() => request("/slow")));
+  for (const { closed } of idle) expect(await closed).toBe("closed");
+  expect(await (await request("/")).first).toBe("closed");
+  pending.resolve();
+  for (const { first } of slow) expect(await first).toBe("answered");
 });

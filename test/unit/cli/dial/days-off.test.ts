@@ -48,6 +48,12 @@ describe("--except", () => {
 
   it.each([
     ["a length", ["DTSTART;VALUE=DATE:20270101", "DURATION:P2D"], ["2027-01-01", "2027-01-02"]],
+    ["a length in hours", ["DTSTART:20270101", "DURATION:PT48H"], ["2027-01-01", "2027-01-02"]],
+    [
+      "a length with its sign",
+      ["DTSTART:20270101", "DURATION:+P1DT1M"],
+      ["2027-01-01", "2027-01-02"],
+    ],
     ["an end on its first day", ["DTSTART:20270101", "DTEND:20270101"], ["2027-01-01"]],
     [
       "long lines, a colon in quotes, and an alarm",

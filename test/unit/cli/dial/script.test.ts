@@ -114,7 +114,7 @@ describe("a step of a script", () => {
     ]);
   });
 
-  test("blocks nobody in the ledger whose number is not in the file", async () => {
+  test("blocks who asks for it in the ledger, also where the file cannot be written", async () => {
     const { campaign, actionAt, flow_url, onError } = await calling(
       {
         onAnswer: async ({ campaign: list }) => {
@@ -126,7 +126,7 @@ describe("a step of a script", () => {
     );
     await campaign.add([{ to_number: "+12025550111" }]);
     expect(await actionAt(flow_url)).toEqual({ action: "hangup" });
-    expect(campaign.progress().blocked).toBe(0);
+    expect(campaign.progress().blocked).toBe(1);
     expect(onError).toHaveBeenCalledWith(new Error("ENOSPC"), "cs_1");
   });
 
