@@ -14,17 +14,22 @@ const columns: Readonly<Record<string, (result: Result) => string | number | und
   ended_at: ({ endedAt }) => timeOf(endedAt),
   duration: ({ duration }) => (duration === undefined ? undefined : duration / 1000),
   answered_by: ({ answered_by }) => answered_by,
+  cost: ({ cost }) => cost,
+  currency: ({ currency }) => currency,
 };
 
 /** The start of a formula: at the start of the cell, or after a separator of some spreadsheet. */
 const formula = /(^|[;|])(["\s]*)(?='*[=+\-@＝＋－＠])/g;
+
+/** A number below 0, which is no formula. */
+const amount = /^-\d+\.\d+$/;
 
 /**
  * A CSV cell. A text that could be a formula gets an apostrophe, also where it has one, for any usual separator. Control characters
  * become spaces.
  */
 const cell = (value: string | number = ""): string => {
-  if (typeof value === "number") return String(value);
+  if (typeof value === "number" || amount.test(value)) return String(value);
   const text = value.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
   const safe = text.replace(formula, "$1$2'");
   return /[",;|]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

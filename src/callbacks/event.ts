@@ -28,6 +28,10 @@ export interface EventData {
   readonly hangup_time?: string | undefined;
   /** Whole seconds since the answer. */
   readonly duration?: number | undefined;
+  /** What the carrier charges for the call, as the text that it reports, such as `"0.00834"`. */
+  readonly cost?: string | undefined;
+  /** The currency of `cost`, ISO 4217, if the carrier names it. */
+  readonly currency?: string | undefined;
   /** Why the call ended, or was never answered. */
   readonly reason?:
     | OpenUnion<
@@ -95,11 +99,14 @@ export type MachineDetectedEvent = CallEventOf<"call.machine_detected", "answere
 /** The call was answered, and has ended. */
 export type CompletedEvent = CallEventOf<
   "call.completed",
-  "duration" | "hangup_time" | "reason" | "recording_url" | "answered_by"
+  "duration" | "cost" | "currency" | "hangup_time" | "reason" | "recording_url" | "answered_by"
 >;
 
 /** The call was never answered, and has ended. */
-export type FailedEvent = CallEventOf<"call.failed", "reason" | "hangup_time">;
+export type FailedEvent = CallEventOf<
+  "call.failed",
+  "reason" | "hangup_time" | "cost" | "currency"
+>;
 
 /**
  * A status notification that this version doesn't know: of another type, such as `stream.started`,
@@ -156,6 +163,8 @@ const kindsOfData = {
   answer_time: "string",
   hangup_time: "string",
   duration: "number",
+  cost: "string",
+  currency: "string",
   reason: "string",
   recording_url: "string",
   answered_by: "string",

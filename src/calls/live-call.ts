@@ -17,6 +17,10 @@ export interface LiveCall {
   readonly reason?: EventData["reason"];
   /** Whole seconds from the answer to the end. */
   readonly duration?: number | undefined;
+  /** What the carrier charges for the call, as the text that it reports; some know it only minutes after the end. */
+  readonly cost?: EventData["cost"];
+  /** The currency of `cost`, ISO 4217, if the carrier names it. */
+  readonly currency?: EventData["currency"];
   /** Who answered, if the service detects machines and says it here. */
   readonly answered_by?: EventData["answered_by"];
   /** The service's own object, as it sent it. */

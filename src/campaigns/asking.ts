@@ -24,10 +24,13 @@ interface Asked extends Attempt {
 
 /** The notification that a call's state stands for; `undefined` while it is live. */
 const eventOf = (id: string, call: CallState): CallEvent | undefined => {
-  const { state, reason, duration, answered_by } = call;
+  const { state, reason, duration, answered_by, cost, currency } = call;
   const common = { known: true, call_id: id } as const;
-  const why = reason !== undefined && { reason };
-  if (state === "failed") return { ...common, type: "call.failed", data: { ...why } };
+  const why = {
+    ...(reason !== undefined && { reason }),
+    ...(cost !== undefined && { cost, currency }),
+  };
+  if (state === "failed") return { ...common, type: "call.failed", data: why };
   if (state !== "completed") return;
   const data = {
     ...why,

@@ -23,6 +23,16 @@ export interface AnswerFigures {
   readonly values: readonly { readonly value: string; readonly contacts: number }[];
 }
 
+/** What the carrier charged in one currency, as far as it reported it. */
+export interface CostFigures {
+  /** ISO 4217; absent where the carrier names none. */
+  readonly currency?: string | undefined;
+  /** The sum of the reported amounts. */
+  readonly sum: number;
+  /** The calls that it is the sum of: a cost was reported for them. */
+  readonly calls: number;
+}
+
 /** The figures of a campaign, for a report. */
 export interface Figures {
   /** In order of time; without those in which no call began. */
@@ -37,6 +47,8 @@ export interface Figures {
   };
   /** How many contacts had one attempt, two, and so on. */
   readonly attempts: readonly number[];
+  /** One for each currency; empty where the carrier reports no cost. */
+  readonly costs: readonly CostFigures[];
 }
 
 const quarter = 900_000;
@@ -102,6 +114,21 @@ const attemptsIn = (sql: Sql): readonly number[] => {
   return Array.from(counts, (count = 0) => count).slice(1);
 };
 
+/** Without the digits that adding fractions in binary brings. */
+const rounded = (sum: number): number => Number(sum.toFixed(8));
+
+const costsIn = (sql: Sql): Figures["costs"] =>
+  sql
+    .all(
+      `select currency, sum(cost) as sum, count(*) as calls from outdial_attempt
+       where cost is not null group by currency order by currency`,
+    )
+    .map(({ currency, sum, calls }) => ({
+      ...(typeof currency === "string" && { currency }),
+      sum: rounded(Number(sum)),
+      calls: Number(calls),
+    }));
+
 /**
  * Computes the figures of a ledger. It reads all of it.
  *
@@ -112,6 +139,7 @@ export const figuresOf = (sql: Sql, from = 0): Figures => ({
   answers: answersIn(sql),
   callBacks: callBacksIn(sql),
   attempts: attemptsIn(sql),
+  costs: costsIn(sql),
 });
 
 const sumBy = <T>(
@@ -161,6 +189,15 @@ export const sumOfFigures = (parts: readonly Figures[], names: readonly string[]
       machines: one.machines + other.machines,
     }),
   );
+  const costs = sumBy(
+    parts.flatMap((part) => part.costs),
+    ({ currency = "" }) => currency,
+    (one, other) => ({
+      ...one,
+      sum: rounded(one.sum + other.sum),
+      calls: one.calls + other.calls,
+    }),
+  );
   const longest = Math.max(0, ...parts.map(({ attempts }) => attempts.length));
   return {
     quarters: quarters.sort((one, other) => one.at - other.at),
@@ -172,5 +209,6 @@ export const sumOfFigures = (parts: readonly Figures[], names: readonly string[]
     attempts: Array.from({ length: longest }, (_, index) =>
       parts.reduce((total, { attempts }) => total + (attempts[index] ?? 0), 0),
     ),
+    costs: costs.sort((one, other) => ((one.currency ?? "") < (other.currency ?? "") ? -1 : 1)),
   };
 };

@@ -48,6 +48,13 @@ export interface Result {
   readonly duration?: number | undefined;
   /** Who answered the last call, in the words of the notifications, if the carrier detects machines. */
   readonly answered_by?: string | undefined;
+  /**
+   * What the carrier charges for the last call, as the text that it reports, such as `"0.00834"`; absent where it reports
+   * nothing. Some carriers have a charge below 0.
+   */
+  readonly cost?: string | undefined;
+  /** The currency of `cost`, ISO 4217, if the carrier names it. */
+  readonly currency?: string | undefined;
   /** What the contact answered, by the names of the questions (`as`); of a name with several answers the last. */
   readonly answers: Readonly<Record<string, string>>;
   /** The contact's own values, as the list has them. */
@@ -149,7 +156,7 @@ export function* readResults(sql: Sql): Generator<Result, void> {
   for (let last = 0; ; ) {
     const rows = sql.all(
       `select c.contact, coalesce(written, to_number) as to_number, id, c.state, reason, attempts, call_id, claimed, ended,
-         duration, answered_by, variables
+         duration, answered_by, cost, currency, variables
        from outdial_contact c
        left join outdial_attempt a on a.contact = c.contact and a.attempt = c.attempts
        where c.contact > ? order by c.contact limit ${page}`,
@@ -173,6 +180,8 @@ export function* readResults(sql: Sql): Generator<Result, void> {
         endedAt: numberIn(row.ended),
         duration: numberIn(row.duration),
         answered_by: textIn(row.answered_by),
+        cost: textIn(row.cost),
+        currency: textIn(row.currency),
         answers: answers.get(last) ?? {},
         variables: JSON.parse(textIn(row.variables) ?? "{}"),
       };

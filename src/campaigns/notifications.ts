@@ -299,6 +299,24 @@ export const stateToNote = (
   return state;
 };
 
+/** An amount, as carriers write it: some have a charge below 0. */
+const amount = /^-?\d{1,12}(\.\d{1,12})?$/;
+
+/** Records what the carrier charges for the call of an attempt: the final notification may come without it. */
+const recordCost = (sql: Sql, { contact, attempt }: Attempt, event: CallEvent): void => {
+  const cost: unknown = event.data && Reflect.get(event.data, "cost");
+  const currency: unknown = event.data && Reflect.get(event.data, "currency");
+  if (typeof cost !== "string" || !amount.test(cost)) return;
+  const isNamed = typeof currency === "string" && /^[A-Z]{3}$/.test(currency);
+  sql.all(
+    "update outdial_attempt set cost = ?, currency = ? where contact = ? and attempt = ?",
+    cost,
+    isNamed ? currency : null,
+    contact,
+    attempt,
+  );
+};
+
 /** Records an event of an attempt that has one. */
 export const recordEvent = (
   sql: Sql,
@@ -313,6 +331,7 @@ export const recordEvent = (
   if (isEnd(event) && (state !== "settled" || isCorrection(sql, key, event))) {
     recordEnd(sql, key, event, at, settings);
   }
+  if (isEnd(event)) recordCost(sql, key, event);
   if (isFlowError(event)) recordFlowError(sql, key, event, at);
   return true;
 };

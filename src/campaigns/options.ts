@@ -14,7 +14,10 @@ import type { RetryRules } from "./retries.ts";
 export type CampaignService = Pick<Service, "name" | "account" | "callsPerSecond">;
 
 /** What a campaign reads of a call: a `LiveCall` of `outdial/calls` has it. */
-export type CallState = Pick<LiveCall, "state" | "reason" | "duration" | "answered_by">;
+export type CallState = Pick<
+  LiveCall,
+  "state" | "reason" | "duration" | "answered_by" | "cost" | "currency"
+>;
 
 /** The options of a campaign. Durations are in milliseconds. */
 export interface CampaignOptions {

@@ -15,6 +15,7 @@ import type { Param, Row, Sql, Value } from "./sqlite.ts";
  * Since version 5: `call_at`: when the contact asked to be called, or the list has it, and `call_for`: by which attempt;
  * a contact that waits is called for it if that is the next one. `call_backs`: how many attempts such wishes added.
  * `ask_at` of an attempt: when the service is asked what became of the call; it isn't given up then.
+ * Since version 6: `cost` and `currency` of an attempt, as the carrier reported them.
  */
 const firstTables = [
   "create table outdial_fact (name text primary key, value) without rowid",
@@ -130,6 +131,11 @@ const steps: readonly (readonly string[])[] = [
     ) without rowid`,
     `create table outdial_answer_name
      (place integer primary key, name text not null unique, at integer not null)`,
+  ],
+  // What carriers charge.
+  [
+    "alter table outdial_attempt add column cost text",
+    "alter table outdial_attempt add column currency text",
   ],
 ];
 

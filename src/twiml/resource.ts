@@ -7,7 +7,7 @@ const textOf = (value: unknown): string => (isText(value) ? value : "");
 
 /** Reads a call as the REST API of Twilio's form returns it. */
 export const readResource: CarrierLive["read"] = (raw) => {
-  const { sid, from, to, status, duration } = raw;
+  const { sid, from, to, status, duration, price, price_unit } = raw;
   if (!isText(sid) || !sid) return;
   // A queued call has not begun: no notification says so.
   const known = statuses.get(status === "queued" ? "initiated" : status);
@@ -20,5 +20,8 @@ export const readResource: CarrierLive["read"] = (raw) => {
     ...(known?.reason && { reason: known.reason }),
     ...(status === "completed" && /^\d+$/.test(String(duration)) && { duration: Number(duration) }),
     ...(answered_by && { answered_by }),
+    // A unit without a price is no cost: the call is not billed yet.
+    ...(isText(price) && price && { cost: price }),
+    ...(isText(price) && price && isText(price_unit) && { currency: price_unit }),
   };
 };

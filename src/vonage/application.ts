@@ -106,6 +106,7 @@ const eventOf = (text: string, account_id: string): unknown => {
       reason: status && reasonOf(status, fields),
       ...(isFlowError(fields) && { reason: "flow_error", flow_error: fields.reason }),
       duration: isCompleted && /^\d+$/.test(String(duration)) ? Number(duration) : undefined,
+      cost: fields.price,
       recording_url: fields.recording_url,
       answered_by: whoAnswered(fields),
       beep: (isText(sub_state) && beeps.has(sub_state)) || undefined,

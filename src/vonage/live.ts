@@ -18,9 +18,14 @@ const endpointOf = (value: unknown): string => {
 };
 
 const read: CarrierLive["read"] = (raw) => {
-  const { uuid, from, to, status, duration } = raw;
+  const { uuid, from, to, status, duration, price } = raw;
   if (!isText(uuid) || !uuid) return;
-  const call = { id: uuid, from_number: endpointOf(from), to_number: endpointOf(to) };
+  const call = {
+    id: uuid,
+    from_number: endpointOf(from),
+    to_number: endpointOf(to),
+    ...(isText(price) && { cost: price }),
+  };
   const answered_by = answeredBy.get(status);
   if (answered_by) return { ...call, state: "answered", answered_by };
   if (isUnanswered(raw)) return { ...call, state: "failed" };

@@ -174,7 +174,7 @@ describe.each(runtimes)("outdial dial, under %s", (runtime) => {
     await expect.poll(() => new Set(answers)).toEqual(new Set([204]));
     const [head, ...rows] = await results();
     expect(head).toBe(
-      "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by",
+      "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by,cost,currency",
     );
     expect(rows.map((row) => row.split(",").slice(0, 3).join(","))).toEqual([
       "+12025550100,A-1,completed",

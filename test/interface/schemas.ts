@@ -355,16 +355,19 @@ const variants = (schema: GenericSchema): readonly GenericSchema[] => {
 /** The notifications of the interface, which detects no machines. */
 type NotificationType = Exclude<CallEvent["type"], "call.machine_detected">;
 
+/** The fields that only carriers have. */
+type CarrierField = "beep" | "cost" | "currency";
+
 /** The fields of `data` that each notification has besides the numbers: the required ones, and the others. */
 type DataFields = {
   readonly [Type in NotificationType]: {
     readonly required: readonly Exclude<
       keyof Extract<CallEvent, { type: Type }>["data"],
-      "from" | "to"
+      "from" | "to" | CarrierField
     >[];
     readonly optional?: readonly Exclude<
       keyof Extract<CallEvent, { type: Type }>["data"],
-      "from" | "to"
+      "from" | "to" | CarrierField
     >[];
     readonly reasons?: readonly string[];
   };
@@ -391,7 +394,7 @@ const time = (description: string): JsonSchema => ({
   description: `${description}: ISO 8601, UTC.`,
 });
 
-const eventData: Readonly<Record<Exclude<keyof EventData, "beep">, JsonSchema>> = {
+const eventData: Readonly<Record<Exclude<keyof EventData, CarrierField>, JsonSchema>> = {
   from: { type: "string", description: "The calling number, in E.164." },
   to: { type: "string", description: "The called number, in E.164." },
   start_time: time("When the service began to dial"),

@@ -136,9 +136,12 @@ describe("an editor completes a notification", () => {
   test.each([
     [
       "call.completed",
-      ["answered_by", "duration", "from", "hangup_time", "reason", "recording_url", "to"],
+      [
+        ...["answered_by", "cost", "currency", "duration", "from", "hangup_time", "reason"],
+        ...["recording_url", "to"],
+      ],
     ],
-    ["call.failed", ["from", "hangup_time", "reason", "to"]],
+    ["call.failed", ["cost", "currency", "from", "hangup_time", "reason", "to"]],
     ["call.answered", ["answer_time", "answered_by", "from", "to"]],
     ["call.initiated", ["from", "start_time", "to"]],
     ["call.ringing", ["from", "to"]],

@@ -144,6 +144,8 @@ const isResult = (value: unknown): value is Result =>
   isOptional(isNumber)(value.endedAt) &&
   isOptional(isNumber)(value.duration) &&
   isOptional(isString)(value.answered_by) &&
+  isOptional(isString)(value.cost) &&
+  isOptional(isString)(value.currency) &&
   isFields(value.answers) &&
   isFields(value.variables) &&
   (value.disposition === undefined ||
@@ -182,6 +184,7 @@ const isFigures = (value: unknown): value is Figures =>
   isListOf(isFields)(value.quarters) &&
   isListOf(isFields)(value.answers) &&
   isFields(value.callBacks) &&
+  isListOf(isFields)(value.costs) &&
   isListOf(isNumber)(value.attempts);
 
 const isContacts = (value: unknown): value is readonly Contact[] => Array.isArray(value);

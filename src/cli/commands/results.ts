@@ -6,6 +6,9 @@ import { jsonLine, plain, type Terminal } from "../terminal.ts";
 /** The start of a formula for some spreadsheet: at the start of a cell, or after another separator. */
 const formula = /(^|[;|])(["\s]*)(?='*[=+\-@＝＋－＠])/g;
 
+/** A number below 0: it is no formula. */
+const amount = /^-\d+\.\d+$/;
+
 /**
  * A cell of CSV that a spreadsheet shows as it is: a text that would be a formula gets an apostrophe, also
  * where cells are separated by something else than commas. One that has an apostrophe gets another, so that no two
@@ -13,7 +16,7 @@ const formula = /(^|[;|])(["\s]*)(?='*[=+\-@＝＋－＠])/g;
  */
 export const cell = (value: unknown): string => {
   if (value === undefined || value === null) return "";
-  if (typeof value === "number") return String(value);
+  if (typeof value === "number" || amount.test(String(value))) return String(value);
   const safe = plain(String(value)).replace(formula, "$1$2'");
   return /[",;|]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
@@ -33,6 +36,8 @@ const columns: Readonly<Record<string, (result: Result) => string | number | und
   ended_at: ({ endedAt }) => timeOf(endedAt),
   duration: ({ duration }) => (duration === undefined ? undefined : duration / 1000),
   answered_by: ({ answered_by }) => answered_by,
+  cost: ({ cost }) => cost,
+  currency: ({ currency }) => currency,
 };
 
 /** A value of a record's own. */
@@ -82,6 +87,7 @@ export const command: Command = defineCommand({
     "A contact that waits or is being called has no disposition yet. It works during a run.",
     `started_at is when the last attempt began, ended_at when its final notification came (both UTC), and
 duration the seconds from the answer to the end.`,
+    "cost is what the carrier charges for the last call, as it reports it, and currency its currency, if named.",
     "What people answered has a column for each question, in the order in which they first came up.",
   ],
   exits: {

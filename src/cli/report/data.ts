@@ -43,6 +43,8 @@ export interface ReportData {
   readonly answers: readonly AnswerFigures[];
   /** Contacts that wait for a time that was agreed on. */
   readonly callBacks: Figures["callBacks"];
+  /** What the carrier charged, by currency, as far as it reported it. */
+  readonly costs: Figures["costs"];
 }
 
 const none: CallFigures = { calls: 0, people: 0, machines: 0 };
@@ -107,7 +109,7 @@ export const reportDataOf = (
   { ledger, timezone, now, hasNumbers }: ReportOptions,
 ): ReportData => {
   const { state, reason, done, contacts, waiting, calling, unclear } = progress;
-  const { quarters, answers, attempts, callBacks } = figures;
+  const { quarters, answers, attempts, callBacks, costs } = figures;
   const clock = clockOf(timezone);
   const byHour = sumsOf(quarters, (at) => clock(at).hour);
   const first = Math.min(...byHour.keys());
@@ -134,6 +136,7 @@ export const reportDataOf = (
     attempts,
     answers: hasNumbers ? answers : withoutNumbers(answers),
     callBacks,
+    costs,
   };
 };
 

@@ -5,7 +5,7 @@ import { html, type Markup } from "../../lib/markup.ts";
 import { type CallFigures, counted, percent, type ReportData } from "./data.ts";
 import style from "./page/main.css?bundle";
 import script from "./page/main.ts?bundle";
-import { callBacksText } from "./text.ts";
+import { callBacksText, costsText } from "./text.ts";
 
 const number = (value: number): string => value.toLocaleString("en");
 
@@ -89,6 +89,7 @@ export const reportPage = (data: ReportData): string => {
   const { waiting, calling, unclear } = contacts;
   const ended = contacts.contacts - waiting - calling - unclear;
   const callBacks = callBacksText(data);
+  const costs = costsText(data);
   const rest = [
     ...(waiting > 0 ? [`${number(waiting)} waiting`] : []),
     ...(calling > 0 ? [`${number(calling)} live`] : []),
@@ -115,7 +116,7 @@ ${headline("Contacts", number(contacts.contacts), contacts.contacts === 0 ? "non
 ${headline("Calls", number(calls.calls), attempts.length > 1 ? `up to ${attempts.length} a contact` : "")}
 ${headline("Answered by people", percent(calls.people, calls.calls), calls.calls > 0 ? counted(calls.people, "call") : "")}
 ${headline("By machines", percent(calls.machines, calls.calls), calls.calls > 0 ? counted(calls.machines, "call") : "")}
-</dl>${callBacks ? html`<p class="soft">${callBacks}.</p>` : noCaption}</section>
+</dl>${callBacks ? html`<p class="soft">${callBacks}.</p>` : noCaption}${costs ? html`<p class="soft">${costs}.</p>` : noCaption}</section>
 ${
   calls.calls > 0
     ? [

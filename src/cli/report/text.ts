@@ -49,6 +49,16 @@ export const callBacksText = ({ callBacks, timezone }: ReportData): string => {
   return `${number(waiting)} to be called at a time that was agreed on${when}`;
 };
 
+/** What a report says of costs. */
+export const costsText = ({ costs }: ReportData): string => {
+  if (costs.length === 0) return "";
+  const sums = costs.map(({ currency, sum, calls }) => {
+    const amount = sum.toLocaleString("en", { maximumFractionDigits: 8 });
+    return `${amount}${currency ? ` ${currency}` : ""} for ${counted(calls, "call")}`;
+  });
+  return `Cost, as the carrier reports it: ${sums.join(", ")}`;
+};
+
 /** The lines of a report for a terminal. */
 export const reportLines = (data: ReportData): readonly string[] => {
   const { ledger, state, reason, contacts, calls, timezone } = data;
@@ -64,7 +74,7 @@ export const reportLines = (data: ReportData): readonly string[] => {
     `${plain(ledger)}: ${state}${reason ? ` (${plain(reason)})` : ""}`,
     `${counted(contacts.contacts, "contact")}: ${counts.join(", ")}`,
     `${counted(calls.calls, "call")}: ${percent(calls.people, calls.calls)} answered by people, ${percent(calls.machines, calls.calls)} by machines`,
-    ...[callBacksText(data)].filter(Boolean),
+    ...[callBacksText(data), costsText(data)].filter(Boolean),
     ...section(
       "How contacts ended",
       shares(

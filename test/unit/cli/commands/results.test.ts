@@ -19,6 +19,8 @@ it.each([
   ["  =1+1", "'=1+1"],
   ["+12025550101", "'+12025550101"],
   ["@sum", "'@sum"],
+  ["-0.0085", "-0.0085"], // a cost
+  ["-0.5+1", "'-0.5+1"],
   // Some spreadsheets read full-width signs as the plain ones.
   ["＝1+1", "'＝1+1"],
   ["＋1", "'＋1"],
@@ -51,6 +53,7 @@ it("answers have a column each in the order in which they came up, and variables
   await stage.play();
   await stage.hear(1, { answers: { visit: "1" }, answered_by: "human" });
   await stage.hear(0, { answers: { price: "9", visit: "2" } });
+  await stage.tellMore(1, "call.completed", { cost: "-0.00850", currency: "USD" });
   await stage.campaign.close();
   database.close();
   const printed = async (...args: string[]): Promise<string[]> => {
@@ -61,12 +64,13 @@ it("answers have a column each in the order in which they came up, and variables
     await command.run([file, ...args], { env: {}, terminal, signal, reached() {}, commands: {} });
     return text.trimEnd().split(/\r?\n/);
   };
-  const own = (row = "") => row.split(",").slice(9).join(",");
-  expect((await printed()).map(own)).toEqual(["answered_by,visit,price", ",2,9", "human,1,"]);
+  expect((await printed()).map((row) => row.split(",")[10])).toEqual(["cost", "", "-0.00850"]);
+  const own = (row = "") => row.split(",").slice(11).join(",");
+  expect((await printed()).map(own)).toEqual(["currency,visit,price", ",2,9", "USD,1,"]);
   expect((await printed("--variables")).map(own)).toEqual([
-    "answered_by,visit,price,name",
+    "currency,visit,price,name",
     ",2,9,'=Ada",
-    "human,1,,",
+    "USD,1,,",
   ]);
   const [first = ""] = await printed("--json", "--variables");
   expect(JSON.parse(first)).toMatchObject({
