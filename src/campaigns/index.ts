@@ -23,7 +23,7 @@ export {
 } from "./disposition.ts";
 export type { EndedCalls, OpenCall } from "./ending.ts";
 export { LedgerException, type LedgerReason } from "./errors.ts";
-export type { AnswerFigures, Figures, QuarterFigures } from "./figures.ts";
+export type { AnswerFigures, CostFigures, Figures, QuarterFigures } from "./figures.ts";
 export {
   type Ledger,
   type LedgerOptions,

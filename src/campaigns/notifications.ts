@@ -1,4 +1,5 @@
 import type { Received } from "../callbacks/handler.ts";
+import { fieldsOf, isText } from "../lib/check.ts";
 import { type Attempt, claim, countFlow, recordPlaced, settle, stateOf } from "./attempts.ts";
 import {
   type Answerer,
@@ -304,10 +305,9 @@ const amount = /^-?\d{1,12}(\.\d{1,12})?$/;
 
 /** Records what the carrier charges for the call of an attempt: the final notification may come without it. */
 const recordCost = (sql: Sql, { contact, attempt }: Attempt, event: CallEvent): void => {
-  const cost: unknown = event.data && Reflect.get(event.data, "cost");
-  const currency: unknown = event.data && Reflect.get(event.data, "currency");
-  if (typeof cost !== "string" || !amount.test(cost)) return;
-  const isNamed = typeof currency === "string" && /^[A-Z]{3}$/.test(currency);
+  const { cost, currency } = fieldsOf(event.data);
+  if (!isText(cost) || !amount.test(cost)) return;
+  const isNamed = isText(currency) && /^[A-Z]{3}$/.test(currency);
   sql.all(
     "update outdial_attempt set cost = ?, currency = ? where contact = ? and attempt = ?",
     cost,

@@ -12,6 +12,7 @@ import {
   type CampaignOptions,
   type CheckOptions,
   type Contact,
+  type CostFigures,
   type Database,
   type Disposition,
   type DispositionFacts,
@@ -177,7 +178,7 @@ export const script: Script<"optOut"> = {
 
 export const figuresOf = ({
   figures,
-}: OpenedLedger): readonly (QuarterFigures | AnswerFigures | undefined)[] => {
-  const { quarters, answers }: Figures = figures({ from: 0 });
-  return [quarters[0], answers[0]];
+}: OpenedLedger): readonly (QuarterFigures | AnswerFigures | CostFigures | undefined)[] => {
+  const { quarters, answers, costs }: Figures = figures({ from: 0 });
+  return [quarters[0], answers[0], costs[0]];
 };

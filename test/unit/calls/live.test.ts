@@ -93,6 +93,34 @@ describe.each(rows)("%s", (_, service, key, over) => {
   });
 });
 
+describe("the cost of a call is the text that the carrier reports", () => {
+  const named = [
+    [
+      { price: "-0.00750", price_unit: "USD" },
+      { cost: "-0.00750", currency: "USD" },
+    ],
+    [{ price: "0.005" }, { cost: "0.005" }],
+    [{ price: null, price_unit: "USD" }, {}],
+    [{ price: "", price_unit: "USD" }, {}],
+    [{ price: 1, price_unit: "USD" }, {}],
+  ] as const;
+  const ofVonage = [
+    [{ price: "0.00834000", rate: "0.05" }, { cost: "0.00834000" }],
+    [{ price: null, rate: null }, {}],
+  ] as const;
+  const [, ...carriers] = rows;
+  const cases = carriers.flatMap(([name, service, key, over]) =>
+    (name === "vonage" ? ofVonage : named).map(
+      ([fields, cost]) => [name, fields, cost, { service, key, over }] as const,
+    ),
+  );
+  test.each(cases)("%s: %j is %j", async (_, fields, expected, { service, key, over }) => {
+    const { options } = answering(() => json({ ...over(id), ...fields }));
+    const call = await get(id, { ...options, apiKey: key, service } as LiveOptions);
+    expect({ cost: call.cost, currency: call.currency }).toEqual(expected);
+  });
+});
+
 test("a page of a proxy has redirected no call", async () => {
   const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
   const options = { ...answering(page).options, service };

@@ -51,6 +51,14 @@ describe("a notification becomes an event", () => {
     ],
     ["completed", "call.completed", { hangup_time: at, reason: "normal" }],
     ["completed", "call.failed", { hangup_time: at }, never],
+    [
+      "completed",
+      "call.completed",
+      { hangup_time: at, reason: "normal", cost: "0.00834000" },
+      { price: "0.00834000", rate: "0.05" },
+    ],
+    ["completed", "call.failed", { hangup_time: at, cost: "0" }, { ...never, price: "0" }],
+    ["completed", "call.failed", { hangup_time: at }, { ...never, price: null }],
     ["busy", "call.failed", { hangup_time: at, reason: "busy" }],
     ["timeout", "call.failed", { hangup_time: at, reason: "no_answer" }],
     ["unanswered", "call.failed", { hangup_time: at, reason: "no_answer" }],
@@ -93,7 +101,9 @@ describe("a notification becomes an event", () => {
       call_id: uuid,
       data: { ...numbers, ...data },
     });
-    for (const name of ["reason", "duration", "hangup_time", "recording_url", "answered_by"]) {
+    for (const name of [
+      ...["reason", "duration", "hangup_time", "recording_url", "answered_by", "cost", "currency"],
+    ]) {
       if (!(name in data)) expect(event.data).not.toHaveProperty(name);
     }
     expect(isFinal(event)).toBe(type === "call.completed" || type === "call.failed");

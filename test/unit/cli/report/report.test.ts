@@ -22,8 +22,12 @@ beforeAll(async () => {
   await stage.campaign.add(people(4));
   await stage.play();
   await stage.hear(0, { answers: { visit: "1", back: `under ${numberOf(7)}, <b>please</b>` } });
-  await stage.tell(0, "call.completed", "normal");
-  await stage.tellMore(1, "call.completed", { reason: "normal", answered_by: "machine_start" });
+  await stage.tellMore(0, "call.completed", { reason: "normal", cost: "1234.5", currency: "USD" });
+  await stage.tellMore(1, "call.completed", {
+    reason: "normal",
+    answered_by: "machine_start",
+    cost: "0.005",
+  });
   await stage.tell(2, "call.failed", "busy");
   await stage.tell(3, "call.failed", "no_answer");
   await stage.play(3_600_000);
@@ -73,6 +77,16 @@ it("the terminal shows the same, with rates of what there is", () => {
   expect(text).toMatch(/^ {2}13:00 {2}2 {4}0\.0 %$/m);
   expect(text).toMatch(/^ {2}completed {2}1 {3}33\.3 % {2}█{8}$/m);
   expect(text).toContain("Answers: visit (1 contact)\n  1  1  100.0 %");
+});
+
+it("costs have a sum for each currency, and are not there where the carrier reports none", () => {
+  const data = dataOf("Europe/Berlin");
+  const text = "Cost, as the carrier reports it: 0.005 for 1 call, 1,234.5 USD for 1 call";
+  expect(reportLines(data)).toContain(text);
+  expect(reportPage(data)).toContain(`<p class="soft">${text}.</p>`);
+  const none = { ...data, costs: [] };
+  expect(reportLines(none).join()).not.toContain("Cost");
+  expect(reportPage(none)).not.toContain("Cost,");
 });
 
 it("no telephone number is in a report without being asked for, neither of the list nor of an answer", () => {
