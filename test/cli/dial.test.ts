@@ -341,7 +341,7 @@ describe("outdial dial", () => {
     expect(Date.parse(first.ended_at)).toBeGreaterThanOrEqual(Date.parse(first.started_at));
     expect(first.duration).toEqual(expect.any(Number));
     expect((await results())[1]).toMatch(
-      /^\+12025550100,A-1,completed,normal,1,\w+,[-\d]+T[^,]+Z,[-\d]+T[^,]+Z,\d+,$/,
+      /^\+12025550100,A-1,completed,normal,1,\w+,[-\d]+T[^,]+Z,[-\d]+T[^,]+Z,\d+,,,$/,
     );
   });
 

@@ -171,5 +171,5 @@ test.each(services)("an alert ends with who acknowledges it: $name", async (serv
     "completed",
     "canceled",
   ]);
-  expect(rows.map((cells) => cells[10])).toEqual(["ack", "", "", "4", ""]);
+  expect(rows.map((cells) => cells[12])).toEqual(["ack", "", "", "4", ""]);
 });

@@ -65,7 +65,7 @@ describe("the schema of a notification", () => {
   });
 
   test("keeps fields that it doesn't know", () => {
-    const more = { ...current, region: "eu", data: { ...current.data, cost: { cents: 3 } } };
+    const more = { ...current, region: "eu", data: { ...current.data, price: { cents: 3 } } };
     expect(parse(CallEvent, more)).toEqual({ ...known, ...more });
   });
 
