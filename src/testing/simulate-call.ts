@@ -396,7 +396,7 @@ const checkHistory = ({ history, flow_error }: CallRecord): void => {
  * Use the clock of `options.simulation` there: `hold(promise)` stops the time, and `after(ms, work)` is its timer.
  *
  * @throws {BadParametersException} when an option or an act of the caller breaks its rule, and when the application opens
- * a network socket in virtual time: no call was placed. What `app` throws is rethrown
+ * a network socket in virtual time: no call was placed. What `app` throws or rejects with during the call is rethrown
  *
  * @example An agent that answers half a second after the caller
  * ```ts
@@ -461,12 +461,11 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
     onAnswer: () => media.action,
   });
   const openSocket = lineSockets(line, simulation, (socket) => {
-    try {
-      app(socket, { simulation, ...media.options });
-    } catch (error) {
+    const run = async () => app(socket, { simulation, ...media.options });
+    run().catch((error: unknown) => {
       thrown = { error };
       socket.close(1011);
-    }
+    });
   });
   const latenesses = { sum: 0, count: 0 };
   emulator = emulate(

@@ -281,6 +281,12 @@ describe("what is refused", () => {
     });
   });
 
+  test("what a promise of the application rejects with is rethrown", async () => {
+    const app = async () => Promise.reject(new RangeError("mine"));
+    const caller = [{ type: "until-quiet" }, { type: "hangup" }] as const;
+    await expect(simulateCall({ app, caller })).rejects.toThrow(new RangeError("mine"));
+  });
+
   test("what the application throws is rethrown", async () => {
     const error = new Error("out of order");
     await expect(
