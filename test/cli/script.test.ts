@@ -119,6 +119,21 @@ describe("outdial dial --script", () => {
     expect(emulator.posts.get(first)).toBe(1);
   });
 
+  it("calls nobody whose number is in --opt-outs already: another list's run, or a hand, has written it", async () => {
+    await serve(pressing("1"));
+    const optOuts = file("opt-outs.txt", `${first}\n`);
+    const { code, stderr } = await invoke(
+      words(file("people.csv", people), "--opt-outs", optOuts),
+      env,
+    );
+    expect(code, stderr).toBe(0);
+    expect(await rows()).toEqual([
+      [first, "blocked", ""],
+      [second, "completed", "1"],
+    ]);
+    expect(emulator.posts.get(first)).toBeUndefined();
+  });
+
   it("serves the flow of the live calls after ctrl-C, until they have ended; the next run calls the others", async () => {
     // A real clock: the question waits until a key is pressed.
     await serve([], 1);

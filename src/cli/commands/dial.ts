@@ -31,7 +31,7 @@ import { checkEmulation } from "../dial/emulation/flags.ts";
 import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
 import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
-import { OptOutFile } from "../dial/opt-outs.ts";
+import { OptOutFile, optOutsIn } from "../dial/opt-outs.ts";
 import {
   campaignOptions,
   credentials,
@@ -259,10 +259,9 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   await blockFile?.numbers();
 
   const dry = flags["dry-run"] === true;
-  const optOuts =
-    flags["opt-outs"] === undefined || dry
-      ? undefined
-      : await OptOutFile.open(flags["opt-outs"], read);
+  const optOutPath = flags["opt-outs"];
+  const optedOut = await optOutsIn(optOutPath, read);
+  const optOuts = optOutPath === undefined || dry ? undefined : await OptOutFile.open(optOutPath);
   if (flags.listen !== undefined && !dry) {
     opened.receiver = await startReceiver({
       listen: flags.listen,
@@ -316,7 +315,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     if (!dry && !flags.yes) await confirm(terminal, invoked.signal);
     return !dry;
   };
-  const facts = { options, blockFile, warnings, lastChange, notes, confirm: confirmed };
+  const facts = { options, blockFile, optedOut, warnings, lastChange, notes, confirm: confirmed };
   const plan = await syncList(campaign, facts, invoked);
   if (dry) {
     const after = progressAfter(campaign.progress(), plan.changes);

@@ -24,6 +24,8 @@ export interface ListPlan {
 interface ListFacts {
   readonly options: DialOptions;
   readonly blockFile: DoNotCallFile | undefined;
+  /** Numbers that opted out, and are blocked, too. */
+  readonly optedOut: readonly string[];
   readonly warnings: readonly string[];
   /**
    * Whether a request of this process can be seen to be sent once.
@@ -46,7 +48,7 @@ interface ListFacts {
 /** Reads the list, prints the plan, and applies it if it is confirmed. */
 export const syncList = async (
   campaign: Campaign,
-  { options, blockFile, warnings, lastChange, notes = [], confirm, ...facts }: ListFacts,
+  { options, blockFile, optedOut, warnings, lastChange, notes = [], confirm, ...facts }: ListFacts,
   { flags, args: [list = ""], terminal, signal }: Invocation<typeof dialFlags>,
 ): Promise<ListPlan> => {
   const { isSentOnce = sendsOnce()() } = facts;
@@ -79,7 +81,7 @@ export const syncList = async (
     [...unreadable, ...plan.refused].sort((one, other) => one.line - other.line);
   try {
     const changes = await campaign.sync(counted(), {
-      doNotCall: await blockFile?.numbers(),
+      doNotCall: [...((await blockFile?.numbers()) ?? []), ...optedOut],
       confirm: async (plan) => {
         hide();
         const refused = allRefused(plan);

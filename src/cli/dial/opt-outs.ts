@@ -35,6 +35,22 @@ const syncFolder = async (path: string): Promise<void> => {
   await folder?.close();
 };
 
+/**
+ * The numbers that opted out already, of this list or another one; none where there is no file.
+ *
+ * @throws {UsageError} if it has anything but numbers: it may be the list or the ledger, and could be nobody's do-not-call
+ * list
+ */
+export const optOutsIn = async (
+  path: string | undefined,
+  read: ReadNumber,
+): Promise<readonly string[]> => {
+  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
+  // Who writes to it finds out about a folder.
+  if (path === undefined || !found || found.isDirectory()) return [];
+  return new DoNotCallFile(path, read, "the file of --opt-outs").numbers();
+};
+
 /** What is said of a number that the file does not get. */
 const unwritten = (code: string | undefined): string =>
   `--opt-outs cannot be written (${code ?? "unknown"}): who asked is blocked in this ledger only. Mend the file: the next opt-out of this run writes the number, too; or add it by hand`;
@@ -51,16 +67,8 @@ export class OptOutFile {
     this.#path = path;
   }
 
-  /**
-   * @param read - reads the numbers that are in it
-   * @throws {Failure} if it can't be written: nobody could opt out. Or if it has anything but numbers: it may be the list or
-   * the ledger, and could be nobody's do-not-call list
-   */
-  static async open(path: string, read: ReadNumber): Promise<OptOutFile> {
-    const found = await stat(path).catch(() => undefined);
-    if (found && !found.isDirectory()) {
-      await new DoNotCallFile(path, read, "the file of --opt-outs").numbers();
-    }
+  /** @throws {Failure} if it can't be written: nobody could opt out */
+  static async open(path: string): Promise<OptOutFile> {
     try {
       await (await open(path, "a", 0o600)).close();
       await syncFolder(path);

@@ -119,7 +119,7 @@ export const dialFlags = {
   "opt-outs": {
     type: "string",
     value: "file",
-    help: "gets each number that --script blocks; other lists' --do-not-call",
+    help: "gets each number that --script blocks; who is in it is not called",
   },
   prefix: {
     type: "string",

@@ -9,6 +9,7 @@ import { requireReadable } from "../csv.ts";
 import { DoNotCallFile } from "../do-not-call.ts";
 import { type ListPlan, summaryOf, syncList } from "../list.ts";
 import { numberReader } from "../numbers.ts";
+import { optOutsIn } from "../opt-outs.ts";
 import { campaignOptions, type DialValues, decimalOf, type dialFlags } from "../options.ts";
 import { showStatus } from "../status.ts";
 import { assignCallees, calleesIn, seedIn } from "./callees.ts";
@@ -116,6 +117,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
     const blockPath = flags["do-not-call"];
     const read = await numberReader(flags.country);
     const blockFile = blockPath === undefined ? undefined : new DoNotCallFile(blockPath, read);
+    const optedOut = await optOutsIn(flags["opt-outs"], read);
     let plan: ListPlan | undefined;
     const times = localTimes(zoneOf(options));
     let hide = (): void => {};
@@ -124,7 +126,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
       start: Date.now(),
       sync: async (campaign) => {
         const confirm = async (): Promise<boolean> => true;
-        const facts = { options, blockFile, warnings: [], isSentOnce: true, confirm };
+        const facts = { options, blockFile, optedOut, warnings: [], isSentOnce: true, confirm };
         plan = await syncList(campaign, facts, invoked);
       },
       decide: callees && ((numbers) => assignCallees(callees, numbers, seed)),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { numberReader } from "../../../../src/cli/dial/numbers.ts";
-import { OptOutFile } from "../../../../src/cli/dial/opt-outs.ts";
+import { OptOutFile, optOutsIn } from "../../../../src/cli/dial/opt-outs.ts";
 
 const read = await numberReader();
 
@@ -15,7 +15,7 @@ const newFolder = (): string => {
 
 test("each number is a line of its own, once, and only its user reads the file", async () => {
   const path = join(newFolder(), "opt-outs.txt");
-  const file = await OptOutFile.open(path, read);
+  const file = await OptOutFile.open(path);
   await Promise.all([
     file.add(["+12025550100", "+12025550101", "+12025550101"]),
     file.add(["+12025550100", "+12025550102"]),
@@ -27,24 +27,20 @@ test("each number is a line of its own, once, and only its user reads the file",
 test("what is in the file stays, also a last line without its end", async () => {
   const path = join(newFolder(), "opt-outs.txt");
   writeFileSync(path, "+12025550100");
-  await (await OptOutFile.open(path, read)).add(["+12025550101"]);
+  await (await OptOutFile.open(path)).add(["+12025550101"]);
   expect(readFileSync(path, "utf8")).toBe("+12025550100\n+12025550101\n");
 });
 
 test("a file that cannot be written is refused before anybody is called, and later once for each number", async () => {
   const folder = newFolder();
-  await expect(OptOutFile.open(folder, read)).rejects.toThrow(
-    "--opt-outs cannot be written (EISDIR)",
-  );
+  await expect(OptOutFile.open(folder)).rejects.toThrow("--opt-outs cannot be written (EISDIR)");
   const path = join(folder, "list", "opt-outs.txt");
-  await expect(OptOutFile.open(path, read)).rejects.toThrow(
-    "--opt-outs cannot be written (ENOENT)",
-  );
+  await expect(OptOutFile.open(path)).rejects.toThrow("--opt-outs cannot be written (ENOENT)");
 });
 
 test("a number whose line could not be written is written with the next one", async () => {
   const path = join(newFolder(), "opt-outs.txt");
-  const file = await OptOutFile.open(path, read);
+  const file = await OptOutFile.open(path);
   rmSync(path);
   mkdirSync(path);
   await expect(file.add(["+12025550100"])).rejects.toThrow(
@@ -63,7 +59,7 @@ test.each([
   async (_, text) => {
     const path = join(newFolder(), "people.csv");
     writeFileSync(path, text);
-    await expect(OptOutFile.open(path, read)).rejects.toThrow(
+    await expect(optOutsIn(path, read)).rejects.toThrow(
       "the file of --opt-outs cannot be read: line 1 ",
     );
     expect(readFileSync(path, "utf8")).toBe(text);
