@@ -116,8 +116,6 @@ export type AgentEvent =
       readonly seconds?: number | undefined;
       readonly total?: boolean | undefined;
     }
-  /** The service ends the conversation in so many milliseconds. */
-  | { readonly type: "ending"; readonly in: number }
   /** The agent reports an error, with its own code. One that no repetition mends ends the call: `agent_refused`. */
   | { readonly type: "error"; readonly code: string }
   /** The agent has ended the conversation. */

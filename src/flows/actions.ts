@@ -11,7 +11,7 @@ import { CallParams } from "../calls/params.ts";
 import { presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { type ActionSchema, build, byAction } from "./by-action.ts";
-import { numberRule } from "./number-rule.ts";
+import { numberRule } from "./prompts.ts";
 import { type Gather, gatherSchema, type Say, saySchema } from "./say.ts";
 
 /** Plays a recording to the person on the line. */

@@ -1,6 +1,5 @@
 import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
-import { numberRule } from "./number-rule.ts";
 
 /** Audio that is played as a prompt. */
 export interface AudioPrompt {
@@ -35,6 +34,21 @@ const textRule = (value: unknown): string | undefined => {
     return `must be a text of 1 to ${maxText} characters`;
   return control.test(value) ? "must be without control characters" : undefined;
 };
+
+/**
+ * The rule of a number from `least` to `most`.
+ *
+ * @param step - milliseconds of which it is a multiple; a whole number without
+ */
+export const numberRule =
+  (least: number, most: number, step = 1) =>
+  (value: unknown): string | undefined => {
+    const number = Number.isInteger(value) ? Number(value) : Number.NaN;
+    if (number >= least && number <= most && number % step === 0) return;
+    return step > 1
+      ? `must be ${least} to ${most} ms, in steps of ${step}`
+      : `must be a whole number from ${least} to ${most}`;
+  };
 
 /** The rule that a language breaks. */
 export const languageRule = (value: unknown): string | undefined =>

@@ -2,8 +2,14 @@ import { custom, type GenericSchema, literal, optional, strictObject } from "val
 import { fail, isRecord, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { build } from "./by-action.ts";
-import { numberRule } from "./number-rule.ts";
-import { gatherRules, languageRule, type Prompt, type Prompts, promptsRule } from "./prompts.ts";
+import {
+  gatherRules,
+  languageRule,
+  numberRule,
+  type Prompt,
+  type Prompts,
+  promptsRule,
+} from "./prompts.ts";
 import { type SpeechOptions, speechSchema } from "./speech.ts";
 
 /** Speaks to the person on the line. */

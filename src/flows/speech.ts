@@ -1,7 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { fieldsOf, isText, presence, ruleSchema } from "../lib/check.ts";
-import { numberRule } from "./number-rule.ts";
-import { languageRule } from "./prompts.ts";
+import { languageRule, numberRule } from "./prompts.ts";
 
 /** How a `gather` takes speech. */
 export interface SpeechOptions {

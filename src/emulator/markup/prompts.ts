@@ -1,6 +1,5 @@
 import { addKeyTone } from "../callee.ts";
-import { mediaDuration, playTone, waitUntil } from "../line.ts";
-import { endlessLoops, speechDuration } from "../speech.ts";
+import { endlessLoops, mediaDuration, playTone, speechDuration, waitUntil } from "../line.ts";
 import { notEmulated } from "./absent.ts";
 import { begin, numberOf, resolve, type VerbContext } from "./context.ts";
 import type { MarkupElement } from "./document.ts";

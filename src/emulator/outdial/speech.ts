@@ -6,9 +6,9 @@ import {
   mediaDuration,
   planHangup,
   playTone,
+  speechDuration,
   waitUntil,
 } from "../line.ts";
-import { speechDuration } from "../speech.ts";
 
 /** An action with prompts, of one call. */
 export interface Speaking<A extends WireSay | WireGather> {

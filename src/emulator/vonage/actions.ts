@@ -1,9 +1,8 @@
 import { fieldsOf, isText } from "../../lib/check.ts";
 import type { Call } from "../call.ts";
 import { iso } from "../history.ts";
-import { dialSecondLeg, FlowError, mediaDuration, waitUntil } from "../line.ts";
+import { dialSecondLeg, FlowError, mediaDuration, speechDuration, waitUntil } from "../line.ts";
 import { isAllowed } from "../outgoing.ts";
-import { speechDuration } from "../speech.ts";
 import { runStream } from "../stream.ts";
 import type { Fields } from "./call.ts";
 import {

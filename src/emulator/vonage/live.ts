@@ -1,8 +1,7 @@
 import { fieldsOf, isText } from "../../lib/check.ts";
 import { addKeyTone, keyInterval } from "../callee.ts";
-import { FlowError, mediaDuration, mediaHertz } from "../line.ts";
+import { endlessLoops, FlowError, mediaDuration, mediaHertz, speechDuration } from "../line.ts";
 import { type Asked, byMethod, jsonResponder, type Route } from "../rest.ts";
-import { endlessLoops, speechDuration } from "../speech.ts";
 import type { VonageCall } from "./call.ts";
 import { VonageError } from "./fields.ts";
 import { contentType, jsonOf, notAllowed, refuseField } from "./problems.ts";
