@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { signUrl } from "../../callbacks/index.ts";
 import { redirect } from "../../calls/index.ts";
@@ -260,6 +261,11 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
 
   const dry = flags["dry-run"] === true;
   const optOutPath = flags["opt-outs"];
+  const ledgerFiles = ["", "-lock", "-journal"].map((end) => resolve(`${file}${end}`));
+  // Of a ledger that is not there yet its content can't tell.
+  if (optOutPath !== undefined && ledgerFiles.includes(resolve(optOutPath))) {
+    throw new UsageError("--opt-outs must be another file than the ledger");
+  }
   const optedOut = await optOutsIn(optOutPath, read);
   const optOuts = optOutPath === undefined || dry ? undefined : await OptOutFile.open(optOutPath);
   if (flags.listen !== undefined && !dry) {

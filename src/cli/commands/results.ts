@@ -87,7 +87,8 @@ export const command: Command = defineCommand({
     "A contact that waits or is being called has no disposition yet. It works during a run.",
     `started_at is when the last attempt began, ended_at when its final notification came (both UTC), and
 duration the seconds from the answer to the end.`,
-    "cost is what the carrier charges for the last call, as it reports it, and currency its currency, if named.",
+    `cost is what the carrier charges for the last call, as it reports it, and currency its currency, if
+named.`,
     "What people answered has a column for each question, in the order in which they first came up.",
   ],
   exits: {

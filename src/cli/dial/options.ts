@@ -119,7 +119,7 @@ export const dialFlags = {
   "opt-outs": {
     type: "string",
     value: "file",
-    help: "gets each number that --script blocks; who is in it is not called",
+    help: "gets each number that --script blocks; blocks who is in it",
   },
   prefix: {
     type: "string",
