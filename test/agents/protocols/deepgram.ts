@@ -14,6 +14,7 @@ type FromAgent =
 type FromClient =
   | Deepgram.AgentV1Settings
   | Deepgram.AgentV1InjectAgentMessage
+  | Deepgram.AgentV1InjectUserMessage
   | Deepgram.AgentV1SendFunctionCallResponse
   | Deepgram.AgentV1KeepAlive;
 
@@ -60,7 +61,7 @@ const converse = (peer: Peer, behaviour: Behaviour) => {
       coding = pcm(message.audio.output?.sample_rate ?? 0);
       send({ type: "SettingsApplied" });
     }
-    if (message.type === "InjectAgentMessage") model.answer();
+    if (/^Inject/.test(message.type)) model.answer();
     if (message.type === "FunctionCallResponse") model.answer();
   };
 };

@@ -1,4 +1,5 @@
 import type { RealtimeClientEvent, RealtimeServerEvent } from "openai/resources/realtime/realtime";
+import type { Metadata } from "openai/resources/shared";
 import { type Behaviour, levelOf, Model } from "../model.ts";
 import { type AgentServer, type Peer, type Received, serveAgent } from "../server.ts";
 import { base64, type Coding, decoded, level, pcm, ulaw } from "../sound.ts";
@@ -29,6 +30,8 @@ export const converse = (
 ): Conversation => {
   let coding: Coding = pcm(24_000);
   let events = 0;
+  /** What the response that is asked for is asked for with: it comes back. */
+  let metadata: Metadata | null = null;
   const event_id = () => `event_${++events}`;
   const ids = (answer: number) => ({
     response_id: `resp_${answer}`,
@@ -38,12 +41,11 @@ export const converse = (
   });
   const model = new Model(
     {
-      begin: (answer) =>
-        send({
-          type: "response.created",
-          event_id: event_id(),
-          response: { id: `resp_${answer}`, status: "in_progress" },
-        }),
+      begin: (answer) => {
+        const response = { id: `resp_${answer}`, status: "in_progress", metadata } as const;
+        send({ type: "response.created", event_id: event_id(), response });
+        metadata = null;
+      },
       audio: (answer, ms) =>
         send({
           type: "response.output_audio.delta",
@@ -92,7 +94,10 @@ export const converse = (
       if (format) coding = format === "audio/pcmu" ? ulaw : pcm(24_000);
       send({ type: "session.updated", event_id: event_id(), session });
     }
-    if (event.type === "response.create") model.answer();
+    if (event.type === "response.create") {
+      metadata = event.response?.metadata ?? null;
+      model.answer();
+    }
     if (event.type === "input_audio_buffer.append") {
       const samples = coding.read(decoded(event.audio));
       model.hear(samples, (samples.length / coding.rate) * 1000);
