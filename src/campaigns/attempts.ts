@@ -125,7 +125,7 @@ export const recordPlaced = (
   { contact, attempt }: Attempt,
   call_id: string | null,
   at: number,
-  { get }: Pick<CampaignSettings, "get">,
+  { get, settleTimeout }: Pick<CampaignSettings, "get" | "settleTimeout">,
 ): void => {
   const id = isErasedIn(sql, contact) ? null : call_id;
   sql.all(
@@ -136,7 +136,7 @@ export const recordPlaced = (
   sql.all(
     `update outdial_attempt set state = 'placed', ask_at = ?, settle_by = coalesce(?, settle_by)
      where contact = ? and attempt = ? and state = 'claimed'`,
-    get && id !== null ? at + ringLimit + askAfter : null,
+    get && id !== null ? at + Math.min(ringLimit + askAfter, settleTimeout) : null,
     get && id !== null ? asked : null,
     contact,
     attempt,
@@ -338,7 +338,7 @@ export const recordAnswer = (
   key: Attempt,
   answer: Answer,
   at: number,
-  settings: Pick<CampaignSettings, "notified" | "get">,
+  settings: Pick<CampaignSettings, "notified" | "get" | "settleTimeout">,
   before: Pick<ContactRow, "call_id">,
 ): boolean => {
   const { notified } = settings;

@@ -21,6 +21,13 @@ export const rowsOf = (csv: string): readonly Row[] =>
 
 const most = 10;
 
+/** What a call whose last notification was lost may count as: Twilio's call doesn't tell that it was rejected. */
+const knownOf = (disposition: string): readonly string[] => [
+  "unknown",
+  disposition,
+  ...(disposition === "rejected" ? ["no_answer"] : []),
+];
+
 /** Everything that must not be, as lines. */
 export const faultsIn = (
   rows: readonly Row[],
@@ -46,8 +53,8 @@ export const faultsIn = (
       faults.push(`${key}: is ${disposition}, was ${reported.disposition}`);
     } else if (disposition === "unknown" && reported && !reported.lost) {
       faults.push(`${key}: is unknown, was reported ${reported.disposition}`);
-    } else if (reported?.lost && disposition !== "unknown") {
-      faults.push(`${key}: is ${disposition}, and its end was lost`);
+    } else if (reported?.lost && !knownOf(reported.disposition).includes(disposition)) {
+      faults.push(`${key}: is ${disposition}, and its end, ${reported.disposition}, was lost`);
     } else if (!reported && !["unknown", "refused", "expired"].includes(disposition)) {
       faults.push(`${key}: is ${disposition}, and no end was sent`);
     }

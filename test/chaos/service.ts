@@ -57,6 +57,12 @@ export const startService = async (
   const deferred = new Set<string>();
   // Only a client closes an idle connection: a POST may be on its way on it.
   const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
+    const url = `http://127.0.0.1${request.url}`;
+    const headers = spoken.headersFor(emulator.apiKey);
+    if (request.method === "GET") {
+      const call = await emulator.fetch(url, { headers });
+      return void response.writeHead(call.status).end(await call.text());
+    }
     let body = "";
     for await (const chunk of request) body += chunk;
     const { to_number, status_callback_url } = spoken.readCall(body);
@@ -69,11 +75,7 @@ export const startService = async (
       deferred.add(to_number);
       return void response.writeHead(status, { "Retry-After": "1" }).end(detail);
     }
-    const asked = emulator.fetch(`http://127.0.0.1${request.url}`, {
-      method: "POST",
-      headers: spoken.headersFor(emulator.apiKey),
-      body,
-    });
+    const asked = emulator.fetch(url, { method: "POST", headers, body });
     const answer = await asked.catch(() => undefined);
     note({ ...reported, isNo: answer?.status === 429 });
     if (!answer || oddity === "cut") return void response.destroy();

@@ -48,6 +48,16 @@ describe("a call whose notifications never come", () => {
     expect(stage.posts[2]?.to_number).toBe(numberOf(1));
   });
 
+  it("is asked for sooner where its end is waited for less than that", async () => {
+    const { get, asked } = serviceOf({ cs_0: { state: "completed", reason: "normal" } });
+    const stage = await stageOf({ get, settleTimeout: 20_000 });
+    await stage.campaign.add(people(1));
+    await stage.play(19_000);
+    expect(asked).toEqual([]);
+    await stage.play(2_000);
+    expect(asked).toEqual(["cs_0"]);
+  });
+
   it("is not asked for once its notification has come, which changes nothing after an answer either", async () => {
     const { get, asked } = serviceOf({ cs_1: { state: "completed" } });
     const stage = await stageOf({ get, settleTimeout });
