@@ -44,6 +44,8 @@ const asking =
   (line: LineName) =>
   (hearing: Hearing): CalleeScript =>
     async function* (call) {
+      // What is said before the stream is open, nobody gets.
+      yield { type: "listen", ms: 100 };
       yield { type: "tone", hertz: 300, ms: 400 };
       if (line !== "own") {
         yield { type: "press", digits: "1" };
