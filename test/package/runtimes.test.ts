@@ -51,7 +51,16 @@ test.each(Object.entries(runtimes))(
     expect(Object.keys(names)).toEqual(entries);
     expect(names).toMatchObject({
       outdial: expect.arrayContaining(["Client", "ServiceException", "calls", "isException"]),
-      "outdial/calls": ["Call", "CallParams", "create", "end", "get", "press", "recording", "redirect"],
+      "outdial/calls": [
+        "Call",
+        "CallParams",
+        "create",
+        "end",
+        "get",
+        "press",
+        "recording",
+        "redirect",
+      ],
       "outdial/emulator": ["createEmulator", "scenarios"],
     });
     expect(names["outdial/fetch"]).toEqual(names.outdial);
