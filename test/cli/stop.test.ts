@@ -141,6 +141,7 @@ describe.each(services)("outdial stop --hang-up, at $name", (spoken) => {
     const { ledger, dial, stop } = listOf(60);
     const dialling = begin(dial(), env);
     await expect.poll(live).toBe(50);
+    await expect.poll(() => count(eventsIn(ledger), "placed")).toBe(50);
     // Without a key: only the process that dials can end them.
     const stopped = await invoke(stop("--hang-up"), {});
     expect(stopped).toEqual({
@@ -182,6 +183,8 @@ describe("outdial stop --hang-up", () => {
     const { ledger, dial, stop } = listOf(5);
     const dialling = start("node", dial(), env);
     await expect.poll(live).toBe(5);
+    // It knows their ids, too.
+    await expect.poll(() => count(eventsIn(ledger), "placed")).toBe(5);
     const stopped = begin(stop("--hang-up"), env);
     await began;
     isKilled = true;
