@@ -42,6 +42,9 @@ const retryInterval = 250;
 /** How long the process that dials has to end its calls, in milliseconds: it looks into the ledger each second. */
 const dialerTime = 2_000;
 
+/** How long it has where nobody else can end them. */
+const onlyDialerTime = 30_000;
+
 /** Milliseconds between two looks at what it has ended. */
 const lookInterval = 50;
 
@@ -271,7 +274,7 @@ const lockOf = (storage: Storage): Sql | undefined => {
  * Has the live calls of a ledger ended: by the process that dials, and those that it doesn't end within two seconds, or
  * where there is none, from here.
  *
- * @param end - ends a call; without it, only the process that dials can do so
+ * @param end - ends a call; without it, only the process that dials can do so, which then has half a minute
  */
 export const endFromOutside = async (
   storage: Storage,
@@ -282,13 +285,14 @@ export const endFromOutside = async (
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const write = <T>(work: () => T): Promise<T> => whileBusy(() => sql.transaction(work), isTooLong);
   await write(() => markBrake(sql, Date.now(), stopReason));
+  const limit = end ? dialerTime : onlyDialerTime;
   const began = performance.now();
   let alone: Sql | undefined;
   try {
     for (;;) {
       const { untried, unclear } = endedSince(sql, entry);
       const isDone = untried.length === 0 && !unclear.some(({ isBeingPlaced }) => isBeingPlaced);
-      if (isDone || performance.now() - began > dialerTime) break;
+      if (isDone || performance.now() - began > limit) break;
       alone = lockOf(storage);
       if (alone) break;
       await wait(lookInterval);

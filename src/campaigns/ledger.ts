@@ -128,7 +128,7 @@ export interface OpenedLedger extends Ledger {
    * option `end`, and one that is being placed when its id arrives. What it doesn't end within two seconds, or all where no
    * process dials, is ended from here by `end`. Each is in the audit log, as `ended` or `not_ended`.
    *
-   * @param options - `end` is that of `openCampaign`; without it only the process that dials ends calls
+   * @param options - `end` is that of `openCampaign`; without it only the process that dials ends calls, which has 30 s for that
    * @returns what became of them; without `end`, those that nobody has ended are in `failed`
    * @throws {LedgerException} `busy`, while another program writes to the file
    */
