@@ -117,6 +117,10 @@ const actions: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
     const { to_number } = await bodyOf(request);
     return json(200, { blocked: await campaign.block(String(to_number)) });
   },
+  "POST unblock": async ({ campaign, request }) => {
+    const { to_number, reason = "" } = await bodyOf(request);
+    return json(200, { unblocked: await campaign.unblock(String(to_number), String(reason)) });
+  },
 };
 
 const aliases: ReadonlyMap<string, string> = new Map([["POST resume", "POST start"]]);

@@ -1,7 +1,7 @@
 import type { Received } from "../callbacks/handler.ts";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { CallInput, CallOutcome } from "./answers.ts";
-import { type CheckOptions, checkUrls, type UrlCheck } from "./check.ts";
+import { type CheckOptions, checkUrls, signedUrl, type UrlCheck } from "./check.ts";
 import type { Added, Contact } from "./contacts.ts";
 import type { Dialer } from "./dialer.ts";
 import type { EndedCalls } from "./ending.ts";
@@ -321,7 +321,7 @@ export const openCampaign = async (
       return calledContact(sql, context);
     },
     audit: () => readAudit(sql),
-    check: (given) => checkUrls(settings, given),
+    check: (given) => checkUrls(given, (param) => signedUrl(settings, param)),
     get rate() {
       return dialer.rate;
     },

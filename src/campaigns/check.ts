@@ -45,6 +45,12 @@ const timeout = 5_000;
 /** Seconds for which the URL of a check is valid: it names no contact, and starts nothing. */
 const expiresIn = 60;
 
+const unclear = (param: UrlCheck["param"], why: string, advice = ""): UrlCheck => ({
+  param,
+  result: "unclear",
+  message: `${param} ${why}: whether its handler has the campaign's secret is not known${advice}`,
+});
+
 const verdictOf = (
   param: UrlCheck["param"],
   { status, headers }: Pick<Response, "status" | "headers">,
@@ -57,31 +63,37 @@ const verdictOf = (
     return { param, result: "refused", message };
   }
   const advice = status === 404 || status === 405 ? "; mount the handler for HEAD, too" : "";
-  const message = `${param} answered HTTP ${status} to a HEAD: whether its handler has the campaign's secret is not known${advice}`;
-  return { param, result: "unclear", message };
+  return unclear(param, `answered HTTP ${status} to a HEAD`, advice);
 };
 
-/** Asks both handlers of a campaign whether they have its secret. */
-export const checkUrls = (
-  { flow_url, status_callback_url, secret }: CampaignSettings,
+/** Signs a URL of a campaign for a check. */
+export const signedUrl = (settings: CampaignSettings, param: UrlCheck["param"]): Promise<string> =>
+  signUrl(settings[param], { secret: settings.secret, expiresIn });
+
+/**
+ * Asks both handlers of a campaign whether they have its secret.
+ *
+ * @param signed - the URL of a handler, signed for a check
+ */
+export const checkUrls = async (
   options: CheckOptions,
+  signed: (param: UrlCheck["param"]) => Promise<string>,
 ): Promise<readonly UrlCheck[]> => {
   const { fetch, signal: caller } = check(CheckOptionsSchema, () => options, "options");
-  const ask = async (param: UrlCheck["param"], url: string): Promise<UrlCheck> => {
-    const signed = await signUrl(url, { secret, expiresIn });
+  const ask = async (param: UrlCheck["param"]): Promise<UrlCheck> => {
+    const url = await signed(param);
     const late = (): Error => new DOMException("too late", "TimeoutError");
     try {
       const answer = await withDeadline(timeout, caller, late, (signal) =>
-        fetch(signed, { method: "HEAD", redirect: "manual", signal }),
+        fetch(url, { method: "HEAD", redirect: "manual", signal }),
       );
       return verdictOf(param, answer);
     } catch (error) {
       if (caller?.aborted) throw error;
       const isLate = fieldsOf(error).name === "TimeoutError";
       const why = isLate ? `gave no answer within ${timeout / 1000} s` : "could not be reached";
-      const message = `${param} ${why}: whether its handler has the campaign's secret is not known`;
-      return { param, result: "unclear", message };
+      return unclear(param, why);
     }
   };
-  return Promise.all([ask("flow_url", flow_url), ask("status_callback_url", status_callback_url)]);
+  return Promise.all([ask("flow_url"), ask("status_callback_url")]);
 };

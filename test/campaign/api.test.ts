@@ -218,6 +218,10 @@ test("a campaign is paused, resumed and canceled, and a number is blocked in the
   expect(waiting).toBeGreaterThan(0);
   expect(await post(id, "block", { to_number: numbers.at(-1) })).toEqual({ blocked: 1 });
   expect(await progress(id)).toMatchObject({ waiting: waiting - 1, blocked: 1 });
+  const again = { to_number: numbers.at(-1), reason: "asked for a call" };
+  expect(await post(id, "unblock", again)).toEqual({ unblocked: 1 });
+  expect(await progress(id)).toMatchObject({ waiting, blocked: 0 });
+  expect(await post(id, "block", { to_number: numbers.at(-1) })).toEqual({ blocked: 1 });
   expect(await post(id, "resume")).toMatchObject({ state: "running" });
   await until("it goes on", async () => (await progress(id)).waiting < waiting - 1);
   await post(id, "cancel");

@@ -1,6 +1,7 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
 import type { AnswerName, CallInput, CallOutcome } from "../answers.ts";
+import type { UrlCheck } from "../check.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import { states as contactStates, type Disposition, isDisposition } from "../disposition.ts";
 import type { EndedCalls, OpenCall } from "../ending.ts";
@@ -48,7 +49,9 @@ export interface Requests {
   readonly resume: null;
   readonly cancel: null;
   readonly block: readonly string[];
+  readonly unblock: Unblocking;
   readonly erase: readonly string[];
+  readonly signedUrl: UrlCheck["param"];
   readonly progress: null;
   readonly history: null;
   readonly answerNames: null;
@@ -62,6 +65,12 @@ interface CallBack {
   readonly at: string;
 }
 
+/** Who is taken off the do-not-call list, and why. */
+interface Unblocking {
+  readonly numbers: readonly string[];
+  readonly reason: string;
+}
+
 /** What it answers. Results are sent in another way: a line of JSON for each. */
 export interface Answers {
   readonly open: null;
@@ -73,7 +82,9 @@ export interface Answers {
   readonly resume: null;
   readonly cancel: null;
   readonly block: number;
+  readonly unblock: number;
   readonly erase: number;
+  readonly signedUrl: string;
   readonly progress: Progress;
   readonly history: readonly Sample[];
   readonly answerNames: readonly AnswerName[];
@@ -167,6 +178,9 @@ const isNoted = (value: unknown): value is Received | CallInput | CallOutcome =>
 const isCallBack = (value: unknown): value is CallBack =>
   isFields(value) && isString(value.to_number) && isString(value.at);
 
+const isUnblocking = (value: unknown): value is Unblocking =>
+  isFields(value) && isListOf(isString)(value.numbers) && isString(value.reason);
+
 const isOpenCall = (value: unknown): value is OpenCall =>
   isFields(value) && isNumber(value.contact) && isString(value.to_number);
 
@@ -201,7 +215,10 @@ const requests: Guards<Requests> = {
   resume: isNull,
   cancel: isNull,
   block: isListOf(isString),
+  unblock: isUnblocking,
   erase: isListOf(isString),
+  signedUrl: (value): value is UrlCheck["param"] =>
+    value === "flow_url" || value === "status_callback_url",
   progress: isNull,
   history: isNull,
   answerNames: isNull,
@@ -220,7 +237,9 @@ const answers: Guards<Answers> = {
   resume: isNull,
   cancel: isNull,
   block: isNumber,
+  unblock: isNumber,
   erase: isNumber,
+  signedUrl: isString,
   progress: isProgress,
   history: isListOf(isSample),
   answerNames: isListOf(isAnswerName),

@@ -1,6 +1,8 @@
 import { isFinal } from "../../callbacks/event.ts";
 import { answerNamesIn } from "../answers.ts";
+import { signedUrl } from "../check.ts";
 import { byState } from "../disposition.ts";
+import { unblock } from "../do-not-call.ts";
 import { LedgerException } from "../errors.ts";
 import { figuresOf } from "../figures.ts";
 import { type Opened, open } from "../opened.ts";
@@ -289,7 +291,15 @@ export class CampaignShard {
       return null;
     },
     block: (numbers) => this.#change((campaign) => campaign.block(numbers)),
+    unblock: async ({ numbers, reason }) => {
+      const { dialer, settings } = this.#whole;
+      const removed = await unblock(this.#sql, numbers, reason, settings.secret);
+      dialer.wakeUp.announce();
+      await this.#wake();
+      return removed;
+    },
     erase: (numbers) => this.#change((campaign) => campaign.erase(numbers)),
+    signedUrl: (param) => signedUrl(this.#whole.settings, param),
     progress: () => this.#campaign.progress(),
     history: () => [...historyOf(this.#sql), { ...this.#campaign.progress(), at: Date.now() }],
     answerNames: () => this.#read(answerNamesIn),

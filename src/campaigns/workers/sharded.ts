@@ -3,6 +3,7 @@ import type { Context } from "../../callbacks/signed-url.ts";
 import { fail } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import type { CallInput, CallOutcome } from "../answers.ts";
+import { type CheckOptions, checkUrls, type UrlCheck } from "../check.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import type { Disposition } from "../disposition.ts";
 import { numbersIn, telephoneOf } from "../do-not-call.ts";
@@ -126,6 +127,16 @@ export interface ShardedCampaign {
    */
   readonly add: (contacts: Iterable<Contact> | AsyncIterable<Contact>) => Promise<Added>;
   /**
+   * Asks the handlers at `flow_url` and `status_callback_url` whether they verify by the shards' secret, as `check` of a campaign in
+   * a file does: a `HEAD` to each, at a URL that is signed for 60 s and names no contact. Platforms may refuse that a Worker
+   * fetches its own address: give a `fetch` that calls its handlers then.
+   *
+   * @returns what each answered. `refused` means that every call would fail
+   * @throws {BadParametersException} (`placed: "no"`) when an option breaks its rule
+   * @throws the reason of `signal`
+   */
+  readonly check: (options: CheckOptions) => Promise<readonly UrlCheck[]>;
+  /**
    * Records what a flow has learned, as `onInput` of `flowHandler` gets it, or a verified notification. The context of its
    * signed URL names the shard.
    *
@@ -164,6 +175,19 @@ export interface ShardedCampaign {
    * @throws {BadParametersException} (`placed: "no"`) when one is not an E.164 number
    */
   readonly block: (numbers: string | Iterable<string>) => Promise<number>;
+  /**
+   * Takes numbers off the do-not-call list. A contact that was never called waits again; one that was keeps its disposition.
+   * The reason is in the shard's audit log.
+   *
+   * @param numbers - E.164
+   * @param reason - such as `"asked to be called again"`, at most 200 characters
+   * @returns how many of them were on it
+   * @throws {BadParametersException} (`placed: "no"`) when one is not an E.164 number, or the reason breaks its rule; none is
+   * unblocked then
+   * @throws {LedgerException} `erased`, when one of them was erased: none of its shard is unblocked then, and those of other
+   * shards may be
+   */
+  readonly unblock: (numbers: string | Iterable<string>, reason: string) => Promise<number>;
   /**
    * Erases contacts from the ledger. It keeps only an HMAC of each number, and refuses the number from then on.
    *
@@ -230,9 +254,12 @@ const shardedCampaign = (
     body: Requests[What],
   ): Promise<readonly Answers[What][]> =>
     Promise.all(names.map((name) => ask(namespace, name, what, body)));
-  const each = async (what: "block" | "erase", numbers: string | Iterable<string>) => {
+  const each = async (
+    numbers: string | Iterable<string>,
+    send: (shard: number, own: readonly string[]) => Promise<number>,
+  ): Promise<number> => {
     const counts = await Promise.all(
-      byShard(numbers, shards).map(([shard, own]) => atShard(shard, what, own)),
+      byShard(numbers, shards).map(([shard, own]) => send(shard, own)),
     );
     return counts.reduce((total, one) => total + one, 0);
   };
@@ -248,6 +275,7 @@ const shardedCampaign = (
     id,
     shards,
     add: (contacts) => addTo(contacts, shards, (shard, page) => atShard(shard, "add", page)),
+    check: (options) => checkUrls(options, (param) => atShard(0, "signedUrl", param)),
     note: async (given) => {
       const shard = shardIn(given.context, id);
       return shard !== undefined && (await atShard(shard, "note", given));
@@ -267,8 +295,10 @@ const shardedCampaign = (
     pause: async (reason) => void (await all("pause", reason ?? null)),
     resume: async () => void (await all("resume", null)),
     cancel: async () => void (await all("cancel", null)),
-    block: (numbers) => each("block", numbers),
-    erase: (numbers) => each("erase", numbers),
+    block: (numbers) => each(numbers, (shard, own) => atShard(shard, "block", own)),
+    unblock: (numbers, reason) =>
+      each(numbers, (shard, own) => atShard(shard, "unblock", { numbers: own, reason })),
+    erase: (numbers) => each(numbers, (shard, own) => atShard(shard, "erase", own)),
     progress: async () => sumOf(await all("progress", null)),
     history: async () => merged(await all("history", null)),
     results,

@@ -1,5 +1,5 @@
 import { end, get } from "outdial/calls";
-import type { CallInput, EndedCalls } from "outdial/campaigns";
+import type { CallInput, EndedCalls, UrlCheck } from "outdial/campaigns";
 import {
   type CampaignPlan,
   CampaignShard,
@@ -49,6 +49,12 @@ export const brake = async (shards: ShardNamespace, given: CallInput): Promise<E
   const isAgreed: boolean = isOurs && (await campaign.callBack(to_number, new Date()));
   const names: readonly string[] = isAgreed ? await campaign.answerNames() : [];
   return names.length > 0 ? campaign.endCalls() : { ended: 0, failed: [], unclear: [] };
+};
+
+export const admit = async (shards: ShardNamespace): Promise<readonly UrlCheck[]> => {
+  const campaign = campaignOf(shards, "1-0123456789abcdef01234567");
+  const count: number = await campaign.unblock([to_number], "asked for a call");
+  return count > 0 ? campaign.check({ fetch }) : [];
 };
 
 export const shard = (shards: ShardNamespace): ShardStub =>

@@ -12,7 +12,10 @@ import {
   campaignOf,
   type ShardOptions,
   shardOf,
+  statusHandler,
 } from "../../../src/campaigns/workers/index.ts";
+import { hangup } from "../../../src/flows/actions.ts";
+import { flowHandler } from "../../../src/flows/handler.ts";
 import { objectOf, objectsOf } from "./objects.ts";
 import { numberOf, people, secret } from "./stage.ts";
 
@@ -228,6 +231,58 @@ describe("the brake", () => {
   it("is refused by name without the option end", async () => {
     const { campaign } = await objectsOf();
     await expect(campaign.endCalls()).rejects.toThrow("end is missing");
+  });
+});
+
+describe("the do-not-call list", () => {
+  it("who is taken off it and was never called is called, in whichever shard", async () => {
+    const { campaign, posts, play } = await objectsOf({}, { shards: 3 });
+    await campaign.add(people(6));
+    expect(await campaign.block([numberOf(0), numberOf(1), numberOf(2)])).toBe(3);
+    await campaign.resume();
+    await play();
+    expect(posts).toHaveLength(3);
+    const numbers = [numberOf(0), numberOf(1), numberOf(9)];
+    expect(await campaign.unblock(numbers, "asked for a call")).toBe(2);
+    await play();
+    expect(
+      posts
+        .map(({ to_number }) => to_number)
+        .slice(3)
+        .sort(),
+    ).toEqual(numbers.slice(0, 2));
+    expect(await campaign.progress()).toMatchObject({ blocked: 1, waiting: 0 });
+  });
+
+  it("keeps who was erased, and a wrong number or reason unblocks nobody", async () => {
+    const { campaign } = await objectsOf({}, { shards: 3 });
+    await campaign.block([numberOf(0), numberOf(1)]);
+    await campaign.erase(numberOf(0));
+    const reason = "asked for a call";
+    await expect(campaign.unblock(numberOf(0), reason)).rejects.toMatchObject({ reason: "erased" });
+    await expect(campaign.unblock([numberOf(1), "12"], reason)).rejects.toThrow("to_number must");
+    await expect(campaign.unblock(numberOf(1), "")).rejects.toThrow("reason must be a line");
+    expect(await campaign.unblock(numberOf(1), reason)).toBe(1);
+  });
+});
+
+describe("check", () => {
+  it("asks both handlers of the Worker whether they have the shards' secret", async () => {
+    const { campaign, namespace, posts } = await objectsOf({}, { shards: 2 });
+    const flow = flowHandler({
+      ...{ secret: "another secret of an application", onError: () => {} },
+      onAnswer: () => hangup(),
+    });
+    const status = statusHandler(namespace, { secret });
+    const checked = await campaign.check({
+      fetch: (url, init) => (url.includes("/flow") ? flow : status)(new Request(url, init)),
+    });
+    expect(checked).toMatchObject([
+      { param: "flow_url", result: "refused" },
+      { param: "status_callback_url", result: "accepted" },
+    ]);
+    expect(posts).toEqual([]);
+    await expect(campaign.check(Object({}))).rejects.toThrow("fetch is missing");
   });
 });
 
