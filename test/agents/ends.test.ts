@@ -10,6 +10,7 @@ import {
 import type { CalleeAct } from "outdial/emulator";
 import { afterEach, describe, expect, test } from "vitest";
 import { withHeldTimers } from "../conformance/timers.ts";
+import { nobodysPort } from "../nobody.ts";
 import { type Calling, call } from "./application.ts";
 import { hearingOut, interrupting } from "./callee.ts";
 import type { Behaviour } from "./model.ts";
@@ -33,7 +34,7 @@ const silent: readonly CalleeAct[] = [{ type: "silence", ms: 60_000 }];
 const talk = { maxDuration: 40_000, agentTimeout: 20_000, silenceTimeout: 20_000 };
 
 /** A call to an agent of OpenAI's protocol, with a callee who says nothing. */
-const calling = (server: AgentServer, more: Calling = {}, tools: Tools = {}) =>
+const calling = (server: Pick<AgentServer, "url">, more: Calling = {}, tools: Tools = {}) =>
   call(openaiRealtime({ apiKey, url: server.url, tools }), {
     emulator: { callee: silent },
     ...more,
@@ -126,9 +127,7 @@ describe("a call ends for sure, with a reason, and both sockets are let go", () 
   });
 
   test("nobody is there", async () => {
-    const server = await serveAgent({ accept: () => {} });
-    await server.close();
-    const { end, errors } = await calling(server);
+    const { end, errors } = await calling({ url: `ws://127.0.0.1:${await nobodysPort()}/` });
     expect(end.reason).toBe("agent_unreachable");
     expect(errors).toEqual([expect.objectContaining({ problem: "agent_unreachable" })]);
     expect(JSON.stringify(errors)).not.toContain("MARKED");

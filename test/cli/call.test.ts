@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { version } from "../../package.json";
+import { nobodysUrl } from "../nobody.ts";
 import { type Ended, invoke, outdial, runtimes, start } from "./cli.ts";
 import { json, type Service, serve } from "./service.ts";
 
@@ -73,8 +74,7 @@ describe("outdial call", () => {
     invoke(args, { OUTDIAL_API_KEY: key, ...env });
 
   it("exits 1 when no connection was made", async () => {
-    const { url, close } = await service(accepted);
-    close();
+    const url = await nobodysUrl();
     const ended = await invoke([...call, "--base-url", url], { OUTDIAL_API_KEY: key });
     expectLine(ended, 1, /connection failed.*no call was placed/i);
   });

@@ -24,6 +24,7 @@ import { openCampaign } from "../../src/campaigns/index.ts";
 import { DoNotCallFile } from "../../src/cli/dial/do-not-call.ts";
 import { type Server, serveNode } from "../../src/cli/serve.ts";
 import { execute, path } from "../examples/execute.ts";
+import { nobodysUrl } from "../nobody.ts";
 import {
   begin,
   type Ended,
@@ -347,8 +348,8 @@ describe("outdial dial", () => {
 
   it("says while it runs that the service cannot be reached, and why in the results", async () => {
     const list = file("people.csv", people);
-    await server.stop();
-    const running = begin(words(list, ...listening()), env(), { columns: 100 });
+    const away = { ...env(), OUTDIAL_BASE_URL: await nobodysUrl() };
+    const running = begin(words(list, ...listening()), away, { columns: 100 });
     await running.says(/0\/3 done {2}the service cannot be reached/);
     running.kill("SIGINT");
     expect((await running.ended).stderr).toContain("the same command resumes");

@@ -2,6 +2,7 @@ import { EdgeVM } from "@edge-runtime/vm";
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { nobodysUrl } from "../nobody.ts";
 import { bundle } from "./bundle.ts";
 import { execute, path } from "./execute.ts";
 import { onlyCall, type Service, startService, to } from "./service.ts";
@@ -176,10 +177,9 @@ describe("lambda's handler", () => {
   });
 
   test("fails, so that Lambda tries again, when nobody was called and the next try may do better", async () => {
-    const gone = await startService();
-    await gone.close();
+    const OUTDIAL_BASE_URL = await nobodysUrl();
     for (const ended of [
-      await handle(to.placed, gone.env),
+      await handle(to.placed, { ...service.env, OUTDIAL_BASE_URL }),
       await handle(to.limited, service.env),
     ]) {
       expect(ended.code).not.toBe(0);

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { nobodysUrl } from "../nobody.ts";
 import { type Ended, execute, path } from "./execute.ts";
 import { onlyCall, type Service, startService, to } from "./service.ts";
 
@@ -61,9 +62,10 @@ describe.each(Object.entries(scripts))("%s", (_, script) => {
   });
 
   test("ends with 1 when nobody listens", async () => {
-    const gone = await startService();
-    await gone.close();
-    const { code } = await script(to.placed, gone.env);
+    const { code } = await script(to.placed, {
+      ...service.env,
+      OUTDIAL_BASE_URL: await nobodysUrl(),
+    });
     expect(code).toBe(1);
   });
 

@@ -2,6 +2,7 @@ import type { ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { createServer as createTlsServer } from "node:tls";
+import { nobodysPort } from "../../nobody.ts";
 import { identityIn } from "../certificates.ts";
 import { type Behaviour, good, type Protocol } from "../fault.ts";
 import { listenDeaf } from "./deaf.ts";
@@ -29,13 +30,6 @@ const listen = (server: Server): Promise<number> =>
     server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
   );
 
-const closedPort = async (): Promise<number> => {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
-
 /** Where a redirect leads: it answers as a good service would, and counts. */
 const elsewhereFor = async (seen: Seen) => {
   const server = createServer((socket) => {
@@ -58,7 +52,7 @@ export const openCell = async (
   const scheme = protocol === "h1" ? "http" : "https";
   const at = (port: number) => `${scheme}://127.0.0.1:${port}`;
   if (listens === "nowhere") {
-    return { baseUrl: at(await closedPort()), seen, close: async () => seen };
+    return { baseUrl: at(await nobodysPort()), seen, close: async () => seen };
   }
   if (listens === "deaf") {
     const { port, close } = await listenDeaf();

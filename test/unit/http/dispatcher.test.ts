@@ -1,8 +1,8 @@
-import { createServer } from "node:http";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { calls, type ServiceException } from "../../../src/fetch.ts";
 import { sendsOnce } from "../../../src/http/post.ts";
 import { execute } from "../../examples/execute.ts";
+import { nobodysUrl } from "../../nobody.ts";
 
 const symbols = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`));
 const before = symbols.map((symbol) => Reflect.get(globalThis, symbol));
@@ -21,22 +21,13 @@ const params = {
   status_callback_url: "https://app.test/status",
 };
 
-/** A URL of this machine where nothing listens. */
-const deaf = async (): Promise<string> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-};
-
 const placedAt = (baseUrl: string): Promise<unknown> =>
   calls
     .create(params, { apiKey: "ak_live_0123456789", baseUrl })
     .catch(({ placed }: ServiceException) => placed);
 
 test("a refused connection is no by the platform's own dispatcher, before and after the first fetch", async () => {
-  const url = await deaf();
+  const url = await nobodysUrl();
   expect(await placedAt(url)).toBe("no");
   await fetch(url).catch(() => {});
   expect(await placedAt(url)).toBe("no");
@@ -46,7 +37,7 @@ test("and with NODE_USE_ENV_PROXY", async () => {
   const program = `
       import { sendsOnce } from "${new URL("../../../src/http/post.ts", import.meta.url)}";
       const isSingle = sendsOnce();
-      await fetch("${await deaf()}").catch(() => {});
+      await fetch("${await nobodysUrl()}").catch(() => {});
       const after = sendsOnce();
       console.log(isSingle(), after());`;
   const { stdout, stderr } = await execute(
@@ -62,7 +53,7 @@ describe.each(["undici6", "undici7"])("with the dispatcher of %s", (name) => {
   const placedBy = async (make: (undici: Undici) => unknown) => {
     const undici = await import(name);
     undici.setGlobalDispatcher(make(undici.default));
-    return placedAt(await deaf());
+    return placedAt(await nobodysUrl());
   };
 
   test.each<[string, (undici: Undici) => unknown]>([
@@ -125,7 +116,7 @@ test("an agent of undici 6 with interceptors may send again", async () => {
   const { Agent, setGlobalDispatcher } = await import("undici6");
   const interceptors = { Agent: [(dispatch: Dispatch) => dispatch], Client: [] };
   setGlobalDispatcher(new Agent({ interceptors }));
-  expect(await placedAt(await deaf())).toBe("maybe");
+  expect(await placedAt(await nobodysUrl())).toBe("maybe");
 });
 
 test("what is no dispatcher of undici, or has one that throws, may send again", async () => {
