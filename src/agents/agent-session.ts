@@ -30,7 +30,7 @@ export interface PlayOptions extends SpeakOptions {
  * A session of a callee with an agent. What is to be said is said one after the other, in the order of the calls, each
  * once neither the agent nor the callee speaks; it may be given before the agent is ready. A method that the agent's
  * service has no message for rejects with an `AgentException` whose `problem` is `not_supported`: `can` of the agent
- * tells it before the call.
+ * shows it before the call.
  */
 export interface AgentSession {
   /** Resolves once the session has ended, with the reason; it never rejects. On Workers, `waitUntil` it. */
@@ -69,7 +69,7 @@ export interface AgentSession {
    */
   readonly setInstructions: (text: string) => Promise<void>;
   /**
-   * Silences the line at once and drops what is still to be said. An agent that can't `cancel` isn't told to stop: what it
+   * Silences the line at once and drops what is still to be said. An agent that can't `cancel` goes on: what it
    * sends of its response later may be played.
    */
   readonly interrupt: () => Promise<void>;

@@ -51,8 +51,11 @@ interface NextAgent {
 export interface Call {
   /** Connects an agent, which may have been waiting; `next` takes over from the one before, which is closed first. */
   readonly connect: (next?: NextAgent) => void;
-  /** Whether the agent was heard, or has called a tool: no other may take over then. */
-  readonly hasActed: () => boolean;
+  /**
+   * Whether another agent may take over from one that has failed for this reason: not once that was audible or has called
+   * a tool.
+   */
+  readonly isReplaceable: (reason: EndReason) => boolean;
   /** Audio of the callee has come. */
   readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
   /** The callee has pressed a key. */
@@ -71,6 +74,9 @@ interface Talk {
   /** The format of the agent's audio. */
   readonly format: AudioFormat;
 }
+
+/** Ends after which the next agent of a list takes over; so it does from one that is lost before it is ready. */
+const replaceable: readonly EndReason[] = ["agent_unreachable", "agent_refused", "agent_slow"];
 
 /** How long a failed response or a refused message waits before it is tried again, in ms. */
 const retryDelay = 500;
@@ -243,6 +249,7 @@ export const createCall = (
     timers,
     connection: () => connection,
     isReady: () => !!talk,
+    hasActed: () => hasActed,
     speaksUntil,
     newsAt: () => newsAt,
     silentAt: input.silentAt,
@@ -477,7 +484,7 @@ export const createCall = (
         connection = next.open();
         voice.restart();
       }
-      // First: a warm agent may be ready already, and what it is told comes before its greeting.
+      // First: a warm agent may be ready already, and its notes come before its greeting.
       opened ??= opening && voice.open(opening).catch(report);
       const current = connection;
       connection.listen({
@@ -492,17 +499,18 @@ export const createCall = (
       if (!isAfterReady) connection.answered();
       else if (!opening.audio) opened?.then(() => connection.answered());
     },
-    hasActed: () => hasActed,
+    isReplaceable: (reason) =>
+      !hasActed && (replaceable.includes(reason) || (reason === "agent_lost" && !talk)),
     voice,
     key: () => touch?.(),
     interrupt: () => silence("application"),
     input: (audio) => {
-      voice.hear(audio);
+      voice.input(audio);
       const soundMs = input.push(audio);
       if (soundMs === 0) return;
       touch?.(soundMs);
       talk?.watchdog.sound(soundMs);
-      if (speaksUntil() <= timers.now()) meter.heard(soundMs);
+      if (speaksUntil() <= timers.now()) meter.sound(soundMs);
     },
     stop: () => {
       tools.stop();

@@ -15,7 +15,7 @@ import { createSession } from "./session.ts";
  *
  * @param socket - the call's media socket, already accepted
  * @param agent - the agent, or what `warmAgent` returned, which one call can take; of a list, the next one takes over
- * while the one before can't be reached, refuses or is slow, and none of its audio was heard
+ * while the one before can't be reached, refuses, is lost or is slow to be ready, and none of its audio was heard
  * @param options - functions to call, and limits
  * @throws {BadParametersException} (`placed: "no"`: this places no call) when an argument, an option or a tool breaks
  * its rule; a warm agent stays connected then

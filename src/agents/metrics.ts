@@ -70,8 +70,8 @@ export class Meter {
   #firstAudio: number | undefined;
   readonly #turns: number[] = [];
   /** Audible audio of the callee since the agent's, in ms, and when it came. */
-  #heard = 0;
-  #heardAt = 0;
+  #soundMs = 0;
+  #soundAt = 0;
   readonly interruptions = { count: 0, slowest: 0, truncated: 0 };
   readonly messages = { sent: 0, late: 0, latest: 0 };
   readonly audio = { input: 0, inputLost: 0, dropped: 0 };
@@ -99,17 +99,17 @@ export class Meter {
   }
 
   /** The callee is audible, and the agent isn't. */
-  heard(ms: number): void {
-    this.#heard += ms;
-    this.#heardAt = this.#clock.now();
+  sound(ms: number): void {
+    this.#soundMs += ms;
+    this.#soundAt = this.#clock.now();
   }
 
   /** Audible audio of the agent has come. Returns how late it is, if it is a response to the callee. */
   responded(): number | undefined {
-    const isTurn = this.#heard >= minSpeech;
-    this.#heard = 0;
+    const isTurn = this.#soundMs >= minSpeech;
+    this.#soundMs = 0;
     if (!isTurn) return;
-    const latency = this.#clock.now() - this.#heardAt;
+    const latency = this.#clock.now() - this.#soundAt;
     this.#turns.push(latency);
     return latency;
   }

@@ -60,7 +60,7 @@ const refusal = ({ status, body }: Response): AgentException => {
   return new AgentException(problem, status);
 };
 
-/** A GET. Bun sends one in plain http, which only loopback gets, to the proxy of the environment, unless told not to. */
+/** A GET. Bun sends one in plain http, which only loopback gets, to the proxy of the environment, unless `proxy` is false. */
 const get = (
   url: string,
   headers: Readonly<Record<string, string>>,

@@ -209,7 +209,7 @@ export interface SessionOptions extends StreamOptions {
    * @defaultValue 0
    */
   readonly interruptAfter?: number | undefined;
-  /** What is said first, before the agent's own greeting, and once: the agent hears nothing meanwhile. */
+  /** What is said first, before the agent's own greeting, and once: the agent gets silence meanwhile. */
   readonly opening?: CallOpening | undefined;
   /**
    * The context of the `ws_url`, where the application has verified that itself: for tools and `onEnd`.

@@ -44,9 +44,6 @@ const normalEnds: readonly EndReason[] = [
   "left",
 ];
 
-/** Ends after which the next agent of a list takes over. */
-const replaceable: readonly EndReason[] = ["agent_unreachable", "agent_refused", "agent_slow"];
-
 /** How long each agent of a list has to be ready, in ms. */
 const timeoutInList = 4000;
 
@@ -139,10 +136,10 @@ export const createSession = (
     const waitForAgent = () => timers.set("agent", agentTimeout, () => endOrReplace("agent_slow"));
     const open = (one: Agent | WarmAgent) =>
       takeConnection(one) ?? new Connection(agentOf(one), { sampleRate }, options.open, clock);
-    /** Has the next agent of the list take over from one that was not heard, or ends the session. */
+    /** Has the next agent of the list take over, or ends the session. */
     const endOrReplace = (reason: EndReason) => {
       const [next] = others;
-      if (!next || isOver || !started || started.hasActed() || !replaceable.includes(reason)) {
+      if (!next || isOver || !started?.isReplaceable(reason)) {
         end(reason);
         return;
       }
@@ -236,8 +233,8 @@ export const createSession = (
       const own = ownAudioOf(audio, sampleRate);
       return spoken((voice) => voice.play(own, text, how));
     },
-    addContext: (text) => within(({ voice }) => voice.tell("addContext", text)),
-    setInstructions: (text) => within(({ voice }) => voice.tell("setInstructions", text)),
+    addContext: (text) => within(({ voice }) => voice.addNote("addContext", text)),
+    setInstructions: (text) => within(({ voice }) => voice.addNote("setInstructions", text)),
     interrupt: () => within((inCall) => inCall.interrupt()),
     press: async (keys) => {
       if (!isText(keys) || !/^[0-9A-D*#w]{1,32}$/.test(keys)) {

@@ -18,6 +18,12 @@ const pause = 250;
 /** The same for an agent that doesn't report when a response is complete. */
 const longPause = 1000;
 
+/** The most notes that are kept for an agent that may take over, the last ones. */
+const maxNotes = 1000;
+
+/** What an agent is to know. */
+type Note = (codec: Codec) => readonly AgentMessage[] | undefined;
+
 /** What a voice has of its call. */
 interface VoiceCall {
   readonly playback: Playback;
@@ -28,6 +34,8 @@ interface VoiceCall {
   /** The agent's, which that of another agent may replace. */
   readonly connection: () => Connection;
   readonly isReady: () => boolean;
+  /** Whether the agent was audible, or has called a tool: no other takes over then. */
+  readonly hasActed: () => boolean;
   /** When what the callee hears of the agent ends or ended, by the clock. */
   readonly speaksUntil: () => number;
   /** When the last audio of the agent has come, or its last response has begun. */
@@ -35,7 +43,7 @@ interface VoiceCall {
   /** When the callee is silent, by the clock. */
   readonly silentAt: () => number;
   readonly mute: (isKept?: boolean) => void;
-  /** What the agent has noticed of the callee is over: it was not what it hears now. */
+  /** What the agent has noticed of the callee is over: it gets other audio now. */
   readonly forget: () => void;
   /** Audio of the application's is queued; what is said in it. */
   readonly onPlay: (item: string, text: string | undefined) => void;
@@ -63,12 +71,12 @@ export interface Voice
     how: SpeakOptions,
   ) => Promise<Spoken>;
   /** @throws {AgentException} `not_supported` */
-  readonly tell: (name: "addContext" | "setInstructions", text: string) => void;
+  readonly addNote: (name: "addContext" | "setInstructions", text: string) => void;
   readonly leave: () => void;
   /** Says nothing until a listener has resolved; nothing that it is to say begins before. */
   readonly listen: <T>(listener: Listener<T>) => Promise<T | undefined>;
   /** The callee's audio, for a listener. */
-  readonly hear: (audio: Uint8Array<ArrayBuffer>) => void;
+  readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
   /** Whether nothing is asked of the agent any more. */
   readonly isLeaving: () => boolean;
   /** Says the first words; rejects as `ask` throws. */
@@ -90,6 +98,7 @@ export const createVoice = ({
   timers,
   connection,
   isReady,
+  hasActed,
   speaksUntil,
   newsAt,
   silentAt,
@@ -101,11 +110,11 @@ export const createVoice = ({
   let count = 0;
   let opening: Utterance | undefined;
   let isLeaving = false;
-  /** What an agent is told, and how many of them this one was. */
-  const notes: ((codec: Codec) => readonly AgentMessage[] | undefined)[] = [];
-  let told = 0;
-
-  let heard: ((audio: Uint8Array<ArrayBuffer>) => void) | undefined;
+  /** Notes for the agent, and those that were sent, as long as another one may take over. */
+  const notes: Note[] = [];
+  const sentNotes: Note[] = [];
+  /** Gets the callee's audio. */
+  let listening: ((audio: Uint8Array<ArrayBuffer>) => void) | undefined;
 
   const agentOverAt = (rest: number) =>
     playback.isOpen ? Math.max(playback.until, newsAt()) + maxGap : speaksUntil() + rest;
@@ -152,10 +161,13 @@ export const createVoice = ({
   };
   const sendNotes = (): void => {
     if (!isReady()) return;
-    for (const note of notes.slice(told)) connection().send("note", (codec) => note(codec) ?? []);
-    told = notes.length;
+    for (const note of notes.splice(0)) {
+      sentNotes.push(note);
+      connection().send("note", (codec) => note(codec) ?? []);
+    }
+    sentNotes.splice(0, hasActed() ? Number.POSITIVE_INFINITY : sentNotes.length - maxNotes);
   };
-  const addNote = (note: (typeof notes)[number]): void => {
+  const addNote = (note: Note): void => {
     notes.push(note);
     sendNotes();
   };
@@ -183,7 +195,7 @@ export const createVoice = ({
     ...speech,
     play,
     ask,
-    tell: (name, text) => {
+    addNote: (name, text) => {
       needs(name, text);
       addNote((codec) => codec[name]?.(text));
     },
@@ -201,14 +213,14 @@ export const createVoice = ({
           utterance.isDone = true;
           speech.check();
         };
-        heard = listener(resolve, stream.sampleRate);
+        listening = listener(resolve, stream.sampleRate);
       };
       await add("wait", begin, { interruptible: false, keep: false });
-      heard = undefined;
+      listening = undefined;
       forget();
       return found;
     },
-    hear: (audio) => heard?.(audio),
+    input: (audio) => listening?.(audio),
     open: async ({ audio, text, interruptible, keep }) => {
       const how = { interruptible, keep, isFirst: true };
       await (audio ? play(audio, text, how) : ask("say", text, how));
@@ -219,7 +231,7 @@ export const createVoice = ({
       speech.check();
     },
     restart: () => {
-      told = 0;
+      notes.unshift(...sentNotes.splice(0));
       speech.restart();
     },
   };

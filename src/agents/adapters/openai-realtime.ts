@@ -187,7 +187,9 @@ const decodersOf = (
   const responseOf = (message: Fields) => textOf(message, "response_id") || requests.active();
 
   const onItem = (message: Fields): readonly AgentEvent[] => {
-    if (partOf(message, "item").type === "function_call_output") requests.acknowledged();
+    const { type } = partOf(message, "item");
+    if (type === "function_call_output") requests.acknowledged();
+    if (type === "force_message") requests.saying();
     return [];
   };
 
@@ -198,8 +200,7 @@ const decodersOf = (
     "response.created": (message) => {
       const fields = partOf(message, "response");
       const response = textOf(fields, "id");
-      const request = textOf(partOf(fields, "metadata"), "request");
-      requests.started(response);
+      const request = requests.started(response) ?? textOf(partOf(fields, "metadata"), "request");
       return [{ type: "response_started", response, ...(request && { request }) }];
     },
     "response.output_audio.delta": (message) => {
@@ -319,7 +320,9 @@ export const createRealtimeCodec = (
       instructions = text;
       return update({ ...dialect.session, instructions });
     },
-    ...(spoken && { say: (text) => addItem(spoken(text)).flatMap(requests.ask) }),
+    ...(spoken && {
+      say: (text, id) => addItem(spoken(text)).flatMap((item) => requests.say(item, id)),
+    }),
     cancel: (cuts) => stop(cuts, true),
     retry: requests.retry,
   };

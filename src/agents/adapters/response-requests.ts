@@ -6,8 +6,12 @@ export interface ResponseRequests {
   readonly active: () => string | undefined;
   /** Remembers what is asked for, and returns it. */
   readonly ask: (request: AgentMessage) => readonly AgentMessage[];
-  /** A response has begun. */
-  readonly started: (response: string) => void;
+  /** Remembers a text that the service says by itself once it has it, and returns it. */
+  readonly say: (request: AgentMessage, id?: string) => readonly AgentMessage[];
+  /** The service has the text. */
+  readonly saying: () => void;
+  /** A response has begun. Returns the id of the text that it says, if it says one. */
+  readonly started: (response: string) => string | undefined;
   /** A response has ended. */
   readonly done: (response: string | undefined, hasFailed: boolean) => void;
   /** A result was sent. */
@@ -18,8 +22,14 @@ export interface ResponseRequests {
   readonly refused: (isForResults: boolean) => void;
   /** The request for a response, if one is due; once. */
   readonly take: () => readonly AgentMessage[];
-  /** The request for the response that has failed, unless another one has begun. */
+  /** The request for the response that has failed, unless another one has begun or a text is still to be said. */
   readonly retry: () => readonly AgentMessage[];
+}
+
+/** A request for a response, or a text with its id. */
+interface Request {
+  readonly message: AgentMessage;
+  readonly id?: string | undefined;
 }
 
 /**
@@ -31,29 +41,43 @@ export interface ResponseRequests {
 export const createRequests = (plain: AgentMessage): ResponseRequests => {
   let active: string | undefined;
   /** What was asked for and has no response yet, and what the last response was asked for by. */
-  let asked: AgentMessage | undefined;
-  let last = plain;
+  let asked: Request | undefined;
+  let last: Request | undefined;
+  /** The text that was sent: a response that begins before the service has it is another. Then the next one says it. */
+  let text: Request | undefined;
+  let next: Request | undefined;
   /** Whether a result has no response yet. */
   let isDue = false;
   let hasTaken = false;
   /** Results that the service has not acknowledged: a response that begins before it has doesn't know them. */
   let unknown = 0;
-  const ask = (request: AgentMessage): readonly AgentMessage[] => {
-    asked = request;
-    return [request];
+  const ask = (message: AgentMessage): readonly AgentMessage[] => {
+    asked = { message };
+    return [message];
+  };
+  const say = (message: AgentMessage, id?: string): readonly AgentMessage[] => {
+    text = { message, id };
+    return [message];
   };
   return {
     active: () => active,
     ask,
+    say,
+    saying: () => {
+      next = text;
+      text = undefined;
+    },
     started: (response) => {
       active = response;
-      last = asked ?? plain;
-      asked = undefined;
+      last = next ?? asked;
+      asked = next = undefined;
       if (unknown === 0) isDue = false;
+      return last?.id;
     },
     done: (response, hasFailed) => {
       if (response === active) active = undefined;
-      if (!hasFailed) last = plain;
+      // A service that doesn't report what it has may have said the text in it.
+      if (!hasFailed) last = text = undefined;
     },
     sent: (isReplyWanted) => {
       unknown++;
@@ -72,6 +96,10 @@ export const createRequests = (plain: AgentMessage): ResponseRequests => {
       hasTaken = true;
       return ask(plain);
     },
-    retry: () => (active === undefined ? ask(asked ?? last) : []),
+    retry: () => {
+      if (active !== undefined || text || next) return [];
+      const { message = plain, id } = asked ?? last ?? {};
+      return id ? say(message, id) : ask(message);
+    },
   };
 };

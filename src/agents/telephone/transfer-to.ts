@@ -88,8 +88,8 @@ export const transferTo = (
       running.add(start);
       try {
         const silence = new Int16Array(moment * 8);
-        const heard = await session.play(silence, { sampleRate: 8000, interruptible: false });
-        if (heard !== "played") return "They spoke: they were not connected.";
+        const spoken = await session.play(silence, { sampleRate: 8000, interruptible: false });
+        if (spoken !== "played") return "They spoke: they were not connected.";
         await transfer(start, action, context);
         return await session.leave("transferred");
       } finally {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
+import { xai } from "../../../src/agents/adapters/xai.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { start } from "../flows/media/start.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
@@ -144,4 +145,35 @@ describe("hang_up", () => {
     expect(ends).toEqual([]);
     expect(JSON.stringify(mind.messages.at(-1))).toContain("the call goes on");
   });
+});
+
+test("a text that xai says word for word is sent once, and played, though a response of its own fails or is heard before", async () => {
+  const { line, mind, talk } = await talking(xai({ apiKey: "key", greeting: false }));
+  const failed = { status: "failed", status_details: { error: { code: "server_error" } } };
+  const heard = (id: string) => {
+    const delta = Buffer.alloc(8_000, 1).toString("base64");
+    mind.receive({ type: "response.output_audio.delta", response_id: id, item_id: id, delta });
+  };
+  const texts = () => mind.messages.filter(({ type }) => type === "conversation.item.create");
+  mind.receive({ type: "session.updated" });
+  for (const own of [failed, { status: "completed" }]) {
+    const before = texts().length;
+    const spoken = talk.say("This call is recorded.", { interruptible: false });
+    await vi.advanceTimersByTimeAsync(2_000);
+    mind.receive({ type: "response.created", response: { id: "own" } });
+    mind.receive({ type: "conversation.item.added", item: { type: "force_message" } });
+    if (own !== failed) heard("own");
+    mind.receive({ type: "response.done", response: { id: "own", ...own } });
+    if (own === failed) await vi.advanceTimersByTimeAsync(2_000);
+    mind.receive({ type: "response.created", response: { id: "text" } });
+    heard("text");
+    mind.receive({ type: "response.done", response: { id: "text", status: "completed" } });
+    await vi.advanceTimersByTimeAsync(500);
+    mind.receive({ type: "input_audio_buffer.speech_started" }); // It isn't cut off, to its end.
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect([texts().length - before, await spoken]).toEqual([1, "played"]);
+    mind.receive({ type: "input_audio_buffer.speech_stopped" });
+    await vi.advanceTimersByTimeAsync(2_000);
+  }
+  expect(line.ms).toBe(3_000);
 });

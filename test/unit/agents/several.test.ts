@@ -69,6 +69,19 @@ describe("the next agent of a list takes over, once the socket of the one before
     expect(errors).toEqual([expect.objectContaining({ code: "invalid_api_key" })]);
   });
 
+  test.each([1000, 1006, 1011])(
+    "from one whose socket closes with %i before it is ready",
+    async (code) => {
+      const { minds, events, ends, line } = await onSeveral(2);
+      minds[0]?.emit("close", { code });
+      await settled();
+      minds[1]?.receive({ type: "ready" });
+      minds[1]?.receive(audio(5_000));
+      await seconds(1);
+      expect([events, ends, line.ms]).toEqual([switched, [], 1_000]);
+    },
+  );
+
   test("from one that is ready, and then refuses", async () => {
     const { minds, events, ends } = await onSeveral(2);
     minds[0]?.receive({ type: "ready" });

@@ -127,15 +127,39 @@ test("xai: a text is said word for word, without a request for a response", () =
   expect(codecOf(azure({ apiKey, url, model: "d" })).codec.say).toBeUndefined();
 });
 
-test("xai: a text whose response has failed is said again, and nothing in its place", () => {
+/** What becomes of a text of xai's, by the messages that come after it. */
+const saying = (...messages: readonly object[]) => {
   const { codec, read } = codecOf(xai({ apiKey }));
-  const said = sent(codec.say?.("This call is recorded.", "1"));
-  read({ type: "response.created", response: { id: "r" } });
-  const response = {
-    id: "r",
-    status: "failed",
-    status_details: { error: { code: "server_error" } },
-  };
-  read({ type: "response.done", response });
+  const said = sent(codec.say?.("This call is recorded.", "7"));
+  const events = messages.flatMap(read);
+  return { said, events, codec, read };
+};
+const has = { type: "conversation.item.added", item: { type: "force_message" } };
+const begins = (id: string) => ({ type: "response.created", response: { id } });
+const fails = (id: string) => {
+  const status_details = { error: { code: "server_error" } };
+  return { type: "response.done", response: { id, status: "failed", status_details } };
+};
+
+test("xai: a text whose response has failed is said again, and nothing in its place", () => {
+  const { said, events, codec, read } = saying(has, begins("r"), fails("r"));
+  expect(events[0]).toEqual({ type: "response_started", response: "r", request: "7" });
   expect(sent(codec.retry?.())).toEqual(said);
+  expect(read(has).concat(read(begins("r2")))).toEqual([
+    { type: "response_started", response: "r2", request: "7" },
+  ]);
+});
+
+test.each([
+  ["before the service has it", [begins("own"), has]],
+  ["and the service doesn't report that it has it", [begins("own")]],
+])("xai: a text isn't said twice where a response of its own fails, %s", (_, messages) => {
+  const { events, codec, read } = saying(...messages, fails("own"));
+  expect(events[0]).toEqual({ type: "response_started", response: "own" });
+  expect(codec.retry?.()).toEqual([]);
+  read(begins("said"));
+  read({ type: "response.done", response: { id: "said", status: "completed" } });
+  read(begins("other"));
+  read(fails("other"));
+  expect(sent(codec.retry?.())).toEqual([{ type: "response.create" }]);
 });
