@@ -13,7 +13,6 @@ import {
   isErased,
   isErasedIn,
   move,
-  numberIn,
   setFact,
   textIn,
 } from "./tables.ts";
@@ -24,41 +23,6 @@ export interface Attempt {
   /** From 1. */
   readonly attempt: number;
 }
-
-/**
- * Claims an attempt, if nobody ever has. A claim without an outcome means that a telephone may have
- * rung, from now on and whatever happens to the process. Only `release` takes it back.
- *
- * @param settleBy - until when the call that may follow holds its slot
- * @returns whether the caller may POST
- */
-export const claim = (
-  sql: Sql,
-  { contact, attempts, from_number }: ContactRow,
-  at: number,
-  settleBy: number,
-): boolean => {
-  const attempt = attempts + 1;
-  const [claimed] = sql.all(
-    `insert into outdial_attempt (contact, attempt, state, claimed, settle_by)
-     values (?, ?, 'claimed', ?, ?) on conflict do nothing returning attempt`,
-    contact,
-    attempt,
-    at,
-    settleBy,
-  );
-  if (!claimed) return false;
-  // The id of the attempt before is none of this one's.
-  sql.all(
-    `update outdial_contact set state = 'calling', attempts = ?, from_number = ?, call_id = null
-     where contact = ?`,
-    attempt,
-    from_number ?? null,
-    contact,
-  );
-  audit(sql, { at, contact, attempt, event: "claimed" });
-  return true;
-};
 
 /** The state of an attempt: `undefined` when there is no claim. */
 export const stateOf = (
@@ -72,16 +36,6 @@ export const stateOf = (
   );
   if (!row) return;
   return row.state === "claimed" || row.state === "placed" ? row.state : "settled";
-};
-
-/** When the final notification of an attempt came; `undefined` when none did. */
-export const endedAt = (sql: Sql, { contact, attempt }: Attempt): number | undefined => {
-  const [row] = sql.all(
-    "select ended from outdial_attempt where contact = ? and attempt = ?",
-    contact,
-    attempt,
-  );
-  return numberIn(row?.ended);
 };
 
 /** Nothing more is expected of an attempt. */
@@ -119,6 +73,15 @@ const askAfter = 60_000;
 /** Until when an attempt holds its slot of which the service is asked: until its end is known. */
 const asked = 8.64e15;
 
+/** A call was placed: the service works. */
+export const resetFaults = (sql: Sql): void => {
+  sql.all(
+    "update outdial_fact set value = 0 where name in (?, ?) and value > 0",
+    deferralsInRow,
+    refusalsInRow,
+  );
+};
+
 /** Records that an attempt has a call, and its id; of an erased contact without the id. */
 export const recordPlaced = (
   sql: Sql,
@@ -127,12 +90,13 @@ export const recordPlaced = (
   at: number,
   { get, settleTimeout }: Pick<CampaignSettings, "get" | "settleTimeout">,
 ): void => {
-  const id = isErasedIn(sql, contact) ? null : call_id;
-  sql.all(
-    "update outdial_fact set value = 0 where name in (?, ?) and value > 0",
-    deferralsInRow,
-    refusalsInRow,
+  const [odd] = sql.all(
+    `select to_number glob '#*' as erased, state = 'unclear' and attempts = ? as unclear
+     from outdial_contact where contact = ? and (state = 'unclear' or to_number glob '#*')`,
+    attempt,
+    contact,
   );
+  const id = odd?.erased === 1 ? null : call_id;
   sql.all(
     `update outdial_attempt set state = 'placed', ask_at = ?, settle_by = coalesce(?, settle_by)
      where contact = ? and attempt = ? and state = 'claimed'`,
@@ -143,12 +107,14 @@ export const recordPlaced = (
   );
   audit(sql, { at, contact, attempt, event: "placed", detail: id ?? undefined });
   sql.all(
-    `update outdial_contact set call_id = ?, state = case state when 'unclear' then 'calling' else state end
-     where contact = ? and attempts = ?`,
+    "update outdial_contact set call_id = ? where contact = ? and attempts = ?",
     id,
     contact,
     attempt,
   );
+  // Apart, as a change of the state costs its indexes and the tally.
+  const toCalling = "update outdial_contact set state = 'calling' where contact = ?";
+  if (odd?.unclear === 1) sql.all(toCalling, contact);
 };
 
 /** The contacts that may have been called become `unclear`: claims without an answer, when no POST is under way. */
@@ -327,20 +293,23 @@ export const countFlow = (
   } else if (factOf(sql, flowErrorsInRow)) setFact(sql, flowErrorsInRow, 0);
 };
 
-/**
- * Records the answer to a POST. If this is lost in a crash, the claim stands alone and is a `maybe`.
- *
- * @param before - the contact before the claim
- * @returns whether the claim still stands
- */
-export const recordAnswer = (
+/** The answer to the POST of an attempt. */
+export interface Answered extends Attempt {
+  readonly answer: Answer;
+  /** The call of the attempt before. */
+  readonly call_id: string | undefined;
+}
+
+type AnswerSettings = Pick<CampaignSettings, "notified" | "get" | "settleTimeout">;
+
+/** @returns whether the claim still stands */
+const recordAnswer = (
   sql: Sql,
-  key: Attempt,
-  answer: Answer,
+  { contact, attempt, answer, call_id }: Answered,
   at: number,
-  settings: Pick<CampaignSettings, "notified" | "get" | "settleTimeout">,
-  before: Pick<ContactRow, "call_id">,
+  settings: AnswerSettings,
 ): boolean => {
+  const key = { contact, attempt };
   const { notified } = settings;
   // The service's words may name the person.
   const inLedger = (detail: string): string => (isErasedIn(sql, key.contact) ? "erased" : detail);
@@ -348,7 +317,7 @@ export const recordAnswer = (
     case "placed":
       recordPlaced(sql, key, answer.call_id, at, settings);
       if (!notified) endUnnotified(sql, key, at, "placed");
-      break;
+      return true;
     case "maybe": {
       const detail = inLedger(answer.detail);
       audit(sql, { at, ...key, event: "maybe", detail });
@@ -365,21 +334,42 @@ export const recordAnswer = (
           key.contact,
         );
       }
-      break;
+      return true;
     }
     default: {
       const { type } = answer;
       const detail = inLedger(answer.detail);
-      const row = release(sql, key, at, detail, before.call_id);
+      const row = release(sql, key, at, detail, call_id);
       if (row && type === "later") putOff(sql, row, at, detail, answer.retryAfter);
       else if (row && type === "refused") refuse(sql, row, at, detail);
       else if (row) move(sql, row, "waiting", { at, reason: waitingReason(row, detail) });
       if (type === "paused") {
         setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
       }
+      return !!stateOf(sql, key);
     }
   }
-  return !!stateOf(sql, key);
+};
+
+/**
+ * Records the answers to POSTs, in the order in which they came. If one is lost in a crash, its claim stands alone and is
+ * a `maybe`.
+ *
+ * @returns those whose claims no longer stand
+ */
+export const recordAnswers = <Given extends Answered>(
+  sql: Sql,
+  answers: readonly Given[],
+  at: number,
+  settings: AnswerSettings,
+): readonly Given[] => {
+  let isReset = false;
+  return answers.filter((answered) => {
+    const isPlaced = answered.answer.type === "placed";
+    if (isPlaced && !isReset) resetFaults(sql);
+    isReset = isPlaced;
+    return !recordAnswer(sql, answered, at, settings);
+  });
 };
 
 /** How many attempts are given up in one transaction. */

@@ -1,8 +1,8 @@
 import { is } from "valibot";
 import { CallParams } from "../calls/params.ts";
 import { fail } from "../lib/check.ts";
-import { endedAt } from "./attempts.ts";
 import { callTimeOf } from "./call-times.ts";
+import { endedAt } from "./claims.ts";
 import { isBlocked, telephoneOf } from "./do-not-call.ts";
 import type { CampaignSettings } from "./options.ts";
 import { isOverAt } from "./progress.ts";

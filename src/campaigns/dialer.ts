@@ -2,36 +2,24 @@ import type { CallParams } from "../calls/params.ts";
 import { Asking, asksFor } from "./asking.ts";
 import {
   type Answer,
+  type Answered,
   answerOf,
   answerOfError,
-  claim,
-  endedAt,
   giveUp,
   isUnsent,
   nextToGiveUp,
-  recordAnswer,
+  recordAnswers,
 } from "./attempts.ts";
 import { CallingHours } from "./calling-hours.ts";
-import { isBlocked } from "./do-not-call.ts";
+import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
 import { Ending } from "./ending.ts";
-import { dueNow, nextDue, zonesOf } from "./hopper.ts";
+import { type DueContact, dueNow, nextDue, zonesOf } from "./hopper.ts";
 import type { CampaignSettings } from "./options.ts";
 import { DailyLimit, Pace } from "./pace.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
 import { onMachine, paramsOf, senderOf } from "./request.ts";
-import { ruleOf } from "./retries.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
-import {
-  type ContactRow,
-  contactOf,
-  end,
-  endWaiting,
-  factOf,
-  isAsked,
-  isErased,
-  move,
-  setFact,
-} from "./tables.ts";
+import { endWaiting, factOf, setFact } from "./tables.ts";
 import { WakeUp } from "./wake-up.ts";
 
 /** Calls that one step begins at most: between two steps their requests are sent. */
@@ -53,6 +41,11 @@ const zoneOf = ({ window }: CampaignSettings): string => {
   return typeof first === "object" ? first.timezone : "UTC";
 };
 
+/** When the POST of an attempt began. */
+interface Begun {
+  readonly began: number;
+}
+
 /** What bounds a dialer beside the options of its campaign. */
 export interface DialerLimits {
   /** How many requests wait for their answer at once, at most. */
@@ -71,6 +64,9 @@ export class Dialer {
   readonly #slots: number;
   readonly #mostRequests: number;
   readonly #inFlight = new Set<Promise<void>>();
+  /** Answers that are not recorded yet, and when they will be. */
+  readonly #answered: (Answered & Begun)[] = [];
+  #recording: Promise<void> = Promise.resolve();
   readonly #asking: Asking;
   /** Ends the live calls once that is asked for. */
   readonly ending: Ending;
@@ -280,18 +276,15 @@ export class Dialer {
     );
     if (calls.length === 0) return;
     // No request is sent before the commit.
-    const claimed = await sql.commit(() => {
-      const free = this.#pace.free(this.#settings.clock());
-      const some: typeof calls = [];
-      for (const call of calls) {
-        if (some.length < free && this.#claim(call.contact)) some.push(call);
-      }
-      return some;
-    });
-    for (const { contact, params } of claimed) {
+    const claimed = await sql.commit(() => this.#claim(calls.map(({ contact }) => contact)));
+    for (const { contact, params } of calls) {
+      if (!claimed.has(contact.contact)) continue;
       const began = this.#settings.clock();
       const work = this.#post(contact.timezone, params)
-        .then((answer) => this.#record(contact, answer, began))
+        .then((answer) => {
+          const { contact: number, attempts, call_id } = contact;
+          return this.#record({ contact: number, attempt: attempts + 1, call_id, answer, began });
+        })
         .finally(() => {
           this.#inFlight.delete(work);
           this.wakeUp.announce();
@@ -306,53 +299,30 @@ export class Dialer {
    * Checks everything that must hold at the moment of a claim, and claims, in a transaction of the
    * caller's. What was read before it may have changed.
    *
-   * @returns whether to POST
+   * @returns the contacts to POST for
    */
-  #claim({ contact, attempts, timezone, from_number }: ContactRow): boolean {
+  #claim(contacts: readonly DueContact[]): ReadonlySet<number> {
     const sql = this.#sql;
-    const { clock, prefixes, settleTimeout } = this.#settings;
+    const { clock, settleTimeout } = this.#settings;
     const at = clock();
-    const row = contactOf(sql, contact);
-    if (row?.state !== "waiting" || row.attempts !== attempts || row.due > at) return false;
-    if (this.isClosed || this.#holds > 0 || isErased(row) || row.timezone !== timezone)
-      return false;
-    if (stateOfCampaign(sql) !== "running" || at >= endOf(this.#settings)) return false;
-    if (isBlocked(sql, row.to_number)) {
-      move(sql, row, "blocked", { at, reason: "blocked" });
-      return false;
+    const isOver = this.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
+    if (isOver || stateOfCampaign(sql) !== "running") return new Set();
+    const free = Math.min(this.#pace.free(at), this.#slots - openNow(sql), this.#day.left(at));
+    const candidates = candidatesOf(
+      sql,
+      contacts.map(({ contact }) => contact),
+    );
+    const some: DueContact[] = [];
+    for (const contact of contacts) {
+      if (some.length >= free) break;
+      const row = candidates.get(contact.contact);
+      if (!row || !mayBeCalled(sql, row, contact, at, this.#settings)) continue;
+      if (this.#hours.at(at, contact.timezone).open) some.push(contact);
     }
-    if (prefixes && !prefixes.some((prefix) => row.written.startsWith(prefix))) {
-      move(sql, row, "refused", { at, reason: "prefix" });
-      return false;
-    }
-    // The time may have been agreed on anew, and the list have another sender.
-    if (row.due > at || (row.from_number ?? from_number) !== from_number) return false;
-    if (!this.#isNext(row, at)) return false;
-    if (!this.#hours.at(at, timezone).open) return false;
-    if (openNow(sql) >= this.#slots || this.#day.freeAt(at) > at) return false;
-    if (!claim(sql, { ...row, from_number }, at, at + settleTimeout)) return false;
-    this.#day.take(at);
-    setFact(sql, lastClaim, at);
-    return true;
-  }
-
-  /** Whether the next attempt of a contact that waits may be made: if not now, it waits on, and if never, it ends. */
-  #isNext(row: ContactRow, at: number): boolean {
-    const sql = this.#sql;
-    const { contact, attempts, outcome, call_backs, listed } = row;
-    const rule = ruleOf(this.#settings, outcome);
-    const isRetried = !!rule && attempts < rule.attempts + call_backs;
-    if (!listed || !(attempts === 0 || isAsked(row) || isRetried)) {
-      end(sql, row, listed ? "expired" : "canceled", { at });
-      return false;
-    }
-    if (attempts === 0 || isAsked(row) || !rule) return true;
-    // The process that ended the last attempt may have had a shorter delay.
-    const ended = endedAt(sql, { contact, attempt: attempts });
-    if (ended === undefined || ended > at || ended + rule.after <= at) return true;
-    const due = "update outdial_contact set due = ?, wait = ? where contact = ?";
-    sql.all(due, ended + rule.after, rule.after, contact);
-    return false;
+    const claimed = claim(sql, some, at, at + settleTimeout);
+    this.#day.take(at, claimed.size);
+    if (claimed.size > 0) setFact(sql, lastClaim, at);
+    return claimed;
   }
 
   async #post(timezone: string, params: CallParams): Promise<Answer> {
@@ -381,19 +351,29 @@ export class Dialer {
     }
   }
 
-  /** @param before - the contact before its claim */
-  async #record(before: ContactRow, answer: Answer, began: number): Promise<void> {
+  /** Records an answer, with all others that come in the same turn. */
+  #record(answered: Answered & Begun): Promise<void> {
+    if (answered.answer.type === "later") this.#pace.slow(this.#settings.clock());
+    if (this.#answered.push(answered) === 1) {
+      this.#recording = Promise.resolve().then(() => this.#recordAll(this.#answered.splice(0)));
+    }
+    return this.#recording;
+  }
+
+  async #recordAll(answers: readonly (Answered & Begun)[]): Promise<void> {
     const sql = this.#sql;
-    const key = { contact: before.contact, attempt: before.attempts + 1 };
     const write = (): void => {
       const at = this.#settings.clock();
-      if (!recordAnswer(sql, key, answer, at, this.#settings, before)) this.#day.giveBack(began);
+      for (const { began } of recordAnswers(sql, answers, at, this.#settings)) {
+        this.#day.giveBack(began);
+      }
     };
     try {
-      if (answer.type === "later") this.#pace.slow(this.#settings.clock());
       await this.whileBusy(() => sql.commit(write));
     } catch (error) {
-      this.#failure = { error };
+      // What can't be recorded takes no other with it.
+      if (answers.length > 1) for (const one of answers) await this.#recordAll([one]);
+      else this.#failure = { error };
     }
   }
 

@@ -1,10 +1,34 @@
 import type { CallingHours } from "./calling-hours.ts";
-import type { Sql } from "./sqlite.ts";
-import { type ContactRow, contactIn } from "./tables.ts";
+import type { Row, Sql } from "./sqlite.ts";
+import { type ContactRow, textIn } from "./tables.ts";
 
 /** The zones in which contacts wait; `""` is that of the windows. */
 export const zonesOf = (sql: Sql): readonly string[] =>
   sql.all("select timezone from outdial_zone").map(({ timezone }) => String(timezone));
+
+/** Somebody to be called now: what a call needs. */
+export type DueContact = Pick<
+  ContactRow,
+  | ("contact" | "to_number" | "written" | "id" | "timezone" | "variables")
+  | ("attempts" | "due" | "from_number" | "call_id")
+>;
+
+/** Only these: each further column costs as much as a small statement. */
+const columns =
+  "contact, to_number, written, id, timezone, variables, attempts, due, from_number, call_id";
+
+const dueContactIn = (row: Row): DueContact => ({
+  contact: Number(row.contact),
+  to_number: String(row.to_number),
+  written: String(row.written ?? row.to_number),
+  id: textIn(row.id),
+  timezone: String(row.timezone),
+  variables: textIn(row.variables),
+  attempts: Number(row.attempts),
+  due: Number(row.due),
+  from_number: textIn(row.from_number),
+  call_id: textIn(row.call_id),
+});
 
 /** Contacts by why they are due, in the order in which they are called: a time that was agreed on is a promise to a person. */
 const turns = [
@@ -23,23 +47,20 @@ export const dueNow = (
   hours: CallingHours,
   now: number,
   most: number,
-): readonly ContactRow[] => {
+): readonly DueContact[] => {
   const zones = zonesOf(sql).filter((zone) => hours.at(now, zone).open);
-  const dueIn = (which: string, limit: number): readonly ContactRow[] =>
-    zones
-      .flatMap((zone) =>
-        sql.all(
-          `select * from outdial_contact where state = 'waiting' and timezone = ? and ${which}
-           order by due limit ?`,
-          zone,
-          now,
-          limit,
-        ),
-      )
-      .map(contactIn)
+  const dueIn = (which: string, limit: number): readonly DueContact[] => {
+    // A part of the text: SQLite prepares a statement again for each value that a limit is bound to.
+    const rows = 2 ** Math.ceil(Math.log2(limit));
+    const statement = `select ${columns} from outdial_contact
+      where state = 'waiting' and timezone = ? and ${which} order by due limit ${rows}`;
+    return zones
+      .flatMap((zone) => sql.all(statement, zone, now))
+      .map(dueContactIn)
       .sort((first, second) => first.due - second.due || first.contact - second.contact)
       .slice(0, limit);
-  const all: ContactRow[] = [];
+  };
+  const all: DueContact[] = [];
   for (const turn of turns) {
     if (all.length < most) all.push(...dueIn(turn, most - all.length));
   }

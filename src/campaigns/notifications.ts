@@ -1,6 +1,7 @@
 import type { Received } from "../callbacks/handler.ts";
 import { fieldsOf, isText } from "../lib/check.ts";
-import { type Attempt, claim, countFlow, recordPlaced, settle, stateOf } from "./attempts.ts";
+import { type Attempt, countFlow, recordPlaced, resetFaults, settle, stateOf } from "./attempts.ts";
+import { claim } from "./claims.ts";
 import {
   type Answerer,
   type Disposition,
@@ -220,7 +221,7 @@ const isCorrection = (sql: Sql, { contact, attempt }: Attempt, event: CallEvent)
 /** Claims an attempt that the service had refused, and now notifies of: so nobody is called twice. */
 const reclaim = (sql: Sql, key: Attempt, at: number, settleBy: number): void => {
   const contact = contactOf(sql, key.contact);
-  if (contact?.attempts === key.attempt - 1) claim(sql, contact, at, settleBy);
+  if (contact?.attempts === key.attempt - 1) claim(sql, [contact], at, settleBy);
 };
 
 /** Who took the call, in the service's words. */
@@ -296,7 +297,10 @@ export const stateToNote = (
   if (!stateOf(sql, key)) reclaim(sql, key, at, at + settings.settleTimeout);
   const state = stateOf(sql, key);
   if (!state) pauseIfRestored(sql, key, at);
-  if (state === "claimed") recordPlaced(sql, key, call_id, at, settings);
+  if (state === "claimed") {
+    resetFaults(sql);
+    recordPlaced(sql, key, call_id, at, settings);
+  }
   return state;
 };
 

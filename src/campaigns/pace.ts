@@ -56,8 +56,10 @@ export class Pace {
     if (this.#factor(now) < 1) return 1;
     const late = Math.min(now - this.#next, catchUp);
     const missed = Math.floor((late * this.#rate) / second) + 1;
-    const full = this.#began.findIndex((at) => at + second > now);
-    return Math.min(missed, full < 0 ? this.#began.length : full);
+    // No more of them are looked at than may begin: a high rate has many.
+    const oldest = this.#began.slice(0, missed);
+    const full = oldest.findIndex((at) => at + second > now);
+    return full < 0 ? oldest.length : full;
   }
 
   /** A call begins. */
@@ -114,17 +116,23 @@ export class DailyLimit {
 
   /** When a further call may begin. */
   freeAt(now: number): number {
-    if (this.#most === Number.POSITIVE_INFINITY || this.#count(now) < this.#most) return now;
+    if (this.left(now) > 0) return now;
     let end = now;
     // `until` may be a change of daylight saving time, which does not end the day.
     while (dayAt(end, this.#timezone) <= this.#counted) end = this.#midnights.at(end, "").until;
     return end;
   }
 
-  /** A call is claimed. */
-  take(now: number): void {
-    if (this.#most === Number.POSITIVE_INFINITY) return;
-    setFact(this.#sql, "day_calls", this.#count(now) + 1);
+  /** How many further calls may begin. */
+  left(now: number): number {
+    if (this.#most === Number.POSITIVE_INFINITY) return this.#most;
+    return Math.max(0, this.#most - this.#count(now));
+  }
+
+  /** So many calls are claimed. */
+  take(now: number, calls: number): void {
+    if (this.#most === Number.POSITIVE_INFINITY || calls === 0) return;
+    setFact(this.#sql, "day_calls", this.#count(now) + calls);
     setFact(this.#sql, "day", Math.max(this.#counted, dayAt(now, this.#timezone)));
   }
 

@@ -1,8 +1,8 @@
 import { signUrl } from "../callbacks/signed-url.ts";
 import type { CallParams } from "../calls/params.ts";
 import { utf8 } from "../lib/encoding.ts";
+import type { DueContact } from "./hopper.ts";
 import type { CampaignSettings } from "./options.ts";
-import type { ContactRow } from "./tables.ts";
 
 /** FNV-1a over a text that begins with a word of its own, so that it differs from that of the shards. */
 const hashOf = (text: string): number =>
@@ -24,7 +24,7 @@ const urlMargin = 86_400;
 
 /** The parameters of an attempt: its own signed URLs bring back which attempt it is. */
 export const paramsOf = async (
-  { contact, written: to_number, id, variables, attempts, from_number = "" }: ContactRow,
+  { contact, written: to_number, id, variables, attempts, from_number = "" }: DueContact,
   campaign: string,
   settings: CampaignSettings,
 ): Promise<CallParams> => {

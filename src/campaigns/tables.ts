@@ -332,7 +332,7 @@ export const stateIn = (value: Value | undefined): State => {
 };
 
 /** How an attempt has ended, as it is stored. */
-const outcomeIn = (value: Value | undefined): Disposition | undefined => {
+export const outcomeIn = (value: Value | undefined): Disposition | undefined => {
   if (value === null || value === undefined) return;
   const state = stateIn(value);
   if (isDisposition(state)) return state;
