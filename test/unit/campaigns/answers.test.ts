@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { parse } from "valibot";
 import { describe, expect, it } from "vitest";
 import { CallEvent } from "../../../src/callbacks/event.ts";
@@ -200,6 +201,38 @@ it("who is unknown has the answer to the request as the reason", async () => {
   expect(result).toMatchObject({
     disposition: "unknown",
     reason: "HTTP 503 (a call may have been placed)",
+  });
+});
+
+describe("answers that come in one turn", () => {
+  /** Milliseconds by which a step is late, so that it begins several calls. */
+  const late = 100;
+
+  it("count in the order in which they came: a placed call between 19 refusals and 19 more pauses nothing", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(39));
+    stage.now += late;
+    const placed = 19;
+    stage.answer = () => (stage.posts.length === placed + 1 ? { id: "cs_1" } : no(400)());
+    await stage.play();
+    expect(stage.campaign.progress()).toMatchObject({ state: "running", refused: 38, calling: 1 });
+  });
+
+  it("are recorded but for the one that can't be", async () => {
+    const database = new DatabaseSync(":memory:");
+    const stage = await stageOf({}, database);
+    await stage.campaign.add(people(3));
+    stage.now += late;
+    stage.answer = () => {
+      if (stage.posts.length !== 2) return { id: `cs_${stage.posts.length}` };
+      database.exec("update outdial_contact set outcome = 'of a newer version' where contact = 2");
+      return no(400)();
+    };
+    await stage.campaign.step();
+    await stage.campaign.idle();
+    const placed = Array.from(stage.campaign.audit()).filter(({ event }) => event === "placed");
+    expect(placed).toMatchObject([{ contact: 1 }, { contact: 3 }]);
+    await expect(stage.campaign.step()).rejects.toMatchObject({ reason: "unknown_state" });
   });
 });
 
