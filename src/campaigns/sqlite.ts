@@ -281,14 +281,21 @@ class FileSql implements Sql {
       this.transaction(() => {
         for (const { run, resolve, reject } of pending) {
           this.all("savepoint work");
+          let failed: { readonly error: unknown } | undefined;
           try {
             this.#whole("rollback to work", run);
             settled.push(resolve);
           } catch (error) {
             if (isBusyError(error)) throw error;
+            failed = { error };
             settled.push(() => reject(error));
           }
-          this.all("release work");
+          try {
+            this.all("release work");
+          } catch (error) {
+            // SQLite itself has rolled everything back, as where the disk is full: that is the reason, for all.
+            throw failed ? failed.error : error;
+          }
         }
       });
       for (const settle of settled) settle();

@@ -1,4 +1,5 @@
 import type { Server as HttpServer } from "node:http";
+import { withoutThrowing } from "../lib/check.ts";
 
 /** Answers one request. If it rejects, the connection is closed without an answer. */
 export type Handler = (request: Request) => Promise<Response>;
@@ -173,8 +174,12 @@ const serveDeno: Serve = async (handler, { hostname, port }) => {
   const stopping = new AbortController();
   const { signal } = stopping;
   // Not the request's own signal: it aborts after every answer too, and Deno warns whoever uses it.
-  const answer = ({ url, method, headers, body }: Request) =>
-    handler(new Request(url, { method, headers, body, signal })).catch(dropped);
+  const answer = async ({ url, method, headers, body }: Request): Promise<Response> => {
+    // A host that is none, and methods such as TRACE: Deno would print an error, with the URL, for each.
+    const request = withoutThrowing(() => new Request(url, { method, headers, body, signal }));
+    if (!request) return new Response(null, { status: 400 });
+    return handler(request).catch(dropped);
+  };
   const server = Deno.serve({ hostname, port, signal, onListen: () => {} }, answer);
   const stop = async (): Promise<void> => {
     stopping.abort();

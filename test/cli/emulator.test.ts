@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
@@ -81,6 +81,20 @@ const interrupt = ({ kill, ended }: Running) => {
 };
 
 describe.each(runtimes)("outdial emulator, under %s", (runtime) => {
+  it("prints nothing of requests that are none, such as TRACE or one for a host that is none", async () => {
+    const { baseUrl, kill, ended } = await emulate(runtime);
+    const port = Number(new URL(baseUrl).port);
+    for (const head of ["POST / HTTP/1.1\r\nHost: a b", "TRACE / HTTP/1.1\r\nHost: 127.0.0.1"]) {
+      const socket = connect(port, "127.0.0.1")
+        .on("error", () => {})
+        .resume();
+      socket.write(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      await new Promise((closed) => socket.once("close", closed));
+    }
+    kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  });
+
   it("prints a curl line that places a call, its events, and a summary at ctrl-C", async () => {
     const emulator = await emulate(runtime, "--speed", "50");
     expect(emulator.key).toMatch(/^ak_[\w-]{43}$/);

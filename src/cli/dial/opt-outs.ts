@@ -1,4 +1,4 @@
-import { open, stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { exits, Failure } from "../command.ts";
 import { codeOf } from "../terminal.ts";
@@ -6,6 +6,15 @@ import { DoNotCallFile } from "./do-not-call.ts";
 import type { ReadNumber } from "./numbers.ts";
 
 const lineFeed = 10;
+
+/** Drops what a full disk has taken of a text: a part of a number is none, or somebody else's. */
+const dropPart = async (file: FileHandle, size: number, text: Buffer): Promise<void> => {
+  const part = Buffer.alloc(text.length + 1);
+  const { bytesRead } = await file.read(part, 0, part.length, size);
+  // Another campaign may have added a line of its own meanwhile.
+  const isOurs = part.subarray(0, bytesRead).equals(text.subarray(0, bytesRead));
+  if (bytesRead > 0 && isOurs) await file.truncate(size);
+};
 
 /**
  * Adds lines to a file, and returns once the disk has them.
@@ -21,7 +30,11 @@ const appendLines = async (path: string, lines: readonly string[]): Promise<void
     if (size > 0) await file.read(end, 0, 1, size - 1);
     // Somebody's editor, or a power failure, may have left a line without its end.
     const start = size > 0 && end[0] !== lineFeed ? "\n" : "";
-    await file.appendFile(`${start}${lines.join("\n")}\n`);
+    const text = Buffer.from(`${start}${lines.join("\n")}\n`);
+    await file.appendFile(text).catch(async (error: unknown) => {
+      await dropPart(file, size, text).catch(() => {});
+      throw error;
+    });
     await file.sync();
   } finally {
     await file.close();

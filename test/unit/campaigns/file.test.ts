@@ -73,6 +73,24 @@ describe("the file alone", () => {
     expect(existsSync(`${file}-journal`)).toBe(false);
   });
 
+  it("says that the disk is full to every answer of a commit that was lost, and keeps none of them", async () => {
+    const database = new DatabaseSync(file);
+    const { campaign, play, hear } = await stageOf({}, database);
+    await campaign.add(people(20));
+    await play();
+    const { page_count } = database.prepare("pragma page_count").get() ?? {};
+    database.exec(`pragma max_page_count = ${page_count}`);
+    const answers = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`answer${index}`, "5".repeat(60)]),
+    );
+    const noted = await Promise.allSettled(people(20).map((_, post) => hear(post, { answers })));
+    const lost = noted.flatMap((one) => (one.status === "rejected" ? [one.reason.message] : []));
+    expect(new Set(lost)).toEqual(new Set(["database or disk is full"]));
+    const kept = [...campaign.results()].filter(({ answers: { answer0 } }) => answer0);
+    expect(kept).toHaveLength(20 - lost.length);
+    database.close();
+  });
+
   it("has what is written after another program has switched it to a write-ahead log", async () => {
     const stage = await stageOf({}, new DatabaseSync(file));
     await stage.campaign.add(people(2));

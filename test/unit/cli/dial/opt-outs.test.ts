@@ -1,7 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { numberReader } from "../../../../src/cli/dial/numbers.ts";
 import { OptOutFile, optOutsIn } from "../../../../src/cli/dial/opt-outs.ts";
 
@@ -49,6 +58,25 @@ test("a number whose line could not be written is written with the next one", as
   rmSync(path, { recursive: true });
   await file.add(["+12025550101"]);
   expect(readFileSync(path, "utf8")).toBe("+12025550100\n+12025550101\n");
+});
+
+test("a line of which the disk took only a part does not stay in the file", async () => {
+  const path = join(newFolder(), "opt-outs.txt");
+  writeFileSync(path, "+12025550100\n");
+  const file = await OptOutFile.open(path);
+  const handle = await open(path);
+  const full = vi
+    .spyOn(Object.getPrototypeOf(handle), "appendFile")
+    .mockImplementation(async (lines) => {
+      appendFileSync(path, String(lines).slice(0, 10));
+      throw Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+    });
+  await handle.close();
+  await expect(file.add(["+12025550101"])).rejects.toThrow("cannot be written (ENOSPC)");
+  expect(readFileSync(path, "utf8")).toBe("+12025550100\n");
+  full.mockRestore();
+  await file.add(["+12025550102"]);
+  expect(readFileSync(path, "utf8")).toBe("+12025550100\n+12025550101\n+12025550102\n");
 });
 
 test.each([
