@@ -28,19 +28,29 @@ describe.each(names.filter((name) => name !== "gpt-live"))(
     test.each(["8k", "16k"] as const)(
       "hears nothing more of what was cut off, at %s",
       async (rate) => {
-        const server = await served(serve({ answers: [20_000, 800], late: 10 }));
+        const server = await served(serve({ answers: [100_000, 800], late: 10 }));
+        let at = 0;
+        const onInterrupted = () => {
+          at = performance.now();
+        };
         const result = await call(agent(server), {
           sample_rate: rate,
           callee: (hearing) => interrupting(700, hearing),
+          talk: { onInterrupted },
         });
         expect(result.end.reason).toBe("hung_up");
         expect(result.errors).toEqual([]);
-        const [cut, ...others] = result.audio.cuts;
-        expect(others).toEqual([]);
-        expect(cut?.samples).toBeGreaterThan(0);
-        expect(answersFrom(result, 0)).toEqual(new Set([0, 1]));
-        expect(answersFrom(result, cut?.at_ms ?? 0)).toEqual(new Set([1]));
         expect(result.end.metrics.interruptions.count).toBe(1);
+        const { cuts } = result.audio;
+        const before = result.sent.filter((each) => each.type === "audio" && each.at < at);
+        // In a process that is held up, all of it may be over before: a second later it isn't cut off any more.
+        const wasPlaying = at - (before.at(-1)?.at ?? 0) < 1_000;
+        expect(cuts.length).toBeGreaterThanOrEqual(wasPlaying ? 1 : 0);
+        expect(cuts.length).toBeLessThan(2);
+        expect(answersFrom(result, 0)).toEqual(new Set([0, 1]));
+        for (const cut of cuts) expect(answersFrom(result, cut.at_ms)).toEqual(new Set([1]));
+        const bytes = before.reduce((sum, each) => sum + each.bytes, 0);
+        expect(msOf(0, result.audio)).toBeLessThanOrEqual(bytes / (rate === "8k" ? 16 : 32));
       },
     );
   },

@@ -38,7 +38,9 @@ export class Model {
   #answers = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The answer that is being made, and how much of it is left. */
-  #making: { readonly answer: number; left: number } | undefined;
+  #making:
+    | { readonly answer: number; readonly since: number; made: number; left: number }
+    | undefined;
   #isSpeaking = false;
   #silence = 0;
   /** When the callee began to speak, by this machine's clock. */
@@ -65,7 +67,7 @@ export class Model {
     const wishes = tools[answer] ?? [];
     if (ms === 0 && wishes.length === 0) return;
     this.#mouth.begin(answer);
-    this.#making = { answer, left: ms };
+    this.#making = { answer, since: performance.now(), made: 0, left: ms };
     this.#make();
   }
 
@@ -73,9 +75,13 @@ export class Model {
     const { delta, pace, tools } = this.#behaviour;
     const making = this.#making;
     if (!making) return;
-    const ms = Math.min(delta, making.left);
-    making.left -= ms;
-    if (ms > 0) this.#mouth.audio(making.answer, ms);
+    do {
+      const ms = Math.min(delta, making.left);
+      making.left -= ms;
+      making.made += ms;
+      if (ms > 0) this.#mouth.audio(making.answer, ms);
+      // As fast as it says, also in a process that is held up.
+    } while (making.left > 0 && making.made <= (performance.now() - making.since) * pace);
     if (making.left > 0) {
       this.#timer = setTimeout(() => this.#make(), delta / pace);
       return;
