@@ -68,13 +68,18 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
   /** Sessions in which it runs. */
   const running = new WeakSet<object>();
 
-  const leave = async (session: AgentSession): Promise<unknown> => {
-    await session.interrupt().catch(() => {}); // The line is silent all the same.
+  const leave = async (session: AgentSession, signal: AbortSignal): Promise<unknown> => {
+    // The line is silent all the same.
+    const interrupt = () => session.interrupt().catch(() => {});
+    await interrupt();
+    // Who has cancelled the tool listens again.
+    signal.addEventListener("abort", interrupt);
     const end = await greetingEnded(session, { silence, timeout });
+    signal.removeEventListener("abort", interrupt);
     if (end === "person") {
       return "A person speaks: this is no voicemail. Answer them, and ask who is there.";
     }
-    if (end === "ended") return "The wait was interrupted: no message was left.";
+    if (end === "ended" || signal.aborted) return "The wait was interrupted: no message was left.";
     if (end === "timeout") return session.leave("no_beep");
     const { opening } = internalsOf(session)[sessionParts];
     if (repeatOpening && opening?.audio) {
@@ -92,12 +97,12 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
       "nothing. Never call it for a person, nor for an assistant that screens the call: tell a screener in one sentence " +
       "who calls and why, and wait.",
     timeout: 300_000,
-    run: async (_, { session }) => {
+    run: async (_, { session, signal }) => {
       const call = internalsOf(session)[sessionParts];
       if (running.has(call)) return "The message is being left.";
       running.add(call);
       try {
-        return await leave(session);
+        return await leave(session, signal);
       } finally {
         running.delete(call);
       }

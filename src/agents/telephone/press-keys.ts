@@ -9,7 +9,7 @@ import { internalsOf, playAtOnce } from "../session-parts.ts";
 /** The options of `pressKeys`. */
 export interface PressKeysOptions {
   /**
-   * Which keys may be pressed at once: all of them must match.
+   * Which keys may be pressed at once: it must match all of them, from the first to the last.
    *
    * @defaultValue digits, `*`, `#` and `w`
    */
@@ -21,6 +21,9 @@ export interface PressKeysOptions {
    */
   readonly most?: number | undefined;
 }
+
+/** How long 32 keys may take, in ms: as tones, with pauses, up to 16 s. */
+const longest = 60_000;
 
 /**
  * A tool with which an agent presses keys in a telephone menu, by the option `press` of `connectAgent`.
@@ -49,7 +52,9 @@ export const pressKeys = (options: PressKeysOptions = {}): Tool => {
       "must be 1 to 32",
     ],
   });
-  const { allow = /./, most = 32 } = options;
+  const { allow = /.*/, most = 32 } = options;
+  // What matches a part of them would let others pass.
+  const all = new RegExp(`^(?:${allow.source})$`, allow.flags.replace(/[gy]/g, ""));
   return {
     description:
       "Presses keys in a telephone menu: 0-9, * and #; w waits for half a second. Say nothing to a menu, and hear all of it first.",
@@ -58,10 +63,11 @@ export const pressKeys = (options: PressKeysOptions = {}): Tool => {
       properties: { keys: { type: "string", pattern: `^[0-9*#w]{1,${most}}$` } },
       required: ["keys"],
     },
+    timeout: longest,
     run: async (args, { session }) => {
       const { keys } = fieldsOf(args);
       const isAllowed =
-        isText(keys) && keys.length <= most && /^[\d*#w]+$/.test(keys) && keys.search(allow) >= 0;
+        isText(keys) && keys.length <= most && /^[\d*#w]+$/.test(keys) && all.test(keys);
       if (!isAllowed) return "Nothing was pressed: these keys are not allowed.";
       await session.press(keys);
       return "Pressed. Say nothing: listen to what comes next.";

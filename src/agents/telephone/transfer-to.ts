@@ -21,6 +21,9 @@ export interface TransferOptions {
 /** A number, or a SIP address: `flowHandler` checks all fields. */
 const isTarget = /^(\+[1-9]\d{6,14}|sip:[^\s<>"]+)$/;
 
+/** Calls that are being transferred, by any tool: a model may ask for two at once. */
+const running = new WeakSet<MediaStart>();
+
 /** Silence in ms: once it was played, so were the last words. */
 const moment = 20;
 
@@ -69,8 +72,6 @@ export const transferTo = (
   if (!transfer || !isFunction(transfer) || (redirect && decide)) {
     return fail("options", "must have redirect or decide, which make the call continue");
   }
-  /** Calls that are being transferred: a model may ask for two at once. */
-  const running = new WeakSet<MediaStart>();
   return {
     description:
       "Connects the callee to somebody else, when they ask for one. Say first, in a few words, that you connect them.",
@@ -80,7 +81,7 @@ export const transferTo = (
       required: ["target"],
     },
     timeout: 60_000,
-    run: async (args, { session, start, context }) => {
+    run: async (args, { session, start, context, signal }) => {
       const { target } = fieldsOf(args);
       const action = isText(target) ? actions.get(target) : undefined;
       if (!action) return `Nobody was called: the target must be one of ${names.join(", ")}.`;
@@ -89,7 +90,8 @@ export const transferTo = (
       try {
         const silence = new Int16Array(moment * 8);
         const spoken = await session.play(silence, { sampleRate: 8000, interruptible: false });
-        if (spoken !== "played") return "They spoke: they were not connected.";
+        // The service cancels a call when the callee speaks, and the agent goes on after its time.
+        if (spoken !== "played" || signal.aborted) return "They spoke: they were not connected.";
         await transfer(start, action, context);
         return await session.leave("transferred");
       } finally {

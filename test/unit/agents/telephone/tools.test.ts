@@ -175,8 +175,21 @@ describe("pressKeys", () => {
     }
     expect(await tool.run(undefined, contextOf({ press }))).toContain("Nothing was pressed");
     expect(press.mock.calls.flat()).toEqual(["12", "1234", "123#"]);
+    // What matches a part of them lets no others pass, whatever the flags.
+    for (const allow of [/[1-3]/, /1|23/g, /^1|3$/y]) {
+      const { run } = pressKeys({ allow });
+      for (const keys of ["1999", "9923"]) {
+        expect(await run({ keys }, contextOf({ press }))).toContain("Nothing was pressed");
+      }
+      expect(await run({ keys: "1" }, contextOf({ press: () => {} }))).toContain("Pressed");
+    }
     expect(() => pressKeys({ most: 33 })).toThrow(refused("most"));
     expect(() => pressKeys({ allow: "1" } as never)).toThrow(refused("allow"));
+  });
+
+  test("32 pauses, as the longest tones, end before the tool's time", () => {
+    const { timeout = 0 } = pressKeys();
+    expect(timeout).toBeGreaterThan(32 * 500);
   });
 
   test("without the option press it is refused by name, on Twilio too, and no error has a key", async () => {
@@ -262,6 +275,27 @@ test("of two transfers at once one is made", async () => {
   expect([done, first, second]).toEqual([["+12025550100", "left"], 2, "They are being connected."]);
 });
 
+test("of two transfers by two tools at once one is made", async () => {
+  const done: unknown[] = [];
+  const decide = (_: unknown, { to }: { to: string }) => void done.push(to);
+  const context = contextOf({ play: async () => "played", leave: async () => "left" });
+  const outputs = ["+12025550100", "+12025550101"].map((to) =>
+    transferTo({ desk: { to } }, { decide }).run({ target: "desk" }, context),
+  );
+  expect(await Promise.all(outputs)).toEqual(["left", "They are being connected."]);
+  expect(done).toEqual(["+12025550100"]);
+});
+
+test("a transfer that the service cancels before the last words were played is none", async () => {
+  const decide = vi.fn();
+  const cancel = new AbortController();
+  const session = { play: async () => cancel.abort() ?? "played", leave: vi.fn() };
+  const { run } = transferTo({ desk: { to: "+12025550100" } }, { decide });
+  const context = { ...Object(contextOf(session)), signal: cancel.signal };
+  expect(await run({ target: "desk" }, context)).toContain("not connected");
+  expect([decide, session.leave].flatMap(({ mock }) => mock.calls)).toEqual([]);
+});
+
 test("a transfer that has failed may be tried again", async () => {
   const outcomes = [async () => Promise.reject(new Error("refused")), async () => {}];
   const redirect = () => outcomes.shift()?.();
@@ -310,4 +344,31 @@ test("a wait for the beep that the application interrupts leaves no message", as
   });
   expect(heardOf(talk, 7_000).ms).toBe(0);
   expect([talk.end.reason, talk.end.outcome]).toEqual(["hung_up", undefined]);
+});
+
+test("a wait for the beep that the service cancels leaves no message, and the agent hears the callee again", async () => {
+  const audio = new Int16Array(8_000).fill(7_000);
+  const cancel = new AbortController();
+  const { run, ...tool } = leaveVoicemail({ audio, sampleRate: 8_000 });
+  const talk = await talkInTime({
+    tools: {
+      leave_voicemail: {
+        ...tool,
+        run: (args, context) => run(args, { ...context, signal: cancel.signal }),
+      },
+    },
+    answers: [0],
+    calls: { 0: call("leave_voicemail") },
+    onSession: (_, clock) => clock.after(4_000, () => cancel.abort()),
+    caller: [
+      { type: "say", voice: voice(1_500) },
+      { type: "silence", ms: 800 },
+      { type: "say", voice: voice(4_000, 2) },
+      { type: "until", ms: 12_000 },
+      { type: "hangup" },
+    ],
+  });
+  expect(heardOf(talk, 7_000).ms).toBe(0);
+  expect([talk.end.reason, talk.end.outcome]).toEqual(["hung_up", undefined]);
+  expect(talk.model.heard.filter(({ at }) => at > 4_500).length).toBeGreaterThan(10);
 });
