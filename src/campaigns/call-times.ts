@@ -9,8 +9,7 @@ const zoneOfWindows = ({ window }: Pick<CampaignSettings, "window">): string => 
   return zones.size === 1 ? String([...zones][0]) : "";
 };
 
-const rule =
-  'must be a Date, or ISO 8601 such as "2026-06-03T15:00:00Z", or local time such as "2026-06-03 15:00"';
+const texts = 'ISO 8601 such as "2026-06-03T15:00:00Z", or local time such as "2026-06-03 15:00"';
 
 /** Local time, or with an offset from UTC. */
 const shape = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(\.\d{1,9})?)?\s?(Z|[+-]\d\d:?\d\d)?$/i;
@@ -57,5 +56,7 @@ export const callTimeOf = (
         : Number.NaN;
   if (at > 0 && at < last) return Math.floor(at);
   const isLocal = typeof given === "string" && !zone && !Number.isNaN(instantIn(given, "UTC"));
-  return fail(param, isLocal ? "is local time, and needs a timezone" : rule);
+  if (isLocal) return fail(param, "is local time, and needs a timezone");
+  // Whoever writes a list can't write a Date.
+  return fail(param, `must be ${typeof given === "string" ? "" : "a Date, or "}${texts}`);
 };

@@ -3,6 +3,9 @@ import type { Service } from "../service.ts";
 import { type Environment, suggestion, UsageError, type Values } from "./command.ts";
 import { codeOf } from "./terminal.ts";
 
+/** When the flow of a machine is requested: once it is known, or once its greeting is over. */
+export type MachineDetection = "detect" | "message";
+
 /** What a carrier's account is made of. */
 interface Account {
   readonly account: string;
@@ -14,8 +17,7 @@ interface Account {
   /** What verifies the carrier's notifications, where that is not the key. */
   readonly signatureSecret?: string | undefined;
   readonly callsPerSecond?: number | undefined;
-  /** Whether the flow of a machine is requested once its greeting is over. */
-  readonly machineDetection?: "message" | undefined;
+  readonly machineDetection?: MachineDetection | undefined;
 }
 
 /** What the commands know of a carrier. */
@@ -115,6 +117,27 @@ export const carrierFlags = {
     help: "a file with the key (or OUTDIAL_KEY_FILE)",
   },
 } as const;
+
+/** The option of the commands that place calls to a flow, by which a carrier finds out who answers. */
+export const detectionFlag = {
+  "machine-detection": {
+    type: "string",
+    choices: ["detect", "message"],
+    value: "when",
+    help: "by the carrier: detect, or message, once a greeting is over",
+    sets: "machineDetection",
+  },
+} as const;
+
+/** @throws {UsageError} without a carrier */
+export const detectionOf = (
+  { service, "machine-detection": detection }: Values<typeof carrierFlags & typeof detectionFlag>,
+  { OUTDIAL_SERVICE }: Environment,
+): MachineDetection | undefined => {
+  if (detection === undefined) return;
+  if (service ?? OUTDIAL_SERVICE) return detection === "message" ? "message" : "detect";
+  throw new UsageError("--machine-detection needs --service: only carriers detect machines");
+};
 
 /** The names by which the commands know the parameters of a carrier. */
 export const carrierNames = {

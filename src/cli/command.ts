@@ -248,7 +248,11 @@ export const issuesByFlag = (
   return issues.map(({ param, message }) => {
     const [first = ""] = param.split(".");
     const name = names.get(param) ?? names.get(first) ?? param;
-    return { param: name, message: message.replace(/^baseUrl\b/, "the base URL") };
+    const text = message
+      .replace(/^baseUrl\b/, "the base URL")
+      // Options that a rule compares with are written as in code.
+      .replace(/\b[a-z]+[A-Z]\w*/g, (word) => names.get(word) ?? word);
+    return { param: name, message: text };
   });
 };
 

@@ -227,7 +227,7 @@ describe.each(carriers)("$name", (carrier) => {
     const tooFast = await dial([...byFlags, ...rate, "--dry-run"]);
     expect(tooFast.code).toBe(2);
     expect(tooFast.stderr).toContain(
-      `--rate must be at most ${carrier.rate}, the callsPerSecond of ${name}`,
+      `--rate must be at most ${carrier.rate}, the --calls-per-second of ${name}`,
     );
     const faster = ["--calls-per-second", String(carrier.rate + 1)];
     expect((await dial([...byFlags, ...rate, ...faster, "--dry-run"])).code).toBe(0);
@@ -295,6 +295,37 @@ describe.each(carriers)("$name", (carrier) => {
     await untilNotified(emulator);
     expect(await place("nobody")).toMatchObject(carrier.noNumber);
     expect(await commandFor(answering)).toEqual({ command: emulator.line });
+  });
+
+  it("outdial emulator --script has machines detected, once the script has a part for them", async () => {
+    const folder = newFolder();
+    const script = join(folder, "reminder.mjs");
+    // On Vonage the flow of a person runs until the machine's greeting is over.
+    const say = (text: string) =>
+      `() => ({ action: "say", prompts: ["${text}", { pause_ms: 30_000 }] })`;
+    const steps = `onAnswer: ${say("Hello, you.")}, onMachine: ${say("Hello, machine.")}`;
+    writeFileSync(script, `export default { ${steps} };`);
+    const emulator = await emulate(name, account, folder, "--script", script);
+    const { place, commandFor } = await openDashboard(emulator.field("dashboard"));
+    await place(answering);
+    expect(await untilNotified(emulator)).not.toContain("Hello, machine.");
+    const machine = "+12025550106";
+    await place(machine);
+    expect(await untilNotified(emulator, 2)).toContain("Hello, machine.");
+    expect(JSON.stringify(await commandFor(machine))).toMatch(/machine-?detection/i);
+  });
+
+  it("outdial dial --machine-detection has the carrier detect machines", async () => {
+    const { seen, baseUrl } = await start();
+    const list = join(newFolder(), "people.csv");
+    writeFileSync(list, `to_number\n${answering}\n`);
+    const flags = ["--from", from, "--window", "always", ...urls, "--base-url", baseUrl, "--yes"];
+    const dial = ["dial", list, ...flags, "--machine-detection", "detect"];
+    expect((await invoke([...dial, ...byFlags], env)).code).toBe(0);
+    expect(seen[0]?.body).toMatch(/machine_?detection/i);
+    const alone = await invoke(dial, { ...env, OUTDIAL_SERVICE: "" });
+    expect([alone.code, seen.length]).toEqual([2, 1]);
+    expect(alone.stderr).toContain("--machine-detection needs --service");
   });
 
   it("outdial emulator has the same secrets at each start, beside those of outdial's own interface", async () => {

@@ -130,7 +130,10 @@ describe("outdial dial --emulate", () => {
     [["--script", "a.mjs", "--flow", "https://app.test/flow"], "either --flow or --script"],
     [["--script", "none.mjs"], "--script cannot be read"],
     [["--service", "twillio"], "no such --service \\(did you mean twilio\\?\\)"],
-    [["--service", "twilio", "--rate", "5"], "--rate must be at most 1, the callsPerSecond"],
+    [
+      ["--service", "twilio", "--rate", "5"],
+      "--rate must be at most 1, the --calls-per-second of twilio",
+    ],
     [["--rate", "0"], "--rate must be above 0"],
   ])("%j is refused by name", async (more, message) => {
     const { code, stderr, stdout } = await invoke(words(people(1), ...more));

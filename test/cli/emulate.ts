@@ -69,7 +69,7 @@ export const emulate = async (
 
 /** Waits until so many calls are over, and their applications know. */
 export const untilNotified = (emulator: Running, calls = 1): Promise<string> =>
-  emulator.says(new RegExp("notified +completed, delivered[^]*?\\n".repeat(calls)));
+  emulator.says(new RegExp("notified +completed, delivered.*\\n[^]*?".repeat(calls)));
 
 /** What a dashboard shows and answers to whoever opens its link. */
 export const openDashboard = async (link: string) => {

@@ -281,7 +281,7 @@ const shardedCampaign = (
       return shard !== undefined && (await atShard(shard, "note", given));
     },
     callBack: async (to_number, at) => {
-      const time = at instanceof Date ? String(at.toJSON()) : at;
+      const time = at instanceof Date ? (at.toJSON() ?? fail("at", "must be a valid Date")) : at;
       return atShard(shardOf(String(to_number), shards), "callBack", { to_number, at: time });
     },
     endCalls: async () => {

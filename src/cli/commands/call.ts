@@ -1,7 +1,15 @@
 import { BadParametersException, type CallParams, calls, isException } from "../../index.ts";
 import type { Service } from "../../service.ts";
 import { baseUrlOf, defaultPort, isEmulator, reachDirectly } from "../address.ts";
-import { carrierFlags, carrierNames, carrierOf, keyNote, keyOf } from "../carrier.ts";
+import {
+  carrierFlags,
+  carrierNames,
+  carrierOf,
+  detectionFlag,
+  detectionOf,
+  keyNote,
+  keyOf,
+} from "../carrier.ts";
 import {
   type Command,
   defineCommand,
@@ -61,6 +69,7 @@ const flags = {
   },
   "base-url": { type: "string", value: "url", help: "the service (or OUTDIAL_BASE_URL)" },
   ...carrierFlags,
+  ...detectionFlag,
   ...placingFlags,
 } as const;
 
@@ -150,7 +159,8 @@ ${keyNote}`,
       apiKey: given["key-file"] ? "--key-file" : "OUTDIAL_API_KEY",
       baseUrl: given["base-url"] ? "--base-url" : "OUTDIAL_BASE_URL",
     };
-    const service = await carrierOf(given, env).catch((error: unknown) => {
+    const machineDetection = detectionOf(given, env);
+    const service = await carrierOf(given, env, { machineDetection }).catch((error: unknown) => {
       throw failureOf(error, { flags, names });
     });
     const baseUrl = given["base-url"] ?? OUTDIAL_BASE_URL;

@@ -38,6 +38,7 @@ import {
   credentials,
   decimalOf,
   dialFlags,
+  listDetectionOf,
   requireReceiver,
   windowRule,
 } from "../dial/options.ts";
@@ -243,7 +244,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   const callsPerSecond = flags["calls-per-second"];
   const pace = callsPerSecond === undefined ? undefined : decimalOf(callsPerSecond);
   const script = flags.script === undefined ? undefined : await readScript(flags.script);
-  const machineDetection = script?.onMachine && "message";
+  const machineDetection = listDetectionOf(flags, env, script);
   const service = await carrierOf(flags, env, { callsPerSecond: pace, machineDetection });
   const { apiKey, secret, baseUrl = "" } = credentials(flags, env, service);
   reachDirectly(baseUrl);

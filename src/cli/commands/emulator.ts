@@ -1,4 +1,5 @@
 import { version } from "../../../package.json";
+import { redirect } from "../../calls/index.ts";
 import { Attendant } from "../../emulator/dashboard/attendant.ts";
 import { dashboard } from "../../emulator/dashboard/routes.ts";
 import { createEmulator, type Emulator, type EmulatorOptions } from "../../emulator/index.ts";
@@ -22,7 +23,7 @@ import {
 import { forwarding, sampleApplication, sampleCall } from "../emulator/application.ts";
 import { emulatedCarriers, emulatedInterface, tryingAt } from "../emulator/carrier.ts";
 import { eventLine, RefusalFilter, Summary } from "../emulator/events.ts";
-import { loadScript } from "../emulator/script.ts";
+import { loadScript, type ScriptedFlow } from "../emulator/script.ts";
 import { onOneLine, shellOf } from "../emulator/shell.ts";
 import { type Handler, type Server, serve } from "../serve.ts";
 import { codeOf, jsonLine, type Paint, plain } from "../terminal.ts";
@@ -295,14 +296,21 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const { key, signature, hasSecret } = emulatedInterface(options.service?.name);
   const outward = forwardTo ? forwarding(forwardTo, isOwn, signature) : {};
   const emulator = startEmulator(env, { ...options, host, ...outward, onCall: attendant.onCall });
-  const { service, encodeCall, respond, commandFor } = await tryingAt(emulator);
-  const flow =
+  let flow: ScriptedFlow | undefined;
+  const trying = await tryingAt(emulator, () => flow?.hasMachineStep() ?? false);
+  const { service, encodeCall, respond, commandFor } = trying;
+  flow =
     script === undefined
       ? undefined
       : await loadScript(script, {
           service,
           note: (id, text) => {
             emulator.note(id, text.slice(0, longestNote));
+          },
+          redirect: async (call, url, baseUrl) => {
+            if (!service) return;
+            const { apiKey, fetch } = emulator;
+            await redirect(call, url, { service, apiKey, baseUrl, fetch });
           },
           onError: (error, _, call_id) => {
             const text = plain(String(fieldsOf(error).message ?? error));
@@ -316,7 +324,7 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const sample = (origin: string) => sampleCall(origin, from, application);
   const { fetch, token } = dashboard(emulator, {
     isHost: (name) => isHost(name),
-    beside: sampleApplication(respond, flow?.answer),
+    beside: sampleApplication(respond, flow),
     speed,
     answerTimeout,
     attendant,

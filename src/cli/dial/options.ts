@@ -1,9 +1,15 @@
 import { basename } from "node:path";
 import type { Secret } from "../../callbacks/index.ts";
-import type { CampaignOptions, Window } from "../../campaigns/index.ts";
+import type { CampaignOptions, Script, Window } from "../../campaigns/index.ts";
 import { variableName } from "../../campaigns/list/columns.ts";
 import type { Service } from "../../service.ts";
-import { carrierFlags, keyOf } from "../carrier.ts";
+import {
+  carrierFlags,
+  detectionFlag,
+  detectionOf,
+  keyOf,
+  type MachineDetection,
+} from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { secretsIn } from "../ledger.ts";
 import { daysOffOf } from "./days-off.ts";
@@ -176,6 +182,7 @@ export const dialFlags = {
     value: "calls",
     help: "of the carrier's account, the most for --rate; default 1, Vonage 3",
   },
+  ...detectionFlag,
   emulate: {
     type: "boolean",
     help: "calls the whole list on an emulator in the process; nobody else",
@@ -333,6 +340,22 @@ export const credentials = (flags: DialValues, env: Environment, service: Servic
     throw new UsageError("SIGNING_SECRET is not set: 16 or more random characters");
   }
   return { apiKey, secret: secretsIn(secret), baseUrl };
+};
+
+/**
+ * How the carrier finds out who answers: a script with `onMachine` needs the end of the greeting.
+ *
+ * @throws {UsageError} where nobody finds it out, or too early for the script
+ */
+export const listDetectionOf = (
+  flags: DialValues,
+  env: Environment,
+  script: Script | undefined,
+): MachineDetection | undefined => {
+  const detection = detectionOf(flags, env);
+  if (!script?.onMachine) return detection;
+  if (detection !== "detect") return "message";
+  throw new UsageError("--machine-detection must be message: onMachine of --script needs it");
 };
 
 /** @throws {UsageError} unless exactly one program decides what calls do, and one receives the notifications */

@@ -3,6 +3,7 @@ import { request as requestByHttps } from "node:https";
 import { Readable } from "node:stream";
 import type { CallParams } from "../../index.ts";
 import type { CarrierWebhooks } from "../../service.ts";
+import type { ScriptedFlow } from "./script.ts";
 
 /** How the emulator reaches an application. */
 export interface Outward {
@@ -131,13 +132,14 @@ const sampleRoutes: Readonly<
 /**
  * Answers for an application that does not exist yet; `undefined` for any other path.
  *
- * @param flow - answers flow requests, in the place of the sample's own flow
+ * @param flow - answers in the place of the sample's own
  */
 export const sampleApplication =
-  (respond: Respond, flow?: (request: Request) => Promise<Response>) =>
+  (respond: Respond, flow?: Pick<ScriptedFlow, "answer" | "notified">) =>
   (request: Request): Response | Promise<Response> | undefined => {
     const { pathname, origin } = new URL(request.url);
-    if (flow && pathname === "/sample/flow") return flow(request);
+    if (flow && pathname === "/sample/flow") return flow.answer(request);
+    if (flow && pathname === "/sample/status") return flow.notified(request);
     return sampleRoutes[`${request.method} ${pathname}`]?.(origin, respond);
   };
 

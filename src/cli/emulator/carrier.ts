@@ -110,16 +110,25 @@ interface Trying {
 
 const respondOwn: Trying["respond"] = async (decide) => Response.json(await decide());
 
-/** How calls to try are placed and answered: as the carrier's service does it for applications. */
+/**
+ * How calls to try are placed and answered: as the carrier's service does it for applications.
+ *
+ * @param detectsMachines - whether the flow has a part for machines by now
+ */
 export const tryingAt = async (
   emulator: Pick<Emulator, "service" | "accountId" | "apiKey">,
+  detectsMachines = (): boolean => false,
 ): Promise<Trying> => {
   const { service: name, accountId: account } = emulator;
   const { params: more, expires } = emulatedInterface(name);
-  const service = name ? await carrierNamed(name).load({ account }) : undefined;
-  const { encodeCall: encode } = service?.client ?? { encodeCall };
-  const encodeSample: CarrierClient["encodeCall"] = (params, ...rest) =>
-    encode({ ...more, ...params }, ...rest);
+  const loaded = async (machineDetection?: "message"): Promise<Service | undefined> =>
+    name ? carrierNamed(name).load({ account, machineDetection }) : undefined;
+  const service = await loaded();
+  const detecting = await loaded("message");
+  const encodeSample: CarrierClient["encodeCall"] = (params, ...rest) => {
+    const { client } = (detectsMachines() ? detecting : service) ?? { client: { encodeCall } };
+    return client.encodeCall({ ...more, ...params }, ...rest);
+  };
   return {
     service,
     encodeCall: encodeSample,
@@ -127,7 +136,8 @@ export const tryingAt = async (
     commandFor: async (params, baseUrl, shell = "sh") => {
       const { apiKey } = emulator;
       if (name && expires) {
-        return callCommand(shell, { service: name, account, apiKey, baseUrl }, params);
+        const at = { service: name, account, apiKey, baseUrl, detectsMachines: detectsMachines() };
+        return callCommand(shell, at, params);
       }
       return requestCommand(shell, await encodeSample(params, baseUrl, apiKey));
     },

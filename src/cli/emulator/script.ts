@@ -1,7 +1,7 @@
-import { signUrl } from "../../callbacks/index.ts";
+import { callbackHandler, type Received, signUrl } from "../../callbacks/index.ts";
 import type { CalledContact, ScriptCampaign } from "../../campaigns/index.ts";
-import { flowHandler, type StepInput } from "../../flows/index.ts";
-import type { Service } from "../../service.ts";
+import { flowHandler, machineUrl, type StepInput } from "../../flows/index.ts";
+import type { RedirectedCall, Service } from "../../service.ts";
 import { UsageError } from "../command.ts";
 import {
   changedAt,
@@ -17,6 +17,8 @@ interface ScriptOptions {
   readonly service: Service | undefined;
   /** Writes a line into the timeline of a call. */
   readonly note: (call_id: string, text: string) => void;
+  /** Makes a call continue at a URL, where the carrier finds out during the flow that a machine has answered. */
+  readonly redirect: (call: RedirectedCall, flow_url: string, origin: string) => Promise<void>;
   /** Called with what the script's functions throw, and with the id of the call. */
   readonly onError: (error: unknown, request: Request, call_id?: string) => void;
 }
@@ -25,6 +27,10 @@ interface ScriptOptions {
 export interface ScriptedFlow {
   /** Answers a flow request, at a URL that need not be signed. */
   readonly answer: (request: Request) => Promise<Response>;
+  /** Receives a notification, after which a call may continue at `onMachine`. */
+  readonly notified: (request: Request) => Promise<Response>;
+  /** Whether it has `onMachine`, as it was loaded last. */
+  readonly hasMachineStep: () => boolean;
 }
 
 /** Stands for a contact: without a list it is whoever was called. */
@@ -65,26 +71,28 @@ const standIn = (note: ScriptOptions["note"]): ScriptList => ({
  */
 export const loadScript = async (
   file: string,
-  { service, note, onError }: ScriptOptions,
+  { service: given, note, redirect, onError }: ScriptOptions,
 ): Promise<ScriptedFlow> => {
   const secret = crypto.randomUUID();
+  // The emulator's requests need no check: it has sent them to itself. A signed URL carries a conversation.
+  const checks = {
+    ...{ secret, onError },
+    ...(given && {
+      service: { ...given, application: { ...given.application, verify: undefined } },
+    }),
+  };
   let loadedAt: number | undefined;
   let handler: ((request: Request) => Promise<Response>) | undefined;
+  let hasMachineStep = false;
 
   const load = async (): Promise<void> => {
     const at = await changedAt(file);
     if (at === undefined && !handler) throw new UsageError(`--script cannot be read: ${file}`);
     if (at === undefined || at === loadedAt) return;
     loadedAt = at;
-    // The emulator's requests need no check: it has sent them to itself. A signed URL carries a conversation.
-    handler = flowHandler({
-      ...scriptedOptions(await importScript(file, at), standIn(note)),
-      secret,
-      onError,
-      ...(service && {
-        service: { ...service, application: { ...service.application, verify: undefined } },
-      }),
-    });
+    const script = await importScript(file, at);
+    handler = flowHandler({ ...scriptedOptions(script, standIn(note)), ...checks });
+    hasMachineStep = script.onMachine !== undefined;
   };
   try {
     await load();
@@ -92,13 +100,30 @@ export const loadScript = async (
     throw scriptFailure(error);
   }
 
+  const signed = async (request: Request): Promise<Request> => {
+    const { url } = request;
+    if (new URL(url).searchParams.has("outdial")) return request;
+    return new Request(await signUrl(url, { secret }), request);
+  };
+  /** Sends a machine to `onMachine` once it records, where its flow runs already. */
+  const redirectMachine = async ({ event, context }: Received, origin: string): Promise<void> => {
+    if (!event.known || event.type !== "call.machine_detected" || !hasMachineStep) return;
+    const { from, to, beep, answered_by = "machine_end_beep" } = event.data;
+    // Twilio and Telnyx request the flow once they know what has answered: what they send besides has no numbers.
+    if (!beep || from === undefined || to === undefined) return;
+    const url = await machineUrl(`${origin}/sample/flow`, { secret, context, answered_by });
+    await redirect({ id: event.call_id, from_number: from, to_number: to }, url, origin);
+  };
   return {
+    hasMachineStep: () => hasMachineStep,
     answer: async (request) => {
       await load().catch((error) => onError(error, request));
-      const { url } = request;
-      const isSigned = new URL(url).searchParams.has("outdial");
-      const asked = isSigned ? request : new Request(await signUrl(url, { secret }), request);
-      return handler?.(asked) ?? new Response(null, { status: 503 });
+      return handler?.(await signed(request)) ?? new Response(null, { status: 503 });
+    },
+    notified: async (request) => {
+      const { origin } = new URL(request.url);
+      const onEvent = (received: Received) => redirectMachine(received, origin);
+      return callbackHandler({ ...checks, onEvent })(await signed(request));
     },
   };
 };

@@ -70,6 +70,8 @@ interface Emulated {
   readonly account: string;
   readonly apiKey: string;
   readonly baseUrl: string;
+  /** Whether the carrier detects machines. */
+  readonly detectsMachines: boolean;
 }
 
 /** A key on one line, as an environment variable has it: a PEM has several. */
@@ -78,7 +80,7 @@ export const onOneLine = (key: string): string => key.trim().replace(/\s+/g, " "
 /** `outdial call` with the parameters of a call, for a carrier whose requests expire. */
 export const callCommand = (
   shell: Shell,
-  { service, account, apiKey, baseUrl }: Emulated,
+  { service, account, apiKey, baseUrl, detectsMachines }: Emulated,
   call: CallParams,
 ): string => {
   const { quote, setVariable } = spellings[shell];
@@ -90,6 +92,7 @@ export const callCommand = (
     to: call.to_number,
     flow: call.flow_url,
     callback: call.status_callback_url,
+    ...(detectsMachines && { "machine-detection": "message" }),
   };
   const given = Object.entries(flags).map(([name, value]) => ` --${name} ${quote(value)}`);
   return `${setVariable("OUTDIAL_API_KEY", quote(onOneLine(apiKey)))}outdial call${given.join("")}`;

@@ -170,8 +170,8 @@ describe("callBack", () => {
   });
 
   it.each([
-    ["tomorrow", "at must be a Date"],
-    ["2026-02-31 10:00", "at must be a Date"],
+    ["tomorrow", "at must be ISO 8601"],
+    ["2026-02-31 10:00", "at must be ISO 8601"],
     ["2026-06-03 15:00", "at is local time, and needs a timezone"],
     [new Date(Number.NaN), "at must be a Date"],
   ])("%s is refused by the rule", async (at, message) => {
@@ -258,7 +258,7 @@ describe("call_at, the time of the first call", () => {
   });
 
   it.each([
-    ["soon", "call_at must be a Date"],
+    ["soon", "call_at must be ISO 8601"],
     ["2026-06-03 15:00", "call_at is local time, and needs a timezone"],
   ])("%s is refused with its line", async (call_at, reason) => {
     const { campaign } = await stageOf();

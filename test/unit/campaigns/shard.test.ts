@@ -135,7 +135,9 @@ describe("a call-back", () => {
     expect(posts[8]?.to_number).toBe(called);
     expect(await campaign.callBack(numberOf(99), at)).toBe(false);
     await expect(campaign.callBack("12", at)).rejects.toThrow("to_number must be");
-    await expect(campaign.callBack(called, new Date("soon"))).rejects.toThrow("at must be a Date");
+    await expect(campaign.callBack(called, new Date("soon"))).rejects.toThrow(
+      "at must be a valid Date",
+    );
   });
 
   it("is also an appointment of the list, whose date a shard reads as its text", async () => {

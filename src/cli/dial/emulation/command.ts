@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { Script } from "../../../campaigns/index.ts";
 import type { Service } from "../../../service.ts";
 import { carrierNamed } from "../../carrier.ts";
 import { type Environment, type Exit, exits, Failure, type Invocation } from "../../command.ts";
@@ -10,7 +11,13 @@ import { DoNotCallFile } from "../do-not-call.ts";
 import { type ListPlan, summaryOf, syncList } from "../list.ts";
 import { numberReader } from "../numbers.ts";
 import { optOutsIn } from "../opt-outs.ts";
-import { campaignOptions, type DialValues, decimalOf, type dialFlags } from "../options.ts";
+import {
+  campaignOptions,
+  type DialValues,
+  decimalOf,
+  type dialFlags,
+  listDetectionOf,
+} from "../options.ts";
 import { showStatus } from "../status.ts";
 import { assignCallees, calleesIn, seedIn } from "./callees.ts";
 import { type Figures, figuresOf } from "./figures.ts";
@@ -25,17 +32,19 @@ const noHost = "https://emulator.invalid";
 
 /** The carrier, by an account that needs no key. */
 const serviceOf = async (
-  { service: given, account, "calls-per-second": callsPerSecond }: DialValues,
+  flags: DialValues,
   env: Environment,
-  hasMachineStep: boolean,
+  script: Script,
 ): Promise<Service | undefined> => {
+  const { service: given, account, "calls-per-second": callsPerSecond } = flags;
+  const machineDetection = listDetectionOf(flags, env, script);
   const name = given ?? env.OUTDIAL_SERVICE;
   if (!name) return;
   const { load, sampleAccount } = carrierNamed(name);
   return load({
     account: account ?? env.OUTDIAL_ACCOUNT ?? sampleAccount,
     ...(callsPerSecond !== undefined && { callsPerSecond: decimalOf(callsPerSecond) }),
-    ...(hasMachineStep && { machineDetection: "message" }),
+    machineDetection,
   });
 };
 
@@ -108,7 +117,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
   const database = await openTemporary();
   try {
     const { script, unreached } = await scriptOf(flags);
-    const service = await serviceOf(flags, env, script.onMachine !== undefined);
+    const service = await serviceOf(flags, env, script);
     const publicUrl = flags["public-url"] ?? noHost;
     const options = {
       ...campaignOptions(flags, crypto.randomUUID(), service ?? "the emulator"),

@@ -26,6 +26,7 @@ test("the file of a list's flow runs without a list: what it does with one is in
   const { answer } = await loadScript(file, {
     service: undefined,
     note: (call_id, text) => notes.push(`${call_id} ${text}`),
+    redirect: () => expect.fail("no machine is detected"),
     onError: (error) => expect.fail(String(error)),
   });
   const act = async (url: string, digits?: string) => {

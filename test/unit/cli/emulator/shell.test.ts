@@ -68,7 +68,10 @@ describe("the command for a request", () => {
 });
 
 describe("outdial call", () => {
-  const emulated = { service: "vonage", account: "1", apiKey: "-----BEGIN\nKEY-----\n", baseUrl };
+  const emulated = {
+    ...{ service: "vonage", account: "1", apiKey: "-----BEGIN\nKEY-----\n", baseUrl },
+    detectsMachines: false,
+  };
 
   test("in sh has the key in its environment, on one line", () => {
     const command = callCommand("sh", emulated, call);
