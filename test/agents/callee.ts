@@ -22,6 +22,26 @@ export const msOf = (answer: number, audio: CallAudio | undefined): number => {
   return (heard * 1000) / audio.sample_rate;
 };
 
+/** Voices by the level of their samples. */
+export type Voices = Readonly<Record<string, number>>;
+
+/** Which voices of the application were heard after a time, in their order, with how many ms. */
+export const heardIn = (
+  audio: CallAudio,
+  voices: Voices,
+  from = 0,
+): readonly (readonly [voice: string, ms: number])[] => {
+  const heard: [string, number][] = [];
+  const perMs = audio.sample_rate / 1000;
+  for (const sample of audio.samples("application").subarray(Math.ceil(from * perMs))) {
+    const [voice] = Object.entries(voices).find(([, at]) => Math.abs(sample - at) < 200) ?? [];
+    if (!voice) continue;
+    if (heard.at(-1)?.[0] !== voice) heard.push([voice, 0]);
+    for (const last of heard.slice(-1)) last[1] += 1 / perMs;
+  }
+  return heard;
+};
+
 /** When a callee who waits for an answer gives up, in ms since they picked up. */
 const patience = 120_000;
 

@@ -5,10 +5,10 @@ import {
   type PressedKeys,
   type Spoken,
 } from "outdial/agents";
-import type { CallAudio, CalleeScript } from "outdial/emulator";
+import type { CalleeScript } from "outdial/emulator";
 import { expect, onTestFinished, test } from "vitest";
-import { type Hearing, msOf } from "./callee.ts";
-import { callOn, type LineName } from "./lines.ts";
+import { type Hearing, heardIn, msOf, type Voices } from "./callee.ts";
+import { callOn, type LineName, limits } from "./lines.ts";
 import { levelOf } from "./model.ts";
 import { protocols } from "./protocols/protocols.ts";
 import { level } from "./sound.ts";
@@ -20,23 +20,11 @@ const recorded = (value: number, ms: number) => ({
   sampleRate: 8_000,
 });
 
-const voices: Readonly<Record<string, number>> = {
+const voices: Voices = {
   opening: openingLevel,
   recording: recordingLevel,
   "answer 0": levelOf(0),
   "answer 1": levelOf(1),
-};
-
-/** What was heard of the application, in its order, with how many ms. */
-const heardIn = (audio: CallAudio): readonly (readonly [voice: string, ms: number])[] => {
-  const heard: [string, number][] = [];
-  for (const sample of audio.samples("application")) {
-    const [voice] = Object.entries(voices).find(([, at]) => Math.abs(sample - at) < 200) ?? [];
-    if (!voice) continue;
-    if (heard.at(-1)?.[0] !== voice) heard.push([voice, 0]);
-    for (const last of heard.slice(-1)) last[1] += 1000 / audio.sample_rate;
-  }
-  return heard;
 };
 
 /** Asks something and presses a key while the opening is heard, and more keys once the answer was. */
@@ -54,11 +42,6 @@ const asking =
       }
       yield { type: "silence", ms: 600_000 };
     };
-
-/** Longer than a busy machine keeps anything waiting. */
-const limits = {
-  ...{ maxDuration: 240_000, agentTimeout: 120_000, silenceTimeout: 120_000, keysTimeout: 120_000 },
-} as const;
 
 const apiKey = "sk-MARKED";
 
@@ -110,7 +93,7 @@ test("on every line an opening is heard whole, what was asked in it is answered,
   const calls = await Promise.all(pairs.map(([line, name]) => talkOn(line, name)));
   for (const [at, { end, audio, errors, steps, keys, spoken, open }] of calls.entries()) {
     const [line] = pairs[at] ?? [];
-    expect([line, heardIn(audio)]).toEqual([
+    expect([line, heardIn(audio, voices)]).toEqual([
       line,
       [
         ["opening", 800],

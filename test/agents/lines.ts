@@ -1,4 +1,4 @@
-import { Client } from "outdial";
+import { calls } from "outdial";
 import {
   type Agent,
   type AgentSession,
@@ -7,8 +7,9 @@ import {
   type SessionOptions,
 } from "outdial/agents";
 import { signUrl } from "outdial/callbacks";
-import { type CallAudio, type Callee, createEmulator } from "outdial/emulator";
-import { flowHandler, hangup, stream } from "outdial/flows";
+import { press } from "outdial/calls";
+import { type CallAudio, type Callee, type CallRecord, createEmulator } from "outdial/emulator";
+import { type Action, flowHandler, hangup, stream } from "outdial/flows";
 import { telnyx } from "outdial/telnyx";
 import { twilio } from "outdial/twilio";
 import { vonage } from "outdial/vonage";
@@ -44,6 +45,11 @@ const lines = {
   },
 } as const;
 
+/** Longer than a busy machine keeps anything waiting. */
+export const limits = {
+  ...{ maxDuration: 240_000, agentTimeout: 120_000, silenceTimeout: 120_000, keysTimeout: 120_000 },
+} as const;
+
 export type LineName = keyof typeof lines;
 
 /** How a call on a line is made. */
@@ -52,7 +58,11 @@ interface Calling {
   readonly callee: (hearing: Hearing) => Callee;
   readonly talk: SessionOptions;
   /** Called with the session once the first text of a response has come. */
-  readonly onAnswered: (session: AgentSession) => unknown;
+  readonly onAnswered?: (session: AgentSession) => unknown;
+  /** Whether keys are pressed by the service's API. */
+  readonly pressesByApi?: boolean;
+  /** What follows the stream; left out, the call is hung up. */
+  readonly after?: () => Action;
 }
 
 /** A call that is over. */
@@ -62,12 +72,13 @@ interface LineCall {
   readonly errors: readonly unknown[];
   /** How often the flow was asked what to do. */
   readonly steps: number;
+  readonly history: CallRecord["history"];
 }
 
 /** Calls somebody by the emulator of a line, in real time and over real sockets, and puts an agent on the line. */
 export const callOn = async (
   name: LineName,
-  { agent, callee, talk, onAnswered }: Calling,
+  { agent, callee, talk, onAnswered, pressesByApi, after = hangup }: Calling,
 ): Promise<LineCall> => {
   const { service, emulated, signsStart } = lines[name];
   const ours = service && { service };
@@ -77,10 +88,11 @@ export const callOn = async (
   const ws_url = await listenForSockets((socket, url) => {
     const verified = signsStart && { secret, url };
     let texts = 0;
-    const onTranscript = () => ++texts === 1 && onAnswered(session);
+    const onTranscript = () => ++texts === 1 && onAnswered?.(session);
     const session = connectAgent(socket, agent, {
       ...{ ...talk, ...ours, ...verified },
       ...{ onTranscript, onError, onEnd },
+      ...(pressesByApi && { press: (keys, { call_id }) => press(call_id, keys, live) }),
     });
   });
   const sign = (url: string) => signUrl(url, { secret });
@@ -89,7 +101,7 @@ export const callOn = async (
   const flow = flowHandler({
     ...ours,
     secret,
-    onAnswer: async () => (++steps === 1 ? stream(await sign(ws_url), { flow_url }) : hangup()),
+    onAnswer: async () => (++steps === 1 ? stream(await sign(ws_url), { flow_url }) : after()),
     onError,
   });
   const emulator = createEmulator({
@@ -103,20 +115,20 @@ export const callOn = async (
     callee: callee((id) => emulator.audio(id)),
   });
   onTestFinished(() => emulator.close());
-  const client = new Client(emulator.apiKey, {
-    ...ours,
-    baseUrl: "https://emulator.test",
-    fetch: emulator.fetch,
-  });
-  const { id } = await client.calls.create({
-    from_number: from,
-    to_number: answering,
-    flow_url,
-    status_callback_url: await sign("https://app.test/status"),
-  });
-  await emulator.ended(id);
+  const { apiKey, fetch } = emulator;
+  const live = { ...ours, apiKey, fetch, baseUrl: "https://emulator.test" };
+  const { id } = await calls.create(
+    {
+      from_number: from,
+      to_number: answering,
+      flow_url,
+      status_callback_url: await sign("https://app.test/status"),
+    },
+    live,
+  );
+  const { history } = await emulator.ended(id);
   const end = await ended;
   const audio = emulator.audio(id);
   if (!audio) throw new Error("no audio is known of the call");
-  return { end, audio, errors, steps };
+  return { end, audio, errors, steps, history };
 };
