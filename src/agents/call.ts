@@ -81,6 +81,9 @@ const replaceable: readonly EndReason[] = ["agent_unreachable", "agent_refused",
 /** How long a failed response or a refused message waits before it is tried again, in ms. */
 const retryDelay = 500;
 
+/** How often it is checked whether the tools have finished for which `hang_up` waits, in ms. */
+const toolInterval = 100;
+
 /** The longest code of a service's error that is read. */
 const maxCode = 100;
 
@@ -154,7 +157,7 @@ export const createCall = (
   const answer = ({ id, name }: ToolCall, output: string, isError: boolean): void =>
     sendResult({ id, name, output, isError, reply: false });
 
-  /** Hangs up once everything was played and the callee is silent. */
+  /** Hangs up once all tools have finished, everything was played and the callee is silent. */
   const hangUpWhenPlayed = (hangup: ToolCall): void => {
     if (pendingHangup) {
       answer(hangup, "The call is being ended.", false);
@@ -162,7 +165,10 @@ export const createCall = (
     }
     pendingHangup = hangup;
     const isWanted = () => pendingHangup === hangup;
-    whenPlayed(playback, timers, () => end("agent_hung_up"), isWanted, input.silentAt);
+    const freeAt = () => (tools.isBusy() ? timers.now() + toolInterval : input.silentAt());
+    const wait = (): void => whenPlayed(playback, timers, finish, isWanted, freeAt);
+    const finish = () => (tools.isBusy() ? wait() : end("agent_hung_up"));
+    wait();
   };
 
   /** The callee has spoken: the call goes on. */
@@ -304,14 +310,22 @@ export const createCall = (
     { output, watchdog, format }: Talk,
     { audio, item, response }: EventOf<"audio">,
   ): void => {
-    const isPlayed = !playback.isCancelled(response);
+    const isLate = playback.isCancelled(response);
+    // Nothing is said to a greeting: the agent stops, and what comes later of its response is dropped, too.
+    if (voice.isListening() && !isLate) {
+      output.end(response, true);
+      connection.send("cancel", (codec) => codec.cancel?.([]) ?? []);
+    }
+    const isPlayed = !(isLate || voice.isListening());
     const isAudible = isPlayed && !isSilent(audio, format);
     if (isPlayed) {
       transcripts.audio(item);
       newsAt = timers.now();
       voice.output(audio.length / bytesPerMs(format), isAudible);
     }
-    meter.audio.dropped += output.play(audio, item, response);
+    meter.audio.dropped += isPlayed
+      ? output.play(audio, item, response)
+      : audio.length / bytesPerMs(format);
     if (isAudible) {
       hasOutput = hasActed = true;
       watchdog.output();

@@ -77,6 +77,8 @@ export interface Voice
   readonly listen: <T>(listener: Listener<T>) => Promise<T | undefined>;
   /** The callee's audio, for a listener. */
   readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
+  /** Whether it says nothing, for a listener. */
+  readonly isListening: () => boolean;
   /** Whether nothing is asked of the agent any more. */
   readonly isLeaving: () => boolean;
   /** Says the first words; rejects as `ask` throws. */
@@ -204,6 +206,7 @@ export const createVoice = ({
       const begin = () => whenPlayed(playback, timers, () => end("left"));
       add("leave", begin, { interruptible: false, keep: false });
     },
+    isListening: () => listening !== undefined,
     isLeaving: () => isLeaving,
     listen: async <T>(listener: Listener<T>) => {
       let found: T | undefined;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import { xai } from "../../../src/agents/adapters/xai.ts";
+import type { Tool } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { start } from "../flows/media/start.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
@@ -120,6 +121,31 @@ describe("hang_up", () => {
     await vi.advanceTimersByTimeAsync(41_000);
     expect([line.ms, ends]).toEqual([40_000, ["agent_ended"]]);
   });
+
+  test.each([["before it", "after it"], ["after it"], ["before it"]])(
+    "waits for the tools that the model calls %s",
+    async (...places) => {
+      const aborted = vi.fn();
+      const wait = new Promise((resolve) => setTimeout(resolve, 4_000));
+      const book: Tool = {
+        description: "",
+        run: (_, { signal }) => {
+          signal.addEventListener("abort", aborted);
+          return wait;
+        },
+      };
+      const { mind, ends } = await talking(plain({}, { tools: { book } }));
+      mind.receive({ type: "ready" });
+      const tool = { type: "tool", name: "book" };
+      if (places.includes("before it")) mind.receive({ ...tool, id: "2" });
+      mind.receive(goodbye);
+      if (places.includes("after it")) mind.receive({ ...tool, id: "3" });
+      await vi.advanceTimersByTimeAsync(3_900);
+      expect(ends).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1_100);
+      expect([ends, aborted.mock.calls]).toEqual([["agent_hung_up"], []]);
+    },
+  );
 
   test("doesn't wait for ever for an answer that never ends", async () => {
     const { mind, ends } = await talking(plain());

@@ -26,6 +26,8 @@ interface Talk extends Behaviour {
   readonly options?: SessionOptions;
   /** Called with the session at once. */
   readonly onSession?: (session: AgentSession, clock: MediaClock) => void;
+  /** Called with the model before. */
+  readonly onModel?: (model: TimedModel, clock: MediaClock) => void;
 }
 
 /** A call that is over, with a model behind a protocol. */
@@ -46,6 +48,7 @@ export const talkInTime = async ({
   caller,
   options = {},
   onSession,
+  onModel,
   ...behaviour
 }: Talk): Promise<Talked> => {
   const errors: unknown[] = [];
@@ -55,6 +58,7 @@ export const talkInTime = async ({
     app: (socket, given) => {
       const model = new TimedModel(name, given.simulation, behaviour);
       models.push(model);
+      onModel?.(model, given.simulation);
       const session = connectAgent(socket, agentOf(name, behaviour, tools), {
         ...given,
         open: () => model,

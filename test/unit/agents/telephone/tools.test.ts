@@ -4,7 +4,7 @@ import { pressKeys, tones } from "../../../../src/agents/telephone/press-keys.ts
 import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
 import { twilio } from "../../../../src/twilio/index.ts";
 import { heardOf, talkInTime } from "../talk-in-time.ts";
-import { levelOf } from "../timed-model.ts";
+import { levelOf, protocolNames } from "../timed-model.ts";
 import { randomOf, voice as voiceOf } from "./greetings.ts";
 
 const voice = (ms: number, seed = 1) => ({
@@ -51,6 +51,34 @@ describe("leaveVoicemail", () => {
     expect(answer.ms).toBe(700);
     expect(answer.from).toBeGreaterThan(3_000);
   });
+
+  test.each(protocolNames)(
+    "what %s says while it waits is not played, nor is the rest of it, where responses have names",
+    async (name) => {
+      const audio = new Int16Array(1_000 * 8).fill(7_000);
+      const talk = await talkInTime({
+        name,
+        tools: { leave_voicemail: leaveVoicemail({ audio, sampleRate: 8_000 }) },
+        // The model has heard the end of what it was given, and answers that.
+        answers: [0, 4_000],
+        calls,
+        onModel: (model, clock) => clock.after(3_000, () => model.answer()),
+        caller: [
+          { type: "say", voice: voice(1_500) },
+          { type: "silence", ms: 800 },
+          { type: "say", voice: voice(1_000, 2) },
+          { type: "tone", hertz: 1_400, ms: 500 },
+          { type: "until", ms: 12_000 },
+          { type: "hangup" },
+        ],
+      });
+      expect(talk.end).toMatchObject({ reason: "left", outcome: "message_left" });
+      const { ms, from } = heardOf(talk, levelOf(1));
+      if (name === "gpt-live") expect(from).toBeGreaterThan(3_800);
+      else expect(ms).toBe(0);
+      expect(heardOf(talk, 7_000).ms).toBe(1_000);
+    },
+  );
 
   test("own audio is left whole though the line is noisy, and the model hears nothing of the greeting meanwhile", async () => {
     const audio = new Int16Array(1_800 * 8).fill(7_000);
