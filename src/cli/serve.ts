@@ -4,7 +4,8 @@ import { withoutThrowing } from "../lib/check.ts";
 /** Answers one request. If it rejects, the connection is closed without an answer. */
 export type Handler = (request: Request) => Promise<Response>;
 
-interface Address {
+/** Where a server listens. */
+export interface Address {
   readonly hostname: string;
   /** 0 for any free port. */
   readonly port: number;

@@ -707,6 +707,9 @@ describe("outdial dial", () => {
       words(list, ...listening(), "--json", "--until", "2026-01-01T12:00Z"),
     );
     expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^0 contacts to call, .*\n {2}warning: --until is over: no call begins, and 3 waiting contacts end as expired, for good\n/,
+    );
     expect(stderr).toContain("until 2026-01-01T12:00:00.000Z");
     expect(JSON.parse(stdout)).toMatchObject({ contacts: 3, expired: 3, done: true });
     expect(posts).toBe(0);
@@ -1023,6 +1026,7 @@ describe("outdial dial", () => {
     ],
     [["--callback", "https://x.test/s", "--yes", "--window", "mon 9-5"], /--window/],
     [["--listen", "127.0.0.1:1", "--public-url", "https://x.test/a?b", "--yes"], /--public-url is/],
+    [["--listen", "127.0.0.1:99999", "--dry-run"], /--listen must be a host and a port/],
     [["--callback", "https://x.test/s", "--yes", "--timezone", "Europe/Berln"], /--timezone must/],
     [
       [

@@ -159,6 +159,9 @@ describe("outdial dial --script", () => {
     [["--ledger", "/nowhere/a", "--opt-outs", "/nowhere/a-lock"], "another file than the ledger"],
     [["--public-url", "calls.example"], "--public-url must be a URL"],
     [["--public-url", "https://calls.example?a=1"], "drop its query or fragment"],
+    [["--public-url", "http://calls.example"], "outdial: --public-url must be https"],
+    [["--public-url", "https://u:p@calls.example"], "outdial: --public-url must be without user"],
+    [["--public-url", "calls.example", "--dry-run"], "--public-url must be a URL"],
   ])("%j is refused before anybody is called", async (more, message) => {
     await serve(pressing("1"));
     const { code, stderr } = await invoke(words(file("people.csv", people), ...more), env);

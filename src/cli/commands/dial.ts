@@ -43,7 +43,7 @@ import {
   windowRule,
 } from "../dial/options.ts";
 import { progressAfter } from "../dial/plan.ts";
-import { type Receiver, startReceiver } from "../dial/receiver.ts";
+import { type Receiver, receiverAddress, startReceiver } from "../dial/receiver.ts";
 import { requestErrors } from "../dial/refusals.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
 import { lastChangeOf, ledgerFailure, openDatabase, openPreview, stampLock } from "../ledger.ts";
@@ -269,11 +269,12 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   }
   const optedOut = await optOutsIn(optOutPath, read);
   const optOuts = optOutPath === undefined || dry ? undefined : await OptOutFile.open(optOutPath);
+  const where = { publicUrl: flags["public-url"], serviceUrl: baseUrl };
+  if (flags.listen !== undefined && dry) receiverAddress({ ...where, listen: flags.listen });
   if (flags.listen !== undefined && !dry) {
     opened.receiver = await startReceiver({
+      ...where,
       listen: flags.listen,
-      publicUrl: flags["public-url"],
-      serviceUrl: baseUrl,
       ...{ service, secret, script },
       campaign: () => opened.campaign,
       ...(service && {

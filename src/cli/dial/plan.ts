@@ -82,13 +82,23 @@ const recordingLine = ({ record, service }: DialOptions): string => {
 const dispatcherLine =
   "this process has its own fetch or dispatcher: a refused connection is unclear, not tried again (docs/runtimes.md)";
 
+/** Warns that nobody who waits is called any more: a year may be mistyped, and an expired contact is not called later. */
+const overWarning = ({ until }: DialOptions, waiting: number): readonly string[] =>
+  until && until.getTime() <= Date.now() && waiting > 0
+    ? [
+        `--until is over: no call begins, and ${count(waiting, "waiting contact")} end${waiting === 1 ? "s" : ""} as expired, for good`,
+      ]
+    : [];
+
 /** What a run is about to do, in a few lines. */
 export const planLines = (plan: Plan): readonly string[] => {
   const { columns, refused, changes, warnings, progress, options, isSentOnce, lastChange } = plan;
   const { rate = 1, until, perDay, service } = options;
   const { listed, duplicate, added, blocked, restored, changed, removed, appointments } = changes;
   const after = progressAfter(progress, changes);
-  const { waiting, contacts } = after;
+  const { contacts } = after;
+  const over = overWarning(options, after.waiting);
+  const waiting = over.length > 0 ? 0 : after.waiting;
   const notes = [
     [listed - added - blocked, "already in the ledger"],
     [duplicate, "with the telephone of an earlier row"],
@@ -105,7 +115,7 @@ export const planLines = (plan: Plan): readonly string[] => {
   const daily = perDay ? `, at most ${perDay} per day` : "";
   const summary = `${count(waiting, "contact")} to call, of ${count(contacts, "contact")}${noted.join("")}`;
   const details = [
-    ...[...changes.warnings, ...warnings].map((warning) => `warning: ${warning}`),
+    ...[...over, ...changes.warnings, ...warnings].map((warning) => `warning: ${warning}`),
     ...refusals(refused),
     ...(columns ? [describeColumns(columns)] : []),
     `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,

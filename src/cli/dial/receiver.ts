@@ -1,7 +1,8 @@
+import { urlRule } from "../../lib/url.ts";
 import type { Service } from "../../service.ts";
 import { baseUrlOf, isLoopback } from "../address.ts";
 import { exits, Failure, UsageError } from "../command.ts";
-import { type Limits, serve } from "../serve.ts";
+import { type Address, type Limits, serve } from "../serve.ts";
 import { codeOf } from "../terminal.ts";
 import { type ListOptions, serveList, urlBelow } from "./script.ts";
 
@@ -35,11 +36,36 @@ interface ReceiverOptions extends Omit<ListOptions, "baseUrl"> {
 const limits: Limits = { headTimeout: 10_000, requestTimeout: 30_000, maxConnections: 768 };
 
 /** @throws {UsageError} if it is not `host:port` */
-const addressOf = (text: string): { readonly hostname: string; readonly port: number } => {
+const addressOf = (text: string): Address => {
   const [, hostname = "127.0.0.1", digits] = /^(?:\[?([^\]]+)\]?:)?(\d+)$/.exec(text) ?? [];
   const port = Number(digits);
   if (digits && port < 2 ** 16) return { hostname, port };
   throw new UsageError("--listen must be a host and a port, such as 127.0.0.1:8080");
+};
+
+type ReceiverAddress = Pick<ReceiverOptions, "listen" | "publicUrl" | "serviceUrl">;
+
+/**
+ * Where the server listens.
+ *
+ * @throws {UsageError} if that is no address, or the service can't reach it
+ */
+export const receiverAddress = ({ listen, publicUrl, serviceUrl }: ReceiverAddress): Address => {
+  const address = addressOf(listen);
+  const own = baseUrlOf(address.hostname, address.port);
+  if (!publicUrl) {
+    if (isLoopback(own) && isLoopback(serviceUrl ?? "")) return address;
+    throw new UsageError("--listen needs --public-url, where the service reaches it");
+  }
+  if (!URL.canParse(publicUrl)) {
+    throw new UsageError("--public-url must be a URL, such as https://calls.example");
+  }
+  if (/[?#]/.test(publicUrl)) {
+    throw new UsageError("--public-url is the start of URLs: drop its query or fragment");
+  }
+  const rule = urlRule(publicUrl);
+  if (rule) throw new UsageError(`--public-url ${rule}`);
+  return address;
 };
 
 /**
@@ -53,18 +79,8 @@ export const startReceiver = async ({
   ...options
 }: ReceiverOptions): Promise<Receiver> => {
   const { publicUrl } = options;
-  const address = addressOf(listen);
-  const own = baseUrlOf(address.hostname, address.port);
-  if (!publicUrl && !(isLoopback(own) && isLoopback(serviceUrl ?? ""))) {
-    throw new UsageError("--listen needs --public-url, where the service reaches it");
-  }
-  if (publicUrl && !URL.canParse(publicUrl)) {
-    throw new UsageError("--public-url must be a URL, such as https://calls.example");
-  }
-  if (publicUrl && /[?#]/.test(publicUrl)) {
-    throw new UsageError("--public-url is the start of URLs: drop its query or fragment");
-  }
-  let base = publicUrl ?? own;
+  const address = receiverAddress({ listen, publicUrl, serviceUrl });
+  let base = publicUrl ?? baseUrlOf(address.hostname, address.port);
   const handler = serveList({ ...options, baseUrl: () => base });
   const server = await serve(handler, address, limits).catch((error: unknown) => {
     throw new Failure(`--listen: the port cannot be opened (${codeOf(error)})`, exits.usage);
