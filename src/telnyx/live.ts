@@ -1,7 +1,6 @@
 import { fail } from "../lib/check.ts";
 import type { CarrierLive, LiveRequest } from "../service.ts";
-import { formOf } from "../twiml/form.ts";
-import { readResource } from "../twiml/resource.ts";
+import { formOf, readResource } from "../twiml/live.ts";
 import { maxUrl } from "./wire.ts";
 
 /** The code of a request for a call that has ended, "Call has already ended". */

@@ -1,6 +1,5 @@
 import type { CarrierLive, LiveRequest } from "../service.ts";
-import { formOf } from "../twiml/form.ts";
-import { readResource } from "../twiml/resource.ts";
+import { formOf, readResource } from "../twiml/live.ts";
 import { hostOf } from "./client.ts";
 import type { TwilioSettings } from "./options.ts";
 

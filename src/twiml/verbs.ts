@@ -4,6 +4,7 @@ import type { Prompt } from "../flows/prompts.ts";
 import type { Gather, Say } from "../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../flows/speech.ts";
 import { fail, isText } from "../lib/check.ts";
+import { utf8 } from "../lib/encoding.ts";
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 
@@ -194,6 +195,9 @@ const verbs = (
   }
 };
 
+/** The most bytes of a document: the call ends where one has more. */
+const maxDocument = 65_536;
+
 /**
  * An action as the verbs of TwiML, or of TeXML, which has the same.
  *
@@ -204,5 +208,11 @@ export const documentOf = (
   action: AnyAction | Redirect,
   branchesUrl: string | undefined,
   dialect: Dialect,
-): string =>
-  `<?xml version="1.0" encoding="UTF-8"?>${print(element("Response", {}, ...verbs(action, branchesUrl, dialect)))}`;
+): string => {
+  const response = element("Response", {}, ...verbs(action, branchesUrl, dialect));
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>${print(response)}`;
+  // Only prompts are long: each "&" of a text is five bytes.
+  return utf8(xml).length > maxDocument
+    ? fail("prompts", `must be at most 64 kB as XML: ${dialect.carrier} reads no more`)
+    : xml;
+};

@@ -28,13 +28,13 @@ import { onInterrupt, pauseNote } from "../dial/brake.ts";
 import { requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
 import { calleeNames } from "../dial/emulation/callees.ts";
-import { checkEmulation } from "../dial/emulation/flags.ts";
 import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
 import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
 import { OptOutFile, optOutsIn } from "../dial/opt-outs.ts";
 import {
   campaignOptions,
+  checkEmulation,
   credentials,
   decimalOf,
   dialFlags,

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
 import { BadParametersException } from "../../../src/errors.ts";
 import { type Action, dial, play, stream } from "../../../src/flows/actions.ts";
+import { say } from "../../../src/flows/say.ts";
+import { texmlOf } from "../../../src/telnyx/texml.ts";
 import { twimlOf } from "../../../src/twilio/twiml.ts";
 import { type Parsed, parse } from "../carriers/xml.ts";
 
@@ -112,3 +114,18 @@ test("the longest context of a signed ws_url fits into parameters under 500 char
   const query = parameters.map(({ attributes }) => attributes.value).join("");
   expect(`wss://app.test/media?${query}`).toBe(ws_url);
 });
+
+test.each([
+  ["Twilio", twimlOf],
+  ["Telnyx", texmlOf],
+] as const)(
+  "a document of more than 64 kB is refused for %s, which would end the call",
+  (name, documentOf) => {
+    // Each is five bytes of XML.
+    const prompts = (amount: number) => Array.from({ length: 10 }, () => "&".repeat(amount));
+    expect(documentOf(say(prompts(1_250)))).toContain("&amp;");
+    expect(() => documentOf(say(prompts(1_500)))).toThrow(
+      `prompts must be at most 64 kB as XML: ${name} reads no more`,
+    );
+  },
+);
