@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { raise, raiseProcess } from "./stage.ts";
-import { isLive, row, theatre, violations } from "./visit.ts";
+import { attend, isLive, row, theatre, violations } from "./visit.ts";
 
 const show = theatre();
 
@@ -11,6 +11,7 @@ describe("a lost connection", () => {
     await show.stage.stop();
     show.stage = await raiseProcess();
     const page = await show.signIn();
+    await attend(page);
     await show.stage.place({ to_number: "+12025550102" });
     const buttons = ["Answer", "Reject", "Reveal", "Regenerate …", "Call"].map((name) =>
       page.getByRole("button", { name, exact: true }),

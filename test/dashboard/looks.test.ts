@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { asking } from "./asking.ts";
 import { artefact, type Stage } from "./stage.ts";
-import { overflow, row, theatre, violations } from "./visit.ts";
+import { attend, overflow, row, theatre, violations } from "./visit.ts";
 
 const show = theatre("--speed", "4");
 
@@ -27,12 +27,16 @@ const plotted = async (page: Page): Promise<number> => {
 const scenes: Readonly<Record<string, (page: Page, stage: Stage) => Promise<void>>> = {
   empty: async () => {},
   ringing: async (page, stage) => {
-    await page.getByRole("switch").click();
-    for (const to_number of ["+12025550102", "+12025550100"]) await stage.place({ to_number });
+    await attend(page);
+    const flow_url = await asking(); // It goes on until it is seen.
+    for (const to_number of ["+12025550102", "+12025550100"]) {
+      await stage.place({ to_number, flow_url });
+    }
     await page.getByRole("button", { name: "Answer" }).first().click();
     await page.getByText("on the line").waitFor();
   },
   asking: async (page, stage) => {
+    await attend(page);
     await stage.place({ flow_url: await asking(), to_number: "+12025550102" });
     await page.getByRole("button", { name: "Answer" }).click();
     await page.getByRole("log").getByText("Press 1 to confirm").waitFor();

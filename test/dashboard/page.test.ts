@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { asking } from "./asking.ts";
 import { artefact, raise } from "./stage.ts";
-import { row, theatre, violations } from "./visit.ts";
+import { attend, row, theatre, violations } from "./visit.ts";
 
 const show = theatre();
 const { complaints, visit, signIn } = show;
@@ -87,7 +88,8 @@ describe("the API key", () => {
 describe("a call", () => {
   it("rings until it is answered on the page, and is hung up there, by keyboard alone", async () => {
     const page = await signIn();
-    await show.stage.place({ to_number: "+12025550102" });
+    await attend(page);
+    await show.stage.place({ to_number: "+12025550102", flow_url: await asking() });
     const answer = page.getByRole("button", { name: "Answer" });
     await answer.focus();
     await page.keyboard.press("Enter");
@@ -109,6 +111,7 @@ describe("a call", () => {
 
   it("is rejected on the page", async () => {
     const page = await signIn();
+    await attend(page);
     await show.stage.place({ to_number: "+12025550102" });
     await page.getByRole("button", { name: "Reject" }).click();
     await show.stage.running.says(/failed +rejected/);
@@ -171,6 +174,7 @@ describe("a call", () => {
   it("shows what strangers wrote as text, whatever it is", async () => {
     const page = await signIn();
     const evil = "<img src=x onerror=alert(1)>";
+    await attend(page);
     await show.stage.place({
       to_number: "+12025550102",
       flow_url: `${show.stage.baseUrl}/${evil.replaceAll(" ", "%20")}`,

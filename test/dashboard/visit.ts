@@ -78,6 +78,13 @@ export const isLive = (page: Page): Promise<void> =>
     .filter({ hasText: /^live$/ })
     .waitFor();
 
+/** Has every telephone ring until somebody answers or rejects, and waits until the emulator knows. */
+export const attend = async (page: Page): Promise<void> => {
+  const known = page.waitForResponse(/\/attendant\/present$/);
+  await page.getByRole("switch").click();
+  await known;
+};
+
 /** The head of a call's row. */
 export const row = (page: Page, words: string): Locator =>
   page.getByRole("heading").getByRole("button", { name: words });

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
+import { createInboundAudio } from "../../../src/agents/inbound-audio.ts";
+import { Meter } from "../../../src/agents/metrics.ts";
+import { createTimers } from "../../../src/lib/timers.ts";
 import { talking } from "./talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -73,4 +76,39 @@ test("frames that are far apart because they are long are no gap", async () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(mind.sent).toHaveLength(length);
   }
+});
+
+test("what came while the process was held up is read first: its speech gets no silence in its middle", () => {
+  let now = 0;
+  let planned: { readonly at: number; readonly work: () => void }[] = [];
+  const clock = {
+    now: () => now,
+    after: (ms: number, work: () => void) => {
+      const plan = { at: now + ms, work };
+      planned.push(plan);
+      return () => {
+        planned = planned.filter((each) => each !== plan);
+      };
+    },
+    hold: <T>(work: Promise<T>) => work,
+  };
+  /** Runs what is due, once: what that plans is for a later turn of the event loop, after what has come is read. */
+  const turn = (ms: number) => {
+    now += ms;
+    for (const { work } of planned.filter(({ at }) => at <= now)) work();
+  };
+  const format = { encoding: "pcm", sampleRate: 8_000 } as const;
+  const timers = createTimers(clock);
+  const input = createInboundAudio(format, new Meter(clock), timers, 0, () => false);
+  const frame = new Uint8Array(new Int16Array(160).fill(5_000).buffer);
+  const sent: Uint8Array[] = [];
+  input.open(format, (audio) => sent.push(audio));
+  for (let stall = 0; stall < 3; stall++) {
+    input.push(frame);
+    turn(700);
+  }
+  input.push(frame);
+  expect(sent).toEqual([frame, frame, frame, frame]);
+  for (const ms of [480, 20]) turn(ms);
+  expect(sent).toHaveLength(5);
 });
