@@ -88,10 +88,13 @@ export const transferTo = (
       if (running.has(start)) return "They are being connected.";
       running.add(start);
       try {
+        const interruptions = () => session.metrics.interruptions.count;
+        const before = interruptions();
         const silence = new Int16Array(moment * 8);
         const spoken = await session.play(silence, { sampleRate: 8000, interruptible: false });
         // The service cancels a call when the callee speaks, and the agent goes on after its time.
-        if (spoken !== "played" || signal.aborted) return "They spoke: they were not connected.";
+        const isCancelled = spoken !== "played" || signal.aborted || interruptions() > before;
+        if (isCancelled) return "They spoke: they were not connected.";
         await transfer(start, action, context);
         return await session.leave("transferred");
       } finally {

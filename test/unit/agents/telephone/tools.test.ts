@@ -19,7 +19,7 @@ const refused = (param: string) =>
 /** What tools without a session are run with. */
 const contextOf = (session: object) =>
   ({
-    session,
+    session: { metrics: { interruptions: { count: 0 } }, ...session },
     start: { data: {} },
     context: {},
     signal: AbortSignal.any([]),
@@ -312,6 +312,28 @@ test("of two transfers by two tools at once one is made", async () => {
   );
   expect(await Promise.all(outputs)).toEqual(["left", "They are being connected."]);
   expect(done).toEqual(["+12025550100"]);
+});
+
+test("a callee who interrupts the last words is not connected, and the agent answers", async () => {
+  const decide = vi.fn();
+  const transferred = (ms: number) =>
+    talkInTime({
+      tools: { transfer: transferTo({ desk: { to: "+12025550100" } }, { decide }) },
+      answers: [3_000, 600],
+      calls: { 0: call("transfer", { target: "desk" }) },
+      caller: [
+        { type: "say", voice: voice(700) },
+        { type: "silence", ms },
+        { type: "say", voice: voice(600, 2) },
+        { type: "until", ms: 12_000 },
+        { type: "hangup" },
+      ],
+    });
+  const { call: made, model, end } = await transferred(2_000);
+  expect([decide.mock.calls, end.outcome]).toEqual([[], undefined]);
+  expect(JSON.stringify(model.received)).toContain("not connected");
+  expect(made.turns.at(-1)?.missed).toBeFalsy();
+  expect((await transferred(8_000)).end.outcome).toBe("transferred");
 });
 
 test("a transfer that the service cancels before the last words were played is none", async () => {
