@@ -1,7 +1,7 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
 import { BadParametersException, type ParameterIssue } from "../errors.ts";
-import { check, presence } from "../lib/check.ts";
+import { check, fail, presence } from "../lib/check.ts";
 import { utf8 } from "../lib/encoding.ts";
 import { callTimeOf } from "./call-times.ts";
 import { isTimezone, timezoneRule } from "./calling-hours.ts";
@@ -76,13 +76,17 @@ const isVariables = (value: unknown): boolean =>
     value !== null &&
     Object.values(value).every((each) => typeof each === "string"));
 
+/** Whether a text has at most so many bytes: most are so short that none has to be counted. */
+const isWithin = (text: string, most: number): boolean =>
+  text.length * 3 <= most || utf8(text).length <= most;
+
 /** The rules of a contact. */
 const ContactSchema: GenericSchema<unknown, Contact> = strictObject(
   {
     to_number: CallParams.entries.to_number,
     id: optional(
       custom<string>(
-        (value) => typeof value === "string" && /^\P{C}+$/u.test(value) && utf8(value).length <= 64,
+        (value) => typeof value === "string" && /^\P{C}+$/u.test(value) && isWithin(value, 64),
         "must be a text of 1 to 64 bytes",
       ),
     ),
@@ -131,6 +135,7 @@ const mostVariables = 700;
 
 /** The named variables as JSON. */
 const variablesOf = ({ variables = {} }: Contact, names: readonly string[]): string | null => {
+  if (names.length === 0) return null;
   const kept = Object.entries(variables).filter(([name]) => names.includes(name));
   return kept.length > 0 ? JSON.stringify(Object.fromEntries(kept)) : null;
 };
@@ -138,26 +143,19 @@ const variablesOf = ({ variables = {} }: Contact, names: readonly string[]): str
 const entryOf = (given: unknown, line: number, rules: ContactRules): Entry => {
   const { variables: names, prefixes } = rules;
   const output = check(ContactSchema, () => given);
-  const { to_number, id = null, timezone = "", doNotCall = false } = output;
-  const fail = (param: string, message: string): never => {
-    throw new BadParametersException([{ param, message }]);
-  };
-  if (prefixes && !prefixes.some((prefix) => to_number.startsWith(prefix))) {
+  const { id = null, timezone = "", doNotCall = false, from_number = null } = output;
+  if (prefixes && !prefixes.some((prefix) => output.to_number.startsWith(prefix))) {
     fail("to_number", "begins with none of the allowed prefixes");
   }
   const variables = variablesOf(output, names);
-  if (variables && utf8(variables).length > mostVariables) {
+  if (variables && !isWithin(variables, mostVariables)) {
     fail("variables", `must be at most ${mostVariables} bytes`);
   }
-  const telephone = telephoneOf(to_number);
-  const written = telephone === to_number ? null : to_number;
-  const { from_number = null } = output;
+  const to_number = telephoneOf(output.to_number);
+  const written = to_number === output.to_number ? null : output.to_number;
   const call_at =
     output.call_at === undefined ? null : callTimeOf(output.call_at, timezone, rules, "call_at");
-  return {
-    ...{ to_number: telephone, written, id, timezone, variables, line, doNotCall },
-    ...{ call_at, from_number },
-  };
+  return { to_number, written, id, timezone, variables, line, doNotCall, call_at, from_number };
 };
 
 const textOf = ({ param, message }: ParameterIssue): string => `${param} ${message}`;
@@ -372,14 +370,23 @@ export const addContacts = async (
     refused.push(...(done?.refused ?? []));
   };
   const reader = new ContactReader(settings);
+  /** @returns whether a page is full */
+  const read = (given: unknown): boolean => {
+    const entry = reader.read(given);
+    if ("reason" in entry) refused.push(entry);
+    else entries.push(entry);
+    return entries.length >= page;
+  };
+  const turn = async (): Promise<void> => {
+    await flush();
+    await yieldToOthers();
+  };
   try {
-    for await (const given of contacts) {
-      const entry = reader.read(given);
-      if ("reason" in entry) refused.push(entry);
-      else entries.push(entry);
-      if (entries.length < page) continue;
-      await flush();
-      await yieldToOthers();
+    if (Symbol.asyncIterator in contacts) {
+      for await (const given of contacts) if (read(given)) await turn();
+    } else {
+      // What is there already isn't waited for: each wait costs as much as the rules, and leaves as much on the heap.
+      for (const given of contacts) if (read(given)) await turn();
     }
   } finally {
     // Also what came before the list broke.

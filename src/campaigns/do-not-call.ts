@@ -20,8 +20,10 @@ const mobiles: readonly (readonly [long: RegExp, short: string])[] = [
  * called: which of the two spellings rings depends on the service.
  */
 export const telephoneOf = (to_number: string): string => {
-  const [long, short = ""] = mobiles.find(([pattern]) => pattern.test(to_number)) ?? [];
-  return long ? to_number.replace(long, short) : to_number;
+  for (const [long, short] of mobiles) {
+    if (long.test(to_number)) return to_number.replace(long, short);
+  }
+  return to_number;
 };
 
 /**
