@@ -326,6 +326,10 @@ const scenes: Readonly<Record<string, () => Promise<void>>> = {
     if (!(await page.getByLabel("Name", { exact: true }).isVisible()))
       await page.getByText("New campaign").click();
   },
+  empty: async () => {
+    await signIn();
+    await begin("Nobody yet");
+  },
   ready: async () => {
     await signIn();
     await begin("Readers of the autumn letter");
