@@ -189,7 +189,7 @@ export const withinTime = <T>(
   );
 };
 
-const readBytes = async (request: Request, signal: AbortSignal) => {
+const wholeBodyOf = async (request: Request, signal: AbortSignal) => {
   const isTooLarge = Number(request.headers.get("content-length")) > limit;
   const { bytes, isWhole } = await readBody(request, isTooLarge ? -1 : limit, signal);
   if (!isWhole) throw new RefusedException("too_large");
@@ -215,7 +215,7 @@ export const verified = async (
   if (method !== "POST") throw new RefusedException("wrong_method");
   const token = secret ? await tokenOf(String(url), secretsOf(secret), publicUrl) : undefined;
   if (bodyUsed || request.body?.locked) fail("request", "has a body that was read before");
-  const body = await readBytes(request, signal);
+  const body = await wholeBodyOf(request, signal);
   if (webhookSecret) await verifyWebhook(request, body, webhookSecretsOf(webhookSecret));
   waitFor("verify");
   const refused = await service?.application.verify?.(request, body, publicUrl);

@@ -31,7 +31,7 @@ const dueContactIn = (row: Row): DueContact => ({
 });
 
 /** Contacts by why they are due, in the order in which they are called: a time that was agreed on is a promise to a person. */
-const turns = [
+const groups = [
   "call_for > attempts and due <= ?",
   "call_for <= attempts and due > 0 and due <= ?",
   "call_for <= attempts and due = 0 and ? > 0",
@@ -61,8 +61,8 @@ export const dueNow = (
       .slice(0, limit);
   };
   const all: DueContact[] = [];
-  for (const turn of turns) {
-    if (all.length < most) all.push(...dueIn(turn, most - all.length));
+  for (const group of groups) {
+    if (all.length < most) all.push(...dueIn(group, most - all.length));
   }
   return all;
 };

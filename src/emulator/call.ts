@@ -2,7 +2,6 @@ import type { CallParams } from "../calls/params.ts";
 import { fail } from "../lib/check.ts";
 import type { ScriptedCallee } from "./callee.ts";
 import type { Clock, Timeline } from "./clock.ts";
-import type { Utterance } from "./heard.ts";
 import {
   type CallFacts,
   type CallRecord,
@@ -14,6 +13,7 @@ import {
 } from "./history.ts";
 import { Recording } from "./recording/recording.ts";
 import type { Outcome } from "./scenarios.ts";
+import type { Utterance } from "./utterances.ts";
 
 /** What changes the state of a call: the reasons for its end are triggers themselves. */
 export type Trigger = "ring" | "answer" | Reason;
@@ -266,7 +266,7 @@ export class Call {
   }
 
   /** Reports that the callee begins to say a text. */
-  hear(utterance: Utterance): void {
+  addUtterance(utterance: Utterance): void {
     const { text, from, to } = utterance;
     this.log({ type: "say", text, duration: to - from });
     if (this.recording.isSilenced("callee")) return;

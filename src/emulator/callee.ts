@@ -1,8 +1,8 @@
-import type { Utterance } from "./heard.ts";
 import { PressedKeys } from "./pressed-keys.ts";
 import type { PlayedPiece, Recording } from "./recording/recording.ts";
 import { resample, sampleAt, type Track } from "./recording/track.ts";
 import { readWav } from "./recording/wav.ts";
+import type { Utterance } from "./utterances.ts";
 
 /** Speech: mono samples of 16 bits, and how many of them there are in a second. */
 export interface Voice {

@@ -64,7 +64,7 @@ const scriptedCallee = (call: Call, script: Callee, { isLost }: FlowParts): Scri
     hangUp: () => call.transition("normal"),
     promptsEndedAt: () => call.promptsEndedAt,
     onDigit: (digit) => call.press(digit),
-    onText: (utterance) => call.hear(utterance),
+    onText: (utterance) => call.addUtterance(utterance),
     onError: (error) => call.log({ type: "error", source: "callee", message: messageOf(error) }),
   });
   return callee;

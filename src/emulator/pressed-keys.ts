@@ -11,7 +11,7 @@ export class PressedKeys {
   readonly #isLost: ((frame: number) => boolean) | undefined;
   readonly #detector = createKeyDetector(telephoneRate);
   /** Up to when the audio was listened to, in milliseconds since the answer. */
-  #heardUntil = 0;
+  #detectedUntil = 0;
   #keys = "";
   /** How many of them were waited for before. */
   #taken = 0;
@@ -43,19 +43,19 @@ export class PressedKeys {
       const at = this.#keys.indexOf(keys, this.#taken);
       if (at >= 0) {
         this.#taken = at + keys.length;
-        return this.#heardUntil;
+        return this.#detectedUntil;
       }
-      if (this.#heardUntil + frameMs > now) return;
+      if (this.#detectedUntil + frameMs > now) return;
       this.#listen();
     }
   }
 
   #listen(): void {
-    const from = this.#heardUntil;
-    this.#heardUntil += frameMs;
+    const from = this.#detectedUntil;
+    this.#detectedUntil += frameMs;
     const count = sampleAt(frameMs, telephoneRate);
     const isLost = this.#isLost?.(from / frameMs);
-    const mixing = { sampleRate: telephoneRate, now: this.#heardUntil, all: true };
+    const mixing = { sampleRate: telephoneRate, now: this.#detectedUntil, all: true };
     const samples = isLost
       ? new Int16Array(count)
       : this.#recording.side("application", sampleAt(from, telephoneRate), count, mixing);

@@ -16,7 +16,7 @@ import {
   type ShardNamespace,
   type ShardOptions,
 } from "../../src/campaigns/workers/index.ts";
-import { objectOf, type TestObject } from "../unit/campaigns/objects.ts";
+import { namespaceOf, objectOf, type TestObject } from "../unit/campaigns/objects.ts";
 
 /** A campaign that can be killed, wherever it lives. */
 export interface Engine {
@@ -35,6 +35,17 @@ export interface Engine {
   readonly reopen: () => Promise<Engine>;
   readonly close: () => Promise<void> | void;
 }
+
+/** What a campaign does wherever it lives. */
+const methodsOf = <Home extends Campaign | ShardedCampaign>({
+  add,
+  note,
+  callBack,
+  endCalls,
+  resume,
+  progress,
+  results,
+}: Home) => ({ add, note, callBack, endCalls, resume, progress, results });
 
 export type Home = "file" | "objects";
 
@@ -78,13 +89,7 @@ const file: Open = async (folder, options, plan) => {
     get isDead() {
       return state.isDead;
     },
-    add: campaign.add,
-    note: campaign.note,
-    callBack: campaign.callBack,
-    endCalls: campaign.endCalls,
-    resume: campaign.resume,
-    progress: campaign.progress,
-    results: campaign.results,
+    ...methodsOf(campaign),
     step: () => {
       const work = campaign.step();
       work.catch(() => {});
@@ -140,27 +145,11 @@ const engineOf = (
     running.set(name, shard);
     return shard;
   };
-  const namespace: ShardNamespace = {
-    idFromName: String,
-    get: (name) => ({
-      fetch: async (request) => {
-        const shard = shardAt(String(name));
-        await objectAt(String(name)).ready();
-        return shard.fetch(request);
-      },
-    }),
-  };
-  return find(namespace).then((campaign) => ({
+  return find(namespaceOf(shardAt, objectAt)).then((campaign) => ({
     get isDead() {
       return state.isDead;
     },
-    add: campaign.add,
-    note: campaign.note,
-    callBack: campaign.callBack,
-    endCalls: campaign.endCalls,
-    resume: campaign.resume,
-    progress: campaign.progress,
-    results: campaign.results,
+    ...methodsOf(campaign),
     step: async () => {
       const fire = async (name: string, object: TestObject): Promise<void> => {
         if ((object.alarm ?? Number.POSITIVE_INFINITY) > Date.now()) return;

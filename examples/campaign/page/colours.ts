@@ -8,3 +8,11 @@ export const colourOf = (name: string): string => {
   style.color = "";
   return color;
 };
+
+/** How the axes of the charts look. */
+export const axisStyle = () => ({
+  stroke: colourOf("--soft"),
+  grid: { stroke: colourOf("--line"), width: 1 },
+  ticks: { stroke: colourOf("--line"), width: 1 },
+  font: "12px system-ui, sans-serif",
+});

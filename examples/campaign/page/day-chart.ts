@@ -1,6 +1,6 @@
 import type { Figures, QuarterFigures } from "outdial/campaigns";
 import uPlot from "uplot";
-import { colourOf } from "./colours.ts";
+import { axisStyle, colourOf } from "./colours.ts";
 import { box, make } from "./elements.ts";
 
 type Count = "people" | "machines" | "nobody";
@@ -49,12 +49,7 @@ const textOf = (all: readonly QuarterFigures[]): string => {
 };
 
 const create = (place: HTMLElement, data: uPlot.AlignedData): uPlot => {
-  const axis = {
-    stroke: colourOf("--soft"),
-    grid: { stroke: colourOf("--line"), width: 1 },
-    ticks: { stroke: colourOf("--line"), width: 1 },
-    font: "12px system-ui, sans-serif",
-  };
+  const axis = axisStyle();
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], align: 1 });
   return new uPlot(
     {

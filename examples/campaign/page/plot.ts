@@ -1,7 +1,7 @@
 import { dispositions, type Progress } from "outdial/campaigns";
 import type { Sample } from "outdial/campaigns/workers";
 import uPlot from "uplot";
-import { colourOf } from "./colours.ts";
+import { axisStyle, colourOf } from "./colours.ts";
 import { box, make } from "./elements.ts";
 
 /** A line of the plot, with its own colour and dashes. */
@@ -57,12 +57,7 @@ const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21
 const counts = [1, 10, 100, 1_000, 10_000, 100_000].flatMap((size) => [size, 2 * size, 5 * size]);
 
 const create = (place: HTMLElement, data: uPlot.AlignedData): uPlot => {
-  const axis = {
-    stroke: colourOf("--soft"),
-    grid: { stroke: colourOf("--line"), width: 1 },
-    ticks: { stroke: colourOf("--line"), width: 1 },
-    font: "12px system-ui, sans-serif",
-  };
+  const axis = axisStyle();
   return new uPlot(
     {
       width: place.clientWidth,

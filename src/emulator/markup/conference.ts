@@ -18,7 +18,7 @@ import type { Fields } from "./requests.ts";
 const joinDelay = 1_000;
 
 /** The longest conference by default, in seconds: four hours. */
-const longest = 14_400;
+const maxConference = 14_400;
 
 /** The events of a conference, and the words by which a document asks for them. */
 const events = {
@@ -99,7 +99,8 @@ export const joinConference = async (
   const callee = conference.participant(call.id, true);
   const otherSid = carrier.newSid("call", call.timeline.now());
   const other = conference.participant(otherSid, false);
-  const maxDuration = (numberOf(element, "timeLimit", context, longest) || longest) * 1_000;
+  const maxDuration =
+    (numberOf(element, "timeLimit", context, maxConference) || maxConference) * 1_000;
   conference.report("participant-join", callee);
   const isAlone = numberOf(noun, "maxParticipants", context, 250) === 1;
   if (isAlone) await waitUntil(call, call.talkTime + maxDuration, () => !signal.aborted);

@@ -96,6 +96,35 @@ export type Then = "next" | "end" | Request;
 
 export type Verb = (element: MarkupElement, context: VerbContext) => Promise<Then>;
 
+/** The attributes by which a verb has a recording notified, with each carrier. */
+export const recordingCallback = [
+  "recordingStatusCallback",
+  "recordingStatusCallbackMethod",
+  "recordingStatusCallbackEvent",
+] as const;
+
+/** The attributes of `Dial` that the emulator follows, with each carrier. */
+export const dialAttributes: readonly string[] = [
+  "action",
+  "method",
+  "timeout",
+  "timeLimit",
+  "record",
+  "trim",
+  ...recordingCallback,
+];
+
+/** Those of `Conference`. */
+export const conferenceAttributes: readonly string[] = [
+  "startConferenceOnEnter",
+  "endConferenceOnExit",
+  "maxParticipants",
+  "muted",
+  "statusCallback",
+  "statusCallbackMethod",
+  "statusCallbackEvent",
+];
+
 /** The attributes in a document that the emulator does not follow, such as `Say.voice`; the first 20. */
 export const unknownAttributes = (
   elements: readonly MarkupElement[],

@@ -1,5 +1,5 @@
-import { Heard, type Utterance } from "../heard.ts";
 import { waitUntil } from "../line.ts";
+import { type Utterance, Utterances } from "../utterances.ts";
 import { notEmulated } from "./absent.ts";
 import {
   actionOf,
@@ -90,7 +90,7 @@ class Input {
   readonly takesKeys: boolean;
   readonly takesSpeech: boolean;
   readonly digits: Digits;
-  readonly heard: Heard = new Heard();
+  readonly utterances: Utterances = new Utterances();
 
   constructor(element: MarkupElement, context: VerbContext) {
     const kinds = (attributeOf(element, "input", context) ?? "dtmf").split(" ");
@@ -101,21 +101,23 @@ class Input {
 
   /** How many keys and utterances there are. */
   get count(): number {
-    return this.digits.count + this.heard.count;
+    return this.digits.count + this.utterances.count;
   }
 
   press(digit: string): void {
-    if (this.takesKeys && this.heard.isEmpty) this.digits.press(digit);
+    if (this.takesKeys && this.utterances.isEmpty) this.digits.press(digit);
   }
 
-  hear(utterance: Utterance): void {
-    if (this.takesSpeech && this.digits.count === 0) this.heard.add(utterance);
+  addUtterance(utterance: Utterance): void {
+    if (this.takesSpeech && this.digits.count === 0) this.utterances.add(utterance);
   }
 
   /** When it is complete unless something else comes in before, in milliseconds since the answer. */
   deadline(now: number, { input, silence, speech }: Timeouts): number {
-    const { heard } = this;
-    return heard.isEmpty ? now + input : Math.min(heard.to + silence, heard.from + speech);
+    const { utterances } = this;
+    return utterances.isEmpty
+      ? now + input
+      : Math.min(utterances.to + silence, utterances.from + speech);
   }
 }
 
@@ -146,7 +148,7 @@ const takeInput = async (
 };
 
 /** The fields of what was said. */
-const speechFields = ({ text, confidence }: Heard): Fields => ({
+const speechFields = ({ text, confidence }: Utterances): Fields => ({
   SpeechResult: text,
   Confidence: String(confidence),
 });
@@ -164,7 +166,7 @@ export const gather: Verb = async (element, context) => {
     input.press(digit);
     call.timeline.skip();
   };
-  const onSpeech = (utterance: Utterance) => input.hear(utterance);
+  const onSpeech = (utterance: Utterance) => input.addUtterance(utterance);
   call.keyListeners.add(onKey);
   call.speechListeners.add(onSpeech);
   try {
@@ -173,8 +175,8 @@ export const gather: Verb = async (element, context) => {
     call.keyListeners.delete(onKey);
     call.speechListeners.delete(onSpeech);
   }
-  const { digits, heard } = input;
-  if (!heard.isEmpty) return requestAfter(element, context, speechFields(heard));
+  const { digits, utterances } = input;
+  if (!utterances.isEmpty) return requestAfter(element, context, speechFields(utterances));
   const isReported = attributeOf(element, "actionOnEmptyResult", context) === "true";
   if (digits.isEmpty && !isReported) return "next";
   const fields = input.takesKeys ? carrier.gatherFields(digits.text, digits.finishedBy ?? "") : {};

@@ -37,7 +37,7 @@ const beepHertz = 1_000;
 const beepDuration = 500;
 
 /** The longest recording, in seconds: four hours. */
-const longest = 14_400;
+const maxRecording = 14_400;
 
 const beep = async ({ known: { call }, signal }: VerbContext): Promise<void> => {
   const from = call.talkTime;
@@ -70,8 +70,8 @@ const recordUntil = async (
   const { call } = known;
   const { timeout, countsFirstSilence } = carrier.recordRules;
   const silence = numberOf(element, "timeout", context, timeout) * 1_000;
-  const limit = numberOf(element, "maxLength", context, 3_600) || longest;
-  const end = from + Math.min(limit, longest) * 1_000;
+  const limit = numberOf(element, "maxLength", context, 3_600) || maxRecording;
+  const end = from + Math.min(limit, maxRecording) * 1_000;
   const keys = attributeOf(element, "finishOnKey", context) ?? "1234567890*#";
   let key: string | undefined;
   const onKey = (digit: string) => {
@@ -82,14 +82,14 @@ const recordUntil = async (
   const continues = () => key === undefined && !signal.aborted;
   call.keyListeners.add(onKey);
   try {
-    let heard = countsFirstSilence ? from : undefined;
+    let lastSound = countsFirstSilence ? from : undefined;
     for (let now = from; now < end && continues(); now = call.talkTime) {
       // Silence that isn't over yet can't end it, so the audio is judged once it could be.
-      const until = silence > 0 ? (heard ?? now) + silence : end;
+      const until = silence > 0 ? (lastSound ?? now) + silence : end;
       await waitUntil(call, Math.min(until, end), continues);
-      const loud = lastLoud(call.recording, now, call.talkTime) ?? heard;
-      if (heard !== undefined && loud === heard && call.talkTime >= until) break;
-      heard = loud;
+      const loud = lastLoud(call.recording, now, call.talkTime) ?? lastSound;
+      if (lastSound !== undefined && loud === lastSound && call.talkTime >= until) break;
+      lastSound = loud;
     }
   } finally {
     call.keyListeners.delete(onKey);

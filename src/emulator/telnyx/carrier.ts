@@ -2,7 +2,12 @@ import type { Delivery } from "../call.ts";
 import { iso, type Reason } from "../history.ts";
 import { type NewId, uuidOf } from "../ids.ts";
 import { type Failures, type MarkupCall, statusOf } from "../markup/call.ts";
-import type { VerbCarrier } from "../markup/context.ts";
+import {
+  conferenceAttributes,
+  dialAttributes,
+  recordingCallback,
+  type VerbCarrier,
+} from "../markup/context.ts";
 import type { MarkupCarrier } from "../markup/flow.ts";
 import { autoSilence } from "../markup/gather.ts";
 import {
@@ -74,32 +79,12 @@ const attributes: VerbCarrier["attributes"] = {
     "playBeep",
     "trim",
     "channels",
-    "recordingStatusCallback",
-    "recordingStatusCallbackMethod",
-    "recordingStatusCallbackEvent",
+    ...recordingCallback,
   ],
-  Dial: [
-    "action",
-    "method",
-    "timeout",
-    "timeLimit",
-    "record",
-    "trim",
-    "recordingStatusCallback",
-    "recordingStatusCallbackMethod",
-    "recordingStatusCallbackEvent",
-  ],
+  Dial: dialAttributes,
   Number: [],
   Sip: [],
-  Conference: [
-    "startConferenceOnEnter",
-    "endConferenceOnExit",
-    "maxParticipants",
-    "muted",
-    "statusCallback",
-    "statusCallbackMethod",
-    "statusCallbackEvent",
-  ],
+  Conference: conferenceAttributes,
   Connect: [],
   Start: [],
   Stop: [],

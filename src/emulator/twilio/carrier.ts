@@ -2,7 +2,12 @@ import type { Delivery } from "../call.ts";
 import type { Reason } from "../history.ts";
 import type { NewId } from "../ids.ts";
 import { type Failures, type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
-import type { VerbCarrier } from "../markup/context.ts";
+import {
+  conferenceAttributes,
+  dialAttributes,
+  recordingCallback,
+  type VerbCarrier,
+} from "../markup/context.ts";
 import type { MarkupCarrier } from "../markup/flow.ts";
 import { type MediaForm, mulawCodec, sampleRate, sidesOfTrack, tracks } from "../markup/media.ts";
 import { secondsOf } from "../markup/recordings.ts";
@@ -60,34 +65,14 @@ const attributes: VerbCarrier["attributes"] = {
     "maxLength",
     "playBeep",
     "trim",
-    "recordingStatusCallback",
-    "recordingStatusCallbackMethod",
-    "recordingStatusCallbackEvent",
+    ...recordingCallback,
   ],
-  Dial: [
-    "action",
-    "method",
-    "timeout",
-    "timeLimit",
-    "record",
-    "trim",
-    "recordingStatusCallback",
-    "recordingStatusCallbackMethod",
-    "recordingStatusCallbackEvent",
-  ],
+  Dial: dialAttributes,
   Number: [],
   Sip: [],
   Client: [],
   Identity: [],
-  Conference: [
-    "startConferenceOnEnter",
-    "endConferenceOnExit",
-    "maxParticipants",
-    "muted",
-    "statusCallback",
-    "statusCallbackMethod",
-    "statusCallbackEvent",
-  ],
+  Conference: conferenceAttributes,
   Connect: ["action", "method"],
   Start: [],
   Stop: [],

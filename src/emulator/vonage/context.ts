@@ -1,8 +1,8 @@
 import { isText } from "../../lib/check.ts";
 import type { Message } from "../call.ts";
-import type { Utterance } from "../heard.ts";
 import { endlessLoops, FlowError, type FlowParts, planHangup, playTone } from "../line.ts";
 import { isAllowed } from "../outgoing.ts";
+import type { Utterance } from "../utterances.ts";
 import type { Fields, VonageCall } from "./call.ts";
 import type { NccoAction, Target } from "./fields.ts";
 import { askForNcco } from "./requests.ts";

@@ -1,6 +1,6 @@
 import type { Message } from "../call.ts";
-import type { Utterance } from "../heard.ts";
 import { FlowError, type FlowParts } from "../line.ts";
+import type { Utterance } from "../utterances.ts";
 import { perform } from "./actions.ts";
 import { subjectOf, type VonageCall } from "./call.ts";
 import type { ActionContext } from "./context.ts";

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../lib/check.ts";
-import { Heard, type Utterance } from "../heard.ts";
 import { iso } from "../history.ts";
 import { waitUntil } from "../line.ts";
+import { type Utterance, Utterances } from "../utterances.ts";
 import { type Fields, subjectOf } from "./call.ts";
 import {
   type ActionContext,
@@ -50,18 +50,18 @@ const rulesOf = (
 class Input {
   readonly #rules: Rules;
   readonly #keys: string[];
-  readonly #heard = new Heard();
+  readonly #utterances = new Utterances();
 
   /** @param keys - those that have interrupted a prompt */
   constructor(rules: Rules, keys: readonly string[], spoken: readonly Utterance[]) {
     this.#rules = rules;
     this.#keys = rules.takesKeys ? [...keys] : [];
-    for (const utterance of spoken) this.hear(utterance);
+    for (const utterance of spoken) this.addUtterance(utterance);
   }
 
   /** How many keys and utterances there are. */
   get count(): number {
-    return this.#keys.length + this.#heard.count;
+    return this.#keys.length + this.#utterances.count;
   }
 
   get isComplete(): boolean {
@@ -70,17 +70,17 @@ class Input {
   }
 
   press(digit: string): void {
-    if (this.#rules.takesKeys && this.#heard.isEmpty) this.#keys.push(digit);
+    if (this.#rules.takesKeys && this.#utterances.isEmpty) this.#keys.push(digit);
   }
 
-  hear(utterance: Utterance): void {
-    if (this.#rules.takesSpeech && this.#keys.length === 0) this.#heard.add(utterance);
+  addUtterance(utterance: Utterance): void {
+    if (this.#rules.takesSpeech && this.#keys.length === 0) this.#utterances.add(utterance);
   }
 
   /** When it is complete unless something else comes in before, in milliseconds since the answer. */
   deadline(now: number): number {
     const { takesKeys, takesSpeech, timeOut, startTimeout } = this.#rules;
-    if (!this.#heard.isEmpty) return Math.min(...this.#speechEnds());
+    if (!this.#utterances.isEmpty) return Math.min(...this.#speechEnds());
     // Of both, the longer one: Vonage doesn't say which.
     const first = Math.max(takesKeys ? timeOut : 0, takesSpeech ? startTimeout : 0);
     return now + (this.#keys.length > 0 ? timeOut : first);
@@ -95,11 +95,11 @@ class Input {
   /** When speech ends by silence, and by its length. */
   #speechEnds(): readonly [silence: number, length: number] {
     const { endOnSilence, maxDuration } = this.#rules;
-    return [this.#heard.to + endOnSilence, this.#heard.from + maxDuration];
+    return [this.#utterances.to + endOnSilence, this.#utterances.from + maxDuration];
   }
 
   #speech(): Fields {
-    const { isEmpty, text, confidence } = this.#heard;
+    const { isEmpty, text, confidence } = this.#utterances;
     if (this.#keys.length > 0) return { results: [] };
     if (isEmpty) return { timeout_reason: "start_timeout", results: [] };
     const [silence, length] = this.#speechEnds();
@@ -111,7 +111,7 @@ class Input {
 
   #dtmf(): Fields {
     const { takesKeys, submitOnHash, maxDigits } = this.#rules;
-    if (!takesKeys || !this.#heard.isEmpty) return { digits: null, timed_out: false };
+    if (!takesKeys || !this.#utterances.isEmpty) return { digits: null, timed_out: false };
     const pressed = this.#keys.join("");
     const [digits = ""] = submitOnHash ? pressed.split("#") : [pressed];
     return { digits: digits.slice(0, maxDigits), timed_out: !this.isComplete };
@@ -148,7 +148,7 @@ export const input: Perform = async (action, context) => {
     taken.press(digit);
     call.timeline.skip();
   };
-  const onSpeech = (utterance: Utterance) => taken.hear(utterance);
+  const onSpeech = (utterance: Utterance) => taken.addUtterance(utterance);
   call.keyListeners.add(onKey);
   call.speechListeners.add(onSpeech);
   if (taken.count === 0) context.parts.onQuestion?.(call);

@@ -67,6 +67,21 @@ export const objectOf = (database = new DatabaseSync(":memory:")): TestObject =>
   };
 };
 
+/** The way to shards in this process. */
+export const namespaceOf = (
+  shardAt: (name: string) => CampaignShard,
+  objectAt: (name: string) => Pick<TestObject, "ready"> | undefined,
+): ShardNamespace => ({
+  idFromName: String,
+  get: (name) => ({
+    fetch: async (request) => {
+      const shard = shardAt(String(name));
+      await objectAt(String(name))?.ready();
+      return shard.fetch(request);
+    },
+  }),
+});
+
 const realNow = Date.now.bind(Date);
 
 const plan: CampaignPlan = {
@@ -100,16 +115,7 @@ export const objectsOf = async (
     running.set(name, shard);
     return shard;
   };
-  const namespace: ShardNamespace = {
-    idFromName: String,
-    get: (name) => ({
-      fetch: async (request) => {
-        const shard = shardAt(String(name));
-        await objects.get(String(name))?.ready();
-        return shard.fetch(request);
-      },
-    }),
-  };
+  const namespace = namespaceOf(shardAt, (name) => objects.get(name));
   const campaign = await createCampaign(namespace, { ...plan, ...more }, { shards });
   const nextAlarm = (): readonly [name: string, at: number] =>
     [...objects]

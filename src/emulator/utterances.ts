@@ -8,7 +8,7 @@ export interface Utterance {
 }
 
 /** What a speech recognizer has got so far: all that the callee began to say while it listened. */
-export class Heard {
+export class Utterances {
   readonly #utterances: Utterance[] = [];
 
   add(utterance: Utterance): void {
