@@ -1,4 +1,5 @@
 import type { Server as HttpServer } from "node:http";
+import type { Socket } from "node:net";
 import { withoutThrowing } from "../lib/check.ts";
 
 /** Answers one request. If it rejects, the connection is closed without an answer. */
@@ -25,6 +26,8 @@ export interface Limits {
   readonly headTimeout: number;
   /** To the end of the body. */
   readonly requestTimeout: number;
+  /** To the end of the first headers, while more than half of the connections are taken. */
+  readonly silenceTimeout: number;
   /**
    * The most connections; above half of them, idle ones are closed. Each takes one of the files that a process may open, and
    * whoever opens many must leave some to the process.
@@ -87,13 +90,30 @@ const nodeOptions = ({ headTimeout, requestTimeout }: Limits) => ({
   connectionsCheckingInterval: checkInterval,
 });
 
-/** Keeps the number of connections to the limit. */
-const limitConnections = (server: HttpServer, { maxConnections }: Limits): void => {
+/** Keeps the number of connections to the limit: who opens many and sends nothing keeps out nobody who sends requests. */
+const limitConnections = (server: HttpServer, { maxConnections, silenceTimeout }: Limits): void => {
   let open = 0;
+  let sweep: ReturnType<typeof setTimeout> | undefined;
+  /** The connections on which no request has come yet, and since when. */
+  const silent = new Map<Socket, number>();
+  const closeSilent = (): void => {
+    const latest = performance.now() - silenceTimeout;
+    for (const [socket, since] of silent) if (since <= latest) socket.destroy();
+    const isCrowded = silent.size > 0 && open > maxConnections / 2;
+    sweep = isCrowded ? setTimeout(closeSilent, silenceTimeout) : undefined;
+  };
   server.maxConnections = maxConnections;
+  server.on("request", ({ socket }) => silent.delete(socket));
+  server.on("close", () => clearTimeout(sweep));
   server.on("connection", (socket) => {
-    socket.once("close", () => open--);
-    if (++open > maxConnections / 2) server.closeIdleConnections();
+    silent.set(socket, performance.now());
+    socket.once("close", () => {
+      open--;
+      silent.delete(socket);
+    });
+    if (++open <= maxConnections / 2) return;
+    server.closeIdleConnections();
+    sweep ??= setTimeout(closeSilent, silenceTimeout);
   });
 };
 

@@ -33,7 +33,12 @@ interface ReceiverOptions extends Omit<ListOptions, "baseUrl"> {
 }
 
 /** It is on the internet: who sends slowly is cut off, and the ledger needs files that no connection takes. */
-const limits: Limits = { headTimeout: 10_000, requestTimeout: 30_000, maxConnections: 768 };
+const limits: Limits = {
+  headTimeout: 10_000,
+  requestTimeout: 30_000,
+  silenceTimeout: 500,
+  maxConnections: 768,
+};
 
 /** @throws {UsageError} if it is not `host:port` */
 const addressOf = (text: string): Address => {

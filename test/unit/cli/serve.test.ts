@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { serveNode } from "../../../src/cli/serve.ts";
+import { type Limits, serveNode } from "../../../src/cli/serve.ts";
 
 it("leaves it to the client to close an idle connection: a POST may be under way on it", async () => {
   const server = await serveNode(async () => new Response(), { hostname: "127.0.0.1", port: 0 });
@@ -11,13 +11,18 @@ it("leaves it to the client to close an idle connection: a POST may be under way
   await server.stop();
 });
 
+const patient: Limits = {
+  ...{ headTimeout: 60_000, requestTimeout: 60_000, silenceTimeout: 60_000 },
+  maxConnections: 10,
+};
+
 it.each([
   ["nothing", ""],
   ["half a head", "POST /flow HTTP/1.1\r\nHost: a\r\nX-A: "],
   ["half a body", "POST /flow HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc"],
 ])("with limits it cuts off who sends %s, and no more", async (_, sent) => {
   const handler = async (request: Request) => new Response(await request.text());
-  const limits = { headTimeout: 200, requestTimeout: 300, maxConnections: 10 };
+  const limits = { ...patient, headTimeout: 200, requestTimeout: 300 };
   const server = await serveNode(handler, { hostname: "127.0.0.1", port: 0 }, limits);
   onTestFinished(server.stop);
   const socket = connect(server.port, "127.0.0.1");
@@ -34,7 +39,7 @@ it("with limits it closes idle connections for new ones, and takes no more than 
     if (url.endsWith("/slow")) await pending.promise;
     return new Response();
   };
-  const limits = { headTimeout: 60_000, requestTimeout: 60_000, maxConnections: 4 };
+  const limits = { ...patient, maxConnections: 4 };
   const server = await serveNode(handler, { hostname: "127.0.0.1", port: 0 }, limits);
   onTestFinished(server.stop);
   const request = async (path: string) => {
@@ -53,4 +58,30 @@ it("with limits it closes idle connections for new ones, and takes no more than 
   expect(await (await request("/")).first).toBe("closed");
   pending.resolve();
   for (const { first } of slow) expect(await first).toBe("answered");
+});
+
+it("above half of its most it soon cuts off who sends no request, and nobody whose request is under way", async () => {
+  const pending = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const handler = async () => {
+    begun.resolve();
+    await pending.promise;
+    return new Response();
+  };
+  const limits = { ...patient, maxConnections: 4, silenceTimeout: 20 };
+  const server = await serveNode(handler, { hostname: "127.0.0.1", port: 0 }, limits);
+  onTestFinished(server.stop);
+  const send = (text: string) => {
+    const socket = connect(server.port, "127.0.0.1").on("error", () => {});
+    socket.write(text);
+    const ended = (name: string) =>
+      new Promise<string>((resolve) => socket.resume().once(name, () => resolve(name)));
+    return Promise.race([ended("data"), ended("close")]);
+  };
+  const called = send("POST /flow HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+  await begun.promise;
+  const half = "POST /flow HTTP/1.1\r\nHost: a\r\nX-A: ";
+  expect(await Promise.all([send(half), send(half)])).toEqual(["close", "close"]);
+  pending.resolve();
+  expect(await called).toBe("data");
 });
