@@ -307,7 +307,7 @@ describe("tools", () => {
 
   test("a callee who speaks into the goodbye keeps the call, and the agent learns of it", async () => {
     const server = await served(
-      serveOpenai({ answers: [6_000, 500], delta: 6_000, tools: { 0: [wish("hang_up")] } }),
+      serveOpenai({ answers: [60_000, 500], delta: 60_000, tools: { 0: [wish("hang_up")] } }),
     );
     const { end } = await calling(server, {
       callee: (hearing) => interrupting(1_000, hearing, 400),

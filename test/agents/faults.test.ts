@@ -230,7 +230,7 @@ const faults: Readonly<Record<string, Fault>> = {
       phone.stream.pause();
       flood(phone);
     }),
-    limits: { maxDuration: 4_000 },
+    limits: { maxDuration: 10_000 },
     ends: ["agent_stalled", "too_long"],
     check: (_, { stream }, agent) => {
       stream.resume();

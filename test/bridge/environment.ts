@@ -25,6 +25,7 @@ export const environment = (
     RECORD: "true",
     AGENT: "openai",
     AGENT_KEY: "sk-key",
+    AGENT_TIMEOUT_SECONDS: "120", // Longer than a busy machine keeps anything waiting.
     ...more,
   };
 };

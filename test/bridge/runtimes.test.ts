@@ -22,11 +22,11 @@ const pairs = Object.entries(bridges).flatMap(([runtime, start]) =>
 test.each(pairs)(
   "%s, %s: the agent is connected while the telephone rings, talks, and is interrupted",
   async (_, name, start) => {
-    const agent = await protocols[name].serve({ answers: [20_000, 700], late: 5 });
+    const agent = await protocols[name].serve({ answers: [100_000, 700], late: 5 });
     closing.push(agent.close);
     const service: Service = await startService({
       speed: 1,
-      answerTimeout: 60_000,
+      answerTimeout: 600_000,
       onCall: () => ({ outcome: "no_answer" }),
       callee: interrupting(500, (id) => service.emulator.audio(id)),
     });
@@ -57,9 +57,9 @@ test.each(pairs)(
 
     const audio = service.emulator.audio(call_id);
     expect(msOf(1, audio)).toBeGreaterThanOrEqual(500);
-    // Of the first answer, 20,000 ms long, no more was heard than until the interruption.
+    // Of the first answer, 100,000 ms long, no more was heard than until the interruption.
     expect(msOf(0, audio)).toBeGreaterThan(0);
-    expect(msOf(0, audio)).toBeLessThan(10_000);
+    expect(msOf(0, audio)).toBeLessThan(50_000);
     if (name !== "gpt-live") expect(audio?.cuts).toHaveLength(1);
     expect(audio?.samples("callee").some((sample) => sample > 1_000)).toBe(true);
     await until("every socket is closed", () => service.open() + agent.open() === 0);

@@ -166,7 +166,7 @@ describe("the test of the new project passes", () => {
       const cwd = join(project, await make("node"));
       const { code, stdout } = await execute(bin("node"), ["--test"], {}, { cwd });
       expect(code, stdout).toBe(0);
-      const tsc = path("node_modules/typescript/bin/tsc");
+      const tsc = path("test/node_modules/typescript7/bin/tsc"); // It takes a fraction of the time.
       expect(await execute(bin("node"), [tsc], {}, { cwd })).toMatchObject({ code: 0, stdout: "" });
     });
 

@@ -84,7 +84,7 @@ describe("what a platform declares is enough, libraries checked, without the DOM
   test("Deno", async () => {
     const deno = path("test/node_modules/.bin/deno");
     const args = ["check", "--quiet", "--node-modules-dir=manual", "everywhere.ts"];
-    const { code, stderr } = await execute(deno, args, {}, { cwd: project, patience: 60_000 });
+    const { code, stderr } = await execute(deno, args, {}, { cwd: project });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 });

@@ -22,22 +22,24 @@ const converse = (peer: Peer, behaviour: Behaviour) => {
   let coding: Coding = pcm(16_000);
   let track: ReturnType<typeof setInterval> | undefined;
   let session: SessionResource | undefined;
-  /** What it is about to say, in pieces of the track's length. */
-  let words: number[] = [];
+  /** What it is about to say, in pieces of the track's length, and the tools that it asks for once it has said so much. */
+  let words: (number | (() => void))[] = [];
   const send = (event: ServerEvent) => peer.send(event);
   const model = new Model(
     {
       begin: () => {},
       audio: (answer, ms) => words.push(...Array(Math.round(ms / every)).fill(levelOf(answer))),
       tool: (_, call_id, name, args) =>
-        send({
-          type: "response.event",
-          event_id: "event",
-          event: {
-            type: "response.output_item.done",
-            item: { type: "function_call", call_id, name, arguments: JSON.stringify(args) },
-          },
-        }),
+        words.push(() =>
+          send({
+            type: "response.event",
+            event_id: "event",
+            event: {
+              type: "response.output_item.done",
+              item: { type: "function_call", call_id, name, arguments: JSON.stringify(args) },
+            },
+          }),
+        ),
       done: () => {},
       heard: () => {
         words = []; // It yields by itself.
@@ -51,7 +53,9 @@ const converse = (peer: Peer, behaviour: Behaviour) => {
   };
   peer.socket.on("close", stop);
   const speak = () => {
-    const samples = level(words.shift() ?? 0, every, coding.rate);
+    let word = words.shift() ?? 0;
+    for (; typeof word === "function"; word = words.shift() ?? 0) word();
+    const samples = level(word, every, coding.rate);
     send({ type: "session.output_audio.delta", delta: base64(coding.write(samples)) });
   };
   return (event: ClientEvent): void => {
