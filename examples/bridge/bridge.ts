@@ -150,6 +150,7 @@ export const createBridge = (config: Config, store: Store = new MemoryStore()): 
       context,
       ...(config.pressKeys && { press: tones }),
       onIdle,
+      idleTimeout: config.idleTimeout,
       agentTimeout: config.agentTimeout,
       maxDuration: config.maxDuration,
       onEnd: ({ reason, outcome }) => {

@@ -75,10 +75,15 @@ export type AgentVariables = v.InferOutput<v.ObjectSchema<typeof agentVariables,
 export type Transfers = Map<string, Dial>;
 
 /** The tools that the variables ask for. An agent that is configured at its service needs them there, too. */
-const toolsOf = (variables: AgentVariables, transfers: Transfers | undefined): Tools => {
-  const { VOICEMAIL_MESSAGE: message, PRESS_KEYS, TRANSFER_TO: to } = variables;
+const toolsOf = (
+  variables: AgentVariables,
+  greeting: string,
+  transfers: Transfers | undefined,
+): Tools => {
+  const { VOICEMAIL_MESSAGE: text, PRESS_KEYS, TRANSFER_TO: to } = variables;
   return {
-    ...(message && { leave_voicemail: leaveVoicemail({ message }) }),
+    // What is recorded says first, too, that it is a machine.
+    ...(text && { leave_voicemail: leaveVoicemail({ message: `${greeting} ${text}` }) }),
     ...(PRESS_KEYS && { press_keys: pressKeys({ most: 8 }) }),
     ...(to &&
       transfers && {
@@ -92,10 +97,10 @@ const toolsOf = (variables: AgentVariables, transfers: Transfers | undefined): T
 
 /** Every agent says first that it is a machine, and whether the call is recorded. */
 export const createAgent = (variables: AgentVariables, transfers?: Transfers): Agent => {
-  const tools = toolsOf(variables, transfers);
   const { AGENT, AGENT_KEY: apiKey, AGENT_ID: agentId, AGENT_URL: url } = variables;
   const { AGENT_INSTRUCTIONS, AGENT_MODEL, RECORD } = variables;
   const greeting = `Hello, I am a machine. This call is ${RECORD ? "" : "not "}being recorded.`;
+  const tools = toolsOf(variables, greeting, transfers);
   const instructions =
     `You are on a telephone call that you have placed. Say first, word for word: "${greeting}" ` +
     `Answer in one or two short sentences. Say goodbye and hang up when you are done. ${AGENT_INSTRUCTIONS}`;
@@ -147,6 +152,7 @@ const Variables = v.object({
   CALLERS: callersSchema({ per_minute: count, per_day: count }),
   ...agentVariables,
   AGENT_TIMEOUT_SECONDS: v.optional(seconds, "5"),
+  IDLE_SECONDS: v.optional(seconds, "10"),
   MAX_CALL_SECONDS: v.optional(seconds, "600"),
 });
 
@@ -174,6 +180,7 @@ export const readConfig = (environment: Readonly<Record<string, unknown>>) => {
     record: variables.RECORD,
     agent: createAgent(variables, transfers),
     agentTimeout: variables.AGENT_TIMEOUT_SECONDS,
+    idleTimeout: variables.IDLE_SECONDS,
     maxDuration: variables.MAX_CALL_SECONDS,
   };
 };

@@ -1,4 +1,4 @@
-import { connectAgent } from "outdial/agents";
+import { connectAgent, tones } from "outdial/agents";
 import { RefusedException, verifyUrl } from "outdial/callbacks";
 import type { Context } from "outdial/flows";
 import { createAgent } from "../bridge/config.ts";
@@ -18,7 +18,7 @@ interface Storage {
 const remembered = 120_000;
 
 /** Reasons that are not a problem. */
-const goodEnds: ReadonlySet<string> = new Set(["hung_up", "agent_hung_up", "agent_ended"]);
+const goodEnds: ReadonlySet<string> = new Set(["hung_up", "agent_hung_up", "agent_ended", "left"]);
 
 const report = (error: unknown): void =>
   console.error(Object(error).name, Object(error).message ?? error);
@@ -52,6 +52,7 @@ export class Talk {
     socket.accept();
     connectAgent(socket, createAgent({ ...agent, AGENT_INSTRUCTIONS: instructions }), {
       maxDuration,
+      ...(agent.PRESS_KEYS && { press: tones }),
       agentTimeout: 5_000, // The callee is waiting.
       onEnd: ({ reason }) => goodEnds.has(reason) || console.error(`A talk has ended: ${reason}`),
       onError: report,

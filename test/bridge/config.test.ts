@@ -28,6 +28,7 @@ test("the environment becomes the configuration, with its defaults", () => {
     pressKeys: false,
     agent: expect.objectContaining({ name: "openai" }),
     agentTimeout: 5_000,
+    idleTimeout: 10_000,
     maxDuration: 600_000,
   });
 });

@@ -4,13 +4,17 @@ import { type Behaviour, levelOf, Model } from "../model.ts";
 import { type AgentServer, type Peer, type Received, serveAgent } from "../server.ts";
 import { base64, type Coding, decoded, level, pcm, ulaw } from "../sound.ts";
 
-/** An agent that speaks OpenAI's Realtime protocol. */
-export const serveOpenai = (behaviour: Behaviour = {}): Promise<AgentServer> => {
+/** An agent that speaks OpenAI's Realtime protocol; it may behave by how many connections there were before. */
+export const serveOpenai = (
+  behaviour: Behaviour | ((count: number) => Behaviour) = {},
+): Promise<AgentServer> => {
+  let count = 0;
+  const behave = () => (typeof behaviour === "function" ? behaviour(count++) : behaviour);
   const sessions = new WeakMap<Peer, Conversation>();
   return serveAgent({
     protocol: "realtime",
     accept: (peer: Peer, message?: Received) => {
-      const session = sessions.get(peer) ?? converse(peer.send, behaviour);
+      const session = sessions.get(peer) ?? converse(peer.send, behave());
       if (!sessions.has(peer)) peer.socket.on("close", session.stop);
       sessions.set(peer, session);
       if (message) session.receive(message as unknown as RealtimeClientEvent);
