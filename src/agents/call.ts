@@ -204,13 +204,12 @@ export const createCall = (
    * @param delay - of what is tried again, after the agent's own audio
    */
   const sendDue = (delay = 0): void => {
-    const now = timers.now();
-    const afterAudio = delay && Math.max(0, playback.until - now) + delay;
-    const wait = Math.max(afterAudio, input.silentAt() - now);
-    if (wait > 0) timers.set("due", wait, sendDue);
-    else if (!(tools.isBusy() || pendingHangup || voice.isLeaving())) {
+    const at = delay && Math.max(timers.now(), playback.until) + delay;
+    const dueAt = () => Math.max(at, input.silentAt());
+    timers.wait("due", dueAt, () => {
+      if (tools.isBusy() || pendingHangup || voice.isLeaving()) return;
       connection.send("due", (codec) => codec.due?.() ?? []);
-    }
+    });
   };
 
   const retries = createRetries(limits.retries, timers, {

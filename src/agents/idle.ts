@@ -29,18 +29,19 @@ export const createIdle = (
   let count = 0;
   let soundMs = 0;
   let since = timers.now();
-  const check = () => {
-    const now = timers.now();
-    const isWaiting = isBusy();
-    if (isWaiting) since = now;
-    else if (Math.max(since, until()) + timeout <= now) {
-      since = now;
-      onIdle(++count);
-    }
-    const wait = isWaiting ? interval : Math.max(since, until()) + timeout - now;
-    timers.set("idle", wait, check);
+  const idleAt = () => {
+    if (!isBusy()) return Math.max(since, until()) + timeout;
+    since = timers.now();
+    return since + interval;
   };
-  check();
+  const begin = () => {
+    timers.wait("idle", idleAt, () => {
+      since = timers.now();
+      onIdle(++count);
+      begin();
+    });
+  };
+  begin();
   return (ms = minSpeech) => {
     since = timers.now();
     soundMs += ms;

@@ -30,12 +30,8 @@ export const createRetries = (
   },
 ): Retries => {
   let tries = 0;
-  const plan = (wait: number, work: () => void): void =>
-    timers.set("retry", wait, () => {
-      const rest = silentAt() - timers.now();
-      if (rest > 0) plan(rest, work);
-      else work();
-    });
+  const plan = (delay: number, work: () => void): void =>
+    timers.set("retry", delay, () => timers.wait("retry", silentAt, work));
   return {
     failed: () => {
       if (tries < limit) plan(delays[tries++] ?? 1000, retry);

@@ -30,16 +30,12 @@ export const createTurnReports = (
     timers.clear("turn");
     onTurn(turn);
   };
-  const check = (): void => {
-    const rest = until() - timers.now();
-    if (rest > 0 || isOpen()) timers.set("turn", Math.max(rest, interval), check);
-    else end(false);
-  };
+  const over = () => (isOpen() ? timers.now() + interval : until());
   return {
     begin: (ms) => {
       end(false);
       latency = ms;
-      timers.set("turn", interval, check);
+      timers.set("turn", interval, () => timers.wait("turn", over, () => end(false)));
     },
     end,
   };

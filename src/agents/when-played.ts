@@ -31,12 +31,10 @@ export const whenPlayed = (
     if (late >= maxDelay) work();
     else timers.set("late", interval, giveUp);
   };
-  const wait = () => {
-    const pause = silentAt() - timers.now();
-    if (!isWanted()) return;
-    if (pause > 0) timers.set("pause", pause, wait);
-    else playback.played().then(onPlayed);
-  };
+  const wait = () =>
+    timers.wait("pause", silentAt, () => {
+      if (isWanted()) playback.played().then(onPlayed);
+    });
   const onPlayed = () => {
     if (silentAt() > timers.now()) wait();
     else if (isWanted()) work();
