@@ -15,10 +15,6 @@ const maxName = 1000;
 /** What may wait for the network before the agent counts as stalled, in bytes: half a minute of speech. */
 const maxBuffered = 2 ** 21;
 
-/** Events that are kept until somebody listens, in number and in bytes. */
-const maxKept = 1000;
-const maxKeptBytes = 2 ** 20;
-
 /** The shortest and the longest interval of keep-alive messages, in ms. */
 const minInterval = 100;
 const maxInterval = 2 ** 31 - 1;
@@ -94,17 +90,14 @@ const checkEvent = (event: AgentEvent): AgentEvent => {
 };
 
 /**
- * The connection to an agent: its socket and its codec. Its listener may come later. All foreign code is called here,
- * and whatever it throws becomes an event or ends the connection.
+ * The connection to an agent: its socket and its codec. Listen before you yield to the event loop. All foreign code is
+ * called here, and whatever it throws becomes an event or ends the connection.
  */
 export class Connection {
   readonly #codec: Codec | undefined;
   readonly #over = new AbortController();
   #socket: AgentSocket | undefined;
   #listener: ConnectionListener | undefined;
-  /** Calls of the listener that are kept until there is one, and the bytes of their messages. */
-  readonly #kept: ((listener: ConnectionListener) => void)[] = [];
-  #keptBytes = 0;
   #end: ConnectionEnd | undefined;
   #secrets: readonly string[] = [];
   #isOpen = false;
@@ -120,10 +113,7 @@ export class Connection {
     this.#clock = clock;
     const open = given ?? agent.open ?? openSocket;
     this.#codec = withoutThrowing(() => agent.codec(line));
-    if (!this.#codec) {
-      this.fail("codec");
-      return;
-    }
+    if (!this.#codec) return;
     const address = async () => {
       if (open === openSocket) clock.useNetwork?.();
       const found = await agent.address();
@@ -153,11 +143,11 @@ export class Connection {
     return this.#over.signal;
   }
 
-  /** Calls a listener from now on, first with what has happened so far. */
+  /** Calls a listener from now on. */
   listen(listener: ConnectionListener): void {
     this.#listener = listener;
-    for (const call of this.#kept.splice(0)) this.#notify(call);
     if (this.#end) listener.onEnd(this.#end);
+    else if (!this.#codec) this.fail("codec");
   }
 
   /** The callee is on the line. */
@@ -210,23 +200,8 @@ export class Connection {
     else if (buffered > maxBuffered) this.#finish("agent_stalled");
   }
 
-  /** Calls the listener, or keeps the call within the limits of number and bytes. */
-  #notify(call: (listener: ConnectionListener) => void, bytes = 0): void {
-    const listener = this.#listener;
-    if (listener) {
-      try {
-        call(listener);
-      } catch {
-        listener.onError(new AgentException("agent_malformed"));
-      }
-    } else if (this.#kept.length < maxKept && this.#keptBytes + bytes <= maxKeptBytes) {
-      this.#keptBytes += bytes;
-      this.#kept.push(call);
-    }
-  }
-
   #report(error: unknown): void {
-    this.#notify(({ onError }) => onError(error));
+    this.#listener?.onError(error);
   }
 
   #onOpen(socket: AgentSocket): void {
@@ -257,8 +232,7 @@ export class Connection {
           if (event.type === "ready" && !this.#cancelKeepAlive) this.#keepAlive();
           if (event.type === "ready" || event.type === "audio") this.#isWell = true;
           else if (event.type === "response_done") this.#isWell = event.outcome !== "failed";
-          const checked = checkEvent(event);
-          this.#notify(({ onEvent }) => onEvent(checked, at), message.length);
+          this.#listener?.onEvent(checkEvent(event), at);
         }
       }
     } catch (error) {

@@ -1,7 +1,8 @@
 import { fail, isFunction, isRecord } from "../lib/check.ts";
 import { type MediaClock, processClock } from "../lib/clock.ts";
-import type { Agent, LineFormat } from "./agent.ts";
-import { Connection } from "./connection.ts";
+import type { Agent, AgentEvent, LineFormat } from "./agent.ts";
+import { Connection, type ConnectionListener } from "./connection.ts";
+import { AgentException } from "./exception.ts";
 import type { OpenSocket } from "./open-socket.ts";
 import {
   checkOptions,
@@ -32,6 +33,48 @@ export interface WarmAgent {
   readonly agent: Agent;
   /** Closes the connection, if no call has taken it. */
   readonly close: () => void;
+}
+
+/** What is kept until a call takes the connection, in number and in bytes or characters. */
+const maxKept = 1000;
+const maxKeptBytes = 2 ** 20;
+
+const sizeOf = (event: AgentEvent): number => {
+  if (event.type === "audio") return event.audio.length;
+  return event.type === "transcript" ? event.text.length : 0;
+};
+
+/** A connection that keeps what happens until a call listens. */
+class WarmConnection extends Connection {
+  readonly #kept: ((listener: ConnectionListener) => void)[] = [];
+  #bytes = 0;
+
+  constructor(...given: ConstructorParameters<typeof Connection>) {
+    super(...given);
+    super.listen({
+      onEvent: (event, at) => this.#keep(({ onEvent }) => onEvent(event, at), sizeOf(event)),
+      onMessage: () => {},
+      onError: (error) => this.#keep(({ onError }) => onError(error), 0),
+      onEnd: () => {}, // The next listener gets it.
+    });
+  }
+
+  #keep(call: (listener: ConnectionListener) => void, bytes: number): void {
+    if (this.#kept.length >= maxKept || this.#bytes + bytes > maxKeptBytes) return;
+    this.#bytes += bytes;
+    this.#kept.push(call);
+  }
+
+  override listen(listener: ConnectionListener): void {
+    for (let call = this.#kept.shift(); call; call = this.#kept.shift()) {
+      try {
+        call(listener);
+      } catch {
+        listener.onError(new AgentException("agent_malformed"));
+      }
+    }
+    super.listen(listener);
+  }
 }
 
 /** Takes the connections that no call has taken yet. */
@@ -85,7 +128,7 @@ export const warmAgent = (agent: Agent, options: WarmOptions): WarmAgent => {
   checkOptions(options, rules);
   const { sampleRate, timeout = 90_000, open, simulation = processClock } = options;
   if (sampleRate === undefined) fail("sampleRate", "is missing");
-  const connection = new Connection(agent, { sampleRate }, open, simulation);
+  const connection = new WarmConnection(agent, { sampleRate }, open, simulation);
   const take = () => {
     cancel();
     connections.delete(warm);
