@@ -2,21 +2,22 @@ import { Playback, type PlaybackLine } from "../flows/media/playback.ts";
 import { withoutThrowing } from "../lib/check.ts";
 import type { Reporter } from "../lib/report.ts";
 import type { Timers } from "../lib/timers.ts";
-import type { AgentEvent, Cut, EventOf, ToolCall, ToolResult, Tools, Transcript } from "./agent.ts";
+import type { AgentEvent, Cut, EventOf, ToolResult, Tools } from "./agent.ts";
 import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
 import type { Connection, ConnectionEnd } from "./connection.ts";
 import { createIdle } from "./idle.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
 import type { Meter } from "./metrics.ts";
-import type { CallTranscript, Emit, EndReason, Limits } from "./options.ts";
+import type { Emit, EndReason, Limits } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import type { OpeningWords } from "./own-audio.ts";
 import { isRefusal } from "./refusals.ts";
 import { createRetries } from "./retries.ts";
 import { isOwn } from "./speech.ts";
-import { createToolRunner, hangUp, type ToolSession } from "./tools.ts";
-import { addFinal, Transcripts } from "./transcripts.ts";
+import { createToolCalls } from "./tool-calls.ts";
+import type { ToolSession } from "./tools.ts";
+import { Transcripts } from "./transcripts.ts";
 import { createTurnReports } from "./turn-reports.ts";
 import { createVoice, type Voice } from "./voice.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
@@ -119,13 +120,15 @@ export const createCall = (
     },
     onSent: (late) => meter.sent(late),
   });
-  const transcripts = new Transcripts();
+  const transcripts = new Transcripts({
+    ms: () => meter.ms,
+    isKept: () => Object.keys(given).length > 0,
+    onTranscript: (transcript) => emit("onTranscript", transcript),
+  });
   /** Nothing until the agent is ready. */
   let talk: Talk | undefined;
   /** The agent has ended the conversation: what it has said is still played. */
   let isEnding = false;
-  /** The call of `hang_up` that waits until everything was played. */
-  let pendingHangup: ToolCall | undefined;
   /** Whether audible audio or a tool call has come of the last response that has begun. */
   let hasOutput: boolean | undefined;
   /** When the last audible audio is played, by the clock. */
@@ -140,50 +143,19 @@ export const createCall = (
   let isRetried = false;
   /** Whether the agent reports when the callee has finished. */
   let reportsStop = false;
-  /** Results that were sent: after one, a call with an earlier id is another call. */
-  let results = 0;
 
   /** When what the callee hears of the agent ends or ended, by the clock. */
   const speaksUntil = () => Math.min(audibleUntil, playback.until);
   const isHeard = () => speaksUntil() > timers.now();
   const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard);
 
-  const sendResult = (result: ToolResult): void => {
-    results++;
+  const sendResult = (result: ToolResult): void =>
     connection.send("tool_result", (codec) => codec.toolResult(result));
-  };
 
-  /** Answers a call that isn't run; the agent isn't to respond to that. */
-  const answer = ({ id, name }: ToolCall, output: string, isError: boolean): void =>
-    sendResult({ id, name, output, isError, reply: false });
-
-  /** Hangs up once all tools have finished, everything was played and the callee is silent. */
-  const hangUpWhenPlayed = (hangup: ToolCall): void => {
-    if (pendingHangup) {
-      answer(hangup, "The call is being ended.", false);
-      return;
-    }
-    pendingHangup = hangup;
-    const isWanted = () => pendingHangup === hangup;
-    const freeAt = () => (tools.isBusy() ? timers.now() + toolInterval : input.silentAt());
-    const wait = (): void => whenPlayed(playback, timers, finish, isWanted, freeAt);
-    const finish = () => (tools.isBusy() ? wait() : end("agent_hung_up"));
-    wait();
-  };
-
-  /** The callee has spoken: the call goes on. */
-  const cancelHangup = (): void => {
-    const hangup = pendingHangup;
-    pendingHangup = undefined;
-    if (hangup) answer(hangup, "The callee spoke: the call goes on.", true);
-  };
-
-  /** The final texts so far, for tools. */
-  const texts: CallTranscript[] = [];
-  const tools = createToolRunner(
-    () => given,
-    limits.toolTimeout,
+  const tools = createToolCalls(
     {
+      tools: () => given,
+      timeout: limits.toolTimeout,
       onResult: (result, took, args) => {
         const { name, isError } = result;
         emit("onTool", { name, args, ms: meter.ms, took, isError });
@@ -193,9 +165,16 @@ export const createCall = (
         sendDue();
       },
       onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
+      onHangUp: (isWanted) => {
+        const freeAt = () => (tools.isBusy() ? timers.now() + toolInterval : input.silentAt());
+        const wait = (): void => whenPlayed(playback, timers, finish, isWanted, freeAt);
+        const finish = () => (tools.isBusy() ? wait() : end("agent_hung_up"));
+        wait();
+      },
+      send: sendResult,
     },
     timers,
-    { ...about, transcripts: texts },
+    { ...about, transcripts: transcripts.final },
   );
 
   /**
@@ -207,7 +186,7 @@ export const createCall = (
     const at = delay && Math.max(timers.now(), playback.until) + delay;
     const dueAt = () => Math.max(at, input.silentAt());
     timers.wait("due", dueAt, () => {
-      if (tools.isBusy() || pendingHangup || voice.isLeaving()) return;
+      if (tools.isBusy() || tools.isHangingUp() || voice.isLeaving()) return;
       connection.send("due", (codec) => codec.due?.() ?? []);
     });
   };
@@ -236,17 +215,6 @@ export const createCall = (
     whenPlayed(playback, timers, () => end(reason));
   };
 
-  const passOn = (transcript: Transcript): void => {
-    const text = { ...transcript, ms: meter.ms };
-    if (Object.keys(given).length > 0) addFinal(texts, text);
-    emit("onTranscript", text);
-  };
-
-  /** Passes on the texts of what was cut off. */
-  const markCuts = (cuts: readonly Cut[]): void => {
-    for (const mark of transcripts.cut(cuts)) passOn(mark);
-  };
-
   const voice = createVoice({
     playback,
     stream,
@@ -266,7 +234,7 @@ export const createCall = (
     onPlay: (item, text) => {
       audibleUntil = playback.until;
       transcripts.audio(item);
-      if (text) passOn(transcripts.add({ who: "agent", text, final: true, item }, false));
+      if (text) transcripts.add({ who: "agent", text, final: true, item });
     },
     end,
   });
@@ -358,7 +326,7 @@ export const createCall = (
     connection.send("interrupt", (codec) =>
       codec.cancel ? codec.cancel(ofAgent(cuts)) : codec.interrupted(ofAgent(cuts)),
     );
-    markCuts(cuts);
+    transcripts.cut(cuts);
     voice.cut(cuts, by);
   };
 
@@ -370,10 +338,10 @@ export const createCall = (
     connection.send("interrupted", (codec) => codec.interrupted(ofAgent(cuts)));
     // It could not be sent, which has ended the session.
     if (connection.isOver) return;
-    cancelHangup();
+    tools.cancelHangup();
     talk?.watchdog.speech();
     input.speech(true);
-    markCuts(cuts);
+    transcripts.cut(cuts);
     turns.end(cuts.length > 0);
     voice.cut(cuts, "callee");
     if (cuts.length === 0) return;
@@ -385,7 +353,7 @@ export const createCall = (
   const onSpeechStopped = (): void => {
     reportsStop = true;
     retries.reset();
-    cancelHangup();
+    tools.cancelHangup();
     input.speech(false);
     talk?.watchdog.speechStopped();
     sendDue();
@@ -395,21 +363,18 @@ export const createCall = (
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       talk?.watchdog.transcript();
       if (transcript.final) {
-        if (input.silentAt() > timers.now()) cancelHangup();
+        if (input.silentAt() > timers.now()) tools.cancelHangup();
         input.speech(false);
       }
     }
-    passOn(transcripts.add(transcript, playback.isCancelled(response)));
+    transcripts.add(transcript, playback.isCancelled(response));
   };
 
   const onTool = (event: EventOf<"tool">): void => {
-    const { id, name, response } = event;
-    if (!tools.isNew(id && `${response ?? results} ${id}`)) return;
-    if (playback.isCancelled(response)) return;
+    if (!tools.isNew(event) || playback.isCancelled(event.response)) return;
     hasOutput = hasActed = true;
     talk?.watchdog.output();
-    if (name === hangUp && !tools.has(hangUp)) hangUpWhenPlayed(event);
-    else tools.run(event);
+    tools.run(event);
   };
 
   const onEvent = (event: AgentEvent, at: number): void => {
@@ -440,7 +405,7 @@ export const createCall = (
         onInterrupted(at);
         break;
       case "speech":
-        cancelHangup();
+        tools.cancelHangup();
         input.speech();
         if (voice.isOwn()) silence("callee");
         break;
@@ -455,7 +420,6 @@ export const createCall = (
         break;
       case "tool_cancelled":
         tools.cancel(event.id);
-        if (event.id === pendingHangup?.id) pendingHangup = undefined;
         sendDue();
         break;
       case "usage":
@@ -529,7 +493,7 @@ export const createCall = (
       tools.stop();
       turns.end(isHeard());
       const cuts = playback.stop();
-      markCuts(cuts);
+      transcripts.cut(cuts);
       voice.cut(cuts, "end");
       connection.close();
     },

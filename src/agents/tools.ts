@@ -1,8 +1,6 @@
 import { withDeadline } from "../http/deadline.ts";
 import { fail, isRecord, isText, textRule, withoutThrowing } from "../lib/check.ts";
-import type { MediaClock } from "../lib/clock.ts";
-import { createIsNew } from "../lib/newest.ts";
-import type { Tool, ToolCall, ToolContext, ToolResult, Tools } from "./agent.ts";
+import type { Tool, ToolCall, ToolContext, Tools } from "./agent.ts";
 import { durationRule, functionRule, type OptionRules, shownName } from "./options.ts";
 
 /** The name of the built-in tool. */
@@ -63,9 +61,6 @@ export const checkTools = (tools: unknown): void => {
   }
 };
 
-/** The most tools that run at once. */
-const maxRunning = 32;
-
 /** The longest result of a tool, in characters: a model takes no book. */
 const maxResult = 2 ** 17;
 
@@ -82,7 +77,7 @@ export interface ToolOutcome {
   readonly isThrown?: boolean;
 }
 
-const failure = (output: string): ToolOutcome => ({
+export const failure = (output: string): ToolOutcome => ({
   output,
   isError: true,
   error: new TypeError(output),
@@ -139,72 +134,4 @@ export const runTool = async (
     const output = isLate ? "The tool took too long." : "The tool failed.";
     return { output, isError: true, error, isThrown: !isLate };
   }
-};
-
-/** Whom the tools of a session call. */
-export interface ToolListener {
-  /** A call has its result. */
-  readonly onResult: (result: ToolResult, took: number, args: unknown) => void;
-  /** What went wrong in it; whether the tool itself threw it. */
-  readonly onError: (error: unknown, isThrown: boolean) => void;
-}
-
-/** The tools of one session. */
-export interface ToolRunner {
-  /** Whether any tool is running. */
-  readonly isBusy: () => boolean;
-  /** Whether there is a tool with this name. */
-  readonly has: (name: string) => boolean;
-  /** Whether a call's id, with its response's, was not there before, or there is none. */
-  readonly isNew: (id: string) => boolean;
-  readonly run: (call: ToolCall) => void;
-  /** Stops a call: its result isn't wanted any more. */
-  readonly cancel: (id: string) => void;
-  /** Stops all calls. */
-  readonly stop: () => void;
-}
-
-/** @param timeout - milliseconds that a tool may take */
-export const createToolRunner = (
-  tools: () => Tools,
-  timeout: number,
-  { onResult, onError }: ToolListener,
-  { now, hold, holdWith }: Pick<MediaClock, "now" | "hold" | "holdWith">,
-  about: ToolSession,
-): ToolRunner => {
-  /** The agent's id of each running call, which need not be unique. */
-  const running = new Map<AbortController, string>();
-  const finish = ({ id, name, arguments: args }: ToolCall, took: number, outcome: ToolOutcome) => {
-    const { output, isError, error, isThrown = false } = outcome;
-    if (isError) onError(error, isThrown);
-    onResult({ id, name, output, isError, reply: true }, took, args);
-  };
-  const abort = (controller: AbortController) => {
-    running.delete(controller);
-    controller.abort();
-  };
-  return {
-    isBusy: () => running.size > 0,
-    has: (name) => Object.hasOwn(tools(), name),
-    isNew: createIsNew(),
-    run: async (call) => {
-      if (running.size >= maxRunning) {
-        finish(call, 0, failure("Too many tools are in use."));
-        return;
-      }
-      const controller = new AbortController();
-      const startedAt = now();
-      running.set(controller, call.id);
-      const work = (session = about.session) =>
-        runTool(call, tools(), timeout, controller.signal, { ...about, session });
-      const outcome = await (holdWith?.(about.session, work) ?? hold(work()));
-      if (running.delete(controller)) finish(call, now() - startedAt, outcome);
-    },
-    cancel: (id) => {
-      for (const [controller, each] of running) if (each === id) abort(controller);
-    },
-    stop: () => {
-      for (const controller of running.keys()) abort(controller);
-    },
-  };
 };

@@ -2,6 +2,15 @@ import { keepNewest } from "../lib/newest.ts";
 import type { Cut, Transcript } from "./agent.ts";
 import type { CallTranscript } from "./options.ts";
 
+/** What the texts of a call need of it. */
+interface TranscriptListener {
+  /** Milliseconds since the start of the stream. */
+  readonly ms: () => number;
+  /** Whether final texts are kept, for tools. */
+  readonly isKept: () => boolean;
+  readonly onTranscript: (transcript: CallTranscript) => void;
+}
+
 /** How many items are remembered. */
 const remembered = 64;
 
@@ -15,9 +24,31 @@ interface ItemText {
   cut?: { readonly played: number; readonly duration: number };
 }
 
-/** The texts of the agent, so that those of an interrupted item are marked: also those that came before. */
+/** How many final texts of a call are kept for its tools, the last ones. */
+const maxTexts = 500;
+
+/** Adds a text to the final ones of a call: one that `replaces` takes the place of its item's earlier ones. */
+const addFinal = (texts: CallTranscript[], text: CallTranscript): void => {
+  const { who, item, final, replaces } = text;
+  if (!final) return;
+  const isReplaced = (each: CallTranscript) =>
+    !!replaces && item !== undefined && each.item === item && each.who === who;
+  const at = texts.findIndex(isReplaced);
+  const kept = texts.filter((each) => !isReplaced(each));
+  kept.splice(at < 0 ? kept.length : at, 0, text);
+  texts.splice(0, texts.length, ...kept.slice(-maxTexts));
+};
+
+/** The texts of a call. Those of an interrupted item of the agent are marked: also those that came before. */
 export class Transcripts {
+  /** The final ones so far, if they are kept. */
+  readonly final: CallTranscript[] = [];
   readonly #items = new Map<string, ItemText>();
+  readonly #listener: TranscriptListener;
+
+  constructor(listener: TranscriptListener) {
+    this.#listener = listener;
+  }
 
   /** Audio of an item has come; without a name it may be that of any. */
   audio(item: string | undefined): void {
@@ -25,11 +56,15 @@ export class Transcripts {
   }
 
   /**
-   * A text as the application gets it: marked, if its item was interrupted.
+   * A text has come. It is marked if its item was interrupted.
    *
    * @param isCancelled - the response that it belongs to was interrupted
    */
-  add(transcript: Transcript, isCancelled: boolean): Transcript {
+  add(transcript: Transcript, isCancelled = false): void {
+    this.#passOn(this.#marked(transcript, isCancelled));
+  }
+
+  #marked(transcript: Transcript, isCancelled: boolean): Transcript {
     const { who, item, text, final, replaces } = transcript;
     if (who !== "agent" || !item) return transcript;
     const known = this.#itemOf(item);
@@ -42,19 +77,18 @@ export class Transcripts {
     return { ...transcript, interrupted: true, ...(final && { replaces: true }), ...known.cut };
   }
 
-  /** The callee has interrupted, or the call has ended: the texts of what was cut off, and of what has no audio yet. */
-  cut(cuts: readonly Cut[]): readonly Transcript[] {
+  /** The callee has interrupted, or the call has ended: the texts of what was cut off and of what has no audio yet come again. */
+  cut(cuts: readonly Cut[]): void {
     for (const { item, played, duration } of cuts) {
       if (item) this.#itemOf(item).cut ??= { played, duration };
     }
-    const marks: Transcript[] = [];
     for (const [item, known] of this.#items) {
       const isNew = cuts.some((each) => each.item === item) || !(known.hasAudio || known.cut);
       if (!isNew) continue;
       known.cut ??= { played: 0, duration: 0 };
       const text = [known.text, known.partial].filter(Boolean).join(" ");
       if (!text) continue;
-      marks.push({
+      this.#passOn({
         who: "agent",
         text,
         final: true,
@@ -64,7 +98,13 @@ export class Transcripts {
         ...known.cut,
       });
     }
-    return marks;
+  }
+
+  #passOn(transcript: Transcript): void {
+    const { ms, isKept, onTranscript } = this.#listener;
+    const text = { ...transcript, ms: ms() };
+    if (isKept()) addFinal(this.final, text);
+    onTranscript(text);
   }
 
   #itemOf(item: string): ItemText {
@@ -74,18 +114,3 @@ export class Transcripts {
     return known;
   }
 }
-
-/** How many final texts of a call are kept for its tools, the last ones. */
-const maxTexts = 500;
-
-/** Adds a text to the final ones of a call: one that `replaces` takes the place of its item's earlier ones. */
-export const addFinal = (texts: CallTranscript[], text: CallTranscript): void => {
-  const { who, item, final, replaces } = text;
-  if (!final) return;
-  const isReplaced = (each: CallTranscript) =>
-    !!replaces && item !== undefined && each.item === item && each.who === who;
-  const at = texts.findIndex(isReplaced);
-  const kept = texts.filter((each) => !isReplaced(each));
-  kept.splice(at < 0 ? kept.length : at, 0, text);
-  texts.splice(0, texts.length, ...kept.slice(-maxTexts));
-};

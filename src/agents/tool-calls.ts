@@ -1,0 +1,111 @@
+import type { MediaClock } from "../lib/clock.ts";
+import { createIsNew } from "../lib/newest.ts";
+import type { EventOf, ToolCall, ToolResult, Tools } from "./agent.ts";
+import { failure, hangUp, runTool, type ToolOutcome, type ToolSession } from "./tools.ts";
+
+/** The most tools that run at once. */
+const maxRunning = 32;
+
+/** What the calls of tools need of their call. */
+export interface ToolCallListener {
+  /** Those of the agent, which another agent may replace. */
+  readonly tools: () => Tools;
+  /** Milliseconds that a tool may take. */
+  readonly timeout: number;
+  /** A tool has its result. */
+  readonly onResult: (result: ToolResult, took: number, args: unknown) => void;
+  /** What went wrong in it; whether the tool itself threw it. */
+  readonly onError: (error: unknown, isThrown: boolean) => void;
+  /** The built-in tool was called: hang up once all tools have finished, everything was played and the callee is silent, if it is still wanted. */
+  readonly onHangUp: (isWanted: () => boolean) => void;
+  /** Sends the result of the built-in tool. */
+  readonly send: (result: ToolResult) => void;
+}
+
+/** The calls of tools by the agents of one session, `hang_up` too. */
+export interface ToolCalls {
+  /** Whether any tool is running. */
+  readonly isBusy: () => boolean;
+  /** Whether the call is hung up once everything was played. */
+  readonly isHangingUp: () => boolean;
+  /** Whether there is a tool with this name. */
+  readonly has: (name: string) => boolean;
+  /** Whether a call was not there before, or has no id. */
+  readonly isNew: (call: EventOf<"tool">) => boolean;
+  readonly run: (call: ToolCall) => void;
+  /** Stops a call: its result isn't wanted any more. */
+  readonly cancel: (id: string) => void;
+  /** The callee has spoken: the call goes on. */
+  readonly cancelHangup: () => void;
+  /** Stops all calls. */
+  readonly stop: () => void;
+}
+
+export const createToolCalls = (
+  { tools, timeout, onResult, onError, onHangUp, send }: ToolCallListener,
+  { now, hold, holdWith }: Pick<MediaClock, "now" | "hold" | "holdWith">,
+  about: ToolSession,
+): ToolCalls => {
+  /** The agent's id of each running call, which need not be unique. */
+  const running = new Map<AbortController, string>();
+  const isNewId = createIsNew();
+  /** Results that were sent: after one, a call with an earlier id is another call. */
+  let results = 0;
+  let hangup: ToolCall | undefined;
+
+  const has = (name: string) => Object.hasOwn(tools(), name);
+  const finish = ({ id, name, arguments: args }: ToolCall, took: number, outcome: ToolOutcome) => {
+    const { output, isError, error, isThrown = false } = outcome;
+    if (isError) onError(error, isThrown);
+    results++;
+    onResult({ id, name, output, isError, reply: true }, took, args);
+  };
+  /** Answers a call of `hang_up`; the agent isn't to respond to that. */
+  const answer = ({ id, name }: ToolCall, output: string, isError: boolean) => {
+    results++;
+    send({ id, name, output, isError, reply: false });
+  };
+  const abort = (controller: AbortController) => {
+    running.delete(controller);
+    controller.abort();
+  };
+  return {
+    isBusy: () => running.size > 0,
+    isHangingUp: () => !!hangup,
+    has,
+    isNew: ({ id, response }) => isNewId(id && `${response ?? results} ${id}`),
+    run: async (call) => {
+      if (call.name === hangUp && !has(hangUp)) {
+        if (hangup) answer(call, "The call is being ended.", false);
+        else {
+          hangup = call;
+          onHangUp(() => hangup === call);
+        }
+        return;
+      }
+      if (running.size >= maxRunning) {
+        finish(call, 0, failure("Too many tools are in use."));
+        return;
+      }
+      const controller = new AbortController();
+      const startedAt = now();
+      running.set(controller, call.id);
+      const work = (session = about.session) =>
+        runTool(call, tools(), timeout, controller.signal, { ...about, session });
+      const outcome = await (holdWith?.(about.session, work) ?? hold(work()));
+      if (running.delete(controller)) finish(call, now() - startedAt, outcome);
+    },
+    cancel: (id) => {
+      for (const [controller, each] of running) if (each === id) abort(controller);
+      if (id === hangup?.id) hangup = undefined;
+    },
+    cancelHangup: () => {
+      const call = hangup;
+      hangup = undefined;
+      if (call) answer(call, "The callee spoke: the call goes on.", true);
+    },
+    stop: () => {
+      for (const controller of running.keys()) abort(controller);
+    },
+  };
+};
