@@ -5,7 +5,7 @@ import type { Timers } from "../lib/timers.ts";
 import type { AgentEvent, Cut, EventOf, ToolResult, Tools } from "./agent.ts";
 import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
-import type { Connection, ConnectionEnd } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { createIdle } from "./idle.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
 import type { Meter } from "./metrics.ts";
@@ -68,8 +68,8 @@ export interface Call {
   readonly stop: () => void;
 }
 
-/** Its further parts once the agent is ready. */
-interface Talk {
+/** Its parts for an agent that is ready. */
+interface AgentParts {
   readonly output: Output;
   readonly watchdog: Watchdog;
   /** The format of the agent's audio. */
@@ -78,6 +78,9 @@ interface Talk {
 
 /** Ends after which the next agent of a list takes over; so it does from one that is lost before it is ready. */
 const replaceable: readonly EndReason[] = ["agent_unreachable", "agent_refused", "agent_slow"];
+
+/** Ends before which what the agent has said is played. */
+const afterLastWords: readonly EndReason[] = ["agent_ended", "session_limit", "too_many_tokens"];
 
 /** How long a failed response or a refused message waits before it is tried again, in ms. */
 const retryDelay = 500;
@@ -126,7 +129,7 @@ export const createCall = (
     onTranscript: (transcript) => emit("onTranscript", transcript),
   });
   /** Nothing until the agent is ready. */
-  let talk: Talk | undefined;
+  let parts: AgentParts | undefined;
   /** The agent has ended the conversation: what it has said is still played. */
   let isEnding = false;
   /** Whether audible audio or a tool call has come of the last response that has begun. */
@@ -161,7 +164,7 @@ export const createCall = (
         emit("onTool", { name, args, ms: meter.ms, took, isError });
         meter.toolCalled(tools.has(name) ? name : "unknown", took, isError);
         sendResult(result);
-        talk?.watchdog.expect();
+        parts?.watchdog.expect();
         sendDue();
       },
       onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
@@ -204,13 +207,13 @@ export const createCall = (
     (turn) => emit("onTurn", turn),
   );
 
-  const endWhenPlayed = (reason: EndReason): void => {
+  const onEnd = (reason: EndReason): void => {
     if (isEnding) return;
-    if (!talk) {
+    isEnding = !!parts && afterLastWords.includes(reason);
+    if (!isEnding) {
       end(reason);
       return;
     }
-    isEnding = true;
     playback.endAll();
     whenPlayed(playback, timers, () => end(reason));
   };
@@ -221,16 +224,11 @@ export const createCall = (
     limits,
     timers,
     connection: () => connection,
-    isReady: () => !!talk,
+    isReady: () => !!parts,
     hasActed: () => hasActed,
     speaksUntil,
     newsAt: () => newsAt,
-    silentAt: input.silentAt,
-    mute: input.mute,
-    forget: () => {
-      input.speech(false);
-      input.answered();
-    },
+    input,
     onPlay: (item, text) => {
       audibleUntil = playback.until;
       transcripts.audio(item);
@@ -247,18 +245,14 @@ export const createCall = (
     }
     timers.clear("agent");
     const watchdog = createWatchdog(limits.silenceTimeout, timers, {
+      playback,
+      connection,
       until: speaksUntil,
-      isOpen: () => playback.isOpen,
       isBusy: tools.isBusy,
-      probe: () => {
-        const probe = connection.read((codec) => codec.probe);
-        if (probe) connection.send("probe", () => [probe]);
-        return !!probe;
-      },
       onSilent: () => end("agent_silent"),
     });
     const output = createOutput(playback, formats.output, stream, isContinuous());
-    talk = { output, watchdog, format: formats.output };
+    parts = { output, watchdog, format: formats.output };
     if (begins === "agent") watchdog.expect();
     voice.ready();
     if (opening?.audio) connection.answered();
@@ -274,7 +268,7 @@ export const createCall = (
   };
 
   const onAudio = (
-    { output, watchdog, format }: Talk,
+    { output, watchdog, format }: AgentParts,
     { audio, item, response }: EventOf<"audio">,
   ): void => {
     const isLate = playback.isCancelled(response);
@@ -304,7 +298,7 @@ export const createCall = (
 
   /** If a response has failed or was empty, the callee still waits for one. */
   const onResponseDone = (
-    { output, watchdog }: Talk,
+    { output, watchdog }: AgentParts,
     { response, outcome }: EventOf<"response_done">,
   ): void => {
     const hasFailed = outcome === "failed";
@@ -322,7 +316,7 @@ export const createCall = (
 
   /** Silences the line for the application, or our own audio for a callee to whom the agent yields by itself. */
   const silence = (by: "application" | "callee"): void => {
-    const cuts = talk?.output.clear() ?? playback.clear();
+    const cuts = parts?.output.clear() ?? playback.clear();
     connection.send("interrupt", (codec) =>
       codec.cancel ? codec.cancel(ofAgent(cuts)) : codec.interrupted(ofAgent(cuts)),
     );
@@ -333,13 +327,13 @@ export const createCall = (
   /** In one turn of the event loop: silences the line first, and then sends the interruption to the agent. */
   const onInterrupted = (at: number): void => {
     if (voice.isProtected()) return;
-    const cuts = talk?.output.clear() ?? [];
+    const cuts = parts?.output.clear() ?? [];
     const took = timers.now() - at;
     connection.send("interrupted", (codec) => codec.interrupted(ofAgent(cuts)));
     // It could not be sent, which has ended the session.
     if (connection.isOver) return;
     tools.cancelHangup();
-    talk?.watchdog.speech();
+    parts?.watchdog.speech();
     input.speech(true);
     transcripts.cut(cuts);
     turns.end(cuts.length > 0);
@@ -355,13 +349,13 @@ export const createCall = (
     retries.reset();
     tools.cancelHangup();
     input.speech(false);
-    talk?.watchdog.speechStopped();
+    parts?.watchdog.speechStopped();
     sendDue();
   };
 
   const onTranscript = ({ type: _, response, ...transcript }: EventOf<"transcript">): void => {
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
-      talk?.watchdog.transcript();
+      parts?.watchdog.transcript();
       if (transcript.final) {
         if (input.silentAt() > timers.now()) tools.cancelHangup();
         input.speech(false);
@@ -373,7 +367,7 @@ export const createCall = (
   const onTool = (event: EventOf<"tool">): void => {
     if (!tools.isNew(event) || playback.isCancelled(event.response)) return;
     hasOutput = hasActed = true;
-    talk?.watchdog.output();
+    parts?.watchdog.output();
     tools.run(event);
   };
 
@@ -381,10 +375,10 @@ export const createCall = (
     if (connection.isOver) return; // An earlier event of the same message has ended it.
     switch (event.type) {
       case "ready":
-        if (!talk) onReady(event.begins);
+        if (!parts) onReady(event.begins);
         break;
       case "audio":
-        if (talk) onAudio(talk, event);
+        if (parts) onAudio(parts, event);
         break;
       case "response_started":
         hasOutput = false;
@@ -393,10 +387,10 @@ export const createCall = (
         input.answered();
         retries.started();
         voice.started(event.request);
-        talk?.watchdog.expect();
+        parts?.watchdog.expect();
         break;
       case "response_done":
-        if (talk) onResponseDone(talk, event);
+        if (parts) onResponseDone(parts, event);
         break;
       case "failed":
         isRetried = event.transient && !hasOutput && retries.failed();
@@ -423,7 +417,7 @@ export const createCall = (
         sendDue();
         break;
       case "usage":
-        if (meter.used(event) > limits.maxTokens) endWhenPlayed("too_many_tokens");
+        if (meter.used(event) > limits.maxTokens) onEnd("too_many_tokens");
         break;
       case "refused":
         voice.refused(event.id);
@@ -431,20 +425,13 @@ export const createCall = (
       case "error": {
         const code = String(event.code).slice(0, maxCode);
         report(connection.exception("agent_complained", code));
-        if (isRefusal(code, !!talk)) end("agent_refused");
+        if (isRefusal(code, !!parts)) end("agent_refused");
         else sendDue(retryDelay);
         break;
       }
       case "end":
-        if (event.reason === "agent_refused" || event.reason === "agent_lost") end(event.reason);
-        else endWhenPlayed(event.reason);
+        onEnd(event.reason);
     }
-  };
-
-  const onConnectionEnd = (reason: ConnectionEnd): void => {
-    if (isEnding) return;
-    if (reason === "agent_ended" || reason === "session_limit") endWhenPlayed(reason);
-    else end(reason);
   };
 
   return {
@@ -452,7 +439,7 @@ export const createCall = (
       if (next) {
         connection.close();
         for (const name of ["silence", "due", "retry"]) timers.clear(name);
-        talk = hasOutput = undefined;
+        parts = hasOutput = undefined;
         reportsStop = false;
         input.close();
         retries.reset();
@@ -468,16 +455,16 @@ export const createCall = (
         onEvent: (event, at) => {
           if (current === connection) onEvent(event, at); // Else an earlier event of its message has ended it.
         },
-        onMessage: () => talk?.watchdog.message(),
+        onMessage: () => parts?.watchdog.message(),
         onError: report,
-        onEnd: onConnectionEnd,
+        onEnd,
       });
       const isAfterReady = opening?.text && connection.read((codec) => codec.readyBeforeAnswered);
       if (!isAfterReady) connection.answered();
       else if (!opening.audio) opened?.then(() => connection.answered());
     },
     isReplaceable: (reason) =>
-      !hasActed && (replaceable.includes(reason) || (reason === "agent_lost" && !talk)),
+      !hasActed && (replaceable.includes(reason) || (reason === "agent_lost" && !parts)),
     voice,
     key: () => touch?.(),
     interrupt: () => silence("application"),
@@ -486,7 +473,7 @@ export const createCall = (
       const soundMs = input.push(audio);
       if (soundMs === 0) return;
       touch?.(soundMs);
-      talk?.watchdog.sound(soundMs);
+      parts?.watchdog.sound(soundMs);
       if (speaksUntil() <= timers.now()) meter.sound(soundMs);
     },
     stop: () => {

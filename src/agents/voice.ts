@@ -6,6 +6,7 @@ import type { SpeakOptions, Spoken } from "./agent-session.ts";
 import type { AudioFormat } from "./audio/resample.ts";
 import type { Connection } from "./connection.ts";
 import { AgentException } from "./exception.ts";
+import type { InboundAudio } from "./inbound-audio.ts";
 import type { EndReason, Limits } from "./options.ts";
 import { durationOf, type OpeningWords, type OwnAudio, onLine } from "./own-audio.ts";
 import type { Listener } from "./session-parts.ts";
@@ -40,11 +41,8 @@ interface VoiceCall {
   readonly speaksUntil: () => number;
   /** When the last audio of the agent has come, or its last response has begun. */
   readonly newsAt: () => number;
-  /** When the callee is silent, by the clock. */
-  readonly silentAt: () => number;
-  readonly mute: (isKept?: boolean) => void;
-  /** What the agent has noticed of the callee is over: it gets other audio now. */
-  readonly forget: () => void;
+  /** The callee's audio. */
+  readonly input: InboundAudio;
   /** Audio of the application's is queued; what is said in it. */
   readonly onPlay: (item: string, text: string | undefined) => void;
   readonly end: (reason: EndReason) => void;
@@ -103,9 +101,7 @@ export const createVoice = ({
   hasActed,
   speaksUntil,
   newsAt,
-  silentAt,
-  mute,
-  forget,
+  input,
   onPlay,
   end,
 }: VoiceCall): Voice => {
@@ -125,7 +121,7 @@ export const createVoice = ({
     freeAt: ({ type, isFirst, isAtOnce }) => {
       if (type === "request" && !isReady()) return Number.POSITIVE_INFINITY;
       const isFree = isFirst || isAtOnce || type === "leave" || type === "wait";
-      return isFree ? 0 : Math.max(agentOverAt(pause), silentAt());
+      return isFree ? 0 : Math.max(agentOverAt(pause), input.silentAt());
     },
     overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
       const isPlaying = type === "audio" ? playback.isPlaying(id) : type === "leave";
@@ -133,7 +129,7 @@ export const createVoice = ({
       if (type === "audio" || (isDone && duration === 0)) return 0;
       return duration > 0 ? agentOverAt(isDone ? pause : longPause) : begunAt + limits.agentTimeout;
     },
-    mute,
+    mute: input.mute,
   });
 
   const add = (
@@ -220,7 +216,9 @@ export const createVoice = ({
       };
       await add("wait", begin, { interruptible: false, keep: false });
       listening = undefined;
-      forget();
+      // What the agent has noticed of the callee is over: it gets other audio now.
+      input.speech(false);
+      input.answered();
       return found;
     },
     input: (audio) => listening?.(audio),

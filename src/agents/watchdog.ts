@@ -1,4 +1,6 @@
+import type { Playback } from "../flows/media/playback.ts";
 import type { Timers } from "../lib/timers.ts";
+import type { Connection } from "./connection.ts";
 
 /** The shortest speech of the callee after which a response is expected, in ms: a knock is shorter. */
 const minSpeech = 500;
@@ -11,14 +13,12 @@ const betweenWords = 1000;
 
 /** What a watchdog reads, and what it calls. */
 export interface WatchdogListener {
-  /** When the playback of the agent's audio ends, by the clock. */
+  readonly playback: Playback;
+  readonly connection: Connection;
+  /** When what the callee hears of the agent ends or ended, by the clock. */
   readonly until: () => number;
-  /** Whether more of a response may come. */
-  readonly isOpen: () => boolean;
   /** Whether a tool is running: until it has finished nothing can come. */
   readonly isBusy: () => boolean;
-  /** Half of the limit has passed since the callee made a sound: sends a probe, and returns whether there is one. */
-  readonly probe: () => boolean;
   readonly onSilent: () => void;
 }
 
@@ -58,7 +58,7 @@ export interface Watchdog {
 export const createWatchdog = (
   limit: number,
   timers: Timers,
-  { until, isOpen, isBusy, probe, onSilent }: WatchdogListener,
+  { playback, connection, until, isBusy, onSilent }: WatchdogListener,
 ): Watchdog => {
   const half = limit / 2;
   let expected: Expectation = "nothing";
@@ -76,9 +76,15 @@ export const createWatchdog = (
 
   const count = () => {
     const now = timers.now();
-    if (expected === "nothing" && !isOpen()) passed = 0;
+    if (expected === "nothing" && !playback.isOpen) passed = 0;
     else if (!isBusy()) passed += Math.max(0, now - Math.max(countedUntil, until(), speechUntil));
     countedUntil = now;
+  };
+  /** Half of the limit has passed since the callee made a sound. Returns whether the agent has a probe. */
+  const probe = () => {
+    const message = connection.read((codec) => codec.probe);
+    if (message) connection.send("probe", () => [message]);
+    return !!message;
   };
   const check = () => {
     count();

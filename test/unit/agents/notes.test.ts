@@ -47,6 +47,7 @@ test.each([
     isReady: () => true,
     hasActed: () => hasActed,
     timers: createTimers(processClock),
+    input: {},
   } as never);
   for (let at = 0; at < count; at++) voice.addNote("addContext", "text");
   expect(send).toHaveBeenCalledTimes(count);
