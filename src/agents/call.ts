@@ -1,72 +1,23 @@
 import { Playback, type PlaybackLine } from "../flows/media/playback.ts";
 import { withoutThrowing } from "../lib/check.ts";
-import type { Reporter } from "../lib/report.ts";
-import type { Timers } from "../lib/timers.ts";
-import type { AgentEvent, Cut, EventOf, ToolResult, Tools } from "./agent.ts";
+import type { AgentEvent, Cut, EventOf, ToolResult } from "./agent.ts";
 import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
+import type { Call, CallSession } from "./call-session.ts";
 import type { Connection } from "./connection.ts";
 import { createIdle } from "./idle.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
-import type { Meter } from "./metrics.ts";
-import type { Emit, EndReason, Limits } from "./options.ts";
+import type { EndReason } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
-import type { OpeningWords } from "./own-audio.ts";
 import { isRefusal } from "./refusals.ts";
 import { createRetries } from "./retries.ts";
 import { isOwn } from "./speech.ts";
 import { createToolCalls } from "./tool-calls.ts";
-import type { ToolSession } from "./tools.ts";
 import { Transcripts } from "./transcripts.ts";
 import { createTurnReports } from "./turn-reports.ts";
-import { createVoice, type Voice } from "./voice.ts";
+import { createVoice } from "./voice.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
 import { whenPlayed } from "./when-played.ts";
-
-/** What a call has of its session. */
-interface CallSession {
-  readonly tools: Tools;
-  /** Samples per second of the stream. */
-  readonly sampleRate: number;
-  readonly limits: Limits;
-  readonly emit: Emit;
-  readonly meter: Meter;
-  readonly timers: Timers;
-  readonly reporter: Reporter;
-  /** What tools get. */
-  readonly about: Omit<ToolSession, "transcripts">;
-  /** Said first. */
-  readonly opening: OpeningWords | undefined;
-  /** Called with each silence of both sides. */
-  readonly onIdle: ((count: number) => void) | undefined;
-  readonly end: (reason: EndReason) => void;
-}
-
-/** An agent that takes over from another one. */
-interface NextAgent {
-  readonly open: () => Connection;
-  readonly tools: Tools;
-}
-
-/** A call whose stream has started. */
-export interface Call {
-  /** Connects an agent, which may have been waiting; `next` takes over from the one before, which is closed first. */
-  readonly connect: (next?: NextAgent) => void;
-  /**
-   * Whether another agent may take over from one that has failed for this reason: not once that was audible or has called
-   * a tool.
-   */
-  readonly isReplaceable: (reason: EndReason) => boolean;
-  /** Audio of the callee has come. */
-  readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
-  /** The callee has pressed a key. */
-  readonly key: () => void;
-  readonly voice: Voice;
-  /** Silences the line, and what it stops. */
-  readonly interrupt: () => void;
-  /** Releases everything. */
-  readonly stop: () => void;
-}
 
 /** Its parts for an agent that is ready. */
 interface AgentParts {
