@@ -16,7 +16,7 @@ export type LedgerReason =
 
 const messages: Readonly<Record<LedgerReason, string>> = {
   in_use: "The ledger is in use: another process dials from it",
-  other_campaign: "The ledger is that of another campaign: its sender, flow or service is another",
+  other_campaign: "The ledger is that of another campaign: its flow, service or account is another",
   missing_secret:
     "People were erased from the ledger under another secret than those that are given, and would not be recognized: keep the old one in the list, after the new one",
   newer: "The ledger was written by a newer version of this package",

@@ -169,6 +169,10 @@ describe("a ledger is of one campaign", () => {
     expect(await reasonOf(() => stage.reopen(other))).toBe("other_campaign");
   });
 
+  it("the refusal names what a ledger belongs to, which a sender is not", () => {
+    expect(new LedgerException("other_campaign").message).toMatch(/its flow, service or account/);
+  });
+
   it("sender, rate, hours, attempts and the address of notifications may change", async () => {
     const stage = await stageOf();
     const status_callback_url = "https://tunnel.test/status";
