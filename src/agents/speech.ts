@@ -38,8 +38,10 @@ export interface Utterance {
 export interface SpeechListener {
   /** When it may begin, by the clock, as far as that is known. */
   readonly freeAt: (utterance: Utterance) => number;
-  /** When all of it was played, by the clock, as far as that is known. */
+  /** When all of it was played, or should have been long ago, by the clock, as far as that is known. */
   readonly overAt: (utterance: Utterance) => number;
+  /** Whether not all of it was played, by what the service acknowledges. */
+  readonly isPlaying: (utterance: Utterance) => boolean;
   /**
    * The agent gets silence in the place of the callee's audio, and afterwards their speech if that `isKept`. Left out:
    * no longer.
@@ -82,7 +84,10 @@ const prefix = "outdial:";
 export const ownItem = (count: number): string => prefix + count;
 export const isOwn = ({ item }: PlayedItem): boolean => item.startsWith(prefix);
 
-export const createSpeech = (timers: Timers, { freeAt, overAt, mute }: SpeechListener): Speech => {
+export const createSpeech = (
+  timers: Timers,
+  { freeAt, overAt, isPlaying, mute }: SpeechListener,
+): Speech => {
   const queue: Entry[] = [];
   /** Whether speech is kept, while the agent gets silence. */
   let kept: boolean | undefined;
@@ -120,6 +125,7 @@ export const createSpeech = (timers: Timers, { freeAt, overAt, mute }: SpeechLis
     }
     if (utterance.begunAt !== undefined) at = overAt(utterance);
     if (at > now) timers.set("speech", Math.min(at - now, interval), check);
+    else if (isPlaying(utterance)) settle("interrupted");
     else {
       utterance.played = utterance.duration;
       settle(utterance.duration > 0 ? "played" : "refused");

@@ -11,7 +11,7 @@ import type { EndReason, Limits } from "./options.ts";
 import { durationOf, type OpeningWords, type OwnAudio, onLine } from "./own-audio.ts";
 import type { Listener } from "./session-parts.ts";
 import { createSpeech, ownItem, type Speech, type Utterance } from "./speech.ts";
-import { maxGap, whenPlayed } from "./when-played.ts";
+import { maxDelay, maxGap, whenPlayed } from "./when-played.ts";
 
 /** Both are silent for so long before something is said, and the agent after something was, in ms. */
 const pause = 250;
@@ -117,15 +117,19 @@ export const createVoice = ({
   const agentOverAt = (rest: number) =>
     playback.isOpen ? Math.max(playback.until, newsAt()) + maxGap : speaksUntil() + rest;
 
+  const isPlaying = ({ type, id }: Pick<Utterance, "type" | "id">) =>
+    type === "audio" && playback.isPlaying(id);
+
   const speech = createSpeech(timers, {
+    isPlaying,
     freeAt: ({ type, isFirst, isAtOnce }) => {
       if (type === "request" && !isReady()) return Number.POSITIVE_INFINITY;
       const isFree = isFirst || isAtOnce || type === "leave" || type === "wait";
       return isFree ? 0 : Math.max(agentOverAt(pause), input.silentAt());
     },
     overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
-      const isPlaying = type === "audio" ? playback.isPlaying(id) : type === "leave";
-      if (isPlaying || (type === "wait" && !isDone)) return Number.POSITIVE_INFINITY;
+      if (type === "leave" || (type === "wait" && !isDone)) return Number.POSITIVE_INFINITY;
+      if (isPlaying({ type, id })) return Math.max(begunAt, playback.until) + maxDelay;
       if (type === "audio" || (isDone && duration === 0)) return 0;
       return duration > 0 ? agentOverAt(isDone ? pause : longPause) : begunAt + limits.agentTimeout;
     },

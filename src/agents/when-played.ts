@@ -2,7 +2,7 @@ import type { Playback } from "../flows/media/playback.ts";
 import type { Timers } from "../lib/timers.ts";
 
 /** How much later than by our clock the last audio may be played, in ms. */
-const maxDelay = 30_000;
+export const maxDelay = 30_000;
 
 /** A response of which nothing more has come for so long, once all of it was played, is complete, in ms. */
 export const maxGap = 3000;

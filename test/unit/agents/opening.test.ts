@@ -1,7 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { CallOpening } from "../../../src/agents/options.ts";
+import { twilio } from "../../../src/twilio/index.ts";
 import { carriers } from "../carriers/carriers.ts";
 import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
 import { plain, Socket } from "./talking.ts";
@@ -137,4 +138,36 @@ test.each([
   expect(connect).toThrow(expect.objectContaining({ name: "BadParametersException", param }));
   expect(connect).toThrow(rule);
   expect(socket.listeners.size).toBe(0);
+});
+
+test("audio that a carrier never acknowledges counts as interrupted after 30 s: the agent hears the callee again", async () => {
+  vi.useFakeTimers();
+  const [line, mind] = [new Socket(), new Socket()];
+  const encode = vi.fn((_: Uint8Array) => []);
+  const spoken: string[] = [];
+  const session = connectAgent(line, plain({ encode }), {
+    open: () => mind,
+    opening,
+    service: twilio({ accountSid: "AC00000000000000000000000000000000" }),
+    dangerouslyAllowUnverified: true,
+    onStart: () =>
+      void session.play(new Int16Array(800), { sampleRate }).then((how) => spoken.push(how)),
+  });
+  const streamSid = "MZ1";
+  const format = { encoding: "audio/x-mulaw", sampleRate, channels: 1 };
+  const start = { accountSid: "AC1", callSid: "CA1", mediaFormat: format };
+  line.receive({ event: "start", streamSid, start });
+  await vi.advanceTimersByTimeAsync(100);
+  mind.receive({ type: "ready", begins: "callee" });
+  await vi.advanceTimersByTimeAsync(33_000);
+  expect(spoken).toEqual([]);
+  await vi.advanceTimersByTimeAsync(33_000);
+  expect(spoken).toEqual(["interrupted"]);
+  encode.mockClear();
+  const payload = Buffer.alloc(160, 0x10).toString("base64");
+  line.receive({ event: "media", streamSid, media: { payload } });
+  expect(encode.mock.calls.some(([bytes]) => bytes.some(Boolean))).toBe(true);
+  session.close();
+  expect((await session.ended).opening).toEqual({ played: 0, duration: 4_000 });
+  vi.useRealTimers();
 });
