@@ -2,6 +2,9 @@ import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import { createEmulator, type Emulator, type EmulatorOptions } from "outdial/emulator";
 
+/** Milliseconds that only a hang reaches. */
+const patience = 240_000;
+
 /** A media socket of the service, and how it was closed. */
 export class ServiceSocket extends WebSocket {
   closed: { readonly code: number; readonly reason: string } | undefined;
@@ -24,6 +27,15 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
+/**
+ * Each on a connection of its own. Runtimes close an idle connection after some seconds, and on a busy machine a request
+ * may just have been written to it: nobody sends a flow's request again, and the call ends with a flow error.
+ */
+const sendAlone = (request: Request, init: { readonly signal: AbortSignal }): Promise<Response> => {
+  request.headers.set("Connection", "close");
+  return fetch(request, init);
+};
+
 export const startService = async (options: EmulatorOptions = {}): Promise<Service> => {
   const sockets: ServiceSocket[] = [];
   class CountedSocket extends ServiceSocket {
@@ -36,6 +48,9 @@ export const startService = async (options: EmulatorOptions = {}): Promise<Servi
     speed: 5,
     ringDuration: 200,
     WebSocket: CountedSocket,
+    fetch: sendAlone,
+    // Real time, whatever the speed: a hundred calls at once may keep a busy machine for longer than the usual 10 s.
+    responseTimeout: patience,
     ...options,
   });
   const server = serve({
@@ -64,7 +79,7 @@ export const startService = async (options: EmulatorOptions = {}): Promise<Servi
 
 /** Waits for a condition. Only a hang reaches the end. */
 export const until = async (condition: string, isTrue: () => unknown): Promise<void> => {
-  const end = Date.now() + 240_000;
+  const end = Date.now() + patience;
   while (!(await isTrue())) {
     if (Date.now() > end) throw new Error(`Not true after 240 s: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

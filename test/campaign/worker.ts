@@ -124,7 +124,8 @@ export const startWorker = async (service: Service, more: Variables = {}): Promi
     ask: (method, where, body, whose = token) =>
       fetch(url + where, {
         method,
-        headers: { authorization: `Bearer ${whose}` },
+        // workerd closes an idle connection after 5 s, with a request on it if this process is slow.
+        headers: { authorization: `Bearer ${whose}`, connection: "close" },
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       }),
     kill,
