@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createEmulator } from "../../src/emulator/index.ts";
 import { replacements } from "../../src/emulator/markup/absent.ts";
 import type { VerbCarrier } from "../../src/emulator/markup/context.ts";
 import { telnyxCarrier } from "../../src/emulator/telnyx/carrier.ts";
@@ -7,6 +8,10 @@ import { twilioCarrier } from "../../src/emulator/twilio/carrier.ts";
 import { twilioRoutes } from "../../src/emulator/twilio/rest.ts";
 import { followed, replacements as nccoReplacements } from "../../src/emulator/vonage/ncco.ts";
 import { vonageRoutes } from "../../src/emulator/vonage/rest.ts";
+import type { Service } from "../../src/service.ts";
+import { telnyx } from "../../src/telnyx/index.ts";
+import { twilio } from "../../src/twilio/index.ts";
+import { vonage } from "../../src/vonage/index.ts";
 import { read } from "./sources.ts";
 
 const newId = () => "";
@@ -39,12 +44,52 @@ const pathOf = (path: string): string =>
     return (literal ?? `{${name === "file" ? "sid" : name}}`) + suffix;
   });
 
-const pathsOf = (app: { readonly routes: readonly { readonly path: string }[] }): string =>
-  [...new Set(app.routes.map(({ path }) => pathOf(path)))]
-    .map((path) => `- \`${path}\``)
-    .join("\n");
+/** A path with ids that have the form of the carrier's, and the account's own. */
+const sampleOf = (path: string, account: string): string =>
+  path
+    .replace(/:(\w+)(\{(?:[^{}]|\{[^{}]*\})*\})?/g, (_, name: string, pattern = "") => {
+      if (name === "calls") return "Calls.json";
+      if (name === "uuid") return "00000000-0000-4000-8000-000000000000";
+      if (name === "account" || name === "application" || pattern.includes("AC[")) {
+        return account + (pattern.includes("json") ? ".json" : "");
+      }
+      const prefix = /(CA|RE)\[/.exec(pattern)?.[1] ?? "";
+      return prefix + "0".repeat(32) + (pattern.includes("json") ? ".json" : "");
+    })
+    .replaceAll("\\", "");
 
-const generated = (): string => {
+const params = {
+  ...{ from_number: "+12025550199", to_number: "+12025550100" },
+  ...{ flow_url: "https://app.test/flow", status_callback_url: "https://app.test/status" },
+};
+
+/** The operations of a carrier's API: a method that a path hasn't got is answered 405. */
+const operationsOf = async (
+  { client, name, account }: Service,
+  app: { readonly routes: readonly { readonly path: string; readonly method: string }[] },
+): Promise<string> => {
+  await using emulator = createEmulator({ service: { name, account } });
+  const { fetch, apiKey } = emulator;
+  const { headers } = await client.encodeCall(params, "https://emulator.test", apiKey);
+  const { Authorization = "" } = headers;
+  const has = async (path: string, method: string): Promise<boolean> => {
+    const init = { method, headers: { Authorization }, ...(method !== "GET" && { body: "" }) };
+    const { status } = await fetch(`https://emulator.test${sampleOf(path, account)}`, init);
+    expect(status, path).not.toBe(401);
+    return status !== 405;
+  };
+  const lines = app.routes.map(async ({ path, method: only }) => {
+    const methods = await Promise.all(
+      ["GET", "POST", "PUT", "DELETE"].map(async (method) =>
+        (only === "ALL" ? await has(path, method) : method === only) ? [method] : [],
+      ),
+    );
+    return `- \`${pathOf(path)}\`: ${methods.flat().join(", ")}`;
+  });
+  return [...new Set(await Promise.all(lines))].join("\n");
+};
+
+const generated = async (): Promise<string> => {
   const none = {} as never;
   const absent = { ...replacements, ...nccoReplacements };
   const actions = Object.entries(followed).map(
@@ -56,11 +101,11 @@ const generated = (): string => {
     "### NCCO",
     ["| action | fields |", "|---|---|", ...actions].join("\n"),
     "### REST: Twilio",
-    pathsOf(twilioRoutes(none)),
+    await operationsOf(twilio({ accountSid: `AC${"0".repeat(32)}` }), twilioRoutes(none)),
     "### REST: Telnyx",
-    pathsOf(telnyxRoutes(none)),
+    await operationsOf(telnyx({ applicationId: "1" }), telnyxRoutes(none)),
     "### REST: Vonage",
-    pathsOf(vonageRoutes(none)),
+    await operationsOf(vonage({ applicationId: "00000000-0000-4000-8000-000000000000" }), vonageRoutes(none)),
     "## What is not there",
     ["| verb, noun or action | instead |", "|---|---|"]
       .concat(Object.entries(absent).map(([name, instead]) => `| \`${name}\` | ${instead} |`))
@@ -68,7 +113,7 @@ const generated = (): string => {
   ].join("\n\n");
 };
 
-test("docs/existing-apps.md has the verbs, operations and replacements of the emulator's code", () => {
+test("docs/existing-apps.md has the verbs, operations and replacements of the emulator's code", async () => {
   const page = read("docs/existing-apps.md");
-  expect(`${page.slice(page.indexOf("### TwiML and TeXML"))}`).toBe(`${generated()}\n`);
+  expect(`${page.slice(page.indexOf("### TwiML and TeXML"))}`).toBe(`${await generated()}\n`);
 });

@@ -147,31 +147,36 @@ const updateCall = ({ text, isUrl }: Asked, known: VonageCall): Response => {
 
 const calls = byMethod({ POST: createCall, GET: listCalls }, notAllowed);
 
-const oneCall =
-  (uuid: string): VonageRoute =>
-  async (asked, parts) => {
-    const known = parts.find(uuid);
-    if (!known) throw notFound();
-    const route = byMethod<RestParts>(
-      {
-        GET: async () => respond(200, resourceOf(known)),
-        PUT: async (update) => updateCall(update, known),
-      },
-      notAllowed,
-    );
-    return route(asked, parts);
-  };
+/** @throws {VonageError} when there is no such call */
+const callIn = ({ find }: RestParts, uuid: string): VonageCall => {
+  const known = find(uuid);
+  if (known) return known;
+  throw notFound();
+};
+
+const oneCall = (uuid: string): VonageRoute =>
+  byMethod<RestParts>(
+    {
+      GET: async (_, parts) => respond(200, resourceOf(callIn(parts, uuid))),
+      PUT: async (update, parts) => updateCall(update, callIn(parts, uuid)),
+    },
+    notAllowed,
+  );
 
 /** A recording as a WAV; what was not recorded of the call is silence. */
-const file =
-  (id: string): VonageRoute =>
-  async ({ request, url }, { findRecorded }) => {
-    const known = findRecorded(id);
-    if (!known?.call.isOver || request.method !== "GET") throw notFound();
-    const { recording, talkTime } = known.call;
-    const channels = url.searchParams.get("channels") === "2" ? 2 : 1;
-    return downloadOf(recording, { to: talkTime }, request.headers.get("Range"), channels);
-  };
+const file = (id: string): VonageRoute =>
+  byMethod<RestParts>(
+    {
+      GET: async ({ request, url }, { findRecorded }) => {
+        const known = findRecorded(id);
+        if (!known?.call.isOver) throw notFound();
+        const { recording, talkTime } = known.call;
+        const channels = url.searchParams.get("channels") === "2" ? 2 : 1;
+        return downloadOf(recording, { to: talkTime }, request.headers.get("Range"), channels);
+      },
+    },
+    notAllowed,
+  );
 
 /** The routes of Vonage's API that calls need. */
 export const vonageRoutes = (parts: RestParts): ApiRoutes => {
@@ -193,12 +198,7 @@ export const vonageRoutes = (parts: RestParts): ApiRoutes => {
   const uuid = ":uuid{[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}}";
   app.all("/v1/calls", ({ req, env }) => answer(req.raw, env, calls));
   app.all(`/v1/calls/${uuid}`, ({ req, env }) => answer(req.raw, env, oneCall(req.param("uuid"))));
-  const live = (of: string) =>
-    liveRoutes<RestParts>((all) => {
-      const known = all.find(of);
-      if (known) return known;
-      throw notFound();
-    });
+  const live = (of: string) => liveRoutes<RestParts>((all) => callIn(all, of));
   for (const operation of ["talk", "stream", "dtmf"] as const) {
     app.all(`/v1/calls/${uuid}/${operation}`, ({ req, env }) =>
       answer(req.raw, env, live(req.param("uuid"))[operation]),
