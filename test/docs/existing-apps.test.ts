@@ -105,7 +105,10 @@ const generated = async (): Promise<string> => {
     "### REST: Telnyx",
     await operationsOf(telnyx({ applicationId: "1" }), telnyxRoutes(none)),
     "### REST: Vonage",
-    await operationsOf(vonage({ applicationId: "00000000-0000-4000-8000-000000000000" }), vonageRoutes(none)),
+    await operationsOf(
+      vonage({ applicationId: "00000000-0000-4000-8000-000000000000" }),
+      vonageRoutes(none),
+    ),
     "## What is not there",
     ["| verb, noun or action | instead |", "|---|---|"]
       .concat(Object.entries(absent).map(([name, instead]) => `| \`${name}\` | ${instead} |`))
