@@ -1,6 +1,7 @@
 import { withDeadline } from "../http/deadline.ts";
 import { type Call, dialLeg } from "./call.ts";
-import { type Callee, type CalleeCall, ScriptedCallee } from "./callee.ts";
+import { ScriptedCallee } from "./callee.ts";
+import type { Callee, CalleeCall } from "./callee-script.ts";
 import { FlowError, type FlowParts } from "./line.ts";
 import type { OnCall } from "./options.ts";
 import { messageOf } from "./outgoing.ts";

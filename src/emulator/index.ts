@@ -11,7 +11,7 @@
  */
 
 export type { WireAction, WireGather, WirePrompt, WireSay } from "../flows/wire.ts";
-export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "./callee.ts";
+export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "./callee-script.ts";
 export { createEmulator, type Emulator } from "./emulator.ts";
 export type {
   ActionEntry,

@@ -1,4 +1,4 @@
-import type { Voice } from "../emulator/callee.ts";
+import type { Voice } from "../emulator/callee-script.ts";
 import type { CallAudio } from "../emulator/recording/recording.ts";
 import { readWav, wavHeadSize } from "../emulator/recording/wav.ts";
 import { fail, isFunction, isRecord, isText } from "../lib/check.ts";

@@ -8,7 +8,13 @@
  * @module
  */
 
-export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "../emulator/callee.ts";
+export type {
+  Callee,
+  CalleeAct,
+  CalleeCall,
+  CalleeScript,
+  Voice,
+} from "../emulator/callee-script.ts";
 export type { CallAudio } from "../emulator/recording/recording.ts";
 export type { MediaClock, SessionObserver } from "../lib/clock.ts";
 export type { Summary } from "../lib/summary.ts";
@@ -23,10 +29,6 @@ export {
   type ReportOptions,
 } from "./report.ts";
 export { type ScriptedAnswer, type ScriptedOptions, scriptedAgent } from "./scripted-agent.ts";
-export {
-  type SimulatedCall,
-  type SimulatedOptions,
-  type SimulateOptions,
-  simulateCall,
-} from "./simulate-call.ts";
+export { type SimulatedCall, simulateCall } from "./simulate-call.ts";
+export type { SimulatedOptions, SimulateOptions } from "./simulate-options.ts";
 export type { DeadAir, Detector, Expectation, Segment, Turn, Utterance } from "./turns.ts";

@@ -1,5 +1,5 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import type { CalleeAct } from "../emulator/callee.ts";
+import type { CalleeAct } from "../emulator/callee-script.ts";
 import { version } from "../http/post.ts";
 import { check, fail, isRecord, presence } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";

@@ -5,7 +5,7 @@ import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { createKeys } from "../../../src/agents/keys.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
-import type { CalleeAct } from "../../../src/emulator/callee.ts";
+import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
 import { processClock } from "../../../src/lib/clock.ts";
 import { createTimers } from "../../../src/lib/timers.ts";
 import type { Service } from "../../../src/service.ts";

@@ -3,7 +3,7 @@ import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionEnd, SessionOptions } from "../../../src/agents/options.ts";
 import type { Context } from "../../../src/callbacks/signed-url.ts";
-import type { Callee } from "../../../src/emulator/callee.ts";
+import type { Callee } from "../../../src/emulator/callee-script.ts";
 import type { MediaClock } from "../../../src/lib/clock.ts";
 import type { Service } from "../../../src/service.ts";
 import type { LineFaults } from "../../../src/testing/line.ts";

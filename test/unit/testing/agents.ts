@@ -1,17 +1,14 @@
 import type { Agent, AgentEvent, Codec } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
-import type { CalleeAct } from "../../../src/emulator/callee.ts";
+import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
 import {
   type ScriptedAnswer,
   type ScriptedOptions,
   scriptedAgent,
 } from "../../../src/testing/scripted-agent.ts";
-import {
-  type SimulatedCall,
-  type SimulateOptions,
-  simulateCall,
-} from "../../../src/testing/simulate-call.ts";
+import { type SimulatedCall, simulateCall } from "../../../src/testing/simulate-call.ts";
+import type { SimulateOptions } from "../../../src/testing/simulate-options.ts";
 
 /** Speech of so many milliseconds. */
 export const voice = (ms: number) => ({

@@ -8,7 +8,7 @@ import type {
   Interruption,
   SessionOptions,
 } from "../../../src/agents/options.ts";
-import type { CalleeAct } from "../../../src/emulator/callee.ts";
+import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../../src/testing/simulate-call.ts";
 import { voice, withEvents } from "./agents.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { leaveVoicemail } from "../../../../src/agents/telephone/leave-voicemail.ts";
 import { pressKeys, tones } from "../../../../src/agents/telephone/press-keys.ts";
 import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
-import type { CalleeScript } from "../../../../src/emulator/callee.ts";
+import type { CalleeScript } from "../../../../src/emulator/callee-script.ts";
 import { carriers } from "../../carriers/carriers.ts";
 import { heardOf, talkInTime } from "../talk-in-time.ts";
 import { levelOf, protocolNames } from "../timed-model.ts";

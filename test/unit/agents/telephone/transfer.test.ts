@@ -5,7 +5,7 @@ import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
 import { signUrl } from "../../../../src/callbacks/signed-url.ts";
 import { creator } from "../../../../src/calls/create.ts";
 import { type LiveOptions, redirect } from "../../../../src/calls/index.ts";
-import type { CalleeScript } from "../../../../src/emulator/callee.ts";
+import type { CalleeScript } from "../../../../src/emulator/callee-script.ts";
 import { emulate } from "../../../../src/emulator/emulator.ts";
 import { actionUrl } from "../../../../src/flows/action-url.ts";
 import { play, stream } from "../../../../src/flows/actions.ts";
