@@ -128,6 +128,7 @@ const ends = await useTelephone();
 const parts = {
   "keys in a menu": ends.menu === "hung_up",
   "a message on a voicemail": ends.voicemail === "message_left",
+  "a quiet callee": ends.quiet === "gave_up",
   "a transfer": ends.transfer === "transferred",
   "hung up by the callee": reason === "hung_up",
   "interrupted once": interruptions.count === 1 && audio.cuts.length === 1,

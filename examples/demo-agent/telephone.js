@@ -1,5 +1,5 @@
-// The second part of `npm run demo:agent`: an agent that presses keys in a menu, leaves a message on a voicemail, and
-// transfers a call. Three simulated calls: their time is that of the calls, so nothing waits.
+// The second part of `npm run demo:agent`: an agent that presses keys in a menu, leaves a message on a voicemail,
+// transfers a call, and asks a quiet callee. Four simulated calls: their time is that of the calls, so nothing waits.
 import { connectAgent, leaveVoicemail, pressKeys, tones, transferTo } from "outdial/agents";
 import { scriptedAgent, simulateCall } from "outdial/testing";
 
@@ -61,6 +61,19 @@ const calls = {
       { type: "say", voice: voice(900) },
       { type: "until", ms: 9000 },
     ],
+  },
+  quiet: {
+    answers: [{ ms: 900 }],
+    tools: {},
+    options: {
+      idleTimeout: 3000,
+      onIdle: async ({ count }, session) => {
+        note(undefined, "application", count === 1 ? "asks a quiet callee" : "says goodbye");
+        await session.play(sound(count === 1 ? 260 : 200, 700), { sampleRate: 8000 });
+        if (count === 2) await session.leave("gave_up");
+      },
+    },
+    caller: [{ type: "until", ms: 30_000 }],
   },
 };
 

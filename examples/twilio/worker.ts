@@ -21,6 +21,8 @@ interface Env {
   readonly AGENT_KEY: string;
   /** The number of a person whom the agent may connect the callee to. Left out, it has no such tool. */
   readonly TRANSFER_TO?: string;
+  /** After so many seconds without a word the agent asks whether somebody is there. Left out, they are 10. */
+  readonly IDLE_SECONDS?: string;
   /** Another address of the agent's service. Left out, it is OpenAI's. */
   readonly AGENT_URL?: string;
 }
@@ -122,6 +124,7 @@ const media = ({ url, headers }: Request, env: Env): Response => {
     secret: env.SIGNING_SECRET,
     url,
     maxDuration: 300_000,
+    idleTimeout: Number(env.IDLE_SECONDS || 10) * 1000,
     onIdle: async ({ count }, session) => {
       if (count <= 2) return session.reply("Ask in five words whether they are still there.");
       await session.reply("Say goodbye in five words.");

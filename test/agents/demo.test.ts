@@ -17,6 +17,8 @@ test("npm run demo:agent prints an interrupted call and its metrics, and writes 
     ["application", /^the session has ended: message_left$/],
     ["application", /^decides: dial to billing$/],
     ["application", /^the session has ended: transferred$/],
+    ["application", /^asks a quiet callee$/],
+    ["application", /^the session has ended: gave_up$/],
   ] as const) {
     expect(lines).toContainEqual([part[0], expect.stringMatching(part[1])]);
   }

@@ -4,8 +4,11 @@ import { createEmulator, type EmulatorOptions } from "outdial/emulator";
 import { twilio } from "outdial/twilio";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { heardIn, msOf } from "../agents/callee.ts";
+import { type Behaviour, levelOf } from "../agents/model.ts";
 import { serveOpenai } from "../agents/protocols/openai.ts";
 import { startFront } from "../bridge/front.ts";
+import { randomOf, voice } from "../unit/agents/telephone/greetings.ts";
 import { bundle } from "./bundle.ts";
 
 const accountSid = "AC0123456789abcdef0123456789abcdef";
@@ -17,14 +20,19 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** The Worker in workerd, the emulated Twilio, and an agent whose answer takes a minute. */
-const start = async (options: EmulatorOptions = {}) => {
-  const agent = await serveOpenai({ answers: [60_000] });
+/** The Worker in workerd, the emulated Twilio, and an agent; its answer takes a minute unless it is told otherwise. */
+const start = async (
+  options: EmulatorOptions = {},
+  behaviour: Behaviour = { answers: [60_000] },
+  more: Readonly<Record<string, string>> = {},
+) => {
+  const agent = await serveOpenai(behaviour);
   closing.push(agent.close);
   const emulator = createEmulator({
     service: twilio({ accountSid }),
     host: "127.0.0.1",
     ringDuration: 0,
+    responseTimeout: 120_000, // Only ends what hangs: the machine may do much else.
     ...options,
   });
   const server = serve({
@@ -55,6 +63,7 @@ const start = async (options: EmulatorOptions = {}) => {
       CALL_TOKEN,
       AGENT_KEY: "sk-key",
       AGENT_URL: agent.url,
+      ...more,
     },
   });
   closing.push(front.close, () => worker.dispose());
@@ -100,6 +109,63 @@ test("a call: its events are accepted, and the agent is interrupted by the calle
   const heard = played.reduce((sum, { samples }) => sum + samples / 8, 0);
   expect(heard).toBeGreaterThanOrEqual(400);
   expect(truncations()).toHaveLength(1);
+});
+
+/** A call that has ended, and what its callee heard. */
+const callThrough = async ({ emulator, place }: Awaited<ReturnType<typeof start>>) => {
+  const { call_id } = await (await place(answering)).json();
+  const { flow_error, history } = await emulator.ended(call_id);
+  const audio = emulator.audio(call_id);
+  if (!audio) throw new Error("no audio is known of the call");
+  const verbs = history.flatMap((entry) => (entry.type === "verb" ? [entry] : []));
+  return { flow_error, verbs, audio };
+};
+
+test("a quiet callee hears first that it is a machine, is asked twice, and then the call ends", async () => {
+  const callee = [{ type: "silence", ms: 600_000 }] as const;
+  const answers = [300, 400, 500, 600];
+  const started = await start({ callee }, { answers }, { IDLE_SECONDS: "0.3" });
+  const { flow_error, audio } = await callThrough(started);
+  expect(flow_error).toBeUndefined();
+  expect(answers.map((_, answer) => Math.round(msOf(answer, audio)))).toEqual(answers);
+  const [update] = started.agent.peers[0]?.received ?? [];
+  expect(JSON.stringify(update)).toContain("Say at once that you are a machine.");
+});
+
+test("a voicemail gets a message that says it is a machine's, after its beep", async () => {
+  let beepEnd = 0;
+  const started = await start(
+    {
+      callee: async function* (call) {
+        yield { type: "listen", ms: 300 };
+        yield { type: "say", voice: { audio: voice(1_200, randomOf(1)), sampleRate: 8_000 } };
+        yield { type: "silence", ms: 1_500 };
+        yield { type: "tone", hertz: 1_000, ms: 300 };
+        beepEnd = call.ms;
+        yield { type: "silence", ms: 600_000 };
+      },
+    },
+    { answers: [300, 0, 700], tools: { 1: [{ name: "leave_voicemail", arguments: {} }] } },
+  );
+  const { flow_error, audio } = await callThrough(started);
+  expect(flow_error).toBeUndefined();
+  expect(heardIn(audio, { message: levelOf(2) }, beepEnd)).toEqual([["message", 700]]);
+  const asked = JSON.stringify(started.agent.peers[0]?.received);
+  expect(asked).toMatch(/Leave this message now[^}]*I am a machine\. Please call us back\./);
+});
+
+test("a transfer dials the person of TRANSFER_TO, once the last words were heard", async () => {
+  const person = "+12025550101"; // Is busy.
+  const started = await start(
+    { callee: [{ type: "silence", ms: 600_000 }] },
+    { answers: [300], tools: { 0: [{ name: "transfer", arguments: { target: "person" } }] } },
+    { TRANSFER_TO: person },
+  );
+  const { flow_error, verbs, audio } = await callThrough(started);
+  expect(flow_error).toBeUndefined();
+  expect(Math.round(msOf(0, audio))).toBe(300);
+  expect(verbs.map(({ verb }) => verb)).toEqual(["Stream", "Dial"]);
+  expect(JSON.stringify(verbs)).toContain(person);
 });
 
 test.each([
