@@ -73,8 +73,7 @@ export interface Speech {
   readonly cut: (cuts: readonly PlayedItem[], by: "callee" | "application" | "end") => void;
 }
 
-interface Entry {
-  readonly utterance: Utterance;
+interface QueuedUtterance extends Utterance {
   readonly resolve: (spoken: Spoken) => void;
 }
 
@@ -88,7 +87,7 @@ export const createSpeech = (
   timers: Timers,
   { freeAt, overAt, isPlaying, mute }: SpeechListener,
 ): Speech => {
-  const queue: Entry[] = [];
+  const queue: QueuedUtterance[] = [];
   /** Whether speech is kept, while the agent gets silence. */
   let kept: boolean | undefined;
   let tries = 0;
@@ -97,23 +96,23 @@ export const createSpeech = (
   let isOver = false;
 
   const isProtected = () => {
-    const first = queue[0]?.utterance;
+    const [first] = queue;
     return !!first?.isProtected && (first.isFirst || first.begunAt !== undefined);
   };
   const update = () => {
-    const keeps = isProtected() ? queue[0]?.utterance.isKept : undefined;
+    const keeps = isProtected() ? queue[0]?.isKept : undefined;
     if (keeps !== kept) mute(keeps);
     kept = keeps;
   };
   const settle = (spoken: Spoken): void => {
     tries = 0;
-    const entry = queue.shift();
+    const settled = queue.shift();
     update();
-    entry?.resolve(spoken);
+    settled?.resolve(spoken);
     check();
   };
   const check = (): void => {
-    const utterance = queue[0]?.utterance;
+    const utterance = queue[0];
     if (!utterance || isOver) return;
     const now = timers.now();
     let at = Math.max(notBefore, freeAt(utterance));
@@ -121,7 +120,7 @@ export const createSpeech = (
       utterance.begunAt = now;
       update();
       utterance.begin();
-      if (queue[0]?.utterance !== utterance) return;
+      if (queue[0] !== utterance) return;
     }
     if (utterance.begunAt !== undefined) at = overAt(utterance);
     if (at > now) timers.set("speech", Math.min(at - now, interval), check);
@@ -133,7 +132,7 @@ export const createSpeech = (
   };
   /** The request that the agent responds to. */
   const request = () => {
-    const first = queue[0]?.utterance;
+    const first = queue[0];
     return first?.type === "request" && first.begunAt !== undefined ? first : undefined;
   };
   /** What was asked for is asked for again. */
@@ -147,15 +146,15 @@ export const createSpeech = (
   return {
     add: (utterance) =>
       new Promise((resolve) => {
-        if (queue.at(-1)?.utterance.type === "leave") resolve("refused");
-        else queue.push({ utterance, resolve });
+        if (queue.at(-1)?.type === "leave") resolve("refused");
+        else queue.push(Object.assign(utterance, { resolve }));
         update();
         if (queue.length === 1) check();
       }),
     isProtected,
     isBusy: () => queue.length > 0,
     isOwn: () => {
-      const first = queue[0]?.utterance;
+      const first = queue[0];
       return first?.type === "audio" && first.begunAt !== undefined && !first.isProtected;
     },
     check,
@@ -188,13 +187,13 @@ export const createSpeech = (
       if (asked) again(asked, 0);
     },
     cut: (cuts, by) => {
-      const first = queue[0]?.utterance;
+      const first = queue[0];
       isOver ||= by === "end";
       if (by !== "callee") {
         // What leaves the call is no longer delayed by anything.
-        for (const entry of queue.splice(1)) {
-          if (entry.utterance.type === "leave") queue.push(entry);
-          else entry.resolve("refused");
+        for (const waiting of queue.splice(1)) {
+          if (waiting.type === "leave") queue.push(waiting);
+          else waiting.resolve("refused");
         }
       }
       if (!first || first.type === "leave") return;
