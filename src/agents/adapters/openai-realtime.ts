@@ -134,8 +134,6 @@ export interface RealtimeDialect {
   readonly wideband: number;
   /** The code of an error that has none of OpenAI's. */
   readonly codeOf?: ((words: string) => string | undefined) | undefined;
-  /** An item that is said word for word. */
-  readonly spoken?: ((text: string) => object) | undefined;
 }
 
 /** The options of a session, whatever the service. */
@@ -187,9 +185,7 @@ const decodersOf = (
   const responseOf = (message: Fields) => textOf(message, "response_id") || requests.active();
 
   const onItem = (message: Fields): readonly AgentEvent[] => {
-    const { type } = partOf(message, "item");
-    if (type === "function_call_output") requests.acknowledged();
-    if (type === "force_message") requests.saying();
+    requests.acknowledged(partOf(message, "item").type);
     return [];
   };
 
@@ -252,11 +248,18 @@ const decodersOf = (
   };
 };
 
+/** The message that adds an item to the conversation. */
+export const itemMessage = (item: object): AgentMessage =>
+  toMessage({ type: "conversation.item.create", item });
+
+export const plainRequest: AgentMessage = toMessage({ type: "response.create" });
+
 /** A conversation with OpenAI's Realtime protocol, or a dialect of it. */
 export const createRealtimeCodec = (
   options: RealtimeOptions,
   { sampleRate }: LineFormat,
   dialect: RealtimeDialect,
+  requests: ResponseRequests = createRequests(plainRequest),
 ): Codec => {
   const turnDetection: OpenAITurnDetection = {
     ...dialect.turnDetection,
@@ -267,16 +270,11 @@ export const createRealtimeCodec = (
       ? { encoding: "ulaw", sampleRate: 8000 }
       : { encoding: "pcm", sampleRate: dialect.wideband };
   let { instructions } = options;
-  const requests = createRequests(toMessage({ type: "response.create" }));
   const decoders = decodersOf(options, requests, dialect);
-  const { spoken } = dialect;
   const update = (session: object): readonly AgentMessage[] => [
     toMessage({ type: "session.update", session }),
   ];
   const [probe] = update(dialect.session);
-  const addItem = (item: object): readonly AgentMessage[] => [
-    toMessage({ type: "conversation.item.create", item }),
-  ];
   /** @param mustCancel - whether the service goes on with its response otherwise */
   const stop = (cuts: readonly Cut[], mustCancel: boolean): readonly AgentMessage[] => {
     const active = requests.active();
@@ -305,7 +303,7 @@ export const createRealtimeCodec = (
     interrupted: (cuts) => stop(cuts, !turnDetection.interrupt_response),
     toolResult: ({ id, output, reply }) => {
       requests.sent(reply);
-      return addItem({ type: "function_call_output", call_id: id, output });
+      return [itemMessage({ type: "function_call_output", call_id: id, output })];
     },
     due: requests.take,
     // Those of a response take the place of the session's.
@@ -314,15 +312,13 @@ export const createRealtimeCodec = (
       const response = { ...(both && { instructions: both }), metadata: { request: id } };
       return requests.ask(toMessage({ type: "response.create", event_id: id, response }));
     },
-    addContext: (text) =>
-      addItem({ type: "message", role: "system", content: [{ type: "input_text", text }] }),
+    addContext: (text) => [
+      itemMessage({ type: "message", role: "system", content: [{ type: "input_text", text }] }),
+    ],
     setInstructions: (text) => {
       instructions = text;
       return update({ ...dialect.session, instructions });
     },
-    ...(spoken && {
-      say: (text, id) => addItem(spoken(text)).flatMap((item) => requests.say(item, id)),
-    }),
     cancel: (cuts) => stop(cuts, true),
     retry: requests.retry,
   };

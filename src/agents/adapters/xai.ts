@@ -1,13 +1,16 @@
-import type { Agent, LineFormat } from "../agent.ts";
+import type { Agent, AgentMessage, Codec, LineFormat } from "../agent.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
   createRealtimeCodec,
+  itemMessage,
   type OpenAIRealtimeOptions,
+  plainRequest,
   type RealtimeDialect,
   realtimeRules,
   wireFormat,
   withModel,
 } from "./openai-realtime.ts";
+import { createRequests, type ResponseRequests } from "./response-requests.ts";
 import { abilitiesOf, checkAgentOptions, keyOf } from "./shared.ts";
 
 /** The options of `xai`. */
@@ -48,11 +51,69 @@ const dialect: RealtimeDialect = {
   turnDetection: {},
   wideband: 16_000,
   codeOf: (words) => codes.find(([pattern]) => pattern.test(words))?.[1],
-  spoken: (text) => ({
-    type: "force_message",
-    role: "assistant",
-    content: [{ type: "output_text", text }],
-  }),
+};
+
+/** The type of an item that is said word for word. */
+const spokenItem = "force_message";
+
+/** A text that is said word for word, and its id. */
+interface Text {
+  readonly id: string;
+  readonly message: AgentMessage;
+}
+
+/**
+ * Responses, and texts that the service says by itself once it has them. One is sent again if its own response has
+ * failed; while it may still be said, nothing is asked for.
+ */
+const createTextRequests = () => {
+  const requests = createRequests(plainRequest);
+  /** The text that was sent: a response that begins before the service has it is another. Then the next one says it. */
+  let sent: Text | undefined;
+  let next: Text | undefined;
+  /** What the last response says. */
+  let last: Text | undefined;
+  const say = (text: Text): readonly AgentMessage[] => {
+    sent = text;
+    return [text.message];
+  };
+  const textRequests: ResponseRequests = {
+    ...requests,
+    acknowledged: (type) => {
+      requests.acknowledged(type);
+      if (type !== spokenItem) return;
+      next = sent;
+      sent = undefined;
+    },
+    started: (response) => {
+      requests.started(response);
+      last = next;
+      next = undefined;
+      return last?.id;
+    },
+    done: (response, hasFailed) => {
+      requests.done(response, hasFailed);
+      // A service that doesn't report what it has may have said the text in it.
+      if (!hasFailed) last = sent = undefined;
+    },
+    retry: () => {
+      if (sent || next || requests.active() !== undefined) return [];
+      return last ? say(last) : requests.retry();
+    },
+  };
+  return { ...textRequests, say };
+};
+
+const createCodec = (options: XaiOptions, line: LineFormat): Codec => {
+  const requests = createTextRequests();
+  return {
+    ...createRealtimeCodec(options, line, dialect, requests),
+    say: (text, id) => {
+      const content = [{ type: "output_text", text }];
+      const message = itemMessage({ type: spokenItem, role: "assistant", content });
+      return requests.say({ id, message });
+    },
+  };
 };
 
 /**
@@ -76,7 +137,7 @@ export const xai = (options: XaiOptions): Agent => {
   const { transcription: _, ...rules } = realtimeRules;
   checkAgentOptions(options, rules);
   const { url = "wss://api.x.ai/v1/realtime", model = "grok-voice-latest", tools } = options;
-  const codec = (line: LineFormat) => createRealtimeCodec(options, line, dialect);
+  const codec = (line: LineFormat) => createCodec(options, line);
   return {
     name: "xai",
     tools,
