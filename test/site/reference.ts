@@ -79,7 +79,9 @@ const index = (): string => {
   const rows = entries.map(([name]) => {
     const page = readFileSync(join(folder, pageOf(name)), "utf8");
     const [, purpose = ""] = /^# .*\n\n(.+(?:\n.+)*)/m.exec(page) ?? [];
-    return `| [\`${name}\`](${pageOf(name)}) | ${purpose.replaceAll("\n", " ")} |`;
+    // Its links are relative to the entry's folder.
+    const linked = purpose.replaceAll("\n", " ").replaceAll("](", `](${name}/`);
+    return `| [\`${name}\`](${pageOf(name)}) | ${linked} |`;
   });
   return `# Reference\n\nEvery export of every entry, made from the comments in the source.\n\n| import from | |\n|---|---|\n${rows.join("\n")}\n`;
 };
