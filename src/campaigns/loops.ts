@@ -1,6 +1,6 @@
 import type { Campaign } from "./campaign.ts";
 import type { Dialer } from "./dialer.ts";
-import type { Progress } from "./progress.ts";
+import { isDone, type Progress, stateOfCampaign, tallyOf } from "./progress.ts";
 import { isBusyError, type Sql } from "./sqlite.ts";
 import { markClosed } from "./tables.ts";
 
@@ -91,16 +91,14 @@ export const loopsOf = (
   return {
     run: ({ signal } = {}) => {
       const isOver = (): boolean => {
-        // What was known last may be a pause that is over.
-        const { done, state } = progress.now();
-        return done || state === "paused";
+        return isDone(sql) || stateOfCampaign(sql) === "paused";
       };
       return looping(() => dialer.step(), isOver, signal);
     },
     drain: ({ signal } = {}) =>
       looping(
         () => dialer.giveUp(),
-        () => progress.now().calling === 0,
+        () => !tallyOf(sql).calling,
         signal,
       ),
     close: () => {

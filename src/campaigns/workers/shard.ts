@@ -7,7 +7,7 @@ import { LedgerException } from "../errors.ts";
 import { figuresOf } from "../figures.ts";
 import { type Opened, open } from "../opened.ts";
 import { type CampaignOptions, warningsOf } from "../options.ts";
-import { type Progress, tallyOf } from "../progress.ts";
+import { isDone, type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
 import { factOf, prepareTables, setFact } from "../tables.ts";
 import {
@@ -70,15 +70,15 @@ const prepareHistory = (sql: Sql): void => {
 };
 
 /** Keeps how far it has come, once in a few seconds, and its end. */
-const sample = (sql: Sql, progress: Progress, now: number): void => {
+const sample = (sql: Sql, progress: () => Progress, now: number): void => {
   const [{ slot } = {}] = sql.all("select max(slot) as slot from outdial_sample");
-  if (slot === Math.floor(now / sampleInterval) && !progress.done) return;
+  if (slot === Math.floor(now / sampleInterval) && !isDone(sql)) return;
   sql.all(
     `insert into outdial_sample values (?, ?, ?)
      on conflict (slot) do update set at = excluded.at, progress = excluded.progress`,
     Math.floor(now / sampleInterval),
     now,
-    JSON.stringify(progress),
+    JSON.stringify(progress()),
   );
 };
 
@@ -232,7 +232,7 @@ export class CampaignShard {
     for (;;) {
       const seen = wakeUp.count;
       const wake = await campaign.step();
-      sample(this.#sql, campaign.progress(), Date.now());
+      sample(this.#sql, campaign.progress, Date.now());
       const now = Date.now();
       if (now >= end || this.#requests - before >= mostInAlarm) {
         // The platform drops what is under way once an alarm has ended.
@@ -265,7 +265,7 @@ export class CampaignShard {
       const isOurs = await campaign.note(received);
       const waiting = waitingIn(this.#sql);
       const isEnd = "event" in received && isFinal(received.event);
-      if (isEnd) sample(this.#sql, campaign.progress(), Date.now());
+      if (isEnd) sample(this.#sql, campaign.progress, Date.now());
       // A slot is free and somebody waits for it, another attempt follows, or a call is to be ended whose id has come.
       const isDue = (isEnd && waiting > 0) || waiting > before || dialer.ending.count > 0;
       await this.#wake(isDue ? Date.now() : dialer.nextAsk);
