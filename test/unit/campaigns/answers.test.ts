@@ -218,6 +218,31 @@ describe("answers that come in one turn", () => {
     expect(stage.campaign.progress()).toMatchObject({ state: "running", refused: 38, calling: 1 });
   });
 
+  it("lead to no look at the live calls, of which there may be many", async () => {
+    const database = new DatabaseSync(":memory:");
+    let looks = 0;
+    const prepare = database.prepare.bind(database);
+    database.prepare = (text) => {
+      const statement = prepare(text);
+      const all = statement.all.bind(statement);
+      const counted = (...values: Parameters<typeof all>) => {
+        looks++;
+        return all(...values);
+      };
+      return text.includes(" as since") ? Object.assign(statement, { all: counted }) : statement;
+    };
+    const stage = await stageOf({}, database);
+    await stage.campaign.add(people(40));
+    stage.now += late;
+    const enough = new AbortController();
+    stage.answer = () => {
+      if (stage.posts.length === 40) enough.abort();
+      return { id: `cs_${stage.posts.length}` };
+    };
+    const { calling } = await stage.campaign.run({ signal: enough.signal });
+    expect({ calling, looks }).toEqual({ calling: 40, looks: 1 });
+  });
+
   it("are recorded but for the one that can't be", async () => {
     const database = new DatabaseSync(":memory:");
     const stage = await stageOf({}, database);

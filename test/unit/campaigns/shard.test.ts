@@ -51,6 +51,18 @@ it("a shard has six POSTs under way at most: the platform sends no more at once"
   expect({ posts, most }).toEqual({ posts: 40, most: 6 });
 });
 
+it("a shard reads its live calls for a sample of the progress, and not at each step", async () => {
+  const { campaign, objects, play } = await objectsOf();
+  await campaign.add(people(40));
+  await campaign.resume();
+  const prepared = [...objects.values()].map(({ database }) => vi.spyOn(database, "prepare"));
+  await play();
+  const statements = prepared.flatMap(({ mock }) => mock.calls.map(([statement]) => statement));
+  const count = (part: string): number => statements.filter((each) => each.includes(part)).length;
+  expect(count("insert into outdial_sample")).toBeGreaterThan(0);
+  expect(count(" as since")).toBe(count("insert into outdial_sample"));
+});
+
 it("a shard's create that drops notAfter is a warning when the campaign begins", async () => {
   const warn = vi.spyOn(console, "warn").mockReturnValue();
   await objectsOf({ create: async () => ({ id: "cs_1" }) });
