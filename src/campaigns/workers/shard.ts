@@ -48,8 +48,8 @@ const backAfter = 2_000;
 const longestAlarm = 20_000;
 
 /**
- * How many requests wait for their answer at once, at most: the connections that the platform gives an invocation. What is
- * more waits in the platform's queue, past the last look at the calling hours.
+ * How many requests wait for their answer at once, at most: the connections without response headers that the platform gives
+ * an object, whose events share them. What is more waits in the platform's queue, past the last look at the calling hours.
  */
 const mostRequests = 6;
 
