@@ -1,4 +1,4 @@
-import { AudioQueue } from "../flows/media/playback.ts";
+import { AudioQueue } from "../flows/media/audio-queue.ts";
 import type { Timers } from "../lib/timers.ts";
 import { hasSpeech } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";

@@ -4,6 +4,7 @@ import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
 import { type Reporter, reporterOf } from "../../lib/report.ts";
 import type { MediaMessage, Service } from "../../service.ts";
+import { AudioQueue, createSender, maxBuffered } from "./audio-queue.ts";
 import { cutInTime } from "./closing.ts";
 import {
   decodeAudio,
@@ -17,7 +18,7 @@ import {
   type NestedMediaSpeech,
   parseMessage,
 } from "./messages.ts";
-import { AudioQueue, createSender, maxBuffered, type PlaybackLine } from "./playback.ts";
+import type { PlaybackLine } from "./playback.ts";
 import type { StartChecks } from "./signed-start.ts";
 
 /** The part of a WebSocket's event that a session reads. */

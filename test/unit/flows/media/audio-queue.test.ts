@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AudioQueue } from "../../../../src/flows/media/playback.ts";
+import { AudioQueue } from "../../../../src/flows/media/audio-queue.ts";
 
 test("small pieces of one thing become few, and every byte stays where it was", () => {
   const queue = new AudioQueue<string>();
