@@ -137,13 +137,17 @@ const scriptedCodec = (
     decode: (message) => (isText(message) ? (commands[message]?.() ?? []) : listen(message)),
     interrupted: () => [],
     toolResult: ({ reply }) => (reply ? ["answer"] : []),
+    reply: () => ["answer"],
+    addContext: () => [],
+    setInstructions: () => [],
   };
 };
 
 /**
  * An agent without a model, for simulated calls: it gives the answers of a list, and opens no network. The first answer
  * comes when the call is answered, each further one after an utterance of the callee; after a tool's result comes the
- * next one. It falls silent at the first audible frame of the callee.
+ * next one, and so it does where `reply` of the session asks for a response. It falls silent at the first audible frame of
+ * the callee, and takes context and instructions without heeding them.
  *
  * The truth of a response is `patience + think` and the latency of the line both ways, rounded up to a frame of 20 ms.
  *
