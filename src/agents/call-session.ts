@@ -28,7 +28,7 @@ export interface CallSession {
 }
 
 /** An agent that takes over from another one. */
-export interface NextAgent {
+interface NextAgent {
   readonly open: () => Connection;
   readonly tools: Tools;
 }
