@@ -15,9 +15,6 @@ const maxGap = 500;
 const maxSilence = 2000;
 const silenceChunk = 100;
 
-/** The end of each wait for the line: a process that was held up reads in it what has come meanwhile, in ms. */
-const reading = 20;
-
 /** How long an agent has to respond to a callee who has finished, before it is asked to or the call is ended, in ms. */
 const settling = 1000;
 
@@ -119,16 +116,14 @@ export const createInboundAudio = (
     if (isThrough || quietMs >= minPause) release(isThrough);
   };
 
-  const afterGap = (ms: number, work: () => void) =>
-    timers.set("gap", ms - reading, () => timers.set("gap", reading, work));
   const fill = (filled: number) => {
     send?.(new Uint8Array(silenceChunk * bytesPerMs(stream)));
     const next = filled + silenceChunk;
-    if (next < maxSilence) afterGap(silenceChunk, () => fill(next));
+    if (next < maxSilence) timers.set("gap", silenceChunk, () => fill(next));
   };
   const watchGap = () => {
     if (!send || !(isSpeech || quietMs < maxGap)) timers.clear("gap");
-    else afterGap(maxGap + (frameMs > silenceChunk ? frameMs : 0), () => fill(0));
+    else timers.set("gap", maxGap + (frameMs > silenceChunk ? frameMs : 0), () => fill(0));
   };
   return {
     push: (bytes) => {

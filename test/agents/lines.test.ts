@@ -9,7 +9,7 @@ import type { CalleeScript } from "outdial/emulator";
 import { expect, onTestFinished, test } from "vitest";
 import { type Hearing, heardIn, msOf, type Voices } from "./callee.ts";
 import { callOn, type LineName, limits } from "./lines.ts";
-import { levelOf } from "./model.ts";
+import { levelOf, unhurried } from "./model.ts";
 import { protocols } from "./protocols/protocols.ts";
 import { level } from "./sound.ts";
 
@@ -53,7 +53,7 @@ const agents = {
 
 /** A call whose opening the callee talks into; once they have pressed `#`, the agent speaks and leaves. */
 const talkOn = async (line: LineName, name: keyof typeof agents) => {
-  const server = await protocols[name].serve({ answers: [300, 400] });
+  const server = await protocols[name].serve({ ...unhurried, answers: [300, 400] });
   onTestFinished(server.close);
   const agent = agents[name](server.url);
   const keys: PressedKeys[] = [];

@@ -14,6 +14,9 @@ export interface Behaviour {
   readonly tools?: Readonly<Record<number, readonly { name: string; arguments: object }[]>>;
 }
 
+/** Of a model whose process is held up: it says an answer at once, and hears one speech where the line is late within it. */
+export const unhurried = { delta: 60_000, patience: 1_000 } satisfies Behaviour;
+
 /** How a protocol says what the model does. */
 export interface Mouth {
   readonly begin: (answer: number) => void;

@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { randomOf, voice as voiceOf } from "../unit/agents/telephone/greetings.ts";
 import { heardIn } from "./callee.ts";
 import { callOn, type LineName, limits } from "./lines.ts";
-import { type Behaviour, levelOf } from "./model.ts";
+import { type Behaviour, levelOf, unhurried } from "./model.ts";
 import { protocols } from "./protocols/protocols.ts";
 import { level } from "./sound.ts";
 
@@ -45,7 +45,7 @@ const callWith = async (
   },
 ) => {
   const { behaviour, tools, callee, options, ...more } = given;
-  const server = await protocols[name].serve(behaviour);
+  const server = await protocols[name].serve({ ...unhurried, ...behaviour });
   onTestFinished(server.close);
   const agent = agents[name](server.url, tools);
   const talk = { ...limits, ...options };

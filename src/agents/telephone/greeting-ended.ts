@@ -79,25 +79,27 @@ export const greetingEnded = async (
   };
   const end = await internals[listenTo]<GreetingEnd>((resolve, sampleRate) => {
     const beepIn = createBeepDetector(sampleRate);
-    /** When somebody was audible last, and since when they speak, after so much quiet. */
+    /** When somebody was audible last, and for how long they speak, after so much quiet. */
     let soundAt = now();
-    let since = soundAt;
-    let quiet = 0;
+    let spoken = 0;
+    let quiet: number | undefined;
     let isGreeting = false;
     set("timeout", timeout, () => resolve("timeout"));
     set("silence", silence, () => resolve("silence"));
     return (audio) => {
       const beep = beepIn(new Int16Array(audio.slice().buffer));
+      // By its audio: in a process that was held up, all of it comes at once.
+      spoken += (audio.length * 500) / sampleRate;
       if (hasSpeech(audio)) {
         const at = now();
-        if (at - soundAt > pause || quiet === 0) [quiet, since] = [at - soundAt, at];
+        if (at - soundAt > pause || quiet === undefined) [quiet, spoken] = [at - soundAt, 0];
         soundAt = at;
-        const ms = at - since;
+        const [ms, before] = [spoken, quiet];
         isGreeting ||= ms > longest;
         cancels.get("beep")?.();
         set("silence", silence, () => resolve("silence"));
         set("person", around, () => {
-          if (ms >= shortest && quiet >= around && !isGreeting) resolve("person");
+          if (ms >= shortest && before >= around && !isGreeting) resolve("person");
         });
       }
       if (beep) cancels.get("person")?.();

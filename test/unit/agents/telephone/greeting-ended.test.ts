@@ -8,8 +8,12 @@ import { decodeMulaw, encodeMulaw } from "../../../../src/lib/mulaw.ts";
 import { SimulatedTime } from "../../../../src/testing/simulated-time.ts";
 import { greetingOf, joined, randomOf, silence, sine, voice } from "./greetings.ts";
 
-/** What it finds in samples that came through μ-law, in frames of 20 ms, and when, in ms. */
-const found = async (samples: Int16Array<ArrayBuffer>, options?: GreetingOptions) => {
+/**
+ * What it finds in samples that came through μ-law, in frames of 20 ms, and when, in ms.
+ *
+ * @param heldUp - the process reads nothing for so long at first, in ms, and then all that has come
+ */
+const found = async (samples: Int16Array<ArrayBuffer>, options?: GreetingOptions, heldUp = 0) => {
   const time = new SimulatedTime();
   const { media } = time;
   const heard = decodeMulaw(encodeMulaw(samples));
@@ -29,9 +33,12 @@ const found = async (samples: Int16Array<ArrayBuffer>, options?: GreetingOptions
           const bytes = new Uint8Array(new Int16Array(160).buffer);
           bytes.set(new Uint8Array(heard.slice(first, first + 160).buffer));
           hear(bytes);
-          media.after(20, () => frame(first + 160));
+          media.after(Math.max(0, first / 8 + 40 - (media.now() - began)), () =>
+            frame(first + 160),
+          );
         };
-        media.after(20, () => frame(0));
+        const began = media.now();
+        media.after(20 + heldUp, () => frame(0));
       }),
   };
   const end = greetingEnded(session as never, options);
@@ -118,4 +125,10 @@ test("what is no session of connectAgent is refused, and so are wrong limits", a
   await expect(greetingEnded({} as never, { silence: 0 })).rejects.toMatchObject(
     refused("silence"),
   );
+});
+
+test("a greeting that was read late is as long as its audio: it is no person's word", async () => {
+  const greeting = joined([silence(900), voice(1_500, randomOf(7)), silence(10_000)]);
+  expect((await found(greeting)).end).toBe("silence");
+  expect((await found(greeting, {}, 2_100)).end).toBe("silence");
 });
