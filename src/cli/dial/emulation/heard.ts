@@ -89,16 +89,17 @@ const readers: Reader = {
 };
 
 const read = <Type extends HistoryEntry["type"]>(
+  type: Type,
   entry: Extract<HistoryEntry, { type: Type }>,
   lines: Lines,
 ): void => {
-  const reader: Reader[Type] = readers[entry.type as Type];
+  const reader: Reader[Type] = readers[type];
   reader?.(entry, lines);
 };
 
 /** What the contact of a call hears and does, out of its history: the same for each service. */
 export const heardIn = (history: readonly HistoryEntry[]): readonly HeardLine[] => {
   const lines = new Lines();
-  for (const entry of history) read(entry, lines);
+  for (const entry of history) read(entry.type, entry, lines);
   return lines.all;
 };
