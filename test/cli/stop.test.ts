@@ -46,6 +46,8 @@ const emulate = async ({ service, env }: Spoken, front: Front = () => undefined)
   const emulator = createEmulator({
     ...(service && { service }),
     ringDuration: 600_000,
+    // A telephone rings for 30 or 60 s of each service's time: a busy machine needs longer to have 50 of them ring.
+    speed: 0.02,
     fetch: async (request, init) => {
       if (!request.url.includes("/status")) return Response.json({ action: "hangup" });
       // A receiver that is gone has no notifications.
@@ -251,6 +253,7 @@ describe("outdial stop", () => {
     const { ledger, dial, stop } = listOf(60);
     const dialling = begin(dial(), env);
     await expect.poll(live).toBe(50);
+    await expect.poll(() => count(eventsIn(ledger), "placed")).toBe(50);
     const { code, stdout } = await invoke(stop(), {});
     expect(stdout).toContain("dial --resume. 50 live calls: --hang-up ends them\n");
     expect(code).toBe(0);
@@ -315,6 +318,7 @@ describe("outdial stop", () => {
     const { dial, ledger } = listOf(51);
     const dialling = begin(dial(), env);
     await expect.poll(live).toBe(50);
+    await expect.poll(() => count(eventsIn(ledger), "placed")).toBe(50);
     dialling.kill("SIGINT");
     await dialling.says(
       /No further call begins; 50 live calls go on\. To end them: outdial stop \S+ --hang-up\n/,
