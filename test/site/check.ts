@@ -178,8 +178,6 @@ for (const colorScheme of ["light", "dark"] as const) {
   await context.close();
 }
 await browser.close();
-server.closeAllConnections();
-server.close();
 
 for (const problem of problems) console.error(problem);
 console.log(
