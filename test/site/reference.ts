@@ -67,7 +67,10 @@ export const writeReference = async (): Promise<void> => {
   rmSync(copy, { recursive: true });
   // `@see docs/agents.md` names a page of the site.
   edit(folder, ".md", (text) =>
-    text.replaceAll(/^(- )?(?:See )?docs\/([\w-]+)\.md$/gm, "$1[docs/$2.md](/$2.md)"),
+    text
+      .replaceAll(/^(- )?(?:See )?docs\/([\w-]+)\.md$/gm, "$1[docs/$2.md](/$2.md)")
+      // As VitePress names the heading of a field such as `answered_by`.
+      .replaceAll(/\.md#\w+\)/g, (link) => link.replaceAll("_", "-")),
   );
   writeFileSync(join(folder, "index.md"), index());
 };
