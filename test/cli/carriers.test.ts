@@ -300,16 +300,22 @@ describe.each(carriers)("$name", (carrier) => {
   it("outdial emulator --script has machines detected, once the script has a part for them", async () => {
     const folder = newFolder();
     const script = join(folder, "reminder.mjs");
-    // On Vonage the flow of a person runs until the machine's greeting is over.
-    const say = (text: string) =>
-      `() => ({ action: "say", prompts: ["${text}", { pause_ms: 30_000 }] })`;
-    const steps = `onAnswer: ${say("Hello, you.")}, onMachine: ${say("Hello, machine.")}`;
-    writeFileSync(script, `export default { ${steps} };`);
+    const machine = "+12025550106";
+    // On Vonage the flow of a person runs until the machine is detected, and the application has answered that: minutes of
+    // a time that is 50 times as fast.
+    writeFileSync(
+      script,
+      `const say = (...prompts) => ({ action: "say", prompts });
+       const pauses = (count) => Array(count).fill({ pause_ms: 180_000 });
+       export default {
+         onAnswer: ({ call }) => say("Hello, you.", ...pauses(call.to_number === "${machine}" ? 9 : 0)),
+         onMachine: () => say("Hello, machine."),
+       };`,
+    );
     const emulator = await emulate(name, account, folder, "--script", script);
     const { place, commandFor } = await openDashboard(emulator.field("dashboard"));
     await place(answering);
     expect(await untilNotified(emulator)).not.toContain("Hello, machine.");
-    const machine = "+12025550106";
     await place(machine);
     expect(await untilNotified(emulator, 2)).toContain("Hello, machine.");
     expect(JSON.stringify(await commandFor(machine))).toMatch(/machine-?detection/i);
