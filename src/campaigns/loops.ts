@@ -1,6 +1,6 @@
 import type { Campaign } from "./campaign.ts";
 import type { Dialer } from "./dialer.ts";
-import { isDone, type Progress, stateOfCampaign, tallyOf } from "./progress.ts";
+import { type Progress, recounted } from "./progress.ts";
 import { isBusyError, type Sql } from "./sqlite.ts";
 import { markClosed } from "./tables.ts";
 
@@ -42,6 +42,12 @@ export class Reading<Args extends readonly unknown[], T> {
   /** @throws {LedgerException} `busy` */
   now(...args: Args): T {
     this.#known = this.#read(...args);
+    return this.#known;
+  }
+
+  /** Replaces what is known by what was read in another way. */
+  renew(read: (known: T) => T): T {
+    this.#known = read(this.#known);
     return this.#known;
   }
 
@@ -88,17 +94,20 @@ export const loopsOf = (
       loops.delete(run);
     }
   };
+  // After each step, so that it is known when another program holds the file from then on.
+  const counted = (): Progress => progress.renew((known) => recounted(sql, known));
   return {
     run: ({ signal } = {}) => {
       const isOver = (): boolean => {
-        return isDone(sql) || stateOfCampaign(sql) === "paused";
+        const { done, state } = counted();
+        return done || state === "paused";
       };
       return looping(() => dialer.step(), isOver, signal);
     },
     drain: ({ signal } = {}) =>
       looping(
         () => dialer.giveUp(),
-        () => !tallyOf(sql).calling,
+        () => counted().calling === 0,
         signal,
       ),
     close: () => {

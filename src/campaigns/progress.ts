@@ -122,15 +122,30 @@ const timesOf = (sql: Sql): Pick<Progress, "callingSince" | "unclearUntil"> => {
   };
 };
 
-/** Costs the same for a short and for a long list, but reads every live call: it is nothing for each step. */
-export const progressOf = (sql: Sql): Progress => {
+/** All but the times of what is open: it costs the same however many calls are live. */
+const countedIn = (sql: Sql): Omit<Progress, "callingSince" | "unclearUntil"> => {
   const tally = tallyOf(sql);
   const state = stateOfCampaign(sql);
-  const reason = factOf(sql, "reason");
+  const reason = state === "paused" && factOf(sql, "reason");
   return {
     state,
-    ...(state === "paused" && typeof reason === "string" && { reason }),
+    ...(typeof reason === "string" && { reason }),
     ...countsOf((each) => tally[each] ?? 0),
-    ...(openIn(tally) > 0 && timesOf(sql)),
+  };
+};
+
+/** Costs the same for a short and for a long list, but reads every live call: it is nothing for each step. */
+export const progressOf = (sql: Sql): Progress => {
+  const counted = countedIn(sql);
+  return { ...counted, ...(openIn(counted) > 0 && timesOf(sql)) };
+};
+
+/** A progress as it is now, for each step: the times of what is open are those that were known. */
+export const recounted = (sql: Sql, { callingSince, unclearUntil }: Progress): Progress => {
+  const counted = countedIn(sql);
+  return {
+    ...counted,
+    ...(counted.calling > 0 && callingSince !== undefined && { callingSince }),
+    ...(counted.unclear > 0 && unclearUntil !== undefined && { unclearUntil }),
   };
 };

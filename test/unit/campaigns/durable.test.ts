@@ -213,6 +213,27 @@ describe("a file that another program writes", () => {
     writer.close();
   });
 
+  it("leaves the calls that have begun in the progress, though nobody had asked for it since", async () => {
+    const { stage } = await opened();
+    await stage.campaign.add(people(2));
+    const { promise, resolve } = Promise.withResolvers<DatabaseSync>();
+    stage.answer = async () => {
+      // Once the step is over.
+      await new Promise(setImmediate);
+      const writer = new DatabaseSync(file);
+      writer.exec("begin exclusive");
+      resolve(writer);
+      return { id: "cs_0" };
+    };
+    const enough = new AbortController();
+    const over = stage.campaign.run({ signal: enough.signal });
+    const writer = await promise;
+    expect(stage.campaign.progress()).toMatchObject({ calling: 1, waiting: 1 });
+    enough.abort();
+    writer.close();
+    expect(await over).toMatchObject({ calling: 1, waiting: 1 });
+  });
+
   it("holds up pause, resume and cancel, which are written in order when the file is free", async () => {
     const { stage, writer } = await locked();
     const { campaign } = stage;
