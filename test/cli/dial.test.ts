@@ -643,7 +643,7 @@ describe("outdial dial", () => {
     it("ends after ctrl-C with the live calls in the ledger", async () => {
       const answer = holdAnswers();
       const running = begin(slowly("--json"), env(), { columns: 120 });
-      await running.says(/1 live/);
+      await posted(1);
       const release = holdLedger();
       running.kill("SIGINT");
       await running.says(
