@@ -5,6 +5,7 @@ import type { Row, Sql } from "./sqlite.ts";
 import {
   audit,
   type ContactRow,
+  contactFieldsIn,
   contactOf,
   end,
   isAsked,
@@ -12,7 +13,6 @@ import {
   move,
   numberIn,
   outcomeIn,
-  textIn,
 } from "./tables.ts";
 
 /** A contact that waits: what decides whether its next attempt may be made. */
@@ -27,15 +27,9 @@ interface Candidate
 }
 
 const candidateIn = (row: Row): Candidate => ({
-  contact: Number(row.contact),
-  to_number: String(row.to_number),
-  written: String(row.written ?? row.to_number),
-  timezone: String(row.timezone),
-  from_number: textIn(row.from_number),
+  ...contactFieldsIn(row),
   listed: row.listed === 1,
   outcome: outcomeIn(row.outcome),
-  attempts: Number(row.attempts),
-  due: Number(row.due),
   call_for: Number(row.call_for),
   call_backs: Number(row.call_backs),
   isBlocked: row.blocked === 1,

@@ -1,6 +1,6 @@
 import type { CallingHours } from "./calling-hours.ts";
 import type { Row, Sql } from "./sqlite.ts";
-import { type ContactRow, textIn } from "./tables.ts";
+import { type ContactRow, contactFieldsIn, textIn } from "./tables.ts";
 
 /** The zones in which contacts wait; `""` is that of the windows. */
 export const zonesOf = (sql: Sql): readonly string[] =>
@@ -18,15 +18,9 @@ const columns =
   "contact, to_number, written, id, timezone, variables, attempts, due, from_number, call_id";
 
 const dueContactIn = (row: Row): DueContact => ({
-  contact: Number(row.contact),
-  to_number: String(row.to_number),
-  written: String(row.written ?? row.to_number),
+  ...contactFieldsIn(row),
   id: textIn(row.id),
-  timezone: String(row.timezone),
   variables: textIn(row.variables),
-  attempts: Number(row.attempts),
-  due: Number(row.due),
-  from_number: textIn(row.from_number),
   call_id: textIn(row.call_id),
 });
 

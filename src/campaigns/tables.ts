@@ -339,24 +339,34 @@ export const outcomeIn = (value: Value | undefined): Disposition | undefined => 
   throw new LedgerException("unknown_state");
 };
 
-export const contactIn = (row: Row): ContactRow => ({
+/** Whom a row is about, and how far the calls have come: the fields that each reading of a contact needs. */
+export const contactFieldsIn = (
+  row: Row,
+): Pick<
+  ContactRow,
+  "contact" | "to_number" | "written" | "timezone" | "attempts" | "due" | "from_number"
+> => ({
   contact: Number(row.contact),
   to_number: String(row.to_number),
   written: String(row.written ?? row.to_number),
-  id: textIn(row.id),
   timezone: String(row.timezone),
+  attempts: Number(row.attempts),
+  due: Number(row.due),
+  from_number: textIn(row.from_number),
+});
+
+export const contactIn = (row: Row): ContactRow => ({
+  ...contactFieldsIn(row),
+  id: textIn(row.id),
   variables: textIn(row.variables),
   listed: row.listed === 1,
   state: stateIn(row.state),
   outcome: outcomeIn(row.outcome),
   reason: textIn(row.reason),
-  attempts: Number(row.attempts),
   deferrals: Number(row.deferrals),
-  due: Number(row.due),
   call_at: numberIn(row.call_at),
   call_for: Number(row.call_for),
   call_backs: Number(row.call_backs),
-  from_number: textIn(row.from_number),
   call_id: textIn(row.call_id),
 });
 
