@@ -22,7 +22,7 @@ export {
   type RetryReason,
 } from "./disposition.ts";
 export type { EndedCalls, OpenCall } from "./ending.ts";
-export { LedgerException, type LedgerReason } from "./errors.ts";
+export { LedgerException, type LedgerReason, ListException } from "./errors.ts";
 export type { AnswerFigures, CostFigures, Figures, QuarterFigures } from "./figures.ts";
 export {
   type Ledger,
@@ -33,7 +33,6 @@ export {
 } from "./ledger.ts";
 export type { ListColumns } from "./list/columns.ts";
 export type { ListSource } from "./list/csv.ts";
-export { ListException } from "./list/errors.ts";
 export { type ListOptions, type NumberReading, readList } from "./list/read.ts";
 export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
 export type { Progress } from "./progress.ts";

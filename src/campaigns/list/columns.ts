@@ -1,4 +1,4 @@
-import { ListException } from "./errors.ts";
+import { ListException } from "../errors.ts";
 import type { ListOptions } from "./read.ts";
 
 /** Headers are compared without case, spaces, `-` and `_`: `Time Zone` is `timezone`. */

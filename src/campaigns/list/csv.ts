@@ -1,4 +1,4 @@
-import { ListException } from "./errors.ts";
+import { ListException } from "../errors.ts";
 
 /** A row of a CSV file. */
 export interface CsvRow {

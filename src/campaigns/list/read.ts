@@ -1,7 +1,7 @@
 import type { Contact, RefusedContact } from "../contacts.ts";
+import { ListException } from "../errors.ts";
 import { columnsOf, type ListColumns } from "./columns.ts";
 import { type CsvRow, type ListSource, readCsv } from "./csv.ts";
-import { ListException } from "./errors.ts";
 
 /** A telephone number in E.164, or the rule that a cell breaks. */
 export type NumberReading =

@@ -33,7 +33,7 @@ export const onInterrupt = (
   ledger: string,
   { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
 ): (() => void) => {
-  const tell = (): void => {
+  const printHint = (): void => {
     const { calling } = campaign.progress();
     if (calling === 0) return;
     if (terminal.columns !== undefined) terminal.replaceLine("");
@@ -42,6 +42,6 @@ export const onInterrupt = (
       `No further call begins; ${calls}. To end them: outdial stop ${ledger} --hang-up`,
     );
   };
-  signal.addEventListener("abort", tell, { once: true });
-  return () => signal.removeEventListener("abort", tell);
+  signal.addEventListener("abort", printHint, { once: true });
+  return () => signal.removeEventListener("abort", printHint);
 };
