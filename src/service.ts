@@ -5,12 +5,8 @@ import type { CallParams } from "./calls/params.ts";
 import type { AnyAction } from "./flows/actions.ts";
 import type { FlowRequest } from "./flows/handler.ts";
 import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
-import type {
-  MediaSocket,
-  MediaStream,
-  StreamHandlers,
-  StreamOptions,
-} from "./flows/media/session.ts";
+import type { MediaStream, StreamOptions } from "./flows/media/session.ts";
+import type { MediaSocket, StreamHandlers } from "./flows/media/socket.ts";
 import type { Head } from "./http/response.ts";
 import type { Settings } from "./options.ts";
 

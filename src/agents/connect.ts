@@ -1,4 +1,4 @@
-import type { MediaSocket } from "../flows/media/session.ts";
+import type { MediaSocket } from "../flows/media/socket.ts";
 import { fail, isFunction } from "../lib/check.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentSession } from "./agent-session.ts";

@@ -1,4 +1,4 @@
-import type { MediaEvent } from "../flows/media/session.ts";
+import type { MediaEvent } from "../flows/media/socket.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import type { Address, Agent, AgentEvent, AgentMessage, Codec, LineFormat } from "./agent.ts";

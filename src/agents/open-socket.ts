@@ -1,6 +1,6 @@
 import { BadParametersException } from "../errors.ts";
 import { cutInTime } from "../flows/media/closing.ts";
-import type { MediaEvent } from "../flows/media/session.ts";
+import type { MediaEvent } from "../flows/media/socket.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
 import { routeOf } from "../lib/url.ts";
 import type { Address } from "./agent.ts";

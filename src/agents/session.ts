@@ -1,11 +1,7 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
-import {
-  type AudioFrame,
-  type KeyPress,
-  type MediaSocket,
-  streamOf,
-} from "../flows/media/session.ts";
+import { streamOf } from "../flows/media/session.ts";
+import type { AudioFrame, KeyPress, MediaSocket } from "../flows/media/socket.ts";
 import { fail, isText, textRule, withoutThrowing } from "../lib/check.ts";
 import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";

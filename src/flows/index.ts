@@ -48,18 +48,16 @@ export {
   type MediaStart,
   type NestedMediaSpeech,
 } from "./media/messages.ts";
-export {
-  type AudioFrame,
-  type Closed,
-  type KeyPress,
-  type MediaEvent,
-  type MediaSocket,
-  type StreamHandlers,
-  type StreamOptions,
-  type StreamSession,
-  streamSession,
-} from "./media/session.ts";
+export { type StreamOptions, type StreamSession, streamSession } from "./media/session.ts";
 export type { StartChecks } from "./media/signed-start.ts";
+export type {
+  AudioFrame,
+  Closed,
+  KeyPress,
+  MediaEvent,
+  MediaSocket,
+  StreamHandlers,
+} from "./media/socket.ts";
 export {
   type AudioPrompt,
   audio,

@@ -1,6 +1,6 @@
 import type { Impairment, StreamSocket } from "../emulator/line.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
-import type { MediaEvent, MediaSocket } from "../flows/media/session.ts";
+import type { MediaEvent, MediaSocket } from "../flows/media/socket.ts";
 import type { MediaClock } from "../lib/clock.ts";
 
 /** Faults of a simulated line. The same `seed` gives the same faults. */

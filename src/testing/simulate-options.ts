@@ -1,7 +1,7 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Callee } from "../emulator/callee-script.ts";
-import type { MediaSocket } from "../flows/media/session.ts";
+import type { MediaSocket } from "../flows/media/socket.ts";
 import { isFunction, isRecord, isText, presence } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import type { Service } from "../service.ts";

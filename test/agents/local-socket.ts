@@ -1,4 +1,4 @@
-import type { MediaEvent } from "../../src/flows/media/session.ts";
+import type { MediaEvent } from "../../src/flows/media/socket.ts";
 
 type Listener = (event: MediaEvent) => void;
 

@@ -1,4 +1,4 @@
-import type { MediaEvent, MediaSocket } from "./session.ts";
+import type { MediaEvent, MediaSocket } from "./socket.ts";
 
 /** The part of a server's socket in Bun that is needed. */
 export interface BunServerSocket {

@@ -6,8 +6,8 @@ import { joined } from "../../lib/encoding.ts";
 import type { CarrierMedia, MediaCodec, MediaInput, MediaMessage } from "../../service.ts";
 import { Marks } from "./marks.ts";
 import { FrameException, type MediaStart } from "./messages.ts";
-import { attach, type MediaSocket, onlyWithService, type StreamHandlers } from "./session.ts";
-import type { StartVerifier } from "./signed-start.ts";
+import { onlyWithService, type StartVerifier } from "./signed-start.ts";
+import { attach, type MediaSocket, type StreamHandlers } from "./socket.ts";
 
 /** The most that is held until `start` is verified, in messages and in their length: that takes milliseconds. */
 const maxHeld = 1000;

@@ -57,6 +57,10 @@ export type StartVerifier = (
   checks: StartChecks,
 ) => (token: string | undefined) => Promise<Context>;
 
+/** The rule of `secret`, which verifies nothing where the query comes with the URL. */
+export const onlyWithService =
+  "is for a service that sends the query with start: here, verify the URL with verifyUrl";
+
 /** For a service that sends the query of a `ws_url` with `start`. */
 export const startVerifier: StartVerifier = (checks) => {
   const { secret, url, publicUrl, dangerouslyAllowUnverified } = check(
@@ -74,7 +78,7 @@ export const startVerifier: StartVerifier = (checks) => {
 };
 
 /** The most characters of Twilio's `<Parameter>` are 499, with its name: enough is left for escapes. */
-const longest = 400;
+const maxPiece = 400;
 
 /** The longest query that `signUrl` makes, in characters, and the parameters that hold it. */
 const maxToken = 2083;
@@ -87,7 +91,7 @@ const nameOf = (at: number): string => `outdial.${at}`;
  * URL itself.
  */
 export const startParameters = (search: string): readonly (readonly [string, string])[] =>
-  (search.slice(1).match(new RegExp(`.{1,${longest}}`, "g")) ?? []).map((piece, at) => [
+  (search.slice(1).match(new RegExp(`.{1,${maxPiece}}`, "g")) ?? []).map((piece, at) => [
     nameOf(at),
     piece,
   ]);

@@ -5,7 +5,7 @@ import { Meter } from "../../../src/agents/metrics.ts";
 import type { AgentSocket } from "../../../src/agents/open-socket.ts";
 import type { EndReason, SessionOptions } from "../../../src/agents/options.ts";
 import type { WarmAgent } from "../../../src/agents/preconnect.ts";
-import type { MediaEvent, MediaSocket } from "../../../src/flows/media/session.ts";
+import type { MediaEvent, MediaSocket } from "../../../src/flows/media/socket.ts";
 import { processClock } from "../../../src/lib/clock.ts";
 import { start } from "../flows/media/start.ts";
 

@@ -4,7 +4,7 @@ import { gemini } from "../../../src/agents/adapters/gemini.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import type { Agent, AgentMessage, Tools } from "../../../src/agents/agent.ts";
-import type { MediaEvent } from "../../../src/flows/media/session.ts";
+import type { MediaEvent } from "../../../src/flows/media/socket.ts";
 import type { MediaClock } from "../../../src/lib/clock.ts";
 import { base64, type Coding, decoded, level, pcm, ulaw } from "../../agents/sound.ts";
 

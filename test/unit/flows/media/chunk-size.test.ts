@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { MediaSocket } from "../../../../src/flows/media/session.ts";
 import { streamSession } from "../../../../src/flows/media/session.ts";
+import type { MediaSocket } from "../../../../src/flows/media/socket.ts";
 
 const nothing = (): MediaSocket =>
   Object.assign(new EventTarget(), { readyState: 1, send: () => {}, close: () => {} });

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createConnection } from "node:net";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { WebSocket as Socket, WebSocketServer } from "ws";
-import type { Closed } from "../../../../src/flows/media/session.ts";
 import { streamSession } from "../../../../src/flows/media/session.ts";
+import type { Closed } from "../../../../src/flows/media/socket.ts";
 import { withHeldTimers } from "../../../conformance/timers.ts";
 import { start } from "./start.ts";
 
