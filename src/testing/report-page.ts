@@ -128,7 +128,7 @@ export const pageOf = async (report: Report, audio: CallAudio): Promise<string> 
 <main>
 <h1>A simulated call</h1>
 <p>${ms(end.ms)}. It ended as <code>${end.session ?? end.reason}</code>. Measured in ${trust.clock} time, at the caller's ear; the agent's speech was found by: ${trust.detector}.</p>
-${trust.ok ? html`` : html`<p class="bad">Frames were late by ${ms(trust.lateness)} on average: don't trust these figures.</p>`}
+${trust.ok ? undefined : html`<p class="bad">Frames were late by ${ms(trust.lateness)} on average: don't trust these figures.</p>`}
 <h2 id="picture">The line</h2>
 <p class="soft">Above the caller, below the agent. Grey: the turns of the caller. Red: audio that was cut off.</p>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="picture">${picture(report, audio)}</div>

@@ -13,12 +13,14 @@ const number = (value: number): string => value.toLocaleString("en");
 const shareCell = (part: number, whole: number): Markup =>
   html`<td class="share" aria-hidden="true"><svg viewBox="0 0 100 12" preserveAspectRatio="none"><rect width="100" height="12"/><rect class="part" width="${whole === 0 ? 0 : ((100 * part) / whole).toFixed(2)}" height="12"/></svg></td>`;
 
-const table = (caption: Markup, heads: readonly string[], rows: readonly Markup[]): Markup =>
+const table = (
+  caption: Markup | undefined,
+  heads: readonly string[],
+  rows: readonly Markup[],
+): Markup =>
   html`<table>${caption}<thead><tr>${heads.map((head) =>
     head ? html`<th scope="col">${head}</th>` : html`<td></td>`,
   )}</tr></thead><tbody>${rows}</tbody></table>`;
-
-const noCaption = html``;
 
 interface Share {
   readonly name: string;
@@ -27,13 +29,18 @@ interface Share {
 }
 
 /** A table of names with the contacts of each, and a bar of its share. */
-const shareTable = (caption: Markup, head: string, rows: readonly Share[], whole: number): Markup =>
+const shareTable = (
+  caption: Markup | undefined,
+  head: string,
+  rows: readonly Share[],
+  whole: number,
+): Markup =>
   table(
     caption,
     [head, "Contacts", "Share", ""],
     rows.map(
       ({ name, contacts, meaning }) =>
-        html`<tr><th scope="row">${name}${meaning ? html`<span class="meaning">${meaning}</span>` : noCaption}</th><td>${number(contacts)}</td><td>${percent(contacts, whole)}</td>${shareCell(contacts, whole)}</tr>`,
+        html`<tr><th scope="row">${name}${meaning && html`<span class="meaning">${meaning}</span>`}</th><td>${number(contacts)}</td><td>${percent(contacts, whole)}</td>${shareCell(contacts, whole)}</tr>`,
     ),
   );
 
@@ -56,12 +63,12 @@ const callSection = (title: string, head: string, rows: readonly CallRow[]): Mar
 <h2>${title}</h2>
 ${legend}
 <div class="chart" role="img" aria-label="${title}: the table below has the figures" data-rows="${JSON.stringify(charted)}"></div>
-<details><summary>Figures</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}">${table(noCaption, [head, "Calls", "People", "Machines", "Answer rate"], figures)}</div></details>
+<details><summary>Figures</summary><div class="scroll" tabindex="0" role="region" aria-label="${title}">${table(undefined, [head, "Calls", "People", "Machines", "Answer rate"], figures)}</div></details>
 </section>`;
 };
 
 const headline = (name: string, value: string, more = ""): Markup =>
-  html`<div><dt>${name}</dt><dd>${value}</dd>${more ? html`<dd>${more}</dd>` : noCaption}</div>`;
+  html`<div><dt>${name}</dt><dd>${value}</dd>${more && html`<dd>${more}</dd>`}</div>`;
 
 const section = (title: string, content: Markup): Markup =>
   html`<section><h2>${title}</h2>${content}</section>`;
@@ -73,9 +80,9 @@ const states: Readonly<Record<ReportData["state"], string>> = {
   canceled: "Canceled.",
 };
 
-const stateOf = ({ state, reason }: ReportData): Markup =>
+const stateOf = ({ state, reason }: ReportData): Markup | undefined =>
   state === "running"
-    ? noCaption
+    ? undefined
     : html`<p class="${state === "paused" ? "bad" : "soft"}">${states[state]}${reason ? `: ${reason}` : ""}</p>`;
 
 const policyOf = (): string => {
@@ -116,7 +123,7 @@ ${headline("Contacts", number(contacts.contacts), contacts.contacts === 0 ? "non
 ${headline("Calls", number(calls.calls), attempts.length > 1 ? `up to ${attempts.length} a contact` : "")}
 ${headline("Answered by people", percent(calls.people, calls.calls), calls.calls > 0 ? counted(calls.people, "call") : "")}
 ${headline("By machines", percent(calls.machines, calls.calls), calls.calls > 0 ? counted(calls.machines, "call") : "")}
-</dl>${callBacks ? html`<p class="soft">${callBacks}.</p>` : noCaption}${costs ? html`<p class="soft">${costs}.</p>` : noCaption}</section>
+</dl>${callBacks && html`<p class="soft">${callBacks}.</p>`}${costs && html`<p class="soft">${costs}.</p>`}</section>
 ${
   calls.calls > 0
     ? [
@@ -138,21 +145,21 @@ ${
 }
 ${
   data.dispositions.length > 0
-    ? section("How contacts ended", shareTable(noCaption, "Disposition", data.dispositions, ended))
-    : noCaption
+    ? section("How contacts ended", shareTable(undefined, "Disposition", data.dispositions, ended))
+    : undefined
 }
 ${
   attempts.length > 0
     ? section(
         "Attempts",
         shareTable(
-          noCaption,
+          undefined,
           "Attempts of a contact",
           attempts.map((count, index) => ({ name: String(index + 1), contacts: count })),
           contacts.contacts,
         ),
       )
-    : noCaption
+    : undefined
 }
 ${
   answers.length > 0
@@ -167,7 +174,7 @@ ${
           ),
         )}</div>`,
       )
-    : noCaption
+    : undefined
 }
 </main>
 <script>${{ markup: script }}</script>

@@ -1,5 +1,6 @@
 /// <reference path="./bundle.d.ts" />
 
+import { html, type Markup } from "../../../lib/markup.ts";
 import { scenarios } from "../../scenarios.ts";
 import type { SampleCall } from "../placing.ts";
 import style from "./main.css?bundle";
@@ -14,52 +15,37 @@ const icon =
       '18 7 11c0-2 1-4 4-4z" fill="#fff"/></svg>',
   );
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** A text as HTML. */
-const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
-
-/**
- * @param head - more of the head, in HTML
- * @param title - of the window
- */
+/** @param title - of the window */
 const htmlDocument = (
   nonce: string,
-  body: string,
-  head = "",
-  title = "outdial emulator",
-): string => `<!doctype html>
+  body: Markup,
+  { head, title = "outdial emulator" }: { readonly head?: Markup; readonly title?: string } = {},
+): string =>
+  html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
+<title>${title}</title>
 <link rel="icon" href="${icon}">
-<style nonce="${nonce}">${style}</style>${head}
+<style nonce="${nonce}">${{ markup: style }}</style>${head}
 </head>
 <body>
 ${body}
 </body>
 </html>
-`;
+`.markup;
 
-const wrongToken = `
+const wrongToken = html`
 <p class="bad" role="alert">That link is of another run of the emulator.</p>`;
 
 /** The page for a browser that is not signed in. */
 export const signInPage = (nonce: string, wasRefused: boolean): string =>
   htmlDocument(
     nonce,
-    `<main class="alone">
+    html`<main class="alone">
 <section>
-<h1>outdial <span>emulator</span></h1>${wasRefused ? wrongToken : ""}
+<h1>outdial <span>emulator</span></h1>${wasRefused ? wrongToken : undefined}
 <p>Open the link that <code>outdial emulator</code> printed when it started, or paste the token at
 the end of it here.</p>
 <form action="/" method="get">
@@ -75,9 +61,12 @@ the end of it here.</p>
 export const welcomePage = (nonce: string): string =>
   htmlDocument(
     nonce,
-    `<main class="alone"><section><h1>outdial <span>emulator</span></h1>
+    html`<main class="alone"><section><h1>outdial <span>emulator</span></h1>
 <p>Signed in. <a href="/">Go to the dashboard</a></p></section></main>`,
-    '\n<meta http-equiv="refresh" content="0;url=/">',
+    {
+      head: html`
+<meta http-equiv="refresh" content="0;url=/">`,
+    },
   );
 
 /** What the dashboard shows from the start. */
@@ -98,21 +87,19 @@ export interface DashboardFacts {
   readonly sample?: SampleCall | undefined;
 }
 
-const attendantSwitch = `
+const attendantSwitch = html`
 <label class="switch"><input type="checkbox" role="switch" id="attendant" class="acts">
 <span>Ring until I answer or reject</span></label>`;
 
-const scenarioOptions = scenarios
-  .map(
-    ({ to_number, description }) =>
-      `<option value="${to_number}">…${to_number.slice(-3)} ${description}</option>`,
-  )
-  .join("");
+const scenarioOptions = scenarios.map(
+  ({ to_number, description }) =>
+    html`<option value="${to_number}">…${to_number.slice(-3)} ${description}</option>`,
+);
 
-const field = (name: string, label: string, value: string, type = "url"): string =>
-  `<label>${label} <input id="${name.replaceAll("_", "-")}" name="${name}" type="${type}" value="${escaped(value)}" autocomplete="off" spellcheck="false" required></label>`;
+const field = (name: string, label: string, value: string, type = "url"): Markup =>
+  html`<label>${label} <input id="${name.replaceAll("_", "-")}" name="${name}" type="${type}" value="${value}" autocomplete="off" spellcheck="false" required></label>`;
 
-const callForm = ({ from_number, flow_url, status_callback_url }: SampleCall): string => `
+const callForm = ({ from_number, flow_url, status_callback_url }: SampleCall): Markup => html`
 <section aria-labelledby="place-title">
 <h2 id="place-title">Place a call</h2>
 <form id="place">
@@ -155,16 +142,16 @@ export const dashboardPage = (
 ): string =>
   htmlDocument(
     nonce,
-    `<header>
-<h1>outdial <span>${escaped(subtitle(service))}</span></h1>
-<p class="soft"><code>${escaped(origin)}</code> · <span id="live" role="status">connecting …</span></p>
+    html`<header>
+<h1>outdial <span>${subtitle(service)}</span></h1>
+<p class="soft"><code>${origin}</code> · <span id="live" role="status">connecting …</span></p>
 <p id="lost" role="alert" hidden></p>
 </header>
 <main id="dashboard" data-speed="${speed}">
-<div id="aside">${sample ? callForm(sample) : ""}
+<div id="aside">${sample && callForm(sample)}
 <section id="phone-section" aria-labelledby="phone-title">
 <details class="fold">
-<summary><h2 id="phone-title">Callee's phone</h2></summary>${hasAttendant ? attendantSwitch : ""}
+<summary><h2 id="phone-title">Callee's phone</h2></summary>${hasAttendant ? attendantSwitch : undefined}
 <p class="soft"><bdi class="mono">+12025550102</bdi> rings for ${seconds(answerTimeout / speed)}
 unless you answer or reject it here.</p>
 </details>
@@ -176,14 +163,14 @@ unless you answer or reject it here.</p>
 </div>
 <section id="key-section" aria-labelledby="key-title">
 <details class="fold">
-<summary><h2 id="key-title">${escaped(sentenceCase(keyName))}</h2></summary>
+<summary><h2 id="key-title">${sentenceCase(keyName)}</h2></summary>
 <div class="key">
 <code id="key">${service ? "" : "ak_"}••••••••••••••••</code>
 <button type="button" id="reveal" class="acts" aria-pressed="false">Reveal</button>
 <button type="button" id="copy" class="acts">Copy</button>
 <button type="button" id="regenerate" class="acts">Regenerate …</button>
 </div>
-<p id="key-status" class="soft" role="status">The only key of account <bdi>${escaped(accountId)}</bdi>.</p>
+<p id="key-status" class="soft" role="status">The only key of account <bdi>${accountId}</bdi>.</p>
 </details>
 </section>
 <section id="calls-section" aria-labelledby="calls-title">
@@ -215,7 +202,6 @@ all callers must switch to the new key together.</p>
 <p id="announce" class="unseen" role="status"></p>
 </main>
 <noscript><p>The dashboard needs JavaScript.</p></noscript>
-<script type="module" nonce="${nonce}">${script}</script>`,
-    "",
-    `outdial ${subtitle(service)}`,
+<script type="module" nonce="${nonce}">${{ markup: script }}</script>`,
+    { title: `outdial ${subtitle(service)}` },
   );
