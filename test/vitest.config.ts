@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { bundledPageInVite } from "../tsup.config.ts";
 import { runtimes } from "./conformance/case.ts";
 import needs from "./projects.json" with { type: "json" };
+import { sources } from "./sources.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const names = Object.keys(needs);
@@ -25,6 +26,8 @@ const projects = names.map((name) => {
   const folder = runtime ? "conformance" : name;
   return {
     extends: true as const,
+    // What unit tests share with the conformance list imports the package by its name.
+    ...(name === "unit" && { resolve: { alias: sources } }),
     test: {
       name,
       include: [`test/${folder}/**/*.test.ts`],

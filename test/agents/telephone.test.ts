@@ -13,12 +13,12 @@ import {
 import type { CalleeAct, CalleeScript } from "outdial/emulator";
 import { dial } from "outdial/flows";
 import { expect, onTestFinished, test } from "vitest";
-import { randomOf, voice as voiceOf } from "../unit/agents/telephone/greetings.ts";
+import { level } from "../conformance/models/sound.ts";
+import { randomOf, voice as voiceOf } from "../conformance/models/voice.ts";
 import { heardIn } from "./callee.ts";
 import { callOn, type LineName, limits } from "./lines.ts";
 import { type Behaviour, levelOf, unhurried } from "./model.ts";
 import { protocols } from "./protocols/protocols.ts";
-import { level } from "./sound.ts";
 
 const lineNames: readonly LineName[] = ["own", "twilio", "telnyx", "vonage"];
 const apiKey = "sk-MARKED";

@@ -1,6 +1,6 @@
+import { decoded, ulaw } from "../conformance/models/sound.ts";
 import { LocalSocket } from "./local-socket.ts";
 import { answerAt } from "./model.ts";
-import { decoded, ulaw } from "./sound.ts";
 
 /** How a service treats its marks and the network. Times are in ms. */
 export interface PhoneLine {

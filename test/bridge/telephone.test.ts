@@ -4,7 +4,7 @@ import { heardIn, msOf } from "../agents/callee.ts";
 import { type Behaviour, levelOf } from "../agents/model.ts";
 import { serveOpenai } from "../agents/protocols/openai.ts";
 import type { AgentServer } from "../agents/server.ts";
-import { randomOf, voice } from "../unit/agents/telephone/greetings.ts";
+import { randomOf, voice } from "../conformance/models/voice.ts";
 import { bridges } from "./bridges.ts";
 import { environment, token } from "./environment.ts";
 import { type Service, startService, until } from "./service.ts";

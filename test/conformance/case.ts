@@ -27,6 +27,8 @@ export interface Env {
   readonly peer: string;
   /** The carrier that the list is run with; without one, outdial's own interface. */
   readonly service?: ServiceName | undefined;
+  /** Whether the programs of agents are run on each line, in the place of one that changes from case to case. */
+  readonly everyLine?: boolean;
   /** How this runtime prints a value: `util.inspect`, `Deno.inspect`, or its console's nearest. */
   readonly inspect: (value: unknown) => string;
   /** A new database of this runtime's own, where it has SQLite. */

@@ -10,6 +10,7 @@ import { cases as exports } from "./exports.ts";
 import { cases as flows } from "./flows.ts";
 import { cases as media } from "./flows-media.ts";
 import { cases as live } from "./live.ts";
+import { cases as programs } from "./programs.ts";
 import { cases as simulated } from "./simulated.ts";
 import { cases as voicemail } from "./telephone.ts";
 
@@ -30,6 +31,7 @@ export const cases: readonly Case[] = [
   ...telephone,
   ...simulated,
   ...voicemail,
+  ...programs,
   ...emulator,
   ...campaigns,
 ];

@@ -4,7 +4,7 @@ import { type Ended, execute, path } from "../examples/execute.ts";
 import { install } from "../package/project.ts";
 import { programs } from "../runtimes/programs.ts";
 import type { Runtime } from "./case.ts";
-import type { ServiceName } from "./services/index.ts";
+import type { ListName } from "./run.ts";
 
 const { node22, node24, node26, deno, bun } = programs;
 
@@ -51,19 +51,15 @@ const makeProject = (): string => {
 /**
  * Runs the list in a runtime, on the packed package, and returns all that the runtime printed.
  *
- * @param service - the carrier that it is run with; without one, outdial's own interface
+ * @param list - what is run instead of the whole list
  */
-export const launch = async (
-  runtime: Runtime,
-  peer: string,
-  service?: ServiceName,
-): Promise<Ended> => {
+export const launch = async (runtime: Runtime, peer: string, list?: ListName): Promise<Ended> => {
   const [command = "", ...args] = commandFor(peer)[runtime];
   const env = {
     PEER: peer,
-    SERVICE: service ?? "",
+    LIST: list ?? "",
     CHROMIUM_PATH: process.env.CHROMIUM_PATH ?? "",
   };
-  if (service && runtime !== "happy-dom") args.push(service);
+  if (list && runtime !== "happy-dom") args.push(list);
   return execute(command, args, env, { cwd: makeProject(), patience: 590_000 });
 };

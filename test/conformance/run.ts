@@ -1,6 +1,7 @@
 import type { Case, Env } from "./case.ts";
 import { exempt } from "./exempt.ts";
 import { cases } from "./index.ts";
+import { cases as programs } from "./programs.ts";
 import { casesWith, isService, type ServiceName } from "./services/index.ts";
 
 /** What became of one case: passed, failed with an error, or not run for a reason on the list. */
@@ -28,18 +29,30 @@ const outcome = async (run: () => Promise<void> | void): Promise<string | undefi
   }
 };
 
-/** The service that a launcher names; `undefined` where it names none. */
-export const serviceIn = (name: string | null | undefined): ServiceName | undefined =>
-  name && isService(name) ? name : undefined;
+/** What is run instead of the whole list: a carrier's, or the programs of agents on each line. */
+export type ListName = ServiceName | "programs";
+
+/** The list that a launcher names; without a name, the whole one. */
+export const listIn = (
+  name: string | null | undefined,
+): Pick<Env, "service" | "everyLine"> | undefined => {
+  if (name === "programs") return { everyLine: true };
+  return name && isService(name) ? { service: name } : undefined;
+};
+
+const listOf = ({ service, everyLine }: Env): readonly Case[] => {
+  if (service) return casesWith(service);
+  return everyLine ? programs : cases;
+};
 
 /** Runs every case that this runtime can run, one after the other. */
 export const run = async (
   env: Env,
-  list: readonly Case[] = env.service ? casesWith(env.service) : cases,
+  list: readonly Case[] = listOf(env),
 ): Promise<readonly Result[]> => {
   const results: Result[] = [];
   for (const { name, run, exempt: everywhere } of list) {
-    const reason = everywhere ?? exempt[env.runtime]?.[name];
+    const reason = everywhere ?? (env.everyLine ? undefined : exempt[env.runtime]?.[name]);
     if (reason) results.push({ name, exempt: reason });
     else {
       const error = await outcome(() => run(env));

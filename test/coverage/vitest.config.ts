@@ -1,23 +1,15 @@
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { bundledPageInVite } from "../../tsup.config.ts";
+import { sources } from "../sources.ts";
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const { exports }: { exports: Readonly<Record<string, { readonly default: string }>> } = JSON.parse(
-  readFileSync(file("package.json"), "utf8"),
-);
 
 /** For coverage and for Stryker: the unit tests and the conformance list in one process, `outdial` taken from src. */
 export default defineConfig({
   root: file(""),
   plugins: [bundledPageInVite],
-  resolve: {
-    alias: Object.entries(exports).map(([entry, { default: built }]) => ({
-      find: new RegExp(`^${entry.replace(".", "outdial")}$`),
-      replacement: file(built.replace("./dist/", "src/").replace(/\.js$/, ".ts")),
-    })),
-  },
+  resolve: { alias: sources },
   test: {
     include: ["test/{unit,carriers,twilio,vonage,telnyx}/**/*.test.ts", "test/coverage/*.test.ts"],
     // The agents of test/twilio take seconds by the real clock.

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { report, run, serviceIn } from "../conformance/run.ts";
+import { listIn, report, run } from "../conformance/run.ts";
 
 declare const Bun: {
   readonly argv: readonly string[];
@@ -8,7 +8,7 @@ declare const Bun: {
 
 // Unhandled rejections end Bun by themselves, with a failure.
 const [, , peer = "", name] = Bun.argv;
-const service = serviceIn(name);
+const list = listIn(name);
 const inspect = (value: unknown) => Bun.inspect(value, { depth: 9 });
 const storage = () => new Database(":memory:");
-console.log(report(await run({ runtime: "bun", peer, service, inspect, storage })));
+console.log(report(await run({ runtime: "bun", peer, ...list, inspect, storage })));

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { report, run, serviceIn } from "../conformance/run.ts";
+import { listIn, report, run } from "../conformance/run.ts";
 
 declare const Deno: {
   readonly args: readonly string[];
@@ -8,7 +8,7 @@ declare const Deno: {
 
 // Unhandled rejections end Deno by themselves, with a failure.
 const [peer = "", name] = Deno.args;
-const service = serviceIn(name);
+const list = listIn(name);
 const inspect = (value: unknown) => Deno.inspect(value, { depth: 9, showHidden: true });
 const storage = () => new DatabaseSync(":memory:");
-console.log(report(await run({ runtime: "deno", peer, service, inspect, storage })));
+console.log(report(await run({ runtime: "deno", peer, ...list, inspect, storage })));

@@ -1,16 +1,16 @@
 import { DatabaseSync } from "node:sqlite";
 import { inspect } from "node:util";
-import { report, run, serviceIn } from "../conformance/run.ts";
+import { listIn, report, run } from "../conformance/run.ts";
 
 // Unhandled rejections end Node by themselves, with a failure.
-const [, , peer = "", runtime = "", service] = process.argv;
+const [, , peer = "", runtime = "", list] = process.argv;
 if (runtime !== "node22" && runtime !== "node24" && runtime !== "node26") throw new Error("which?");
 console.log(
   report(
     await run({
       runtime,
       peer,
-      service: serviceIn(service),
+      ...listIn(list),
       inspect: (value) => inspect(value, { depth: 9, showHidden: true }),
       storage: () => new DatabaseSync(":memory:"),
     }),

@@ -1,7 +1,7 @@
 import type { Runtime } from "../conformance/case.ts";
-import { report, run, serviceIn } from "../conformance/run.ts";
+import { listIn, report, run } from "../conformance/run.ts";
 import { inspect } from "./inspect.ts";
 
 /** The list as a global function, for the Edge VM and for a web page. */
-export const conform = async (runtime: Runtime, peer: string, service: string): Promise<string> =>
-  report(await run({ runtime, peer, service: serviceIn(service), inspect }));
+export const conform = async (runtime: Runtime, peer: string, list: string): Promise<string> =>
+  report(await run({ runtime, peer, ...listIn(list), inspect }));

@@ -1,7 +1,7 @@
 import type { DurableStorage } from "outdial/campaigns";
 import { cases as campaigns } from "../conformance/campaigns.ts";
 import { cases } from "../conformance/index.ts";
-import { report, run, serviceIn } from "../conformance/run.ts";
+import { listIn, report, run } from "../conformance/run.ts";
 import { inspect } from "./inspect.ts";
 
 /** What is used of a Durable Object's state. */
@@ -37,13 +37,13 @@ export default {
   async fetch(request: Request, { ROOMS }: { readonly ROOMS: Rooms }): Promise<Response> {
     const { searchParams } = new URL(request.url);
     const peer = searchParams.get("peer") ?? "";
-    const service = serviceIn(searchParams.get("service"));
+    const list = listIn(searchParams.get("list"));
     const unhandled: string[] = [];
     addEventListener("unhandledrejection", ({ reason }) => unhandled.push(String(reason)));
     const inRoom = async () => (await ROOMS.get(ROOMS.idFromName("room")).fetch(request)).json();
     const others = cases.filter((one) => !campaigns.includes(one));
-    const results = service
-      ? await run({ runtime: "workerd", peer, service, inspect })
+    const results = list
+      ? await run({ runtime: "workerd", peer, ...list, inspect })
       : [...(await run({ runtime: "workerd", peer, inspect }, others)), ...(await inRoom())];
     return new Response(
       [...unhandled.map((each) => `UNHANDLED ${each}`), report(results)].join("\n"),

@@ -1,7 +1,7 @@
 import { Miniflare } from "miniflare";
 import { bundle } from "./bundle.ts";
 
-const [, , peer = "", service = ""] = process.argv;
+const [, , peer = "", list = ""] = process.argv;
 const worker = new Miniflare({
   modules: true,
   script: await bundle("./worker.ts", "esm"),
@@ -9,7 +9,7 @@ const worker = new Miniflare({
   durableObjects: { ROOMS: { className: "Room", useSQLite: true } },
 });
 try {
-  const query = new URLSearchParams({ peer, service });
+  const query = new URLSearchParams({ peer, list });
   const response = await worker.dispatchFetch(`https://worker.test/?${query}`);
   console.log(await response.text());
 } finally {

@@ -1,7 +1,7 @@
 import type { agent as Deepgram } from "@deepgram/sdk";
+import { level, pcm } from "../../conformance/models/sound.ts";
 import { type Behaviour, levelOf, Model } from "../model.ts";
 import { type AgentServer, type Peer, type Received, serveAgent } from "../server.ts";
-import { level, pcm } from "../sound.ts";
 
 type FromAgent =
   | Deepgram.AgentV1Welcome

@@ -6,9 +6,9 @@ import type {
   Outgoing,
   Ping,
 } from "@elevenlabs/types";
+import { base64, decoded, level, pcm, ulaw } from "../../conformance/models/sound.ts";
 import { type Behaviour, levelOf, Model } from "../model.ts";
 import { type AgentServer, type Peer, type Received, serveAgent } from "../server.ts";
-import { base64, decoded, level, pcm, ulaw } from "../sound.ts";
 
 type FromAgent =
   | AudioClientEvent

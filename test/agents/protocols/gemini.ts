@@ -1,6 +1,6 @@
+import { base64, decoded, level, pcm } from "../../conformance/models/sound.ts";
 import { type Behaviour, levelOf, Model } from "../model.ts";
 import { type AgentServer, type Peer, type Received, serveAgent } from "../server.ts";
-import { base64, decoded, level, pcm } from "../sound.ts";
 
 /** A message of the client, as far as the server reads it. */
 interface FromClient {

@@ -1,7 +1,7 @@
 import type { ClientEvent, ServerEvent, SessionResource } from "openai/resources/live/live";
+import { base64, type Coding, decoded, level, pcm, ulaw } from "../../conformance/models/sound.ts";
 import { type Behaviour, levelOf, Model } from "../model.ts";
 import { type AgentServer, type Peer, type Received, serveAgent } from "../server.ts";
-import { base64, type Coding, decoded, level, pcm, ulaw } from "../sound.ts";
 
 /** How often its track goes on, in ms. */
 const every = 40;

@@ -1,8 +1,8 @@
 import type { RealtimeClientEvent, RealtimeServerEvent } from "openai/resources/realtime/realtime";
 import type { Metadata } from "openai/resources/shared";
+import { base64, type Coding, decoded, level, pcm, ulaw } from "../../conformance/models/sound.ts";
 import { type Behaviour, levelOf, Model } from "../model.ts";
 import { type AgentServer, type Peer, type Received, serveAgent } from "../server.ts";
-import { base64, type Coding, decoded, level, pcm, ulaw } from "../sound.ts";
 
 /** An agent that speaks OpenAI's Realtime protocol; it may behave by how many connections there were before. */
 export const serveOpenai = (

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Tool, ToolContext } from "../../../src/agents/agent.ts";
+import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
+import { levelOf, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
-import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
 import { plain, talking } from "./talking.ts";
-import { levelOf, protocolNames } from "./timed-model.ts";
 
 const lines = [
   { line: "outdial's own interface", service: undefined },

@@ -3,10 +3,10 @@ import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { CallOpening } from "../../../src/agents/options.ts";
 import { twilio } from "../../../src/twilio/index.ts";
+import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
+import { levelOf, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
-import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
 import { plain, Socket } from "./talking.ts";
-import { levelOf, protocolNames } from "./timed-model.ts";
 
 /** Audio whose memory is somebody else's by now. */
 const given = { away: new Int16Array(8) };

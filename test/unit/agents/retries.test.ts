@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
+import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
+import { levelOf } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
-import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
-import { levelOf } from "./timed-model.ts";
 
 const lines = [
   { line: "outdial's own interface", service: undefined },

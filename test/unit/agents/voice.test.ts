@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import type { MediaClock } from "../../../src/lib/clock.ts";
+import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
+import { levelOf, type ProtocolName, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
-import { heardOf, speech, talkInTime } from "./talk-in-time.ts";
-import { levelOf, type ProtocolName, protocolNames } from "./timed-model.ts";
 
 const level = 6_000;
 const audio = new Int16Array(2_000 * 8).fill(level);

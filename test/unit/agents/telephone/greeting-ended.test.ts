@@ -6,7 +6,8 @@ import {
 } from "../../../../src/agents/telephone/greeting-ended.ts";
 import { decodeMulaw, encodeMulaw } from "../../../../src/lib/mulaw.ts";
 import { SimulatedTime } from "../../../../src/testing/simulated-time.ts";
-import { greetingOf, joined, randomOf, silence, sine, voice } from "./greetings.ts";
+import { randomOf, voice } from "../../../conformance/models/voice.ts";
+import { greetingOf, joined, silence, sine } from "./greetings.ts";
 
 /**
  * What it finds in samples that came through μ-law, in frames of 20 ms, and when, in ms.

@@ -3,9 +3,9 @@ import { leaveVoicemail } from "../../../../src/agents/telephone/leave-voicemail
 import { pressKeys, tones } from "../../../../src/agents/telephone/press-keys.ts";
 import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
 import { twilio } from "../../../../src/twilio/index.ts";
-import { heardOf, talkInTime } from "../talk-in-time.ts";
-import { levelOf, protocolNames } from "../timed-model.ts";
-import { randomOf, voice as voiceOf } from "./greetings.ts";
+import { heardOf, talkInTime } from "../../../conformance/models/talk-in-time.ts";
+import { levelOf, protocolNames } from "../../../conformance/models/timed-model.ts";
+import { randomOf, voice as voiceOf } from "../../../conformance/models/voice.ts";
 
 const voice = (ms: number, seed = 1) => ({
   audio: voiceOf(ms, randomOf(seed)),

@@ -15,9 +15,9 @@ import type { Service } from "../../../../src/service.ts";
 import { telnyx } from "../../../../src/telnyx/index.ts";
 import { lineSockets } from "../../../../src/testing/line.ts";
 import { SimulatedTime } from "../../../../src/testing/simulated-time.ts";
+import { agentOf, TimedModel } from "../../../conformance/models/timed-model.ts";
+import { randomOf, voice } from "../../../conformance/models/voice.ts";
 import { carriers } from "../../carriers/carriers.ts";
-import { agentOf, TimedModel } from "../timed-model.ts";
-import { randomOf, voice } from "./greetings.ts";
 
 const flowUrl = "https://app.test/flow";
 const [older, newer] = ["an older secret of sixteen", "a newer secret of sixteen"];

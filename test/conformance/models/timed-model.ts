@@ -1,12 +1,16 @@
-import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
-import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
-import { gemini } from "../../../src/agents/adapters/gemini.ts";
-import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
-import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
-import type { Agent, AgentMessage, Tools } from "../../../src/agents/agent.ts";
-import type { MediaEvent } from "../../../src/flows/media/socket.ts";
-import type { MediaClock } from "../../../src/lib/clock.ts";
-import { base64, type Coding, decoded, level, pcm, ulaw } from "../../agents/sound.ts";
+import {
+  type Agent,
+  type AgentMessage,
+  deepgram,
+  elevenlabs,
+  gemini,
+  gptLive,
+  type MediaClock,
+  openaiRealtime,
+  type Tools,
+} from "outdial/agents";
+import type { MediaEvent } from "outdial/flows";
+import { base64, type Coding, decoded, level, pcm, ulaw } from "./sound.ts";
 
 /** The names of the protocols that a model of these tests speaks. */
 export const protocolNames = ["openai", "deepgram", "elevenlabs", "gpt-live", "gemini"] as const;

@@ -1,13 +1,14 @@
-import type { Tools } from "../../../src/agents/agent.ts";
-import type { AgentSession } from "../../../src/agents/agent-session.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
-import type { SessionEnd, SessionOptions } from "../../../src/agents/options.ts";
-import type { Context } from "../../../src/callbacks/signed-url.ts";
-import type { Callee } from "../../../src/emulator/callee-script.ts";
-import type { MediaClock } from "../../../src/lib/clock.ts";
-import type { Service } from "../../../src/service.ts";
-import type { LineFaults } from "../../../src/testing/line.ts";
-import { type SimulatedCall, simulateCall } from "../../../src/testing/simulate-call.ts";
+import type { Service } from "outdial";
+import {
+  type AgentSession,
+  connectAgent,
+  type MediaClock,
+  type SessionEnd,
+  type SessionOptions,
+  type Tools,
+} from "outdial/agents";
+import type { Context } from "outdial/callbacks";
+import { type Callee, type LineFaults, type SimulatedCall, simulateCall } from "outdial/testing";
 import { agentOf, type Behaviour, type ProtocolName, TimedModel } from "./timed-model.ts";
 
 /** Speech of so many milliseconds. */
@@ -82,11 +83,18 @@ export const talkInTime = async ({
 export const heardOf = ({ call: { audio } }: Talked, level: number, since = 0) => {
   const samples = audio.samples("application", since);
   const perMs = audio.sample_rate / 1000;
-  const isThere = (sample: number) => Math.abs(sample - level) < 500;
-  const places = [...samples.keys()].filter((at) => isThere(samples[at] ?? 0));
+  let count = 0;
+  let first = Number.NaN;
+  let last = Number.NaN;
+  for (const [at, sample] of samples.entries()) {
+    if (Math.abs(sample - level) >= 500) continue;
+    if (count === 0) first = at;
+    last = at;
+    count++;
+  }
   return {
-    ms: Math.round(places.length / perMs),
-    from: since + (places[0] ?? Number.NaN) / perMs,
-    until: since + ((places.at(-1) ?? Number.NaN) + 1) / perMs,
+    ms: Math.round(count / perMs),
+    from: since + first / perMs,
+    until: since + (last + 1) / perMs,
   };
 };
