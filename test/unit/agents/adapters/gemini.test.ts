@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
 import { type GeminiOptions, gemini } from "../../../../src/agents/adapters/gemini.ts";
 import type { AgentMessage } from "../../../../src/agents/agent.ts";
-import type { GeminiMessages } from "../../../types/gemini-messages.ts";
+import type { GeminiMessage, GeminiMessages } from "../../../types/gemini-messages.ts";
 
 const apiKey = "AIza-MARKED";
 const codecOf = (options: Partial<GeminiOptions> = {}) => {
   const codec = gemini({ apiKey, ...options }).codec({ sampleRate: 8000 });
-  const read = (message: object) => codec.decode(JSON.stringify(message));
-  return { codec, read, content: (serverContent: object) => read({ serverContent }) };
+  const read = (message: GeminiMessage) => codec.decode(JSON.stringify(message));
+  const content = (serverContent: Required<GeminiMessage>["serverContent"]) =>
+    read({ serverContent });
+  return { codec, read, content };
 };
 const sent = (messages: readonly AgentMessage[]) =>
   messages.map((message) => JSON.parse(String(message)));
