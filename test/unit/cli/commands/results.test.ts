@@ -2,8 +2,9 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { expect, it } from "vitest";
+import { csvOf } from "../../../../examples/campaign/results.ts";
 import { cell, command } from "../../../../src/cli/commands/results.ts";
 import { Terminal } from "../../../../src/cli/terminal.ts";
 import { numberOf, stageOf } from "../../campaigns/stage.ts";
@@ -52,8 +53,10 @@ it("answers have a column each in the order in which they came up, and variables
   ]);
   await stage.play();
   await stage.hear(1, { answers: { visit: "1" }, answered_by: "human" });
-  await stage.hear(0, { answers: { price: "9", visit: "2" } });
-  await stage.tellMore(1, "call.completed", { cost: "-0.00850", currency: "USD" });
+  await stage.hear(0, { answers: { price: "=9;-1", visit: "2" } });
+  await stage.tellMore(1, "call.completed", { cost: "-0.00850", currency: "USD", duration: 3 });
+  const download = csvOf(Readable.from(stage.campaign.results()), stage.campaign.answerNames());
+  const downloaded = (await new Response(download).text()).trimEnd().split("\r\n");
   await stage.campaign.close();
   database.close();
   const printed = async (...args: string[]): Promise<string[]> => {
@@ -65,16 +68,17 @@ it("answers have a column each in the order in which they came up, and variables
     return text.trimEnd().split(/\r?\n/);
   };
   expect((await printed()).map((row) => row.split(",")[10])).toEqual(["cost", "", "-0.00850"]);
+  expect(await printed()).toEqual(downloaded); // That of examples/campaign.
   const own = (row = "") => row.split(",").slice(11).join(",");
-  expect((await printed()).map(own)).toEqual(["currency,visit,price", ",2,9", "USD,1,"]);
+  expect((await printed()).map(own)).toEqual(["currency,visit,price", `,2,"'=9;'-1"`, "USD,1,"]);
   expect((await printed("--variables")).map(own)).toEqual([
     "currency,visit,price,name",
-    ",2,9,'=Ada",
+    `,2,"'=9;'-1",'=Ada`,
     "USD,1,,",
   ]);
   const [first = ""] = await printed("--json", "--variables");
   expect(JSON.parse(first)).toMatchObject({
-    answers: { visit: "2", price: "9" },
+    answers: { visit: "2", price: "=9;-1" },
     variables: { name: "=Ada" },
   });
   rmSync(folder, { recursive: true });
