@@ -19,7 +19,7 @@ import { createVoice } from "./voice.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
 import { whenPlayed } from "./when-played.ts";
 
-/** Its parts for an agent that is ready. */
+/** The parts of a call that need an agent that is ready. */
 interface AgentParts {
   readonly output: Output;
   readonly watchdog: Watchdog;

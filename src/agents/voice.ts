@@ -13,7 +13,7 @@ import type { Listener } from "./session-parts.ts";
 import { createSpeech, ownItem, type Speech, type Utterance } from "./speech.ts";
 import { maxDelay, maxGap, whenPlayed } from "./when-played.ts";
 
-/** Both are silent for so long before something is said, and the agent after something was, in ms. */
+/** How long both sides are silent before something is said, and the agent after it was said, in ms. */
 const pause = 250;
 
 /** The same for an agent that doesn't report when a response is complete. */
@@ -22,7 +22,7 @@ const longPause = 1000;
 /** The most notes that are kept for an agent that may take over, the last ones. */
 const maxNotes = 1000;
 
-/** What an agent is to know. */
+/** Context or instructions for an agent, as its messages. */
 type Note = (codec: Codec) => readonly AgentMessage[] | undefined;
 
 /** What a voice has of its call. */
@@ -156,7 +156,7 @@ export const createVoice = ({
     if (isFirst) opening = utterance;
     return speech.add(utterance);
   };
-  const needs = (name: keyof AgentAbilities, text: unknown): void => {
+  const checkAbility = (name: keyof AgentAbilities, text: unknown): void => {
     if (!isText(text)) fail("text", textRule[1]);
     const isThere = connection().read((codec) => typeof codec[name] === "function");
     if (!isThere) throw new AgentException("not_supported");
@@ -184,7 +184,7 @@ export const createVoice = ({
     return add("audio", begin, how, durationOf(audio));
   };
   const ask = (name: "say" | "reply", text: string | undefined, how: Manner) => {
-    needs(name, name === "reply" ? (text ?? "") : text);
+    checkAbility(name, name === "reply" ? (text ?? "") : text);
     const begin = ({ id }: Utterance) =>
       connection().send(
         name,
@@ -198,7 +198,7 @@ export const createVoice = ({
     play,
     ask,
     addNote: (name, text) => {
-      needs(name, text);
+      checkAbility(name, text);
       addNote((codec) => codec[name]?.(text));
     },
     leave: () => {

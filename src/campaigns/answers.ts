@@ -48,14 +48,14 @@ export const inputOf = ({ context, outcome }: CallOutcome): CallInput => ({
 });
 
 /** The longest answer that is kept, in characters. */
-const longest = 1_000;
+const maxAnswer = 1_000;
 
 /** @throws {BadParametersException} */
 const checkedAnswers = (given: unknown): readonly (readonly [name: string, value: string])[] =>
   Object.entries(fieldsOf(given)).map(([name, value]) => {
     if (!/^[a-z]\w{0,31}$/.test(name)) fail("answers", "must have names such as visit");
-    if (typeof value === "string" && value.length <= longest) return [name, value];
-    return fail("answers", `must be texts of at most ${longest} characters`);
+    if (typeof value === "string" && value.length <= maxAnswer) return [name, value];
+    return fail("answers", `must be texts of at most ${maxAnswer} characters`);
   });
 
 /** Writes the answers of an attempt: the same again changes nothing, and a later one takes its place. */

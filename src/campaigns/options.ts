@@ -210,13 +210,12 @@ const attempts = wholeNumber(mostAttempts, `must be a whole number from 1 to ${m
 
 const mostNames = 50;
 
-/** Leaves room for what a signature adds, and the most that a context takes. */
-const longest = 600;
+/** The longest URL, in characters: it leaves room for a signature and the longest context. */
+const maxUrl = 600;
 
 const signable = custom<string>(
-  (value) =>
-    is(CallParams.entries.flow_url, value) && new URL(String(value)).href.length <= longest,
-  `must be an https URL of at most ${longest} characters, as it is sent, without user and password`,
+  (value) => is(CallParams.entries.flow_url, value) && new URL(String(value)).href.length <= maxUrl,
+  `must be an https URL of at most ${maxUrl} characters, as it is sent, without user and password`,
 );
 
 const milliseconds = (least: number) =>

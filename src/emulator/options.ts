@@ -220,7 +220,8 @@ const isHost = (value: unknown): boolean =>
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
 
-const milliseconds = custom<number>(
+/** The rule of a duration. */
+export const milliseconds: GenericSchema<number> = custom<number>(
   (value) => isNumber(value) && value >= 0 && value < 2 ** 31,
   "must be 0 ms or more and below 2 ** 31 ms",
 );

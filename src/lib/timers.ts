@@ -35,7 +35,10 @@ export const createTimers = (clock: MediaClock): Timers => {
   const wait: Timers["wait"] = (name, until, work) => {
     const rest = until() - clock.now();
     if (rest > 0) set(name, rest, () => wait(name, until, work));
-    else work();
+    else {
+      clear(name);
+      work();
+    }
   };
   return {
     ...clock,

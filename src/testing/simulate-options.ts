@@ -1,6 +1,7 @@
-import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { boolean, custom, type GenericSchema, optional, strictObject } from "valibot";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Callee } from "../emulator/callee-script.ts";
+import { milliseconds } from "../emulator/options.ts";
 import type { MediaSocket } from "../flows/media/socket.ts";
 import { isFunction, isRecord, isText, presence } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
@@ -70,11 +71,6 @@ export interface SimulateOptions {
   readonly detector?: Detector | undefined;
 }
 
-const millisecondsRule = custom<number>(
-  (value) => typeof value === "number" && value >= 0 && value < 2 ** 31,
-  "must be 0 ms or more",
-);
-
 const part = custom<number>(
   (value) => typeof value === "number" && value >= 0 && value < 1,
   "must be 0 or more and below 1",
@@ -102,10 +98,10 @@ export const SimulateOptionsSchema: GenericSchema<unknown, SimulateOptions> = st
     line: optional(
       strictObject(
         {
-          latency: optional(millisecondsRule),
-          jitter: optional(millisecondsRule),
+          latency: optional(milliseconds),
+          jitter: optional(milliseconds),
           loss: optional(part),
-          narrowband: optional(custom<boolean>((value) => typeof value === "boolean")),
+          narrowband: optional(boolean("must be true or false")),
           noise: optional(decibels),
           echo: optional(decibels),
           seed: optional(custom<number>(Number.isSafeInteger, "must be a whole number")),
@@ -120,7 +116,7 @@ export const SimulateOptionsSchema: GenericSchema<unknown, SimulateOptions> = st
       ),
     ),
     context: optional(custom<Context>(isRecord, "must be an object")),
-    maxDuration: optional(millisecondsRule),
+    maxDuration: optional(milliseconds),
     detector: optional(
       custom<Detector>(
         (value) => isRecord(value) && isText(value.name) && isFunction(value.detect),

@@ -6,7 +6,7 @@ export interface ResponseRequests {
   readonly active: () => string | undefined;
   /** Remembers what is asked for, and returns it. */
   readonly ask: (request: AgentMessage) => readonly AgentMessage[];
-  /** A response has begun. Returns the id of what it was asked for by, where that has one. */
+  /** A response has begun. Returns the id of its request, where the service doesn't. */
   readonly started: (response: string) => string | undefined;
   /** A response has ended. */
   readonly done: (response: string | undefined, hasFailed: boolean) => void;
@@ -30,7 +30,7 @@ export interface ResponseRequests {
  */
 export const createRequests = (plain: AgentMessage): ResponseRequests => {
   let active: string | undefined;
-  /** What was asked for and has no response yet, and what the last response was asked for by. */
+  /** The request that has no response yet, and the request of the last response. */
   let asked: AgentMessage | undefined;
   let last = plain;
   /** Whether a result has no response yet. */

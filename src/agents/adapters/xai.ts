@@ -68,10 +68,11 @@ interface Text {
  */
 const createTextRequests = () => {
   const requests = createRequests(plainRequest);
-  /** The text that was sent: a response that begins before the service has it is another. Then the next one says it. */
+  /** The text that was sent and isn't acknowledged: a response that begins meanwhile doesn't say it. */
   let sent: Text | undefined;
+  /** The text that is acknowledged: the next response says it. */
   let next: Text | undefined;
-  /** What the last response says. */
+  /** The text of the last response. */
   let last: Text | undefined;
   const say = (text: Text): readonly AgentMessage[] => {
     sent = text;

@@ -33,9 +33,9 @@ const afterBeep = 100;
 const pause = 500;
 
 /** What a person says who waits: so many ms, after so much quiet, and with as much quiet after it. */
-const shortest = 150;
-const longest = 1000;
-const around = 800;
+const minPhrase = 150;
+const maxPhrase = 1000;
+const quietAround = 800;
 
 /**
  * Waits until the greeting of a voicemail has ended: by its beep, one sine of 350 to 2200 Hz for 120 ms or more, or by
@@ -95,11 +95,11 @@ export const greetingEnded = async (
         if (at - soundAt > pause || quiet === undefined) [quiet, spoken] = [at - soundAt, 0];
         soundAt = at;
         const [ms, before] = [spoken, quiet];
-        isGreeting ||= ms > longest;
+        isGreeting ||= ms > maxPhrase;
         cancels.get("beep")?.();
         set("silence", silence, () => resolve("silence"));
-        set("person", around, () => {
-          if (ms >= shortest && before >= around && !isGreeting) resolve("person");
+        set("person", quietAround, () => {
+          if (ms >= minPhrase && before >= quietAround && !isGreeting) resolve("person");
         });
       }
       if (beep) cancels.get("person")?.();

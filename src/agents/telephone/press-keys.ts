@@ -23,7 +23,7 @@ export interface PressKeysOptions {
 }
 
 /** How long 32 keys may take, in ms: as tones, with pauses, up to 16 s. */
-const longest = 60_000;
+const keysTimeout = 60_000;
 
 /**
  * A tool with which an agent presses keys in a telephone menu, by the option `press` of `connectAgent`.
@@ -63,7 +63,7 @@ export const pressKeys = (options: PressKeysOptions = {}): Tool => {
       properties: { keys: { type: "string", pattern: `^[0-9*#w]{1,${most}}$` } },
       required: ["keys"],
     },
-    timeout: longest,
+    timeout: keysTimeout,
     run: async (args, { session }) => {
       const { keys } = fieldsOf(args);
       const isAllowed =

@@ -19,7 +19,7 @@ export interface TransferOptions {
 }
 
 /** A number, or a SIP address: `flowHandler` checks all fields. */
-const isTarget = /^(\+[1-9]\d{6,14}|sip:[^\s<>"]+)$/;
+const targetPattern = /^(\+[1-9]\d{6,14}|sip:[^\s<>"]+)$/;
 
 /** Calls that are being transferred, by any tool: a model may ask for two at once. */
 const running = new WeakSet<MediaStart>();
@@ -61,7 +61,7 @@ export const transferTo = (
   const actions = new Map(
     Object.entries(targets).map(([name, fields]): [string, Dial] => {
       const { to } = fieldsOf(fields);
-      if (!isText(to) || !isTarget.test(to)) {
+      if (!isText(to) || !targetPattern.test(to)) {
         fail("to", "must be E.164, such as +12025550100, or a sip: URI");
       }
       return [name, { ...fields, action: "dial" }];
