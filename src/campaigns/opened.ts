@@ -203,6 +203,19 @@ export interface Opened {
 }
 
 /**
+ * The options, checked and complete.
+ *
+ * @param wholeRate - calls a second of all shards, where this is one
+ * @throws {BadParametersException}
+ */
+export const settingsOf = (options: CampaignOptions, wholeRate?: number): CampaignSettings => {
+  const settings = check(CampaignSettingsSchema, () => options);
+  requireNotified(options);
+  checkPace(settings, wholeRate);
+  return settings;
+};
+
+/**
  * Opens a campaign for the code of this package.
  *
  * @param prepare - makes the ledger's tables, or checks those that are there
@@ -215,9 +228,7 @@ export const open = async (
   prepare: (sql: Sql) => void,
   shard?: DialerLimits & { readonly id?: string | undefined; readonly wholeRate: number },
 ): Promise<Opened> => {
-  const checked = check(CampaignSettingsSchema, () => options);
-  requireNotified(options);
-  checkPace(checked, shard?.wholeRate);
+  const checked = settingsOf(options, shard?.wholeRate);
   const clock = checkedClock(checked.clock);
   const settings = { ...checked, clock };
   const begin = async (): Promise<Opened> => {

@@ -162,10 +162,19 @@ const namesKey = /^-*(api[-_]?key|key|k|x-api-key|token|secret)$/i;
 const printable = (rawName: string): string =>
   /^--?[a-z][a-z-]{0,20}$/.test(rawName) ? rawName : "an option";
 
+/** An option as it was written. */
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  /** Whether its value was written behind a "=". */
+  readonly inlineValue?: boolean | undefined;
+}
+
 const checkFlag = (
   flags: Flags,
   seen: Set<string>,
-  { name, rawName, value }: { name: string; rawName: string; value?: string | undefined },
+  { name, rawName, value, inlineValue }: OptionToken,
 ): void => {
   if (namesKey.test(name)) {
     throw new UsageError(
@@ -178,8 +187,11 @@ const checkFlag = (
     const meant = suggestion(name, Object.keys(flags), "--");
     throw new UsageError(`${printable(rawName)} is unknown${meant}`);
   }
-  if (flag.type === "string" && (!value || value.startsWith("-"))) {
-    throw new UsageError(`--${name} needs a value`);
+  if (flag.type === "string" && (!value || (value.startsWith("-") && !inlineValue))) {
+    const hint = /^-\d/.test(value ?? "")
+      ? `; one that begins with "-" is written --${name}=…`
+      : "";
+    throw new UsageError(`--${name} needs a value${hint}`);
   }
   if (flag.type === "boolean" && value !== undefined) {
     throw new UsageError(`--${name} takes no value`);

@@ -1,4 +1,5 @@
 import { version } from "../../package.json";
+import { fieldsOf } from "../lib/check.ts";
 import {
   type Entry,
   type Exit,
@@ -119,6 +120,20 @@ const failureOf = (error: unknown, stage: Stage): Failure =>
   error instanceof Failure
     ? error
     : endedEarly(`unexpected ${error instanceof Error ? error.name : "error"}`, stage);
+
+/**
+ * What is reported of an error that nobody caught. This package catches its own, so where there is a script it is the script's,
+ * whose message is printed as in its steps.
+ */
+export const uncaughtFailure = (error: unknown, stage: Stage, argv: readonly string[]): unknown => {
+  const hasScript = argv.some((arg) => /^--script(=|$)/.test(arg));
+  if (!hasScript || error instanceof Failure) return error;
+  const message = fieldsOf(error).message ?? error;
+  return endedEarly(
+    `--script failed outside of its steps, so await what they start, or catch its errors: ${message}`,
+    stage,
+  );
+};
 
 /** Prints a failure on stderr, and returns its exit code. */
 export const reportFailure = async (

@@ -108,6 +108,8 @@ export interface ScriptList {
   readonly campaignOf: (given: StepInput) => ScriptCampaign;
   /** Keeps what the call has learned: called before `onInput` of the script. */
   readonly note: (given: StepInput) => unknown;
+  /** Called before each step: what fails from then on is the flow. */
+  readonly onStep?: (given: StepInput) => void;
 }
 
 /** What a script decides, as options of `flowHandler`: its functions also get the contact and the campaign. */
@@ -120,8 +122,11 @@ export const scriptedOptions = (script: Script, list: ScriptList): ScriptedOptio
   });
   const withList =
     (step: ScriptStep): FlowOptions<string>["onAnswer"] =>
-    (given) =>
-      step(extend(given));
+    (given) => {
+      const extended = extend(given);
+      list.onStep?.(given);
+      return step(extended);
+    };
   return {
     onAnswer: withList(onAnswer),
     onMachine: onMachine && withList(onMachine),

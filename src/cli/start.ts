@@ -1,6 +1,6 @@
 import { reachDirectly } from "./address.ts";
 import type { Exit, Stage } from "./command.ts";
-import { endedEarly, reportFailure, run } from "./run.ts";
+import { endedEarly, reportFailure, run, uncaughtFailure } from "./run.ts";
 import { Terminal } from "./terminal.ts";
 
 const argv = process.argv.slice(2);
@@ -31,7 +31,9 @@ for (const event of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 // An error that nobody awaits ends the command too.
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-  process.on(event, async (error: unknown) => exit(await report(error)));
+  process.on(event, async (error: unknown) => {
+    await exit(await report(uncaughtFailure(error, stage, argv)));
+  });
 }
 // A reader that leaves (`outdial … | head -1`) is no failure.
 for (const stream of [stdout, stderr]) stream.on("error", () => {});

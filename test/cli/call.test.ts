@@ -111,6 +111,13 @@ describe("outdial call", () => {
     expect(seen[0]?.body).toMatchObject({ record: false });
   });
 
+  it("refuses --machine-detection without a carrier", async () => {
+    const { url, seen } = await service(accepted);
+    const ended = await run([...call, "--machine-detection", "detect", "--base-url", url]);
+    expectLine(ended, 2, /--machine-detection needs --service: only carriers detect machines/);
+    expect(seen).toEqual([]);
+  });
+
   it("takes --base-url before OUTDIAL_BASE_URL", async () => {
     const { url, seen } = await service(accepted);
     await run([...call, "--base-url", url], { OUTDIAL_BASE_URL: "https://voice.test" });

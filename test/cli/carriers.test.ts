@@ -32,6 +32,8 @@ interface Carrier {
   readonly wrong: string;
   readonly wrongWords: string;
   readonly key: string;
+  /** What it asks the carrier for with each `--machine-detection`. */
+  readonly detects: Readonly<Record<"detect" | "message", RegExp>>;
   /** A piece of the key. */
   readonly piece: string;
   readonly path: string;
@@ -66,6 +68,7 @@ const carriers: readonly Carrier[] = [
     wrong: "SK0123456789abcdef0123456789abcdef",
     wrongWords: '"AC" and 32',
     key: token,
+    detects: { detect: /MachineDetection=Enable/, message: /MachineDetection=DetectMessageEnd/ },
     piece: "0f1e2d",
     path: `/2010-04-01/Accounts/${sid}/Calls.json`,
     isOf: (authorization) => authorization === `Basic ${btoa(`${sid}:${token}`)}`,
@@ -90,6 +93,10 @@ const carriers: readonly Carrier[] = [
     wrong: "AC1",
     wrongWords: "",
     key: pem,
+    detects: {
+      detect: /"machine_detection":"continue"/,
+      message: /"advanced_machine_detection":{[^}]*"mode":"detect_beep"/,
+    },
     piece: pem.slice(100, 140),
     path: "/v1/calls",
     isOf: (authorization) => verifySignature(authorization.replace("Bearer ", ""), spki),
@@ -111,6 +118,10 @@ const carriers: readonly Carrier[] = [
     wrong: "AC1",
     wrongWords: "the id of a TeXML application",
     key: `KEY${token}`,
+    detects: {
+      detect: /"MachineDetection":"Enable"/,
+      message: /"MachineDetection":"DetectMessageEnd"/,
+    },
     piece: "0f1e2d",
     path: "/v2/texml/calls/1494404757140276705",
     isOf: (authorization) => authorization === `Bearer KEY${token}`,
@@ -176,6 +187,20 @@ describe.each(carriers)("$name", (carrier) => {
     ]);
     expect(carrier.isOf(seen[0]?.authorization ?? "")).toBe(true);
     expect(seen[0]?.body).not.toMatch(/record/i);
+  });
+
+  it("outdial call asks the carrier who answers, by --machine-detection", async () => {
+    const { seen, baseUrl } = await start();
+    const all = [...call, ...byFlags, "--base-url", baseUrl];
+    for (const detection of ["detect", "message"] as const) {
+      await invoke([...all, "--machine-detection", detection], env);
+      expect(seen.at(-1)?.body).toMatch(carrier.detects[detection]);
+    }
+    await invoke(all, env);
+    expect(seen.at(-1)?.body).not.toMatch(/detect/i);
+    const wrong = await invoke([...all, "--machine-detection", "beep"], env);
+    expect(wrong.stderr).toContain("--machine-detection must be one of detect, message");
+    expect([wrong.code, seen.length]).toEqual([2, 3]);
   });
 
   it.each([

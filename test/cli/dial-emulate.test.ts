@@ -106,6 +106,29 @@ describe("outdial dial --emulate", () => {
     expect(code).toBe(1);
   });
 
+  it("pauses the list once the script has failed in 20 calls in a row", async () => {
+    const script = file("throws.mjs", "export default { onAnswer: () => { throw Error('Oh'); } };");
+    const { code, stdout } = await invoke(words(people(30), "--script", script, "--json"));
+    const { flow_error, waiting, state, reason } = JSON.parse(stdout);
+    expect(flow_error + waiting).toBe(30);
+    expect(flow_error).toBeGreaterThanOrEqual(20);
+    expect(waiting).toBeGreaterThan(0);
+    expect([code, state]).toEqual([1, "paused"]);
+    expect(reason).toBe("the flow of 20 calls in a row failed: --script failed: Oh");
+  });
+
+  it("ends by the name of the script for a promise that the script leaves to itself", async () => {
+    const script = file(
+      "leaves.mjs",
+      "export default { onAnswer: () => { Promise.reject(Error('Oh')); return { action: 'hangup' }; } };",
+    );
+    const { code, stderr } = await outdial("node", words(people(1), "--script", script));
+    expect(stderr).toMatch(
+      /\noutdial: --script failed outside of its steps, so await .*: Oh \(no call was placed\)\n$/,
+    );
+    expect(code).toBe(1);
+  });
+
   it("assumes a length where there is no script", async () => {
     const { code, stdout } = await invoke(
       words(people(2), "--flow", "https://app.test/flow", "--concurrency", "1"),

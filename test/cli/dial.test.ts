@@ -140,6 +140,13 @@ const file = (name: string, text: string): string => {
   return path;
 };
 
+/** What SQLite leaves of the ledger of a run that was killed while it made it. */
+const makeLedger = (): string => {
+  const ledger = file("people.outdial", "");
+  chmodSync(ledger, 0o600);
+  return ledger;
+};
+
 const env = () => ({
   OUTDIAL_API_KEY: emulator.apiKey,
   OUTDIAL_BASE_URL: `http://127.0.0.1:${server.port}`,
@@ -701,8 +708,27 @@ describe("outdial dial", () => {
     expect(code).toBe(2);
   });
 
+  it("refuses a new list whose --until is over, and what a campaign refuses, before any file is made", async () => {
+    const list = file("people.csv", people);
+    const over = ["--until", "2026-01-01T12:00Z"];
+    for (const [more, line] of [
+      [over, /^outdial: --until is over: nobody would be called; see/],
+      [[...over, "--dry-run"], /--until is over/],
+      [[...over, "--emulate"], /--until is over/],
+      [["--per-day", "0"], /--per-day must be a whole number/],
+      [["--settle", "0s"], /--settle must be 1s or more/],
+      [["--settle", "99999999999h"], /--settle must be at most 3650d/],
+    ] as const) {
+      const { code, stderr } = await run(words(list, ...listening(), ...more));
+      expect(stderr).toMatch(line);
+      expect(code).toBe(2);
+      expect(readdirSync(folder)).toEqual(["people.csv"]);
+    }
+  });
+
   it("begins no call after --until: waiting contacts expire", async () => {
     const list = file("people.csv", people);
+    makeLedger();
     const { code, stdout, stderr } = await run(
       words(list, ...listening(), "--json", "--until", "2026-01-01T12:00Z"),
     );
@@ -1016,6 +1042,11 @@ describe("outdial dial", () => {
     [["--callback", "https://x.test/s", "--yes", "--retry-after", "soon"], /--retry-after must be/],
     [["--callback", "https://x.test/s", "--yes", "--per-day", "0"], /--per-day must be/],
     [["--callback", "https://x.test/s", "--yes", "--until", "soon"], /--until must be a date/],
+    [["--listen", "127.0.0.1:1", "--yes", "--concurrency=-1"], /--concurrency must be a whole/],
+    [
+      ["--listen", "127.0.0.1:1", "--yes", "--concurrency", "-1"],
+      /--concurrency needs a value; one that begins with "-" is written --concurrency=…/,
+    ],
     [["--callback", "https://x.test/s", "--yes", "--until", "2026-02-31T12:00Z"], /must be a date/],
     [["--listen", "127.0.0.1:1", "--yes", "--concurrency", "0x10"], /--concurrency must be/],
     [["--listen", "127.0.0.1:1", "--yes", "--per-day", "1e2"], /--per-day must be/],
@@ -1083,8 +1114,7 @@ describe("outdial dial", () => {
     "a ledger whose run was killed while it made it is named by %s, and dialled from",
     async (name) => {
       const list = file("people.csv", people);
-      const ledger = file("people.outdial", ""); // What SQLite leaves of a transaction that it undoes.
-      chmodSync(ledger, 0o600);
+      const ledger = makeLedger();
       const { code, stdout, stderr } = await run([name, ledger]);
       expect([code, stdout]).toEqual([2, ""]);
       expect(stderr).toMatch(
@@ -1161,6 +1191,7 @@ describe("outdial dial", () => {
   it("prints results, and exits 1 when they can't all be written; a reader may leave", async () => {
     const many = Array.from({ length: 3_000 }, (_, index) => `+1303555${1000 + index}`).join("\n");
     const list = file("people.csv", `number\n${many}\n`);
+    makeLedger();
     await run(words(list, ...listening(), "--until", "2026-01-01T12:00Z"));
     const args = ["results", join(folder, "people.outdial")];
     const full = await startInShell("node", args, env(), "> /dev/full").ended;

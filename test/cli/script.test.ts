@@ -156,6 +156,7 @@ describe("outdial dial --script", () => {
     [["--flow", "https://app.test/flow"], "pass either --flow or --script"],
     [["--callback", "https://app.test/status"], "pass either --listen or --callback"],
     [["--opt-outs", "/nowhere/opt-outs.txt"], "--opt-outs cannot be written (ENOENT)"],
+    [["--dry-run", "--opt-outs", "/nowhere/opt-outs.txt"], "cannot be written (ENOENT)"],
     [["--ledger", "/nowhere/a", "--opt-outs", "/nowhere/a-lock"], "another file than the ledger"],
     [["--public-url", "calls.example"], "--public-url must be a URL"],
     [["--public-url", "https://calls.example?a=1"], "drop its query or fragment"],

@@ -31,14 +31,17 @@ import { calleeNames } from "../dial/emulation/callees.ts";
 import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
 import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
-import { OptOutFile, optOutsIn } from "../dial/opt-outs.ts";
+import { OptOutFile, optOutsIn, requireWritable } from "../dial/opt-outs.ts";
 import {
+  callbackOf,
   campaignOptions,
   checkEmulation,
+  checkOptions,
   credentials,
   decimalOf,
   dialFlags,
   listDetectionOf,
+  requireFuture,
   requireReceiver,
   windowRule,
 } from "../dial/options.ts";
@@ -252,7 +255,10 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   const client = new Client(apiKey, service ? { service, ...own } : { baseUrl });
   await signUrl("https://outdial.test/", { secret }); // Checks the secret before anything is opened.
   const described = campaignOptions(flags, secret, service ?? new URL(baseUrl).href);
+  checkOptions(described, flags);
   const file = flags.ledger ?? `${list.replace(/\.[a-z]+$/i, "")}.outdial`;
+  const lastChange = lastChangeOf(file);
+  if (!lastChange) requireFuture(described);
   // A mistyped name leaves no file behind.
   requireReadable("the list", list);
   const read = await numberReader(flags.country);
@@ -268,6 +274,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     throw new UsageError("--opt-outs must be another file than the ledger");
   }
   const optedOut = await optOutsIn(optOutPath, read);
+  if (optOutPath !== undefined && dry) await requireWritable(optOutPath);
   const optOuts = optOutPath === undefined || dry ? undefined : await OptOutFile.open(optOutPath);
   const where = { publicUrl: flags["public-url"], serviceUrl: baseUrl };
   if (flags.listen !== undefined && dry) receiverAddress({ ...where, listen: flags.listen });
@@ -286,7 +293,6 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   }
   const flow_url = (script && opened.receiver?.flowUrl) ?? described.flow_url;
   const options = { ...described, flow_url };
-  const lastChange = lastChangeOf(file);
   opened.database = dry ? await openPreview(file) : await openDatabase(file, true);
 
   let trouble: string | undefined;
@@ -301,7 +307,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
       throw error;
     }
   };
-  const status_callback_url = opened.receiver?.url ?? (flags.callback || "https://dry.run/status");
+  const status_callback_url = opened.receiver?.url ?? callbackOf(flags);
   const live = liveCallsOf(apiKey, service ? { service, ...own } : { baseUrl });
   const campaign = await openCampaign(opened.database, {
     ...options,

@@ -8,12 +8,16 @@ const units: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+/** The most days of a duration: ten years. */
+const mostDays = 3_650;
+
 /**
  * The milliseconds of `90s`, `15m`, `1h30m` or `2d`; a number alone is seconds.
  *
- * @throws {UsageError} if it is not a duration
+ * @param least - seconds
+ * @throws {UsageError} if it is not a duration, or out of its range
  */
-export const durationOf = (flag: string, text: string): number => {
+export const durationOf = (flag: string, text: string, least = 0): number => {
   if (!/^(\d+|(\d+[smhd])+)$/.test(text)) {
     throw new UsageError(`--${flag} must be a time such as 90s, 15m or 1h30m`);
   }
@@ -21,6 +25,10 @@ export const durationOf = (flag: string, text: string): number => {
   for (const [, amount, unit = "s"] of text.matchAll(/(\d+)([smhd]?)/g)) {
     total += Number(amount) * (units[unit || "s"] ?? 0);
   }
+  if (total > mostDays * (units.d ?? 0)) {
+    throw new UsageError(`--${flag} must be at most ${mostDays}d`);
+  }
+  if (total < least * 1_000) throw new UsageError(`--${flag} must be ${least}s or more`);
   return total;
 };
 

@@ -1,4 +1,4 @@
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { access, constants, type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { exits, Failure } from "../command.ts";
 import { codeOf } from "../terminal.ts";
@@ -59,7 +59,7 @@ export const optOutsIn = async (
   read: ReadNumber,
 ): Promise<readonly string[]> => {
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  // Who writes to it finds out about a folder.
+  // Whether it can be written is checked after this, which finds out about a folder.
   if (path === undefined || !found || found.isDirectory()) return [];
   return new DoNotCallFile(path, read, "the file of --opt-outs").numbers();
 };
@@ -67,6 +67,28 @@ export const optOutsIn = async (
 /** What is said of a number that the file does not get. */
 const unwritten = (code: string | undefined): string =>
   `--opt-outs cannot be written (${code ?? "unknown"}): who asked is blocked in this ledger only. Mend the file: the next opt-out of this run writes the number, too; or add it by hand`;
+
+/** @throws {Failure} if the system's error says that the file can't be written: nobody could opt out */
+const refuseUnwritable = async (work: () => Promise<unknown>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    throw new Failure(`--opt-outs cannot be written (${codeOf(error) ?? "unknown"})`, exits.usage);
+  }
+};
+
+/**
+ * Checks that the file can be written, without making it.
+ *
+ * @throws {Failure}
+ */
+export const requireWritable = (path: string): Promise<void> =>
+  refuseUnwritable(async () => {
+    const isThere = await stat(path).catch(() => undefined);
+    // A folder is also written to by who may add a file to it; the point refuses a file in its place.
+    if (!isThere) return access(`${dirname(path)}/.`, constants.W_OK);
+    await (await open(path, "a")).close();
+  });
 
 /** A file of the numbers that opted out, one a line: other campaigns have it as their do-not-call list. */
 export class OptOutFile {
@@ -80,17 +102,12 @@ export class OptOutFile {
     this.#path = path;
   }
 
-  /** @throws {Failure} if it can't be written: nobody could opt out */
+  /** @throws {Failure} if it can't be written */
   static async open(path: string): Promise<OptOutFile> {
-    try {
+    await refuseUnwritable(async () => {
       await (await open(path, "a", 0o600)).close();
       await syncFolder(path);
-    } catch (error) {
-      throw new Failure(
-        `--opt-outs cannot be written (${codeOf(error) ?? "unknown"})`,
-        exits.usage,
-      );
-    }
+    });
     return new OptOutFile(path);
   }
 

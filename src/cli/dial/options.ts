@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import type { Secret } from "../../callbacks/index.ts";
 import type { CampaignOptions, Script, Window } from "../../campaigns/index.ts";
 import { variableName } from "../../campaigns/list/columns.ts";
+import { settingsOf } from "../../campaigns/opened.ts";
 import type { Service } from "../../service.ts";
 import {
   carrierFlags,
@@ -205,6 +206,9 @@ export const dialFlags = {
 
 export type DialValues = Values<typeof dialFlags>;
 
+/** Stands for the URLs of a server that is not open. */
+const dryUrl = "https://dry.run";
+
 /** The part of a campaign that the command line decides. */
 export type DialOptions = Omit<CampaignOptions, "create" | "status_callback_url" | "window"> & {
   readonly window: "always" | readonly Window[];
@@ -287,7 +291,7 @@ const retriesOf = (flags: DialValues): Pick<CampaignOptions, "retryOn" | "retryD
 const flowOf = ({ flow = "", script }: DialValues) =>
   script === undefined
     ? { flow_url: flow }
-    : { flow_url: "https://dry.run/flow", flowName: `--script ${basename(script)}` };
+    : { flow_url: `${dryUrl}/flow`, flowName: `--script ${basename(script)}` };
 
 /**
  * The campaign that a command line describes; the campaign itself checks the values. The URL of a script's flow is known
@@ -316,12 +320,31 @@ export const campaignOptions = (
     ...(attempts !== undefined && { attempts: decimalOf(attempts) }),
     ...retriesOf(flags),
     ...(callBacks !== undefined && { callBacks: decimalOf(callBacks) }),
-    ...(settle !== undefined && { settleTimeout: durationOf("settle", settle) }),
+    ...(settle !== undefined && { settleTimeout: durationOf("settle", settle, 1) }),
     ...(until !== undefined && { until: dateOf(until) }),
     ...(prefix && { prefixes: prefix }),
     ...(perDay !== undefined && { perDay: decimalOf(perDay) }),
     ...(flags.variables && { variables: flags.variables.split(",").map(variableName) }),
   };
+};
+
+/** Where notifications are sent while no receiver is open. */
+export const callbackOf = ({ callback }: DialValues): string => callback || `${dryUrl}/status`;
+
+/**
+ * Checks what a campaign would refuse, before anything is made.
+ *
+ * @throws {BadParametersException}
+ */
+export const checkOptions = (options: DialOptions, flags: DialValues): void => {
+  const create = () => Promise.reject(new Error("Nobody is called"));
+  settingsOf({ ...options, status_callback_url: callbackOf(flags), create });
+};
+
+/** @throws {UsageError} for a new list that nobody is called of any more: a year may be mistyped */
+export const requireFuture = ({ until }: DialOptions): void => {
+  if (!until || until.getTime() > Date.now()) return;
+  throw new UsageError("--until is over: nobody would be called");
 };
 
 /**

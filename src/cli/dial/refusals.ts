@@ -5,10 +5,16 @@ import { ledgerFailure } from "../ledger.ts";
 import { plain } from "../terminal.ts";
 import type { ListOptions } from "./script.ts";
 
-/** Milliseconds between two lines about refused requests. */
+/** Milliseconds between two lines about requests that came to nothing. */
 const interval = 60_000;
 
-/** What is said of a server's errors: anybody can send requests that are refused, so of those one line a minute. */
+/** What an error says of itself. */
+const messageOf = (error: unknown): string => String(fieldsOf(error).message ?? error);
+
+/**
+ * What is said of a server's errors: anybody can send requests that are refused, or end them in the middle, so of those
+ * one line a minute.
+ */
 export class RefusalLog {
   readonly #now: () => number;
   #unprinted = 0;
@@ -18,8 +24,8 @@ export class RefusalLog {
     this.#now = now;
   }
 
-  /** The line about a request that was refused; `undefined` if none is printed now. */
-  lineOf(error: RefusedException): string | undefined {
+  /** The line about a request that was refused, or failed by itself; `undefined` if none is printed now. */
+  lineOf(error: unknown): string | undefined {
     this.#unprinted++;
     const now = this.#now();
     // A clock may be set back.
@@ -27,7 +33,8 @@ export class RefusalLog {
     const more = this.#unprinted > 1 ? ` (${this.#unprinted} since the last line)` : "";
     this.#unprinted = 0;
     this.#from = now + interval;
-    return `a request was refused: ${error.message}${more}`;
+    const what = error instanceof RefusedException ? "was refused" : "failed";
+    return `a request ${what}: ${messageOf(error)}${more}`;
   }
 }
 
@@ -35,12 +42,6 @@ export class RefusalLog {
 export const requestErrors = (print: (text: string) => unknown): ListOptions["onError"] => {
   const refusals = new RefusalLog();
   return (error, call_id) => {
-    const call = call_id === undefined ? "" : `call ${call_id}: `;
-    if (call_id === undefined && error instanceof RefusedException) {
-      const line = refusals.lineOf(error);
-      if (line) print(`outdial: ${line}`);
-      return;
-    }
     const failure = ledgerFailure(error);
     if (failure instanceof Failure) {
       // The status line says that the ledger is busy.
@@ -49,6 +50,8 @@ export const requestErrors = (print: (text: string) => unknown): ListOptions["on
       return;
     }
     // The id of a call is what its sender says, too.
-    print(`outdial: ${plain(`${call}${fieldsOf(error).message ?? error}`)}`);
+    const line =
+      call_id === undefined ? refusals.lineOf(error) : `call ${call_id}: ${messageOf(error)}`;
+    if (line !== undefined) print(`outdial: ${plain(line)}`);
   };
 };

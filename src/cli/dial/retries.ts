@@ -41,7 +41,6 @@ export const retryRulesOf = (texts: readonly string[]): RetryRules => {
     if (!isRule) throw new UsageError(rule);
     if (rules[reason]) throw new UsageError(`--retry names ${reason} twice`);
     const after = durationOf("retry", delay);
-    if (!Number.isSafeInteger(after)) throw new UsageError(rule);
     rules[reason] = { after, ...(attempts !== undefined && { attempts }) };
   }
   return rules;

@@ -7,6 +7,7 @@ import {
 import { checkedNumbers } from "../../campaigns/do-not-call.ts";
 import type { Campaign, Script, ScriptCampaign } from "../../campaigns/index.ts";
 import { flowHandler, machineUrl, type StepInput } from "../../flows/index.ts";
+import { fieldsOf } from "../../lib/check.ts";
 import type { RedirectedCall, Service } from "../../service.ts";
 import { type ScriptList, scriptedOptions } from "../script.ts";
 
@@ -65,10 +66,13 @@ class LiveAttempts {
   readonly people = new Set<string>();
   /** Those that were sent to `onMachine`. */
   readonly redirected = new Set<string>();
+  /** The contexts of those that have come to a step, by the ids of their calls. */
+  readonly steps = new Map<string, Context>();
 
-  forget(attempt: string): void {
+  forget(attempt: string, call_id: string | null): void {
     this.people.delete(attempt);
     this.redirected.delete(attempt);
+    if (call_id !== null) this.steps.delete(call_id);
   }
 }
 
@@ -122,7 +126,10 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
       throw new Error("The call is none of this ledger's, or its contact was erased");
     },
     campaignOf: () => campaignOf(open(), options),
+    onStep: ({ call, context }) => void live.steps.set(call.call_id, context),
     note: (given: StepInput) => {
+      // What fails until the next step is an answer, after which the flow goes on.
+      live.steps.delete(given.call.call_id);
       if (given.digits) live.people.add(attemptOf(given.context));
       return open().note(given);
     },
@@ -130,15 +137,35 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
   const onEvent = async (received: Received): Promise<void> => {
     const { call_id, type } = received.event;
     await open().note(received);
-    if (/^call\.(completed|failed)$/.test(type)) live.forget(attemptOf(received.context));
+    const isOver = /^call\.(completed|failed)$/.test(type);
+    if (isOver) live.forget(attemptOf(received.context), call_id);
     await redirectMachine(received, open(), live, options).catch((error: unknown) =>
       onError(error, call_id ?? undefined),
     );
   };
+  /** Records that the step of a call has failed, so that no contact ends as completed who has heard nothing. */
+  const noteFailure = async (error: unknown, call_id: string): Promise<void> => {
+    const context = live.steps.get(call_id);
+    if (!context) return;
+    live.steps.delete(call_id);
+    const data = { flow_error: `--script failed: ${fieldsOf(error).message ?? error}` };
+    const type = "call.flow_error";
+    const event = { id: `${call_id}-step`, type, known: false, call_id, data } as const;
+    await open().note({ event, context });
+  };
+  const onFlowError = (error: unknown, _: Request, call_id?: string): void => {
+    onError(error, call_id);
+    if (call_id === undefined) return;
+    noteFailure(error, call_id).catch((unnoted: unknown) => onError(unnoted, call_id));
+  };
   const routes: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
     "/status": callbackHandler({ ...checks("/status"), onEvent }),
     ...(script && {
-      "/flow": flowHandler({ ...scriptedOptions(script, list), ...checks("/flow") }),
+      "/flow": flowHandler({
+        ...scriptedOptions(script, list),
+        ...checks("/flow"),
+        onError: onFlowError,
+      }),
     }),
   };
   // A proxy may leave the path of the public URL, or drop it.

@@ -17,6 +17,7 @@ import {
   decimalOf,
   type dialFlags,
   listDetectionOf,
+  requireFuture,
 } from "../options.ts";
 import { showStatus } from "../status.ts";
 import { assignCallees, calleesIn, seedIn } from "./callees.ts";
@@ -123,6 +124,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
       ...campaignOptions(flags, crypto.randomUUID(), service ?? "the emulator"),
       flow_url: flags.script === undefined ? (flags.flow ?? "not given") : basename(flags.script),
     };
+    requireFuture(options);
     const blockPath = flags["do-not-call"];
     const read = await numberReader(flags.country);
     const blockFile = blockPath === undefined ? undefined : new DoNotCallFile(blockPath, read);

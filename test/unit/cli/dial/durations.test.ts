@@ -14,6 +14,14 @@ it.each(["", "m", "1.5h", "-5m", "5 m", "1w"])("refuses %j by the flag", (text) 
   expect(() => durationOf("settle", text)).toThrow("--settle must be a time such as 90s");
 });
 
+it("refuses what is out of range, by the flag", () => {
+  expect(durationOf("settle", "3650d")).toBe(315_360_000_000);
+  for (const text of ["3651d", `${"9".repeat(400)}h`]) {
+    expect(() => durationOf("settle", text)).toThrow("--settle must be at most 3650d");
+  }
+  expect(() => durationOf("settle", "0s", 1)).toThrow("--settle must be 1s or more");
+});
+
 it.each([
   [0, "0 s"],
   [59.2, "60 s"],

@@ -2,6 +2,7 @@ import {
   appendFileSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -12,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { numberReader } from "../../../../src/cli/dial/numbers.ts";
-import { OptOutFile, optOutsIn } from "../../../../src/cli/dial/opt-outs.ts";
+import { OptOutFile, optOutsIn, requireWritable } from "../../../../src/cli/dial/opt-outs.ts";
 
 const read = await numberReader();
 
@@ -45,6 +46,23 @@ test("a file that cannot be written is refused before anybody is called, and lat
   await expect(OptOutFile.open(folder)).rejects.toThrow("--opt-outs cannot be written (EISDIR)");
   const path = join(folder, "list", "opt-outs.txt");
   await expect(OptOutFile.open(path)).rejects.toThrow("--opt-outs cannot be written (ENOENT)");
+});
+
+test("whether a file can be written is found out without making it or changing it", async () => {
+  const folder = newFolder();
+  const path = join(folder, "opt-outs.txt");
+  await requireWritable(path);
+  expect(readdirSync(folder)).toEqual([]);
+  writeFileSync(path, "+12025550100\n");
+  await requireWritable(path);
+  expect(readFileSync(path, "utf8")).toBe("+12025550100\n");
+  for (const [wrong, code] of [
+    [folder, "EISDIR"],
+    [join(folder, "list", "opt-outs.txt"), "ENOENT"],
+    [join(path, "opt-outs.txt"), "ENOTDIR"],
+  ] as const) {
+    await expect(requireWritable(wrong)).rejects.toThrow(`--opt-outs cannot be written (${code})`);
+  }
 });
 
 test("a number whose line could not be written is written with the next one", async () => {

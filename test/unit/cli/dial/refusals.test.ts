@@ -23,6 +23,13 @@ test("of refused requests one line a minute is printed, with their count", () =>
   expect(log.lineOf(refused)).toBe(line);
 });
 
+test("of requests that end in the middle one line a minute is printed, too: anybody can send them", () => {
+  const lines: string[] = [];
+  const onError = requestErrors((text) => lines.push(text));
+  for (const _ of "abc") onError(new Error("aborted"));
+  expect(lines).toEqual(["outdial: a request failed: aborted"]);
+});
+
 test("what a script throws names its call; that the ledger is busy is in the status line already", () => {
   const lines: string[] = [];
   const onError = requestErrors((text) => lines.push(text));

@@ -17,7 +17,7 @@ it.each([
   ["completed:5m", /the reasons are machine, .*busy/],
   ["busy:soon", /--retry must be a time such as 90s/],
   ["busy:5m,busy:6m", /--retry names busy twice/],
-  ["busy:99999999999999d", /--retry must be reasons/],
+  ["busy:99999999999999d", /--retry must be at most 3650d/],
   ["", /--retry must be/],
 ])("--retry %s is refused", (text, message) => {
   expect(() => retryRulesOf([text])).toThrow(message);

@@ -141,6 +141,46 @@ describe("a step of a script", () => {
   });
 });
 
+describe("a call whose step failed ends as flow_error:", () => {
+  const ended = {
+    type: "call.completed",
+    call_id: "cs_1",
+    data: { duration: 2, reason: "normal" },
+  };
+
+  test.each<[string, Script["onAnswer"], string]>([
+    [
+      "it threw",
+      () => Promise.reject(new Error("no row of +1 202 555 0100")),
+      "--script failed: no row of ***",
+    ],
+    [
+      "it returned no action",
+      // @ts-expect-error: JavaScript
+      () => undefined,
+      "--script failed: action must be play, stream, dial, hangup, say or gather",
+    ],
+  ])("%s", async (_, onAnswer, reason) => {
+    const { campaign, actionAt, post, flow_url, status_callback_url } = await calling({ onAnswer });
+    expect(await actionAt(flow_url)).toEqual({ action: "hangup" });
+    await post(status_callback_url, ended);
+    expect(resultOf(campaign)).toMatchObject({ disposition: "flow_error", reason });
+  });
+
+  test("but not one whose onInput failed, as the flow goes on", async () => {
+    const onInput = () => Promise.reject(new Error("no table"));
+    const { campaign, actionAt, post, onError, flow_url, status_callback_url } = await calling({
+      ...asking(),
+      onInput,
+    });
+    const { flow_url: next } = await actionAt(flow_url);
+    expect(await actionAt(next, { digits: "1" })).toMatchObject({ action: "say" });
+    expect(onError).toHaveBeenCalledOnce();
+    await post(status_callback_url, ended);
+    expect(resultOf(campaign)).toMatchObject({ disposition: "completed", answers: { visit: "1" } });
+  });
+});
+
 describe("the server of a list", () => {
   let served: Awaited<ReturnType<typeof calling>>;
   const onAnswer = vi.fn(() => hangup());
