@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 // The project's own: beside this file there is an old one, of a tool.
 import ts from "../../node_modules/typescript/lib/typescript.js";
-import { execute, path } from "../examples/execute.ts";
+import { execute, path, tsc } from "../examples/execute.ts";
 import { entries, installConsumer } from "./project.ts";
 
 const project = installConsumer();
@@ -44,12 +44,7 @@ const errorsIn = async (
     config,
     JSON.stringify({ extends: "./tsconfig.json", compilerOptions, files, include: [] }),
   );
-  const { stdout } = await execute(
-    path("test/node_modules/node/bin/node"),
-    [path("test/node_modules/typescript7/bin/tsc"), "--project", config, "--listFiles"],
-    {},
-    { cwd: project },
-  );
+  const { stdout } = await tsc(["--project", config, "--listFiles"], project);
   rmSync(config);
   expect(stdout.split("\n")).toEqual(
     expect.arrayContaining(files.map((file) => resolve(project, file))),
