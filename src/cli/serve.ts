@@ -90,7 +90,7 @@ const nodeOptions = ({ headTimeout, requestTimeout }: Limits) => ({
   connectionsCheckingInterval: checkInterval,
 });
 
-/** Keeps the number of connections to the limit: who opens many and sends nothing keeps out nobody who sends requests. */
+/** Keeps the number of connections to the limit. Silent ones are closed first, so that they keep nobody out who sends requests. */
 const limitConnections = (server: HttpServer, { maxConnections, silenceTimeout }: Limits): void => {
   let open = 0;
   let sweep: ReturnType<typeof setTimeout> | undefined;

@@ -269,7 +269,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   const dry = flags["dry-run"] === true;
   const optOutPath = flags["opt-outs"];
   const ledgerFiles = ["", "-lock", "-journal"].map((end) => resolve(`${file}${end}`));
-  // Of a ledger that is not there yet its content can't tell.
+  // A ledger that doesn't exist yet can't be recognized by its content.
   if (optOutPath !== undefined && ledgerFiles.includes(resolve(optOutPath))) {
     throw new UsageError("--opt-outs must be another file than the ledger");
   }

@@ -169,10 +169,12 @@ export class Watch {
    */
   async readAgain(signal: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiters.add(resolve);
-    signal.addEventListener("abort", () => resolve());
+    const wake = (): void => resolve();
+    this.#waiters.add(wake);
+    signal.addEventListener("abort", wake);
     if (!signal.aborted && this.isUnreadable && this.#failed <= mostLooks) await promise;
-    this.#waiters.delete(resolve);
+    this.#waiters.delete(wake);
+    signal.removeEventListener("abort", wake);
     return !this.isUnreadable && !signal.aborted;
   }
 

@@ -41,7 +41,7 @@ const appendLines = async (path: string, lines: readonly string[]): Promise<void
   }
 };
 
-/** Has the disk keep the name of a new file, too. Windows opens no folder, and needs it not. */
+/** Has the disk keep the name of a new file, too. Windows can't open a folder, and doesn't need this. */
 const syncFolder = async (path: string): Promise<void> => {
   const folder = await open(dirname(path), "r").catch(() => undefined);
   await folder?.sync().catch(() => {});
@@ -51,15 +51,14 @@ const syncFolder = async (path: string): Promise<void> => {
 /**
  * The numbers that opted out already, of this list or another one; none where there is no file.
  *
- * @throws {UsageError} if it has anything but numbers: it may be the list or the ledger, and could be nobody's do-not-call
- * list
+ * @throws {UsageError} if it has anything but numbers: it may be the list or the ledger, and can't be a do-not-call list
  */
 export const optOutsIn = async (
   path: string | undefined,
   read: ReadNumber,
 ): Promise<readonly string[]> => {
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
-  // Whether it can be written is checked after this, which finds out about a folder.
+  // A folder is refused after this, where it is checked whether it can be written.
   if (path === undefined || !found || found.isDirectory()) return [];
   return new DoNotCallFile(path, read, "the file of --opt-outs").numbers();
 };

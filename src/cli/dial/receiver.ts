@@ -32,7 +32,7 @@ interface ReceiverOptions extends Omit<ListOptions, "baseUrl"> {
   readonly service: Service | undefined;
 }
 
-/** It is on the internet: who sends slowly is cut off, and the ledger needs files that no connection takes. */
+/** It is on the internet: slow senders are cut off, and connections leave open files for the ledger. */
 const limits: Limits = {
   headTimeout: 10_000,
   requestTimeout: 30_000,

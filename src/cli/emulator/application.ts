@@ -1,6 +1,8 @@
 import { request as requestByHttp } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Readable } from "node:stream";
+import { bytesOf, tone } from "../../emulator/recording/track.ts";
+import { wavHead } from "../../emulator/recording/wav.ts";
 import type { CallParams } from "../../index.ts";
 import type { CarrierWebhooks } from "../../service.ts";
 import type { ScriptedFlow } from "./script.ts";
@@ -93,27 +95,11 @@ export const forwarding = (
 
 const sampleRate = 8_000;
 
-/** Three seconds of 440 Hz as WAV: 16-bit PCM, mono. */
-const tone = (): Response => {
-  const samples = 3 * sampleRate;
-  const wav = new DataView(new ArrayBuffer(44 + 2 * samples));
-  const text = (at: number, ascii: string): void => {
-    for (let index = 0; index < ascii.length; index++) {
-      wav.setUint8(at + index, ascii.charCodeAt(index));
-    }
-  };
-  const fields = [16, 0x1_0001, sampleRate, 2 * sampleRate, 0x10_0002];
-  text(0, "RIFF");
-  wav.setUint32(4, 36 + 2 * samples, true);
-  text(8, "WAVEfmt ");
-  for (const [index, value] of fields.entries()) wav.setUint32(16 + 4 * index, value, true);
-  text(36, "data");
-  wav.setUint32(40, 2 * samples, true);
-  for (let index = 0; index < samples; index++) {
-    const level = Math.sin((2 * Math.PI * 440 * index) / sampleRate);
-    wav.setInt16(44 + 2 * index, Math.round(level * 8_000), true);
-  }
-  return new Response(wav.buffer, { headers: { "Content-Type": "audio/wav" } });
+/** Three seconds of 440 Hz, as a WAV. */
+const sampleSound = (): Response => {
+  const samples = tone(440, sampleRate, 0, 3 * sampleRate);
+  const wav = new Blob([wavHead(samples.length, sampleRate), bytesOf(samples)]);
+  return new Response(wav, { headers: { "Content-Type": "audio/wav" } });
 };
 
 /** The response to a flow request, in the form of the interface that the emulator speaks. */
@@ -125,7 +111,7 @@ const sampleRoutes: Readonly<
 > = {
   "POST /sample/flow": (origin, respond) =>
     respond(() => ({ action: "play", media_url: `${origin}/sample/hello.wav` })),
-  "GET /sample/hello.wav": tone,
+  "GET /sample/hello.wav": sampleSound,
   "POST /sample/status": () => new Response(null, { status: 204 }),
 };
 

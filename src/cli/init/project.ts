@@ -1,4 +1,4 @@
-/// <reference path="./text.d.ts" />
+/// <reference path="../../lib/text.d.ts" />
 import { basename, resolve } from "node:path";
 import { version } from "../../../package.json";
 import test from "../templates/app.test.ts?text";

@@ -1,4 +1,4 @@
-/// <reference path="../../emulator/dashboard/page/bundle.d.ts" />
+/// <reference path="../../lib/text.d.ts" />
 
 import { createHash } from "node:crypto";
 import { html, type Markup } from "../../lib/markup.ts";

@@ -1,4 +1,4 @@
-/// <reference path="./bundle.d.ts" />
+/// <reference path="../../../lib/text.d.ts" />
 
 import { html, type Markup } from "../../../lib/markup.ts";
 import { scenarios } from "../../scenarios.ts";
