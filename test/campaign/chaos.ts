@@ -1,6 +1,6 @@
 import type { CallRecord } from "outdial/emulator";
 import { startService, until } from "../bridge/service.ts";
-import { randomOf } from "../chaos/random.ts";
+import { randomOf } from "../random.ts";
 import { listOf, numbersOf, rowsOf } from "./csv.ts";
 import { startWorker, type Worker } from "./worker.ts";
 

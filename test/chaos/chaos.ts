@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outdial, type Running, type Runtime, start } from "../cli/cli.ts";
+import { randomOf } from "../random.ts";
 import { interfaces } from "./interface.ts";
 import { faultsIn, rowsOf } from "./judge.ts";
 import { numberOf } from "./oddities.ts";
 import { Postman } from "./postman.ts";
-import { randomOf } from "./random.ts";
 import { startService } from "./service.ts";
 
 export interface Chaos {

@@ -16,10 +16,10 @@ import { telnyx } from "../../src/telnyx/index.ts";
 import { twilio } from "../../src/twilio/index.ts";
 import { vonage } from "../../src/vonage/index.ts";
 import { carriers } from "../carriers/carriers.ts";
+import { randomOf } from "../random.ts";
 import { accountSid } from "../telnyx/stage.ts";
 import { numberOf } from "../unit/campaigns/stage.ts";
 import { type Engine, type Home, homes } from "./homes.ts";
-import { randomOf } from "./random.ts";
 
 export interface ListChaos {
   readonly service: "outdial" | "twilio" | "vonage" | "telnyx";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createEmulator, type EmulatorOptions } from "outdial/emulator";
 import { serveNode } from "../../src/cli/serve.ts";
 import { outdial, type Running, start } from "../cli/cli.ts";
-import { randomOf } from "./random.ts";
+import { randomOf } from "../random.ts";
 
 export interface SurveyChaos {
   readonly contacts: number;

@@ -16,11 +16,12 @@ import { telnyx } from "outdial/telnyx";
 import type { CalleeAct } from "outdial/testing";
 import { twilio } from "outdial/twilio";
 import { vonage } from "outdial/vonage";
+import { randomOf } from "../random.ts";
 import { type Case, runtimes } from "./case.ts";
 import { answeringFetch } from "./fixtures.ts";
 import { heardOf, type Talked, talkInTime } from "./models/talk-in-time.ts";
 import { levelOf, type ProtocolName, protocolNames } from "./models/timed-model.ts";
-import { randomOf, voice } from "./models/voice.ts";
+import { voice } from "./models/voice.ts";
 
 const numbers = { from_number: "+12025550199", to_number: "+12025550100" } as const;
 const [from, to] = [numbers.from_number, numbers.to_number];

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { type CalleeScript, type ScriptedAnswer, simulateCall } from "outdial/testing";
 import { beforeAll, expect, test, vi } from "vitest";
-import { randomOf, voice as voiceOf } from "../conformance/models/voice.ts";
+import { voice as voiceOf } from "../conformance/models/voice.ts";
+import { randomOf } from "../random.ts";
 import { path } from "./execute.ts";
 import { ofMarkdown } from "./extract.ts";
 

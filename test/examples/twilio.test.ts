@@ -8,7 +8,8 @@ import { heardIn, msOf } from "../agents/callee.ts";
 import { type Behaviour, levelOf } from "../agents/model.ts";
 import { serveOpenai } from "../agents/protocols/openai.ts";
 import { startFront } from "../bridge/front.ts";
-import { randomOf, voice } from "../conformance/models/voice.ts";
+import { voice } from "../conformance/models/voice.ts";
+import { randomOf } from "../random.ts";
 import { bundle } from "./bundle.ts";
 
 const accountSid = "AC0123456789abcdef0123456789abcdef";

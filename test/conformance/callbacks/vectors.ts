@@ -1,3 +1,5 @@
+import { randomOf } from "../../random.ts";
+
 /** The second at which every vector is signed, and verified. */
 export const now = 1_780_000_000;
 
@@ -43,17 +45,9 @@ export const signed: readonly {
   },
 ];
 
-/** Numbers in [0, 1) that are the same on every runtime (mulberry32). */
-const random = (seed: number) => (): number => {
-  seed = (seed + 0x6d2b79f5) | 0;
-  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-};
-
 /** A thousand things to sign, the same on every runtime. */
 export const thousand = () => {
-  const next = random(17);
+  const next = randomOf(17);
   const below = (limit: number) => Math.floor(next() * limit);
   const pick = (from: readonly string[], length: number) =>
     Array.from({ length }, () => from[below(from.length)]).join("");

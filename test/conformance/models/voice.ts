@@ -1,16 +1,5 @@
 const rate = 8000;
 
-/** Numbers from 0 to 1 that are the same for the same seed: mulberry32. */
-export const randomOf = (seed: number): (() => number) => {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
-
 /** A voice: harmonics of a pitch that wavers, in syllables. */
 export const voice = (ms: number, random: () => number): Int16Array<ArrayBuffer> => {
   const pitch = 100 + 120 * random();

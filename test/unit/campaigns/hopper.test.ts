@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { randomOf } from "../../random.ts";
 import { numberOf, people, stageOf } from "./stage.ts";
-
-/** Numbers from 0 to 1 by a seed: mulberry32. */
-const randomOf = (seed: number) => {
-  let state = seed;
-  return (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,16 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Pace } from "../../../src/campaigns/pace.ts";
+import { randomOf } from "../../random.ts";
 import { noon } from "./stage.ts";
 
 /** When calls begin, with timers that are late by up to so many milliseconds. */
 const calls = (rate: number, seconds: number, late: number): readonly number[] => {
   const pace = new Pace(rate, noon, 0);
   const began: number[] = [];
-  let seed = 1;
-  const random = () => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed / 2_147_483_647;
-  };
+  const random = randomOf(1);
   for (let now = noon; now < noon + seconds * 1_000; ) {
     for (let free = pace.free(now); free > 0; free--) {
       pace.take(now);

@@ -2,6 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import { describe, expect, it } from "vitest";
 import type { Window } from "../../../src/campaigns/calling-hours.ts";
 import { CallingHours } from "../../../src/campaigns/calling-hours.ts";
+import { randomOf } from "../../random.ts";
 
 const zones = [
   "Europe/Berlin",
@@ -45,11 +46,7 @@ const windows = (timezone: string): readonly Window[] => [
 
 /** Instants of 2026 and 2027, half of them within 36 hours of a night in which a clock is put on. */
 const instantsIn = (zone: string, count: number): readonly number[] => {
-  let seed = 20_261_121;
-  const random = () => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed / 2_147_483_647;
-  };
+  const random = randomOf(20_261_121);
   const start = Temporal.Instant.from("2026-01-01T00:00Z");
   const nights: number[] = [];
   let at: Temporal.ZonedDateTime | null = start.toZonedDateTimeISO(zone);

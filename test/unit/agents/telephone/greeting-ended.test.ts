@@ -6,7 +6,8 @@ import {
 } from "../../../../src/agents/telephone/greeting-ended.ts";
 import { decodeMulaw, encodeMulaw } from "../../../../src/lib/mulaw.ts";
 import { SimulatedTime } from "../../../../src/testing/simulated-time.ts";
-import { randomOf, voice } from "../../../conformance/models/voice.ts";
+import { voice } from "../../../conformance/models/voice.ts";
+import { randomOf } from "../../../random.ts";
 import { greetingOf, joined, silence, sine } from "./greetings.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { randomOf, voice } from "../../../conformance/models/voice.ts";
+import { voice } from "../../../conformance/models/voice.ts";
+import { randomOf } from "../../../random.ts";
 
 const rate = 8000;
 

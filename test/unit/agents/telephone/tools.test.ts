@@ -5,7 +5,8 @@ import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
 import { twilio } from "../../../../src/twilio/index.ts";
 import { heardOf, talkInTime } from "../../../conformance/models/talk-in-time.ts";
 import { levelOf, protocolNames } from "../../../conformance/models/timed-model.ts";
-import { randomOf, voice as voiceOf } from "../../../conformance/models/voice.ts";
+import { voice as voiceOf } from "../../../conformance/models/voice.ts";
+import { randomOf } from "../../../random.ts";
 
 const voice = (ms: number, seed = 1) => ({
   audio: voiceOf(ms, randomOf(seed)),

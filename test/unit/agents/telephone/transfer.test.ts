@@ -16,7 +16,8 @@ import { telnyx } from "../../../../src/telnyx/index.ts";
 import { lineSockets } from "../../../../src/testing/line.ts";
 import { SimulatedTime } from "../../../../src/testing/simulated-time.ts";
 import { agentOf, TimedModel } from "../../../conformance/models/timed-model.ts";
-import { randomOf, voice } from "../../../conformance/models/voice.ts";
+import { voice } from "../../../conformance/models/voice.ts";
+import { randomOf } from "../../../random.ts";
 import { carriers } from "../../carriers/carriers.ts";
 
 const flowUrl = "https://app.test/flow";
