@@ -84,7 +84,7 @@ const refuseUnwritable = async (work: () => Promise<unknown>): Promise<void> => 
 export const requireWritable = (path: string): Promise<void> =>
   refuseUnwritable(async () => {
     const isThere = await stat(path).catch(() => undefined);
-    // A folder is also written to by who may add a file to it; the point refuses a file in its place.
+    // Whoever may write to its folder may add the file. With `/.`, a file in the place of the folder is refused, too.
     if (!isThere) return access(`${dirname(path)}/.`, constants.W_OK);
     await (await open(path, "a")).close();
   });
