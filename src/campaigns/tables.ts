@@ -260,26 +260,38 @@ export const audit = (sql: Sql, { at, contact, attempt, event, detail }: AuditEn
 
 const auditPage = 500;
 
-/** The audit log in order, read a page at a time: it may grow meanwhile. */
-export function* readAudit(sql: Sql): Generator<AuditEntry, void> {
+/** The rows of the audit log in order, read a page at a time: it may grow meanwhile. */
+export function* auditRows(sql: Sql): Generator<Row, void> {
   for (let last = 0; ; ) {
     const rows = sql.all(
       `select entry, at, contact, attempt, event, detail from outdial_audit
        where entry > ? order by entry limit ${auditPage}`,
       last,
     );
-    for (const { entry, at, contact, attempt, event, detail } of rows) {
-      last = Number(entry);
-      yield {
-        at: Number(at),
-        ...(contact !== null && { contact: Number(contact) }),
-        ...(attempt !== null && { attempt: Number(attempt) }),
-        event: String(event),
-        ...(detail !== null && { detail: String(detail) }),
-      };
-    }
+    yield* rows;
     if (rows.length < auditPage) return;
+    last = Number(rows.at(-1)?.entry);
   }
+}
+
+/** The entry in a row of the audit log, also in one that has come as JSON. */
+export const auditEntryOf = ({
+  at,
+  contact,
+  attempt,
+  event,
+  detail,
+}: Readonly<Record<string, unknown>>): AuditEntry => ({
+  at: Number(at),
+  ...(contact !== null && { contact: Number(contact) }),
+  ...(attempt !== null && { attempt: Number(attempt) }),
+  event: String(event),
+  ...(detail !== null && { detail: String(detail) }),
+});
+
+/** The audit log in order. */
+export function* readAudit(sql: Sql): Generator<AuditEntry, void> {
+  for (const row of auditRows(sql)) yield auditEntryOf(row);
 }
 
 /** A contact as the ledger has it. */

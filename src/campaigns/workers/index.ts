@@ -12,4 +12,10 @@
 export { createCampaign } from "./create.ts";
 export type { CampaignPlan, Sample, ShardNamespace, ShardStub } from "./rpc.ts";
 export { CampaignShard, type ShardContext, type ShardOptions, type ShardStorage } from "./shard.ts";
-export { campaignOf, type ShardedCampaign, shardOf, statusHandler } from "./sharded.ts";
+export {
+  campaignOf,
+  type ShardAuditEntry,
+  type ShardedCampaign,
+  shardOf,
+  statusHandler,
+} from "./sharded.ts";

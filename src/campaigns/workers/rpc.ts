@@ -1,5 +1,7 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
+import { fieldsOf } from "../../lib/check.ts";
+import { utf8 } from "../../lib/encoding.ts";
 import type { AnswerName, CallInput, CallOutcome } from "../answers.ts";
 import type { UrlCheck } from "../check.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
@@ -10,6 +12,7 @@ import type { Figures } from "../figures.ts";
 import type { Result } from "../ledger.ts";
 import type { CampaignOptions } from "../options.ts";
 import type { Progress } from "../progress.ts";
+import type { Row } from "../sqlite.ts";
 
 /** What a campaign is to do, without what only the Worker's own environment knows. */
 export type CampaignPlan = Omit<
@@ -71,7 +74,14 @@ interface Unblocking {
   readonly reason: string;
 }
 
-/** What it answers. Results are sent in another way: a line of JSON for each. */
+/** What it answers in another way: a line of JSON for each. */
+interface Lines {
+  readonly results: Result;
+  /** Rows of the audit log. */
+  readonly audit: Fields;
+}
+
+/** What it answers. */
 export interface Answers {
   readonly open: null;
   readonly add: Added;
@@ -258,10 +268,15 @@ export const bodyOf = <What extends keyof Requests>(what: What, body: unknown): 
 };
 
 /** Which results a request asks for. */
-export const wantedIn = (body: unknown): Wanted => {
-  const only = isFields(body) ? body.only : undefined;
-  return isString(only) && isDisposition(only) ? { only } : {};
+export const wantedIn = (body: unknown): Disposition | undefined => {
+  const { only } = fieldsOf(body);
+  return isString(only) && isDisposition(only) ? only : undefined;
 };
+
+const isAuditRow = (value: unknown): value is Fields =>
+  isFields(value) && isNumber(value.at) && isString(value.event);
+
+const lineGuards: Guards<Lines> = { results: isResult, audit: isAuditRow };
 
 /** A way to one shard, as `get` of a namespace returns it. */
 export interface ShardStub {
@@ -330,41 +345,42 @@ export const ask = async <What extends keyof Requests>(
   throw new TypeError(`A shard answered "${what}" with something unexpected`);
 };
 
-/** How many results are written at once. */
+/** How many lines are written at once. */
 const page = 500;
 
-/** Results as lines of JSON, written as they are read: all, or those with one disposition. */
-export const resultLines = (
-  results: Iterable<Result>,
-  { only }: Wanted,
+/** Rows as lines of JSON, written as they are read: all, or those with one disposition. */
+export const linesOf = (
+  rows: Iterable<Partial<Result> | Row>,
+  only?: Disposition,
 ): ReadableStream<Uint8Array> => {
-  const encoder = new TextEncoder();
-  const rest = results[Symbol.iterator]();
+  const rest = rows[Symbol.iterator]();
   return new ReadableStream({
     pull: (controller) => {
       let text = "";
       for (let count = 0; count < page; ) {
         const { done, value } = rest.next();
         if (done) {
-          if (text) controller.enqueue(encoder.encode(text));
+          if (text) controller.enqueue(utf8(text));
           return controller.close();
         }
         if (only && value.disposition !== only) continue;
         text += `${JSON.stringify(value)}\n`;
         count++;
       }
-      controller.enqueue(encoder.encode(text));
+      controller.enqueue(utf8(text));
     },
   });
 };
 
-/** Asks a shard for its results, and reads them as they arrive. */
-export async function* askResults(
+/** Asks a shard for lines, and reads them as they arrive. */
+export async function* askLines<What extends keyof Lines>(
   namespace: ShardNamespace,
   name: string,
+  what: What,
   wanted: Wanted,
-): AsyncGenerator<Result, void> {
-  const { body } = await send(namespace, name, "results", wanted);
+): AsyncGenerator<Lines[What], void> {
+  const is: (value: unknown) => value is Lines[What] = lineGuards[what];
+  const { body } = await send(namespace, name, what, wanted);
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (let kept = ""; reader; ) {
@@ -373,9 +389,9 @@ export async function* askResults(
       const lines = (kept + value).split("\n");
       kept = lines.pop() ?? "";
       for (const line of lines) {
-        const result: unknown = JSON.parse(line);
-        if (!isResult(result)) throw new TypeError("A shard sent a line that is no result");
-        yield result;
+        const row: unknown = JSON.parse(line);
+        if (!is(row)) throw new TypeError(`A shard sent a line that is none of ${what}`);
+        yield row;
       }
     }
   } finally {

@@ -9,15 +9,15 @@ import { type Opened, open } from "../opened.ts";
 import { type CampaignOptions, warningsOf } from "../options.ts";
 import { isDone, type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
-import { factOf, prepareTables, setFact } from "../tables.ts";
+import { auditRows, factOf, prepareTables, setFact } from "../tables.ts";
 import {
   type Answers,
   bodyOf,
   isRequest,
+  linesOf,
   mostSamples,
   type Requests,
   refusalOf,
-  resultLines,
   type Sample,
   type Share,
   wantedIn,
@@ -190,8 +190,9 @@ export class CampaignShard {
     const body: unknown = await request.json();
     try {
       if (what === "results") {
-        return new Response(resultLines(this.#campaign.results(), wantedIn(body)));
+        return new Response(linesOf(this.#campaign.results(), wantedIn(body)));
       }
+      if (what === "audit") return new Response(linesOf(this.#read(auditRows)));
       if (!isRequest(what)) return new Response(null, { status: 404 });
       return Response.json(await this.#answer(what, body));
     } catch (error) {

@@ -11,10 +11,11 @@ import type { EndedCalls } from "../ending.ts";
 import { type Figures, sumOfFigures } from "../figures.ts";
 import type { Result } from "../ledger.ts";
 import { countsOf, type Progress } from "../progress.ts";
+import { type AuditEntry, auditEntryOf } from "../tables.ts";
 import {
   type Answers,
   ask,
-  askResults,
+  askLines,
   mostSamples,
   type Requests,
   type Sample,
@@ -111,6 +112,12 @@ export const merged = (histories: readonly (readonly Sample[])[]): readonly Samp
     });
 };
 
+/** One thing that happened in a shard. */
+export interface ShardAuditEntry extends AuditEntry {
+  /** The shard, from 0: `contact` is a number in its ledger. */
+  readonly shard: number;
+}
+
 /**
  * A campaign whose contacts are in Durable Objects, each in the shard of its number. Every method can be
  * called again after a failure: a repetition has no further effect.
@@ -177,7 +184,7 @@ export interface ShardedCampaign {
   readonly block: (numbers: string | Iterable<string>) => Promise<number>;
   /**
    * Takes numbers off the do-not-call list. A contact that was never called waits again; one that was keeps its disposition.
-   * The reason is in the shard's audit log.
+   * The reason is in the audit log.
    *
    * @param numbers - E.164
    * @param reason - such as `"asked to be called again"`, at most 200 characters
@@ -201,6 +208,8 @@ export interface ShardedCampaign {
   readonly history: () => Promise<readonly Sample[]>;
   /** The results of all contacts, or of those with one disposition, shard by shard. */
   readonly results: (only?: Disposition) => AsyncIterable<Result>;
+  /** Every change of state with its time, in order, shard by shard, read as it arrives. */
+  readonly audit: () => AsyncIterable<ShardAuditEntry>;
   /** The names of all answers, in the order in which they first came up: the columns of a table. */
   readonly answerNames: () => Promise<readonly string[]>;
   /** The names of all variables that contacts have. It reads the whole list. */
@@ -269,7 +278,14 @@ const shardedCampaign = (
     return [...new Set(names.map(({ name }) => name))];
   };
   async function* results(only?: Disposition): AsyncGenerator<Result, void> {
-    for (const name of names) yield* askResults(namespace, name, { only });
+    for (const name of names) yield* askLines(namespace, name, "results", { only });
+  }
+  async function* audit(): AsyncGenerator<ShardAuditEntry, void> {
+    for (const [shard, name] of names.entries()) {
+      for await (const row of askLines(namespace, name, "audit", {})) {
+        yield { shard, ...auditEntryOf(row) };
+      }
+    }
   }
   return {
     id,
@@ -302,6 +318,7 @@ const shardedCampaign = (
     progress: async () => sumOf(await all("progress", null)),
     history: async () => merged(await all("history", null)),
     results,
+    audit,
     answerNames,
     figures: async ({ from } = {}) =>
       sumOfFigures(await all("figures", { from }), await answerNames()),

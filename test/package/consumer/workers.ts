@@ -6,6 +6,7 @@ import {
   campaignOf,
   createCampaign,
   type Sample,
+  type ShardAuditEntry,
   type ShardContext,
   type ShardedCampaign,
   type ShardNamespace,
@@ -55,6 +56,15 @@ export const admit = async (shards: ShardNamespace): Promise<readonly UrlCheck[]
   const campaign = campaignOf(shards, "1-0123456789abcdef01234567");
   const count: number = await campaign.unblock([to_number], "asked for a call");
   return count > 0 ? campaign.check({ fetch }) : [];
+};
+
+export const log = async (shards: ShardNamespace): Promise<readonly string[]> => {
+  const lines: string[] = [];
+  for await (const entry of campaignOf(shards, "1-0123456789abcdef01234567").audit()) {
+    const { shard, at, event }: ShardAuditEntry = entry;
+    lines.push(`${shard} ${at} ${event}`);
+  }
+  return lines;
 };
 
 export const shard = (shards: ShardNamespace): ShardStub =>

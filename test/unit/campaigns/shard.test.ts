@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Call } from "../../../src/calls/call.ts";
-import type { Result } from "../../../src/campaigns/index.ts";
+import { openLedger, type Result } from "../../../src/campaigns/index.ts";
 import { open } from "../../../src/campaigns/opened.ts";
 import type { CallState } from "../../../src/campaigns/options.ts";
 import { sqlOf } from "../../../src/campaigns/sqlite.ts";
@@ -10,6 +10,7 @@ import { prepareTables } from "../../../src/campaigns/tables.ts";
 import {
   CampaignShard,
   campaignOf,
+  type ShardAuditEntry,
   type ShardOptions,
   shardOf,
   statusHandler,
@@ -277,6 +278,29 @@ describe("the do-not-call list", () => {
     await expect(campaign.unblock([numberOf(1), "12"], reason)).rejects.toThrow("to_number must");
     await expect(campaign.unblock(numberOf(1), "")).rejects.toThrow("reason must be a line");
     expect(await campaign.unblock(numberOf(1), reason)).toBe(1);
+  });
+});
+
+describe("the audit log", () => {
+  it("is that of a ledger in a file, shard by shard, also of more than a page", async () => {
+    const { campaign, objects } = await objectsOf({}, { shards: 2 });
+    await campaign.add(people(6));
+    await campaign.block(numberOf(0));
+    await campaign.unblock(numberOf(0), "asked for a call");
+    const [{ database } = expect.fail("no shard")] = objects.values();
+    database.exec(`insert into outdial_audit (at, contact, attempt, event)
+      with recursive n (i) as (select 1 union all select i + 1 from n where i < 1001)
+      select i, i, 1, 'claimed' from n`);
+    const entries: ShardAuditEntry[] = [];
+    for await (const entry of campaign.audit()) entries.push(entry);
+    expect(entries.filter(({ event }) => event === "claimed")).toHaveLength(1_001);
+    const logs = [...objects.values()].map((object) => [...openLedger(object.database).audit()]);
+    expect(entries).toEqual(
+      logs.flatMap((log, shard) => log.map((entry) => ({ shard, ...entry }))),
+    );
+    const shard = shardOf(numberOf(0), 2);
+    const unblocked = { shard, event: "unblocked", detail: "asked for a call" };
+    expect(entries).toContainEqual(expect.objectContaining(unblocked));
   });
 });
 
