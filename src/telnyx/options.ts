@@ -1,4 +1,5 @@
 import { custom, type GenericSchema, looseObject, optional, strictObject } from "valibot";
+import { callRate, wholeSeconds } from "../lib/carrier-options.ts";
 import { check, fail, isFunction, isText, presence } from "../lib/check.ts";
 import type { PublicKey } from "./application.ts";
 import { isPublicKey } from "./signature.ts";
@@ -84,13 +85,6 @@ export const accountOf = (
   return { accountSid, others };
 };
 
-/** A duration that Telnyx takes in seconds. */
-const wholeSeconds = (min: number, max: number): GenericSchema<number> =>
-  custom(
-    (value) => typeof value === "number" && value >= min && value <= max && value % 1000 === 0,
-    `must be milliseconds, whole seconds from ${min} to ${max}`,
-  );
-
 const TelnyxSchema: GenericSchema<unknown, TelnyxSettings> = strictObject(
   {
     applicationId: custom<string>(
@@ -119,13 +113,7 @@ const TelnyxSchema: GenericSchema<unknown, TelnyxSettings> = strictObject(
     ),
     ringTimeout: optional(wholeSeconds(5000, 120_000)),
     timeLimit: optional(wholeSeconds(30_000, 14_400_000)),
-    callsPerSecond: optional(
-      custom<number>(
-        (value) => typeof value === "number" && value > 0 && value < 2 ** 31,
-        "must be a number above 0",
-      ),
-      1,
-    ),
+    callsPerSecond: callRate(1),
   },
   presence,
 );

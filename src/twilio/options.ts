@@ -1,4 +1,5 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { callRate, isSecret, wholeSeconds } from "../lib/carrier-options.ts";
 import { check, isFunction, isText, presence } from "../lib/check.ts";
 import type { AuthToken } from "./application.ts";
 
@@ -67,22 +68,11 @@ export type TwilioSettings = Omit<TwilioOptions, "callsPerSecond"> & {
   readonly callsPerSecond: number;
 };
 
-/** Whether a text or a list has something in it. */
-const isSome = (value: unknown): boolean =>
-  (isText(value) || Array.isArray(value)) && value.length > 0;
-
 /** A SID, by its prefix. */
 const sid = (prefix: "AC" | "SK"): GenericSchema<string> =>
   custom(
     (value) => isText(value) && new RegExp(`^${prefix}[\\da-fA-F]{32}$`).test(value),
     `must be "${prefix}" and 32 hexadecimal digits`,
-  );
-
-/** A duration that Twilio takes in seconds. */
-const wholeSeconds = (max: number): GenericSchema<number> =>
-  custom(
-    (value) => typeof value === "number" && value > 0 && value <= max && value % 1000 === 0,
-    `must be milliseconds, whole seconds up to ${max}`,
   );
 
 /** A part of a host's name. */
@@ -96,7 +86,7 @@ const TwilioSchema: GenericSchema<unknown, TwilioSettings> = strictObject(
     accountSid: sid("AC"),
     authToken: optional(
       custom<AuthToken>(
-        (value) => isFunction(value) || (isSome(value) && [value].flat().every(isSome)),
+        (value) => isFunction(value) || isSecret(value),
         "must be a string, or a function: is the environment variable set?",
       ),
     ),
@@ -107,17 +97,11 @@ const TwilioSchema: GenericSchema<unknown, TwilioSettings> = strictObject(
         'must be "detect" or "message"',
       ),
     ),
-    ringTimeout: optional(wholeSeconds(600_000)),
-    timeLimit: optional(wholeSeconds(86_400_000)),
+    ringTimeout: optional(wholeSeconds(1000, 600_000)),
+    timeLimit: optional(wholeSeconds(1000, 86_400_000)),
     region: optional(label),
     edge: optional(label),
-    callsPerSecond: optional(
-      custom<number>(
-        (value) => typeof value === "number" && value > 0 && value < 2 ** 31,
-        "must be a number above 0",
-      ),
-      1,
-    ),
+    callsPerSecond: callRate(1),
   },
   presence,
 );

@@ -1,4 +1,5 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { callRate, isSecret, wholeSeconds } from "../lib/carrier-options.ts";
 import { check, isFunction, isText, presence } from "../lib/check.ts";
 import type { SignatureSecret } from "./application.ts";
 
@@ -57,18 +58,6 @@ export type VonageSettings = Omit<VonageOptions, "callsPerSecond"> & {
 const textLike = (pattern: RegExp, rule: string): GenericSchema<string> =>
   custom<string>((value) => isText(value) && pattern.test(value), rule);
 
-/** Whether a text or a list has something in it. */
-const isSome = (value: unknown): boolean =>
-  (isText(value) || Array.isArray(value)) && value.length > 0;
-
-/** A duration that Vonage takes in seconds. */
-const wholeSeconds = (max: number) =>
-  custom<number>(
-    (value) =>
-      typeof value === "number" && Number.isInteger(value / 1000) && value > 0 && value <= max,
-    `must be milliseconds of whole seconds, from 1000 to ${max}`,
-  );
-
 const VonageSchema: GenericSchema<unknown, VonageSettings> = strictObject(
   {
     applicationId: textLike(
@@ -77,7 +66,7 @@ const VonageSchema: GenericSchema<unknown, VonageSettings> = strictObject(
     ),
     signatureSecret: optional(
       custom<SignatureSecret>(
-        (value) => isFunction(value) || (isSome(value) && [value].flat().every(isSome)),
+        (value) => isFunction(value) || isSecret(value),
         "must be a string, not empty, or a function that returns it: is the environment variable set?",
       ),
     ),
@@ -87,21 +76,15 @@ const VonageSchema: GenericSchema<unknown, VonageSettings> = strictObject(
         'must be "detect", "message" or "hangup"',
       ),
     ),
-    ringTimeout: optional(wholeSeconds(120_000)),
-    timeLimit: optional(wholeSeconds(86_400_000)),
+    ringTimeout: optional(wholeSeconds(1000, 120_000)),
+    timeLimit: optional(wholeSeconds(1000, 86_400_000)),
     region: optional(
       custom<NonNullable<VonageOptions["region"]>>(
         (value) => isText(value) && /^(us|eu|ap)-[34]$/.test(value),
         'must be "us-3", "us-4", "eu-3", "eu-4", "ap-3" or "ap-4"',
       ),
     ),
-    callsPerSecond: optional(
-      custom<number>(
-        (value) => typeof value === "number" && value > 0 && value < Infinity,
-        "must be a number above 0",
-      ),
-      3,
-    ),
+    callsPerSecond: callRate(3),
   },
   presence,
 );
