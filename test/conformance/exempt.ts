@@ -8,7 +8,7 @@ const without = (cases: readonly Case[], reason: string): Readonly<Record<string
 const withoutSqlite = without(campaigns, "there is no SQLite");
 
 /** The unit tests have them on Node, on each line. */
-const withoutPrograms = without(programs, "npm run conformance -- --programs runs them here");
+const withoutPrograms = without(programs, "they are in npm run conformance -- --programs");
 
 /** The cases that a runtime doesn't run within the whole list, each with the reason; the report prints them. */
 export const exempt: Partial<Record<Runtime, Readonly<Record<string, string>>>> = {

@@ -382,7 +382,7 @@ const dialects: Readonly<
 
 /** An agent of a protocol, whose endpoint is a model of the test. */
 export const agentOf = (name: ProtocolName, { greeting }: Behaviour = {}, tools?: Tools): Agent => {
-  const common = { apiKey: "sk-MARKED", tools };
+  const common = { apiKey: "sk-MARKED", dangerouslyAllowBrowser: true, tools };
   return {
     openai: () => openaiRealtime({ ...common, greeting: greeting ?? false }),
     deepgram: () => deepgram({ ...common, greeting }),
