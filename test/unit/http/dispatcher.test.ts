@@ -72,7 +72,7 @@ describe.each(["undici6", "undici7"])("with the dispatcher of %s", (name) => {
       ({ Agent, RetryAgent, Pool }) =>
         new Agent({
           factory: (origin, options) =>
-            new RetryAgent(new Pool(origin, options), { methods: ["POST"] }),
+            new RetryAgent(new Pool(origin, options), { methods: ["POST"], maxTimeout: 1 }),
         }),
     ],
     [
@@ -104,7 +104,11 @@ describe.each(["undici6", "undici7"])("with the dispatcher of %s", (name) => {
     ["a composed agent", ({ Agent, interceptors }) => new Agent().compose(interceptors.retry())],
     [
       "an agent with a dispatch of its own",
-      ({ Agent }) => Object.assign(new Agent(), { dispatch: () => true }),
+      ({ Agent }) => {
+        const agent = new Agent();
+        const dispatch = agent.dispatch.bind(agent);
+        return Object.assign(agent, { dispatch });
+      },
     ],
   ])("%s: a refused connection is maybe", async (_, make) => {
     vi.spyOn(process, "emitWarning").mockImplementation(() => {});
