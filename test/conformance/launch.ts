@@ -31,13 +31,14 @@ const commandFor = (peer: string): Readonly<Record<Runtime, readonly string[]>> 
 /** A project that has the packed package installed, with the list in it, and with what the list imports. */
 const makeProject = (): string => {
   const project = install();
-  for (const folder of [
+  for (const used of [
     "test/conformance",
+    "test/random.ts",
     "test/runtimes",
     "test/stub-server",
     "examples/own-agent",
   ]) {
-    cpSync(path(folder), join(project, folder), { recursive: true });
+    cpSync(path(used), join(project, used), { recursive: true });
   }
   const modules = join(project, "node_modules");
   for (const folder of ["node_modules", "test/node_modules"].map(path)) {
