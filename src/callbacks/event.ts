@@ -92,7 +92,7 @@ export type AnsweredEvent = CallEventOf<"call.answered", "answer_time" | "answer
 
 /**
  * The carrier has found out what answered, while the flow runs: Vonage, and Twilio and Telnyx with a detection that
- * doesn't wait. A machine may be told twice: when it is found, and with `beep: true` when its greeting is over.
+ * doesn't wait. A machine may be reported twice: when it is found, and with `beep: true` when its greeting is over.
  */
 export type MachineDetectedEvent = CallEventOf<"call.machine_detected", "answered_by" | "beep">;
 
@@ -126,8 +126,8 @@ export interface UnknownEvent extends EventStamp {
 }
 
 /**
- * A status notification about a call. After `if (event.known)`, a `switch` over `type` tells the six
- * apart, and each has the fields of its own in `data`.
+ * A status notification about a call. After `if (event.known)`, a `switch` over `type` narrows
+ * `data` to the fields of each of the six.
  */
 export type CallEvent =
   | InitiatedEvent

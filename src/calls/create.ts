@@ -243,7 +243,7 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
   let refused: ServiceException | undefined;
   for (;;) {
     const encoded = await encode(placing, plan).catch((error) => {
-      // Another key that can't be used: what tells more is that the first was refused.
+      // Another key that can't be used: the refusal of the first one is of more use.
       throw refused ?? refusalOf(error);
     });
     const outcome = await attempt(placing, encoded);

@@ -15,7 +15,7 @@ interface Watching {
   readonly redaction: () => Redaction;
 }
 
-/** Why a body ended early, in a form that is told apart from the platform's errors. */
+/** Why a body ended early, in a form that no error of the platform has. */
 interface Stopped {
   readonly reason: unknown;
 }

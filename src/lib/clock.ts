@@ -1,4 +1,4 @@
-/** What a simulated call is told of the session on its socket, beside the application. */
+/** Functions that a session on the socket of a simulated call calls, beside those of the application. */
 export interface SessionObserver {
   /** A text of what is said. */
   readonly onTranscript: (transcript: {

@@ -350,7 +350,7 @@ const pressKeys = (operationId: string, end: string): Json => ({
 const notification: Json = {
   post: {
     operationId: "receiveNotification",
-    summary: "The service tells what happened to a call",
+    summary: "The service reports what happened to a call",
     description:
       "Sent to `status_callback_url`: in order for each call, and at least once. The service waits 10 seconds for a response, and follows no redirect. After any response but 2xx, 400, 401, 403, 404 and 410, and without a response, it sends the same body again: six requests in all, after about 1, 2, 4, 8 and 16 seconds, each varied by up to half.",
     tags: ["application"],

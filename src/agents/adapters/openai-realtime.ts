@@ -252,6 +252,7 @@ const decodersOf = (
 export const itemMessage = (item: object): AgentMessage =>
   toMessage({ type: "conversation.item.create", item });
 
+/** Asks for a response to what was said and to results. */
 export const plainRequest: AgentMessage = toMessage({ type: "response.create" });
 
 /** A conversation with OpenAI's Realtime protocol, or a dialect of it. */

@@ -78,7 +78,7 @@ const hintsOf = (
     ],
     [
       !service && /\bmachine=/.test(callees ?? ""),
-      "Without --service nothing tells machines from people: they hear what people hear.",
+      "Without --service machines are not detected: they hear what people hear.",
     ],
   ];
   return hints.filter(([isTrue]) => isTrue).map(([, hint]) => hint);
