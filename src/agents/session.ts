@@ -82,7 +82,7 @@ export const createSession = (
   let context: Context = options.context ?? {};
   /** The call, once the stream has started. */
   let started: Call | undefined;
-  /** It, once its opening is the first in line. */
+  /** The same call, once its opening is first in the queue of what is said. */
   let connected: Call | undefined;
   let resolveEnded: (end: SessionEnd) => void = () => {};
   let startedBy: MediaStart | undefined;

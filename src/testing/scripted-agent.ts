@@ -147,7 +147,7 @@ const scriptedCodec = (
  * An agent without a model, for simulated calls: it gives the answers of a list, and opens no network. The first answer
  * comes when the call is answered, each further one after an utterance of the callee; after a tool's result comes the
  * next one, and so it does where `reply` of the session asks for a response. It falls silent at the first audible frame of
- * the callee, and takes context and instructions without heeding them.
+ * the callee, and ignores context and instructions.
  *
  * The truth of a response is `patience + think` and the latency of the line both ways, rounded up to a frame of 20 ms.
  *
