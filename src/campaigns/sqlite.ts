@@ -54,6 +54,8 @@ export interface Sql {
    * @returns the result of the work, once it is durable
    */
   commit<T>(work: () => T): Promise<T>;
+  /** The same, together with what waits for its commit, but without a wait for more. */
+  commitAtOnce<T>(work: () => T): Promise<T>;
   /**
    * Keeps every other process from dialling out of this ledger, until `close` or the end of the process.
    *
@@ -256,17 +258,30 @@ class FileSql implements Sql {
   }
 
   commit<T>(work: () => T): Promise<T> {
-    if (!this.#lock) return new Promise((resolve) => resolve(this.transaction(work)));
+    const result = this.#toCommit(work);
+    if (this.#pending.length > 0 && this.#timer === undefined) {
+      const wait = this.#committed + groupingTime - performance.now();
+      if (wait <= 0) this.#flush();
+      else this.#timer = setTimeout(() => this.#flush(), wait);
+    }
+    return result;
+  }
+
+  commitAtOnce<T>(work: () => T): Promise<T> {
+    const result = this.#toCommit(work);
+    this.#flush();
+    return result;
+  }
+
+  /** Work that is done with the next commit; without a file, at once. */
+  #toCommit<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
+      if (!this.#lock) return resolve(this.transaction(work));
       let result: { readonly value: T } | undefined;
       const run = (): void => {
         result = { value: work() };
       };
       this.#pending.push({ run, resolve: () => result && resolve(result.value), reject });
-      if (this.#timer !== undefined) return;
-      const wait = this.#committed + groupingTime - performance.now();
-      if (wait <= 0) this.#flush();
-      else this.#timer = setTimeout(() => this.#flush(), wait);
     });
   }
 
@@ -359,6 +374,7 @@ export const durableSql = (storage: DurableStorage): Sql => ({
   all: (statement, ...values) => storage.sql.exec(statement, ...values).toArray(),
   transaction: (work) => storage.transactionSync(work),
   commit: async (work) => storage.transactionSync(work),
+  commitAtOnce: async (work) => storage.transactionSync(work),
   lock: () => {},
   close: () => {},
   requireOpen: () => {},

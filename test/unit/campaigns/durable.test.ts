@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openLedger } from "../../../src/campaigns/index.ts";
 import { ServiceException } from "../../../src/errors.ts";
 import { people, stageOf } from "./stage.ts";
@@ -12,6 +12,10 @@ let file: string;
 let files = 0;
 beforeEach(() => {
   file = join(folder, `${files++}.outdial`);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -87,6 +91,30 @@ describe("commits on a file", () => {
     await Promise.all(received.map((each) => stage.campaign.note(each)));
     expect(stage.campaign.progress()).toMatchObject({ completed: 50 });
     expect(commits.count).toBe(2); // the first alone, at once
+  });
+
+  it("a claim waits for no other work to share its commit, and takes along what waits", async () => {
+    const { stage, commits } = await opened();
+    await stage.campaign.add(people(2));
+    await stage.play();
+    await stage.campaign.add(people(3).slice(2));
+    const received = await Promise.all(
+      [0, 1].map((post) => stage.received(post, "call.completed")),
+    );
+    await apart();
+    let before: number | undefined;
+    stage.answer = () => {
+      before ??= commits.count;
+      return new Promise(() => {});
+    };
+    commits.count = 0;
+    vi.spyOn(performance, "now").mockReturnValue(performance.now());
+    vi.stubGlobal("setTimeout", () => 0); // no time goes by
+    const noted = Promise.all(received.map((each) => stage.campaign.note(each)));
+    stage.now += 1_000;
+    void stage.campaign.step();
+    await expect.poll(() => before).toBe(2); // the first notification alone, at once
+    await noted;
   });
 
   it("a notification is in the file, for every process, when its promise resolves", async () => {
