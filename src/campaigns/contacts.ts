@@ -324,8 +324,8 @@ const insertPage = (
   return { added, duplicate, refused };
 };
 
-/** How many contacts are added in one transaction. */
-const page = 5_000;
+/** How many contacts are added in one transaction: what a page keeps alive decides how far V8's heap grows. */
+const page = 1_000;
 
 /** The next number of a list. */
 const nextList = (sql: Sql): number => {
