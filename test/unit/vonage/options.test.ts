@@ -31,6 +31,7 @@ test.each([
   ["region must be", { applicationId, region: "eu-5" }],
   ["callsPerSecond must be", { applicationId, callsPerSecond: 0 }],
   ["callsPerSecond must be", { applicationId, callsPerSecond: Number.POSITIVE_INFINITY }],
+  ["callsPerSecond must be", { applicationId, callsPerSecond: 2 ** 31 }],
   ["machine is unknown: did you mean machineDetection?", { applicationId, machine: "continue" }],
   ["options must be an object", undefined],
 ])("%s: %j", (words, options) => {
