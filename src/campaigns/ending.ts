@@ -28,7 +28,7 @@ export interface EndedCalls {
 }
 
 /** The fact that every live call is to be ended, and each whose id comes; `resume` takes it back. */
-const brake = "end_calls";
+const endRequest = "end_calls";
 
 /** How many calls are ended at once. */
 const mostAtOnce = 32;
@@ -49,19 +49,19 @@ const onlyDialerTime = 30_000;
 const lookInterval = 50;
 
 /** Has every live call ended, in a transaction of the caller's: also by the process that dials. */
-export const markBrake = (sql: Sql, at: number, reason: string): void => {
+export const requestEnd = (sql: Sql, at: number, reason: string): void => {
   if (stateOfCampaign(sql) !== "canceled") {
     setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
   }
-  setFact(sql, brake, 1);
+  setFact(sql, endRequest, 1);
 };
 
 /** Takes it back, in a transaction of the caller's. */
-export const releaseBrake = (sql: Sql): void => {
-  if (isBraking(sql)) setFact(sql, brake, 0);
+export const withdrawEnd = (sql: Sql): void => {
+  if (isEndRequested(sql)) setFact(sql, endRequest, 0);
 };
 
-const isBraking = (sql: Sql): boolean => factOf(sql, brake) === 1;
+const isEndRequested = (sql: Sql): boolean => factOf(sql, endRequest) === 1;
 
 /** An open call, and whether the process that dials waits for its id. */
 interface Open extends OpenCall, Attempt {
@@ -145,7 +145,7 @@ export class Ending {
 
   /** Begins to end every open call whose id is known, if that is asked for. */
   endKnown(): void {
-    if (this.#settings.end && isBraking(this.#sql)) this.endAll(openCalls(this.#sql));
+    if (this.#settings.end && isEndRequested(this.#sql)) this.endAll(openCalls(this.#sql));
   }
 
   /** Begins to end calls whose ids are known. */
@@ -284,7 +284,7 @@ export const endFromOutside = async (
   const entry = lastEntry(sql);
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const write = <T>(work: () => T): Promise<T> => whileBusy(() => sql.transaction(work), isTooLong);
-  await write(() => markBrake(sql, Date.now(), stopReason));
+  await write(() => requestEnd(sql, Date.now(), stopReason));
   const limit = end ? dialerTime : onlyDialerTime;
   const began = performance.now();
   let alone: Sql | undefined;

@@ -16,7 +16,7 @@ import {
   numbersIn,
   requireErasureSecrets,
 } from "./do-not-call.ts";
-import { type EndedCalls, markBrake, releaseBrake } from "./ending.ts";
+import { type EndedCalls, requestEnd, withdrawEnd } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
 import { readResults, variableNamesIn } from "./ledger.ts";
 import { Reading } from "./loops.ts";
@@ -99,7 +99,7 @@ const endCalls = async (
   if (!end) fail("end", "is missing: endCalls needs the option end: (id) => end(id, options)");
   sql.requireOpen();
   await dialer.holdWhile(() =>
-    sql.transaction(() => markBrake(sql, clock(), "calls were ended by the caller")),
+    sql.transaction(() => requestEnd(sql, clock(), "calls were ended by the caller")),
   );
   await dialer.ending.forgetFailures();
   dialer.ending.endKnown();
@@ -140,7 +140,7 @@ const coreOf = (
     const write = (): void => {
       if (!isMeant()) return;
       setStateOfCampaign(sql, state, { at, event, reason });
-      if (state === "running") releaseBrake(sql);
+      if (state === "running") withdrawEnd(sql);
     };
     marks.add(write);
     try {

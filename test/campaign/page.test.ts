@@ -167,7 +167,7 @@ test("by keyboard alone: a campaign is made, paused and canceled for good after 
   expect(complaints).toEqual([]);
 });
 
-test("answers, call-backs and the brake: it asks once, and ends every live call", async () => {
+test("answers, call-backs and the button that stops everything: it asks once, and ends every live call", async () => {
   const slow = await startService({ speed: 0.5, ringDuration: 5 });
   cleanUp.push(slow.close);
   const { apiKey, webhookSecret } = slow.emulator;

@@ -108,7 +108,7 @@ export const listChaos = async (chaos: ListChaos) => {
   const committed = new Map<string, Record<string, string>>();
   const agreed = new Set<string>();
   const pressed = new Map<string, number>();
-  let isBraked = false;
+  let isStopped = false;
   let engine: Engine;
   let awayUntil = 0;
 
@@ -219,7 +219,7 @@ export const listChaos = async (chaos: ListChaos) => {
     const luck = away > 0 ? 0.5 : random();
     const detail = "HTTP 429";
     if (luck < 0.05) throw new ServiceException(detail, { placed: "no", code: 429, retryAfter: 1 });
-    if (isBraked) faults.push(`${textOf(context)}: a POST after the stop`);
+    if (isStopped) faults.push(`${textOf(context)}: a POST after the stop`);
     if (luck < 0.08) throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
     const isKilled = killsAt.delete(counts.posts++);
     if (isKilled && random() < 0.5) {
@@ -271,13 +271,13 @@ export const listChaos = async (chaos: ListChaos) => {
       (result) => {
         counts.ended += result.ended;
         if (result.failed.length > 0) faults.push(`${result.failed.length} calls were not ended`);
-        isBraked = true;
+        isStopped = true;
       },
       () => {}, // It was killed meanwhile.
     );
     plan(30_000, async () => {
       await ending;
-      isBraked = false;
+      isStopped = false;
       if (engine.isDead) return plan(1_000, () => engine.resume());
       await engine.resume();
     });

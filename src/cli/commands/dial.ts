@@ -24,7 +24,6 @@ import {
   type Stage,
   UsageError,
 } from "../command.ts";
-import { onInterrupt, pauseNote } from "../dial/brake.ts";
 import { requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
 import { calleeNames } from "../dial/emulation/callees.ts";
@@ -49,6 +48,7 @@ import { progressAfter } from "../dial/plan.ts";
 import { type Receiver, receiverAddress, startReceiver } from "../dial/receiver.ts";
 import { requestErrors } from "../dial/refusals.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
+import { hintAtInterrupt, pauseNote } from "../dial/stopping.ts";
 import { lastChangeOf, ledgerFailure, openDatabase, openPreview, stampLock } from "../ledger.ts";
 import { readScript } from "../script.ts";
 import { jsonLine, plain, type Terminal } from "../terminal.ts";
@@ -203,7 +203,7 @@ const callContacts = async (
     return statusLine(progress, { rate, nextCall, end, isFull, now, stopping, trouble }, width);
   };
   const hide = showStatus(terminal, line);
-  const endNotice = onInterrupt(campaign, ledger, { terminal, signal });
+  const endNotice = hintAtInterrupt(campaign, ledger, { terminal, signal });
   /** Goes on after the pause of a do-not-call list that can be read again. */
   const run = async (): Promise<Progress> => {
     // Somebody may have stopped it from outside meanwhile: only the pause that is known is taken back.

@@ -26,7 +26,7 @@ type Ender =
   | { readonly end: CampaignOptions["end"]; readonly why?: undefined }
   | { readonly end?: undefined; readonly why: string };
 
-/** The brake must work without an account, too: then the process that dials ends the calls. */
+/** A list can be stopped without an account, too: then the process that dials ends the calls. */
 const enderOf = async (given: Values<typeof flags>, env: Environment): Promise<Ender> => {
   try {
     const options = await liveOptionsOf(given, env);

@@ -1,7 +1,7 @@
 import { dispositions, type Progress } from "../../campaigns/index.ts";
 import type { Terminal } from "../terminal.ts";
-import { isStopped } from "./brake.ts";
 import { durationText } from "./durations.ts";
+import { isStopped } from "./stopping.ts";
 
 /** The state of a run, beside what the ledger counts. */
 export interface RunState {

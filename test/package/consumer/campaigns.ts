@@ -138,7 +138,7 @@ export const areReady = async (campaign: Campaign, options: CheckOptions): Promi
 /** Notes an answer, and ends everything in an emergency. */
 export const noteInput = (campaign: Campaign, input: CallInput): Promise<boolean> =>
   campaign.note(input);
-export const brake = async (campaign: Campaign): Promise<readonly OpenCall[]> => {
+export const stopCalls = async (campaign: Campaign): Promise<readonly OpenCall[]> => {
   const { failed, unclear }: EndedCalls = await campaign.endCalls();
   return [...failed, ...unclear];
 };

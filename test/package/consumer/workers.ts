@@ -44,7 +44,7 @@ export const start = async (shards: ShardNamespace): Promise<readonly Sample[]> 
   return campaignOf(shards, campaign.id).history();
 };
 
-export const brake = async (shards: ShardNamespace, given: CallInput): Promise<EndedCalls> => {
+export const stopCalls = async (shards: ShardNamespace, given: CallInput): Promise<EndedCalls> => {
   const campaign = campaignOf(shards, String(given.context.campaign));
   const isOurs: boolean = await campaign.note(given);
   const isAgreed: boolean = isOurs && (await campaign.callBack(to_number, new Date()));

@@ -167,7 +167,7 @@ describe("a call-back", () => {
   });
 });
 
-describe("the brake", () => {
+describe("endCalls", () => {
   /** A service that ends calls, or answers nothing while it is down. */
   const ending = () => {
     const ended: string[] = [];

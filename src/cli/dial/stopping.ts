@@ -24,11 +24,11 @@ export const pauseNote = (
 };
 
 /**
- * Says at the first ctrl-C how live calls are ended.
+ * Prints at the first ctrl-C how live calls are ended.
  *
- * @returns ends that
+ * @returns a function that removes the listener
  */
-export const onInterrupt = (
+export const hintAtInterrupt = (
   campaign: Pick<Campaign, "progress">,
   ledger: string,
   { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
