@@ -17,7 +17,7 @@ export const playAtOnce: unique symbol = Symbol("play");
 /** What a session has for them. */
 export interface SessionInternals {
   readonly [sessionParts]: {
-    readonly clock: Pick<MediaClock, "now" | "after">;
+    readonly clock: MediaClock;
     readonly opening: CallOpening | undefined;
   };
   /**

@@ -1,3 +1,4 @@
+import { createTimers } from "../../lib/timers.ts";
 import type { AgentSession } from "../agent-session.ts";
 import { createBeepDetector } from "../audio/beep.ts";
 import { hasSpeech } from "../audio/loudness.ts";
@@ -71,12 +72,8 @@ export const greetingEnded = async (
   checkOptions<GreetingOptions>(options, { silence: durationRule, timeout: durationRule });
   const { silence = 2500, timeout = 30_000 } = options;
   const internals = internalsOf(session);
-  const { now, after } = internals[sessionParts].clock;
-  const cancels = new Map<string, () => void>();
-  const set = (name: string, milliseconds: number, work: () => void) => {
-    cancels.get(name)?.();
-    cancels.set(name, after(milliseconds, work));
-  };
+  // In a process that was held up, what came meanwhile is heard before a time is over.
+  const { now, set, clear, stop } = createTimers(internals[sessionParts].clock);
   const end = await internals[listenTo]<GreetingEnd>((resolve, sampleRate) => {
     const beepIn = createBeepDetector(sampleRate);
     /** When somebody was audible last, and for how long they speak, after so much quiet. */
@@ -84,6 +81,7 @@ export const greetingEnded = async (
     let spoken = 0;
     let quiet: number | undefined;
     let isGreeting = false;
+    let isPaused = false;
     set("timeout", timeout, () => resolve("timeout"));
     set("silence", silence, () => resolve("silence"));
     return (audio) => {
@@ -92,20 +90,23 @@ export const greetingEnded = async (
       spoken += (audio.length * 500) / sampleRate;
       if (hasSpeech(audio)) {
         const at = now();
-        if (at - soundAt > pause || quiet === undefined) [quiet, spoken] = [at - soundAt, 0];
-        soundAt = at;
+        if (isPaused || quiet === undefined) [quiet, spoken] = [at - soundAt, 0];
+        [soundAt, isPaused] = [at, false];
         const [ms, before] = [spoken, quiet];
         isGreeting ||= ms > maxPhrase;
-        cancels.get("beep")?.();
+        clear("beep");
+        set("pause", pause, () => {
+          isPaused = true;
+        });
         set("silence", silence, () => resolve("silence"));
         set("person", quietAround, () => {
           if (ms >= minPhrase && before >= quietAround && !isGreeting) resolve("person");
         });
       }
-      if (beep) cancels.get("person")?.();
+      if (beep) clear("person");
       if (beep === "ended") set("beep", afterBeep, () => resolve("beep"));
     };
   });
-  for (const cancel of cancels.values()) cancel();
+  stop();
   return end ?? "ended";
 };

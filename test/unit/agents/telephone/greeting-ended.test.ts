@@ -13,11 +13,24 @@ import { greetingOf, joined, silence, sine } from "./greetings.ts";
 /**
  * What it finds in samples that came through μ-law, in frames of 20 ms, and when, in ms.
  *
- * @param heldUp - the process reads nothing for so long at first, in ms, and then all that has come
+ * @param heldUp - from when and for how long the process does nothing, in ms; then come its timers, and then all frames
  */
-const found = async (samples: Int16Array<ArrayBuffer>, options?: GreetingOptions, heldUp = 0) => {
+const found = async (
+  samples: Int16Array<ArrayBuffer>,
+  options?: GreetingOptions,
+  heldUp: readonly [from: number, ms: number] = [0, 0],
+) => {
   const time = new SimulatedTime();
-  const { media } = time;
+  const { now } = time.media;
+  const [from, until] = [now() + heldUp[0], now() + heldUp[0] + heldUp[1]];
+  const media = {
+    ...time.media,
+    after: (ms: number, work: () => void, later = 0) => {
+      const due = now() + ms;
+      const isHeldUp = due > from && due < until;
+      return time.media.after(isHeldUp ? until + later - now() : ms, work);
+    },
+  };
   const heard = decodeMulaw(encodeMulaw(samples));
   let at: number | undefined;
   const session = {
@@ -26,7 +39,7 @@ const found = async (samples: Int16Array<ArrayBuffer>, options?: GreetingOptions
       new Promise<T>((resolve) => {
         let isOver = false;
         const hear = listener((value) => {
-          at ??= media.now();
+          at ??= now();
           isOver = true;
           resolve(value);
         }, 8000);
@@ -35,12 +48,10 @@ const found = async (samples: Int16Array<ArrayBuffer>, options?: GreetingOptions
           const bytes = new Uint8Array(new Int16Array(160).buffer);
           bytes.set(new Uint8Array(heard.slice(first, first + 160).buffer));
           hear(bytes);
-          media.after(Math.max(0, first / 8 + 40 - (media.now() - began)), () =>
-            frame(first + 160),
-          );
+          media.after(Math.max(0, first / 8 + 40 - (now() - began)), () => frame(first + 160), 0.5);
         };
-        const began = media.now();
-        media.after(20 + heldUp, () => frame(0));
+        const began = now();
+        media.after(20, () => frame(0), 0.5);
       }),
   };
   const end = greetingEnded(session as never, options);
@@ -132,5 +143,24 @@ test("what is no session of connectAgent is refused, and so are wrong limits", a
 test("a greeting that was read late is as long as its audio: it is no person's word", async () => {
   const greeting = joined([silence(900), voice(1_500, randomOf(7)), silence(10_000)]);
   expect((await found(greeting)).end).toBe("silence");
-  expect((await found(greeting, {}, 2_100)).end).toBe("silence");
+  expect((await found(greeting, {}, [0, 2_100])).end).toBe("silence");
+});
+
+test("no time is over before what came in it was heard, wherever the process was held up", async () => {
+  const greeting = joined([
+    silence(900),
+    voice(1_500, randomOf(7)),
+    sine(1_000, 300),
+    silence(900),
+  ]);
+  const limits = { silence: 1_000 };
+  for (let from = 900; from < 2_400; from += 100) {
+    for (const ms of [600, 900, 1_300]) {
+      expect([from, ms, await found(greeting, limits, [from, ms])]).toMatchObject([
+        from,
+        ms,
+        { end: "beep" },
+      ]);
+    }
+  }
 });
