@@ -1,9 +1,40 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { raise } from "./stage.ts";
+import { serveNode } from "../../src/cli/serve.ts";
+import { dashboard } from "../../src/emulator/dashboard/routes.ts";
+import { createEmulator } from "../../src/emulator/index.ts";
+import type { Stage } from "./stage.ts";
 import { attend, isLive, row, theatre, violations } from "./visit.ts";
 
 const show = theatre();
+
+/** An emulator of calls that are over at once, and send nothing over a network, and its dashboard on a port. */
+const raiseQuick = async (): Promise<Pick<Stage, "baseUrl" | "link" | "place" | "stop">> => {
+  const emulator = createEmulator({ clock: "instant", fetch: () => new Response() });
+  const { fetch, token } = dashboard(emulator, { isHost: () => true });
+  const { port, stop } = await serveNode(fetch, { hostname: "127.0.0.1", port: 0 });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const from_number = "+12025550199";
+  const urls = { flow_url: `${baseUrl}/flow`, status_callback_url: `${baseUrl}/status` };
+  return {
+    baseUrl,
+    link: `${baseUrl}/?token=${token}`,
+    place: async (params) => {
+      const response = await emulator.fetch(`${baseUrl}/api/v1/calls/initiate`, {
+        method: "POST",
+        headers: { "X-API-Key": emulator.apiKey, "Content-Type": "application/json" },
+        body: JSON.stringify({ from_number, ...urls, ...params }),
+      });
+      return (await response.json()).data.id;
+    },
+    stop: async () => {
+      await emulator.close();
+      await stop();
+    },
+  };
+};
+
+const busy = "+12025550101";
 
 const shown = (page: Page) => page.locator("#calls > li:not([hidden])").count();
 
@@ -92,12 +123,9 @@ describe("the list", () => {
 
   it("shows the thousand calls that are kept, and draws only the rows in view while it scrolls", async () => {
     await show.stage.stop();
-    show.stage = await raise("--speed", "10000");
+    show.stage = { ...show.stage, ...(await raiseQuick()) };
     const place = async (count: number) => {
-      for (let placed = 0; placed < count; placed += 50) {
-        const to_number = "+12025550101";
-        await Promise.all(Array.from({ length: 50 }, () => show.stage.place({ to_number })));
-      }
+      for (let placed = 0; placed < count; placed++) await show.stage.place({ to_number: busy });
     };
     await place(950);
     const page = await show.signIn();
