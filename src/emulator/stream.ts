@@ -149,14 +149,19 @@ const toneFrames = <Encoded>(codec: LineCodec<Encoded>): ((index: number) => Enc
   };
 };
 
-/** The audio of one side of the call: what was said, or a tone for a callee without a script. */
+/**
+ * The audio of one side of the call: what was said, or a tone for a callee without a script.
+ *
+ * @param from - when the first message begins, in milliseconds since the answer
+ */
 const framesOf = <Encoded>(
   call: Call,
+  from: number,
   side: Side,
   codec: LineCodec<Encoded>,
   impair: Impairment | undefined,
 ): Frames<Encoded> => {
-  const { callee, recording, talkTime: from } = call;
+  const { callee, recording } = call;
   const { sampleRate, frameDuration, encode } = codec;
   if (callee || side === "application") {
     const count = (sampleRate * frameDuration) / 1000;
@@ -353,7 +358,7 @@ export const runStream = async <Encoded>(
   });
   send(...codec.opening());
   await timeline.turn();
-  const frames = sides.map((side) => ({ side, frame: framesOf(call, side, codec, impair) }));
+  const frames = sides.map((side) => ({ side, frame: framesOf(call, from, side, codec, impair) }));
   /** Waits until a moment of the call, and sends what is due before. */
   const waitFor = async (end: number): Promise<void> => {
     for (let isDue = true; isDue && isOpen(); ) {

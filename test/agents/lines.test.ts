@@ -53,7 +53,7 @@ const agents = {
 
 /** A call whose opening the callee talks into; once they have pressed `#`, the agent speaks and leaves. */
 const talkOn = async (line: LineName, name: keyof typeof agents) => {
-  const server = await protocols[name].serve({ ...unhurried, answers: [300, 400] });
+  const server = await protocols[name].serve({ ...unhurried, answers: [300, 400], turns: 1 });
   onTestFinished(server.close);
   const agent = agents[name](server.url);
   const keys: PressedKeys[] = [];

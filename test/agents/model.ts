@@ -10,6 +10,8 @@ export interface Behaviour {
   readonly late?: number;
   /** Silence of the callee that ends a turn. */
   readonly patience?: number;
+  /** How many times it hears the callee speak; all by default. A speech that comes in pieces, or a key, is no other one then. */
+  readonly turns?: number;
   /** Tools that it asks for with its nth answer, and their arguments. */
   readonly tools?: Readonly<Record<number, readonly { name: string; arguments: object }[]>>;
 }
@@ -57,6 +59,7 @@ export class Model {
       pace: 5,
       late: 0,
       patience: 300,
+      turns: Number.POSITIVE_INFINITY,
       tools: {},
       ...behaviour,
     };
@@ -102,8 +105,10 @@ export class Model {
     for (const sample of samples) sum += Math.abs(sample);
     const isLoud = sum > 400 * samples.length;
     this.#silence = isLoud ? 0 : this.#silence + ms;
-    if (isLoud && !this.#isSpeaking) this.#begin();
-    else if (this.#isSpeaking && this.#silence >= this.#behaviour.patience) {
+    if (isLoud && !this.#isSpeaking) {
+      if (this.speechAt.length < this.#behaviour.turns) this.#begin();
+    }
+    if (this.#isSpeaking && this.#silence >= this.#behaviour.patience) {
       this.#isSpeaking = false;
       this.answer();
     }

@@ -100,7 +100,7 @@ const leaveOn = async (line: LineName) => {
   let isRunning = false;
   let beepEnd = 0;
   const call = await callWith(line, name, {
-    behaviour: { answers: [0, 500], tools: { 0: [{ name: "leave", arguments: {} }] } },
+    behaviour: { answers: [0, 500], tools: { 0: [{ name: "leave", arguments: {} }] }, turns: 1 },
     tools: {
       leave: {
         ...tool,

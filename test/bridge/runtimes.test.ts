@@ -22,7 +22,7 @@ const pairs = Object.entries(bridges).flatMap(([runtime, start]) =>
 test.each(pairs)(
   "%s, %s: the agent is connected while the telephone rings, talks, and is interrupted",
   async (_, name, start) => {
-    const agent = await protocols[name].serve({ answers: [100_000, 700], late: 5 });
+    const agent = await protocols[name].serve({ answers: [100_000, 700], late: 5, turns: 1 });
     closing.push(agent.close);
     const service: Service = await startService({
       speed: 1,

@@ -12,7 +12,7 @@ let service: Service;
 let worker: Worker;
 
 beforeAll(async () => {
-  agent = await serveOpenai({ answers: [4_000, 700] });
+  agent = await serveOpenai({ answers: [4_000, 700], turns: 1 });
   service = await startService({
     speed: 1,
     answerTimeout: 3_000,

@@ -68,6 +68,30 @@ describe.each(markupCarriers)("$name", (carrier) => {
       expect(new Set(played)).toEqual(new Set(decodeMulaw(encodeMulaw(new Int16Array([1_000])))));
     });
 
+    it("has all that the callee says, though the process is held up when it begins", async () => {
+      const heldUp = onStart((to) => {
+        to.play(20);
+        for (const until = performance.now() + 300; performance.now() < until; );
+      });
+      const { socket, call, audio } = await streamed(closeAfter(20, heldUp), streamTo(), {
+        clock: "real",
+        ringDuration: 0,
+        callee: [
+          { type: "listen", ms: 20 },
+          { type: "tone", hertz: 300, ms: 100 },
+          { type: "silence", ms: 60_000 },
+        ],
+      });
+      const { from_ms = 0 } = streamOf(call) ?? {};
+      const recorded = audio?.samples("callee", from_ms, from_ms + 20 * 20) ?? new Int16Array();
+      const sent = mediaOf(socket).map(({ payload }) => payload);
+      expect(recorded.filter((sample) => sample > 1_000).length).toBeGreaterThan(300);
+      const payload = Buffer.from(encodeMulaw(recorded)).toString("base64");
+      expect(Buffer.concat(sent.map((one) => Buffer.from(one, "base64"))).toString("base64")).toBe(
+        payload,
+      );
+    });
+
     it("gives marks back when all audio before them was played, at once where none is queued", async () => {
       const play = onStart((to) => {
         to.mark("nothing");
