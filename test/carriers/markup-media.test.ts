@@ -82,7 +82,8 @@ describe.each(markupCarriers)("$name", (carrier) => {
           { type: "silence", ms: 60_000 },
         ],
       });
-      const { from_ms = 0 } = streamOf(call) ?? {};
+      const opened = streamOf(call);
+      const from_ms = opened?.type === "stream" ? opened.from_ms : 0;
       const recorded = audio?.samples("callee", from_ms, from_ms + 20 * 20) ?? new Int16Array();
       const sent = mediaOf(socket).map(({ payload }) => payload);
       expect(recorded.filter((sample) => sample > 1_000).length).toBeGreaterThan(300);
