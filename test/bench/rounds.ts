@@ -53,13 +53,16 @@ const work = (): number => {
 
 let noise: number[] | undefined;
 
-/** Measures the noise of the machine once; before each round of everything else. */
+/** Begins to measure the noise of the machine. */
+export const listenForNoise = (): void => {
+  // The engine compiles the work first.
+  for (let times = 0; times < 10; times++) work();
+  noise = [];
+};
+
+/** Measures the noise of the machine once, where it is listened for; before each round of everything else. */
 export const calibrate = (): void => {
-  if (!noise) {
-    // The engine compiles the work first.
-    for (let times = 0; times < 100; times++) work();
-    noise = [];
-  }
+  if (!noise) return;
   const began = performance.now();
   work();
   noise.push(performance.now() - began);

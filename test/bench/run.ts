@@ -19,7 +19,7 @@ import { simulated } from "./measure/simulated.ts";
 import { size } from "./measure/size.ts";
 import { node, runToFirstLine, runtimes, start } from "./processes.ts";
 import { type Measured, type Results, readResults, writeReport } from "./report.ts";
-import { calibrate, noiseLine } from "./rounds.ts";
+import { calibrate, listenForNoise, noiseLine } from "./rounds.ts";
 import type { Bench, Section } from "./section.ts";
 import { subjects as all, carriers } from "./subjects.ts";
 
@@ -154,6 +154,7 @@ const isExpected = (remark: string) => remark.includes("does not build without `
 const date = new Date().toISOString().slice(0, 10);
 const { stdout: head } = spawnSync("git", ["describe", "--always", "--dirty"], { cwd: here });
 const commit = String(head).trim();
+listenForNoise();
 for (const name of chosen) {
   calibrate();
   const began = performance.now();

@@ -55,12 +55,12 @@ export const ulaw: Coding = {
   rate: 8_000,
   write: (samples) => {
     const codes = new Uint8Array(samples.length);
-    for (const [at, sample] of samples.entries()) codes[at] = nearest[sample + 32_768] ?? 0;
+    for (let at = 0; at < codes.length; at++) codes[at] = nearest[(samples[at] ?? 0) + 32_768] ?? 0;
     return codes;
   },
   read: (codes) => {
     const samples = new Int16Array(codes.length);
-    for (const [at, code] of codes.entries()) samples[at] = values[code] ?? 0;
+    for (let at = 0; at < samples.length; at++) samples[at] = values[codes[at] ?? 0] ?? 0;
     return samples;
   },
 };

@@ -86,8 +86,8 @@ export const heardOf = ({ call: { audio } }: Talked, level: number, since = 0) =
   let count = 0;
   let first = Number.NaN;
   let last = Number.NaN;
-  for (const [at, sample] of samples.entries()) {
-    if (Math.abs(sample - level) >= 500) continue;
+  for (let at = 0; at < samples.length; at++) {
+    if (Math.abs((samples[at] ?? 0) - level) >= 500) continue;
     if (count === 0) first = at;
     last = at;
     count++;

@@ -113,19 +113,25 @@ const all: readonly (readonly [from: number, to: number])[] = [
   [8_000, 48_000],
 ];
 
+/** As bytes, which are compared a hundred times faster than samples. */
+const bytesOf = (pieces: readonly Int16Array[]): Buffer =>
+  Buffer.concat(
+    pieces.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
+  );
+
 test.each(all)("from %i to %i the same bits come for 1,000 ways of cutting", (from, to) => {
   let seed = 7;
   const noise = Int16Array.from({ length: 600 }, () => {
     seed = (seed * 48_271) % 2_147_483_647;
     return (seed % 65_536) - 32_768;
   });
-  const whole = new Resampler(from, to).push(noise);
+  const bits = bytesOf([new Resampler(from, to).push(noise)]);
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 20 }), (cuts) => {
       const resampler = new Resampler(from, to);
       const places = [0, ...cuts.toSorted((one, other) => one - other), 600];
       const pieces = places.map((place, at) => noise.subarray(places[at - 1] ?? 0, place));
-      expect(Int16Array.from(pieces.flatMap((piece) => [...resampler.push(piece)]))).toEqual(whole);
+      expect(bytesOf(pieces.map((piece) => resampler.push(piece))).equals(bits)).toBe(true);
     }),
     { numRuns: 1_000 },
   );
