@@ -5,6 +5,7 @@ import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
 import type { Call, CallSession } from "./call-session.ts";
 import type { Connection } from "./connection.ts";
+import { AgentException } from "./exception.ts";
 import { createIdle } from "./idle.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
 import type { EndReason } from "./options.ts";
@@ -118,7 +119,7 @@ export const createCall = (
         parts?.watchdog.expect();
         sendDue();
       },
-      onError: (error, isThrown) => (isThrown ? thrown(error) : report(error)),
+      onError: (error, isThrown) => (isThrown ? thrown : report)(error),
       onHangUp: (isWanted) => {
         const freeAt = () => (tools.isBusy() ? timers.now() + toolInterval : input.silentAt());
         const wait = (): void => whenPlayed(playback, timers, finish, isWanted, freeAt);
@@ -407,7 +408,7 @@ export const createCall = (
           if (current === connection) onEvent(event, at); // Else an earlier event of its message has ended it.
         },
         onMessage: () => parts?.watchdog.message(),
-        onError: report,
+        onError: (error) => (error instanceof AgentException ? report : thrown)(error),
         onEnd,
       });
       const isAfterReady = opening?.text && connection.read((codec) => codec.readyBeforeAnswered);

@@ -12,6 +12,9 @@ const maxMessage = 2 ** 23;
 /** The longest name that an agent may give to anything, in characters. */
 const maxName = 1000;
 
+/** The most events of a message: each call of a tool is answered at once, and nothing else runs meanwhile. */
+const maxEvents = 1000;
+
 /** What may wait for the network before the agent counts as stalled, in bytes: half a minute of speech. */
 const maxBuffered = 2 ** 21;
 
@@ -225,8 +228,9 @@ export class Connection {
     const at = this.#clock.now();
     this.#listener?.onMessage();
     try {
-      const message = messageOf(data);
-      for (const event of this.#codec?.decode(message) ?? []) {
+      const events = this.#codec?.decode(messageOf(data)) ?? [];
+      if (events.length > maxEvents) throw new AgentException("agent_malformed");
+      for (const event of events) {
         if (event.type === "send") this.#write(event.messages);
         else {
           if (event.type === "ready" && !this.#cancelKeepAlive) this.#keepAlive();

@@ -1,3 +1,5 @@
+import { isText } from "../lib/check.ts";
+
 /** What can be wrong with an agent. */
 export type AgentProblem =
   | "agent_unreachable"
@@ -44,7 +46,7 @@ export class AgentException extends Error {
    * @param code - left out unless it is a constant or a status
    */
   constructor(problem: AgentProblem, code?: unknown) {
-    const given = typeof code === "string" || typeof code === "number" ? String(code) : "";
+    const given = isText(code) || typeof code === "number" ? String(code) : "";
     const isShown = isCode.test(given);
     super(messages[problem] + (isShown ? `: ${given}` : ""));
     this.problem = problem;

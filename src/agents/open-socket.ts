@@ -1,4 +1,3 @@
-import { BadParametersException } from "../errors.ts";
 import { cutInTime } from "../flows/media/closing.ts";
 import type { MediaEvent } from "../flows/media/socket.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
@@ -96,9 +95,9 @@ const upgrade = async ({ url, headers, protocols, signal }: Opening): Promise<Ag
 
 /** Everywhere else: a WebSocket of the platform. */
 const construct = ({ url, headers, protocols }: Opening): AgentSocket => {
-  if (headers && takesHeaders()) return Reflect.construct(WebSocket, [url, { headers }]);
-  if (headers && !protocols) throw new AgentException("agent_unreachable", "needs_headers");
-  return new WebSocket(url, [...(protocols ?? [])]);
+  const how = headers && takesHeaders() ? { headers } : protocols;
+  if (headers && !how) throw new AgentException("agent_unreachable", "needs_headers");
+  return Reflect.construct(WebSocket, [url, how ?? []]);
 };
 
 /** Opens a socket in this runtime's way: with the key in a header, or in a subprotocol. */
@@ -106,18 +105,14 @@ export const openSocket: OpenSocket = (opening) =>
   isWorkers() ? upgrade(opening) : construct(opening);
 
 /**
- * Finds out why a socket of the platform was not opened: a WebSocket hides the status of the response. One GET of the
+ * Throws why a socket of the platform was not opened: a WebSocket hides the status of the response. One GET of the
  * same address with the same headers shows it; without headers its status would not depend on the key.
+ *
+ * @throws {AgentException} with the status
+ * @throws the platform's error when nothing answers, or the time is over
  */
-const findReason = async ({ url, headers, signal }: Opening): Promise<AgentException> => {
-  try {
-    if (headers && takesHeaders()) {
-      return refusal(await get(httpOf(url), headers, signal));
-    }
-  } catch {
-    // Nothing answers, or the time is over.
-  }
-  return new AgentException("agent_unreachable");
+const throwReason = async ({ url, headers, signal }: Opening): Promise<void> => {
+  if (headers && takesHeaders()) throw refusal(await get(httpOf(url), headers, signal));
 };
 
 /** The longest response that has a signed URL, in characters. */
@@ -193,7 +188,7 @@ export const release = (socket: AgentSocket): void => {
  *
  * @param attach - is called before the socket is open, so that no message is missed
  * @throws {AgentException} whatever fails: a platform's own error may hold the URL or the headers
- * @throws {BadParametersException} when the key breaks its rule
+ * @throws what `address` throws: the error of the application's own function, such as the key's
  */
 export const connect = async (
   address: () => Address | Promise<Address>,
@@ -202,28 +197,22 @@ export const connect = async (
   attach: (socket: AgentSocket) => void,
 ): Promise<AgentSocket> => {
   let socket: AgentSocket | undefined;
-  const proceed = () => {
-    if (signal.aborted) throw new AgentException("agent_unreachable");
-  };
+  const found = await address();
   try {
-    const found = await address();
-    proceed();
+    signal.throwIfAborted();
     const url = await findUrl(found, signal);
-    proceed();
+    signal.throwIfAborted();
     const opening = { url, headers: found.headers, protocols: found.protocols, signal };
     socket = await open(opening);
-    proceed();
+    signal.throwIfAborted();
     socket.binaryType = "arraybuffer";
     attach(socket);
     if (await untilOpen(socket, signal)) return socket;
-    proceed();
     // A signed URL may be good for one request only, and an opener of the application's has its own errors.
-    throw open === openSocket && !found.ticket
-      ? await findReason(opening)
-      : new AgentException("agent_unreachable");
+    if (open === openSocket && !found.ticket) await throwReason(opening);
+    throw new AgentException("agent_unreachable");
   } catch (error) {
     if (socket) release(socket);
-    if (error instanceof AgentException || error instanceof BadParametersException) throw error;
-    throw new AgentException("agent_unreachable");
+    throw error instanceof AgentException ? error : new AgentException("agent_unreachable");
   }
 };

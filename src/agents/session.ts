@@ -64,7 +64,7 @@ export const createSession = (
   const all = [given, ...others].map(agentOf);
   const limits = limitsOf(givenOptions);
   const options = { ...givenOptions };
-  const { agentTimeout = others.length > 0 ? timeoutInList : limits.agentTimeout } = options;
+  const { agentTimeout = others[0] ? timeoutInList : limits.agentTimeout } = options;
   const [opening] = all.map((each) => openingOf(options.opening, each));
   const reporter = reporterOf(options.onError);
   const { report, call } = reporter;

@@ -79,7 +79,7 @@ export interface Voice
   readonly isListening: () => boolean;
   /** Whether nothing is asked of the agent any more. */
   readonly isLeaving: () => boolean;
-  /** Says the first words; rejects as `ask` throws. */
+  /** Says the first words; rejects as `ask` throws, and with `not_supported` where they were never said. */
   readonly open: (opening: OpeningWords) => Promise<unknown>;
   /** The first words, as far as they were played. */
   readonly opening: () => Pick<Utterance, "played" | "duration"> | undefined;
@@ -228,7 +228,11 @@ export const createVoice = ({
     input: (audio) => listening?.(audio),
     open: async ({ audio, text, interruptible, keep }) => {
       const how = { interruptible, keep, isFirst: true };
-      await (audio ? play(audio, text, how) : ask("say", text, how));
+      const spoken = await (audio ? play(audio, text, how) : ask("say", text, how));
+      // It may be a disclosure that the law demands.
+      if (spoken === "refused" && !connection().isOver) {
+        throw new AgentException("not_supported");
+      }
     },
     opening: () => opening,
     ready: () => {

@@ -144,6 +144,23 @@ describe("a flood costs little", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("a message of more events than 1000 is none: each call of a tool would be answered at once", async () => {
+    const run = vi.fn(() => "done");
+    const decode = (message: unknown): readonly AgentEvent[] => JSON.parse(String(message));
+    const tools = { t: { description: "", run } };
+    const { mind, errors } = await talking(plain({ decode }, { tools }));
+    const calls = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ type: "tool", id: `${count} ${at}`, name: "t" }));
+    mind.receive([{ type: "ready" }]);
+    mind.receive(calls(1_001));
+    await settled();
+    expect([run.mock.calls.length, mind.sent.length]).toEqual([0, 0]);
+    expect(errors).toEqual([expect.objectContaining({ problem: "agent_malformed" })]);
+    mind.receive(calls(1_000));
+    await settled();
+    expect([run.mock.calls.length, mind.sent.length]).toEqual([32, 1_000]);
+  });
+
   test("a callee of whom nothing but empty messages come leaves nothing", async () => {
     const { line, mind } = await talking(plain({ encode: (bytes) => [bytes] }));
     for (let at = 0; at < 5000; at++) line.hear(0, 0);

@@ -139,9 +139,19 @@ describe.each(carriers)("with keysToAgent on the line of $name", ({ service }) =
     expect(onKeys).toHaveBeenCalledTimes(pin.length + 3);
   });
 
-  test("and is asked for a response where the application has no function for them", async () => {
-    const { asked } = await talk(service, { keysToAgent: true });
-    expect(asked[0]).toEqual(["reply", `The callee pressed ${pin} on the telephone.`]);
+  test("and is asked for one response to each completed input where the application has no function for them", async () => {
+    const { asked } = await talk(service, { keysToAgent: true }, [
+      { type: "until-quiet" },
+      { type: "press", digits: `${pin}#` },
+      { type: "silence", ms: 4_000 },
+      { type: "press", digits: "7" },
+      { type: "silence", ms: 5_000 },
+      { type: "hangup" },
+    ]);
+    expect(asked).toEqual([
+      ["reply", `The callee pressed ${pin} on the telephone.`],
+      ["reply", "The callee pressed 7 on the telephone."],
+    ]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { CallOpening } from "../../../src/agents/options.ts";
@@ -6,7 +6,7 @@ import { twilio } from "../../../src/twilio/index.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
 import { levelOf, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
-import { plain, Socket } from "./talking.ts";
+import { plain, Socket, settled, talking } from "./talking.ts";
 
 /** Audio whose memory is somebody else's by now. */
 const given = { away: new Int16Array(8) };
@@ -138,6 +138,25 @@ test.each([
   expect(connect).toThrow(expect.objectContaining({ name: "BadParametersException", param }));
   expect(connect).toThrow(rule);
   expect(socket.listeners.size).toBe(0);
+});
+
+test.each([
+  ["the service never says", 1, 6_000],
+  ["the end of the call cuts off", 0, 1_000],
+])("an opening by text that %s is reported %i times", async (_, count, endsAt) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const agent = plain({ say: (text) => [text] });
+  const options = { opening: { text: "I am a machine." }, agentTimeout: 5_000 };
+  const { mind, talk, errors } = await talking(agent, options);
+  mind.receive({ type: "ready", begins: "callee" });
+  await vi.advanceTimersByTimeAsync(endsAt);
+  expect(mind.sent).toEqual(["I am a machine."]);
+  talk.close();
+  expect((await talk.ended).opening).toEqual({ played: 0, duration: 0 });
+  await settled();
+  const unsaid = expect.objectContaining({ problem: "not_supported" });
+  expect(errors).toEqual(Array.from({ length: count }, () => unsaid));
 });
 
 test("audio that a carrier never acknowledges counts as interrupted after 30 s: the agent hears the callee again", async () => {

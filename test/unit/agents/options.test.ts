@@ -119,6 +119,20 @@ describe("what a function of the application throws", () => {
     printed.mockRestore();
     return calls;
   };
+  test("as the key's does, ends the call as unreachable, and is told: also of a warm agent", async () => {
+    const agent = openaiRealtime({ apiKey: boom });
+    const warm = warmAgent(agent, { sampleRate: 8000, open: () => new Socket() });
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    for (const one of [agent, warm]) {
+      const { errors, ends } = await talking(one);
+      expect([errors, ends]).toEqual([[bug], ["agent_unreachable"]]);
+      expect(printed).not.toHaveBeenCalled();
+    }
+    await talking(agent, { onError: undefined });
+    expect(printed.mock.calls).toEqual([[bug]]);
+    const { errors } = await talking(openaiRealtime({ apiKey: () => "line\nfeed" }));
+    expect(errors).toEqual([expect.objectContaining({ name: "BadParametersException" })]);
+  });
   test("is printed, unless onError is given; nothing else is", async () => {
     expect(await throwing(undefined)).toEqual([[bug], [bug]]);
     const onError = vi.fn();

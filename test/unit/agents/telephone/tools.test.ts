@@ -266,6 +266,13 @@ describe("transferTo", () => {
     expect(new Set(called)).toEqual(new Set(["+12025550123", "sip:desk@example.com"]));
   });
 
+  test("a name that no target has connects nobody, and the model gets the names", async () => {
+    const decide = vi.fn();
+    const output = await transferTo(targets, { decide }).run({ target: "biling" }, contextOf({}));
+    expect(output).toBe("Nobody was called: the target must be one of billing, desk.");
+    expect(decide).not.toHaveBeenCalled();
+  });
+
   test("a callee who speaks, and a decision that fails, leave the call with the agent", async () => {
     const decide = vi.fn();
     const leave = vi.fn();
