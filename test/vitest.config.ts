@@ -10,7 +10,7 @@ import { sources } from "./sources.ts";
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const names = Object.keys(needs);
 
-/** Runs the projects in the order of projects.json: the longest first, so that all workers finish together. */
+/** Runs the projects in the order of projects.json: many short files last, so that all workers finish together. */
 class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

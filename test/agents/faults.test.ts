@@ -69,7 +69,7 @@ const serviceGarbage = ({ socket, send }: Phone) => {
 
 /** More than the network and the runtimes hold, and five minutes of what a callee may say. */
 const flood = ({ say }: Phone) => {
-  for (let at = 0; at < 150; at++) say(20_000);
+  for (let at = 0; at < 100; at++) say(20_000);
 };
 
 /** Milliseconds of the callee that came to the agent. */
