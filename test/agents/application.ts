@@ -24,6 +24,8 @@ import { listen } from "./server.ts";
 export interface AgentCall {
   readonly id: string;
   readonly end: SessionEnd;
+  /** The moment of that, by `performance.now()`. */
+  readonly endedAt: number;
   /** What the emulator knows of both voices. */
   readonly audio: CallAudio;
   /** What the application sent, with the moment, by `performance.now()`, and the bytes of audio in it. */
@@ -61,6 +63,7 @@ export const call = async (
   const sockets = new WebSocketServer({ server });
   const port = await listen(server);
   let isConnected = false;
+  let endedAt = 0;
   const ended = new Promise<SessionEnd>((resolve) => {
     sockets.on("connection", (socket) => {
       isConnected = true;
@@ -76,7 +79,10 @@ export const call = async (
         { onError: (error) => errors.push(error), ...how },
       );
       onTalk?.(talk, socket);
-      talk.ended.then(resolve);
+      talk.ended.then((end) => {
+        endedAt = performance.now();
+        resolve(end);
+      });
     });
   });
   const flow = { action: "stream", ws_url: `ws://127.0.0.1:${port}/`, sample_rate, chunk_size };
@@ -107,7 +113,7 @@ export const call = async (
     const end = await ended;
     const audio = emulator.audio(id);
     if (!audio) throw new Error("no audio is known of the call");
-    return { id, end, audio, sent, errors };
+    return { id, end, endedAt, audio, sent, errors };
   } finally {
     await emulator.close();
     for (const socket of sockets.clients) socket.terminate();

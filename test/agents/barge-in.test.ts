@@ -28,7 +28,7 @@ describe.each(names.filter((name) => name !== "gpt-live"))(
     test.each(["8k", "16k"] as const)(
       "hears nothing more of what was cut off, at %s",
       async (rate) => {
-        const server = await served(serve({ answers: [100_000, 800], late: 10 }));
+        const server = await served(serve({ answers: [100_000, 800], late: 10, turns: 1 }));
         let at = 0;
         const onInterrupted = () => {
           at = performance.now();
@@ -58,7 +58,7 @@ describe.each(names.filter((name) => name !== "gpt-live"))(
 
 test("gpt-live: a callee who interrupts is yielded to by the model itself", async () => {
   const { serve, agent } = protocols["gpt-live"];
-  const server = await served(serve({ answers: [60_000, 800] }));
+  const server = await served(serve({ answers: [60_000, 800], turns: 1 }));
   const result = await call(agent(server), { callee: (hearing) => interrupting(700, hearing) });
   expect(result.errors).toEqual([]);
   expect(result.audio.cuts).toEqual([]);
@@ -70,7 +70,7 @@ test.each([300, 777, 1_260])(
   "openai: cut off after %i ms, it is truncated where it was heard",
   async (ms) => {
     const { serve, agent } = protocols.openai;
-    const server = await served(serve({ answers: [20_000, 800], late: 3 }));
+    const server = await served(serve({ answers: [20_000, 800], late: 3, turns: 1 }));
     const { sent } = await call(agent(server), {
       callee: (hearing) => interrupting(ms, hearing),
     });

@@ -295,19 +295,25 @@ describe("tools", () => {
     const server = await served(
       protocols[name].serve({ answers: [1_500], tools: { 0: [wish("hang_up")] } }),
     );
-    const { end, audio } = await call(protocols[name].agent(server), {
+    const { end, endedAt, sent } = await call(protocols[name].agent(server), {
       emulator: { callee: silent },
       talk,
     });
     expect(end.reason).toBe("agent_hung_up");
-    const heard = [...audio.samples("application")].filter((sample) => sample > 4_000).length;
-    expect(heard / audio.sample_rate).toBeCloseTo(1.5, 1);
+    // This line acknowledges nothing: an emulator that is held up for longer than our margin is left before it has played all.
+    const goodbye = sent.filter(({ bytes }) => bytes > 0);
+    const ms = goodbye.reduce((sum, { bytes }) => sum + bytes, 0) / 16;
+    expect(ms / 1_000).toBeCloseTo(1.5, 1);
+    expect(endedAt - (goodbye[0]?.at ?? 0)).toBeGreaterThanOrEqual(ms);
     await expect.poll(server.open).toBe(0);
   });
 
   test("a callee who speaks into the goodbye keeps the call, and the agent learns of it", async () => {
     const server = await served(
-      serveOpenai({ answers: [60_000, 500], delta: 60_000, tools: { 0: [wish("hang_up")] } }),
+      serveOpenai({
+        ...{ answers: [60_000, 500], delta: 60_000, turns: 1 },
+        tools: { 0: [wish("hang_up")] },
+      }),
     );
     const { end } = await calling(server, {
       callee: (hearing) => interrupting(1_000, hearing, 400),

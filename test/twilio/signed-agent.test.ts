@@ -18,7 +18,7 @@ const service = twilio({ accountSid });
 
 let server: AgentServer;
 beforeEach(async () => {
-  server = await serveOpenai({ answers: [20_000, 800], late: 3 });
+  server = await serveOpenai({ answers: [20_000, 800], late: 3, turns: 1 });
 });
 afterEach(() => server.close());
 
