@@ -136,31 +136,41 @@ describe("the test of the new project passes", () => {
     expect(stdout + stderr).toMatch(passed);
   });
 
-  const testOnDeno = async (target: string) => {
-    const cwd = join(project, target);
-    symlinkSync(join(project, "node_modules"), join(cwd, "node_modules"));
-    const { code, stdout, stderr } = await execute(
-      bin("deno"),
-      ["test", "--no-prompt"],
-      // Nothing is downloaded.
-      { NPM_CONFIG_REGISTRY: "http://127.0.0.1:9", DENO_DIR: join(temporary, "none") },
-      { cwd },
-    );
+  const deno = async (args: readonly string[], cwd: string) => {
+    // Nothing is downloaded.
+    const env = { NPM_CONFIG_REGISTRY: "http://127.0.0.1:9", DENO_DIR: join(temporary, "none") };
+    const { code, stdout, stderr } = await execute(bin("deno"), args, env, { cwd });
     expect(code, stdout + stderr).toBe(0);
     return stdout;
+  };
+
+  const testOnDeno = (target: string, ...options: readonly string[]) => {
+    const cwd = join(project, target);
+    symlinkSync(join(project, "node_modules"), join(cwd, "node_modules"));
+    return deno(["test", "--no-prompt", ...options], cwd);
   };
 
   test("on Deno, with what npm has installed", async () => {
     expect(await testOnDeno("deno")).toContain("6 passed");
   });
 
-  describe.each(["twilio", "telnyx", "vonage"])("with --service %s", (service) => {
-    const make = async (target: string): Promise<string> => {
-      const name = `${service}-${target}`;
-      const { code, stderr } = await init(name, "--on", target, "--service", service);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      return name;
-    };
+  const services = ["twilio", "telnyx", "vonage"];
+
+  const makeFor = async (service: string, target: string, name: string): Promise<string> => {
+    const { code, stderr } = await init(name, "--on", target, "--service", service);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return name;
+  };
+
+  test("on Deno, the types hold with each --service", async () => {
+    const folders = await Promise.all(
+      services.map((service) => makeFor(service, "deno", `${service}-types`)),
+    );
+    await deno(["check", "--node-modules-dir=manual", ...folders], project);
+  });
+
+  describe.each(services)("with --service %s", (service) => {
+    const make = (target: string) => makeFor(service, target, `${service}-${target}`);
 
     test("on Node, and its types hold", async () => {
       const cwd = join(project, await make("node"));
@@ -177,7 +187,7 @@ describe("the test of the new project passes", () => {
     });
 
     test("on Deno", async () => {
-      expect(await testOnDeno(await make("deno"))).toContain("7 passed");
+      expect(await testOnDeno(await make("deno"), "--no-check")).toContain("7 passed");
     });
   });
 });
