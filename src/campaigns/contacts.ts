@@ -324,8 +324,11 @@ const insertPage = (
   return { added, duplicate, refused };
 };
 
-/** How many contacts are added in one transaction: what a page keeps alive decides how far V8's heap grows. */
-const page = 1_000;
+/**
+ * How many contacts are added in one transaction. Fewer take longer, since each commit writes most pages of the index anew;
+ * more keep so much alive that V8's heap grows.
+ */
+const page = 2_500;
 
 /** The next number of a list. */
 const nextList = (sql: Sql): number => {
