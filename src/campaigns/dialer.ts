@@ -258,10 +258,11 @@ export class Dialer {
   async #dial(): Promise<void> {
     const sql = this.#sql;
     const now = this.#settings.clock();
+    const freeSlots = this.#slots - openNow(sql);
     const wanted = Math.min(
       mostPerStep,
       this.#pace.free(now),
-      this.#slots - openNow(sql),
+      freeSlots,
       this.#mostRequests - this.underWay,
     );
     if (wanted <= 0 || this.#day.freeAt(now) > now) return;
@@ -275,9 +276,10 @@ export class Dialer {
       }),
     );
     if (calls.length === 0) return;
-    // No request is sent before the commit. It waits for no other, since calls that begin late stay late: the pace makes up
-    // for them only as far as no second has too many.
-    const claimed = await sql.commitAtOnce(() => this.#claim(calls.map(({ contact }) => contact)));
+    const claimAll = (): ReadonlySet<number> => this.#claim(calls.map(({ contact }) => contact));
+    // No request is sent before the commit. Where the pace decides, it waits for no other: calls that begin late stay late,
+    // since the pace makes up for them only as far as no second has too many. Where slots decide, it does: more slots become free.
+    const claimed = await (wanted < freeSlots ? sql.commitAtOnce(claimAll) : sql.commit(claimAll));
     for (const { contact, params } of calls) {
       if (!claimed.has(contact.contact)) continue;
       const began = this.#settings.clock();

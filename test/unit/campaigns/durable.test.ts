@@ -93,7 +93,7 @@ describe("commits on a file", () => {
     expect(commits.count).toBe(2); // the first alone, at once
   });
 
-  it("a claim waits for no other work to share its commit, and takes along what waits", async () => {
+  it("a claim with slots to spare waits for no other work to share its commit, and takes along what waits", async () => {
     const { stage, commits } = await opened();
     await stage.campaign.add(people(2));
     await stage.play();
@@ -115,6 +115,25 @@ describe("commits on a file", () => {
     void stage.campaign.step();
     await expect.poll(() => before).toBe(2); // the first notification alone, at once
     await noted;
+  });
+
+  it("a claim that takes the last free slot waits for others, since more slots become free", async () => {
+    const { stage, commits } = await opened({ concurrency: 2 });
+    await stage.campaign.add(people(3));
+    await stage.play();
+    const ended = await stage.received(0, "call.completed");
+    await apart();
+    commits.count = 0;
+    const timers: (() => void)[] = [];
+    vi.spyOn(performance, "now").mockReturnValue(performance.now());
+    vi.stubGlobal("setTimeout", (run: () => void) => timers.push(run));
+    await stage.campaign.note(ended);
+    const step = stage.campaign.step();
+    await expect.poll(() => timers.length).toBe(1);
+    expect([commits.count, stage.posts.length]).toEqual([1, 2]);
+    for (const run of timers) run();
+    await step;
+    expect(stage.posts.length).toBe(3);
   });
 
   it("a notification is in the file, for every process, when its promise resolves", async () => {
