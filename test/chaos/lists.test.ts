@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type ListChaos, listChaos } from "./lists.ts";
 
-const short = { contacts: 30, kills: 3, stops: 1, seed: 20_261_123, lost: 0.1 } as const;
+const short = { contacts: 60, kills: 3, stops: 1, seed: 20_261_123, lost: 0.1 } as const;
 
 const cases: readonly (readonly [ListChaos["service"], ListChaos["home"]])[] = [
   ["twilio", "file"],
