@@ -328,7 +328,7 @@ const insertPage = (
  * How many contacts are added in one transaction. Fewer take longer, since each commit writes most pages of the index anew;
  * more keep so much alive that V8's heap grows.
  */
-const page = 2_500;
+const page = 4_000;
 
 /** The next number of a list. */
 const nextList = (sql: Sql): number => {
