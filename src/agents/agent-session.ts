@@ -2,8 +2,8 @@ import type { SessionMetrics } from "./metrics.ts";
 import type { SessionEnd } from "./options.ts";
 
 /**
- * What has become of something that was to be said: the callee has heard it to its end; they or the agent cut it off;
- * or it was never said, because the service refused it or the call ended before.
+ * What has become of something that was to be said: it was played to its end; the callee or the agent cut it off; or
+ * it was never said, because the service refused it or the call ended before.
  */
 export type Spoken = "played" | "interrupted" | "refused";
 
@@ -74,7 +74,7 @@ export interface AgentSession {
    */
   readonly interrupt: () => Promise<void>;
   /**
-   * Presses keys for the callee's side to hear, such as a menu's: by the option `press`.
+   * Presses keys of the application's side, such as those of a menu that was called: by the option `press`.
    *
    * @param keys - 1 to 32 of 0-9, A-D, *, # and w, which waits for half a second
    * @throws {AgentException} `not_supported` (the promise rejects) without the option
@@ -82,7 +82,7 @@ export interface AgentSession {
    */
   readonly press: (keys: string) => Promise<void>;
   /**
-   * Leaves the call once the last words were heard, those of the response that a tool is called in too: closes the
+   * Leaves the call once the last words were played, those of the response that a tool is called in too: closes the
    * stream, and the `flow_url` of the `stream` decides what follows. Nothing can be said after it. Resolves when the
    * session has ended.
    *

@@ -1,5 +1,4 @@
-import { cutInTime } from "../flows/media/closing.ts";
-import type { MediaEvent } from "../flows/media/socket.ts";
+import { cutInTime, type MediaEvent } from "../flows/media/socket.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
 import { routeOf } from "../lib/url.ts";
 import type { Address } from "./agent.ts";

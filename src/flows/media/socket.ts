@@ -1,9 +1,9 @@
 import type { Context } from "../../callbacks/signed-url.ts";
+import { isFunction, withoutThrowing } from "../../lib/check.ts";
 import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { type Reporter, reporterOf } from "../../lib/report.ts";
 import type { MediaMessage } from "../../service.ts";
 import { maxBuffered } from "./audio-queue.ts";
-import { cutInTime } from "./closing.ts";
 import type { MediaOther, MediaStart } from "./messages.ts";
 
 /** The part of a WebSocket's event that a session reads. */
@@ -93,6 +93,22 @@ export interface StreamHandlers {
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
+
+/** How long a peer may take to answer a close, in ms. */
+const closeTimeout = 2000;
+
+/**
+ * Cuts the connection of a socket that is being closed, if its peer doesn't answer the close in time: else the socket
+ * stays open for as long as the peer likes. Only some sockets can be cut.
+ *
+ * @returns the timer, to be cleared once the socket is closed; nothing for a socket that can't be cut
+ */
+export const cutInTime = (socket: {
+  terminate?(): void;
+}): ReturnType<typeof setTimeout> | undefined =>
+  isFunction(socket.terminate)
+    ? setTimeout(() => withoutThrowing(() => socket.terminate?.()), closeTimeout)
+    : undefined;
 
 /** A socket that is attached to its handlers. */
 interface AttachedSocket extends Reporter {
