@@ -114,7 +114,7 @@ describe("outdial dial --emulate", () => {
     expect(flow_error).toBeGreaterThanOrEqual(20);
     expect(waiting).toBeGreaterThan(0);
     expect([code, state]).toEqual([1, "paused"]);
-    expect(reason).toBe("the flow of 20 calls in a row failed: --script failed: Oh");
+    expect(reason).toBe("the flow of 20 calls in a row failed: --script failed: Error");
   });
 
   it("ends by the name of the script for a promise that the script leaves to itself", async () => {

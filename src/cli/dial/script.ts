@@ -6,6 +6,7 @@ import {
 } from "../../callbacks/index.ts";
 import { checkedNumbers } from "../../campaigns/do-not-call.ts";
 import type { Campaign, Script, ScriptCampaign } from "../../campaigns/index.ts";
+import { BadParametersException } from "../../errors.ts";
 import { flowHandler, machineUrl, type StepInput } from "../../flows/index.ts";
 import { fieldsOf } from "../../lib/check.ts";
 import type { RedirectedCall, Service } from "../../service.ts";
@@ -148,7 +149,10 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
     const context = live.steps.get(call_id);
     if (!context) return;
     live.steps.delete(call_id);
-    const data = { flow_error: `--script failed: ${fieldsOf(error).message ?? error}` };
+    // Only the name of the script's own error: its message may have a contact's data, which an erasure wouldn't find.
+    const { name, message } = fieldsOf(error);
+    const why = error instanceof BadParametersException ? message : (name ?? "no Error was thrown");
+    const data = { flow_error: `--script failed: ${why}` };
     const type = "call.flow_error";
     const event = { id: `${call_id}-step`, type, known: false, call_id, data } as const;
     await open().note({ event, context });
