@@ -63,7 +63,7 @@ const runs = {
   },
   survey: {
     promise: "no answer that was kept is lost, none is another's",
-    begin: () => survey({ contacts: 300, kills: 50, seed: run.seed, service: values.service }),
+    begin: () => survey({ contacts: 600, kills: 50, seed: run.seed, service: values.service }),
   },
 };
 const alone = (["workers", "lists", "survey"] as const).find((name) => positionals.includes(name));

@@ -17,6 +17,9 @@ export interface SurveyChaos {
   readonly service?: string | undefined;
 }
 
+/** How many calls are live at once: so many are lost with a process that is killed. */
+const concurrency = 6;
+
 const script = fileURLToPath(new URL("../../examples/list/survey.ts", import.meta.url));
 
 /** The accounts of the carriers. */
@@ -198,7 +201,8 @@ export const survey = async ({ contacts, kills, seed, service }: SurveyChaos) =>
   });
   const args = [
     ...["dial", list, "--script", script, "--from", "+12025550199", "--window", "always"],
-    ...["--base-url", `http://127.0.0.1:${port}`, "--rate", "100", "--concurrency", "6"],
+    ...["--base-url", `http://127.0.0.1:${port}`, "--rate", "100"],
+    ...["--concurrency", String(concurrency)],
     ...["--listen", "127.0.0.1:0", "--public-url", publicUrl, "--settle", "10s", "--yes"],
     ...(account
       ? ["--service", service ?? "", "--account", account, "--calls-per-second", "100"]
@@ -220,10 +224,13 @@ export const survey = async ({ contacts, kills, seed, service }: SurveyChaos) =>
     );
     return running;
   };
+  // Each contact gives two answers, and a kill takes those of the live calls: what is left is
+  // enough for each kill to find the answer that it waits for.
+  const certain = 2 * contacts - kills * 2 * concurrency;
   let killed = 0;
   for (let kill = 0; kill < kills; kill++) {
     const running = dial();
-    const left = Math.max(1, 2 * contacts - tunnel.counts.answers) / (kills - kill);
+    const left = Math.max(1, certain - tunnel.counts.answers) / (kills - kill);
     const many = tunnel.counts.answers + 1 + Math.floor(random() * left);
     const isKilled = await Promise.race([
       tunnel.answered(many).then(() => true),
