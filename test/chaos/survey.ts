@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createEmulator, type EmulatorOptions } from "outdial/emulator";
 import { serveNode } from "../../src/cli/serve.ts";
-import { outdial, type Running, start } from "../cli/cli.ts";
+import { type Ended, outdial, type Running, start } from "../cli/cli.ts";
 import { randomOf } from "../random.ts";
 
 export interface SurveyChaos {
@@ -150,6 +150,10 @@ class Tunnel {
   }
 }
 
+/** Kills in short order make the flows of 20 calls in a row fail: the command pauses, and begun again it dials on. */
+const isPausedByKills = ({ stderr }: Ended): boolean =>
+  stderr.includes("Paused: the flow of 20 calls in a row failed");
+
 /** What must not be, as lines. */
 function* faultsIn(
   results: readonly {
@@ -227,20 +231,27 @@ export const survey = async ({ contacts, kills, seed, service }: SurveyChaos) =>
   // Each contact gives two answers, and a kill takes those of the live calls: what is left is
   // enough for each kill to find the answer that it waits for.
   const certain = 2 * contacts - kills * 2 * concurrency;
+  /** When the next process is killed: at one of the answers that are certain, by chance. */
+  const nextKill = (killed: number): number => {
+    if (killed === kills) return Number.POSITIVE_INFINITY;
+    const left = Math.max(1, certain - tunnel.counts.answers) / (kills - killed);
+    return tunnel.counts.answers + 1 + Math.floor(random() * left);
+  };
   let killed = 0;
-  for (let kill = 0; kill < kills; kill++) {
+  let last: Ended;
+  let isKilled: boolean;
+  do {
     const running = dial();
-    const left = Math.max(1, certain - tunnel.counts.answers) / (kills - kill);
-    const many = tunnel.counts.answers + 1 + Math.floor(random() * left);
-    const isKilled = await Promise.race([
-      tunnel.answered(many).then(() => true),
+    isKilled = await Promise.race([
+      tunnel.answered(nextKill(killed)).then(() => true),
       running.ended.then(() => false),
     ]);
-    if (isKilled) killed++;
-    running.kill("SIGKILL");
-    await running.ended;
-  }
-  const last = await dial().ended;
+    if (isKilled) {
+      killed++;
+      running.kill("SIGKILL");
+    }
+    last = await running.ended;
+  } while (isKilled || isPausedByKills(last));
   const { stdout } = await outdial("node", ["results", "--json", join(folder, "people.outdial")]);
   const results = stdout
     .trim()
