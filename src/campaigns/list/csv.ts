@@ -5,6 +5,8 @@ export interface CsvRow {
   readonly cells: readonly string[];
   /** The line on which the row ends, from 1. */
   readonly line: number;
+  /** What separates its cells. */
+  readonly delimiter: string;
 }
 
 /** The bytes of a file, as they come. */
@@ -80,36 +82,44 @@ interface Written {
   readonly line: number;
 }
 
-/** The rows of a file as they are written. Line ends may be mixed; those in quotes end no row. */
-async function* writtenRows(source: ListSource): AsyncGenerator<Written, void> {
-  let pending = "";
-  let scanned = 0;
-  let isQuoted = false;
-  let lines = 0;
-  for await (const text of textOf(source)) {
-    pending += text;
+/** Finds the rows of a text that comes in pieces. Line ends may be mixed; those in quotes end no row. */
+class RowScanner {
+  #pending = "";
+  #scanned = 0;
+  #isQuoted = false;
+  #lines = 0;
+
+  /** The rows that end in the next piece. All must be taken before the piece after it is given. */
+  *in(piece: string): Generator<Written, void> {
+    const text = this.#pending + piece;
     let start = 0;
-    let at = scanned;
-    for (; at < pending.length; at++) {
-      const character = pending[at];
-      if (character === '"') isQuoted = !isQuoted;
+    let at = this.#scanned;
+    for (; at < text.length; at++) {
+      const character = text[at];
+      if (character === '"') this.#isQuoted = !this.#isQuoted;
       if (character !== "\n" && character !== "\r") continue;
       // The second half of a line end may be in the next piece.
-      if (character === "\r" && at + 1 === pending.length) break;
-      const length = character === "\r" && pending[at + 1] === "\n" ? 2 : 1;
-      lines++;
-      if (!isQuoted) {
-        yield { text: pending.slice(start, at), line: lines };
+      if (character === "\r" && at + 1 === text.length) break;
+      const length = character === "\r" && text[at + 1] === "\n" ? 2 : 1;
+      this.#lines++;
+      if (!this.#isQuoted) {
+        yield { text: text.slice(start, at), line: this.#lines };
         start = at + length;
       }
       at += length - 1;
     }
-    pending = pending.slice(start);
-    scanned = at - start;
-    if (pending.length > longestRow) throw notCsv(lines + 1, "a row is too long: is a quote open?");
+    this.#pending = text.slice(start);
+    this.#scanned = at - start;
+    if (this.#pending.length <= longestRow) return;
+    throw notCsv(this.#lines + 1, "a row is too long: is a quote open?");
   }
-  if (isQuoted) throw notCsv(lines + 1, "a quote is not closed");
-  if (pending) yield { text: pending.replace(/\r$/, ""), line: lines + 1 };
+
+  /** The row that the end of the text ends. */
+  *last(): Generator<Written, void> {
+    if (this.#isQuoted) throw notCsv(this.#lines + 1, "a quote is not closed");
+    if (!this.#pending) return;
+    yield { text: this.#pending.replace(/\r$/, ""), line: this.#lines + 1 };
+  }
 }
 
 /** The cells of a row that has quotes. */
@@ -155,54 +165,37 @@ const delimiterOf = (header: string): string | undefined => {
   return second ? undefined : first?.[0];
 };
 
-/** The rows of a CSV file, and what separates its columns. */
-export interface Csv {
-  readonly delimiter: string;
-  readonly rows: AsyncIterable<CsvRow>;
-}
-
 /**
- * Reads a CSV file: its first row has the names of the columns.
+ * Reads a CSV file. Its rows come in the pieces of the source, since each wait costs more than a row; the first has the
+ * names of the columns.
  *
- * @param given - what separates its columns; otherwise its `sep=` line says so, or its header shows it
+ * @param given - what separates the columns; otherwise the file's `sep=` line says so, or its header shows it
  * @param option - how the exception names the option `given`
- * @returns `undefined` when there is no row
- * @throws {ListException} when it is no CSV; the rows throw it too
+ * @throws {ListException} when it is no CSV: the rows throw it
  */
-export const readCsv = async (
+export async function* readCsv(
   source: ListSource,
   given: string | undefined,
   option: string,
-): Promise<Csv | undefined> => {
-  const written = writtenRows(source);
+): AsyncGenerator<Iterable<CsvRow>, void> {
+  const scanner = new RowScanner();
   let named: string | undefined;
-  for (let next = await written.next(); !next.done; next = await written.next()) {
-    const header = next.value;
-    const [, separator] = /^"?sep=(.)"?$/i.exec(header.text) ?? [];
-    if (separator && named === undefined) {
-      named = separator;
-      continue;
-    }
-    if (!header.text.trim()) continue;
-    const delimiter = given ?? named ?? delimiterOf(header.text);
-    if (delimiter === undefined) {
-      await written.return();
-      throw new ListException(
-        `more than one sign may separate the columns of the list: pass ${option}`,
-      );
-    }
-    const rows = async function* (): AsyncGenerator<CsvRow, void> {
-      try {
-        yield { cells: cellsOf(header, delimiter), line: header.line };
-        for await (const row of written) {
-          if (row.text.trim()) yield { cells: cellsOf(row, delimiter), line: row.line };
-        }
-      } finally {
-        // A reader that leaves at the header has not begun the loop, which would close the source.
-        await written.return();
+  let delimiter: string | undefined;
+  function* rowsOf(written: Iterable<Written>): Generator<CsvRow, void> {
+    for (const row of written) {
+      const isFirst = delimiter === undefined && named === undefined;
+      const [, separator] = isFirst ? (/^"?sep=(.)"?$/i.exec(row.text) ?? []) : [];
+      named ??= separator;
+      if (separator || !row.text.trim()) continue;
+      delimiter ??= given ?? named ?? delimiterOf(row.text);
+      if (delimiter === undefined) {
+        throw new ListException(
+          `more than one sign may separate the columns of the list: pass ${option}`,
+        );
       }
-    };
-    return { delimiter, rows: rows() };
+      yield { cells: cellsOf(row, delimiter), line: row.line, delimiter };
+    }
   }
-  return;
-};
+  for await (const piece of textOf(source)) yield rowsOf(scanner.in(piece));
+  yield rowsOf(scanner.last());
+}

@@ -73,9 +73,8 @@ const asItIs = (cell: string): NumberReading =>
   cell ? { number: cell } : { reason: "is missing" };
 
 const contactOf = (
-  { cells, line }: CsvRow,
+  { cells, line, delimiter }: CsvRow,
   { header, number: at, id: idAt, timezone: zoneAt, callAt, from, optOut, variables }: ListColumns,
-  delimiter: string,
   read: (cell: string) => NumberReading,
 ): Contact | RefusedContact => {
   // A delimiter that is not quoted shifts the cells, and another number would be dialled; the last may be empty.
@@ -137,17 +136,19 @@ export async function* readList(
   options: ListOptions = {},
 ): AsyncGenerator<Contact, void> {
   const { delimiter: given, readNumber = asItIs, onColumns, onRefused } = options;
-  const csv = await readCsv(source, given, options.optionText?.("delimiter") ?? "delimiter");
+  const pieces = readCsv(source, given, options.optionText?.("delimiter") ?? "delimiter");
   let columns: ListColumns | undefined;
-  for await (const row of csv?.rows ?? []) {
-    if (!columns) {
-      columns = columnsOf(row.cells, options);
-      onColumns?.(columns);
-      continue;
+  for await (const rows of pieces) {
+    for (const row of rows) {
+      if (!columns) {
+        columns = columnsOf(row.cells, options);
+        onColumns?.(columns);
+        continue;
+      }
+      const contact = contactOf(row, columns, readNumber);
+      if ("reason" in contact) onRefused?.(contact);
+      else yield contact;
     }
-    const contact = contactOf(row, columns, csv?.delimiter ?? ",", readNumber);
-    if ("reason" in contact) onRefused?.(contact);
-    else yield contact;
   }
   if (!columns) throw new ListException("the list is empty: its first line must name the columns");
 }
