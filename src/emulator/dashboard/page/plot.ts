@@ -51,6 +51,7 @@ export class CallPlot {
     viewBox: `0 0 ${barCount * 10} ${height}`,
     preserveAspectRatio: "none",
     role: "img",
+    "aria-label": "Calls over time",
   });
   readonly #start = make("time");
   readonly #end = make("time");

@@ -26,6 +26,7 @@ export class VoicesPlot {
     viewBox: `0 0 ${width} ${2 * middle}`,
     preserveAspectRatio: "none",
     role: "img",
+    "aria-label": "Both sides of the call over time",
   });
   readonly #end = make("span");
   readonly #legend = make("span", { class: "legend" });
