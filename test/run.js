@@ -60,12 +60,16 @@ const which = (...names) =>
     .map((name) => spawnSync("which", [name], { encoding: "utf8" }).stdout?.trim())
     .find((path) => path);
 
-const browsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+// The headless shell draws no window: a page costs it half as much.
+const browsers = [
+  ...["chromium-headless-shell", "chromium", "chromium-browser"],
+  ...["google-chrome", "google-chrome-stable"],
+];
 const findChromium = () => process.env.CHROMIUM_PATH || which(...browsers);
 
 /** Programs of the system: how to find each, and the Debian package that has it. */
 const programs = {
-  chromium: { find: findChromium, debian: "chromium" },
+  chromium: { find: findChromium, debian: "chromium-headless-shell" },
   sox: { find: () => which("sox"), debian: "sox" },
   openssl: { find: () => which("openssl"), debian: "openssl" },
   ip: { find: () => which("ip"), debian: "iproute2" },
@@ -76,7 +80,9 @@ const findMissing = () =>
 let missing = findMissing();
 if (missing.length > 0 && process.getuid?.() === 0) {
   const packages = missing.map((name) => programs[name].debian).join(" ");
-  const command = `apt-get update -qq && apt-get install -qq -y --no-install-recommends ${packages}`;
+  // One after the other: a system that lacks one package still gets the others.
+  const install = "apt-get install -qq -y --no-install-recommends $package";
+  const command = `apt-get update -qq && for package in ${packages}; do ${install}; done`;
   console.log(
     `Not on this machine: ${missing.join(", ")}. As you are root, this installs it:\n  ${command}`,
   );
@@ -86,8 +92,8 @@ if (missing.length > 0 && process.getuid?.() === 0) {
 if (missing.includes("chromium")) {
   const cli = "test/node_modules/playwright-core/cli.js";
   console.log("No Chromium on this machine. This downloads one for your user alone:");
-  console.log("  npx playwright-core install chromium");
-  if (succeeds(node, [cli, "install", "chromium"])) {
+  console.log("  npx playwright-core install --only-shell chromium");
+  if (succeeds(node, [cli, "install", "--only-shell", "chromium"])) {
     missing = missing.filter((name) => name !== "chromium");
   }
 }

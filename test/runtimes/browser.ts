@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-const usual = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
+const usual = ["chromium-headless-shell", "chromium", "google-chrome"].map(
+  (name) => `/usr/bin/${name}`,
+);
 const path = process.env.CHROMIUM_PATH || usual.find(existsSync);
 
 /** Starts the Chromium that `npm test` found, quiet and offline, with further switches if given. */

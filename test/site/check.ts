@@ -137,7 +137,7 @@ const checkPages = async (browser: Browser, left: Iterator<string>): Promise<voi
   await context.close();
 };
 
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const names = ["chromium-headless-shell", "chromium", "google-chrome"];
 const executablePath =
   process.env.CHROMIUM_PATH ||
   names
