@@ -21,9 +21,8 @@ export const rowsOf = (csv: string): readonly Row[] =>
 
 const most = 10;
 
-/** What a call whose last notification was lost may count as: Twilio's call doesn't tell that it was rejected. */
+/** How a call may count: Twilio's doesn't tell that it was rejected, and may have been asked for before its last notification came. */
 const knownOf = (disposition: string): readonly string[] => [
-  "unknown",
   disposition,
   ...(disposition === "rejected" ? ["no_answer"] : []),
 ];
@@ -49,11 +48,12 @@ export const faultsIn = (
         faults.push(`${contact}: is ${to_number}, and ${number} was called`);
     }
     if (!disposition) faults.push(`${contact}: has not ended`);
-    else if (reported && !reported.lost && reported.disposition !== disposition) {
+    else if (reported && !reported.lost && !knownOf(reported.disposition).includes(disposition)) {
       faults.push(`${key}: is ${disposition}, was ${reported.disposition}`);
-    } else if (disposition === "unknown" && reported && !reported.lost) {
-      faults.push(`${key}: is unknown, was reported ${reported.disposition}`);
-    } else if (reported?.lost && !knownOf(reported.disposition).includes(disposition)) {
+    } else if (
+      reported?.lost &&
+      !["unknown", ...knownOf(reported.disposition)].includes(disposition)
+    ) {
       faults.push(`${key}: is ${disposition}, and its end, ${reported.disposition}, was lost`);
     } else if (!reported && !["unknown", "refused", "expired"].includes(disposition)) {
       faults.push(`${key}: is ${disposition}, and no end was sent`);
