@@ -144,7 +144,9 @@ describe.each(runtimes)("under %s", (runtime) => {
   });
 
   it("the second ctrl-C ends it at once, and says that a call may have been placed", async () => {
-    const preload = breaking("stuck", "process.stdout.write = () => true;");
+    // What is being written keeps a process alive.
+    const stuck = "process.stdout.write = () => !setInterval(() => {}, 60_000);";
+    const preload = breaking("stuck", stuck);
     const arrived = Promise.withResolvers<void>();
     const env = await environment(() => arrived.resolve());
     const { child, says, ended } = start(runtime, call, env, { preload });
