@@ -278,7 +278,7 @@ export class Dialer {
     if (calls.length === 0) return;
     const claimAll = (): ReadonlySet<number> => this.#claim(calls.map(({ contact }) => contact));
     // No request is sent before the commit. Where the pace decides, it waits for no other: calls that begin late stay late,
-    // since the pace makes up for them only as far as no second has too many. Where slots decide, it does: more slots become free.
+    // since the pace makes up for them only as far as no second has too many. Where slots decide, it waits, since more slots become free meanwhile.
     const claimed = await (wanted < freeSlots ? sql.commitAtOnce(claimAll) : sql.commit(claimAll));
     for (const { contact, params } of calls) {
       if (!claimed.has(contact.contact)) continue;

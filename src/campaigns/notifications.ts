@@ -194,28 +194,35 @@ const recordFlowError = (sql: Sql, key: Attempt, event: CallEvent, at: number): 
   }
 };
 
-/** Whether the last attempt failed for a reason that the service did not name. */
-const isWithoutReason = ({ state, outcome, reason }: ContactRow): boolean =>
-  state === "unreachable"
-    ? reason === undefined
-    : state === "waiting" && outcome === "unreachable" && reason === "unreachable";
+/**
+ * Whether news tell better why the last attempt failed. Services that send two ends, such as Vonage, may send the one without
+ * the reason first; and Twilio, asked for a rejected call, says that nobody answered.
+ */
+const isBetterReason = (
+  news: string | undefined,
+  { state, outcome, reason }: ContactRow,
+): boolean => {
+  if (state !== "waiting" && state !== outcome) return false;
+  if (outcome === "no_answer") return news === "rejected";
+  return (
+    outcome === "unreachable" && !!news && reason === (state === "waiting" ? outcome : undefined)
+  );
+};
 
 /**
- * Whether a final event of a settled attempt changes something: the attempt had been given up, or had
- * failed and the call was completed, or had failed for a reason that is known only now. Who was talked to isn't called again, also where a later attempt is
- * under way already.
+ * Whether a final event of a settled attempt changes something: the attempt had been given up, or had failed and the
+ * call was completed, or had failed for a reason that is known only now. Who was talked to isn't called again, also
+ * where a later attempt is under way already.
  */
 const isCorrection = (sql: Sql, { contact, attempt }: Attempt, event: CallEvent): boolean => {
   const row = contactOf(sql, contact);
-  const state = row?.state;
+  if (!row) return false;
+  const { state, outcome, attempts } = row;
+  if (state === "unknown") return true;
+  const isLast = attempts === attempt;
+  if (event.type === "call.failed") return isLast && isBetterReason(textIn(event, "reason"), row);
   const hasNotEnded = state === "waiting" || state === "calling" || state === "unclear";
-  const isKnown = row?.attempts === attempt && !!row.outcome && isTalk(row.outcome);
-  if (state === "unknown" || (hasNotEnded && !isKnown && event.type === "call.completed")) {
-    return true;
-  }
-  // Services that send two ends, such as Vonage, may send the one without the reason first.
-  const isBare = row?.attempts === attempt && isWithoutReason(row);
-  return isBare && event.type === "call.failed" && !!textIn(event, "reason");
+  return hasNotEnded && !(isLast && outcome && isTalk(outcome));
 };
 
 /** Claims an attempt that the service had refused, and now notifies of: so nobody is called twice. */

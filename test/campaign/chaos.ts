@@ -57,7 +57,7 @@ const progressOf = async (worker: Worker, id: string) => {
  * Waits until something is reached, or the campaign has ended: it goes on by its own alarms. Only where kills have made
  * the flows of 20 calls in a row fail, it pauses until somebody starts it again.
  *
- * @returns whether it was so before the patience was at its end
+ * @returns whether that came in time
  */
 const goesOn = async (
   worker: Worker,

@@ -21,8 +21,8 @@ export const rowsOf = (csv: string): readonly Row[] =>
 
 const most = 10;
 
-/** How a call may count: Twilio's doesn't tell that it was rejected, and may have been asked for before its last notification came. */
-const knownOf = (disposition: string): readonly string[] => [
+/** What a call may count as whose notification nobody took: Twilio's call doesn't tell that it was rejected. */
+const askedFor = (disposition: string): readonly string[] => [
   disposition,
   ...(disposition === "rejected" ? ["no_answer"] : []),
 ];
@@ -40,6 +40,9 @@ export const faultsIn = (
   for (const { contact, to_number, disposition, attempts } of rows) {
     const key = `${contact}/${attempts}`;
     const reported = finals.get(key);
+    const known = reported?.isTaken
+      ? [reported.disposition]
+      : askedFor(reported?.disposition ?? "");
     const numbers = new Set(
       posts.filter((post) => post.key.startsWith(`${contact}/`)).map((post) => post.to_number),
     );
@@ -48,12 +51,9 @@ export const faultsIn = (
         faults.push(`${contact}: is ${to_number}, and ${number} was called`);
     }
     if (!disposition) faults.push(`${contact}: has not ended`);
-    else if (reported && !reported.lost && !knownOf(reported.disposition).includes(disposition)) {
+    else if (reported && !reported.lost && !known.includes(disposition)) {
       faults.push(`${key}: is ${disposition}, was ${reported.disposition}`);
-    } else if (
-      reported?.lost &&
-      !["unknown", ...knownOf(reported.disposition)].includes(disposition)
-    ) {
+    } else if (reported?.lost && !["unknown", ...known].includes(disposition)) {
       faults.push(`${key}: is ${disposition}, and its end, ${reported.disposition}, was lost`);
     } else if (!reported && !["unknown", "refused", "expired"].includes(disposition)) {
       faults.push(`${key}: is ${disposition}, and no end was sent`);

@@ -8,10 +8,18 @@ interface Fate {
   readonly late: readonly number[];
 }
 
+/** How a call has ended, and what became of the notification. */
+interface Final {
+  readonly disposition: string;
+  readonly lost: boolean;
+  /** Whether a receiver has taken it: not where the list had ended before it came. */
+  readonly isTaken: boolean;
+}
+
 /** Carries notifications as badly as a network may: doubled, late, out of order, lost. */
 export class Postman {
-  /** What was sent, and by whom: the last word of each attempt, and whether it is lost. */
-  readonly finals = new Map<string, { readonly disposition: string; readonly lost: boolean }>();
+  /** The final notification of each attempt. */
+  readonly finals = new Map<string, Final>();
   readonly counts = { sent: 0, lost: 0, doubled: 0 };
   /** Where the latest process receives notifications: each has a port of its own. */
   receiver = "";
@@ -33,8 +41,12 @@ export class Postman {
     this.counts.sent++;
     if (fate.lost) this.counts.lost++;
     if (fate.copies > 1) this.counts.doubled++;
-    if (disposition) this.finals.set(keyOf(url), { disposition, lost: fate.lost });
-    if (!fate.lost) for (const wait of fate.late) this.#carry(url, body, wait);
+    const final = disposition && { disposition, lost: fate.lost, isTaken: false };
+    if (final) this.finals.set(keyOf(url), final);
+    const taken = (): void => {
+      if (final) final.isTaken = true;
+    };
+    if (!fate.lost) for (const wait of fate.late) this.#carry(url, body, wait, taken);
     return new Response(null, { status: 204 });
   }
 
@@ -52,7 +64,7 @@ export class Postman {
   }
 
   /** As often as it takes: the receiver may be dead at the moment. */
-  #carry(url: string, body: string, wait: number): void {
+  #carry(url: string, body: string, wait: number, taken: () => void): void {
     const work = (async () => {
       await new Promise((resolve) => setTimeout(resolve, wait));
       while (!this.#over) {
@@ -60,7 +72,7 @@ export class Postman {
         const headers = { "Content-Type": this.#spoken.contentType };
         const init = { method: "POST", headers, body };
         const answer = await fetch(this.receiver + pathname + search, init).catch(() => undefined);
-        if (answer?.ok) return;
+        if (answer?.ok) return taken();
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     })().finally(() => this.#carried.delete(work));

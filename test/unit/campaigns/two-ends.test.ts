@@ -44,6 +44,20 @@ describe("a failure without a reason gives way to one with a reason", () => {
     expect(resultOf(stage)).toEqual(["rejected", "rejected"]);
   });
 
+  it("nobody answered, to a rejected call: a service that is asked for a call may not tell them apart", async () => {
+    const stage = await stageOf({ attempts: 2, retryOn: ["no_answer"], retryDelay: 60_000 });
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await stage.tell(0, "call.failed", "no_answer");
+    expect(stage.campaign.progress()).toMatchObject({ waiting: 1 });
+    await stage.tell(0, "call.failed", "rejected");
+    expect(resultOf(stage)).toEqual(["rejected", "rejected"]);
+    await stage.play(600_000);
+    expect(stage.posts).toHaveLength(1);
+    await stage.tell(0, "call.failed", "no_answer");
+    expect(resultOf(stage)).toEqual(["rejected", "rejected"]);
+  });
+
   it("but not to that of an earlier attempt", async () => {
     const stage = await stageOf({ attempts: 2, retryDelay: 60_000 });
     await stage.campaign.add(people(1));
