@@ -69,7 +69,7 @@ describe("outdial dial --emulate", () => {
       "Contacts    8   80.0 %  completed\n            2   20.0 %  busy",
       "Answers     visit  1: 5, 9: 1, none: 4",
       expect.stringMatching(
-        /^Heard {7}5 contacts such as \+4930100\d{4}: completed\n {14}hears {4}Hello N\d, how was your visit\?\n {14}presses {2}1\n {14}hears {4}Thank you\.\n/,
+        /^In a call {3}5 contacts such as \+4930100\d{4}: completed\n {14}hears {4}Hello N\d, how was your visit\?\n {14}presses {2}1\n {14}hears {4}Thank you\.\n/,
       ),
       "Not reached never\n",
     ]);
@@ -86,7 +86,7 @@ describe("outdial dial --emulate", () => {
     });
     const answered = results.filter((result: { answers: object }) => "visit" in result.answers);
     expect(answered).toHaveLength(6);
-    expect(answered[0].calls[0].heard).toEqual([
+    expect(answered[0].calls[0].conversation).toEqual([
       { hears: expect.stringMatching(/^Hello N\d, how was your visit\?$/) },
       { presses: answered[0].answers.visit },
       { hears: expect.any(String) },

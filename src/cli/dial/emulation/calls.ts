@@ -1,7 +1,7 @@
 import type { CallRecord } from "../../../emulator/index.ts";
 import type { Outcome } from "../../../emulator/scenarios.ts";
 import type { Callee } from "./callees.ts";
-import { type HeardLine, heardIn } from "./heard.ts";
+import { type ConversationLine, conversationIn } from "./conversation.ts";
 
 /** One call of a contact, as the emulator had it. Times are in milliseconds since 1970. */
 export interface EmulatedCall {
@@ -9,7 +9,7 @@ export interface EmulatedCall {
   readonly endedAt: number;
   /** Whether somebody, or a machine, answered. */
   readonly isAnswered: boolean;
-  readonly heard: readonly HeardLine[];
+  readonly conversation: readonly ConversationLine[];
 }
 
 /** Decides who does what: the attempts of a contact count from 1. */
@@ -18,7 +18,7 @@ export type Decide = (to_number: string, attempt: number) => Callee;
 /** The most questions in one call that a callee answers before they hang up: a script may ask for ever. */
 const mostQuestions = 20;
 
-/** The calls of an emulation: what each callee does, and what each has heard. */
+/** The calls of an emulation: what each callee does, and the conversation of each. */
 export class EmulatedCalls {
   /** Those that have ended, of each contact, by its number. */
   readonly ended = new Map<string, EmulatedCall[]>();
@@ -28,7 +28,7 @@ export class EmulatedCalls {
   /** What the callees of live calls press, and the questions that they had, by the id of the call. */
   readonly #live = new Map<string, { readonly keys: readonly string[]; questions: number }>();
   /** A conversation that many have is kept once. */
-  readonly #conversations = new Map<string, readonly HeardLine[]>();
+  readonly #conversations = new Map<string, readonly ConversationLine[]>();
 
   /**
    * A call begins.
@@ -56,15 +56,15 @@ export class EmulatedCalls {
   end({ id, to_number, initiated_at, ended_at, answered_at, history }: CallRecord): void {
     this.#live.delete(id);
     this.lastEnd = Math.max(this.lastEnd, ended_at ?? 0);
-    const heard = heardIn(history);
-    const text = JSON.stringify(heard);
-    const known = this.#conversations.get(text) ?? heard;
+    const conversation = conversationIn(history);
+    const text = JSON.stringify(conversation);
+    const known = this.#conversations.get(text) ?? conversation;
     this.#conversations.set(text, known);
     const call = {
       startedAt: initiated_at,
       endedAt: ended_at ?? initiated_at,
       isAnswered: answered_at !== undefined,
-      heard: known,
+      conversation: known,
     };
     const calls = this.ended.get(to_number);
     if (calls) calls.push(call);

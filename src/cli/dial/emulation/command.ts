@@ -65,7 +65,9 @@ const hintsOf = (
   service: Service | undefined,
   { conversations }: Figures,
 ): readonly string[] => {
-  const isAsked = conversations.some(({ heard }) => heard.some(({ type }) => type === "presses"));
+  const isAsked = conversations.some(({ conversation }) =>
+    conversation.some(({ type }) => type === "presses"),
+  );
   const assumed = `each answered call is assumed to take ${assumedLength / 1_000} s. With --script contacts hear what it says.`;
   const hints: readonly (readonly [boolean, string])[] = [
     [

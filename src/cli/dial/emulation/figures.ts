@@ -1,6 +1,6 @@
 import type { Result } from "../../../campaigns/index.ts";
 import type { EmulatedCall } from "./calls.ts";
-import type { HeardLine } from "./heard.ts";
+import type { ConversationLine } from "./conversation.ts";
 import type { Emulation } from "./run.ts";
 import type { LocalTimes } from "./times.ts";
 
@@ -19,7 +19,7 @@ export interface ConversationKind {
   /** One of them. */
   readonly to_number: string;
   readonly disposition: string;
-  readonly heard: readonly HeardLine[];
+  readonly conversation: readonly ConversationLine[];
 }
 
 /** The figures of an emulation. */
@@ -82,16 +82,16 @@ const conversationsOf = ({ results, calls }: Emulation): readonly ConversationKi
   for (const { to_number, disposition = "waiting" } of results) {
     const answered = (calls.get(to_number) ?? []).findLast(({ isAnswered }) => isAnswered);
     if (!answered) continue;
-    const { heard } = answered;
+    const { conversation } = answered;
     // The texts may have the contact's own name in them: only the keys make a difference.
-    const shape = heard.map(({ type, text }) => (type === "presses" ? text : type));
+    const shape = conversation.map(({ type, text }) => (type === "presses" ? text : type));
     const key = JSON.stringify([disposition, shape]);
     const known = kinds.get(key);
     kinds.set(
       key,
       known
         ? { ...known, contacts: known.contacts + 1 }
-        : { contacts: 1, to_number, disposition, heard },
+        : { contacts: 1, to_number, disposition, conversation },
     );
   }
   return [...kinds.values()].sort((one, other) => other.contacts - one.contacts);

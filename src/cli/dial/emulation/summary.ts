@@ -119,15 +119,15 @@ const answerLines = ({ emulation, figures }: Summary): readonly string[] => {
   });
 };
 
-const heardLines = ({
+const conversationLines = ({
   contacts,
   to_number,
   disposition,
-  heard,
+  conversation,
 }: ConversationKind): readonly string[] => [
   `${count(contacts, "contact")} such as ${to_number}: ${disposition.replaceAll("_", " ")}`,
-  ...(heard.length === 0 ? ["  hears    nothing"] : []),
-  ...heard.flatMap(({ type, text }) =>
+  ...(conversation.length === 0 ? ["  hears    nothing"] : []),
+  ...conversation.flatMap(({ type, text }) =>
     labelled(`  ${type} `.padEnd(11), text || "nothing", width - margin),
   ),
 ];
@@ -162,8 +162,8 @@ export const summaryLines = (summary: Summary): readonly string[] => {
     ...section("Contacts", endings(summary)),
     ...section("Answers", answerLines(summary)),
     ...section(
-      "Heard",
-      unreached ? first(conversations, most.conversations, heardLines, "kind") : [],
+      "In a call",
+      unreached ? first(conversations, most.conversations, conversationLines, "kind") : [],
     ),
     ...section(
       "Not reached",
@@ -200,12 +200,16 @@ export const jsonOf = ({ emulation, figures, unreached }: Summary) => {
     results: results.map(
       ({ to_number, id, disposition, reason, attempts, answered_by, answers }) => ({
         ...{ to_number, id, disposition, reason, attempts, answered_by, answers },
-        calls: (calls.get(to_number) ?? []).map(({ startedAt, endedAt, isAnswered, heard }) => ({
-          started_at: isoOf(startedAt),
-          ended_at: isoOf(endedAt),
-          answered: isAnswered,
-          heard: heard.map(({ type, text }) => ({ [type.replace(" ", "_")]: text })),
-        })),
+        calls: (calls.get(to_number) ?? []).map(
+          ({ startedAt, endedAt, isAnswered, conversation }) => ({
+            started_at: isoOf(startedAt),
+            ended_at: isoOf(endedAt),
+            answered: isAnswered,
+            conversation: conversation.map(({ type, text }) => ({
+              [type.replace(" ", "_")]: text,
+            })),
+          }),
+        ),
       }),
     ),
   };

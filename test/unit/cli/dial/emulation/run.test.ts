@@ -95,7 +95,7 @@ describe.each(Object.entries(services))("on the interface %s", (name, service) =
       const [call, ...others] = calls.get(to_number) ?? [];
       expect(others).toEqual([]);
       if (!answers.price) continue;
-      expect(call?.heard).toEqual([
+      expect(call?.conversation).toEqual([
         { type: "hears", text: "How was your visit?" },
         { type: "presses", text: "1" },
         { type: "hears", text: "And the price?" },
@@ -103,7 +103,7 @@ describe.each(Object.entries(services))("on the interface %s", (name, service) =
         { type: "hears", text: "Thank you." },
       ]);
     }
-    const silent = [...calls.values()].filter(([call]) => call?.heard.length === 4);
+    const silent = [...calls.values()].filter(([call]) => call?.conversation.length === 4);
     expect(silent, name).toHaveLength(service ? 4 : 8);
   });
 
@@ -197,8 +197,8 @@ test("a script that asks for ever ends, as its callee hangs up", async () => {
     ...{ script, callees: "press=1:100%", contacts: people(1) },
   });
   expect(progress.completed).toBe(1);
-  const heard = calls.get("+49301000000")?.[0]?.heard ?? [];
-  expect(heard.filter(({ text }) => text === "1")).toHaveLength(20);
+  const conversation = calls.get("+49301000000")?.[0]?.conversation ?? [];
+  expect(conversation.filter(({ text }) => text === "1")).toHaveLength(20);
 });
 
 test("what the script throws is reported with its count, and the flow of a media socket fails by name", async () => {
@@ -212,7 +212,9 @@ test("what the script throws is reported with its count, and the flow of a media
   const streaming: Script = { onAnswer: () => stream("wss://app.test/media") };
   const { calls, progress } = await emulated({ script: streaming, contacts: people(1) });
   expect(progress.flow_error).toBe(1);
-  expect(calls.get("+49301000000")?.[0]?.heard[0]?.text).toMatch(/instant clock|media socket/);
+  expect(calls.get("+49301000000")?.[0]?.conversation[0]?.text).toMatch(
+    /instant clock|media socket/,
+  );
 });
 
 test("nothing is requested of any host, recordings neither", async () => {
@@ -221,7 +223,7 @@ test("nothing is requested of any host, recordings neither", async () => {
   for (const service of Object.values(services)) {
     const { progress, calls } = await emulated({ service, script, contacts: people(2) });
     expect(progress.completed).toBe(2);
-    expect(calls.get("+49301000000")?.[0]?.heard).toEqual([
+    expect(calls.get("+49301000000")?.[0]?.conversation).toEqual([
       { type: "hears", text: "https://media.test/hello.wav" },
     ]);
   }

@@ -13,7 +13,7 @@ const hour = 3_600_000;
 
 const callAt = (startedAt: number, seconds: number, text = "Hello."): EmulatedCall => ({
   ...{ startedAt, endedAt: startedAt + seconds * 1_000, isAnswered: true },
-  heard: [
+  conversation: [
     { type: "hears", text },
     { type: "presses", text: "" },
   ],
@@ -60,7 +60,7 @@ Contacts    3  100.0 %  completed
 
 Answers     visit  5: 1, none: 2
 
-Heard       3 contacts such as +12025550101: completed
+In a call   3 contacts such as +12025550101: completed
               hears    Hello.
               presses  nothing
 

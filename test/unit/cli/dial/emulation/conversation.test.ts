@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { heardIn } from "../../../../../src/cli/dial/emulation/heard.ts";
+import { conversationIn } from "../../../../../src/cli/dial/emulation/conversation.ts";
 import type { HistoryEntry, NewEntry } from "../../../../../src/emulator/history.ts";
 
 const historyOf = (entries: readonly NewEntry[]): readonly HistoryEntry[] =>
@@ -20,7 +20,7 @@ test("several keys of an answer are one line, and those of another question a ne
     },
   };
   const history = [flow, gather, press("1"), press("2"), flow, gather, press("3"), flow, end];
-  expect(heardIn(historyOf(history))).toEqual([
+  expect(conversationIn(historyOf(history))).toEqual([
     { type: "hears", text: "Your code?" },
     { type: "presses", text: "12" },
     { type: "hears", text: "Your code?" },
@@ -31,7 +31,7 @@ test("several keys of an answer are one line, and those of another question a ne
 test("silence after a question is a line, also where the call ends in it", () => {
   const gather: NewEntry = { type: "verb", step: 1, verb: "Gather", attributes: {} };
   const say: NewEntry = { type: "verb", step: 1, verb: "Say", attributes: {}, text: " Hello \n" };
-  expect(heardIn(historyOf([flow, gather, say, flow, gather, say, end]))).toEqual([
+  expect(conversationIn(historyOf([flow, gather, say, flow, gather, say, end]))).toEqual([
     { type: "hears", text: "Hello" },
     { type: "presses", text: "" },
     { type: "hears", text: "Hello" },
@@ -59,7 +59,7 @@ test("recordings, other people and a flow that fails are lines", () => {
     },
     end,
   ];
-  expect(heardIn(historyOf(history))).toEqual([
+  expect(conversationIn(historyOf(history))).toEqual([
     { type: "hears", text: url },
     { type: "hears", text: url },
     { type: "talks to", text: "+12025550101" },

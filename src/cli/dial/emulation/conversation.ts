@@ -2,7 +2,7 @@ import type { HistoryEntry } from "../../../emulator/index.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
 
 /** What a contact hears or does in a call. */
-export interface HeardLine {
+export interface ConversationLine {
   readonly type: "hears" | "presses" | "talks to" | "fails";
   /** What is said, the URL of what is played, the keys, who is connected, or why the flow failed; `""` for no key. */
   readonly text: string;
@@ -15,13 +15,13 @@ const promptText = (prompt: unknown): string | undefined => {
   return [text, media_url].find(isText);
 };
 
-const hears = (texts: readonly unknown[]): readonly HeardLine[] =>
+const hears = (texts: readonly unknown[]): readonly ConversationLine[] =>
   texts
     .filter((text): text is string => isText(text) && text.trim() !== "")
     .map((text) => ({ type: "hears", text: text.trim() }));
 
-/** What is heard of an action of outdial's own interface. */
-const ofAction = (action: Readonly<Record<string, unknown>>): readonly HeardLine[] => {
+/** What a contact hears of an action of outdial's own interface. */
+const ofAction = (action: Readonly<Record<string, unknown>>): readonly ConversationLine[] => {
   const { prompts, media_url } = action;
   return hears(Array.isArray(prompts) ? prompts.map(promptText) : [media_url]);
 };
@@ -34,11 +34,11 @@ const questions: ReadonlySet<string> = new Set(["gather", "Gather", "input"]);
 
 /** Collects the lines of a call. */
 class Lines {
-  readonly all: HeardLine[] = [];
+  readonly all: ConversationLine[] = [];
   /** Whether keys are taken, and none was pressed. */
   #isOpen = false;
 
-  add(...lines: readonly HeardLine[]): void {
+  add(...lines: readonly ConversationLine[]): void {
     this.all.push(...lines);
   }
 
@@ -98,7 +98,7 @@ const read = <Type extends HistoryEntry["type"]>(
 };
 
 /** What the contact of a call hears and does, out of its history: the same for each service. */
-export const heardIn = (history: readonly HistoryEntry[]): readonly HeardLine[] => {
+export const conversationIn = (history: readonly HistoryEntry[]): readonly ConversationLine[] => {
   const lines = new Lines();
   for (const entry of history) read(entry.type, entry, lines);
   return lines.all;
