@@ -2,12 +2,12 @@
  * `npm run docs -- --check`: no link of the built site is dead, nor one in the Markdown that it serves; every page has a
  * title of its own, passes axe in light and dark, and fits into 360 pixels. Links to other hosts are listed, not requested.
  */
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, posix } from "node:path";
 import { LinkChecker } from "linkinator";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { launch } from "../runtimes/browser.ts";
 import { serveSite } from "./serve.ts";
 import { base, builtFolder, path } from "./sources.ts";
 
@@ -137,22 +137,11 @@ const checkPages = async (browser: Browser, left: Iterator<string>): Promise<voi
   await context.close();
 };
 
-const names = ["chromium-headless-shell", "chromium", "google-chrome"];
-const executablePath =
-  process.env.CHROMIUM_PATH ||
-  names
-    .map((name) => spawnSync("which", [name], { encoding: "utf8" }).stdout?.trim())
-    .find((found) => found);
-if (!executablePath) throw new Error("Chromium is missing: install it, or set CHROMIUM_PATH.");
-
 if (wanted.length === 0) {
   checkMarkdown();
   await checkLinks();
 }
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-});
+const browser = await launch();
 const left = chosen.values();
 const tabs = Array.from({ length: Math.min(4, availableParallelism()) }, () =>
   checkPages(browser, left),
