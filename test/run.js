@@ -1,5 +1,6 @@
-// `npm test`, on any Node from 20 on: installs what the wanted projects need (projects.json), builds the package, and
-// runs vitest under Node 24. Usage: npm test -- [part of a project's name | project/part of a path …] [vitest's options]
+// `npm test` and `npm run test:long`, on any Node from 20 on: installs what the wanted projects need (projects.json), builds
+// the package, and runs vitest under Node 24.
+// Usage: npm test -- [part of a project's name | project/part of a path …] [vitest's options]
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,13 +8,15 @@ import { fileURLToPath } from "node:url";
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const node = "test/node_modules/node/bin/node";
 
-const args = process.argv.slice(2);
+const isLong = process.argv[2] === "--long";
+const command = isLong ? "npm run test:long" : "npm test";
+const args = process.argv.slice(isLong ? 3 : 2);
 const end = args.findIndex((arg) => arg.startsWith("-"));
 const words = args.slice(0, end < 0 ? args.length : end);
 const options = args.slice(words.length);
 
 const stop = (reason) => {
-  console.error(`npm test: ${reason}`);
+  console.error(`${command}: ${reason}`);
   process.exit(1);
 };
 
@@ -21,7 +24,7 @@ const succeeds = (command, args, options) =>
   spawnSync(command, args, { stdio: "inherit", ...options }).status === 0;
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
-const projects = Object.entries(readJson("test/projects.json")).filter(
+const projects = Object.entries(readJson("test/projects.json")[command]).filter(
   ([name]) => words.length === 0 || words.some((word) => name.includes(word.split("/")[0])),
 );
 if (projects.length === 0) stop(`no project has ${words.join(" or ")} in its name.`);
@@ -82,11 +85,11 @@ if (missing.length > 0 && process.getuid?.() === 0) {
   const packages = missing.map((name) => programs[name].debian).join(" ");
   // One after the other: a system that lacks one package still gets the others.
   const install = "apt-get install -qq -y --no-install-recommends $package";
-  const command = `apt-get update -qq && for package in ${packages}; do ${install}; done`;
+  const script = `apt-get update -qq && for package in ${packages}; do ${install}; done`;
   console.log(
-    `Not on this machine: ${missing.join(", ")}. As you are root, this installs it:\n  ${command}`,
+    `Not on this machine: ${missing.join(", ")}. As you are root, this installs it:\n  ${script}`,
   );
-  succeeds("sh", ["-c", `${command} >/dev/null`]);
+  succeeds("sh", ["-c", `${script} >/dev/null`]);
   missing = findMissing();
 }
 if (missing.includes("chromium")) {

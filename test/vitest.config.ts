@@ -8,7 +8,16 @@ import needs from "./projects.json" with { type: "json" };
 import { sources } from "./sources.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const names = Object.keys(needs);
+const long = Object.keys(needs["npm run test:long"]);
+const names = [...Object.keys(needs["npm test"]), ...long];
+
+/** What a long project runs of its folder: files whose tests {@link partOf} divides by runtimes, and those of its own. */
+const onSeveralRuntimes: Readonly<Record<string, readonly string[]>> = {
+  agents: ["faults"],
+  chaos: ["file"],
+  cli: ["account", "call", "dial", "emulator", "forward", "outcome", "proxy", "trigger"],
+  fuzz: ["fuzz"],
+};
 
 /** Runs the projects in the order of projects.json: many short files last, so that all workers finish together. */
 class InOrder extends BaseSequencer {
@@ -23,18 +32,22 @@ const shared = ["carriers", "twilio", "vonage", "telnyx"];
 
 const projects = names.map((name) => {
   const runtime = runtimes.find((one) => name === `conformance ${one}`);
-  const folder = runtime ? "conformance" : name;
+  const folder = runtime ? "conformance" : name.replace(/ long$/, "");
+  const files = (onSeveralRuntimes[folder] ?? []).map((file) => `test/${folder}/${file}.test.ts`);
+  const isPart = name.endsWith(" long");
   return {
     extends: true as const,
     // What unit tests share with the conformance list imports the package by its name.
     ...(name === "unit" && { resolve: { alias: sources } }),
     test: {
       name,
-      include: [`test/${folder}/**/*.test.ts`],
-      exclude: ["**/node_modules/**", "**/runtimes/**"],
+      include: isPart
+        ? [`test/${folder}/**/*.long.test.ts`, ...files]
+        : [`test/${folder}/**/*.test.ts`],
+      exclude: ["**/node_modules/**", "**/runtimes/**", ...(isPart ? [] : ["**/*.long.test.ts"])],
       ...(name === "unit" && { isolate: false, setupFiles: [file("unit/leftovers.ts")] }),
       ...(shared.includes(name) && { isolate: false }),
-      ...(runtime && { provide: { runtime } }),
+      provide: { isLong: long.includes(name), ...(runtime && { runtime }) },
       ...(["conformance", "package"].includes(folder) && {
         globalSetup: file("package/project.ts"),
       }),

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { partOf } from "../part.ts";
 import { type Phone, ring, start } from "./phone.ts";
 import type { Reported } from "./runtimes/line.ts";
 import { type Application, starts } from "./runtimes/start.ts";
@@ -266,7 +267,7 @@ const uncut: Readonly<Record<Runtime, readonly ("agent" | "service")[]>> = {
   workerd: ["service"],
 };
 
-describe.each(Object.keys(starts) as Runtime[])("%s", (runtime) => {
+describe.each(partOf(Object.keys(starts) as Runtime[]))("%s", (runtime) => {
   let application: Application;
   let calls = 0;
   beforeAll(async () => {

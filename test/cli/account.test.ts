@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { partOf } from "../part.ts";
 import { begin, invoke, outdial, type Running, type Runtime, runtimes, start } from "./cli.ts";
 
 let folder: string;
@@ -45,7 +46,7 @@ const regenerate = async (link: string, origin: string): Promise<string> => {
   return key;
 };
 
-describe.each(runtimes)("the account of an emulator, under %s", (runtime) => {
+describe.each(partOf(runtimes))("the account of an emulator, under %s", (runtime) => {
   it("stays the same from start to start, in a file that only the user can read", async () => {
     const { account } = await emulate(runtime);
     expect(statSync(file).mode & 0o777).toBe(0o600);

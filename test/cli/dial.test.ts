@@ -25,6 +25,7 @@ import { DoNotCallFile } from "../../src/cli/dial/do-not-call.ts";
 import { type Server, serveNode } from "../../src/cli/serve.ts";
 import { execute, path } from "../examples/execute.ts";
 import { nobodysUrl } from "../nobody.ts";
+import { partOf } from "../part.ts";
 import {
   begin,
   type Ended,
@@ -170,7 +171,7 @@ const results = async (): Promise<readonly string[]> => {
   return stdout.trim().split("\r\n");
 };
 
-describe.each(runtimes)("outdial dial, under %s", (runtime) => {
+describe.each(partOf(runtimes))("outdial dial, under %s", (runtime) => {
   it("calls a list to its end, and prints the outcome of each contact", async () => {
     const list = file("people.csv", people);
     const ended = await run(words(list, ...listening(), "--json"), runtime);

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { partOf } from "../part.ts";
 import { invoke, outdial, runtimes, start } from "./cli.ts";
 import { json, type Service, serve } from "./service.ts";
 
@@ -43,7 +44,7 @@ const call = (app: string) => [
   ...["--flow", `${app}/flow`, "--callback", `${app}/status`],
 ];
 
-describe.each(runtimes)("under %s", (runtime) => {
+describe.each(partOf(runtimes))("under %s", (runtime) => {
   it.each(["127.0.0.1", "localhost", "127.0.0.2"])(
     "a call to %s goes by no proxy",
     async (host) => {

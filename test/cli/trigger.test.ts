@@ -1,5 +1,6 @@
 import { scenarios } from "outdial/emulator";
 import { afterEach, describe, expect, it } from "vitest";
+import { partOf } from "../part.ts";
 import { begin, invoke, outdial, type Running, runtimes } from "./cli.ts";
 import { json, serve } from "./service.ts";
 
@@ -21,7 +22,7 @@ const emulate = async (...args: readonly string[]) => {
   return { ...emulator, baseUrl };
 };
 
-describe.each(runtimes)("outdial trigger, under %s", (runtime) => {
+describe.each(partOf(runtimes))("outdial trigger, under %s", (runtime) => {
   it("places a call of a scenario, and prints its id", async () => {
     const { baseUrl, says } = await emulate();
     const args = ["trigger", "busy", "--base-url", baseUrl];

@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     include: ["test/{unit,carriers,twilio,vonage,telnyx}/**/*.test.ts", "test/coverage/*.test.ts"],
     // The agents of test/twilio take seconds by the real clock.
-    exclude: ["test/unit/bench/**", "test/twilio/agents.test.ts"],
+    exclude: ["test/twilio/agents.test.ts"],
     globalSetup: file("test/temporary.ts"),
     // Instrumented code on a busy machine: time-outs only end what hangs.
     testTimeout: 900_000,

@@ -6,9 +6,9 @@ import {
   validateRequestWithBody,
 } from "twilio/lib/webhooks/webhooks.js";
 import { describe, expect, test, vi } from "vitest";
-import { signUrl } from "../../../src/callbacks/signed-url.ts";
-import { signedFields, signedText, verifySignature } from "../../../src/twilio/signature.ts";
-import { authToken, signatureOf } from "./sign.ts";
+import { signUrl } from "../../src/callbacks/signed-url.ts";
+import { signedFields, signedText, verifySignature } from "../../src/twilio/signature.ts";
+import { authToken, signatureOf } from "../unit/twilio/sign.ts";
 
 interface Message {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
-import type { Runtime } from "../../bench/processes.ts";
-import type { Bench, Section } from "../../bench/section.ts";
-import type { Subject } from "../../bench/subjects.ts";
+import type { Runtime } from "./processes.ts";
+import type { Bench, Section } from "./section.ts";
+import type { Subject } from "./subjects.ts";
 
 const calls = fileURLToPath(new URL("calls.sh", import.meta.url));
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { loopback, perCall } from "../../bench/measure/calls.ts";
-import { judge } from "../../bench/measure/cold-start.ts";
-import { memory } from "../../bench/measure/memory.ts";
-import { emulator, signatures } from "../../bench/measure/operations.ts";
-import { benchOf, goalsOf, subjects } from "./bench.ts";
+import { loopback, perCall } from "./measure/calls.ts";
+import { judge } from "./measure/cold-start.ts";
+import { memory } from "./measure/memory.ts";
+import { emulator, signatures } from "./measure/operations.ts";
+import { benchOf, goalsOf, subjects } from "./stub-runtime.ts";
 
 /** Rounds in which a call takes so many microseconds, by the wall and by the processor. */
 const took = (wall: number, cpu = wall) => [{ wall, cpu, p99: wall }];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { interleave, kB, number, ratio, reasonOf, spread, summary } from "../../bench/rounds.ts";
-import { benchOf, command } from "./bench.ts";
+import { interleave, kB, number, ratio, reasonOf, spread, summary } from "./rounds.ts";
+import { benchOf, command } from "./stub-runtime.ts";
 
 const ask = { calls: 1, inFlight: 1, warmUp: 0 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { comparisons, headline, type Measured, markdown } from "../../bench/report.ts";
-import type { Standing } from "../../bench/section.ts";
+import { comparisons, headline, type Measured, markdown } from "./report.ts";
+import type { Standing } from "./section.ts";
 
 const section: Measured = {
   name: "per-call",
