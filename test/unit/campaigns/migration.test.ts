@@ -15,16 +15,19 @@ afterEach(() => {
 
 const older = readFileSync(new URL("ledger-1.sql", import.meta.url), "utf8");
 
-/** A ledger of version 1, in a file. */
-const olderFile = (): string => {
+/** A ledger in a file. */
+const fileOf = (sql: string): string => {
   const folder = mkdtempSync(join(tmpdir(), "migration-"));
   folders.push(folder);
   const file = join(folder, "people.outdial");
   const database = new DatabaseSync(file);
-  database.exec(`begin; ${older} commit;`);
+  database.exec(`begin; ${sql} commit;`);
   database.close();
   return file;
 };
+
+/** A ledger of version 1, in a file. */
+const olderFile = (): string => fileOf(older);
 
 const options = { attempts: 2, retryDelay: 60_000, settleTimeout: 600_000 };
 
@@ -181,5 +184,36 @@ describe("a state that no version writes", () => {
     await campaign.cancel();
     await expect(campaign.step()).rejects.toMatchObject({ reason: "unknown_state" });
     expect(campaign.progress()).toMatchObject({ waiting: 1, unreachable: 0 });
+  });
+});
+
+/** Ledgers of each version, made by its own code: each with a contact in each state of a run. */
+const everyVersion = [1, 2, 3, 4, 5, 6].flatMap((version) =>
+  (["closed", "killed"] as const).map((end) => [version, end] as const),
+);
+
+describe.each(everyVersion)("a ledger of version %d whose process was %s", (version, end) => {
+  const sql = readFileSync(new URL(`ledgers/ledger-${version}-${end}.sql`, import.meta.url), "utf8");
+
+  it("opens with its results, and nobody who may have been called is called again", async () => {
+    const database = new DatabaseSync(fileOf(sql));
+    const { campaign, posts, play } = await stageOf(options, database);
+    const dispositions = [...campaign.results()].map(({ disposition }) => disposition);
+    const waits = Array.from({ length: 8 }, () => undefined);
+    expect(dispositions).toEqual(
+      waits.with(0, "completed").with(2, "unreachable").with(6, "blocked"),
+    );
+    expect(versionOf(database)).toBeGreaterThanOrEqual(6);
+    await play(120_000);
+    expect(posts.map(({ to_number }) => to_number)).toEqual([numberOf(1)]);
+  });
+
+  it("is read, reported and blocked in without a process that dials", async () => {
+    const ledger = openLedger(new DatabaseSync(fileOf(sql)));
+    expect([...ledger.results()]).toHaveLength(8);
+    expect(ledger.figures().attempts.length).toBeGreaterThan(0);
+    expect(await ledger.block(numberOf(1))).toBe(1);
+    await ledger.stop();
+    expect(ledger.progress()).toMatchObject({ contacts: 8, blocked: 2 });
   });
 });
