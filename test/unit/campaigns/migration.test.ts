@@ -193,16 +193,17 @@ const everyVersion = [1, 2, 3, 4, 5, 6].flatMap((version) =>
 );
 
 describe.each(everyVersion)("a ledger of version %d whose process was %s", (version, end) => {
-  const sql = readFileSync(new URL(`ledgers/ledger-${version}-${end}.sql`, import.meta.url), "utf8");
+  const sql = readFileSync(
+    new URL(`ledgers/ledger-${version}-${end}.sql`, import.meta.url),
+    "utf8",
+  );
 
   it("opens with its results, and nobody who may have been called is called again", async () => {
     const database = new DatabaseSync(fileOf(sql));
     const { campaign, posts, play } = await stageOf(options, database);
     const dispositions = [...campaign.results()].map(({ disposition }) => disposition);
-    const waits = Array.from({ length: 8 }, () => undefined);
-    expect(dispositions).toEqual(
-      waits.with(0, "completed").with(2, "unreachable").with(6, "blocked"),
-    );
+    const ended = { 0: "completed", 2: "unreachable", 6: "blocked" };
+    expect(dispositions).toEqual(Object.assign(new Array(8).fill(undefined), ended));
     expect(versionOf(database)).toBeGreaterThanOrEqual(6);
     await play(120_000);
     expect(posts.map(({ to_number }) => to_number)).toEqual([numberOf(1)]);
