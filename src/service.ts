@@ -140,6 +140,10 @@ export interface FlowInput {
   readonly publicUrl?: string | undefined;
   /** Path and query of a URL in the spelling that `signUrl` signs, with the path of `publicUrl`. */
   readonly pathIn: (url: string, publicUrl: string | undefined) => string;
+  /** The most characters of a URL that the service takes. */
+  readonly maxUrl: number;
+  /** When the token of the request's URL expires, in Unix seconds; absent where it has none. */
+  readonly expires?: number | undefined;
 }
 
 /** How a carrier's requests to the application are verified and read, and answered. */
@@ -179,9 +183,9 @@ export interface CarrierWebhooks {
   /** Whether the call of a flow request has ended: then no step runs. */
   readonly isOver?: (call: FlowRequest) => boolean;
   /**
-   * The most characters of a URL that it takes.
+   * The most characters of a URL that it takes in its documents.
    *
-   * @defaultValue 2 083
+   * @defaultValue 2 083, as outdial's own interface
    */
   readonly maxUrl?: number;
   /** Milliseconds from a flow request to its answer: less than the carrier waits. */

@@ -4,10 +4,11 @@ import type { Context, Token } from "../callbacks/signed-url.ts";
 import { check, fail, fieldsOf, isText } from "../lib/check.ts";
 import type { FlowInput } from "../service.ts";
 import { Action, type AnyAction, hangup } from "./actions.ts";
+import { fitted, keptOf } from "./answer-size.ts";
 import { signOwnUrl } from "./continuation.ts";
 import type { FlowRequest } from "./handler.ts";
 import { checkSpoken, type Gather } from "./say.ts";
-import { seal, unsealed } from "./sealed-state.ts";
+import { seal, sealSize, unsealed } from "./sealed-state.ts";
 import { type SpokenText, spokenIn } from "./speech.ts";
 
 /** What a step gets: the call, and what has come of it so far. */
@@ -24,7 +25,11 @@ export interface StepInput {
   readonly speech?: SpokenText | undefined;
   /** How often this step has asked, with this time: 1 at first. */
   readonly attempt: number;
-  /** The answers that have a name (`as`), by it: keys, or the first 64 characters of what was said. */
+  /**
+   * The answers that have a name (`as`), by it: keys, or the beginning of what was said, 64 bytes of UTF-8 as JSON: 64
+   * Latin letters, 32 Cyrillic ones, 21 characters of Japanese or Chinese, 16 emoji. In later steps still less, where all
+   * answers together don't fit into a URL.
+   */
   readonly answers: Readonly<Record<string, string>>;
   /** What answered the telephone, where the carrier had found out by then. */
   readonly answered_by?: OpenUnion<AnsweredBy> | undefined;
@@ -66,8 +71,6 @@ export interface Turn {
   readonly report: (error: unknown) => void;
   /** Names the function that is waited for. */
   readonly waitFor: (name: string) => void;
-  /** The most characters of a URL that the service takes. */
-  readonly maxUrl: number;
 }
 
 /**
@@ -98,9 +101,6 @@ export const stateIn = async (
   return state;
 };
 
-/** The most characters of what was said that `answers` keep, as a URL carries them. */
-const maxSpoken = 64;
-
 /** A field of an object's own. */
 const own = <T>(fields: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -118,13 +118,12 @@ interface Running {
 const urlOf = async (
   name: string,
   following: Omit<FlowState, "of">,
-  { input, state, maxUrl }: Turn,
+  { input, state }: Turn,
 ): Promise<string> => {
   const sealed: FlowState = { of: state.of, ...following };
-  const url = await signOwnUrl(input, name, "", (bound, secret) => seal(sealed, secret, bound));
-  return url.length > maxUrl
-    ? fail(name, `needs a URL of ${url.length} characters, above ${maxUrl}`)
-    : url;
+  return signOwnUrl(input, name, "", (bound, secret, room) =>
+    seal(fitted(sealed, room - sealSize), secret, bound),
+  );
 };
 
 /**
@@ -227,7 +226,7 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
   const { as, on, next, tries = 1, otherwise } = ask;
   const keyed = on ? own(on, digits) : digits;
   if (keyed || (speech && (next || !on))) {
-    const answer = digits || [...(speech?.text ?? "")].slice(0, maxSpoken).join("");
+    const answer = digits || keptOf(speech?.text ?? "");
     const answered = { ...given, answers: as ? { ...answers, [as]: answer } : answers };
     await note(answered);
     const step = on && keyed ? keyed : next;

@@ -160,7 +160,8 @@ const silentUrl = async (input: FlowInput): Promise<string | undefined> => {
   const { request, publicUrl, secret, pathIn } = input;
   if (secret) {
     try {
-      return await signContinuation({}, input, "secret");
+      // It decides nothing, so it need not end with the flow's own: events come late.
+      return await signContinuation({}, { ...input, expires: undefined }, "secret");
     } catch {
       return; // Behind a proxy, without publicUrl: no URL that Vonage can reach.
     }
@@ -200,6 +201,8 @@ const followingLeg = (
   if (!isBranch(action)) return "none";
   return { action, call: { ...call, ...fieldsOf(decided.call) } };
 };
+
+// No limit of a URL is documented for Vonage: that of outdial's own interface holds.
 
 /** Milliseconds until a flow request is answered: Vonage waits 5 s, if its settings say nothing else. */
 const flowTimeout = 4000;

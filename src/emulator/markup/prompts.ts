@@ -1,7 +1,7 @@
 import { addKeyTone } from "../callee.ts";
 import { endlessLoops, mediaDuration, playTone, speechDuration, waitUntil } from "../line.ts";
 import { notEmulated } from "./absent.ts";
-import { begin, numberOf, resolve, type VerbContext } from "./context.ts";
+import { begin, fail, numberOf, resolve, type VerbContext } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
 import { formRequest } from "./requests.ts";
 
@@ -25,6 +25,8 @@ const digitDuration = 500;
 const lengthOf = async (element: MarkupElement, context: VerbContext): Promise<number> => {
   const { name, text, attributes } = element;
   if (name === "Say") {
+    const rule = context.carrier.spokenRule?.(text);
+    if (rule !== undefined) fail(context, name, rule, "text");
     return loops(element, context) * speechDuration(text);
   }
   if (name === "Pause") return numberOf(element, "length", context, 1) * 1_000;

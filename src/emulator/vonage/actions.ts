@@ -22,10 +22,16 @@ import { input } from "./input.ts";
 import { ConnectedLeg, endRecording } from "./notifications.ts";
 import { sampleRates, webSocketCodec } from "./websocket.ts";
 
+/** The most characters of a `talk`, without tags. */
+const maxSpoken = 1_500;
+
 const talk: Perform = async (action, context) => {
   const { text } = action;
   if (!isText(text)) return fail(context, "talk.text", "must be a string");
-  return prompt(action, context, speechDuration(text.replace(/<[^>]*>/g, "")));
+  const spoken = text.replace(/<[^>]*>/g, "");
+  if (spoken.length > maxSpoken)
+    return fail(context, "talk.text", `must be at most ${maxSpoken} characters, without tags`);
+  return prompt(action, context, speechDuration(spoken));
 };
 
 const stream: Perform = async (action, context) => {

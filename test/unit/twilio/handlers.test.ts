@@ -401,8 +401,11 @@ describe("what follows a dial", () => {
     ["without secret", branching, "on_busy needs the option secret of flowHandler", {}],
     [
       "with URLs that are too long together",
-      dial(number, { on_failure: play(`https://app.test/${"x".repeat(1900)}`) }),
-      "on_failure is answered at a signed URL, which must be at most 2083 characters long",
+      dial(number, {
+        on_busy: play(`https://app.test/${"x".repeat(1900)}`),
+        on_failure: play(`https://app.test/${"x".repeat(1900)}`),
+      }),
+      "on_busy needs a URL of 5334 characters, above 4000",
       { secret },
     ],
   ])("%s a branch is refused by its name", async (_, action, message, options = {}) => {
