@@ -1,12 +1,13 @@
 import type { GenericSchema } from "valibot";
-import type { Context, Secret } from "./callbacks/signed-url.ts";
+import type { Secret } from "./callbacks/signed-url.ts";
 import type { LiveCall, LiveState } from "./calls/live-call.ts";
 import type { CallParams } from "./calls/params.ts";
-import type { AnyAction } from "./flows/actions.ts";
+import type { AnyAction, Branch, Dial } from "./flows/actions.ts";
 import type { FlowRequest } from "./flows/handler.ts";
 import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
 import type { MediaStream, StreamOptions } from "./flows/media/session.ts";
 import type { MediaSocket, StreamHandlers } from "./flows/media/socket.ts";
+import type { FlowState } from "./flows/steps.ts";
 import type { Head } from "./http/response.ts";
 import type { Settings } from "./options.ts";
 
@@ -126,14 +127,22 @@ export type SignatureRefusal = readonly [
   answer: readonly [status: number, sentence: string],
 ];
 
+/** What follows a `dial`, as a URL of the flow's own carries it. */
+export interface Dialed extends Pick<Dial, Branch | "flow_url"> {
+  /** The call itself, where the requests that come to that URL are about another leg. */
+  readonly call?: Pick<FlowRequest, "call_id" | "from_number" | "to_number"> | undefined;
+}
+
 /** A verified flow request. */
 export interface FlowInput {
   /** The request, whose body was read. */
   readonly request: Request;
   /** The call in it. */
   readonly call: FlowRequest;
-  /** The context of the signed URL. */
-  readonly context: Context;
+  /** The service, the account and the call of the request, which a URL of the flow's own is bound to. */
+  readonly of: FlowState["of"];
+  /** What follows a `dial`, where the request came to the URL that says so. */
+  readonly dialed?: Dialed | undefined;
   /** An option of `flowHandler`. */
   readonly secret?: Secret | undefined;
   /** An option of `flowHandler`. */

@@ -1,35 +1,22 @@
-import type { Context } from "../callbacks/signed-url.ts";
-import { fail, isRecord } from "../lib/check.ts";
+import { fail } from "../lib/check.ts";
 import { base64url, utf8 } from "../lib/encoding.ts";
 import { macOf } from "../lib/hmac.ts";
 import { urlRule } from "../lib/url.ts";
-import type { FlowInput } from "../service.ts";
-import type { Dial, Hangup, Play } from "./actions.ts";
+import type { Dialed, FlowInput } from "../service.ts";
+import type { Branch, Dial } from "./actions.ts";
+import { seal } from "./sealed-state.ts";
+import type { FlowState } from "./steps.ts";
 
-/** What follows a `dial` whose callee wasn't reached. */
-export type Branch = "on_busy" | "on_no_answer" | "on_failure";
-
-/** The branches of a `dial`, for the context of its continuation. */
+/** The branches of a `dial`. */
 export const branchesOf = ({ on_busy, on_no_answer, on_failure }: Dial): Pick<Dial, Branch> => ({
   on_busy,
   on_no_answer,
   on_failure,
 });
 
-/** The first branch that a `dial` has: errors about its continuation name it. */
+/** The first branch that a `dial` has: errors about its URL name it. */
 export const firstBranch = (dial: Dial): string | undefined =>
   Object.entries(branchesOf(dial)).find(([, action]) => action)?.[0];
-
-/** Whether a context has an action there: the schema had checked it before it was signed. */
-export const isBranch = (value: unknown): value is Play | Hangup => isRecord(value);
-
-/** Marks the URL at which `flowHandler` itself answers what follows an action. The token covers it. */
-const marker = "outdial-dial=1";
-
-const signedPath = /[?&]outdial-dial=1&outdial=[^&]*$/;
-
-/** Whether a URL is one that `signContinuation` made: `secret` verifies that. */
-export const isContinuation = (url: string): boolean => signedPath.test(url);
 
 /** How long such a URL is valid at most, in seconds: no call is longer. */
 const validity = 86_400;
@@ -87,20 +74,19 @@ export const signOwnUrl = async (
 };
 
 /**
- * Signs the URL at which `flowHandler` itself answers what follows a `dial`. Unlike the context of `signUrl`, its
- * context may be as long as the URL can be.
+ * Signs the URL at which `flowHandler` itself answers what follows a `dial`. It belongs to the call of the request, and
+ * what it carries is sealed.
  *
  * @param param - the field that needs it
+ * @param others - a parameter that marks it, with `&`; and the call of the requests that come to it, if not that of this one
  * @throws {BadParametersException} that names the field, without the option `secret` or where the URL breaks its rule
  */
-export const signContinuation = (
-  context: Context,
+export const signDialed = (
+  dialed: Dialed,
   input: FlowInput,
   param: string,
-): Promise<string> => signOwnUrl(input, param, `${marker}&`, () => utf8(JSON.stringify(context)));
-
-/** The context of a continuation, if the request came to one. */
-export const continuationIn = (input: FlowInput): Context | undefined =>
-  input.secret && isContinuation(input.pathIn(input.request.url, input.publicUrl))
-    ? input.context
-    : undefined;
+  { marked = "", of = input.of }: { readonly marked?: string; readonly of?: FlowState["of"] } = {},
+): Promise<string> => {
+  const state: FlowState = { of, at: "", attempt: 1, context: {}, answers: {}, dialed };
+  return signOwnUrl(input, param, marked, (bound, secret) => seal(state, secret, bound));
+};

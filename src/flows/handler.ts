@@ -223,8 +223,8 @@ export const flowHandler = <const Name extends string = never>(
         const path = token ? pathIn(request.url, undefined) : "";
         const answered_by = answeredByOf(path, call);
         const input = {
-          ...{ ...verification, request, call, context, pathIn, maxUrl },
-          expires: token?.expires,
+          ...{ ...verification, request, call, of, pathIn, maxUrl },
+          ...{ expires: token?.expires, dialed: kept?.dialed },
         };
         const begun = {
           of,

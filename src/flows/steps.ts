@@ -2,7 +2,7 @@ import { RefusedException } from "../callbacks/errors.ts";
 import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
 import type { Context, Token } from "../callbacks/signed-url.ts";
 import { check, fail, fieldsOf, isText } from "../lib/check.ts";
-import type { FlowInput } from "../service.ts";
+import type { Dialed, FlowInput } from "../service.ts";
 import { Action, type AnyAction, hangup } from "./actions.ts";
 import { fitted, keptOf } from "./answer-size.ts";
 import { signOwnUrl } from "./continuation.ts";
@@ -48,12 +48,18 @@ type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise
 /** What a URL of the flow's own carries, sealed. */
 export interface FlowState
   extends Pick<StepInput, "attempt" | "context" | "answers" | "answered_by"> {
-  /** The service, the account and the call that it was made for; any account where that was not known. */
-  readonly of: readonly [service: string, account_id: string | undefined, call_id: string];
+  /** The service, the account and the call that it was made for; any account, any call where that was not known. */
+  readonly of: readonly [
+    service: string,
+    account_id: string | undefined,
+    call_id: string | undefined,
+  ];
   /** Which function asked, or decides: a step, `onAnswer` or `onMachine`; `""` at the end of a message. */
   readonly at: string;
   /** What was decided elsewhere: `actionUrl`. */
   readonly action?: AnyAction | undefined;
+  /** What follows a `dial`. */
+  readonly dialed?: Dialed | undefined;
   /** The question that was asked; absent after a `say`. */
   readonly ask?: Question | undefined;
   /** Whether the prompts before it were those of `onMachine`, or of a step after it. */
