@@ -3,7 +3,7 @@ import { utf8 } from "../lib/encoding.ts";
 type Answers = Readonly<Record<string, string>>;
 
 /** Bytes of a value as a sealed state has it: as JSON, in UTF-8. */
-export const sizeOf = (value: unknown): number => utf8(JSON.stringify(value)).length;
+const sizeOf = (value: unknown): number => utf8(JSON.stringify(value)).length;
 
 /**
  * The most bytes of what was said that `answers` keep, without the quotes. Ten such answers, and a list's context of five
