@@ -1,11 +1,12 @@
+import type { Following, Instruction } from "../../performer/instructions.ts";
+import { type Beginning, FlowError } from "../../performer/line.ts";
+import type { SocketCodec } from "../../performer/media-socket.ts";
 import type { Message } from "../call.ts";
-import type { Timeline } from "../clock.ts";
-import { FlowError, type FlowParts, planHangup } from "../line.ts";
 import { isAllowed } from "../outgoing.ts";
 import type { Failures, MarkupCall } from "./call.ts";
 import type { MarkupElement } from "./document.ts";
 import type { Next } from "./fields.ts";
-import type { MediaCodec, OpenedStream, StreamPlan } from "./media.ts";
+import type { OpenedStream, StreamPlan } from "./media.ts";
 import type { NotificationCarrier } from "./notifications.ts";
 import type { RecordRules } from "./record.ts";
 import type { Fields, Method } from "./requests.ts";
@@ -59,18 +60,7 @@ export interface VerbCarrier extends NotificationCarrier {
     attributes: MarkupElement["attributes"],
     verb: "Connect" | "Start",
   ) => StreamPlan | AttributeProblem;
-  readonly openStream: (known: MarkupCall, stream: OpenedStream) => MediaCodec;
-}
-
-/** Streams that run beside the flow of a call. */
-interface Streams {
-  /** Runs a stream until it is stopped, the application ends it, or the call is over. */
-  readonly start: (
-    name: string | undefined,
-    run: (signal: AbortSignal, timeline: Timeline) => Promise<void>,
-  ) => void;
-  /** Ends the stream with a name; all streams without one. */
-  readonly stop: (name: string | undefined) => void;
+  readonly openStream: (known: MarkupCall, stream: OpenedStream) => SocketCodec;
 }
 
 /** What the verbs of one document share. */
@@ -81,20 +71,27 @@ export interface VerbContext {
   readonly step: number;
   /** The URL of the document: relative ones start there. */
   readonly url: string;
-  /** Aborts when the call is over or continues elsewhere. */
-  readonly signal: AbortSignal;
-  readonly parts: FlowParts;
   readonly notify: (message: Message) => void;
-  readonly streams: Streams;
 }
 
 /** A request for the next document. */
 export type Request = Next & { readonly fields?: Fields };
 
-/** What follows a verb: the next verb, a request, or the end of the call. */
-export type Then = "next" | "end" | Request;
+/**
+ * Translates a verb for the performer.
+ *
+ * @param follower - the name of the next verb, if there is one
+ * @throws {FlowError} when it can't be performed
+ */
+export type Verb = (
+  element: MarkupElement,
+  context: VerbContext,
+  follower: string | undefined,
+) => Instruction<Request>;
 
-export type Verb = (element: MarkupElement, context: VerbContext) => Promise<Then>;
+/** A request, or the next verb where there is none. */
+export const requested = (request: Request | undefined): Following<Request> =>
+  request ? { request } : "next";
 
 /** The attributes by which a verb has a recording notified, with each carrier. */
 export const recordingCallback = [
@@ -152,25 +149,18 @@ export const fail = (
   throw new FlowError(step, field, rule, trouble && carrier.codes[trouble]);
 };
 
-/** Logs the beginning of a verb. */
-export const begin = (
-  { known: { call }, step }: VerbContext,
-  element: MarkupElement,
-  duration?: number,
-): void => {
-  const { name: verb, attributes } = element;
+/** The beginning of a verb, in the history. */
+export const beginning = (
+  { name: verb, attributes, text }: MarkupElement,
+  { step }: VerbContext,
+): Beginning => ({
+  type: "verb",
+  step,
+  verb,
+  attributes,
   // A Gather's text is that of the verbs in it.
-  const text = verb === "Gather" ? "" : element.text;
-  call.log({
-    type: "verb",
-    step,
-    verb,
-    attributes,
-    ...(text && { text }),
-    ...(duration !== undefined && { duration }),
-  });
-  planHangup(call, duration);
-};
+  ...(text && verb !== "Gather" && { text }),
+});
 
 /** An attribute, where the carrier has it. */
 export const attributeOf = (
@@ -227,11 +217,11 @@ export const requestAfter = (
   element: MarkupElement,
   context: VerbContext,
   fields: Fields,
-): "next" | Request => {
+): Request | undefined => {
   const { carrier, url } = context;
   const then = actionOf(element, context, fields);
   if (then) return then;
-  if (!carrier.requestsOwnUrl) return "next";
+  if (!carrier.requestsOwnUrl) return;
   if (url) return { url, method: methodOf(attributeOf(element, "method", context)), fields };
   const rule = `is missing, and the ${carrier.markup} has no URL`;
   return fail(context, `${element.name}.action`, rule, "url");

@@ -1,7 +1,7 @@
 import type { Account } from "../account.ts";
 import type { ApiParts } from "../api.ts";
 import type { Call, Message } from "../call.ts";
-import type { FlowParts } from "../line.ts";
+import type { FlowParts } from "../simulated-line.ts";
 import type { MarkupCall } from "./call.ts";
 import { type CallFields, limitsOf, paramsOf } from "./fields.ts";
 import { followMarkup, type MarkupCarrier } from "./flow.ts";
