@@ -8,7 +8,6 @@ import type { MarkupElement } from "./document.ts";
 import type { Next } from "./fields.ts";
 import type { OpenedStream, StreamPlan } from "./media.ts";
 import type { NotificationCarrier } from "./notifications.ts";
-import type { RecordRules } from "./record.ts";
 import type { Fields, Method } from "./requests.ts";
 
 /** Why a verb can't be performed: carriers have codes for these. */
@@ -20,6 +19,19 @@ interface AttributeProblem {
   /** The end of a sentence. */
   readonly rule: string;
   readonly trouble?: Trouble;
+}
+
+/** How a carrier's `Record` differs from that of the others. */
+export interface RecordDefaults {
+  /** Seconds of silence that end it by default; 0 is none. */
+  readonly timeout: number;
+  /** Whether the silence before the callee speaks counts. */
+  readonly countsFirstSilence: boolean;
+  /** Whether it is without the silence at its beginning and its end by default. */
+  readonly trim: "trim-silence" | "do-not-trim";
+  readonly channels: 1 | 2;
+  /** Whether one without a sound is none, after which the next verb is performed. */
+  readonly skipsEmpty: boolean;
 }
 
 /** The markup of a carrier. */
@@ -40,7 +52,7 @@ export interface VerbCarrier extends NotificationCarrier {
   readonly failures: Failures;
   /** Whether a `Gather` and a `Record` without an `action` request the URL of their document. */
   readonly requestsOwnUrl: boolean;
-  readonly recordRules: RecordRules;
+  readonly recordDefaults: RecordDefaults;
   /** The fields of every request about a call. */
   readonly callFields: (known: MarkupCall) => Fields;
   /** How long it is silent until speech has ended by default, in milliseconds, by the `timeout` of its `Gather`. */

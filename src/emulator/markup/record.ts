@@ -21,19 +21,6 @@ import { beginRecording, endRecording, type RecordingPlan } from "./recorder.ts"
 import { type CallRecording, secondsOf } from "./recordings.ts";
 import type { Fields } from "./requests.ts";
 
-/** How a carrier's `Record` differs from that of the others. */
-export interface RecordRules {
-  /** Seconds of silence that end it by default; 0 is none. */
-  readonly timeout: number;
-  /** Whether the silence before the callee speaks counts. */
-  readonly countsFirstSilence: boolean;
-  /** Whether it is without the silence at its beginning and its end by default. */
-  readonly trim: "trim-silence" | "do-not-trim";
-  readonly channels: 1 | 2;
-  /** Whether one without a sound is none, after which the next verb is performed. */
-  readonly skipsEmpty: boolean;
-}
-
 /** The longest recording, in seconds: four hours. */
 const maxRecording = 14_400;
 
@@ -90,7 +77,7 @@ const continueAfter = (
 export const record: Verb = (element, context) => {
   const { known, carrier, notify } = context;
   const { call } = known;
-  const { trim, channels, skipsEmpty, timeout, countsFirstSilence } = carrier.recordRules;
+  const { trim, channels, skipsEmpty, timeout, countsFirstSilence } = carrier.recordDefaults;
   const receiver = receiverOf(element, context);
   const isTrimmed = (attributeOf(element, "trim", context) ?? trim) === "trim-silence";
   const limit = numberOf(element, "maxLength", context, 3_600) || maxRecording;

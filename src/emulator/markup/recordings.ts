@@ -1,9 +1,8 @@
+import type { Call } from "../call.ts";
 import { downloadOf } from "../recording/download.ts";
 import { firstLoud, lastLoud } from "../recording/loudness.ts";
 import type { Recording, Side } from "../recording/recording.ts";
-import type { MarkupCall } from "./call.ts";
 import type { Receiver, RecordingEventName } from "./fields.ts";
-import type { MarkupRestParts } from "./side.ts";
 
 /** What recorded a call. */
 type RecordingSource = "OutboundAPI" | "StartCallRecordingAPI" | "RecordVerb" | "DialVerb";
@@ -51,7 +50,7 @@ export const trim = (recording: Recording, part: CallRecording): void => {
 
 /** A recording as a WAV, or the part that a player requests. */
 export const fileOf = (
-  { call }: MarkupCall,
+  { call }: { readonly call: Call },
   part: CallRecording,
   { url, headers }: Request,
 ): Response | undefined => {
@@ -62,17 +61,4 @@ export const fileOf = (
   const count = wanted === "2" || (wanted === null && channels === 2) ? 2 : 1;
   const side = sideOf(part);
   return downloadOf(call.recording, { from, to, gaps, side }, headers.get("Range"), count);
-};
-
-/** A recording of any call, with its call. */
-export const recordingNamed = (
-  { allCalls, find }: Pick<MarkupRestParts, "allCalls" | "find">,
-  sid: string,
-): { readonly known: MarkupCall; readonly recording: CallRecording } | undefined => {
-  for (const { id } of allCalls()) {
-    const known = find(id);
-    const recording = known?.recordings.find((one) => one.sid === sid);
-    if (known && recording) return { known, recording };
-  }
-  return;
 };

@@ -7,12 +7,6 @@ import type { VonageCall } from "./call.ts";
 import { VonageError } from "./fields.ts";
 import { contentType, jsonOf, notAllowed, refuseField } from "./problems.ts";
 
-/** Audio that the API plays to an answered call, beside its flow. */
-export interface LiveAudio {
-  /** Ends it now. */
-  readonly stop: () => void;
-}
-
 const respond = jsonResponder(contentType);
 
 const notAnswered = (): VonageError => new VonageError(400, "The call is not answered");
