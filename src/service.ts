@@ -1,13 +1,12 @@
 import type { GenericSchema } from "valibot";
-import type { Secret } from "./callbacks/signed-url.ts";
+import type { Context, Secret } from "./callbacks/signed-url.ts";
 import type { LiveCall, LiveState } from "./calls/live-call.ts";
 import type { CallParams } from "./calls/params.ts";
-import type { AnyAction, Branch, Dial } from "./flows/actions.ts";
+import type { AnyAction, Dial } from "./flows/actions.ts";
 import type { FlowRequest } from "./flows/handler.ts";
 import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
 import type { MediaStream, StreamOptions } from "./flows/media/session.ts";
 import type { MediaSocket, StreamHandlers } from "./flows/media/socket.ts";
-import type { FlowState } from "./flows/steps.ts";
 import type { Head } from "./http/response.ts";
 import type { Settings } from "./options.ts";
 
@@ -128,7 +127,7 @@ export type SignatureRefusal = readonly [
 ];
 
 /** What follows a `dial`, as a URL of the flow's own carries it. */
-export interface Dialed extends Pick<Dial, Branch | "flow_url"> {
+export interface Dialed extends Pick<Dial, "on_busy" | "on_no_answer" | "on_failure" | "flow_url"> {
   /** The call itself, where the requests that come to that URL are about another leg. */
   readonly call?: Pick<FlowRequest, "call_id" | "from_number" | "to_number"> | undefined;
 }
@@ -139,8 +138,14 @@ export interface FlowInput {
   readonly request: Request;
   /** The call in it. */
   readonly call: FlowRequest;
+  /** The context of the signed URL. */
+  readonly context: Context;
   /** The service, the account and the call of the request, which a URL of the flow's own is bound to. */
-  readonly of: FlowState["of"];
+  readonly of: readonly [
+    service: string,
+    account_id: string | undefined,
+    call_id: string | undefined,
+  ];
   /** What follows a `dial`, where the request came to the URL that says so. */
   readonly dialed?: Dialed | undefined;
   /** An option of `flowHandler`. */

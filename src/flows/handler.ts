@@ -223,7 +223,7 @@ export const flowHandler = <const Name extends string = never>(
         const path = token ? pathIn(request.url, undefined) : "";
         const answered_by = answeredByOf(path, call);
         const input = {
-          ...{ ...verification, request, call, of, pathIn, maxUrl },
+          ...{ ...verification, request, call, context, of, pathIn, maxUrl },
           ...{ expires: token?.expires, dialed: kept?.dialed },
         };
         const begun = {

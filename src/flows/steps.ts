@@ -49,11 +49,7 @@ type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise
 export interface FlowState
   extends Pick<StepInput, "attempt" | "context" | "answers" | "answered_by"> {
   /** The service, the account and the call that it was made for; any account, any call where that was not known. */
-  readonly of: readonly [
-    service: string,
-    account_id: string | undefined,
-    call_id: string | undefined,
-  ];
+  readonly of: FlowInput["of"];
   /** Which function asked, or decides: a step, `onAnswer` or `onMachine`; `""` at the end of a message. */
   readonly at: string;
   /** What was decided elsewhere: `actionUrl`. */
