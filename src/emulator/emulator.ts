@@ -6,7 +6,7 @@ import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
 import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
-import type { FlowParts } from "./line.ts";
+import type { LineParts } from "./line.ts";
 import {
   type EmulatedService,
   type EmulatorOptions,
@@ -296,8 +296,7 @@ const emulatorOf = (
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => emulate(options);
 
 /** The time and the line of simulated calls. */
-export interface SimulatedLine
-  extends Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion"> {
+export interface SimulatedLine extends LineParts {
   /** Instead of the clock that the options describe. */
   readonly clock?: Clock | undefined;
 }
@@ -324,7 +323,7 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
   const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const { clock = ownClock, ...simulated } = line ?? {};
+  const { clock = ownClock, ...simulated }: SimulatedLine = line ?? {};
   const accept = callStarter({
     ...parts,
     clock,

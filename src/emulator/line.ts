@@ -57,8 +57,12 @@ export interface FlowParts extends Ringing {
   readonly untimedMedia?: boolean | undefined;
   /** Opens a simulated socket, in the place of `WebSocket`. */
   readonly openSocket?: ((url: string) => StreamSocket) | undefined;
-  /** Called with each frame of the callee's audio, and by how much it is late, in ms. */
-  readonly onFrame?: ((late: number) => void) | undefined;
+  /** Called with each frame of the callee's audio: when it is sent, since the answer, and by how much it is late, in ms. */
+  readonly onFrame?: ((ms: number, late: number) => void) | undefined;
+  /** How much of the applications' audio is kept of a call, in milliseconds: ten minutes by default. */
+  readonly kept?: number | undefined;
+  /** Called when an application sends more than that: it is dropped. */
+  readonly onUnkept?: (() => void) | undefined;
   /** Called when prompts of the flow have ended, and keys are taken. */
   readonly onQuestion?: ((call: Call) => void) | undefined;
   /** Absent on a line without faults. */
@@ -68,6 +72,12 @@ export interface FlowParts extends Ringing {
   /** Sends notifications of a call, after those that are pending. */
   readonly notify: (call: Call, messages: readonly Message[]) => void;
 }
+
+/** What a simulated line has that the emulator's own has not. */
+export type LineParts = Pick<
+  FlowParts,
+  "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion" | "kept" | "onUnkept"
+>;
 
 /** A flow can't be followed: the step, its field, and why. */
 export class FlowError extends Error {

@@ -4,7 +4,7 @@ import type { Clock } from "./clock.ts";
 import { type CallParts, runCall } from "./flow.ts";
 import type { EmulatorEvent, EventLog } from "./history.ts";
 import type { NewId, Random } from "./ids.ts";
-import type { FlowParts } from "./line.ts";
+import type { LineParts } from "./line.ts";
 import { Notifier } from "./notifications.ts";
 import type { EmulatorSettings } from "./options.ts";
 import { requester } from "./outgoing.ts";
@@ -15,7 +15,7 @@ export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeou
   readonly settings: EmulatorSettings;
   readonly side: EmulatedSide;
   readonly clock: Clock;
-  readonly line: Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion">;
+  readonly line: LineParts;
   readonly random: Random;
   readonly newId: NewId;
   readonly calls: CallRegistry;
@@ -48,24 +48,25 @@ const callPartsOf = (
 
 /** Returns the function that starts the calls which the API accepts. */
 export const callStarter = (parts: StarterParts): ApiParts["accept"] => {
-  const { side, clock, calls, eventLog, isLocal } = parts;
+  const { side, clock, calls, eventLog, isLocal, line } = parts;
   const notifier = notifierOf(parts);
   const callParts = callPartsOf(parts, notifier);
   return ({ params, limits, url, prepare }) => {
     const id = side.newCallId(Date.now());
     const recordingUrl = () => side.recordingUrl(new URL(url).origin, id);
-    const call = new Call({ id, params, limits, recordingUrl, local: isLocal(url) }, clock, {
+    const request = { id, params, limits, recordingUrl, local: isLocal(url), kept: line.kept };
+    const call = new Call(request, clock, {
       onEntry: (entry) => eventLog.append(entry),
       onState: (changed) => notifier.notify(changed, side.messagesOf(changed)),
     });
     const prepared = prepare(call);
-    const line = call.timeline.run(async () => {
+    const running = call.timeline.run(async () => {
       call.begin();
       await runCall(call, callParts);
     });
     calls.add(
       call,
-      line.then(() => call.delivered),
+      running.then(() => call.delivered),
     );
     return prepared;
   };

@@ -191,6 +191,9 @@ export type Effect =
   /** The emulator does not know this type; it may mean something to a service. */
   | { readonly type: "ignored"; readonly name: string };
 
+/** Audio that is more than is kept of a call. */
+class Unkept extends TypeError {}
+
 /**
  * Queues audio for the callee.
  *
@@ -203,7 +206,7 @@ export const enqueue = (
   now: number,
 ): Effect => {
   if (playout.enqueue(samples, chunk_id, now)) return { type: "queued" };
-  throw new TypeError("is more than the ten minutes of speech that are kept of a call");
+  throw new Unkept("is more speech than is kept of a call");
 };
 
 /** How many malformed messages and unknown types of a stream are described. */
@@ -221,22 +224,28 @@ class MessageReceiver {
   readonly #playout: Playout;
   readonly #apply: LineCodec["apply"];
   readonly #onCut: (cut: Cut) => void;
+  readonly #onUnkept: (() => void) | undefined;
   readonly #malformed: string[] = [];
   readonly #ignored = new Set<string>();
   #received = 0;
   #malformedCount = 0;
   #cuts = 0;
 
-  /** @param onCut - called for the first 100 cuts */
+  /**
+   * @param onCut - called for the first 100 cuts
+   * @param onUnkept - called for audio that is dropped, as it is more than is kept
+   */
   constructor(
     recording: Recording,
     { sampleRate, apply }: Pick<LineCodec, "sampleRate" | "apply">,
     onCut: (cut: Cut) => void,
+    onUnkept: (() => void) | undefined,
   ) {
     this.#recording = recording;
     this.#playout = recording.open(sampleRate);
     this.#apply = apply;
     this.#onCut = onCut;
+    this.#onUnkept = onUnkept;
   }
 
   get counts(): Pick<StreamEntry, "received" | "malformed" | "malformed_count" | "ignored"> {
@@ -266,6 +275,7 @@ class MessageReceiver {
       }
     } catch (error) {
       this.#malformedCount++;
+      if (error instanceof Unkept) this.#onUnkept?.();
       if (this.#malformed.length < maxDescribed) this.#malformed.push(messageOf(error));
       return !(error instanceof ProtocolViolation);
     }
@@ -318,7 +328,7 @@ export const runStream = async <Encoded>(
   parts: FlowParts,
 ): Promise<void> => {
   const { step, field, code, record, signal, timeline = call.timeline, onOpen } = streaming;
-  const { responseTimeout, impair, onFrame, clock, untimedMedia } = parts;
+  const { responseTimeout, impair, onFrame, onUnkept, clock, untimedMedia } = parts;
   if (clock === "instant" && !untimedMedia) throw new FlowError(step, field, isUntimed, code);
   const socket = await connect(streaming, parts).catch((error) => {
     throw new FlowError(step, field, messageOf(error), code);
@@ -326,9 +336,8 @@ export const runStream = async <Encoded>(
   const codec = onOpen();
   const { stream_id, sides, sampleRate, frameDuration, due, nextDue } = codec;
   const from = call.talkTime;
-  const receiver = new MessageReceiver(call.recording, codec, ({ type: by, ...cut }) =>
-    call.log({ type: "cut", step, by, ...cut }),
-  );
+  const logCut = ({ type: by, ...cut }: Cut) => call.log({ type: "cut", step, by, ...cut });
+  const receiver = new MessageReceiver(call.recording, codec, logCut, onUnkept);
   let sent = 0;
   const log = (state: "open" | "closed") =>
     call.log({ type: "stream", step, stream_id, state, from_ms: from, sent, ...receiver.counts });
@@ -372,7 +381,7 @@ export const runStream = async <Encoded>(
   for (let index = 0; isRead && isOpen(); index++) {
     const due = from + (index + 1) * frameDuration;
     await waitFor(due);
-    onFrame?.(Math.max(0, call.talkTime - due));
+    onFrame?.(call.talkTime, Math.max(0, call.talkTime - due));
     isRead = await drained(socket, responseTimeout, timeline);
     if (isRead && isOpen()) {
       for (const { side, frame } of frames) {
