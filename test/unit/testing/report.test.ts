@@ -132,9 +132,7 @@ describe("report", () => {
       trust: { ...trust, ok: false, latest: 250, late: ["turns"], differs: ["response"] },
     };
     const doubtsOf = async (given: Report) =>
-      [...(await pageOf(given, call.audio)).matchAll(/[^>]*don(?:'|&#39;)t trust th[^<]*/g)].map(
-        String,
-      );
+      (await pageOf(given, call.audio)).split(/[<>]/).filter((text) => text.includes("t trust th"));
     expect(await doubtsOf(report)).toEqual([
       "Frames were late by 0 ms on average, and by 250 ms at most, in turns: don't trust these figures.",
       "Two runs differ in response: don't trust these figures.",
