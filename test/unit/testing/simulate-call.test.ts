@@ -355,7 +355,7 @@ describe("what is refused", () => {
   ])("an unknown expect %s", async (_, callerOf) => {
     const typo: CalleeAct = { type: "say", voice: voice(300) };
     const acts = [{ type: "until-quiet" } as const, Object.assign({}, typo, { expect: "stopp" })];
-    await expect(talkWith(wellBehaved(), { caller: callerOf(acts) })).rejects.toThrow(
+    await expect(talkWith(wellBehaved(), { caller: callerOf(acts), maxDuration: 9_000 })).rejects.toThrow(
       'caller expect must be "respond", "stop" or "ignore"',
     );
   });

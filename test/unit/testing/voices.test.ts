@@ -62,6 +62,7 @@ test("a rate that isn't a whole number is refused", async () => {
     simulateCall({
       app: (socket) => connectAgent(socket, scriptedAgent([])),
       caller: [{ type: "say", voice: { audio, sampleRate: 8_000.5 } }, { type: "hangup" }],
+      maxDuration: 500,
     }),
   ).rejects.toThrow("voice.sampleRate must be a whole number from 4 000 to 192 000");
 });
@@ -77,6 +78,7 @@ test("a WAV that is cut off is refused, and one whose length its writer left ope
     simulateCall({
       app: (socket) => connectAgent(socket, scriptedAgent([])),
       caller: [{ type: "say", audio: whole.slice(0, 900) }, { type: "hangup" }],
+      maxDuration: 500,
     }),
   ).rejects.toThrow("caller is cut off");
 });
