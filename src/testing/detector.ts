@@ -28,7 +28,7 @@ const pause = 200;
 const closure = 100;
 
 /** What of the caller is shorter is no utterance, in ms. */
-export const shortestSound = 20;
+const shortestSound = 20;
 
 /** What of an agent is shorter is a click or a pop, and no speech, in ms. */
 const shortestSpeech = 60;

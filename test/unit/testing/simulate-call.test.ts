@@ -355,9 +355,9 @@ describe("what is refused", () => {
   ])("an unknown expect %s", async (_, callerOf) => {
     const typo: CalleeAct = { type: "say", voice: voice(300) };
     const acts = [{ type: "until-quiet" } as const, Object.assign({}, typo, { expect: "stopp" })];
-    await expect(talkWith(wellBehaved(), { caller: callerOf(acts), maxDuration: 9_000 })).rejects.toThrow(
-      'caller expect must be "respond", "stop" or "ignore"',
-    );
+    await expect(
+      talkWith(wellBehaved(), { caller: callerOf(acts), maxDuration: 9_000 }),
+    ).rejects.toThrow('caller expect must be "respond", "stop" or "ignore"');
   });
 
   test("an act that breaks its rule, by its own message", async () => {
