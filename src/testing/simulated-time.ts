@@ -21,7 +21,7 @@ const nextTurn = (): Promise<void> =>
   });
 
 /** How the time of a simulated call is made. */
-export interface SimulatedTimeOptions {
+interface SimulatedTimeOptions {
   /** What the clock shows when `now` is 0, in milliseconds since 1970. */
   readonly epoch?: number | undefined;
   /** Turns of the event loop before each jump: what waits on the process's own clock sees another call for each number. */
