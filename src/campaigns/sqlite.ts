@@ -57,6 +57,12 @@ export interface Sql {
   /** The same, together with what waits for its commit, but without a wait for more. */
   commitAtOnce<T>(work: () => T): Promise<T>;
   /**
+   * Does work on temporary tables alone, all of it in one transaction: it locks nobody out and waits for nobody. SQLite
+   * goes through all changed pages of the temporary tables at the end of each transaction, so one for each row would
+   * cost more with each row that is there.
+   */
+  temporarily(work: () => void): void;
+  /**
    * Keeps every other process from dialling out of this ledger, until `close` or the end of the process.
    *
    * @throws {LedgerException} `in_use`, `not_durable` or `busy`
@@ -72,6 +78,8 @@ export interface Sql {
   readonly isFile: boolean;
   /** Whether temporary tables may be made. */
   readonly hasTemporaryTables: boolean;
+  /** Changes when another connection has written. */
+  otherWrites(): unknown;
   /**
    * Removes the bytes of deleted rows.
    *
@@ -191,6 +199,10 @@ class FileSql implements Sql {
     }
   }
 
+  otherWrites(): unknown {
+    return this.all("pragma data_version")[0]?.data_version;
+  }
+
   requireOpen(): void {
     if (this.#isClosed) throw new LedgerException("closed");
   }
@@ -210,6 +222,16 @@ class FileSql implements Sql {
       this.#isWriteBusy = isBusyError(error);
       throw error;
     }
+  }
+
+  temporarily(work: () => void): void {
+    this.requireOpen();
+    if (this.#isStuck) this.#recover();
+    this.all("begin");
+    this.#whole("rollback", () => {
+      work();
+      this.all("commit");
+    });
   }
 
   /** Runs work, and undoes it with a statement when it throws. */
@@ -375,12 +397,14 @@ export const durableSql = (storage: DurableStorage): Sql => ({
   transaction: (work) => storage.transactionSync(work),
   commit: async (work) => storage.transactionSync(work),
   commitAtOnce: async (work) => storage.transactionSync(work),
+  temporarily: (work) => storage.transactionSync(work),
   lock: () => {},
   close: () => {},
   requireOpen: () => {},
   isBusy: false,
   isFile: false,
   hasTemporaryTables: false,
+  otherWrites: () => 0,
   compact: () => {},
 });
 
