@@ -16,7 +16,7 @@ import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
 import { Ending } from "./ending.ts";
 import { type DueContact, Hopper, zonesOf } from "./hopper.ts";
 import type { CampaignSettings } from "./options.ts";
-import { DailyLimit, Pace } from "./pace.ts";
+import { DailyLimit, Pace, SendingPace } from "./pace.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
 import { onMachine, paramsOf, senderOf } from "./request.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
@@ -65,6 +65,7 @@ export class Dialer {
   readonly #hours: CallingHours;
   readonly #hopper: Hopper;
   readonly #pace: Pace;
+  readonly #sending: SendingPace;
   readonly #day: DailyLimit;
   readonly #slots: number;
   readonly #mostRequests: number;
@@ -106,7 +107,9 @@ export class Dialer {
     });
     this.#hours = hoursOf(settings);
     this.#hopper = new Hopper(sql, this.#hours, hoursOf(settings));
-    this.#pace = new Pace(rate, clock(), Number(factOf(sql, lastClaim)));
+    const last = Number(factOf(sql, lastClaim));
+    this.#pace = new Pace(rate, clock(), last);
+    this.#sending = new SendingPace(rate, clock, last);
     this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
   }
 
@@ -155,7 +158,8 @@ export class Dialer {
     const { waiting = 0 } = tallyOf(sql);
     if (waiting === 0) return Number.POSITIVE_INFINITY;
     const due = this.#hopper.nextDue(now);
-    return Math.ceil(Math.max(due, this.#pace.nextAt(now), this.#day.freeAt(now)));
+    const pace = Math.max(this.#pace.nextAt(now), this.#sending.freeAt(now));
+    return Math.ceil(Math.max(due, pace, this.#day.freeAt(now)));
   }
 
   /** When the last contact that waits is called at a rate; `Infinity` when nothing waits, or never. */
@@ -270,7 +274,7 @@ export class Dialer {
       freeSlots,
       this.#mostRequests - this.underWay,
     );
-    if (wanted <= 0 || this.#day.freeAt(now) > now) return;
+    if (wanted <= 0 || this.#day.freeAt(now) > now || this.#sending.freeAt(now) > now) return;
     const campaign = String(factOf(sql, "id"));
     // Signed before the claim: what can't be signed claims nothing.
     const calls = await Promise.all(
@@ -340,7 +344,8 @@ export class Dialer {
     if (!hours) return tooLate;
     const { notAfter } = hours;
     try {
-      return answerOf(await this.#settings.create(params, hours));
+      const beforeSend = () => this.#sending.turn();
+      return answerOf(await this.#settings.create(params, { ...hours, beforeSend }));
     } catch (error) {
       const isLate = notAfter && Date.now() >= notAfter.getTime();
       return isLate && isUnsent(error) ? tooLate : answerOfError(error);
