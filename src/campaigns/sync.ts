@@ -137,6 +137,35 @@ function* pagesOf(sql: Sql, column: string, table: string): Generator<[number, n
 const patiently = <T>(work: () => Promise<T> | T): Promise<T> =>
   whileBusy(work, (triedFor) => triedFor > patience);
 
+/**
+ * How much of the tables is in memory, in KiB: the index of two million numbers, which are looked up in no order. With the
+ * few that SQLite has by default, a look-up reads the file.
+ */
+const cache = 65_536;
+
+/** SQLite's own, in KiB. */
+const defaultCache = 2_000;
+
+/** Makes the tables for a list, and removes them after the work. */
+const withTables = async <T>(sql: Sql, work: () => Promise<T>): Promise<T> => {
+  const sized = (kibibytes: number): void => {
+    if (sql.hasTemporaryTables) sql.all(`pragma temp.cache_size = -${kibibytes}`);
+  };
+  await patiently(() => {
+    dropTables(sql);
+    sized(cache);
+    for (const table of tablesOf(sql)) sql.all(table);
+  });
+  try {
+    return await work();
+  } finally {
+    await patiently(() => {
+      dropTables(sql);
+      sized(defaultCache);
+    });
+  }
+};
+
 /** What the rows of a list that were written so far come to. */
 interface ReadRows {
   duplicate: number;
@@ -384,11 +413,7 @@ export const syncContacts = async (
     "options",
   );
   const write = <T>(work: () => T): Promise<T> => patiently(() => sql.commit(work));
-  await patiently(() => {
-    dropTables(sql);
-    for (const table of tablesOf(sql)) sql.all(table);
-  });
-  try {
+  return withTables(sql, async () => {
     await readBlocked(sql, doNotCall, settings.secret);
     const read = await readList(sql, contacts, settings);
     const plan = await patiently(() => planOf(sql, read, settings));
@@ -411,7 +436,5 @@ export const syncContacts = async (
     }
     const { refused } = await addContacts(sql, newContacts(sql), settings);
     return { ...plan, refused: [...plan.refused, ...refused], applied: true };
-  } finally {
-    await patiently(() => dropTables(sql));
-  }
+  });
 };
