@@ -7,13 +7,14 @@ import type { Dialer } from "./dialer.ts";
 import type { EndedCalls } from "./ending.ts";
 import type { Ledger } from "./ledger.ts";
 import { loopsOf, Reading } from "./loops.ts";
+import { openUnderOneName } from "./one-name.ts";
 import { open } from "./opened.ts";
 import type { CampaignOptions, CampaignSettings } from "./options.ts";
 import type { Progress } from "./progress.ts";
 import { type CalledContact, calledContact } from "./script.ts";
 import { patience, type Sql, type Storage, shortWait, sqlOf, whileBusy } from "./sqlite.ts";
 import { type Synced, type SyncOptions, syncContacts } from "./sync.ts";
-import { markOpen, prepareTables, readAudit } from "./tables.ts";
+import { prepareTables, readAudit } from "./tables.ts";
 
 /** A list of contacts that are called, each at most once an attempt. */
 export interface Campaign extends Ledger, AsyncDisposable {
@@ -309,7 +310,7 @@ export const openCampaign = async (
   const sql = await whileBusy(() => sqlOf(storage, shortWait), isTooLong);
   const { campaign, dialer, settings, progress } = await open(sql, options, () => {
     prepareTables(sql);
-    markOpen(sql);
+    openUnderOneName(sql);
   });
   const nextCall = new Reading(() => finite(dialer.nextCall), undefined);
   const lastCall = new Reading((rate: number) => finite(dialer.lastCall(rate)), undefined);

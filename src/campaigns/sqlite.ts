@@ -76,6 +76,14 @@ export interface Sql {
   readonly isBusy: boolean;
   /** Whether this is a file, which may be copied, cut off and killed in the middle of a write. */
   readonly isFile: boolean;
+  /** Where the file is; `""` where there is none. */
+  readonly path: string;
+  /**
+   * Whether a process has the lock of a file, if a query has a row in it.
+   *
+   * @throws {LedgerException} `busy`
+   */
+  isLockedAs(path: string, query: string): boolean;
   /** Whether temporary tables may be made. */
   readonly hasTemporaryTables: boolean;
   /** Changes when another connection has written. */
@@ -169,13 +177,12 @@ class FileSql implements Sql {
     }
   }
 
-  /** Empty for a database in memory. */
-  get #path(): string {
+  get path(): string {
     return String(this.all("pragma database_list")[0]?.file ?? "");
   }
 
   get isFile(): boolean {
-    return this.#path !== "";
+    return this.path !== "";
   }
 
   get isBusy(): boolean {
@@ -342,9 +349,41 @@ class FileSql implements Sql {
     this.#committed = performance.now();
   }
 
+  isLockedAs(path: string, query: string): boolean {
+    return this.#rowsIn(path, query).length > 0 && this.#isLocked(`${path}-lock`);
+  }
+
+  /** Whether a process holds a file, which it then can't read. */
+  #isLocked(path: string): boolean {
+    try {
+      this.#rowsIn(path, "select 1 from sqlite_master");
+      return false;
+    } catch (error) {
+      if (isBusyError(error)) return true;
+      throw error;
+    }
+  }
+
+  /** The rows that another file has; none, where it isn't there or is no database. */
+  #rowsIn(path: string, query: string): readonly Row[] {
+    let other: unknown;
+    try {
+      // What `node:sqlite` and `bun:sqlite` call it: no file is made where there is none.
+      const options = { readOnly: true, readonly: true };
+      other = Reflect.construct(this.#database.constructor, [path, options]);
+      return isDatabase(other) ? other.prepare(query).all() : [];
+    } catch (error) {
+      const known = translated(error);
+      if (isBusyError(known)) throw known;
+      return [];
+    } finally {
+      if (isDatabase(other)) other.close();
+    }
+  }
+
   /** A lock of the operating system on a second file: it is gone with the process, however that ends. */
   lock(): void {
-    const path = this.#path;
+    const path = this.path;
     if (!path || this.#lock) return;
     // Not before somebody dials: a reader changes nothing of a file.
     this.#makeDurable("not_durable");
@@ -377,7 +416,7 @@ class FileSql implements Sql {
   }
 
   compact(): void {
-    if (!this.#path) return;
+    if (!this.path) return;
     try {
       // What is deleted is overwritten, but a page that was split may have kept a copy.
       this.all("vacuum");
@@ -403,6 +442,8 @@ export const durableSql = (storage: DurableStorage): Sql => ({
   requireOpen: () => {},
   isBusy: false,
   isFile: false,
+  path: "",
+  isLockedAs: () => false,
   hasTemporaryTables: false,
   otherWrites: () => 0,
   compact: () => {},

@@ -2,8 +2,10 @@ import { execFile } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -106,6 +108,33 @@ describe("the file alone", () => {
     if (typeof again === "string") throw new Error(again);
     await again.play();
     expect(again.posts).toEqual([]);
+  });
+});
+
+describe("a second name of the file", () => {
+  it("opens no second dialer while the file is in use, by whichever name", async () => {
+    const stage = await stageOf({}, new DatabaseSync(file));
+    await stage.campaign.add(people(2));
+    linkSync(file, other);
+    expect(await opened(other)).toBe("in_use");
+    expect(await opened(other)).toBe("in_use");
+    await stage.campaign.close();
+    const second = await opened(other);
+    if (typeof second === "string") throw new Error(second);
+    expect(await opened(file)).toBe("in_use");
+    await second.play();
+    expect(second.posts).toHaveLength(2);
+  });
+
+  it("opens where the file was moved, or its first process is gone", async () => {
+    const database = new DatabaseSync(file);
+    await stageOf({}, database);
+    database.close(); // as a crash leaves it: marked as open
+    renameSync(file, other);
+    rmSync(`${file}-lock`);
+    expect(typeof (await opened(other))).not.toBe("string");
+    expect(existsSync(file)).toBe(false);
+    expect(existsSync(`${file}-lock`)).toBe(false);
   });
 });
 

@@ -90,7 +90,7 @@ describe.each(Object.keys(services).map((name) => name as Name))("a flow with %s
       onError: (error) => errors.push(error),
     });
     expect(text.toLowerCase()).toContain("hangup");
-    expect(errors).toEqual([new Error("busy"), new Error("no")]);
+    expect(errors.slice(-2)).toEqual([new Error("busy"), new Error("no")]);
   });
 });
 
