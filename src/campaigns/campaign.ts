@@ -217,7 +217,8 @@ export interface Campaign extends Ledger, AsyncDisposable {
   readonly block: (numbers: string | Iterable<string>) => Promise<number>;
   /**
    * Deletes the data of contacts: no byte of number, id and variables stays in the file. Their numbers
-   * are refused from then on, by an HMAC alone.
+   * are refused from then on, by an HMAC alone. The file is written anew once for all of them, which blocks the process: about
+   * 2 s for a million contacts.
    *
    * @returns how many of them were in it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is erased then

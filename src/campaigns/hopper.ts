@@ -271,7 +271,8 @@ export class Hopper {
 
   #forget(name: string): void {
     const known = this.#zones.get(name);
-    if (known) return known.forget();
+    known?.forget();
+    if (known) return;
     this.#zones.set(name, new Zone(name));
     this.#present = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
   }

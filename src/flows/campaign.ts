@@ -1,6 +1,6 @@
 import type { Received } from "../callbacks/handler.ts";
-import { withDeadline } from "../http/deadline.ts";
 import { BadParametersException } from "../errors.ts";
+import { withDeadline } from "../http/deadline.ts";
 import { fieldsOf } from "../lib/check.ts";
 import type { StepInput } from "./steps.ts";
 
@@ -30,7 +30,7 @@ export const noteFailure = async (
   const { name, message } = fieldsOf(error);
   const why = error instanceof BadParametersException ? message : (name ?? "no Error was thrown");
   const event = {
-    ...{ id: `${call_id}-flow`, type: "call.flow_error", known: false, call_id } as const,
+    ...({ id: `${call_id}-flow`, type: "call.flow_error", known: false, call_id } as const),
     data: { flow_error: `flowHandler failed: ${why}` },
   };
   const late = () => new DOMException("campaign.note took longer than 1 s", "TimeoutError");

@@ -13,8 +13,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { LedgerException, openLedger } from "../../../src/campaigns/index.ts";
+import { sqlOf } from "../../../src/campaigns/sqlite.ts";
 import { numberOf, people, stageOf } from "./stage.ts";
 
 let folder: string;
@@ -109,6 +110,33 @@ describe("the file alone", () => {
     await again.play();
     expect(again.posts).toEqual([]);
   });
+});
+
+it("a file that another program holds is waited for once, and not by each statement of a turn", () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const database = new DatabaseSync(file);
+  let wait = 0;
+  let waited = 0;
+  const held = {
+    exec: (statements: string) => {
+      const [, timeout] = /busy_timeout = (\d+)/.exec(statements) ?? [];
+      if (timeout !== undefined) wait = Number(timeout);
+    },
+    close: () => database.close(),
+    prepare: () => ({
+      all: () => {
+        waited += wait;
+        throw new Error("database is locked");
+      },
+    }),
+  };
+  const sql = sqlOf(held, 50);
+  for (let read = 0; read < 20; read++) expect(() => sql.all("select 1")).toThrow(LedgerException);
+  for (let write = 0; write < 20; write++) {
+    expect(() => sql.transaction(() => {})).toThrow(LedgerException);
+  }
+  expect(waited).toBe(50);
 });
 
 describe("a second name of the file", () => {
