@@ -24,6 +24,9 @@ const maxPause = 3000;
 /** Audible audio belongs to speech whose end isn't reported for so long, in ms: after that it may be noise. */
 const maxVague = 10_000;
 
+/** Sound without a pause of one frame is noise after so long, in ms. */
+const maxSound = 3000;
+
 /** A pause of the callee that ends what is withheld, in ms. */
 const minPause = 300;
 
@@ -48,6 +51,10 @@ export interface InboundAudio {
   readonly answered: () => void;
   /** When the callee has finished and the agent had time to respond, by the clock. */
   readonly silentAt: () => number;
+  /** When the agent had time to notice that the callee was audible, by the clock. */
+  readonly quietAt: () => number;
+  /** Whether the callee was audible after a time of the clock. */
+  readonly isHeardSince: (time: number) => boolean;
 }
 
 /**
@@ -73,6 +80,8 @@ export const createInboundAudio = (
   /** When the agent noticed speech or its end, and when the callee was audible last. */
   let noticedAt = Number.NEGATIVE_INFINITY;
   let soundAt = noticedAt;
+  /** When the sound began that has had no pause. */
+  let soundFrom: number | undefined;
   /** Milliseconds of quiet audio since the callee spoke last. */
   let quietMs = Number.POSITIVE_INFINITY;
   /** Milliseconds of the last frame: the next one comes so much later. */
@@ -89,6 +98,7 @@ export const createInboundAudio = (
   /** Whether the callee's speech interrupts, until its next pause. */
   let isThrough = false;
 
+  const isNoise = () => soundAt - (soundFrom ?? soundAt) > maxSound;
   const silenceOf = (ms: number) => new Uint8Array(Math.round(ms) * bytesPerMs(stream));
   const withhold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
     withheld.push(bytes);
@@ -131,8 +141,11 @@ export const createInboundAudio = (
       const isSound = hasSpeech(bytes);
       meter.audio.input += ms;
       frameMs = ms || frameMs;
+      if (isSound) {
+        soundAt = timers.now();
+        soundFrom ??= soundAt;
+      } else soundFrom = undefined;
       quietMs = isSound ? 0 : quietMs + ms;
-      if (isSound) soundAt = timers.now();
       if (quietMs >= minPause) isThrough = false;
       if (kept !== undefined) {
         if (send) pass(new Uint8Array(bytes.length));
@@ -190,5 +203,7 @@ export const createInboundAudio = (
       const until = isVague ? Math.min(soundAt, noticedAt + maxVague) : noticedAt;
       return Math.max(noticedAt, until) + settling;
     },
+    quietAt: () => (isNoise() ? 0 : soundAt + settling),
+    isHeardSince: (time) => soundAt > time && !isNoise(),
   };
 };

@@ -14,7 +14,8 @@ export interface Utterance {
   /** Names its audio on the line, or the request for it. */
   readonly id: string;
   /**
-   * `audio` is played by us, a `request` is sent to the agent, in a `wait` nothing is said, and nothing follows a `leave`.
+   * `audio` is played by us, a `request` is sent to the agent, in a `wait` nothing is said, nor in a `leave`, which ends the
+   * call.
    */
   readonly type: "audio" | "request" | "wait" | "leave";
   /** Whether it begins before anything else, whoever speaks. */
@@ -146,8 +147,7 @@ export const createSpeech = (
   return {
     add: (utterance) =>
       new Promise((resolve) => {
-        if (queue.at(-1)?.type === "leave") resolve("refused");
-        else queue.push(Object.assign(utterance, { resolve }));
+        queue.push(Object.assign(utterance, { resolve }));
         update();
         if (queue.length === 1) check();
       }),

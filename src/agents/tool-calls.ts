@@ -1,6 +1,7 @@
 import type { MediaClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { EventOf, ToolCall, ToolResult, Tools } from "./agent.ts";
+import { calledOff } from "./ending.ts";
 import { failure, hangUp, runTool, type ToolOutcome, type ToolSession } from "./tools.ts";
 
 /** The most tools that run at once. */
@@ -16,8 +17,8 @@ export interface ToolCallListener {
   readonly onResult: (result: ToolResult, took: number, args: unknown) => void;
   /** What went wrong in it; whether the tool itself threw it. */
   readonly onError: (error: unknown, isThrown: boolean) => void;
-  /** The built-in tool was called: hang up once all tools have finished, everything was played and the callee is silent, if it is still wanted. */
-  readonly onHangUp: (isWanted: () => boolean) => void;
+  /** The built-in tool was called; returns what withdraws it. A turn of the callee calls it off. */
+  readonly onHangUp: (onCalledOff: () => void) => () => void;
   /** Sends the result of the built-in tool. */
   readonly send: (result: ToolResult) => void;
 }
@@ -35,8 +36,6 @@ export interface ToolCalls {
   readonly run: (call: ToolCall) => void;
   /** Stops a call: its result isn't wanted any more. */
   readonly cancel: (id: string) => void;
-  /** The callee has spoken: the call goes on. */
-  readonly cancelHangup: () => void;
   /** Stops all calls. */
   readonly stop: () => void;
 }
@@ -51,7 +50,7 @@ export const createToolCalls = (
   const isNewId = createIsNew();
   /** Results that were sent: after one, a call with an earlier id is another call. */
   let results = 0;
-  let hangup: ToolCall | undefined;
+  let hangup: { readonly id: string; readonly withdraw: () => void } | undefined;
 
   const has = (name: string) => Object.hasOwn(tools(), name);
   const finish = ({ id, name, arguments: args }: ToolCall, took: number, outcome: ToolOutcome) => {
@@ -78,8 +77,11 @@ export const createToolCalls = (
       if (call.name === hangUp && !has(hangUp)) {
         if (hangup) answer(call, "The call is being ended.", false);
         else {
-          hangup = call;
-          onHangUp(() => hangup === call);
+          const withdraw = onHangUp(() => {
+            hangup = undefined;
+            answer(call, calledOff, true);
+          });
+          hangup = { id: call.id, withdraw };
         }
         return;
       }
@@ -97,12 +99,9 @@ export const createToolCalls = (
     },
     cancel: (id) => {
       for (const [controller, each] of running) if (each === id) abort(controller);
-      if (id === hangup?.id) hangup = undefined;
-    },
-    cancelHangup: () => {
-      const call = hangup;
+      if (id !== hangup?.id) return;
+      hangup.withdraw();
       hangup = undefined;
-      if (call) answer(call, "The callee spoke: the call goes on.", true);
     },
     stop: () => {
       for (const controller of running.keys()) abort(controller);

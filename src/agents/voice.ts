@@ -5,13 +5,13 @@ import type { AgentAbilities, AgentMessage, Codec } from "./agent.ts";
 import type { SpeakOptions, Spoken } from "./agent-session.ts";
 import type { AudioFormat } from "./audio/resample.ts";
 import type { Connection } from "./connection.ts";
+import { type Ending, maxDelay, maxGap, type Outcome } from "./ending.ts";
 import { AgentException } from "./exception.ts";
 import type { InboundAudio } from "./inbound-audio.ts";
-import type { EndReason, Limits } from "./options.ts";
+import type { Limits } from "./options.ts";
 import { durationOf, type OpeningWords, type OwnAudio, onLine } from "./own-audio.ts";
 import type { Listener } from "./session-parts.ts";
 import { createSpeech, ownItem, type Speech, type Utterance } from "./speech.ts";
-import { maxDelay, maxGap, whenPlayed } from "./when-played.ts";
 
 /** How long both sides are silent before something is said, and the agent after it was said, in ms. */
 const pause = 250;
@@ -45,7 +45,7 @@ interface VoiceCall {
   readonly input: InboundAudio;
   /** Audio of the application's is queued; what is said in it. */
   readonly onPlay: (item: string, text: string | undefined) => void;
-  readonly end: (reason: EndReason) => void;
+  readonly ending: Ending;
 }
 
 /** How something is said; only an opening is the first. */
@@ -70,7 +70,11 @@ export interface Voice
   ) => Promise<Spoken>;
   /** @throws {AgentException} `not_supported` */
   readonly addNote: (name: "addContext" | "setInstructions", text: string) => void;
-  readonly leave: () => void;
+  /**
+   * Does the last thing of the call, unless a turn of the callee calls it off; what has become of it. If that rejects, the
+   * call goes on.
+   */
+  readonly leave: (isInterruptible: boolean, last: () => Promise<unknown>) => Promise<Outcome>;
   /** Says nothing until a listener has resolved; nothing that it is to say begins before. */
   readonly listen: <T>(listener: Listener<T>) => Promise<T | undefined>;
   /** The callee's audio, for a listener. */
@@ -103,11 +107,12 @@ export const createVoice = ({
   newsAt,
   input,
   onPlay,
-  end,
+  ending,
 }: VoiceCall): Voice => {
   let count = 0;
   let opening: Utterance | undefined;
-  let isLeaving = false;
+  /** How many wait for their time to leave. */
+  let leaving = 0;
   /** Notes for the agent, and those that were sent, as long as another one may take over. */
   const notes: Note[] = [];
   const sentNotes: Note[] = [];
@@ -128,7 +133,7 @@ export const createVoice = ({
       return isFree ? 0 : Math.max(agentOverAt(pause), input.silentAt());
     },
     overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
-      if (type === "leave" || (type === "wait" && !isDone)) return Number.POSITIVE_INFINITY;
+      if ((type === "leave" || type === "wait") && !isDone) return Number.POSITIVE_INFINITY;
       if (isPlaying({ type, id })) return Math.max(begunAt, playback.until) + maxDelay;
       if (type === "audio" || (isDone && duration === 0)) return 0;
       return duration > 0 ? agentOverAt(isDone ? pause : longPause) : begunAt + limits.agentTimeout;
@@ -154,7 +159,7 @@ export const createVoice = ({
       duration,
     };
     if (isFirst) opening = utterance;
-    return speech.add(utterance);
+    return leaving > 0 && type !== "leave" ? Promise.resolve("refused") : speech.add(utterance);
   };
   const checkAbility = (name: keyof AgentAbilities, text: unknown): void => {
     if (!isText(text)) fail("text", textRule[1]);
@@ -201,13 +206,31 @@ export const createVoice = ({
       checkAbility(name, text);
       addNote((codec) => codec[name]?.(text));
     },
-    leave: () => {
-      isLeaving = true;
-      const begin = () => whenPlayed(playback, timers, () => end("left"));
-      add("leave", begin, { interruptible: false, keep: false });
+    leave: async (isInterruptible, last) => {
+      let utterance: Utterance | undefined;
+      let isDone = false;
+      const begin = (begun: Utterance) => {
+        begun.isDone = isDone;
+        utterance = begun;
+      };
+      add("leave", begin, { interruptible: isInterruptible, keep: false });
+      leaving++;
+      try {
+        const isHeld = () => !utterance;
+        const outcome = await new Promise<Outcome>((settle) =>
+          ending.add({ isInterruptible, isHeld, settle }),
+        );
+        if (outcome === "due") await last();
+        return outcome;
+      } finally {
+        leaving--;
+        isDone = true;
+        if (utterance) utterance.isDone = true;
+        speech.check();
+      }
     },
     isListening: () => listening !== undefined,
-    isLeaving: () => isLeaving,
+    isLeaving: () => leaving > 0,
     listen: async <T>(listener: Listener<T>) => {
       let found: T | undefined;
       const begin = (utterance: Utterance) => {

@@ -64,6 +64,8 @@ export class TimedModel {
   readonly #behaviour: Behaviour;
   readonly #dialect: Dialect;
   readonly #receive: (message: Fields) => void;
+  /** What it sends once its socket is open. */
+  #welcome: object | undefined;
   #answers = 0;
   #cancel = () => {};
   #making: number | undefined;
@@ -77,7 +79,7 @@ export class TimedModel {
     const { dialect, receive } = dialects[name]((message) => this.#send(message), this, clock);
     this.#dialect = dialect;
     this.#receive = receive;
-    if (name === "deepgram") clock.after(1, () => this.#send({ type: "Welcome" }));
+    this.#welcome = name === "deepgram" ? { type: "Welcome" } : undefined;
   }
 
   get isMaking(): boolean {
@@ -163,7 +165,11 @@ export class TimedModel {
   }
 
   addEventListener(type: string, listener: (event: MediaEvent) => void): void {
-    if (type === "message") this.#listeners.add(listener);
+    if (type !== "message") return;
+    this.#listeners.add(listener);
+    const welcome = this.#welcome;
+    if (welcome) this.#clock.after(1, () => this.#send(welcome));
+    this.#welcome = undefined;
   }
 
   removeEventListener(type: string, listener: (event: MediaEvent) => void): void {

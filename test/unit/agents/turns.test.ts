@@ -131,7 +131,7 @@ describe("a hang_up that comes while the callee speaks", () => {
     mind.receive({ type: "user_transcript", user_transcription_event: { user_transcript: "Bye" } });
     await speaks(line, 2);
     mind.receive(hangUp);
-    await speaks(line, 0.5);
+    await speaks(line, 0.7);
     expect(ends).toEqual(["agent_hung_up"]);
   });
 
@@ -151,7 +151,7 @@ describe("a hang_up that comes while the callee speaks", () => {
     mind.receive({ type: "response.output_audio.delta", delta });
     await seconds(3.9);
     expect(ends).toEqual([]);
-    await seconds(0.5);
+    await seconds(1.3);
     expect(ends).toEqual(["agent_hung_up"]);
   });
 });
