@@ -119,15 +119,12 @@ export const createCall = (
         sendDue();
       },
       onError: (error, isThrown) => (isThrown ? thrown : report)(error),
-      onHangUp: (onCalledOff) =>
-        ending.add({
-          isInterruptible: true,
-          isHeld: () => tools.isBusy(),
-          settle: (outcome) => {
-            if (outcome === "due") end("agent_hung_up");
-            else if (outcome === "called_off") onCalledOff();
-          },
-        }),
+      onHangUp: (isWanted, onCalledOff) => {
+        const settle = (isDue: boolean) => {
+          if (isWanted()) isDue ? end("agent_hung_up") : onCalledOff();
+        };
+        ending.add(settle, true, () => tools.isBusy());
+      },
       send: sendResult,
     },
     timers,
@@ -169,7 +166,7 @@ export const createCall = (
       return;
     }
     playback.endAll();
-    ending.add({ isInterruptible: false, settle: () => end(reason) });
+    ending.add(() => end(reason));
   };
 
   const voice = createVoice({
@@ -310,7 +307,7 @@ export const createCall = (
   const onTranscript = ({ type: _, response, ...transcript }: EventOf<"transcript">): void => {
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       parts?.watchdog.transcript();
-      ending.callOffIfHeard();
+      ending.callOff(false);
       if (transcript.final) {
         if (input.silentAt() > timers.now()) ending.callOff();
         input.speech(false);
@@ -339,7 +336,7 @@ export const createCall = (
         hasOutput = false;
         newsAt = timers.now();
         playback.begin(event.response);
-        ending.callOffIfHeard();
+        ending.callOff(false);
         input.answered();
         retries.started();
         voice.started(event.request);
@@ -434,7 +431,6 @@ export const createCall = (
       if (speaksUntil() <= timers.now()) meter.sound(soundMs);
     },
     stop: () => {
-      ending.stop();
       tools.stop();
       turns.end(isHeard());
       const cuts = playback.stop();

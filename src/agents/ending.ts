@@ -20,85 +20,82 @@ const roundTrip = 600;
 /** How much later than by our clock audio may be played where nobody objects, in ms. */
 const margin = 250;
 
+/** How long the agent has to notice a sound of the callee, in ms. */
+const noticing = 1000;
+
 /** What the model is told. */
 export const calledOff = "The callee spoke: the call goes on.";
 
-/** What has become of an act: it is its time, a turn of the callee has called it off, or the call has ended before. */
-export type Outcome = "due" | "called_off" | "over";
+/** Called when it is time for what ends the conversation, or a turn of the callee has called that off. */
+type Settle = (isDue: boolean) => void;
 
-/** Something that ends the conversation. */
-export interface Act {
-  /** Whether it waits for the callee's silence, and a turn of theirs calls it off. */
+interface Act {
   readonly isInterruptible: boolean;
-  /** Whether something else comes before it. */
-  readonly isHeld?: () => boolean;
-  readonly settle: (outcome: Outcome) => void;
+  readonly isHeld: () => boolean;
+  readonly addedAt: number;
+  /** Since when nothing else comes before it. */
+  freeAt: number;
 }
 
-/** Whatever ends the conversation: each act waits until the last words were heard. */
+/** Whatever ends the conversation waits until the last words were heard. */
 export interface Ending {
-  /** Returns what withdraws the act; it isn't settled then. */
-  readonly add: (act: Act) => () => void;
-  /** A turn of the callee has begun or ended. */
-  readonly callOff: () => void;
-  /** The same, unless they were silent since the act was added: what is understood of them may come late. */
-  readonly callOffIfHeard: () => void;
-  /** The call has ended. */
-  readonly stop: () => void;
+  /**
+   * Adds an act that ends the conversation.
+   *
+   * @param isInterruptible - whether it waits for the callee's silence, and a turn of theirs calls it off
+   * @param isHeld - whether something else comes before it
+   */
+  readonly add: (settle: Settle, isInterruptible?: boolean, isHeld?: () => boolean) => void;
+  /**
+   * A turn of the callee has begun or ended.
+   *
+   * @param isSure - `false`: it may have been before an act was added, unless they were heard since
+   */
+  readonly callOff: (isSure?: boolean) => void;
 }
 
+/** @param heardAt - when the callee was audible last, by the clock */
 export const createEnding = (
   playback: Playback,
   timers: Timers,
-  input: Pick<InboundAudio, "silentAt" | "quietAt" | "isHeardSince">,
+  { silentAt, heardAt }: Pick<InboundAudio, "silentAt" | "heardAt">,
 ): Ending => {
-  /** The acts, with when they were added, and since when nothing else comes before them. */
-  const acts = new Map<Act, { readonly addedAt: number; freeAt: number }>();
+  const acts = new Map<Settle, Act>();
 
-  const settle = (act: Act, outcome: Outcome) => {
-    if (acts.delete(act)) act.settle(outcome);
+  const settle = (work: Settle, isDue: boolean) => {
+    acts.delete(work);
+    work(isDue);
   };
-  const dueAt = ({ isInterruptible }: Act, freeAt: number) =>
-    isInterruptible
-      ? Math.max(
-          freeAt + quiet,
-          playback.heardAt(roundTrip) + quiet,
-          input.quietAt(),
-          input.silentAt(),
-        )
-      : playback.heardAt(0) + margin;
+  const dueAt = ({ isInterruptible, freeAt }: Act) => {
+    if (!isInterruptible) return playback.heardAt(0) + margin;
+    const wordsAt = Math.max(freeAt, playback.heardAt(roundTrip));
+    return Math.max(wordsAt + quiet, heardAt() + noticing, silentAt());
+  };
   const check = (): void => {
     const now = timers.now();
     let next = quiet;
-    for (const [act, times] of acts) {
-      const isHeld = !!act.isHeld?.();
-      if (isHeld) times.freeAt = now;
-      const late = now - Math.max(times.freeAt, playback.until);
+    for (const [work, act] of acts) {
+      const isHeld = act.isHeld();
+      if (isHeld) act.freeAt = now;
+      const late = now - Math.max(act.freeAt, playback.until);
       if (late >= maxGap) playback.endAll();
-      const rest = late >= maxDelay ? 0 : dueAt(act, times.freeAt) - now;
-      if (rest <= 0 && !isHeld) settle(act, "due");
+      const rest = late >= maxDelay ? 0 : dueAt(act) - now;
+      if (rest <= 0 && !isHeld) settle(work, true);
       else next = Math.min(next, isHeld || rest > quiet ? interval : rest);
     }
     playback.isEnding = acts.size > 0;
-    if (acts.size > 0) timers.set("ending", next, check);
+    if (playback.isEnding) timers.set("ending", next, check);
   };
   return {
-    add: (act) => {
-      const now = timers.now();
-      acts.set(act, { addedAt: now, freeAt: now });
+    add: (work, isInterruptible = false, isHeld = () => false) => {
+      const addedAt = timers.now();
+      acts.set(work, { isInterruptible, isHeld, addedAt, freeAt: addedAt });
       check();
-      return () => void acts.delete(act);
     },
-    callOff: () => {
-      for (const act of acts.keys()) if (act.isInterruptible) settle(act, "called_off");
-    },
-    callOffIfHeard: () => {
-      for (const [act, { addedAt }] of acts) {
-        if (act.isInterruptible && input.isHeardSince(addedAt)) settle(act, "called_off");
+    callOff: (isSure = true) => {
+      for (const [work, { isInterruptible, addedAt }] of acts) {
+        if (isInterruptible && (isSure || heardAt() > addedAt)) settle(work, false);
       }
-    },
-    stop: () => {
-      for (const act of acts.keys()) settle(act, "over");
     },
   };
 };

@@ -51,10 +51,8 @@ export interface InboundAudio {
   readonly answered: () => void;
   /** When the callee has finished and the agent had time to respond, by the clock. */
   readonly silentAt: () => number;
-  /** When the agent had time to notice that the callee was audible, by the clock. */
-  readonly quietAt: () => number;
-  /** Whether the callee was audible after a time of the clock. */
-  readonly isHeardSince: (time: number) => boolean;
+  /** When the callee was audible last, by the clock; 0 on a line that is always audible. */
+  readonly heardAt: () => number;
 }
 
 /**
@@ -98,7 +96,6 @@ export const createInboundAudio = (
   /** Whether the callee's speech interrupts, until its next pause. */
   let isThrough = false;
 
-  const isNoise = () => soundAt - (soundFrom ?? soundAt) > maxSound;
   const silenceOf = (ms: number) => new Uint8Array(Math.round(ms) * bytesPerMs(stream));
   const withhold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
     withheld.push(bytes);
@@ -203,7 +200,6 @@ export const createInboundAudio = (
       const until = isVague ? Math.min(soundAt, noticedAt + maxVague) : noticedAt;
       return Math.max(noticedAt, until) + settling;
     },
-    quietAt: () => (isNoise() ? 0 : soundAt + settling),
-    isHeardSince: (time) => soundAt > time && !isNoise(),
+    heardAt: () => (soundAt - (soundFrom ?? soundAt) > maxSound ? 0 : soundAt),
   };
 };

@@ -258,8 +258,8 @@ export const createSession = (
         outcome ??= given;
         end("left");
       };
-      const left = await within(({ voice }) => voice.leave(interruptible, last));
-      if (left === "called_off") {
+      const leaving = within(({ voice }) => voice.leave(interruptible, last));
+      if ((await Promise.race([leaving, ended])) === false) {
         outcome = had;
         return calledOff;
       }

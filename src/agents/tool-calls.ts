@@ -17,8 +17,8 @@ export interface ToolCallListener {
   readonly onResult: (result: ToolResult, took: number, args: unknown) => void;
   /** What went wrong in it; whether the tool itself threw it. */
   readonly onError: (error: unknown, isThrown: boolean) => void;
-  /** The built-in tool was called; returns what withdraws it. A turn of the callee calls it off. */
-  readonly onHangUp: (onCalledOff: () => void) => () => void;
+  /** The built-in tool was called: hang up once it is time, if it is still wanted and no turn of the callee calls it off. */
+  readonly onHangUp: (isWanted: () => boolean, onCalledOff: () => void) => void;
   /** Sends the result of the built-in tool. */
   readonly send: (result: ToolResult) => void;
 }
@@ -50,7 +50,7 @@ export const createToolCalls = (
   const isNewId = createIsNew();
   /** Results that were sent: after one, a call with an earlier id is another call. */
   let results = 0;
-  let hangup: { readonly id: string; readonly withdraw: () => void } | undefined;
+  let hangup: ToolCall | undefined;
 
   const has = (name: string) => Object.hasOwn(tools(), name);
   const finish = ({ id, name, arguments: args }: ToolCall, took: number, outcome: ToolOutcome) => {
@@ -77,11 +77,14 @@ export const createToolCalls = (
       if (call.name === hangUp && !has(hangUp)) {
         if (hangup) answer(call, "The call is being ended.", false);
         else {
-          const withdraw = onHangUp(() => {
-            hangup = undefined;
-            answer(call, calledOff, true);
-          });
-          hangup = { id: call.id, withdraw };
+          hangup = call;
+          onHangUp(
+            () => hangup === call,
+            () => {
+              hangup = undefined;
+              answer(call, calledOff, true);
+            },
+          );
         }
         return;
       }
@@ -99,9 +102,7 @@ export const createToolCalls = (
     },
     cancel: (id) => {
       for (const [controller, each] of running) if (each === id) abort(controller);
-      if (id !== hangup?.id) return;
-      hangup.withdraw();
-      hangup = undefined;
+      if (id === hangup?.id) hangup = undefined;
     },
     stop: () => {
       for (const controller of running.keys()) abort(controller);

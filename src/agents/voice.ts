@@ -5,7 +5,7 @@ import type { AgentAbilities, AgentMessage, Codec } from "./agent.ts";
 import type { SpeakOptions, Spoken } from "./agent-session.ts";
 import type { AudioFormat } from "./audio/resample.ts";
 import type { Connection } from "./connection.ts";
-import { type Ending, maxDelay, maxGap, type Outcome } from "./ending.ts";
+import { type Ending, maxDelay, maxGap } from "./ending.ts";
 import { AgentException } from "./exception.ts";
 import type { InboundAudio } from "./inbound-audio.ts";
 import type { Limits } from "./options.ts";
@@ -71,10 +71,9 @@ export interface Voice
   /** @throws {AgentException} `not_supported` */
   readonly addNote: (name: "addContext" | "setInstructions", text: string) => void;
   /**
-   * Does the last thing of the call, unless a turn of the callee calls it off; what has become of it. If that rejects, the
-   * call goes on.
+   * Does the last thing of the call once it is time; returns whether it has, and a turn of the callee has not called it off.
    */
-  readonly leave: (isInterruptible: boolean, last: () => Promise<unknown>) => Promise<Outcome>;
+  readonly leave: (interruptible: boolean, last: () => Promise<unknown>) => Promise<boolean>;
   /** Says nothing until a listener has resolved; nothing that it is to say begins before. */
   readonly listen: <T>(listener: Listener<T>) => Promise<T | undefined>;
   /** The callee's audio, for a listener. */
@@ -129,11 +128,11 @@ export const createVoice = ({
     isPlaying,
     freeAt: ({ type, isFirst, isAtOnce }) => {
       if (type === "request" && !isReady()) return Number.POSITIVE_INFINITY;
-      const isFree = isFirst || isAtOnce || type === "leave" || type === "wait";
+      const isFree = isFirst || isAtOnce || type === "wait";
       return isFree ? 0 : Math.max(agentOverAt(pause), input.silentAt());
     },
     overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
-      if ((type === "leave" || type === "wait") && !isDone) return Number.POSITIVE_INFINITY;
+      if (type === "wait" && !isDone) return Number.POSITIVE_INFINITY;
       if (isPlaying({ type, id })) return Math.max(begunAt, playback.until) + maxDelay;
       if (type === "audio" || (isDone && duration === 0)) return 0;
       return duration > 0 ? agentOverAt(isDone ? pause : longPause) : begunAt + limits.agentTimeout;
@@ -141,12 +140,12 @@ export const createVoice = ({
     mute: input.mute,
   });
 
-  const add = (
+  const utteranceOf = (
     type: Utterance["type"],
     begin: (utterance: Utterance) => void,
     { interruptible = true, keep = true, isFirst, isAtOnce }: Manner = {},
     duration = 0,
-  ): Promise<Spoken> => {
+  ): Utterance => {
     const utterance: Utterance = {
       id: ownItem(++count),
       type,
@@ -159,8 +158,10 @@ export const createVoice = ({
       duration,
     };
     if (isFirst) opening = utterance;
-    return leaving > 0 && type !== "leave" ? Promise.resolve("refused") : speech.add(utterance);
+    return utterance;
   };
+  const add = async (...given: Parameters<typeof utteranceOf>): Promise<Spoken> =>
+    leaving > 0 ? "refused" : speech.add(utteranceOf(...given));
   const checkAbility = (name: keyof AgentAbilities, text: unknown): void => {
     if (!isText(text)) fail("text", textRule[1]);
     const isThere = connection().read((codec) => typeof codec[name] === "function");
@@ -206,26 +207,23 @@ export const createVoice = ({
       checkAbility(name, text);
       addNote((codec) => codec[name]?.(text));
     },
-    leave: async (isInterruptible, last) => {
-      let utterance: Utterance | undefined;
-      let isDone = false;
-      const begin = (begun: Utterance) => {
-        begun.isDone = isDone;
-        utterance = begun;
+    leave: async (interruptible, last) => {
+      let isHeld = true;
+      const free = () => {
+        isHeld = false;
       };
-      add("leave", begin, { interruptible: isInterruptible, keep: false });
+      const utterance = utteranceOf("wait", free, { interruptible, keep: false });
+      speech.add(utterance).then(free);
       leaving++;
       try {
-        const isHeld = () => !utterance;
-        const outcome = await new Promise<Outcome>((settle) =>
-          ending.add({ isInterruptible, isHeld, settle }),
+        const isDue = await new Promise<boolean>((settle) =>
+          ending.add(settle, interruptible, () => isHeld),
         );
-        if (outcome === "due") await last();
-        return outcome;
+        if (isDue) await last();
+        return isDue;
       } finally {
         leaving--;
-        isDone = true;
-        if (utterance) utterance.isDone = true;
+        utterance.isDone = true;
         speech.check();
       }
     },
