@@ -119,11 +119,9 @@ export const createCall = (
         sendDue();
       },
       onError: (error, isThrown) => (isThrown ? thrown : report)(error),
-      onHangUp: (isWanted, onCalledOff) => {
-        const settle = (isDue: boolean) => {
-          if (isWanted()) isDue ? end("agent_hung_up") : onCalledOff();
-        };
-        ending.add(settle, true, () => tools.isBusy());
+      onHangUp: (settle) => {
+        const hangUp = (isDue: boolean) => settle(isDue) && end("agent_hung_up");
+        ending.add(hangUp, true, () => tools.isBusy());
       },
       send: sendResult,
     },

@@ -8,7 +8,7 @@ export const maxDelay = 30_000;
 /** A response of which nothing more has come for so long, once all of it was played, is complete, in ms. */
 export const maxGap = 3000;
 
-/** How often it is checked whether everything was played, in ms. */
+/** How often it is checked whether it is time, in ms. */
 const interval = 20;
 
 /** How long the callee must be silent once they have heard the last words, in ms. */
@@ -27,7 +27,7 @@ const noticing = 1000;
 export const calledOff = "The callee spoke: the call goes on.";
 
 /** Called when it is time for what ends the conversation, or a turn of the callee has called that off. */
-type Settle = (isDue: boolean) => void;
+type Settle = (isDue: boolean) => unknown;
 
 interface Act {
   readonly isInterruptible: boolean;
@@ -62,10 +62,7 @@ export const createEnding = (
 ): Ending => {
   const acts = new Map<Settle, Act>();
 
-  const settle = (work: Settle, isDue: boolean) => {
-    acts.delete(work);
-    work(isDue);
-  };
+  const settle = (work: Settle, isDue: boolean) => acts.delete(work) && work(isDue);
   const dueAt = ({ isInterruptible, freeAt }: Act) => {
     if (!isInterruptible) return playback.heardAt(0) + margin;
     const wordsAt = Math.max(freeAt, playback.heardAt(roundTrip));
@@ -73,18 +70,15 @@ export const createEnding = (
   };
   const check = (): void => {
     const now = timers.now();
-    let next = quiet;
     for (const [work, act] of acts) {
       const isHeld = act.isHeld();
       if (isHeld) act.freeAt = now;
       const late = now - Math.max(act.freeAt, playback.until);
       if (late >= maxGap) playback.endAll();
-      const rest = late >= maxDelay ? 0 : dueAt(act) - now;
-      if (rest <= 0 && !isHeld) settle(work, true);
-      else next = Math.min(next, isHeld || rest > quiet ? interval : rest);
+      if (!isHeld && (late >= maxDelay || dueAt(act) <= now)) settle(work, true);
     }
     playback.isEnding = acts.size > 0;
-    if (playback.isEnding) timers.set("ending", next, check);
+    if (playback.isEnding) timers.set("ending", interval, check);
   };
   return {
     add: (work, isInterruptible = false, isHeld = () => false) => {

@@ -17,8 +17,8 @@ export interface ToolCallListener {
   readonly onResult: (result: ToolResult, took: number, args: unknown) => void;
   /** What went wrong in it; whether the tool itself threw it. */
   readonly onError: (error: unknown, isThrown: boolean) => void;
-  /** The built-in tool was called: hang up once it is time, if it is still wanted and no turn of the callee calls it off. */
-  readonly onHangUp: (isWanted: () => boolean, onCalledOff: () => void) => void;
+  /** The built-in tool was called: `settle` is told whether it is time, and returns whether it is still wanted. */
+  readonly onHangUp: (settle: (isDue: boolean) => boolean) => void;
   /** Sends the result of the built-in tool. */
   readonly send: (result: ToolResult) => void;
 }
@@ -78,13 +78,12 @@ export const createToolCalls = (
         if (hangup) answer(call, "The call is being ended.", false);
         else {
           hangup = call;
-          onHangUp(
-            () => hangup === call,
-            () => {
-              hangup = undefined;
-              answer(call, calledOff, true);
-            },
-          );
+          onHangUp((isDue) => {
+            if (hangup !== call) return false;
+            hangup = undefined;
+            if (!isDue) answer(call, calledOff, true);
+            return isDue;
+          });
         }
         return;
       }
