@@ -305,11 +305,8 @@ export const createCall = (
   const onTranscript = ({ type: _, response, ...transcript }: EventOf<"transcript">): void => {
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       parts?.watchdog.transcript();
-      ending.callOff(false);
-      if (transcript.final) {
-        if (input.silentAt() > timers.now()) ending.callOff();
-        input.speech(false);
-      }
+      ending.callOff(transcript.final && input.silentAt() > timers.now());
+      if (transcript.final) input.speech(false);
     }
     transcripts.add(transcript, playback.isCancelled(response));
   };

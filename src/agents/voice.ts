@@ -208,16 +208,15 @@ export const createVoice = ({
       addNote((codec) => codec[name]?.(text));
     },
     leave: async (interruptible, last) => {
-      let isHeld = true;
-      const free = () => {
-        isHeld = false;
-      };
-      const utterance = utteranceOf("wait", free, { interruptible, keep: false });
-      speech.add(utterance).then(free);
+      const utterance = utteranceOf("wait", () => {}, { interruptible, keep: false });
+      // The application's interruption drops it, but not the leaving.
+      speech.add(utterance).then(() => {
+        utterance.begunAt ??= 0;
+      });
       leaving++;
       try {
         const isDue = await new Promise<boolean>((settle) =>
-          ending.add(settle, interruptible, () => isHeld),
+          ending.add(settle, interruptible, () => utterance.begunAt === undefined),
         );
         if (isDue) await last();
         return isDue;

@@ -29,6 +29,8 @@ export interface Behaviour {
   readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
   readonly greeting?: string | undefined;
+  /** Whether it reports that the callee speaks only while it makes an answer: with ElevenLabs' and Gemini's protocol. */
+  readonly isDeafToOnsets?: boolean | undefined;
   /**
    * With Gemini's protocol: when the turn of a tool call ends. By default at once; `before` the call, which is late then; or it
    * stays `open` for 2 s, unless it goes on with the result, or a text interrupts it.
@@ -127,8 +129,9 @@ export class TimedModel {
     if (isLoud) this.heard.push({ at: this.#clock.now(), ms });
     if (!this.isSpeech && this.#loud >= onset) {
       this.isSpeech = true;
+      const isReported = this.isMaking || !this.#behaviour.isDeafToOnsets;
       this.cut();
-      this.#dialect.speech();
+      if (isReported) this.#dialect.speech();
     } else if (this.isSpeech && this.#quiet >= patience) {
       this.isSpeech = false;
       this.#dialect.speechStopped();

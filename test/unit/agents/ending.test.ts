@@ -26,6 +26,7 @@ const talk = async (
   { service }: (typeof lines)[number],
   latency: number,
   objectsAt?: number,
+  isDeafToOnsets = false,
 ) => {
   const transferred: unknown[] = [];
   const targets = { desk: { to: "+12025550100" } };
@@ -34,7 +35,7 @@ const talk = async (
     transfer: transferTo(targets, { decide: (_, { to }) => transferred.push(to) }),
   };
   const over = await talkInTime({
-    ...{ name, service, tools, line: { latency }, answers: [700, 200] },
+    ...{ name, service, tools, line: { latency }, answers: [700, 200], isDeafToOnsets },
     calls: { 0: { name: acts[act][0], args: { target: "desk" } } },
     caller: async function* (call) {
       yield { type: "say", voice: speech(400) };
@@ -95,6 +96,21 @@ test.each(
       const { isTold, transferred, answered } = talked;
       expect({ name, objection, end: endOf(talked), isTold, transferred, answered }).toEqual({
         ...{ name, objection, end: "hung_up", isTold: true, transferred: [], answered: true },
+      });
+    }
+  },
+);
+
+test.each((["elevenlabs", "gemini"] as const).flatMap((name) => actNames.map((act) => ({ name, act }))))(
+  "$name, which reports speech into its silence only by its text: a callee who speaks around the end of the last words calls $act off",
+  async ({ name, act }) => {
+    for (const [step, objection] of objections.entries()) {
+      const line = at(lines, step);
+      const { until } = heardOf(await silentTalk(act, name, line, 120), levelOf(0));
+      const talked = await talk(act, name, line, 120, Math.round(until) + objection, true);
+      const { isTold, transferred, answered } = talked;
+      expect({ objection, end: endOf(talked), isTold, transferred, answered }).toEqual({
+        ...{ objection, end: "hung_up", isTold: true, transferred: [], answered: true },
       });
     }
   },
