@@ -30,11 +30,9 @@ export const calledOff = "The callee spoke: the call goes on.";
 type Settle = (isDue: boolean) => unknown;
 
 interface Act {
-  readonly isInterruptible: boolean;
-  readonly isHeld: () => boolean;
-  readonly addedAt: number;
-  /** Since when nothing else comes before it. */
-  freeAt: number;
+  /** Does it if it is time. */
+  readonly check: () => void;
+  readonly callOff: (isSure: boolean) => void;
 }
 
 /** Whatever ends the conversation waits until the last words were heard. */
@@ -60,36 +58,44 @@ export const createEnding = (
   timers: Timers,
   { silentAt, heardAt }: Pick<InboundAudio, "silentAt" | "heardAt">,
 ): Ending => {
-  const acts = new Map<Settle, Act>();
-
-  const settle = (work: Settle, isDue: boolean) => acts.delete(work) && work(isDue);
-  const dueAt = ({ isInterruptible, freeAt }: Act) => {
-    if (!isInterruptible) return playback.heardAt(0) + margin;
-    const wordsAt = Math.max(freeAt, playback.heardAt(roundTrip));
-    return Math.max(wordsAt + quiet, heardAt() + noticing, silentAt());
-  };
+  const acts = new Set<Act>();
   const check = (): void => {
-    const now = timers.now();
-    for (const [work, act] of acts) {
-      const isHeld = act.isHeld();
-      if (isHeld) act.freeAt = now;
-      const late = now - Math.max(act.freeAt, playback.until);
-      if (late >= maxGap) playback.endAll();
-      if (!isHeld && (late >= maxDelay || dueAt(act) <= now)) settle(work, true);
-    }
+    for (const act of acts) act.check();
     playback.isEnding = acts.size > 0;
     if (playback.isEnding) timers.set("ending", interval, check);
   };
   return {
     add: (work, isInterruptible = false, isHeld = () => false) => {
       const addedAt = timers.now();
-      acts.set(work, { isInterruptible, isHeld, addedAt, freeAt: addedAt });
+      /** Since when nothing else comes before it. */
+      let freeAt = addedAt;
+      const settle = (isDue: boolean) => {
+        acts.delete(act);
+        work(isDue);
+      };
+      const isDue = (now: number) => {
+        const late = now - Math.max(freeAt, playback.until);
+        if (late >= maxGap) playback.endAll();
+        if (late >= maxDelay) return true;
+        if (!isInterruptible) return now >= playback.heardAt(0) + margin;
+        const wordsAt = Math.max(freeAt, playback.heardAt(roundTrip));
+        return now >= Math.max(wordsAt + quiet, heardAt() + noticing, silentAt());
+      };
+      const act: Act = {
+        check: () => {
+          const now = timers.now();
+          if (isHeld()) freeAt = now;
+          else if (isDue(now)) settle(true);
+        },
+        callOff: (isSure) => {
+          if (isInterruptible && (isSure || heardAt() > addedAt)) settle(false);
+        },
+      };
+      acts.add(act);
       check();
     },
     callOff: (isSure = true) => {
-      for (const [work, { isInterruptible, addedAt }] of acts) {
-        if (isInterruptible && (isSure || heardAt() > addedAt)) settle(work, false);
-      }
+      for (const act of acts) act.callOff(isSure);
     },
   };
 };

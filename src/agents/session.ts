@@ -254,7 +254,7 @@ export const createSession = (
       const had = outcome;
       if (!before) outcome ??= given;
       const last = async () => {
-        await clock.hold((async () => before?.())());
+        await clock.hold(Promise.resolve(before?.()));
         outcome ??= given;
         end("left");
       };

@@ -140,12 +140,12 @@ export const createVoice = ({
     mute: input.mute,
   });
 
-  const utteranceOf = (
+  const add = (
     type: Utterance["type"],
     begin: (utterance: Utterance) => void,
     { interruptible = true, keep = true, isFirst, isAtOnce }: Manner = {},
     duration = 0,
-  ): Utterance => {
+  ): Promise<Spoken> => {
     const utterance: Utterance = {
       id: ownItem(++count),
       type,
@@ -158,10 +158,8 @@ export const createVoice = ({
       duration,
     };
     if (isFirst) opening = utterance;
-    return utterance;
+    return speech.add(utterance);
   };
-  const add = async (...given: Parameters<typeof utteranceOf>): Promise<Spoken> =>
-    leaving > 0 ? "refused" : speech.add(utteranceOf(...given));
   const checkAbility = (name: keyof AgentAbilities, text: unknown): void => {
     if (!isText(text)) fail("text", textRule[1]);
     const isThere = connection().read((codec) => typeof codec[name] === "function");
@@ -208,21 +206,29 @@ export const createVoice = ({
       addNote((codec) => codec[name]?.(text));
     },
     leave: async (interruptible, last) => {
-      const utterance = utteranceOf("wait", () => {}, { interruptible, keep: false });
+      const wait: Utterance = {
+        id: "",
+        type: "wait",
+        isProtected: !interruptible,
+        isKept: false,
+        begin: () => {},
+        played: 0,
+        duration: 0,
+      };
       // The application's interruption drops it, but not the leaving.
-      speech.add(utterance).then(() => {
-        utterance.begunAt ??= 0;
+      speech.add(wait).then(() => {
+        wait.begunAt ??= 0;
       });
       leaving++;
       try {
         const isDue = await new Promise<boolean>((settle) =>
-          ending.add(settle, interruptible, () => utterance.begunAt === undefined),
+          ending.add(settle, interruptible, () => wait.begunAt === undefined),
         );
         if (isDue) await last();
         return isDue;
       } finally {
         leaving--;
-        utterance.isDone = true;
+        wait.isDone = true;
         speech.check();
       }
     },

@@ -101,7 +101,9 @@ test.each(
   },
 );
 
-test.each((["elevenlabs", "gemini"] as const).flatMap((name) => actNames.map((act) => ({ name, act }))))(
+test.each(
+  (["elevenlabs", "gemini"] as const).flatMap((name) => actNames.map((act) => ({ name, act }))),
+)(
   "$name, which reports speech into its silence only by its text: a callee who speaks around the end of the last words calls $act off",
   async ({ name, act }) => {
     for (const [step, objection] of objections.entries()) {
