@@ -18,7 +18,7 @@ export interface Behaviour {
    * With Gemini's protocol: when the turn of a tool call ends. By default at once; `before` the call, which is late then; or it
    * stays `open` for 2 s, unless it goes on with the result, or a text interrupts it.
    */
-  readonly toolTurn?: "before" | "open";
+  readonly toolTurn?: "before" | "open" | undefined;
 }
 
 /** Of a model whose process is held up: it says an answer at once, and hears one speech where the line is late within it. */
