@@ -263,10 +263,7 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
       const item = { type: "function_call_output", call_id: id, output };
       const caller = callers.get(id);
       caller?.calls.answer(id, reply);
-      return [
-        toMessage({ type: "response.item.create", item }),
-        ...(caller ? continuation() : []),
-      ];
+      return [toMessage({ type: "response.item.create", item }), ...(caller ? continuation() : [])];
     },
     reply: (instructions = "Continue.") => append("commentary", instructions),
     addContext: (text) => append("thinking", text),
