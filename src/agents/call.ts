@@ -102,7 +102,8 @@ export const createCall = (
   /** When what the callee hears of the agent ends or ended, by the clock. */
   const speaksUntil = () => Math.min(audibleUntil, playback.until);
   const isHeard = () => speaksUntil() > timers.now();
-  const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard);
+  const overAt = () => voice.overAt();
+  const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard, overAt);
 
   const sendResult = (result: ToolResult): void =>
     connection.send("tool_result", (codec) => codec.toolResult(result));
@@ -421,8 +422,8 @@ export const createCall = (
     key: () => touch?.(),
     interrupt: () => silence("application"),
     input: (audio) => {
-      voice.input(audio);
       const soundMs = input.push(audio);
+      voice.input(audio, soundMs > 0);
       if (soundMs === 0) return;
       touch?.(soundMs);
       parts?.watchdog.sound(soundMs);

@@ -1,6 +1,6 @@
 import { AudioQueue } from "../flows/media/audio-queue.ts";
 import type { Timers } from "../lib/timers.ts";
-import { hasSpeech } from "./audio/loudness.ts";
+import { createSpeechDetector } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";
 import type { Meter } from "./metrics.ts";
 import { createWithheld } from "./withheld.ts";
@@ -27,8 +27,23 @@ const maxVague = 10_000;
 /** A pause of the callee that ends what is withheld, in ms. */
 const minPause = 300;
 
+/** A pause that ends words, in ms. */
+export const wordsPause = 500;
+
+/** Less of the callee's speech than this, in ms, isn't followed by what was said before: it may be a click. */
+const minSpeech = 200;
+
 /** The most silence after what was withheld: as much has passed, and the agent notices that the callee has finished. */
 const maxTail = 1000;
+
+/** Words of the callee, which go on until a pause. */
+export interface Words {
+  /** When the callee was audible last, by the clock. */
+  readonly at: number;
+  /** How long the words are, and the quiet before them, in ms. */
+  readonly ms: number;
+  readonly quiet: number;
+}
 
 /** The callee's audio, on its way to the agent. */
 export interface InboundAudio {
@@ -39,7 +54,8 @@ export interface InboundAudio {
   /** Another agent takes over: what comes until it is ready is buffered. */
   readonly close: () => void;
   /**
-   * From now on the agent gets silence, and afterwards the callee's speech if that `isKept`. Left out: no longer.
+   * From now on the agent gets silence, and the callee's speech if that `isKept` once the agent has finished, or before
+   * what the callee says next. Left out: no longer.
    */
   readonly mute: (isKept?: boolean) => void;
   /** The agent has noticed that the callee speaks or has finished; left out, that they have said more. */
@@ -48,6 +64,8 @@ export interface InboundAudio {
   readonly answered: () => void;
   /** When the callee has finished and the agent had time to respond, by the clock. */
   readonly silentAt: () => number;
+  /** The callee's last words. */
+  readonly words: () => Words;
 }
 
 /**
@@ -56,6 +74,7 @@ export interface InboundAudio {
  * as with silence suppression, is continued with silence: else a model can't notice that the callee has finished.
  *
  * @param isHeard - whether the callee hears the agent
+ * @param overAt - when the agent has finished, by the clock, as far as that is known
  */
 export const createInboundAudio = (
   stream: AudioFormat,
@@ -63,6 +82,7 @@ export const createInboundAudio = (
   timers: Timers,
   interruptAfter: number,
   isHeard: () => boolean,
+  overAt: () => number,
 ): InboundAudio => {
   const buffer = new AudioQueue<undefined>();
   let send: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined;
@@ -70,15 +90,19 @@ export const createInboundAudio = (
   let isSpeech = false;
   /** Whether the agent has noticed speech and doesn't report its end. */
   let isVague = false;
-  /** When the agent noticed speech or its end, and when the callee was audible last. */
+  /** When the agent noticed speech or its end. */
   let noticedAt = Number.NEGATIVE_INFINITY;
-  let soundAt = noticedAt;
+  let words: Words = { at: noticedAt, ms: 0, quiet: 0 };
   /** Milliseconds of quiet audio since the callee spoke last. */
   let quietMs = Number.POSITIVE_INFINITY;
   /** Milliseconds of the last frame: the next one comes so much later. */
   let frameMs = 0;
 
+  const hasSpeech = createSpeechDetector(bytesPerMs(stream));
   const withheld = createWithheld(stream);
+  /** What the callee has said while the agent got silence, and whether there is any. */
+  const missed = createWithheld(stream);
+  let hasMissed = false;
   /** Whether the callee's speech is kept, while the agent gets silence. */
   let kept: boolean | undefined;
   /** The last frame before what is kept: speech begins softly. */
@@ -90,12 +114,22 @@ export const createInboundAudio = (
   let isThrough = false;
 
   const silenceOf = (ms: number) => new Uint8Array(Math.round(ms) * bytesPerMs(stream));
-  const withhold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
-    withheld.push(bytes);
-    withheldMs += ms;
+  /** Passes on the silence since the callee's last sound, so that the agent notices that they have finished. */
+  const passTail = () => {
+    pass(silenceOf(Math.min(quietMs, maxTail)));
+    noticedAt = timers.now();
+  };
+  /** Passes on what the callee has said while the agent got silence. */
+  const deliver = () => {
+    timers.clear("missed");
+    if (!hasMissed || kept !== undefined) return;
+    hasMissed = false;
+    pass(missed.take());
+    passTail();
   };
   /** Passes on what is withheld, or as much silence. */
   const release = (isReal: boolean) => {
+    if (isReal) deliver();
     const bytes = withheld.take();
     pass(isReal ? bytes : silenceOf(withheldMs));
     withheldMs = soundMs = 0;
@@ -107,12 +141,15 @@ export const createInboundAudio = (
     } else if (buffer.length + bytes.length <= maxBuffered) buffer.push(bytes, undefined);
     else meter.audio.inputLost += bytes.length / bytesPerMs(stream);
   };
+  /** How much speech interrupts the agent. */
+  const needed = () => (hasMissed ? Math.max(interruptAfter, minSpeech) : interruptAfter);
   /** Speech while the agent is audible: it waits until it is long enough, or over. */
   const hold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
     timers.clear("gap");
-    withhold(bytes, ms);
+    withheld.push(bytes);
+    withheldMs += ms;
     if (quietMs === 0) soundMs += ms;
-    isThrough = soundMs >= interruptAfter;
+    isThrough = soundMs >= needed();
     if (isThrough || quietMs >= minPause) release(isThrough);
   };
 
@@ -132,19 +169,26 @@ export const createInboundAudio = (
       meter.audio.input += ms;
       frameMs = ms || frameMs;
       quietMs = isSound ? 0 : quietMs + ms;
-      if (isSound) soundAt = timers.now();
+      words = { ...words, ms: words.ms + ms };
+      if (isSound) {
+        const at = timers.now();
+        const quiet = at - words.at;
+        words = quiet >= wordsPause ? { at, ms: 0, quiet } : { ...words, at };
+      }
       if (quietMs >= minPause) isThrough = false;
       if (kept !== undefined) {
         if (send) pass(new Uint8Array(bytes.length));
         if (kept && quietMs < minPause) {
-          if (before) withhold(before, 0);
-          withhold(bytes, ms);
+          if (before) missed.push(before);
+          missed.push(bytes);
+          hasMissed = true;
           before = undefined;
         } else before = bytes;
-      } else if (!isThrough && isHeard() && (withheldMs > 0 || (isSound && interruptAfter > 0))) {
+      } else if (!isThrough && isHeard() && (withheldMs > 0 || (isSound && needed() > 0))) {
         hold(bytes, ms);
       } else {
         if (withheldMs > 0) release(true);
+        if (isSound) deliver();
         pass(bytes);
       }
       return isSound ? ms : 0;
@@ -168,11 +212,11 @@ export const createInboundAudio = (
     mute: (isKept) => {
       if (withheldMs > 0) {
         release(true);
-        pass(silenceOf(Math.min(quietMs, maxTail)));
-        noticedAt = timers.now();
+        passTail();
       }
       kept = isKept;
       before = undefined;
+      if (hasMissed) timers.wait("missed", overAt, deliver);
     },
     speech: (isSpeaking) => {
       noticedAt = timers.now();
@@ -186,9 +230,10 @@ export const createInboundAudio = (
       if (!isSpeech) noticedAt = Number.NEGATIVE_INFINITY;
     },
     silentAt: () => {
-      if (isSpeech) return Math.max(noticedAt, soundAt) + maxPause;
-      const until = isVague ? Math.min(soundAt, noticedAt + maxVague) : noticedAt;
+      if (isSpeech) return Math.max(noticedAt, words.at) + maxPause;
+      const until = isVague ? Math.min(words.at, noticedAt + maxVague) : noticedAt;
       return Math.max(noticedAt, until) + settling;
     },
+    words: () => words,
   };
 };

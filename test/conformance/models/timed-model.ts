@@ -29,6 +29,8 @@ export interface Behaviour {
   readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
   readonly greeting?: string | undefined;
+  /** The mean size of samples above which it hears speech: 300 by default. */
+  readonly loudness?: number | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -113,7 +115,7 @@ export class TimedModel {
   hear(samples: Int16Array, rate: number): void {
     const ms = (samples.length / rate) * 1000;
     const sum = samples.reduce((total, sample) => total + Math.abs(sample), 0);
-    const isLoud = sum > 300 * samples.length;
+    const isLoud = sum > (this.#behaviour.loudness ?? 300) * samples.length;
     this.#loud = isLoud ? this.#loud + ms : 0;
     this.#quiet = isLoud ? 0 : this.#quiet + ms;
     if (isLoud) this.heard.push({ at: this.#clock.now(), ms });
