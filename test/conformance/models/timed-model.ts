@@ -71,6 +71,8 @@ export class TimedModel {
   #making: number | undefined;
   #loud = 0;
   #quiet = 0;
+  /** Whether it speaks first, once it is listened to. */
+  #isFirst: boolean;
   isSpeech = false;
 
   constructor(name: ProtocolName, clock: MediaClock, behaviour: Behaviour = {}) {
@@ -79,7 +81,7 @@ export class TimedModel {
     const { dialect, receive } = dialects[name]((message) => this.#send(message), this, clock);
     this.#dialect = dialect;
     this.#receive = receive;
-    if (name === "deepgram") clock.after(1, () => this.#send({ type: "Welcome" }));
+    this.#isFirst = name === "deepgram";
   }
 
   get isMaking(): boolean {
@@ -165,7 +167,10 @@ export class TimedModel {
   }
 
   addEventListener(type: string, listener: (event: MediaEvent) => void): void {
-    if (type === "message") this.#listeners.add(listener);
+    if (type !== "message") return;
+    this.#listeners.add(listener);
+    if (this.#isFirst) this.#clock.after(1, () => this.#send({ type: "Welcome" }));
+    this.#isFirst = false;
   }
 
   removeEventListener(type: string, listener: (event: MediaEvent) => void): void {
