@@ -12,15 +12,26 @@ export interface ToolMetrics {
   readonly slowest: number;
 }
 
+/** The latencies of the responses to the callee. */
+export interface TurnMetrics extends Summary {
+  /**
+   * Responses that are not among them, since the end of the callee's words can't be found: they were audible until the
+   * response began, or after the agent had noticed their end. Then the line is noisy, or the agent spoke into their words.
+   * Absent if there are none.
+   */
+  readonly unknown?: { readonly n: number; readonly reason: "not_quiet" } | undefined;
+}
+
 /** The figures of a session. Times are in milliseconds. */
 export interface SessionMetrics {
   /** From the start of the stream to the agent's first audio; absent if there was none. */
   readonly firstAudio?: number | undefined;
   /**
    * The responses: from the callee's last audible audio to the agent's next, as this machine gets and sends it. The callee
-   * hears each one later, by the network both ways. What they say while the agent speaks on is no turn.
+   * hears each one later, by the network both ways. What they say while the agent speaks on is no turn, and neither is the
+   * agent's greeting. What is not louder than the noise of the line is not audible.
    */
-  readonly turns: Summary;
+  readonly turns: TurnMetrics;
   /** Interruptions by the callee. */
   readonly interruptions: {
     readonly count: number;
@@ -63,15 +74,23 @@ export interface SessionMetrics {
 /** Less audible audio of the callee than this is no turn, in ms: a click of the line is shorter. */
 const minSpeech = 100;
 
+/** Quiet before each response, in ms: an agent needs longer to notice that the callee has finished. */
+const minQuiet = 60;
+
 /** Counts one session. */
 export class Meter {
   readonly #clock: MediaClock;
   #startedAt = 0;
   #firstAudio: number | undefined;
   readonly #turns: number[] = [];
+  #unknown = 0;
+  /** Whether the agent begins, and has not yet. */
+  #isGreeting = false;
   /** Audible audio of the callee since the agent's, in ms, and when it came. */
   #soundMs = 0;
   #soundAt = 0;
+  /** As much of it as came after the agent had noticed the end of the callee's words. */
+  #lateMs = 0;
   readonly interruptions = { count: 0, slowest: 0, truncated: 0 };
   readonly messages = { sent: 0, late: 0, latest: 0 };
   readonly audio = { input: 0, inputLost: 0, dropped: 0 };
@@ -101,15 +120,34 @@ export class Meter {
   /** The callee is audible, and the agent isn't. */
   sound(ms: number): void {
     this.#soundMs += ms;
+    this.#lateMs += ms;
     this.#soundAt = this.#clock.now();
+  }
+
+  /** The agent is ready; whether it is to begin. */
+  ready(isGreeting: boolean): void {
+    this.#isGreeting = isGreeting;
+    this.#lateMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** The agent has noticed that the callee speaks, or has finished: what it says next is a response. */
+  noticed(isOver: boolean): void {
+    this.#isGreeting = false;
+    this.#lateMs = isOver ? 0 : Number.NEGATIVE_INFINITY;
   }
 
   /** Audible audio of the agent has come. Returns how late it is, if it is a response to the callee. */
   responded(): number | undefined {
-    const isTurn = this.#soundMs >= minSpeech;
+    const isTurn = this.#soundMs >= minSpeech && !this.#isGreeting;
+    const isLate = this.#lateMs >= minSpeech;
     this.#soundMs = 0;
+    this.ready(false);
     if (!isTurn) return;
     const latency = this.#clock.now() - this.#soundAt;
+    if (isLate || latency < minQuiet) {
+      this.#unknown++;
+      return;
+    }
     this.#turns.push(latency);
     return latency;
   }
@@ -142,7 +180,10 @@ export class Meter {
     const { interruptions, messages, audio, usage } = this;
     return structuredClone({
       firstAudio: this.#firstAudio,
-      turns: summaryOf(this.#turns),
+      turns: {
+        ...summaryOf(this.#turns),
+        ...(this.#unknown > 0 && { unknown: { n: this.#unknown, reason: "not_quiet" } }),
+      },
       interruptions,
       messages,
       audio,
