@@ -434,10 +434,10 @@ export const createCall = (
       parts?.watchdog.sound(soundMs);
       if (speaksUntil() <= timers.now()) meter.sound(soundMs);
     },
-    stop: () => {
+    stop: (isLeft) => {
       tools.stop();
       turns.end(isHeard());
-      const cuts = playback.stop();
+      const cuts = playback.stop(isLeft);
       transcripts.cut(cuts);
       voice.cut(cuts, "end");
       connection.close();

@@ -1,4 +1,4 @@
-import { fail, type Rule, serviceRule } from "../../lib/check.ts";
+import { fail, type Rule, serviceRule, withoutThrowing } from "../../lib/check.ts";
 import { processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
 import type { Service } from "../../service.ts";
@@ -41,6 +41,9 @@ export interface StreamOptions extends StartChecks {
   readonly form?: "flat" | "nested" | undefined;
 }
 
+/** The payload of a ping that measures the network. */
+const ping = "outdial";
+
 const minChunk = 20;
 const maxChunk = 10_000;
 
@@ -80,6 +83,11 @@ const openStream = (
   let start: MediaStart | undefined;
   let samples = 0;
   let chunks = 0;
+  let roundTrip = 0;
+  let startedAt = 0;
+  const onPong = (data: unknown): void => {
+    if (String(data) === ping) roundTrip ||= attached.clock.now() - startedAt;
+  };
 
   const receive = (data: unknown): void => {
     const message = parseMessage(data);
@@ -88,6 +96,11 @@ const openStream = (
     } else if (message.type === "start") {
       if (start) throw new FrameException("The stream has started already");
       start = message;
+      startedAt = attached.clock.now();
+      withoutThrowing(() => {
+        socket.on?.("pong", onPong);
+        socket.ping?.(ping);
+      });
       attached.call((given: MediaStart) => handlers.onStart?.(given, {}), message);
     } else {
       if (message.stream_id !== start?.stream_id) throw new FrameException("stream_id is another");
@@ -97,7 +110,10 @@ const openStream = (
       attached.call(handlers.onAudio, { bytes, time });
     }
   };
-  const attached = attach(socket, handlers, receive, onOver);
+  const attached = attach(socket, handlers, receive, (...how) => {
+    withoutThrowing(() => socket.off?.("pong", onPong));
+    onOver(...how);
+  });
   const send = (message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear): boolean =>
     attached.write(() => [JSON.stringify(message)]);
 
@@ -110,6 +126,7 @@ const openStream = (
       return send({ type: "audio", ...message }) ? chunk_id : undefined;
     },
     send,
+    roundTrip: () => roundTrip,
     sampleRate: () => start?.data.sample_rate ?? 8000,
   };
 };

@@ -139,6 +139,26 @@ test("an opening that the callee leaves has the milliseconds that they heard", a
   expect(end.opening?.duration).toBe(4_000);
 });
 
+test.each([0, 40, 120, 300, 450])(
+  "an opening that the callee leaves has what they heard on each line, with a latency of %i ms",
+  async (latency) => {
+    // Where a carrier has acknowledged nothing yet, its delay isn't known.
+    for (const service of latency <= 120 ? lines : [undefined]) {
+      for (const at of [1_000, 1_730, 2_600, 4_000 + latency, 4_200 + 2 * latency]) {
+        const caller = [{ type: "until", ms: at } as const, { type: "hangup" } as const];
+        const talk = await talkInTime({ service, caller, line: { latency }, options: { opening } });
+        const { played = -1 } = talk.end.opening ?? {};
+        const difference = played - heardOf(talk, level).ms;
+        expect([service?.name, at, Math.abs(difference) <= 20 ? 0 : difference]).toEqual([
+          service?.name,
+          at,
+          0,
+        ]);
+      }
+    }
+  },
+);
+
 test("an opening by text is said first, once, and can't be cut off", async () => {
   const options = { opening: { text: "I am a machine." } };
   const talk = await talkInTime({
