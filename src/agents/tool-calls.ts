@@ -1,3 +1,4 @@
+import { isText } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { EventOf, ToolCall, ToolResult, Tools } from "./agent.ts";
@@ -5,6 +6,19 @@ import { failure, hangUp, runTool, type ToolOutcome, type ToolSession } from "./
 
 /** The most tools that run at once. */
 const maxRunning = 32;
+
+/** The results of a `hang_up` that is called off. */
+const callOff = {
+  spoke: "The callee spoke: the call goes on.",
+  refused: "The call goes on: something that you have called was not done.",
+} as const;
+
+/** A short name of a text of any length: ids are kept, arguments are not. */
+const hashOf = (text: string): string => {
+  let hash = 0;
+  for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+  return `${text.length} ${hash}`;
+};
 
 /** What the calls of tools need of their call. */
 export interface ToolCallListener {
@@ -30,9 +44,9 @@ export interface ToolCalls {
   readonly isHangingUp: () => boolean;
   /** Whether there is a tool with this name. */
   readonly has: (name: string) => boolean;
-  /** Whether a call was not there before, or has no id. */
+  /** Whether a call was not there before, or has no id: by its response, or by its arguments where responses have no names. */
   readonly isNew: (call: EventOf<"tool">) => boolean;
-  readonly run: (call: ToolCall) => void;
+  readonly run: (call: EventOf<"tool">) => void;
   /** Stops a call: its result isn't wanted any more. */
   readonly cancel: (id: string) => void;
   /** The callee has spoken: the call goes on. */
@@ -49,21 +63,30 @@ export const createToolCalls = (
   /** The agent's id of each running call, which need not be unique. */
   const running = new Map<AbortController, string>();
   const isNewId = createIsNew();
-  /** Results that were sent: after one, a call with an earlier id is another call. */
-  let results = 0;
   let hangup: ToolCall | undefined;
+  /** The last response of which a tool has failed, or has refused. */
+  let failedIn: string | undefined;
 
   const has = (name: string) => Object.hasOwn(tools(), name);
-  const finish = ({ id, name, arguments: args }: ToolCall, took: number, outcome: ToolOutcome) => {
-    const { output, isError, error, isThrown = false } = outcome;
-    if (isError) onError(error, isThrown);
-    results++;
-    onResult({ id, name, output, isError, reply: true }, took, args);
-  };
   /** Answers a call of `hang_up`; the agent isn't to respond to that. */
-  const answer = ({ id, name }: ToolCall, output: string, isError: boolean) => {
-    results++;
+  const answer = ({ id, name }: ToolCall, output: string, isError: boolean) =>
     send({ id, name, output, isError, reply: false });
+  /** The call goes on. */
+  const cancelHangup = (why: keyof typeof callOff) => {
+    const call = hangup;
+    hangup = undefined;
+    if (call) answer(call, callOff[why], true);
+  };
+  const finish = (call: EventOf<"tool">, took: number, outcome: ToolOutcome) => {
+    const { id, name, arguments: args, response } = call;
+    const { output, isError, error, isThrown = false, isRefused } = outcome;
+    if (isError) onError(error, isThrown);
+    if (isError || isRefused) {
+      // Who has called `hang_up` with it doesn't know that yet.
+      failedIn = response;
+      cancelHangup("refused");
+    }
+    onResult({ id, name, output, isError, reply: true }, took, args);
   };
   const abort = (controller: AbortController) => {
     running.delete(controller);
@@ -73,11 +96,16 @@ export const createToolCalls = (
     isBusy: () => running.size > 0,
     isHangingUp: () => !!hangup,
     has,
-    isNew: ({ id, response }) => isNewId(id && `${response ?? results} ${id}`),
+    isNew: ({ id, response, name, arguments: args = "" }) => {
+      const text = isText(args) ? args : JSON.stringify(args);
+      return isNewId(id && `${id} ${response ?? `${name} ${hashOf(text)}`}`);
+    },
     run: async (call) => {
       if (call.name === hangUp && !has(hangUp)) {
         if (hangup) answer(call, "The call is being ended.", false);
-        else {
+        else if (call.response !== undefined && call.response === failedIn) {
+          answer(call, callOff.refused, true);
+        } else {
           hangup = call;
           onHangUp(() => hangup === call);
         }
@@ -99,11 +127,7 @@ export const createToolCalls = (
       for (const [controller, each] of running) if (each === id) abort(controller);
       if (id === hangup?.id) hangup = undefined;
     },
-    cancelHangup: () => {
-      const call = hangup;
-      hangup = undefined;
-      if (call) answer(call, "The callee spoke: the call goes on.", true);
-    },
+    cancelHangup: () => cancelHangup("spoke"),
     stop: () => {
       for (const controller of running.keys()) abort(controller);
     },

@@ -3,6 +3,7 @@ import type { Dial } from "../../flows/actions.ts";
 import type { MediaStart } from "../../flows/media/messages.ts";
 import { fail, fieldsOf, isFunction, isRecord, isText } from "../../lib/check.ts";
 import type { Tool } from "../agent.ts";
+import { refusal } from "../tools.ts";
 
 /** Whom an agent may connect the callee to: the fields of `dial`. */
 export type TransferTarget = Omit<Dial, "action">;
@@ -84,7 +85,9 @@ export const transferTo = (
     run: async (args, { session, start, context, signal }) => {
       const { target } = fieldsOf(args);
       const action = isText(target) ? actions.get(target) : undefined;
-      if (!action) return `Nobody was called: the target must be one of ${names.join(", ")}.`;
+      if (!action) {
+        return refusal(signal, `Nobody was called: the target must be one of ${names.join(", ")}.`);
+      }
       if (running.has(start)) return "They are being connected.";
       running.add(start);
       try {
@@ -94,7 +97,7 @@ export const transferTo = (
         const spoken = await session.play(silence, { sampleRate: 8000, interruptible: false });
         // The service cancels a call when the callee speaks, and the agent goes on after its time.
         const isCancelled = spoken !== "played" || signal.aborted || interruptions() > before;
-        if (isCancelled) return "They spoke: they were not connected.";
+        if (isCancelled) return refusal(signal, "They spoke: they were not connected.");
         await transfer(start, action, context);
         return await session.leave("transferred");
       } finally {

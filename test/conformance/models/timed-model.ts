@@ -19,12 +19,18 @@ export type ProtocolName = (typeof protocolNames)[number];
 /** The level of an answer's samples, the first of which is 0. */
 export const levelOf = (answer: number): number => 10_000 + 3_000 * (answer % 6);
 
+/** A call of a tool. */
+interface ModelCall {
+  readonly name: string;
+  readonly args: object;
+}
+
 /** What a model does. Times are in ms. */
 export interface Behaviour {
   /** How long each of its answers is: 800 by default. */
   readonly answers?: readonly number[] | undefined;
-  /** The answers, counted from 0, that call a tool after their audio. */
-  readonly calls?: Readonly<Record<number, { readonly name: string; readonly args: object }>>;
+  /** The answers, counted from 0, that call a tool after their audio, or several. */
+  readonly calls?: Readonly<Record<number, ModelCall | readonly ModelCall[]>>;
   /** The answers that fail with `server_error`, after all of their audio and their tool: with OpenAI's protocol. */
   readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
@@ -41,7 +47,7 @@ interface Dialect {
   readonly coding: () => Coding;
   readonly begin: (answer: number, request: unknown) => void;
   readonly audio: (answer: number, bytes: Uint8Array<ArrayBuffer>) => void;
-  readonly tool: (answer: number, name: string, args: object) => void;
+  readonly tools: (calls: readonly (ModelCall & { readonly id: string })[], answer: number) => void;
   readonly done: (answer: number, isCut: boolean) => void;
   readonly failed?: (answer: number) => void;
   readonly speech: () => void;
@@ -104,8 +110,9 @@ export class TimedModel {
         return;
       }
       this.#making = undefined;
-      const tool = this.#behaviour.calls?.[answer];
-      if (tool) this.#dialect.tool(answer, tool.name, tool.args);
+      const calls = [this.#behaviour.calls?.[answer] ?? []].flat();
+      const named = calls.map((call, at) => ({ ...call, id: `call_${answer}${at || ""}` }));
+      if (named.length > 0) this.#dialect.tools(named, answer);
       const hasFailed = this.#behaviour.failures?.includes(answer);
       if (hasFailed) this.#dialect.failed?.(answer);
       else this.#dialect.done(answer, false);
@@ -202,18 +209,21 @@ const dialects: Readonly<
           send({ type: "response.created", response: { id: `resp_${answer}`, metadata } }),
         audio: (answer, bytes) =>
           send({ type: "response.output_audio.delta", ...ids(answer), delta: base64(bytes) }),
-        tool: (answer, name, args) =>
-          send({
-            type: "response.output_item.done",
-            response_id: `resp_${answer}`,
-            item: {
-              type: "function_call",
-              call_id: `call_${answer}`,
-              name,
-              arguments: JSON.stringify(args),
-              status: "completed",
-            },
-          }),
+        tools: (calls, answer) => {
+          for (const { id, name, args } of calls) {
+            send({
+              type: "response.output_item.done",
+              response_id: `resp_${answer}`,
+              item: {
+                type: "function_call",
+                call_id: id,
+                name,
+                arguments: JSON.stringify(args),
+                status: "completed",
+              },
+            });
+          }
+        },
         done: (answer, isCut) => {
           const status = isCut ? "cancelled" : "completed";
           send({ type: "response.done", response: { id: `resp_${answer}`, status } });
@@ -248,12 +258,12 @@ const dialects: Readonly<
         coding: () => coding,
         begin: () => send({ type: "ConversationText", role: "assistant", content: "…" }),
         audio: (_, bytes) => send(bytes),
-        tool: (answer, name, args) =>
+        tools: (calls) =>
           send({
             type: "FunctionCallRequest",
-            functions: [
-              { id: `call_${answer}`, name, arguments: JSON.stringify(args), client_side: true },
-            ],
+            functions: calls.map(({ id, name, args }) => ({
+              ...{ id, name, arguments: JSON.stringify(args), client_side: true },
+            })),
           }),
         done: (_, isCut) => {
           if (!isCut) send({ type: "AgentAudioDone" });
@@ -268,7 +278,7 @@ const dialects: Readonly<
         } else if (type === "InjectAgentMessage" || type === "InjectUserMessage") {
           if (model.isSpeech || model.isMaking) send({ type: "InjectionRefused" });
           else model.answer();
-        } else if (type === "FunctionCallResponse") model.answer();
+        } else if (type === "FunctionCallResponse" && !model.isMaking) model.answer();
       },
     };
   },
@@ -282,11 +292,12 @@ const dialects: Readonly<
         },
         audio: (_, bytes) =>
           send({ type: "audio", audio_event: { audio_base_64: base64(bytes), event_id: events } }),
-        tool: (answer, tool_name, parameters) =>
-          send({
-            type: "client_tool_call",
-            client_tool_call: { tool_call_id: `call_${answer}`, tool_name, parameters },
-          }),
+        tools: (calls) => {
+          for (const { id, name, args } of calls) {
+            const client_tool_call = { tool_call_id: id, tool_name: name, parameters: args };
+            send({ type: "client_tool_call", client_tool_call });
+          }
+        },
         done: () => {},
         speech: () => send({ type: "interruption", interruption_event: { event_id: ++events } }),
         speechStopped: () =>
@@ -304,9 +315,8 @@ const dialects: Readonly<
             },
           });
           if (Object(message.conversation_config_override).agent?.first_message) model.answer();
-        } else if (message.type === "user_message" || message.type === "client_tool_result") {
-          model.answer();
-        }
+        } else if (message.type === "user_message") model.answer();
+        else if (message.type === "client_tool_result" && !model.isMaking) model.answer();
       },
     };
   },
@@ -319,8 +329,7 @@ const dialects: Readonly<
         begin: () => {},
         audio: (_, bytes) =>
           content({ modelTurn: { parts: [{ inlineData: { data: base64(bytes) } }] } }),
-        tool: (answer, name, args) =>
-          send({ toolCall: { functionCalls: [{ id: `call_${answer}`, name, args }] } }),
+        tools: (functionCalls) => send({ toolCall: { functionCalls } }),
         done: (_, isCut) => {
           if (isCut) content({ interrupted: true });
           else content({ generationComplete: true });
@@ -333,7 +342,7 @@ const dialects: Readonly<
         const { text, audio } = Object(realtimeInput);
         if (setup) send({ setupComplete: {} });
         else if (audio) model.hear(ears.read(decoded(audio.data)), ears.rate);
-        else if (text || toolResponse) model.answer();
+        else if (text || (toolResponse && !model.isMaking)) model.answer();
       },
     };
   },
@@ -351,15 +360,14 @@ const dialects: Readonly<
         coding: () => coding,
         begin: () => {},
         audio: (_, bytes) => words.push(bytes),
-        tool: (answer, name, args) => {
-          const item = {
-            type: "function_call",
-            call_id: `call_${answer}`,
-            name,
-            arguments: JSON.stringify(args),
-          };
-          const event = { type: "response.output_item.done", item };
-          send({ type: "response.event", delegation_id: `d${answer}`, event });
+        tools: (calls, answer) => {
+          for (const { id, name, args } of calls) {
+            const item = {
+              ...{ type: "function_call", call_id: id, name, arguments: JSON.stringify(args) },
+            };
+            const event = { type: "response.output_item.done", item };
+            send({ type: "response.event", delegation_id: `d${answer}`, event });
+          }
           send({
             type: "response.event",
             delegation_id: `d${answer}`,

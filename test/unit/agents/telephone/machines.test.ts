@@ -52,18 +52,21 @@ describe.each(Object.keys(kinds) as BeepKind[])("a beep that is %s", (kind) => {
   });
 });
 
-describe.each([undefined, -45])("a person who repeats their word, with noise of %s dBFS", (noise) => {
-  test.each([800, 1_000, 1_200, 1_400, 1_600])("after %i ms is one", async (pause) => {
-    for (const seed of [1, 2, 3]) {
-      const ms = 250 + 150 * seed;
-      const hello = [voice(ms, seed), pause, voice(ms, seed + 9), 2_500];
-      expect([seed, await answered(hello, noise)]).toEqual([
-        seed,
-        expect.stringContaining("A person speaks"),
-      ]);
-    }
-  });
-});
+describe.each([undefined, -45])(
+  "a person who repeats their word, with noise of %s dBFS",
+  (noise) => {
+    test.each([800, 1_000, 1_200, 1_400, 1_600])("after %i ms is one", async (pause) => {
+      for (const seed of [1, 2, 3]) {
+        const ms = 250 + 150 * seed;
+        const hello = [voice(ms, seed), pause, voice(ms, seed + 9), 2_500];
+        expect([seed, await answered(hello, noise)]).toEqual([
+          seed,
+          expect.stringContaining("A person speaks"),
+        ]);
+      }
+    });
+  },
+);
 
 test("a person who says their name first, and then a word, is one", async () => {
   const words = [voice(1_700), 1_200, voice(420, 2), 2_500];
