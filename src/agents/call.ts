@@ -207,7 +207,7 @@ export const createCall = (
     const output = createOutput(playback, formats.output, stream, isContinuous());
     parts = { output, watchdog, format: formats.output };
     if (begins === "agent") watchdog.expect();
-    meter.ready(begins === "agent");
+    meter.isGreeting = begins === "agent";
     voice.ready();
     if (opening?.audio) connection.answered();
     if (onIdle) {
@@ -289,7 +289,6 @@ export const createCall = (
     tools.cancelHangup();
     parts?.watchdog.speech();
     input.speech(true);
-    meter.noticed(false);
     transcripts.cut(cuts);
     turns.end(cuts.length > 0);
     voice.cut(cuts, "callee");
@@ -301,7 +300,6 @@ export const createCall = (
 
   const onSpeechStopped = (): void => {
     reportsStop = true;
-    meter.noticed(true);
     retries.reset();
     tools.cancelHangup();
     input.speech(false);
@@ -315,7 +313,6 @@ export const createCall = (
       if (transcript.final) {
         if (input.silentAt() > timers.now()) tools.cancelHangup();
         input.speech(false);
-        meter.noticed(false);
       }
     }
     transcripts.add(transcript, playback.isCancelled(response));
@@ -358,7 +355,6 @@ export const createCall = (
       case "speech":
         tools.cancelHangup();
         input.speech();
-        meter.noticed(false);
         if (voice.isOwn()) silence("callee");
         break;
       case "speech_stopped":

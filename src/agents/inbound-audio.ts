@@ -3,7 +3,7 @@ import type { Timers } from "../lib/timers.ts";
 import { createSpeechDetector } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";
 import type { Meter } from "./metrics.ts";
-import { createWithheld } from "./withheld.ts";
+import { createWithheld, type Withheld } from "./withheld.ts";
 
 /** The most that is buffered until the agent is ready, in bytes: 16 s at 16 kHz. */
 const maxBuffered = 2 ** 19;
@@ -38,10 +38,10 @@ const maxTail = 1000;
 
 /** Words of the callee, which go on until a pause. */
 export interface Words {
-  /** When the callee was audible last, by the clock. */
+  /** When they began, and when the callee was audible last, by the clock. */
+  readonly from: number;
   readonly at: number;
-  /** How long the words are, and the quiet before them, in ms. */
-  readonly ms: number;
+  /** The quiet before them, in ms. */
   readonly quiet: number;
 }
 
@@ -92,17 +92,16 @@ export const createInboundAudio = (
   let isVague = false;
   /** When the agent noticed speech or its end. */
   let noticedAt = Number.NEGATIVE_INFINITY;
-  let words: Words = { at: noticedAt, ms: 0, quiet: 0 };
+  let words: Words = { from: noticedAt, at: noticedAt, quiet: 0 };
   /** Milliseconds of quiet audio since the callee spoke last. */
   let quietMs = Number.POSITIVE_INFINITY;
   /** Milliseconds of the last frame: the next one comes so much later. */
   let frameMs = 0;
 
-  const hasSpeech = createSpeechDetector(bytesPerMs(stream));
+  const hasSpeech = createSpeechDetector();
   const withheld = createWithheld(stream);
-  /** What the callee has said while the agent got silence, and whether there is any. */
-  const missed = createWithheld(stream);
-  let hasMissed = false;
+  /** What the callee has said while the agent got silence. */
+  let missed: Withheld | undefined;
   /** Whether the callee's speech is kept, while the agent gets silence. */
   let kept: boolean | undefined;
   /** The last frame before what is kept: speech begins softly. */
@@ -121,10 +120,10 @@ export const createInboundAudio = (
   };
   /** Passes on what the callee has said while the agent got silence. */
   const deliver = () => {
-    timers.clear("missed");
-    if (!hasMissed || kept !== undefined) return;
-    hasMissed = false;
-    pass(missed.take());
+    if (!missed || kept !== undefined) return;
+    const bytes = missed.take();
+    missed = undefined;
+    pass(bytes);
     passTail();
   };
   /** Passes on what is withheld, or as much silence. */
@@ -141,15 +140,13 @@ export const createInboundAudio = (
     } else if (buffer.length + bytes.length <= maxBuffered) buffer.push(bytes, undefined);
     else meter.audio.inputLost += bytes.length / bytesPerMs(stream);
   };
-  /** How much speech interrupts the agent. */
-  const needed = () => (hasMissed ? Math.max(interruptAfter, minSpeech) : interruptAfter);
   /** Speech while the agent is audible: it waits until it is long enough, or over. */
   const hold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
     timers.clear("gap");
     withheld.push(bytes);
     withheldMs += ms;
     if (quietMs === 0) soundMs += ms;
-    isThrough = soundMs >= needed();
+    isThrough = soundMs >= (interruptAfter || minSpeech);
     if (isThrough || quietMs >= minPause) release(isThrough);
   };
 
@@ -169,22 +166,25 @@ export const createInboundAudio = (
       meter.audio.input += ms;
       frameMs = ms || frameMs;
       quietMs = isSound ? 0 : quietMs + ms;
-      words = { ...words, ms: words.ms + ms };
       if (isSound) {
         const at = timers.now();
         const quiet = at - words.at;
-        words = quiet >= wordsPause ? { at, ms: 0, quiet } : { ...words, at };
+        words = quiet >= wordsPause ? { from: at, at, quiet } : { ...words, at };
       }
       if (quietMs >= minPause) isThrough = false;
       if (kept !== undefined) {
         if (send) pass(new Uint8Array(bytes.length));
         if (kept && quietMs < minPause) {
+          missed ??= createWithheld(stream);
           if (before) missed.push(before);
           missed.push(bytes);
-          hasMissed = true;
           before = undefined;
         } else before = bytes;
-      } else if (!isThrough && isHeard() && (withheldMs > 0 || (isSound && needed() > 0))) {
+      } else if (
+        !isThrough &&
+        isHeard() &&
+        (withheldMs > 0 || (isSound && (interruptAfter > 0 || missed)))
+      ) {
         hold(bytes, ms);
       } else {
         if (withheldMs > 0) release(true);
@@ -216,10 +216,11 @@ export const createInboundAudio = (
       }
       kept = isKept;
       before = undefined;
-      if (hasMissed) timers.wait("missed", overAt, deliver);
+      if (missed) timers.wait("missed", overAt, deliver);
     },
     speech: (isSpeaking) => {
       noticedAt = timers.now();
+      meter.isGreeting = false;
       isVague = isSpeaking === undefined;
       if (isSpeaking === undefined) return;
       isSpeech = isSpeaking;

@@ -15,11 +15,10 @@ export interface ToolMetrics {
 /** The latencies of the responses to the callee. */
 export interface TurnMetrics extends Summary {
   /**
-   * Responses that are not among them, since the end of the callee's words can't be found: they were audible until the
-   * response began, or after the agent had noticed their end. Then the line is noisy, or the agent spoke into their words.
-   * Absent if there are none.
+   * How many responses are not among them, since the line was not quiet before they began: the end of the callee's words
+   * can't be found on a noisy line, nor where the agent spoke into their words. Absent if there are none.
    */
-  readonly unknown?: { readonly n: number; readonly reason: "not_quiet" } | undefined;
+  readonly notQuiet?: number | undefined;
 }
 
 /** The figures of a session. Times are in milliseconds. */
@@ -83,14 +82,12 @@ export class Meter {
   #startedAt = 0;
   #firstAudio: number | undefined;
   readonly #turns: number[] = [];
-  #unknown = 0;
-  /** Whether the agent begins, and has not yet. */
-  #isGreeting = false;
+  #notQuiet = 0;
+  /** Whether the agent begins, has not yet, and has noticed nothing of the callee. */
+  isGreeting = false;
   /** Audible audio of the callee since the agent's, in ms, and when it came. */
   #soundMs = 0;
   #soundAt = 0;
-  /** As much of it as came after the agent had noticed the end of the callee's words. */
-  #lateMs = 0;
   readonly interruptions = { count: 0, slowest: 0, truncated: 0 };
   readonly messages = { sent: 0, late: 0, latest: 0 };
   readonly audio = { input: 0, inputLost: 0, dropped: 0 };
@@ -120,32 +117,18 @@ export class Meter {
   /** The callee is audible, and the agent isn't. */
   sound(ms: number): void {
     this.#soundMs += ms;
-    this.#lateMs += ms;
     this.#soundAt = this.#clock.now();
-  }
-
-  /** The agent is ready; whether it is to begin. */
-  ready(isGreeting: boolean): void {
-    this.#isGreeting = isGreeting;
-    this.#lateMs = Number.NEGATIVE_INFINITY;
-  }
-
-  /** The agent has noticed that the callee speaks, or has finished: what it says next is a response. */
-  noticed(isOver: boolean): void {
-    this.#isGreeting = false;
-    this.#lateMs = isOver ? 0 : Number.NEGATIVE_INFINITY;
   }
 
   /** Audible audio of the agent has come. Returns how late it is, if it is a response to the callee. */
   responded(): number | undefined {
-    const isTurn = this.#soundMs >= minSpeech && !this.#isGreeting;
-    const isLate = this.#lateMs >= minSpeech;
+    const isTurn = this.#soundMs >= minSpeech && !this.isGreeting;
     this.#soundMs = 0;
-    this.ready(false);
+    this.isGreeting = false;
     if (!isTurn) return;
     const latency = this.#clock.now() - this.#soundAt;
-    if (isLate || latency < minQuiet) {
-      this.#unknown++;
+    if (latency < minQuiet) {
+      this.#notQuiet++;
       return;
     }
     this.#turns.push(latency);
@@ -182,7 +165,7 @@ export class Meter {
       firstAudio: this.#firstAudio,
       turns: {
         ...summaryOf(this.#turns),
-        ...(this.#unknown > 0 && { unknown: { n: this.#unknown, reason: "not_quiet" } }),
+        notQuiet: this.#notQuiet || undefined,
       },
       interruptions,
       messages,

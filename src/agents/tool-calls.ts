@@ -1,4 +1,3 @@
-import { isText } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { EventOf, ToolCall, ToolResult, Tools } from "./agent.ts";
@@ -7,18 +6,11 @@ import { failure, hangUp, runTool, type ToolOutcome, type ToolSession } from "./
 /** The most tools that run at once. */
 const maxRunning = 32;
 
-/** The results of a `hang_up` that is called off. */
-const callOff = {
-  spoke: "The callee spoke: the call goes on.",
-  refused: "The call goes on: something that you have called was not done.",
-} as const;
+/** The longest beginning of a call by which it is recognized, in characters. */
+const maxKey = 4000;
 
-/** A short name of a text of any length: ids are kept, arguments are not. */
-const hashOf = (text: string): string => {
-  let hash = 0;
-  for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
-  return `${text.length} ${hash}`;
-};
+/** The result of a `hang_up` that is called off, since something that was called with it was not done. */
+const undone = "The call goes on: something was not done.";
 
 /** What the calls of tools need of their call. */
 export interface ToolCallListener {
@@ -72,10 +64,10 @@ export const createToolCalls = (
   const answer = ({ id, name }: ToolCall, output: string, isError: boolean) =>
     send({ id, name, output, isError, reply: false });
   /** The call goes on. */
-  const cancelHangup = (why: keyof typeof callOff) => {
+  const cancelHangup = (why = "The callee spoke: the call goes on.") => {
     const call = hangup;
     hangup = undefined;
-    if (call) answer(call, callOff[why], true);
+    if (call) answer(call, why, true);
   };
   const finish = (call: EventOf<"tool">, took: number, outcome: ToolOutcome) => {
     const { id, name, arguments: args, response } = call;
@@ -84,7 +76,7 @@ export const createToolCalls = (
     if (isError || isRefused) {
       // Who has called `hang_up` with it doesn't know that yet.
       failedIn = response;
-      cancelHangup("refused");
+      cancelHangup(undone);
     }
     onResult({ id, name, output, isError, reply: true }, took, args);
   };
@@ -96,15 +88,15 @@ export const createToolCalls = (
     isBusy: () => running.size > 0,
     isHangingUp: () => !!hangup,
     has,
-    isNew: ({ id, response, name, arguments: args = "" }) => {
-      const text = isText(args) ? args : JSON.stringify(args);
-      return isNewId(id && `${id} ${response ?? `${name} ${hashOf(text)}`}`);
-    },
+    isNew: ({ id, response, name, arguments: args }) =>
+      isNewId(
+        id && (response ? `${response} ${id}` : JSON.stringify([id, name, args]).slice(0, maxKey)),
+      ),
     run: async (call) => {
       if (call.name === hangUp && !has(hangUp)) {
         if (hangup) answer(call, "The call is being ended.", false);
         else if (call.response !== undefined && call.response === failedIn) {
-          answer(call, callOff.refused, true);
+          answer(call, undone, true);
         } else {
           hangup = call;
           onHangUp(() => hangup === call);
@@ -127,7 +119,7 @@ export const createToolCalls = (
       for (const [controller, each] of running) if (each === id) abort(controller);
       if (id === hangup?.id) hangup = undefined;
     },
-    cancelHangup: () => cancelHangup("spoke"),
+    cancelHangup: () => cancelHangup(),
     stop: () => {
       for (const controller of running.keys()) abort(controller);
     },

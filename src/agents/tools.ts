@@ -76,7 +76,7 @@ export interface ToolOutcome {
   /** Whether the tool itself threw it. */
   readonly isThrown?: boolean;
   /** Whether the tool has done nothing of what it was called for. */
-  readonly isRefused?: boolean;
+  readonly isRefused?: boolean | undefined;
 }
 
 /** The signals of calls that their tool has refused. */
@@ -131,7 +131,7 @@ export const runTool = async (
     return failure("The arguments must be JSON.");
   }
   let isLate = false;
-  let isRefused = false;
+  let isRefused: boolean | undefined;
   const late = () => {
     isLate = true;
     return new DOMException(`No tool answered within ${timeout} ms`, "TimeoutError");
@@ -139,7 +139,7 @@ export const runTool = async (
   try {
     const output = await withDeadline(timeout, signal, late, async (stop) => {
       const result = await tool.run(args, { ...about, signal: stop });
-      isRefused = refused.has(stop);
+      isRefused = refused.has(stop) || undefined;
       return toText(result);
     });
     if (output.length <= maxResult) return { output, isError: false, isRefused };

@@ -1,5 +1,5 @@
-import type { Impairment, StreamSocket } from "../emulator/stream.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
+import type { Impairment, StreamSocket } from "../emulator/stream.ts";
 import type { MediaEvent, MediaSocket } from "../flows/media/socket.ts";
 import type { MediaClock } from "../lib/clock.ts";
 
@@ -136,7 +136,7 @@ class SocketEnd implements MediaSocket, StreamSocket {
   readonly simulation: MediaClock;
   readonly #delay: () => number;
   readonly #latency: number;
-  #onPong: ((data: unknown) => void) | undefined;
+  #onPong: (() => void) | undefined;
   readonly #listeners = new Map<string, Set<Listener>>();
   #peer: SocketEnd | undefined;
   /** When the latest message arrives at the peer: none overtakes it. */
@@ -177,16 +177,12 @@ class SocketEnd implements MediaSocket, StreamSocket {
   }
 
   /** Without jitter: the delay of the messages stays what the seed makes it. */
-  ping(data: string): void {
-    this.simulation.after(2 * this.#latency, () => this.#onPong?.(data));
+  ping(): void {
+    this.simulation.after(2 * this.#latency, () => this.#onPong?.());
   }
 
-  on(_: "pong", listener: (data: unknown) => void): void {
+  once(_: "pong", listener: () => void): void {
     this.#onPong = listener;
-  }
-
-  off(): void {
-    this.#onPong = undefined;
   }
 
   addEventListener(type: string, listener: Listener): void {

@@ -5,9 +5,9 @@ import type { AudioFormat } from "./resample.ts";
 const speech = 300;
 const maxSpeech = 1200;
 
-/** How much louder than the noise of the line speech is, and how often the noise is measured, in ms: words have gaps. */
+/** How much louder than the noise of the line speech is, and in how many frames that is measured: words have gaps. */
 const overNoise = 2;
-const noiseMs = 1000;
+const noiseFrames = 50;
 
 /** The mean size of samples below which an agent is silent: the noise of μ-law is less. */
 const silence = 64;
@@ -27,17 +27,13 @@ export const hasSpeech = (bytes: Uint8Array): boolean => meanOf(bytes) >= speech
  * Finds speech in the frames of a line, in 16-bit samples: what is louder than its noise, which is the quietest frame of
  * the last second or two.
  */
-export const createSpeechDetector = (
-  bytesPerMs: number,
-): ((bytes: Uint8Array<ArrayBuffer>) => boolean) => {
-  let [before, lowest, ms] = [0, maxSpeech, 0];
+export const createSpeechDetector = (): ((bytes: Uint8Array) => boolean) => {
+  let [before, lowest, frames] = [0, maxSpeech, 0];
   return (bytes) => {
-    if (bytes.length < 2) return false;
     const mean = meanOf(bytes);
     lowest = Math.min(lowest, mean);
-    ms += bytes.length / bytesPerMs;
     const noise = Math.min(before, lowest);
-    if (ms >= noiseMs) [before, lowest, ms] = [lowest, maxSpeech, 0];
+    if (++frames >= noiseFrames) [before, lowest, frames] = [lowest, maxSpeech, 0];
     return mean >= Math.min(Math.max(speech, noise * overNoise), maxSpeech);
   };
 };

@@ -39,9 +39,11 @@ const maxPhrase = 1000;
 const quietAround = 800;
 
 /**
- * Waits until the greeting of a voicemail has ended: by its beep, one sine of 350 to 2200 Hz for 120 ms or more, or by
- * silence. Meanwhile the agent gets silence, and nothing is said. Short words of at most a second between two silences are
- * a person's who waits for an answer, unless something longer was said before them.
+ * Waits until the greeting of a voicemail has ended: by its beep, or by silence. Meanwhile the agent gets silence, and
+ * nothing is said. One sine of 350 to 2200 Hz for 120 ms or more is a beep, and so is any other sound of a machine after
+ * which the line is quiet for 2 s: its level never moves, or it is one sine at a time. Short words of at most a second
+ * between two silences, also of a silence that began before, are a person's who waits for an answer, unless something
+ * longer was said before them.
  *
  * @param session - a session of `connectAgent`
  * @param options - `silence` (2500) and `timeout` (30 000), in ms
@@ -77,7 +79,8 @@ export const greetingEnded = async (
   const end = await internals[listenTo]<GreetingEnd>((resolve, sampleRate, words) => {
     const beepIn = createBeepDetector(sampleRate);
     /** When somebody was audible last, for how long they speak, and after how much quiet: also before this has begun. */
-    let { at: soundAt, ms: spoken, quiet } = words;
+    let { at: soundAt, quiet } = words;
+    let spoken = now() - words.from;
     let isGreeting = false;
     let isPaused = false;
     const pauseAt = (at: number) =>

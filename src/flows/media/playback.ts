@@ -27,7 +27,7 @@ export interface PlaybackLine {
   /** Bytes of PCM in one of those bytes: 0.75 for base64, by default. */
   readonly pcmPerByte?: number | undefined;
   /** Milliseconds that the network takes both ways, where they are known and nothing is acknowledged. */
-  readonly roundTrip?: (() => number) | undefined;
+  readonly roundTrip?: number | undefined;
   /** Absent where a service does not acknowledge what it has played. */
   readonly acknowledged?: Acknowledged | undefined;
   /** The time of its socket; that of the process by default. */
@@ -253,7 +253,7 @@ export class Playback {
    * @param isLeft - whether the other side has left: what was sent since then, or was on its way to it, was not played
    */
   stop(isLeft = false): readonly PlayedItem[] {
-    const late = isLeft ? this.#roundTrip : 0;
+    const late = (isLeft && this.#line.roundTrip) || 0;
     const cuts = this.#cut(this.#playedAt(this.#clock.now() - late));
     this.#sender.stop();
     this.#queue.drop();
@@ -285,13 +285,9 @@ export class Playback {
     return this.#onPlayed.length > 0;
   }
 
-  get #roundTrip(): number {
-    return this.#line.roundTrip?.() ?? 0;
-  }
-
   /** How much later than by our clock audio may be played, in ms. */
   get #margin(): number {
-    return Math.max(margin, this.#roundTrip);
+    return Math.max(margin, this.#line.roundTrip ?? 0);
   }
 
   /** Bytes that the socket buffers: a socket of any make may throw. */

@@ -41,9 +41,6 @@ export interface StreamOptions extends StartChecks {
   readonly form?: "flat" | "nested" | undefined;
 }
 
-/** The payload of a ping that measures the network. */
-const ping = "outdial";
-
 const minChunk = 20;
 const maxChunk = 10_000;
 
@@ -83,11 +80,6 @@ const openStream = (
   let start: MediaStart | undefined;
   let samples = 0;
   let chunks = 0;
-  let roundTrip = 0;
-  let startedAt = 0;
-  const onPong = (data: unknown): void => {
-    if (String(data) === ping) roundTrip ||= attached.clock.now() - startedAt;
-  };
 
   const receive = (data: unknown): void => {
     const message = parseMessage(data);
@@ -96,10 +88,13 @@ const openStream = (
     } else if (message.type === "start") {
       if (start) throw new FrameException("The stream has started already");
       start = message;
-      startedAt = attached.clock.now();
+      const { now } = attached.clock;
+      const from = now();
       withoutThrowing(() => {
-        socket.on?.("pong", onPong);
-        socket.ping?.(ping);
+        socket.once?.("pong", () => {
+          stream.roundTrip = now() - from;
+        });
+        socket.ping?.();
       });
       attached.call((given: MediaStart) => handlers.onStart?.(given, {}), message);
     } else {
@@ -110,25 +105,23 @@ const openStream = (
       attached.call(handlers.onAudio, { bytes, time });
     }
   };
-  const attached = attach(socket, handlers, receive, (...how) => {
-    withoutThrowing(() => socket.off?.("pong", onPong));
-    onOver(...how);
-  });
+  const attached = attach(socket, handlers, receive, onOver);
   const send = (message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear): boolean =>
     attached.write(() => [JSON.stringify(message)]);
 
-  return {
+  const stream = {
     ...attached,
-    sendAudio: (bytes) => {
+    roundTrip: 0,
+    sendAudio: (bytes: Uint8Array) => {
       const chunk_id = String(++chunks);
       const speech = { audio_b64: base64(bytes), chunk_id };
       const message = form === "flat" ? speech : { data: speech };
       return send({ type: "audio", ...message }) ? chunk_id : undefined;
     },
     send,
-    roundTrip: () => roundTrip,
     sampleRate: () => start?.data.sample_rate ?? 8000,
   };
+  return stream;
 };
 
 /**

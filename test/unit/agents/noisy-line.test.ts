@@ -1,10 +1,9 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { AnsweredTurn } from "../../../src/agents/options.ts";
 import { heardOf, type Talked, talkInTime } from "../../conformance/models/talk-in-time.ts";
 import { levelOf, protocolNames } from "../../conformance/models/timed-model.ts";
 import { voice as voiceOf } from "../../conformance/models/voice.ts";
 import { randomOf } from "../../random.ts";
-import { plain, talking } from "./talking.ts";
 
 const words = (ms: number, seed = 1) =>
   ({ type: "say", voice: { audio: voiceOf(ms, randomOf(seed)), sampleRate: 8_000 } }) as const;
@@ -56,13 +55,13 @@ describe.each(protocolNames)("the turns of %s", (name) => {
       const most = noise > -39 || name === "gpt-live" ? 80 : 40;
       expect(Math.abs((figures.min ?? 0) - (expected[0] ?? 0))).toBeLessThanOrEqual(most);
       expect(Math.abs((figures.max ?? 0) - (expected[2] ?? 0))).toBeLessThanOrEqual(most);
-      expect(figures.unknown).toBeUndefined();
+      expect(figures.notQuiet).toBeUndefined();
     },
   );
 
   test("are absent, with the reason, where the noise is as loud as words", async () => {
     const { turns, figures } = await onLine(-24, { name });
-    expect(figures).toEqual({ n: 0, unknown: { n: 3, reason: "not_quiet" } });
+    expect(figures).toEqual({ n: 0, notQuiet: 3 });
     expect(turns).toEqual([]);
   });
 });
@@ -74,19 +73,4 @@ test("a greeting is no turn, whatever was heard before it", async () => {
   });
   expect(heardOf(talk, levelOf(0)).ms).toBe(800);
   expect(figures).toEqual({ n: 0 });
-});
-
-test("a response after whose callee's end the line stays audible has no latency", async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const { line, mind, talk } = await talking(plain());
-  mind.receive({ type: "ready", begins: "callee" });
-  line.hear(4_000, 500);
-  mind.receive({ type: "interrupted" });
-  mind.receive({ type: "speech_stopped" });
-  line.hear(4_000, 100);
-  line.hear(0, 200);
-  mind.receive(new Int16Array(800).fill(9_000).buffer);
-  expect(talk.metrics.turns).toEqual({ n: 0, unknown: { n: 1, reason: "not_quiet" } });
-  talk.close();
 });

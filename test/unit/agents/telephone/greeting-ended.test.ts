@@ -39,8 +39,8 @@ const found = async (
     [listenTo]: <T>(listener: Listener<T>) =>
       new Promise<T>((resolve) => {
         let isOver = false;
-        const hasSpeech = createSpeechDetector(16);
-        const words = { at: Number.NEGATIVE_INFINITY, ms: 0, quiet: 0 };
+        const hasSpeech = createSpeechDetector();
+        const words = { from: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY, quiet: 0 };
         const ended = (value: T) => {
           at ??= now();
           isOver = true;
