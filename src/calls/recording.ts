@@ -209,6 +209,7 @@ export const recording = (url: string, options: RecordingOptions): Promise<Respo
           {
             send: (fetch, init) => followed(first, fetch, init, { grant, live, refuse }),
             read: async (response) => watched(response, live),
+            lacks: "a recording",
           },
         )
         .catch((error: unknown) => {

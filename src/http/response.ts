@@ -44,7 +44,7 @@ export const headOf = (response: Response, url: string): Head => {
 };
 
 /** How many characters of a response are read, after decompression. */
-const limit = 2 ** 20;
+export const maxResponse: number = 2 ** 20;
 
 /**
  * The text of a response; empty past its limit. `readBody`, which handlers use, would cost each call a seventh more.
@@ -57,7 +57,7 @@ export const readText = async ({ source }: Head, signal: AbortSignal): Promise<s
   const { body } = source;
   if (!body) {
     const text = (await source.text?.()) ?? "";
-    return text.length > limit ? "" : text;
+    return text.length > maxResponse ? "" : text;
   }
   const { next, cancel } = chunksOf(body);
   const stop = () => {
@@ -68,7 +68,11 @@ export const readText = async ({ source }: Head, signal: AbortSignal): Promise<s
   let text = "";
   let isOver = false;
   try {
-    for (let reads = 0; text.length <= limit && reads < maxChunks && !signal.aborted; reads++) {
+    for (
+      let reads = 0;
+      text.length <= maxResponse && reads < maxChunks && !signal.aborted;
+      reads++
+    ) {
       const { value } = (await next()) ?? {};
       isOver = !value;
       text += decoder.decode(value, { stream: !isOver });

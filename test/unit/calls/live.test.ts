@@ -1,7 +1,14 @@
 // Functions about a call that was placed, against services that answer what nobody expects.
 import { getEventListeners } from "node:events";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { end, get, type LiveOptions, recording, redirect } from "../../../src/calls/index.ts";
+import {
+  end,
+  get,
+  type LiveOptions,
+  press,
+  recording,
+  redirect,
+} from "../../../src/calls/index.ts";
 import type { Service } from "../../../src/service.ts";
 import { telnyx } from "../../../src/telnyx/index.ts";
 import { twilio } from "../../../src/twilio/index.ts";
@@ -28,7 +35,21 @@ const answering = (fetch: (url: string, init: RequestInit) => Response | Promise
 const json = (body: object, status = 200) => Response.json(body, { status });
 
 const id = "cs_1";
-const page = () => new Response("<!doctype html><title>Log in</title>");
+const page = "<!doctype html><title>Log in</title>";
+
+/** What something else than the service answers in its place. */
+const strange: Readonly<Record<string, ConstructorParameters<typeof Response>[0]>> = {
+  "a page": page,
+  "a page above the most that is read": page.padEnd(2 ** 20 + 1),
+  "JSON above the most that is read": "{}".padEnd(2 ** 20 + 1),
+  "a page in UTF-16": Uint8Array.from([0xff, 0xfe, ...Buffer.from(page, "utf16le")]),
+  "a page after a NUL byte": `\0${page}`,
+  "a page after a text": `Please log in. ${page}`,
+  "a text": "OK",
+  "a list": "[{}]",
+  null: "null",
+  nothing: "",
+};
 
 /** How each service says that a call is over. */
 const rows: readonly (readonly [
@@ -80,8 +101,29 @@ describe.each(rows)("%s", (_, service, key, over) => {
     await end(id, same);
   });
 
-  test("a page of a proxy has ended no call", async () => {
-    await expect(end(id, given(page))).rejects.toThrow("(the call may have been ended)");
+  test.each(Object.entries(strange))("%s has ended no call", async (name, body) => {
+    for (const status of name === "nothing" ? [200] : [200, 202]) {
+      const asked = end(
+        id,
+        given(() => new Response(body, { status })),
+      );
+      await expect(asked).rejects.toThrow(
+        /^HTTP 20[02] without the service's answer, .* \(the call may have been ended\)$/,
+      );
+    }
+  });
+
+  test("an object ends a call, and so does an empty answer whose status says that it is one", async () => {
+    await end(
+      id,
+      given(() => json({}, 202)),
+    );
+    for (const status of [202, 204]) {
+      await end(
+        id,
+        given(() => new Response(null, { status })),
+      );
+    }
   });
 
   test("fields of any kind are no call, and no failed connection", async () => {
@@ -121,11 +163,24 @@ describe("the cost of a call is the text that the carrier reports", () => {
   });
 });
 
-test("a page of a proxy has redirected no call", async () => {
-  const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
-  const options = { ...answering(page).options, service };
-  const moved = redirect({ id, ...numbers }, "https://app.test/flow", options);
-  await expect(moved).rejects.toThrow("(the call may have been redirected)");
+test.each(Object.entries(strange))(
+  "%s has redirected no call, and pressed no key",
+  async (_, body) => {
+    const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
+    const { options } = answering(() => new Response(body));
+    const moved = redirect({ id, ...numbers }, "https://app.test/flow", { ...options, service });
+    await expect(moved).rejects.toThrow(
+      /^HTTP 200 without the service's answer, .* \(the call may have been redirected\)$/,
+    );
+    await expect(press(id, "1", options)).rejects.toThrow(
+      /^HTTP 200 without the service's answer, .* \(the keys may have been pressed\)$/,
+    );
+  },
+);
+
+test("a state that can't be read is named by what was asked for", async () => {
+  const { options } = answering(() => json({}));
+  await expect(get(id, options)).rejects.toThrow(/^HTTP 200 without this call: /);
 });
 
 test("two ends at once both resolve", async () => {
