@@ -282,6 +282,60 @@ describe("recording", () => {
     expect(sent).toHaveLength(1);
   });
 
+  test.each(["the%20key=1", btoa("the key=1"), "the+key=1"])(
+    "a redirect to a URL with the key in it, as %s, is not followed",
+    async (spelled) => {
+      const location = `https://voice.test/stored?at=${spelled}&signature=0123456789`;
+      const found = () => new Response(null, { status: 302, headers: { location } });
+      const { options, sent } = answering(found);
+      const refused = recording(url, { ...options, apiKey: "the key=1" });
+      await expect(refused).rejects.toThrow("HTTP 302 leads to a URL that has the key in it");
+      expect(sent).toHaveLength(1);
+    },
+  );
+
+  test("a redirect whose query was seen before a retry is followed again", async () => {
+    const location = "https://voice.test/stored?signature=0123456789";
+    const answers = [
+      new Response(null, { status: 302, headers: { location } }),
+      json({}, 429),
+      new Response(null, { status: 302, headers: { location } }),
+      new Response("sound"),
+    ];
+    answers[1]?.headers.set("retry-after", "0");
+    const { options } = answering(() => answers.shift() ?? Response.error());
+    const response = await recording(url, { ...options, retries: 1 });
+    expect(await response.text()).toBe("sound");
+  });
+
+  test("at Telnyx' storage only its own bucket is fetched, without the key", async () => {
+    const service = telnyx({ applicationId: "1" });
+    const s3 = "s3.amazonaws.com";
+    for (const at of [`${s3}/telephony-recorder-prod`, `telephony-recorder-prod.${s3}`]) {
+      const { options, sent } = answering((_, { headers }) => json(headers ?? {}));
+      const { baseUrl: _, ...given } = { ...options, service };
+      const response = await recording(`https://${at}/a/1.mp3?X-Amz-Signature=1`, given);
+      expect(Object.keys(await response.json())).not.toContain("Authorization");
+      expect(sent).toEqual([`GET https://${at}/a/1.mp3?X-Amz-Signature=1`]);
+    }
+    for (const at of [
+      `${s3}/anyones-bucket/1.mp3`,
+      `${s3}/telephony-recorder-prod`,
+      `${s3}/telephony-recorder-prod-2/1.mp3`,
+      `${s3}/telephony-recorder-prod/../anyones-bucket/1.mp3`,
+      `${s3}/telephony-recorder-prod/%2e%2e/anyones-bucket/1.mp3`,
+      `${s3}//telephony-recorder-prod/1.mp3`,
+      `${s3}/telephony-recorder-prod%2F1.mp3`,
+      `anyones-bucket.${s3}/telephony-recorder-prod/1.mp3`,
+    ]) {
+      const { options, sent } = answering(() => new Response("sound"));
+      const { baseUrl: _, ...given } = { ...options, service };
+      const refused = recording(`https://${at}`, given);
+      await expect(refused, at).rejects.toMatchObject({ param: "hosts" });
+      expect(sent).toEqual([]);
+    }
+  });
+
   test("what comes too late, from a fetch that ignores its signal, is dropped without a trace", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
