@@ -1,8 +1,7 @@
 import { type Effect, ServiceException, TimeoutException, withoutPlaced } from "../errors.ts";
 import { type RequireOpen, withDeadline } from "../http/deadline.ts";
 import { type Fetch, straight } from "../http/post.ts";
-import { headOf, maxResponse } from "../http/response.ts";
-import { parseJson, readBody } from "../lib/body.ts";
+import { headOf, readText } from "../http/response.ts";
 import { fail, fieldsOf, isRecord, isText, withoutThrowing } from "../lib/check.ts";
 import { type CallOptions, type Settings, settingsOf } from "../options.ts";
 import type {
@@ -127,10 +126,9 @@ export const done: Reading<true> = {
 const success = '{"id":"-"}';
 
 /** The JSON of a body; `undefined` for one that is none, or too long. */
-const readJson = async (...args: Parameters<typeof readBody>): Promise<unknown> => {
-  const { bytes, isWhole } = await readBody(...args);
-  if (!isWhole) return;
-  return bytes.length > 0 ? parseJson(bytes) : empty;
+const readJson = async (...[head, signal]: Parameters<typeof readText>): Promise<unknown> => {
+  const text = await readText(head, signal, "too long");
+  return text ? withoutThrowing(() => JSON.parse(text)) : empty;
 };
 
 /** A request that `attempts` sends in the place of a call. */
@@ -160,7 +158,7 @@ const sendingOf = <T>(
       const head = headOf(response, from);
       if (!head.ok) return refusal;
       const text = async () => {
-        result = await read(response, () => readJson(head.source, maxResponse, signal));
+        result = await read(response, () => readJson(head, signal));
         return success;
       };
       return { ...refusal, source: { text } };

@@ -44,20 +44,25 @@ export const headOf = (response: Response, url: string): Head => {
 };
 
 /** How many characters of a response are read, after decompression. */
-export const maxResponse: number = 2 ** 20;
+const limit = 2 ** 20;
 
 /**
- * The text of a response; empty past its limit. `readBody`, which handlers use, would cost each call a seventh more.
+ * The text of a response. `readBody`, which handlers use, would cost each call a seventh more.
  *
  * @param signal - of this request alone, since nothing is removed from it; cancels the body when it aborts, which may
  * ignore the signal of its request
+ * @param tooLong - what is returned for a body past its limit
  * @throws {TypeError} when a chunk is not bytes, and what the body rejects with
  */
-export const readText = async ({ source }: Head, signal: AbortSignal): Promise<string> => {
+export const readText = async (
+  { source }: Head,
+  signal: AbortSignal,
+  tooLong = "",
+): Promise<string> => {
   const { body } = source;
   if (!body) {
     const text = (await source.text?.()) ?? "";
-    return text.length > maxResponse ? "" : text;
+    return text.length > limit ? tooLong : text;
   }
   const { next, cancel } = chunksOf(body);
   const stop = () => {
@@ -68,17 +73,13 @@ export const readText = async ({ source }: Head, signal: AbortSignal): Promise<s
   let text = "";
   let isOver = false;
   try {
-    for (
-      let reads = 0;
-      text.length <= maxResponse && reads < maxChunks && !signal.aborted;
-      reads++
-    ) {
+    for (let reads = 0; text.length <= limit && reads < maxChunks && !signal.aborted; reads++) {
       const { value } = (await next()) ?? {};
       isOver = !value;
       text += decoder.decode(value, { stream: !isOver });
       if (isOver) return text;
     }
-    return "";
+    return tooLong;
   } finally {
     if (!isOver) stop();
   }
