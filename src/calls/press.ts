@@ -21,6 +21,7 @@ const ownPress =
       ...request,
       url: at(url),
       ...(otherUrl && { otherUrl: at(otherUrl) }),
+      type: "application/json",
       body: JSON.stringify({ digits }),
     };
   };
