@@ -3,7 +3,7 @@ import { type RequireOpen, withDeadline } from "../http/deadline.ts";
 import { type Fetch, straight } from "../http/post.ts";
 import { headOf, readText } from "../http/response.ts";
 import { fail, fieldsOf, isRecord, isText, withoutThrowing } from "../lib/check.ts";
-import { type CallOptions, type Settings, settingsOf } from "../options.ts";
+import { type CallOptions, type ServiceUrl, type Settings, settingsOf } from "../options.ts";
 import type {
   CallService,
   CarrierClient,
@@ -16,28 +16,24 @@ import { attempts, encodeCall, type Known, type PlacingSettings } from "./create
 import { ownLive } from "./own.ts";
 import type { CallParams } from "./params.ts";
 
-/** Where a call is live: at a service with outdial's own interface, or with a whole carrier. */
+/** Where a call is live: with a whole carrier, or at a service with outdial's own interface. */
 export type LiveEndpoint =
-  | {
+  | ((ServiceUrl | { readonly baseUrl?: undefined }) & {
+      /** The whole carrier: `twilio({ … })`. `twilioCalls({ … })` and its like are refused. */
+      readonly service: Service;
+      /** A carrier has a path of its own. */
+      readonly path?: undefined;
+    })
+  | (ServiceUrl & {
       /** None: the service speaks outdial's own interface. */
       readonly service?: undefined;
-      /** As in the options of `create`. */
-      readonly baseUrl: string;
       /**
        * As in the options of `create`.
        *
        * @defaultValue `"auto"`: `voice/calls`, and `calls` where that is absent
        */
       readonly path?: "auto" | "calls" | "voice/calls" | undefined;
-    }
-  | {
-      /** The whole carrier: `twilio({ … })`. `twilioCalls({ … })` and its like are refused. */
-      readonly service: Service;
-      /** As in the options of `create`. */
-      readonly baseUrl?: string | undefined;
-      /** A carrier has a path of its own. */
-      readonly path?: undefined;
-    };
+    });
 
 /**
  * The options of `get`, `end` and `redirect`: those of `create`, with the whole service. `notAfter` means nothing there,

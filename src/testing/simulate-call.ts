@@ -130,6 +130,7 @@ interface Observed {
   readonly tools: SimulatedTool[];
   readonly transcript: SimulatedText[];
   reason: string | undefined;
+  outcome?: string | undefined;
 }
 
 /** The time of the call, and what drives it. */
@@ -228,6 +229,7 @@ const figuresOf = (
       ms: end,
       reason: record.reason,
       session: observed.reason,
+      ...(observed.outcome !== undefined && { outcome: observed.outcome }),
     },
     trust: { clock: time, lateness, detector: detector.name, ok: lateness <= 5 },
     audio,
@@ -313,8 +315,9 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
     {
       onTranscript: (text) => void observed.transcript.push({ ...text, ms: ms() }),
       onTool: (tool) => void observed.tools.push({ ...tool, ms: ms() }),
-      onEnd: ({ reason }) => {
+      onEnd: ({ reason, outcome }) => {
         observed.reason = reason;
+        observed.outcome = outcome;
       },
     },
     () => {
