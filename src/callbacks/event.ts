@@ -121,18 +121,27 @@ export type OtherType =
  * A status notification that this version doesn't know: of another type, such as `stream.started`,
  * `recording.completed` or `leg.answered`, or without the id of a call.
  */
-export interface UnknownEvent extends EventStamp {
+export type UnknownEvent = EventStamp & {
   /** Set by outdial: that `type` is none of the six, or `call_id` is null. */
   readonly known: false;
-  /** What happened: compare a type that isn't listed here as `String(event.type)`. */
-  readonly type: CallEvent["type"] | OtherType;
   /** The id that `calls.create` gave, if it is about one call. */
   readonly call_id: string | null;
-  /** The details; `{}` when the service sends none. What `EventData` has not is unchecked. */
-  readonly data: EventData & Readonly<Record<string, unknown>>;
   /** What the service sends beyond these fields. */
   readonly [field: string]: unknown;
-}
+} & (
+    | {
+        /** What happened to a call whose id is absent. */
+        readonly type: CallEvent["type"];
+        /** The details; `{}` when the service sends none. */
+        readonly data: EventData;
+      }
+    | {
+        /** What happened: compare a type that isn't listed here as `String(event.type)`. */
+        readonly type: OtherType;
+        /** The details, unchecked. */
+        readonly data: Readonly<Record<string, unknown>> | null;
+      }
+  );
 
 /**
  * A status notification about a call. A `switch` over `type` narrows `data` to the fields of each of the six; after
@@ -198,13 +207,15 @@ const isName = (value: unknown): value is string => typeof value === "string" &&
 const inNewerForm = (payload: unknown): unknown => {
   const { event, type = event, data, call_id, ...others } = fieldsOf(payload);
   const id = [call_id, fieldsOf(data).call_id].find(isName) ?? null;
-  const known = id !== null && types.has(type);
+  const isOfSix = types.has(type);
+  const details =
+    typeof data === "object" && data !== null ? valid(data, isOfSix ? kindsOfData : {}) : null;
   return {
     ...valid(others, kindsOfStamp),
-    known,
+    known: isOfSix && id !== null,
     type,
     call_id: id,
-    data: typeof data === "object" && data !== null ? valid(data, kindsOfData) : {},
+    data: isOfSix ? (details ?? {}) : details,
   };
 };
 

@@ -115,7 +115,7 @@ export const stamped: CallEventOf<"call.moved", "reason"> = {
   ...{ type: "call.moved", data },
 };
 export const isStream = (type: OtherType): boolean => type === "stream.started";
-const unknown: UnknownEvent = { known: false, type: "stream.started", call_id: null, data: {} };
+const unknown: UnknownEvent = { known: false, type: "stream.started", call_id: null, data: null };
 export const moved: CallEventOf<"call.moved", "reason"> = { ...call, type: "call.moved" };
 
 const known: CallEvent[] = [initiated, ringing, answered, machine, completed, failed];

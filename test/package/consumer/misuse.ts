@@ -85,6 +85,9 @@ export const wrongCase = ({ event }: Received): unknown => {
 // @ts-expect-error: what isn't known may be about no call
 export const unasked = ({ event }: Received): string => event.call_id;
 
+// @ts-expect-error: nor need it say anything
+export const untold = ({ event }: Received): unknown => event.data.from;
+
 export const narrowed = ({ event }: Received): number | undefined =>
   // @ts-expect-error: a completed call has no such field
   event.type === "call.completed" ? event.data.start_time?.length : undefined;
