@@ -78,6 +78,14 @@ export interface CallOptions {
    */
   readonly notAfter?: Date | undefined;
   /**
+   * Awaited directly before each request, once the key is known and the call is encoded: a program that limits how many
+   * requests it sends in a second waits here. `notAfter` is looked at after it. When it rejects, nothing is sent, and the
+   * call fails by that.
+   *
+   * @defaultValue none
+   */
+  readonly beforeSend?: (() => unknown) | undefined;
+  /**
    * Sends the request. It is called without `this`, and must neither follow redirects when the request
    * has `redirect: "manual"`, nor send a request twice. When it fails, `placed` is `"maybe"`, even for
    * an error by which the platform's own `fetch` would show that it never connected.
@@ -181,6 +189,7 @@ export const entries: {
       "must be a valid Date",
     ),
   ),
+  beforeSend: optional(custom<() => unknown>(isFunction, "must be a function")),
   fetch: optional(custom<Fetch>(isFunction, "must be a function")),
   path: optional(
     custom<Settings["path"]>(

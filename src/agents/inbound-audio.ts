@@ -24,6 +24,9 @@ const maxPause = 3000;
 /** Audible audio belongs to speech whose end isn't reported for so long, in ms: after that it may be noise. */
 const maxVague = 10_000;
 
+/** Sound without a pause of one frame is noise after so long, in ms. */
+const maxSound = 3000;
+
 /** A pause of the callee that ends what is withheld, in ms. */
 const minPause = 300;
 
@@ -48,6 +51,8 @@ export interface InboundAudio {
   readonly answered: () => void;
   /** When the callee has finished and the agent had time to respond, by the clock. */
   readonly silentAt: () => number;
+  /** When the callee was audible last, by the clock; 0 on a line that is always audible. */
+  readonly heardAt: () => number;
 }
 
 /**
@@ -73,6 +78,8 @@ export const createInboundAudio = (
   /** When the agent noticed speech or its end, and when the callee was audible last. */
   let noticedAt = Number.NEGATIVE_INFINITY;
   let soundAt = noticedAt;
+  /** When the sound began that has had no pause. */
+  let soundFrom: number | undefined;
   /** Milliseconds of quiet audio since the callee spoke last. */
   let quietMs = Number.POSITIVE_INFINITY;
   /** Milliseconds of the last frame: the next one comes so much later. */
@@ -131,8 +138,11 @@ export const createInboundAudio = (
       const isSound = hasSpeech(bytes);
       meter.audio.input += ms;
       frameMs = ms || frameMs;
+      if (isSound) {
+        soundAt = timers.now();
+        soundFrom ??= soundAt;
+      } else soundFrom = undefined;
       quietMs = isSound ? 0 : quietMs + ms;
-      if (isSound) soundAt = timers.now();
       if (quietMs >= minPause) isThrough = false;
       if (kept !== undefined) {
         if (send) pass(new Uint8Array(bytes.length));
@@ -190,5 +200,6 @@ export const createInboundAudio = (
       const until = isVague ? Math.min(soundAt, noticedAt + maxVague) : noticedAt;
       return Math.max(noticedAt, until) + settling;
     },
+    heardAt: () => (soundAt - (soundFrom ?? soundAt) > maxSound ? 0 : soundAt),
   };
 };

@@ -1,6 +1,7 @@
 import type { MediaClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { EventOf, ToolCall, ToolResult, Tools } from "./agent.ts";
+import { calledOff } from "./ending.ts";
 import { failure, hangUp, runTool, type ToolOutcome, type ToolSession } from "./tools.ts";
 
 /** The most tools that run at once. */
@@ -16,8 +17,8 @@ export interface ToolCallListener {
   readonly onResult: (result: ToolResult, took: number, args: unknown) => void;
   /** What went wrong in it; whether the tool itself threw it. */
   readonly onError: (error: unknown, isThrown: boolean) => void;
-  /** The built-in tool was called: hang up once all tools have finished, everything was played and the callee is silent, if it is still wanted. */
-  readonly onHangUp: (isWanted: () => boolean) => void;
+  /** The built-in tool was called: `settle` is told whether it is time, and returns whether it is still wanted. */
+  readonly onHangUp: (settle: (isDue: boolean) => boolean) => void;
   /** Sends the result of the built-in tool. */
   readonly send: (result: ToolResult) => void;
 }
@@ -35,8 +36,6 @@ export interface ToolCalls {
   readonly run: (call: ToolCall) => void;
   /** Stops a call: its result isn't wanted any more. */
   readonly cancel: (id: string) => void;
-  /** The callee has spoken: the call goes on. */
-  readonly cancelHangup: () => void;
   /** Stops all calls. */
   readonly stop: () => void;
 }
@@ -79,7 +78,12 @@ export const createToolCalls = (
         if (hangup) answer(call, "The call is being ended.", false);
         else {
           hangup = call;
-          onHangUp(() => hangup === call);
+          onHangUp((isDue) => {
+            if (hangup !== call) return false;
+            hangup = undefined;
+            if (!isDue) answer(call, calledOff, true);
+            return isDue;
+          });
         }
         return;
       }
@@ -98,11 +102,6 @@ export const createToolCalls = (
     cancel: (id) => {
       for (const [controller, each] of running) if (each === id) abort(controller);
       if (id === hangup?.id) hangup = undefined;
-    },
-    cancelHangup: () => {
-      const call = hangup;
-      hangup = undefined;
-      if (call) answer(call, "The callee spoke: the call goes on.", true);
     },
     stop: () => {
       for (const controller of running.keys()) abort(controller);

@@ -178,6 +178,7 @@ const sendingOf = <T>(
       path: undefined,
       // "Not after" is about telephones that ring.
       notAfter: undefined,
+      beforeSend: undefined,
       fetch: (_, { body: given, ...others }) => {
         const init = { ...others, method, ...(body !== undefined && { body: given }) };
         const fetch = own ?? globalThis.fetch;

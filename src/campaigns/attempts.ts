@@ -1,7 +1,7 @@
 import { BadParametersException, isException } from "../errors.ts";
 import { retryReasons } from "./disposition.ts";
 import type { CampaignSettings } from "./options.ts";
-import { setStateOfCampaign } from "./progress.ts";
+import { setStateOfCampaign, tallyOf } from "./progress.ts";
 import { ruleOf } from "./retries.ts";
 import type { Sql } from "./sqlite.ts";
 import {
@@ -233,6 +233,18 @@ const endUnnotified = (
 const waitingReason = ({ attempts, reason }: ContactRow, detail: string): string | undefined =>
   attempts > 0 ? reason : detail;
 
+/** Milliseconds between two tries of a contact, at least: a service may ask for none. */
+const leastWait = 1_000;
+
+/**
+ * Whether contacts that the service has asked to wait come after all others: it may be about them alone. After 20 answers
+ * in a row it is about everybody, and no further contact is put off.
+ */
+export const letsOthersPass = (sql: Sql): boolean => {
+  const inRow = Number(factOf(sql, deferralsInRow));
+  return inRow > 0 && inRow < mostDeferrals;
+};
+
 /** Puts a contact off. After 20 times it ends, unless the service answers nobody: then the campaign pauses. */
 const putOff = (
   sql: Sql,
@@ -244,7 +256,9 @@ const putOff = (
   const deferrals = row.deferrals + 1;
   const inRow = Number(factOf(sql, deferralsInRow)) + 1;
   const isLast = deferrals >= mostDeferrals;
-  const isOutage = isLast && inRow > mostDeferrals;
+  // Nobody was called since it was put off first; the only one that waits ends all the same.
+  const isAlone = (tallyOf(sql).waiting ?? 0) === 0;
+  const isOutage = isLast && (isAlone ? inRow > mostDeferrals : inRow >= mostDeferrals);
   setFact(sql, deferralsInRow, inRow);
   sql.all(
     "update outdial_contact set deferrals = ? where contact = ?",
@@ -256,8 +270,9 @@ const putOff = (
     end(sql, row, "expired", { at, reason: detail });
     return;
   }
-  const seconds = isOutage ? 0 : (retryAfter ?? Math.min(longestWait, 2 ** row.deferrals));
-  move(sql, row, "waiting", { at, reason, wait: Math.ceil(seconds * 1000) });
+  const seconds = retryAfter ?? Math.min(longestWait, 2 ** row.deferrals);
+  const wait = isOutage ? 0 : Math.max(leastWait, Math.ceil(seconds * 1000));
+  move(sql, row, "waiting", { at, reason, wait });
   if (isOutage) {
     setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
   }

@@ -1,5 +1,5 @@
-import type { Impairment, StreamSocket } from "../emulator/stream.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
+import type { Impairment, StreamSocket } from "../emulator/stream.ts";
 import type { MediaEvent, MediaSocket } from "../flows/media/socket.ts";
 import type { MediaClock } from "../lib/clock.ts";
 

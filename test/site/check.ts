@@ -147,7 +147,7 @@ const checkSearch = async (browser: Browser): Promise<void> => {
   const page = await browser.newPage();
   for (const [text, expected] of Object.entries(searches)) {
     await page.goto(root, { waitUntil: "networkidle" });
-    await page.keyboard.press("Control+K");
+    await page.locator("#local-search button").first().click();
     await page.locator(".VPLocalSearchBox input").fill(text);
     const first = page.locator(".VPLocalSearchBox .result").first();
     const found = (await first.getAttribute("href")) ?? "nothing";

@@ -80,7 +80,7 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
       return "A person speaks: this is no voicemail. Answer them, and ask who is there.";
     }
     if (end === "ended" || signal.aborted) return "The wait was interrupted: no message was left.";
-    if (end === "timeout") return session.leave("no_beep");
+    if (end === "timeout") return session.leave("no_beep", whole);
     const { opening } = internalsOf(session)[sessionParts];
     if (repeatOpening && opening?.audio) {
       await session.play(opening.audio, { sampleRate: opening.sampleRate ?? 0, ...whole });
@@ -88,7 +88,7 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
     const said = await (audio
       ? session.play(audio, { sampleRate, text: message, ...whole })
       : sayText(session, message ?? ""));
-    return session.leave(said === "played" ? "message_left" : "message_failed");
+    return session.leave(said === "played" ? "message_left" : "message_failed", whole);
   };
 
   return {

@@ -24,9 +24,6 @@ const targetPattern = /^(\+[1-9]\d{6,14}|sip:[^\s<>"]+)$/;
 /** Calls that are being transferred, by any tool: a model may ask for two at once. */
 const running = new WeakSet<MediaStart>();
 
-/** Silence in ms: once it was played, so were the last words. */
-const moment = 20;
-
 /**
  * A tool with which an agent connects the callee to somebody. The targets have names: a model never writes a number. It
  * calls the tool with one argument, `target`: one of the names, as in `{ "target": "billing" }`. What it says before is heard
@@ -89,15 +86,12 @@ export const transferTo = (
       if (running.has(start)) return "They are being connected.";
       running.add(start);
       try {
-        const interruptions = () => session.metrics.interruptions.count;
-        const before = interruptions();
-        const silence = new Int16Array(moment * 8);
-        const spoken = await session.play(silence, { sampleRate: 8000, interruptible: false });
-        // The service cancels a call when the callee speaks, and the agent goes on after its time.
-        const isCancelled = spoken !== "played" || signal.aborted || interruptions() > before;
-        if (isCancelled) return "They spoke: they were not connected.";
-        await transfer(start, action, context);
-        return await session.leave("transferred");
+        const before = () => {
+          signal.throwIfAborted(); // The agent goes on after the tool's time.
+          return transfer(start, action, context);
+        };
+        const goesOn = await session.leave("transferred", { before });
+        return goesOn && "They spoke: they were not connected.";
       } finally {
         running.delete(start);
       }

@@ -12,8 +12,10 @@ export interface Acknowledged {
   readonly playedAt: (now: number) => number;
   /** Whether sent audio is not acknowledged. */
   readonly isWaiting: () => boolean;
-  /** Called whenever some is; set by the playback that uses it. */
-  onPlayed: (() => void) | undefined;
+  /** When the last of it was acknowledged, by the clock of the playback. */
+  readonly lastAt: () => number;
+  /** Whether a playback uses it. */
+  isUsed: boolean;
 }
 
 /** The line that a playback sends to. */
@@ -130,7 +132,8 @@ export class Playback {
   #hasSent = false;
   /** Whether the queued audio is complete: no response is open. */
   #isComplete = false;
-  #onPlayed: (() => void)[] = [];
+  /** Whether the conversation ends once all of it was played. */
+  isEnding = false;
 
   constructor(line: PlaybackLine, options: PlaybackOptions) {
     this.#line = line;
@@ -142,10 +145,9 @@ export class Playback {
       () => this.#due() - this.#clock.now(),
       () => this.#buffered() > maxBuffered,
       () => this.#send(),
-      () => this.#checkPlayed(),
       this.#clock,
     );
-    if (line.acknowledged) line.acknowledged.onPlayed = this.#sender.run;
+    if (line.acknowledged) line.acknowledged.isUsed = true;
   }
 
   /** A response begins. An earlier, cancelled response may have had the same name. */
@@ -225,16 +227,21 @@ export class Playback {
     this.#sentUntil = Number.NEGATIVE_INFINITY;
     this.#hasSent = false;
     if (wasPlaying) this.#line.send({ type: "clear" });
-    this.#checkPlayed();
     return cuts;
   }
 
-  /** Resolves after all audio was played and no response is open. */
-  played(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onPlayed.push(resolve);
-      this.#sender.run();
-    });
+  /**
+   * When the callee has heard all audio, and what they said until then has come: not yet while any waits, or a response is
+   * open.
+   *
+   * @param roundTrip - milliseconds both ways of a line that acknowledges nothing
+   */
+  heardAt(roundTrip: number): number {
+    if (this.#queue.length > 0 || this.isOpen || this.#isWaiting()) return Number.POSITIVE_INFINITY;
+    const unsent = this.#unsent();
+    if (unsent > 0) this.#sentUntil = Math.max(this.#sentUntil, this.#clock.now() + unsent);
+    const { acknowledged } = this.#line;
+    return Math.max(acknowledged?.lastAt() ?? this.#sentUntil + roundTrip, this.#sentUntil);
   }
 
   /** Whether some of an item may not have been played yet. */
@@ -252,7 +259,6 @@ export class Playback {
     this.#queue.drop();
     this.#open.clear();
     this.#sentUntil = Number.NEGATIVE_INFINITY;
-    for (const resolve of this.#onPlayed.splice(0)) resolve();
     return cuts;
   }
 
@@ -271,11 +277,6 @@ export class Playback {
   /** Whether more of a response may come. */
   get isOpen(): boolean {
     return this.#open.size > 0;
-  }
-
-  /** Whether a promise of `played` is pending. */
-  get isEnding(): boolean {
-    return this.#onPlayed.length > 0;
   }
 
   /** Bytes that the socket buffers: a socket of any make may throw. */
@@ -335,18 +336,6 @@ export class Playback {
     this.#options.onSent(isSame ? gap : 0);
     const id = this.#line.sendAudio(message);
     if (id) this.#line.acknowledged?.sent(id, begin, from);
-  }
-
-  /** Resolves the promises of `played` if everything was played. */
-  #checkPlayed(): void {
-    const isPlaying = this.#queue.length > 0 || this.isOpen || this.#isWaiting();
-    if (this.#onPlayed.length === 0 || isPlaying) return;
-    const now = this.#clock.now();
-    const unsent = this.#unsent();
-    if (unsent > 0) this.#sentUntil = Math.max(this.#sentUntil, now + unsent);
-    const wait = this.#sentUntil + margin - now;
-    if (wait > 0) this.#sender.runAfter(wait);
-    else for (const resolve of this.#onPlayed.splice(0)) resolve();
   }
 
   #mayContinue({ response }: Item): boolean {

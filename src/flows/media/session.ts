@@ -289,7 +289,7 @@ export const streamSession = (
   };
   const isFull = (): boolean => stream.isFull();
 
-  const sender = createSender(queue, () => 0, isFull, sendNext, undefined, clock);
+  const sender = createSender(queue, () => 0, isFull, sendNext, clock);
   if (options.service && !options.service.media) fail("service", serviceRule);
   if ("service" in handlers) {
     fail(

@@ -29,6 +29,13 @@ export interface Behaviour {
   readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
   readonly greeting?: string | undefined;
+  /** Whether it reports that the callee speaks only while it makes an answer: with ElevenLabs' and Gemini's protocol. */
+  readonly isDeafToOnsets?: boolean | undefined;
+  /**
+   * With Gemini's protocol: when the turn of a tool call ends. By default at once; `before` the call, which is late then; or it
+   * stays `open` for 2 s, unless it goes on with the result, or a text interrupts it.
+   */
+  readonly toolTurn?: "before" | "open" | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -64,6 +71,8 @@ export class TimedModel {
   readonly #behaviour: Behaviour;
   readonly #dialect: Dialect;
   readonly #receive: (message: Fields) => void;
+  /** What it sends once its socket is open. */
+  #welcome: object | undefined;
   #answers = 0;
   #cancel = () => {};
   #making: number | undefined;
@@ -74,10 +83,11 @@ export class TimedModel {
   constructor(name: ProtocolName, clock: MediaClock, behaviour: Behaviour = {}) {
     this.#clock = clock;
     this.#behaviour = behaviour;
-    const { dialect, receive } = dialects[name]((message) => this.#send(message), this, clock);
+    const send: Send = (message) => this.#send(message);
+    const { dialect, receive } = dialects[name](send, this, clock, behaviour);
     this.#dialect = dialect;
     this.#receive = receive;
-    if (name === "deepgram") clock.after(1, () => this.#send({ type: "Welcome" }));
+    this.#welcome = name === "deepgram" ? { type: "Welcome" } : undefined;
   }
 
   get isMaking(): boolean {
@@ -119,8 +129,9 @@ export class TimedModel {
     if (isLoud) this.heard.push({ at: this.#clock.now(), ms });
     if (!this.isSpeech && this.#loud >= onset) {
       this.isSpeech = true;
+      const isReported = this.isMaking || !this.#behaviour.isDeafToOnsets;
       this.cut();
-      this.#dialect.speech();
+      if (isReported) this.#dialect.speech();
     } else if (this.isSpeech && this.#quiet >= patience) {
       this.isSpeech = false;
       this.#dialect.speechStopped();
@@ -163,7 +174,11 @@ export class TimedModel {
   }
 
   addEventListener(type: string, listener: (event: MediaEvent) => void): void {
-    if (type === "message") this.#listeners.add(listener);
+    if (type !== "message") return;
+    this.#listeners.add(listener);
+    const welcome = this.#welcome;
+    if (welcome) this.#clock.after(1, () => this.#send(welcome));
+    this.#welcome = undefined;
   }
 
   removeEventListener(type: string, listener: (event: MediaEvent) => void): void {
@@ -178,6 +193,7 @@ const dialects: Readonly<
       send: Send,
       model: TimedModel,
       clock: MediaClock,
+      behaviour: Behaviour,
     ) => { dialect: Dialect; receive: (message: Fields) => void }
   >
 > = {
@@ -303,30 +319,57 @@ const dialects: Readonly<
       },
     };
   },
-  gemini: (send, model) => {
+  gemini: (send, model, clock, { toolTurn }) => {
     const [coding, ears] = [pcm(24_000), pcm(16_000)];
     const content = (serverContent: object) => send({ serverContent });
+    /** Ends the turn that a tool call has left open. */
+    let close: (() => void) | undefined;
+    let hasEnded = false;
+    const end = (isCut: boolean) => {
+      content(isCut ? { interrupted: true } : { generationComplete: true });
+      content({ turnComplete: true });
+    };
     return {
       dialect: {
         coding: () => coding,
         begin: () => {},
         audio: (_, bytes) =>
           content({ modelTurn: { parts: [{ inlineData: { data: base64(bytes) } }] } }),
-        tool: (answer, name, args) =>
-          send({ toolCall: { functionCalls: [{ id: `call_${answer}`, name, args }] } }),
-        done: (_, isCut) => {
-          if (isCut) content({ interrupted: true });
-          else content({ generationComplete: true });
-          content({ turnComplete: true });
+        tool: (answer, name, args) => {
+          hasEnded = toolTurn === "before";
+          if (hasEnded) end(false);
+          send({ toolCall: { functionCalls: [{ id: `call_${answer}`, name, args }] } });
+          if (toolTurn !== "open") return;
+          const cancel = clock.after(2_000, () => {
+            close = undefined;
+            end(false);
+          });
+          close = () => {
+            close = undefined;
+            cancel();
+          };
         },
-        speech: () => content({ interrupted: true }),
+        done: (_, isCut) => {
+          if (!hasEnded && !close) end(isCut);
+          hasEnded = false;
+        },
+        speech: () => {
+          content({ interrupted: true });
+          if (close) content({ turnComplete: true });
+          close?.();
+        },
         speechStopped: () => content({ inputTranscription: { text: "…" } }),
       },
       receive: ({ setup, realtimeInput, toolResponse }: Fields) => {
         const { text, audio } = Object(realtimeInput);
         if (setup) send({ setupComplete: {} });
         else if (audio) model.hear(ears.read(decoded(audio.data)), ears.rate);
-        else if (text || toolResponse) model.answer();
+        else if (text || toolResponse) {
+          if (text && close) end(true);
+          close?.();
+          if (text) model.cut();
+          model.answer();
+        }
       },
     };
   },

@@ -131,7 +131,7 @@ describe("a hang_up that comes while the callee speaks", () => {
     mind.receive({ type: "user_transcript", user_transcription_event: { user_transcript: "Bye" } });
     await speaks(line, 2);
     mind.receive(hangUp);
-    await speaks(line, 0.5);
+    await speaks(line, 0.7);
     expect(ends).toEqual(["agent_hung_up"]);
   });
 
@@ -151,7 +151,7 @@ describe("a hang_up that comes while the callee speaks", () => {
     mind.receive({ type: "response.output_audio.delta", delta });
     await seconds(3.9);
     expect(ends).toEqual([]);
-    await seconds(0.5);
+    await seconds(1.3);
     expect(ends).toEqual(["agent_hung_up"]);
   });
 });
@@ -167,6 +167,22 @@ test("a hang_up that the agent has cancelled doesn't end the call, and is not an
   await seconds(29);
   expect(ends).toEqual([]);
   expect(mind.messages.slice(length).filter(({ type }) => type !== "KeepAlive")).toEqual([]);
+});
+
+test("openai: a transcript of an earlier turn, which comes late, leaves a hang_up alone", async () => {
+  const { line, mind, ends } = await talking(protocols.openai.agent);
+  mind.receive({ type: "session.updated" });
+  mind.receive({ type: "input_audio_buffer.speech_started" });
+  line.hear(3_000, 100);
+  mind.receive({ type: "input_audio_buffer.speech_stopped" });
+  mind.receive({ type: "response.created", response: { id: "r1" } });
+  mind.receive(functionCall("h1", "hang_up", { response_id: "r1" }));
+  mind.receive({ type: "response.done", response: { id: "r1", status: "completed" } });
+  await seconds(0.1);
+  const type = "conversation.item.input_audio_transcription.completed";
+  mind.receive({ type, item_id: "i1", transcript: "Goodbye." });
+  await seconds(2);
+  expect(ends).toEqual(["agent_hung_up"]);
 });
 
 test("a response.done that is lost after hang_up costs three seconds", async () => {
