@@ -18,16 +18,28 @@ import type { CallService } from "./service.ts";
 /** The account's key, or a function that returns it. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/** Where calls are placed: at a service with outdial's own interface, or with a carrier. */
+/** The URL of a service: one declaration, so that editors show its text whatever else the options have. */
+export interface ServiceUrl {
+  /**
+   * The https URL of the service, with or without a path prefix or `/api/v1` at its end; http on loopback
+   * hosts only. With a carrier it is that of the carrier's API, for a gateway or an emulator.
+   *
+   * @defaultValue none: it is required without `service`. With a carrier its own, for the region of its options
+   */
+  readonly baseUrl: string;
+}
+
+/** Where calls are placed: with a carrier, or at a service with outdial's own interface. */
 export type Endpoint =
-  | {
+  | ((ServiceUrl | { readonly baseUrl?: undefined }) & {
+      /** A carrier, made by a function of its own entry: `twilio({ … })` of `outdial/twilio`. */
+      readonly service: CallService;
+      /** A carrier has a path of its own. */
+      readonly path?: undefined;
+    })
+  | (ServiceUrl & {
       /** None: the service speaks outdial's own interface. */
       readonly service?: undefined;
-      /**
-       * The service's https URL, with or without a path prefix or `/api/v1` at its end; http on loopback
-       * hosts only. Required: there is no default service.
-       */
-      readonly baseUrl: string;
       /**
        * Which of the interface's two paths is used. `"auto"` tries the second when the first is absent
        * (404, 405 or 410, so nothing was dialled); a `Client` remembers which one answered.
@@ -35,19 +47,7 @@ export type Endpoint =
        * @defaultValue `"auto"`
        */
       readonly path?: "auto" | "calls" | "voice/calls" | undefined;
-    }
-  | {
-      /** A carrier, made by a function of its own entry: `twilio({ … })` of `outdial/twilio`. */
-      readonly service: CallService;
-      /**
-       * The https URL of the carrier's API, for a gateway or an emulator; http on loopback hosts only.
-       *
-       * @defaultValue the carrier's own, for the region of its options
-       */
-      readonly baseUrl?: string | undefined;
-      /** A carrier has a path of its own. */
-      readonly path?: undefined;
-    };
+    });
 
 /** The options of `calls.create` that do not depend on the service. */
 export interface CallOptions {

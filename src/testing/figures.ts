@@ -77,6 +77,8 @@ export interface CallFigures {
     readonly ms: number;
     readonly reason: string | undefined;
     readonly session: string | undefined;
+    /** What `leave` of the session was given, such as `"transferred"`. */
+    readonly outcome?: string | undefined;
   };
   /** How far the figures can be trusted. */
   readonly trust: Trust;

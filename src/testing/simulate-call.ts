@@ -67,6 +67,7 @@ interface Observed {
   readonly tools: SimulatedTool[];
   readonly transcript: SimulatedText[];
   reason: string | undefined;
+  outcome?: string | undefined;
 }
 
 /** The time of the call, and what drives it. */
@@ -183,6 +184,7 @@ const figuresOf = (
       ms: end,
       reason: record.reason,
       session: observed.reason,
+      ...(observed.outcome !== undefined && { outcome: observed.outcome }),
     },
   };
   const trust = trustOf(measured, lateness, { clock: time, detector: detector.name });
@@ -248,8 +250,9 @@ const simulateOnce = async (settings: SimulateOptions, turns: number): Promise<M
     {
       onTranscript: (text) => void observed.transcript.push({ ...text, ms: ms() }),
       onTool: (tool) => void observed.tools.push({ ...tool, ms: ms() }),
-      onEnd: ({ reason }) => {
+      onEnd: ({ reason, outcome }) => {
         observed.reason = reason;
+        observed.outcome = outcome;
       },
     },
     () => {

@@ -26,8 +26,9 @@ const targetPattern = /^(\+[1-9]\d{6,14}|sip:[^\s<>"]+)$/;
 const running = new WeakSet<MediaStart>();
 
 /**
- * A tool with which an agent connects the callee to somebody. The targets have names: a model never writes a number. What
- * it says before is heard to its end; then the session ends with the outcome `"transferred"`.
+ * A tool with which an agent connects the callee to somebody. The targets have names: a model never writes a number. It
+ * calls the tool with one argument, `target`: one of the names, as in `{ "target": "billing" }`. What it says before is heard
+ * to its end; then the session ends with the outcome `"transferred"`.
  *
  * @param targets - the fields of `dial` by their names, such as `{ billing: { to: "+1…" } }`
  * @param options - `redirect`, or `decide`
