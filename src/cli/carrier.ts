@@ -45,7 +45,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     sampleAccount: `AC${"0".repeat(32)}`,
     key: "the auth token, or with --key-id the secret of that API key",
     load: async (account) => {
-      const { twilio } = await import("../twilio/index.ts");
+      const { twilio } = await import("../carriers/twilio/index.ts");
       const { keyId, apiKey } = account;
       const credentials = keyId ? { apiKeySid: keyId } : { authToken: apiKey };
       return twilio({ accountSid: account.account, ...credentials, ...commonOf(account) });
@@ -56,7 +56,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     sampleAccount: "00000000-0000-4000-8000-000000000000",
     key: "the private key of the application, a PEM",
     load: async (account) => {
-      const { vonage } = await import("../vonage/index.ts");
+      const { vonage } = await import("../carriers/vonage/index.ts");
       const { signatureSecret } = account;
       const signed = signatureSecret ? { signatureSecret } : {};
       return vonage({ applicationId: account.account, ...signed, ...commonOf(account) });
@@ -67,7 +67,7 @@ const carriers: Readonly<Record<string, Carrier>> = {
     sampleAccount: "1000000000000000000",
     key: "an API key",
     load: async (account) => {
-      const { telnyx } = await import("../telnyx/index.ts");
+      const { telnyx } = await import("../carriers/telnyx/index.ts");
       const { signatureSecret } = account;
       const signed = signatureSecret ? { publicKey: signatureSecret } : {};
       const own = account.accountSid ? { accountSid: account.accountSid } : {};

@@ -1,3 +1,6 @@
+import { telnyxSide } from "../carriers/telnyx/server/side.ts";
+import { twilioSide } from "../carriers/twilio/server/side.ts";
+import { vonageSide } from "../carriers/vonage/server/side.ts";
 import { check, fail, isText } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { ApiRoutes } from "./api.ts";
@@ -19,9 +22,6 @@ import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { EmulatedSide, MakeSide } from "./side.ts";
 import type { LineParts } from "./simulated-line.ts";
 import { callStarter } from "./start.ts";
-import { telnyxSide } from "./telnyx/side.ts";
-import { twilioSide } from "./twilio/side.ts";
-import { vonageSide } from "./vonage/side.ts";
 
 /** What the emulator can stand for, by the name of the service. */
 const sides: Readonly<Record<string, MakeSide>> = {
