@@ -1,6 +1,4 @@
-import { telnyxSide } from "../carriers/telnyx/server/side.ts";
-import { twilioSide } from "../carriers/twilio/server/side.ts";
-import { vonageSide } from "../carriers/vonage/server/side.ts";
+import { carrierNamed, carriers } from "../carriers/carriers.ts";
 import { check, fail, isText } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { ApiRoutes } from "./api.ts";
@@ -23,20 +21,11 @@ import type { EmulatedSide, MakeSide } from "./side.ts";
 import type { LineParts } from "./simulated-line.ts";
 import { callStarter } from "./start.ts";
 
-/** What the emulator can stand for, by the name of the service. */
-const sides: Readonly<Record<string, MakeSide>> = {
-  twilio: twilioSide,
-  vonage: vonageSide,
-  telnyx: telnyxSide,
-};
-
 const sideOf = (service: EmulatedService | undefined): MakeSide => {
   if (!service) return outdialSide;
-  const side = Object.hasOwn(sides, service.name) ? sides[service.name] : undefined;
-  return (
-    side ??
-    fail("service", `must be one that the emulator speaks: ${Object.keys(sides).join(", ")}`)
-  );
+  const names = Object.keys(carriers).join(", ");
+  const carrier = carrierNamed(service.name);
+  return carrier?.makeSide ?? fail("service", `must be one that the emulator speaks: ${names}`);
 };
 
 /** A running emulator. It is iterable: `for await` yields every event from then on. */

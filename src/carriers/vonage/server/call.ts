@@ -12,7 +12,7 @@ interface NccoRecording {
 }
 
 /** Audio that the API plays to an answered call, beside its flow. */
-export interface LiveAudio {
+interface LiveAudio {
   /** Ends it now. */
   readonly stop: () => void;
 }

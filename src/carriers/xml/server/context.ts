@@ -22,7 +22,7 @@ interface AttributeProblem {
 }
 
 /** How a carrier's `Record` differs from that of the others. */
-export interface RecordDefaults {
+interface RecordDefaults {
   /** Seconds of silence that end it by default; 0 is none. */
   readonly timeout: number;
   /** Whether the silence before the callee speaks counts. */
