@@ -3,14 +3,9 @@ import type { Secret } from "../../callbacks/index.ts";
 import type { CampaignOptions, Script, Window } from "../../campaigns/index.ts";
 import { variableName } from "../../campaigns/list/columns.ts";
 import { settingsOf } from "../../campaigns/opened.ts";
+import type { MachineDetection } from "../../carriers/carrier.ts";
 import type { Service } from "../../service.ts";
-import {
-  carrierFlags,
-  detectionFlag,
-  detectionOf,
-  keyOf,
-  type MachineDetection,
-} from "../carrier.ts";
+import { carrierFlags, detectionFlag, detectionOf, keyOf } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { secretsIn } from "../ledger.ts";
 import { daysOffOf } from "./days-off.ts";
