@@ -99,7 +99,8 @@ export const createCall = (
   /** When what the callee hears of the agent ends or ended, by the clock. */
   const speaksUntil = () => Math.min(audibleUntil, playback.until);
   const isHeard = () => speaksUntil() > timers.now();
-  const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard);
+  const overAt = () => voice.overAt();
+  const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard, overAt);
 
   const ending = createEnding(playback, timers, input);
 
@@ -203,6 +204,7 @@ export const createCall = (
     const output = createOutput(playback, formats.output, stream, isContinuous());
     parts = { output, watchdog, format: formats.output };
     if (begins === "agent") watchdog.expect();
+    meter.isGreeting = begins === "agent";
     voice.ready();
     if (opening?.audio) connection.answered();
     if (onIdle) {
@@ -418,17 +420,17 @@ export const createCall = (
     key: () => touch?.(),
     interrupt: () => silence("application"),
     input: (audio) => {
-      voice.input(audio);
       const soundMs = input.push(audio);
+      voice.input(audio, soundMs > 0);
       if (soundMs === 0) return;
       touch?.(soundMs);
       parts?.watchdog.sound(soundMs);
       if (speaksUntil() <= timers.now()) meter.sound(soundMs);
     },
-    stop: () => {
+    stop: (isLeft) => {
       tools.stop();
       turns.end(isHeard());
-      const cuts = playback.stop();
+      const cuts = playback.stop(isLeft);
       transcripts.cut(cuts);
       voice.cut(cuts, "end");
       connection.close();

@@ -109,7 +109,7 @@ export const createSession = (
     if (isOver) return;
     isOver = true;
     timers.stop();
-    started?.stop();
+    started?.stop(reason === "hung_up");
     taken?.close();
     // Nobody else can take over any more. What a stream has no right to stays open, as below.
     if (started || !options.service) for (const other of others) takeConnection(other)?.close();

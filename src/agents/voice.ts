@@ -76,8 +76,10 @@ export interface Voice
   readonly leave: (interruptible: boolean, last: () => Promise<unknown>) => Promise<boolean>;
   /** Says nothing until a listener has resolved; nothing that it is to say begins before. */
   readonly listen: <T>(listener: Listener<T>) => Promise<T | undefined>;
-  /** The callee's audio, for a listener. */
-  readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
+  /** The callee's audio, for a listener, and whether somebody speaks in it. */
+  readonly input: (audio: Uint8Array<ArrayBuffer>, isSound: boolean) => void;
+  /** When the agent has finished, by the clock, as far as that is known. */
+  readonly overAt: () => number;
   /** Whether it says nothing, for a listener. */
   readonly isListening: () => boolean;
   /** Whether nothing is asked of the agent any more. */
@@ -116,7 +118,7 @@ export const createVoice = ({
   const notes: Note[] = [];
   const sentNotes: Note[] = [];
   /** Gets the callee's audio. */
-  let listening: ((audio: Uint8Array<ArrayBuffer>) => void) | undefined;
+  let listening: ReturnType<Listener<unknown>> | undefined;
 
   const agentOverAt = (rest: number) =>
     playback.isOpen ? Math.max(playback.until, newsAt()) + maxGap : speaksUntil() + rest;
@@ -242,7 +244,7 @@ export const createVoice = ({
           utterance.isDone = true;
           speech.check();
         };
-        listening = listener(resolve, stream.sampleRate);
+        listening = listener(resolve, stream.sampleRate, input.words());
       };
       await add("wait", begin, { interruptible: false, keep: false });
       listening = undefined;
@@ -251,7 +253,8 @@ export const createVoice = ({
       input.answered();
       return found;
     },
-    input: (audio) => listening?.(audio),
+    input: (audio, isSound) => listening?.(audio, isSound),
+    overAt: () => agentOverAt(pause),
     open: async ({ audio, text, interruptible, keep }) => {
       const how = { interruptible, keep, isFirst: true };
       const spoken = await (audio ? play(audio, text, how) : ask("say", text, how));

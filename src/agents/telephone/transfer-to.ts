@@ -3,6 +3,7 @@ import type { Dial } from "../../flows/actions.ts";
 import type { MediaStart } from "../../flows/media/messages.ts";
 import { fail, fieldsOf, isFunction, isRecord, isText } from "../../lib/check.ts";
 import type { Tool } from "../agent.ts";
+import { refusal } from "../tools.ts";
 
 /** Whom an agent may connect the callee to: the fields of `dial`. */
 export type TransferTarget = Omit<Dial, "action">;
@@ -82,7 +83,9 @@ export const transferTo = (
     run: async (args, { session, start, context, signal }) => {
       const { target } = fieldsOf(args);
       const action = isText(target) ? actions.get(target) : undefined;
-      if (!action) return `Nobody was called: the target must be one of ${names.join(", ")}.`;
+      if (!action) {
+        return refusal(signal, `Nobody was called: the target must be one of ${names.join(", ")}.`);
+      }
       if (running.has(start)) return "They are being connected.";
       running.add(start);
       try {
@@ -91,7 +94,7 @@ export const transferTo = (
           return transfer(start, action, context);
         };
         const goesOn = await session.leave("transferred", { before });
-        return goesOn && "They spoke: they were not connected.";
+        return goesOn && refusal(signal, "They spoke: they were not connected.");
       } finally {
         running.delete(start);
       }

@@ -28,6 +28,8 @@ export interface PlaybackLine {
   readonly buffered: () => number;
   /** Bytes of PCM in one of those bytes: 0.75 for base64, by default. */
   readonly pcmPerByte?: number | undefined;
+  /** Milliseconds that the network takes both ways, where they are known and nothing is acknowledged. */
+  readonly roundTrip?: number | undefined;
   /** Absent where a service does not acknowledge what it has played. */
   readonly acknowledged?: Acknowledged | undefined;
   /** The time of its socket; that of the process by default. */
@@ -246,15 +248,20 @@ export class Playback {
 
   /** Whether some of an item may not have been played yet. */
   isPlaying(name: string): boolean {
-    const now = this.#playedAt(this.#clock.now() - margin);
+    const now = this.#playedAt(this.#clock.now() - this.#margin);
     return this.#items.some(
       (item) => item.name === name && playedOf(item, now) < item.duration - epsilon,
     );
   }
 
-  /** Drops the queue and clears the timer. Nothing more is sent. Returns the items that were not played to their end. */
-  stop(): readonly PlayedItem[] {
-    const cuts = this.#cut(this.#playedAt(this.#clock.now()));
+  /**
+   * Drops the queue and clears the timer. Nothing more is sent. Returns the items that were not played to their end.
+   *
+   * @param isLeft - whether the other side has left: what was sent since then, or was on its way to it, was not played
+   */
+  stop(isLeft = false): readonly PlayedItem[] {
+    const late = (isLeft && this.#line.roundTrip) || 0;
+    const cuts = this.#cut(this.#playedAt(this.#clock.now() - late));
     this.#sender.stop();
     this.#queue.drop();
     this.#open.clear();
@@ -277,6 +284,11 @@ export class Playback {
   /** Whether more of a response may come. */
   get isOpen(): boolean {
     return this.#open.size > 0;
+  }
+
+  /** How much later than by our clock audio may be played, in ms. */
+  get #margin(): number {
+    return Math.max(margin, this.#line.roundTrip ?? 0);
   }
 
   /** Bytes that the socket buffers: a socket of any make may throw. */
@@ -319,7 +331,7 @@ export class Playback {
     const gap = this.#hasSent ? from - this.#sentUntil : 0;
     const response = this.#queue.next?.response;
     const isSame = response === undefined ? gap < pause : response === this.#lastResponse;
-    this.#forgetPlayed(this.#playedAt(now - margin));
+    this.#forgetPlayed(this.#playedAt(now - this.#margin));
     for (let at = 0; at < size; ) {
       const part = this.#queue.take(size - at);
       if (!part) break;

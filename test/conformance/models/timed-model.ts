@@ -19,12 +19,18 @@ export type ProtocolName = (typeof protocolNames)[number];
 /** The level of an answer's samples, the first of which is 0. */
 export const levelOf = (answer: number): number => 10_000 + 3_000 * (answer % 6);
 
+/** A call of a tool. */
+interface ModelCall {
+  readonly name: string;
+  readonly args: object;
+}
+
 /** What a model does. Times are in ms. */
 export interface Behaviour {
   /** How long each of its answers is: 800 by default. */
   readonly answers?: readonly number[] | undefined;
-  /** The answers, counted from 0, that call a tool after their audio. */
-  readonly calls?: Readonly<Record<number, { readonly name: string; readonly args: object }>>;
+  /** The answers, counted from 0, that call a tool after their audio, or several. */
+  readonly calls?: Readonly<Record<number, ModelCall | readonly ModelCall[]>>;
   /** The answers that fail with `server_error`, after all of their audio and their tool: with OpenAI's protocol. */
   readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
@@ -36,6 +42,8 @@ export interface Behaviour {
    * stays `open` for 2 s, unless it goes on with the result, or a text interrupts it.
    */
   readonly toolTurn?: "before" | "open" | undefined;
+  /** The mean size of samples above which it hears speech: 300 by default. */
+  readonly loudness?: number | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -46,7 +54,7 @@ interface Dialect {
   readonly coding: () => Coding;
   readonly begin: (answer: number, request: unknown) => void;
   readonly audio: (answer: number, bytes: Uint8Array<ArrayBuffer>) => void;
-  readonly tool: (answer: number, name: string, args: object) => void;
+  readonly tools: (calls: readonly (ModelCall & { readonly id: string })[], answer: number) => void;
   readonly done: (answer: number, isCut: boolean) => void;
   readonly failed?: (answer: number) => void;
   readonly speech: () => void;
@@ -78,6 +86,7 @@ export class TimedModel {
   #making: number | undefined;
   #loud = 0;
   #quiet = 0;
+  /** Whether it speaks first, once it is listened to. */
   isSpeech = false;
 
   constructor(name: ProtocolName, clock: MediaClock, behaviour: Behaviour = {}) {
@@ -110,8 +119,9 @@ export class TimedModel {
         return;
       }
       this.#making = undefined;
-      const tool = this.#behaviour.calls?.[answer];
-      if (tool) this.#dialect.tool(answer, tool.name, tool.args);
+      const calls = [this.#behaviour.calls?.[answer] ?? []].flat();
+      const named = calls.map((call, at) => ({ ...call, id: `call_${answer}${at || ""}` }));
+      if (named.length > 0) this.#dialect.tools(named, answer);
       const hasFailed = this.#behaviour.failures?.includes(answer);
       if (hasFailed) this.#dialect.failed?.(answer);
       else this.#dialect.done(answer, false);
@@ -123,7 +133,7 @@ export class TimedModel {
   hear(samples: Int16Array, rate: number): void {
     const ms = (samples.length / rate) * 1000;
     const sum = samples.reduce((total, sample) => total + Math.abs(sample), 0);
-    const isLoud = sum > 300 * samples.length;
+    const isLoud = sum > (this.#behaviour.loudness ?? 300) * samples.length;
     this.#loud = isLoud ? this.#loud + ms : 0;
     this.#quiet = isLoud ? 0 : this.#quiet + ms;
     if (isLoud) this.heard.push({ at: this.#clock.now(), ms });
@@ -211,18 +221,21 @@ const dialects: Readonly<
           send({ type: "response.created", response: { id: `resp_${answer}`, metadata } }),
         audio: (answer, bytes) =>
           send({ type: "response.output_audio.delta", ...ids(answer), delta: base64(bytes) }),
-        tool: (answer, name, args) =>
-          send({
-            type: "response.output_item.done",
-            response_id: `resp_${answer}`,
-            item: {
-              type: "function_call",
-              call_id: `call_${answer}`,
-              name,
-              arguments: JSON.stringify(args),
-              status: "completed",
-            },
-          }),
+        tools: (calls, answer) => {
+          for (const { id, name, args } of calls) {
+            send({
+              type: "response.output_item.done",
+              response_id: `resp_${answer}`,
+              item: {
+                type: "function_call",
+                call_id: id,
+                name,
+                arguments: JSON.stringify(args),
+                status: "completed",
+              },
+            });
+          }
+        },
         done: (answer, isCut) => {
           const status = isCut ? "cancelled" : "completed";
           send({ type: "response.done", response: { id: `resp_${answer}`, status } });
@@ -257,12 +270,12 @@ const dialects: Readonly<
         coding: () => coding,
         begin: () => send({ type: "ConversationText", role: "assistant", content: "…" }),
         audio: (_, bytes) => send(bytes),
-        tool: (answer, name, args) =>
+        tools: (calls) =>
           send({
             type: "FunctionCallRequest",
-            functions: [
-              { id: `call_${answer}`, name, arguments: JSON.stringify(args), client_side: true },
-            ],
+            functions: calls.map(({ id, name, args }) => ({
+              ...{ id, name, arguments: JSON.stringify(args), client_side: true },
+            })),
           }),
         done: (_, isCut) => {
           if (!isCut) send({ type: "AgentAudioDone" });
@@ -277,7 +290,7 @@ const dialects: Readonly<
         } else if (type === "InjectAgentMessage" || type === "InjectUserMessage") {
           if (model.isSpeech || model.isMaking) send({ type: "InjectionRefused" });
           else model.answer();
-        } else if (type === "FunctionCallResponse") model.answer();
+        } else if (type === "FunctionCallResponse" && !model.isMaking) model.answer();
       },
     };
   },
@@ -291,11 +304,12 @@ const dialects: Readonly<
         },
         audio: (_, bytes) =>
           send({ type: "audio", audio_event: { audio_base_64: base64(bytes), event_id: events } }),
-        tool: (answer, tool_name, parameters) =>
-          send({
-            type: "client_tool_call",
-            client_tool_call: { tool_call_id: `call_${answer}`, tool_name, parameters },
-          }),
+        tools: (calls) => {
+          for (const { id, name, args } of calls) {
+            const client_tool_call = { tool_call_id: id, tool_name: name, parameters: args };
+            send({ type: "client_tool_call", client_tool_call });
+          }
+        },
         done: () => {},
         speech: () => send({ type: "interruption", interruption_event: { event_id: ++events } }),
         speechStopped: () =>
@@ -313,9 +327,8 @@ const dialects: Readonly<
             },
           });
           if (Object(message.conversation_config_override).agent?.first_message) model.answer();
-        } else if (message.type === "user_message" || message.type === "client_tool_result") {
-          model.answer();
-        }
+        } else if (message.type === "user_message") model.answer();
+        else if (message.type === "client_tool_result" && !model.isMaking) model.answer();
       },
     };
   },
@@ -335,10 +348,10 @@ const dialects: Readonly<
         begin: () => {},
         audio: (_, bytes) =>
           content({ modelTurn: { parts: [{ inlineData: { data: base64(bytes) } }] } }),
-        tool: (answer, name, args) => {
+        tools: (functionCalls) => {
           hasEnded = toolTurn === "before";
           if (hasEnded) end(false);
-          send({ toolCall: { functionCalls: [{ id: `call_${answer}`, name, args }] } });
+          send({ toolCall: { functionCalls } });
           if (toolTurn !== "open") return;
           const cancel = clock.after(2_000, () => {
             close = undefined;
@@ -364,7 +377,7 @@ const dialects: Readonly<
         const { text, audio } = Object(realtimeInput);
         if (setup) send({ setupComplete: {} });
         else if (audio) model.hear(ears.read(decoded(audio.data)), ears.rate);
-        else if (text || toolResponse) {
+        else if (text || (toolResponse && !model.isMaking)) {
           if (text && close) end(true);
           close?.();
           if (text) model.cut();
@@ -387,15 +400,14 @@ const dialects: Readonly<
         coding: () => coding,
         begin: () => {},
         audio: (_, bytes) => words.push(bytes),
-        tool: (answer, name, args) => {
-          const item = {
-            type: "function_call",
-            call_id: `call_${answer}`,
-            name,
-            arguments: JSON.stringify(args),
-          };
-          const event = { type: "response.output_item.done", item };
-          send({ type: "response.event", delegation_id: `d${answer}`, event });
+        tools: (calls, answer) => {
+          for (const { id, name, args } of calls) {
+            const item = {
+              ...{ type: "function_call", call_id: id, name, arguments: JSON.stringify(args) },
+            };
+            const event = { type: "response.output_item.done", item };
+            send({ type: "response.event", delegation_id: `d${answer}`, event });
+          }
           send({
             type: "response.event",
             delegation_id: `d${answer}`,
