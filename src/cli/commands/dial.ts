@@ -367,9 +367,10 @@ export const command: Command = defineCommand({
 (when it is called first: 2026-06-03T15:00Z, or 2026-06-03 15:00 by its time zone) and from_number.
 Every other column can be a variable. --number-column and --zone-column choose other columns. They
 are separated by ",", ";" or tab, as the header has it.`,
-    `A list with a column such as DoNotCall or opt_out is refused until you say what it means:
---opt-out-column blocks each row that has anything there but false, no, n or 0; with
---ignore-columns the column says something else.`,
+    `A list with a column such as DoNotCall or opt_out, or one that nothing uses and that has only a few
+short values or dates, is refused until you say what it means: --opt-out-column NAME blocks each row
+that has anything there but false, no, n or 0; --opt-out-column NAME=VALUE each row with that value;
+with --ignore-columns the column says something else.`,
     `A number is digits in groups and nothing else, such as +49 30 123456-0; any other row is refused.`,
     `--retry takes the place of --retry-on and --retry-after: each reason has its own delay, and its
 attempts count all of the contact's, the first included. --attempts is the most for any reason then.`,

@@ -59,6 +59,7 @@ export const syncList = async (
   const contacts = readContacts(list, {
     readNumber: await numberReader(flags.country),
     delimiter: flags.delimiter === undefined ? undefined : delimiterOf(flags.delimiter),
+    encoding: flags.encoding,
     numberColumn: flags["number-column"],
     zoneColumn: flags["zone-column"],
     optOutColumns: flags["opt-out-column"],

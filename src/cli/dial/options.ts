@@ -157,11 +157,16 @@ export const dialFlags = {
     value: "sign",
     help: 'between columns: ",", ";" or tab; default: as the header has it',
   },
+  encoding: {
+    type: "string",
+    value: "name",
+    help: "of the list, such as windows-1252; default utf-8",
+  },
   "opt-out-column": {
     type: "string",
     multiple: true,
     value: "column",
-    help: "blocks each row that says yes there; see below; repeatable",
+    help: "blocks each row that says yes there, or NAME=VALUE; repeatable",
   },
   "ignore-columns": {
     type: "string",
