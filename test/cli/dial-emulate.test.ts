@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { invoke, outdial } from "./cli.ts";
+import { invoke, outdial, runtimes } from "./cli.ts";
 
 let folder: string;
 
@@ -127,6 +127,43 @@ describe("outdial dial --emulate", () => {
       /\noutdial: --script failed outside of its steps, so await .*: Oh \(no call was placed\)\n$/,
     );
     expect(code).toBe(1);
+  });
+
+  describe.each(runtimes)("under %s", (runtime) => {
+    const how = { allow: ["--allow-env", "--allow-read", "--allow-write"] };
+    const emulate = (script: string) =>
+      outdial(runtime, words(people(2), "--script", script), {}, how);
+
+    it("has file, line and column of a mistake in a script", async () => {
+      const source = "export default {\n  onAnswer: () => say('a' 'b'),\n};\n";
+      for (const name of ["mistake.mjs", "mistake.ts"]) {
+        const { code, stderr } = await emulate(file(name, source));
+        expect(stderr).toMatch(
+          new RegExp(`^outdial: --script cannot be loaded: \\S*${name}:2:2[37]: \\w[^\n]*\n$`),
+        );
+        expect(code).toBe(2);
+      }
+      const { stderr } = await emulate(
+        file("missing.mjs", "\nexport default {\n  onAnswer: foo };"),
+      );
+      expect(stderr).toMatch(/missing\.mjs:3:13: foo is not defined|missing\.mjs:3:13: Can't find/);
+    });
+
+    it("names process.exit in a step, and calls the others", async () => {
+      const script = file(
+        "exits.mjs",
+        "export default { onAnswer: () => { process.exit(0); return { action: 'hangup' }; } };",
+      );
+      const { code, stdout } = await emulate(script);
+      expect(stdout).toContain("2 calls to 2 contacts");
+      expect(stdout).toMatch(
+        /2 times: process\.exit would leave the live calls of the list: return/,
+      );
+      expect(code).toBe(1);
+      const early = await emulate(file("early.mjs", "process.exit(0);"));
+      expect(early.stderr).toContain("process.exit would leave the live calls");
+      expect(early.code).toBe(2);
+    });
   });
 
   it("assumes a length where there is no script", async () => {

@@ -93,9 +93,10 @@ const confirm = async (terminal: Terminal, signal: AbortSignal): Promise<void> =
   throw new Failure("not confirmed: nobody was called", exits.refused);
 };
 
-const exitOf = ({ state, unknown }: Progress, interrupted: boolean): Exit => {
+/** @param failedFlows - how many contacts ended in this run because their flow failed */
+const exitOf = ({ state, unknown }: Progress, failedFlows: number, interrupted: boolean): Exit => {
   if (interrupted) return exits.interrupted;
-  if (state === "paused") return exits.refused;
+  if (state === "paused" || failedFlows > 0) return exits.refused;
   return unknown > 0 ? exits.maybe : exits.done;
 };
 
@@ -156,8 +157,17 @@ const checkHandlers = async (
   const checks = await campaign.check({ fetch, signal }).catch((error: unknown) => {
     throw signal.aborted ? new Failure("interrupted: nobody was called", exits.interrupted) : error;
   });
+  const { script, "public-url": publicUrl } = flags;
+  const elsewhere = checks.find(({ result, status }) => result === "unclear" && status);
+  // It asks itself: any other answer is that of another server, which calls would get as well.
+  if (script !== undefined && publicUrl !== undefined && elsewhere) {
+    throw new Failure(
+      `--public-url does not lead to --listen: HTTP ${elsewhere.status} came from another server than this command, which serves the script below it. Nobody was called`,
+      exits.usage,
+    );
+  }
   const flagOf = {
-    flow_url: flags.script === undefined ? "--flow" : "--public-url",
+    flow_url: script === undefined ? "--flow" : "--public-url",
     status_callback_url: names.status_callback_url,
   } as const;
   const texts = checks.map(({ param, result, message }) => ({
@@ -317,7 +327,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   });
   opened.campaign = campaign;
   if (!dry) opened.endStamping = stampLock(file);
-  const { calling, unclear, state, reason } = campaign.progress();
+  const { calling, unclear, state, reason, flow_error: failedBefore } = campaign.progress();
   if (calling + unclear > 0) foundCalls();
   const paused = pauseNote({ state, reason }, flags);
 
@@ -353,7 +363,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   for (const line of summaryLines(progress, { ledger: file, interrupted })) {
     await terminal.report(plain(line));
   }
-  const exit = exitOf(progress, interrupted);
+  const exit = exitOf(progress, progress.flow_error - failedBefore, interrupted);
   return flags.json ? printSummary(terminal, jsonSummary(progress, plan), exit) : exit;
 };
 
@@ -396,7 +406,7 @@ recorded and that a machine speaks.`,
   ],
   exits: {
     0: "every contact has a known outcome",
-    1: "paused (service, do-not-call list, outdial stop), not confirmed, or --json was not written",
+    1: "paused (service, do-not-call list, outdial stop), flows failed, not confirmed, or --json lost",
     2: "the command line, the list or the ledger is wrong, or the ledger is in use",
     3: "some contacts are unknown: they may have been called",
     130: "interrupted; the same command resumes",
@@ -408,6 +418,7 @@ recorded and that a machine speaks.`,
       isSent = true;
       reached(stage);
     };
+    reached("listed");
     try {
       const exit = await dial({ ...invoked, reached: notice }, opened, () => reached("recorded"));
       await closeAll(opened);
