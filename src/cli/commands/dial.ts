@@ -30,7 +30,7 @@ import { calleeNames } from "../dial/emulation/callees.ts";
 import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
 import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
-import { OptOutFile, optOutsIn, requireWritable } from "../dial/opt-outs.ts";
+import { OptOutFile, optOutPathOf, optOutsIn, requireWritable } from "../dial/opt-outs.ts";
 import {
   callbackOf,
   campaignOptions,
@@ -277,7 +277,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   await blockFile?.numbers();
 
   const dry = flags["dry-run"] === true;
-  const optOutPath = flags["opt-outs"];
+  const optOutPath = optOutPathOf(flags, list);
   const ledgerFiles = ["", "-lock", "-journal"].map((end) => resolve(`${file}${end}`));
   // A ledger that doesn't exist yet can't be recognized by its content.
   if (optOutPath !== undefined && ledgerFiles.includes(resolve(optOutPath))) {
@@ -339,7 +339,16 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     if (!dry && !flags.yes) await confirm(terminal, invoked.signal);
     return !dry;
   };
-  const facts = { options, blockFile, optedOut, warnings, lastChange, notes, confirm: confirmed };
+  const facts = {
+    options,
+    blockFile,
+    optOutPath,
+    optedOut,
+    warnings,
+    lastChange,
+    notes,
+    confirm: confirmed,
+  };
   const plan = await syncList(campaign, facts, invoked);
   if (dry) {
     const after = progressAfter(campaign.progress(), plan.changes);

@@ -126,7 +126,7 @@ export const dialFlags = {
   "opt-outs": {
     type: "string",
     value: "file",
-    help: "gets each number that --script blocks; blocks who is in it",
+    help: "of --script: gets who is blocked, blocks who is in it; do-not-call.txt",
   },
   prefix: {
     type: "string",

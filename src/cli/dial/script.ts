@@ -13,7 +13,10 @@ import type { RedirectedCall, Service } from "../../service.ts";
 import { type ScriptList, scriptedOptions } from "../script.ts";
 
 /** What of a campaign its requests need. */
-export type CalledList = Pick<Campaign, "note" | "contact" | "block" | "callBack" | "cancel">;
+export type CalledList = Pick<
+  Campaign,
+  "note" | "contact" | "block" | "callBack" | "cancel" | "samePerson"
+>;
 
 /** What serves the requests of a list's calls. */
 export interface ListOptions {
@@ -46,7 +49,7 @@ const campaignOf = (list: CalledList, { optOut }: ListOptions): ScriptCampaign =
     const checked = await checkedNumbers(numbers);
     try {
       // First, so that a number in the ledger is in the file, too.
-      await optOut?.(checked);
+      await optOut?.(list.samePerson(checked));
     } catch (error) {
       // Who asked is not called again by this list, whatever the file does.
       await list.block(checked);

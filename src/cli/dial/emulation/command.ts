@@ -10,7 +10,7 @@ import { requireReadable } from "../csv.ts";
 import { DoNotCallFile } from "../do-not-call.ts";
 import { type ListPlan, summaryOf, syncList } from "../list.ts";
 import { numberReader } from "../numbers.ts";
-import { optOutsIn } from "../opt-outs.ts";
+import { optOutPathOf, optOutsIn } from "../opt-outs.ts";
 import {
   campaignOptions,
   type DialValues,
@@ -130,7 +130,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
     const blockPath = flags["do-not-call"];
     const read = await numberReader(flags.country);
     const blockFile = blockPath === undefined ? undefined : new DoNotCallFile(blockPath, read);
-    const optedOut = await optOutsIn(flags["opt-outs"], read);
+    const optedOut = await optOutsIn(optOutPathOf(flags, list), read);
     let plan: ListPlan | undefined;
     const times = localTimes(zoneOf(options));
     let hide = (): void => {};
