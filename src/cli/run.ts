@@ -57,6 +57,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "Takes numbers off the do-not-call list of a ledger, with a reason.",
     load: () => import("./commands/unblock.ts"),
   },
+  erase: {
+    summary: "Deletes the data of numbers from a ledger, which never calls them again.",
+    load: () => import("./commands/erase.ts"),
+  },
   emulator: {
     summary: "Runs the whole service on this machine, with a dashboard, until ctrl-C.",
     load: () => import("./commands/emulator.ts"),

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -91,6 +91,34 @@ describe("outdial dial --emulate", () => {
       { presses: answered[0].answers.visit },
       { hears: expect.any(String) },
     ]);
+  });
+
+  it("writes results, report and what each contact would hear into the folder of --output", async () => {
+    const output = join(folder, "tried");
+    const args = words(people(3), "--script", survey(), "--callees", "press=1:100%");
+    for (const _ of ["a run", "another"]) {
+      const { code, stdout } = await invoke([...args, "--output", output]);
+      expect(code).toBe(0);
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain("emulated-calls.txt are in");
+    }
+    const [calls, report, results] = readdirSync(output)
+      .sort()
+      .map((name) => readFileSync(join(output, name), "utf8"));
+    expect(calls).toMatch(
+      /^\+49301001000: completed\n {2}\w{3} \d{4}-\d\d-\d\d \d\d:\d\d\n {4}hears {4}Hello N0, how was your visit\?\n {4}presses {2}1\n {4}hears {4}Thank you\.\n\n\+49301001001: /,
+    );
+    expect(report).toContain("<h1>people.csv, emulated: nobody was called</h1>");
+    expect(results).toMatch(
+      /^to_number,id,disposition,[^\r]*,visit,name\r\n\+49301001000,,completed,[^\r]*,1,N0\r\n/,
+    );
+    const refused = await invoke([
+      ...args.filter((word) => word !== "--emulate"),
+      "--output",
+      output,
+    ]);
+    expect(refused.stderr).toContain("need --emulate");
+    const noFolder = await invoke([...args, "--output", join(folder, "people.csv")]);
+    expect(noFolder.stderr).toContain("--output cannot be written (EEXIST)");
   });
 
   it("lets a script reach no host, and says so", async () => {

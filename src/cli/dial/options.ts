@@ -203,6 +203,11 @@ export const dialFlags = {
     value: "number",
     help: "of --callees: which contact does what; default 1",
   },
+  output: {
+    type: "string",
+    value: "folder",
+    help: "of --emulate: results, report and what each contact would hear",
+  },
   "dry-run": { type: "boolean", help: "prints the plan, and calls nobody" },
   resume: { type: "boolean", help: "dials on after outdial stop" },
   yes: { type: "boolean", help: "does not ask; required without a terminal" },
@@ -412,10 +417,11 @@ export const requireReceiver = (flags: DialValues): void => {
 
 /** @throws {UsageError} for options that need --emulate, or that it has no use for */
 export const checkEmulation = (flags: DialValues): void => {
-  const { emulate, callees, seed, script, flow } = flags;
+  const { emulate, callees, seed, output, script, flow } = flags;
   if (!emulate && (callees ?? seed) !== undefined) {
     throw new UsageError("--callees and --seed need --emulate");
   }
+  if (!emulate && output !== undefined) throw new UsageError("--output needs --emulate");
   if (!emulate) return;
   if (seed !== undefined && callees === undefined) throw new UsageError("--seed needs --callees");
   if (flags["dry-run"]) throw new UsageError("--emulate prints the plan, too: drop --dry-run");
