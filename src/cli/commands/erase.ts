@@ -13,11 +13,11 @@ export const command: Command = defineCommand({
     2: "the command line or the ledger is wrong",
   },
   notes: [
-    `No byte of number, id, variables and answers stays in the file; how a call ended is still counted. An HMAC of
-the number by SIGNING_SECRET, which the campaign has signed its URLs with, keeps it from being called
-again. It works while the list is dialled.`,
-    `The list, a file of --do-not-call or --opt-outs, and results that were written before still have the
-number: take it out there, too. Each number of a person is erased by itself.`,
+    `No byte of number, id, variables and answers stays in the file; how a call ended is still counted.
+An HMAC of the number by SIGNING_SECRET, which the campaign has signed its URLs with, keeps it from
+being called again. It works while the list is dialled.`,
+    `The list, a file of --do-not-call or --opt-outs, and results that were written before still have
+the number: take it out there, too. Each number of a person is erased by itself.`,
   ],
   run: async ({ args: [file = "", ...numbers], env, terminal }) => {
     const options = signingSecretIn(env);

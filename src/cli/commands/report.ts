@@ -85,8 +85,8 @@ export const command: Command = defineCommand({
   notes: [
     `It works during a run. A call counts where it began, and as answered where a person, a machine or
 somebody unknown took it; the answer rate counts people, of all calls.`,
-    `Answers that are keys stand in the order of the keys. Who was put on the do-not-call list by an answer, in
-that call, stands apart, and counts in no share.`,
+    `Answers that are keys stand in the order of the keys. Who was put on the do-not-call list by an
+answer, in that call, stands apart, and counts in no share.`,
     "The page has no telephone number of the list, and none in answers without --numbers.",
   ],
   exits: {

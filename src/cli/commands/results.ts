@@ -131,8 +131,8 @@ export const command: Command = defineCommand({
 duration the seconds from the answer to the end.`,
     `cost is what the carrier charges for the last call, as it reports it, and currency its currency, if
 named.`,
-    `What people answered has a column for each question, in the order in which they first came up. One with
-the name of another column is called answer_NAME, and a column of the list list_NAME.`,
+    `What people answered has a column for each question, in the order in which they first came up. One
+with the name of another column is called answer_NAME, and a column of the list list_NAME.`,
   ],
   exits: {
     0: "everything is printed",

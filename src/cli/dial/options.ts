@@ -126,7 +126,7 @@ export const dialFlags = {
   "opt-outs": {
     type: "string",
     value: "file",
-    help: "of --script: gets who is blocked, blocks who is in it; do-not-call.txt",
+    help: "of --script: gets who is blocked; default do-not-call.txt",
   },
   prefix: {
     type: "string",
