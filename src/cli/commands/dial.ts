@@ -415,7 +415,7 @@ recorded and that a machine speaks.`,
   ],
   exits: {
     0: "every contact has a known outcome",
-    1: "paused (service, do-not-call list, outdial stop), a flow failed, not confirmed, or no --json",
+    1: "paused (also by outdial stop), a flow failed, not confirmed, or --json was not written",
     2: "the command line, the list or the ledger is wrong, or the ledger is in use",
     3: "some contacts are unknown: they may have been called",
     130: "interrupted; the same command resumes",

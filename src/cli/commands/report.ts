@@ -31,7 +31,7 @@ const isOther = (file: string): boolean => {
 };
 
 /** Writes a page whole or not at all; an earlier report is replaced. */
-export const writePage = (file: string, page: string): void => {
+const writePage = (file: string, page: string): void => {
   const beside = `${file}.${process.pid}`;
   try {
     if (isOther(file)) throw new UsageError("--html is a file that is no report: it is kept");
