@@ -124,8 +124,16 @@ const table = (label: string, heads: readonly string[], rows: readonly Markup[])
     ? html`<p class="soft">None.</p>`
     : html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
 
-/** A report as one page without scripts, which loads nothing. */
-export const pageOf = async (report: Report, audio: CallAudio): Promise<string> => {
+/**
+ * A report as one page without scripts, which loads nothing.
+ *
+ * @param wav - what can be listened to, without the tones of keys
+ */
+export const pageOf = async (
+  report: Report,
+  audio: CallAudio,
+  wav: Uint8Array<ArrayBuffer>,
+): Promise<string> => {
   const { firstAudio, response, stop, turns, tools, transcript, overlap, deadAir, end, trust } =
     report;
   const style = styleOf(end.ms);
@@ -148,7 +156,7 @@ ${doubts(trust).map((doubt) => html`<p class="bad">${doubt}: don't trust these f
 <h2 id="picture">The line</h2>
 <p class="soft">Above the caller, below the agent. Grey: the turns of the caller. Red: audio that was cut off.</p>
 <div class="scroll picture" tabindex="0" role="region" aria-labelledby="picture">${picture(report, audio)}</div>
-<p><audio controls src="data:audio/wav;base64,${base64(audio.wav())}"></audio></p>
+<p><audio controls src="data:audio/wav;base64,${base64(wav)}"></audio></p>
 <h2>Figures</h2>
 ${table(
   "Figures",

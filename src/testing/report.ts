@@ -1,6 +1,7 @@
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import type { CalleeAct } from "../emulator/callee-script.ts";
 import { version } from "../http/post.ts";
-import { isRecord } from "../lib/check.ts";
+import { check, isFunction, isRecord, presence } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import type { CallFigures } from "./figures.ts";
 import type { LineFaults } from "./line.ts";
@@ -39,7 +40,7 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
 const shortened = async (act: CalleeAct): Promise<unknown> => {
   if (act.type === "press") return { type: "press", keys: act.digits.length };
   if (act.type !== "say") return act;
-  if ("audio" in act) return { type: "say", audio: await digestOf(bytesOf(act.audio)) };
+  if ("audio" in act) return { ...act, audio: await digestOf(bytesOf(act.audio)) };
   if ("text" in act) return { ...act, text: act.text.length };
   const { audio, sampleRate } = act.voice;
   return { ...act, voice: { sampleRate, audio: await digestOf(bytesOf(audio)) } };
@@ -60,6 +61,15 @@ export interface ReportOptions {
   readonly redact?: ((text: string) => string) | undefined;
 }
 
+const ReportOptionsSchema: GenericSchema<unknown, ReportOptions> = strictObject(
+  {
+    redact: optional(
+      custom<NonNullable<ReportOptions["redact"]>>(isFunction, "must be a function"),
+    ),
+  },
+  presence,
+);
+
 /** A value whose texts were redacted. */
 const redacted = (value: unknown, redact: (text: string) => string): unknown => {
   if (typeof value === "string") return redact(value);
@@ -70,12 +80,17 @@ const redacted = (value: unknown, redact: (text: string) => string): unknown => 
   );
 };
 
-/** The report of a call. */
+/**
+ * The report of a call.
+ *
+ * @throws {BadParametersException} (`placed: "no"`) for an unknown option: with a typo the texts would stay as they are
+ */
 export const reportOf = async (
   call: CallFigures,
   inputs: Inputs,
-  { redact = (text) => text }: ReportOptions,
+  options: ReportOptions,
 ): Promise<Report> => {
+  const { redact = (text: string) => text } = check(ReportOptionsSchema, () => options, "options");
   const { turns, firstAudio, response, stop, overlap, deadAir, end, trust } = call;
   return {
     version: 1,

@@ -203,10 +203,11 @@ const withReports = ({ figures, inputs, pressed }: MeasuredCall): SimulatedCall 
     toReport,
     report: async (folder, options) => {
       const report = await toReport(options);
+      const wav = withoutKeys(audio, pressed);
       await writeFiles(folder, {
         "report.json": `${JSON.stringify(report, null, 2)}\n`,
-        "report.html": await pageOf(report, audio),
-        "call.wav": withoutKeys(audio, pressed),
+        "report.html": await pageOf(report, audio, wav),
+        "call.wav": wav,
       });
     },
   };

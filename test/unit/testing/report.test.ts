@@ -132,7 +132,9 @@ describe("report", () => {
       trust: { ...trust, ok: false, latest: 250, late: ["turns"], differs: ["response"] },
     };
     const doubtsOf = async (given: Report) =>
-      (await pageOf(given, call.audio)).split(/[<>]/).filter((text) => text.includes("t trust th"));
+      (await pageOf(given, call.audio, call.audio.wav()))
+        .split(/[<>]/)
+        .filter((text) => text.includes("t trust th"));
     expect(await doubtsOf(report)).toEqual([
       "Frames were late by 0 ms on average, and by 250 ms at most, in turns: don't trust these figures.",
       "Two runs differ in response: don't trust these figures.",
@@ -147,6 +149,23 @@ describe("report", () => {
     });
     expect(json + html).not.toContain("Ann Smith");
     expect(JSON.parse(json).tools[0].args).toEqual({ text: "***", list: ["***"] });
+  });
+
+  test.each([
+    [{ redcat: (text: string) => text }, "redcat is unknown: did you mean redact?"],
+    [(text: string) => text, "options must be an object, not a function"],
+    [{ redact: true }, "redact must be a function"],
+    [null, "options must be an object, not null"],
+  ])("refuses the options %j by name: a typo must not commit a name", async (options, message) => {
+    const call = await callWith("Ann Smith");
+    const write = () => Reflect.apply(call.toReport, undefined, [options]);
+    await expect(write()).rejects.toThrow(message);
+  });
+
+  test("its audio is that of call.wav: the tones of keys are in neither", async () => {
+    const { html, audio } = await written(await callWith("Table for four."));
+    const [, inPage = ""] = /base64,([^"]*)"/.exec(html) ?? [];
+    expect(await wav(Buffer.from(inPage, "base64"))).toEqual(audio);
   });
 
   test("keys are nowhere in it", async () => {
