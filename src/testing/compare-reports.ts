@@ -32,7 +32,7 @@ export interface ComparisonRules {
 
 /** A figure that differs from the baseline's. */
 export interface Difference {
-  /** Its name, such as `response.p50`, `turns.missed` or `tools.book.n`. */
+  /** Its name, such as `response.p50`, `response.11`, `turns.missed` or `tools.book.n`. */
   readonly figure: string;
   /** That of this call; absent where there is none. A text for `end.session`. */
   readonly now: number | string | undefined;
@@ -63,23 +63,41 @@ const truth = boolean(otherThan("true or false"));
 const list = otherThan("a list");
 const fault = optional(custom<true>((value) => value === true, "must be true, or absent"));
 
+const count = custom<number>(
+  (value) => typeof value === "number" && Number.isInteger(value) && value >= 0,
+  ({ input }) =>
+    `must be a ${typeof input === "number" ? "whole number, 0 or more" : `number, not ${kindOf(input)}`}`,
+);
+const expectation = custom<Turn["expect"]>(
+  (value) => value === "respond" || value === "stop" || value === "ignore",
+  'must be "respond", "stop" or "ignore"',
+);
+
 const summary = object(
   {
-    n: figure,
+    n: count,
+    min: optional(figure),
     p50: optional(figure),
     p95: optional(figure),
+    p99: optional(figure),
     max: optional(figure),
   },
   presence,
 );
 
-/** What is read of a report, as anything may be in a file. */
+/** The fields of a report: anything may be in a file. */
 const ReportSchema = object(
   {
     inputs: text,
     turns: array(
       object(
         {
+          from: figure,
+          to: figure,
+          expect: expectation,
+          response: optional(figure),
+          stop: optional(figure),
+          late: optional(figure),
           cutIn: fault,
           falseStop: fault,
           missed: fault,
@@ -94,10 +112,26 @@ const ReportSchema = object(
     response: summary,
     stop: summary,
     overlap: figure,
-    deadAir: object({ count: figure, longest: figure }, presence),
-    tools: array(object({ name: text, isError: truth }, presence), list),
-    end: object({ session: optional(text) }, presence),
-    trust: object({ detector: text, ok: truth }, presence),
+    deadAir: object({ count, longest: figure, total: figure }, presence),
+    tools: array(object({ name: text, ms: figure, took: figure, isError: truth }, presence), list),
+    transcript: array(object({ who: text, text, final: truth, ms: figure }, presence), list),
+    end: object(
+      { ms: figure, reason: optional(text), session: optional(text), outcome: optional(text) },
+      presence,
+    ),
+    trust: object(
+      {
+        clock: text,
+        lateness: figure,
+        latest: figure,
+        late: array(text, list),
+        detector: text,
+        runs: count,
+        differs: array(text, list),
+        ok: truth,
+      },
+      presence,
+    ),
   },
   presence,
 );
@@ -129,6 +163,10 @@ const counted =
   ({ turns }: Report): number =>
     turns.filter((turn: Turn) => turn[name]).length;
 
+/** By how much the agent cut in sooner than at the end of an utterance, in ms: 0 where it never did. */
+const cutInOf = ({ turns }: Report): number =>
+  Math.max(0, ...turns.map(({ response = 0 }) => -response));
+
 const comparedFigures: readonly Compared[] = [
   { name: "turns.n", worse: "fewer", of: ({ turns }) => turns.length },
   { name: "firstAudio", worse: "slower", of: ({ firstAudio }) => firstAudio.p50 },
@@ -136,10 +174,12 @@ const comparedFigures: readonly Compared[] = [
   { name: "response.p50", worse: "slower", of: ({ response }) => response.p50 },
   { name: "response.p95", worse: "slower", of: ({ response }) => response.p95 },
   { name: "response.max", worse: "slower", of: ({ response }) => response.max },
+  { name: "response.cutIn", worse: "slower", of: cutInOf },
   { name: "stop.n", worse: "fewer", of: ({ stop }) => stop.n },
   { name: "stop.p50", worse: "slower", of: ({ stop }) => stop.p50 },
   { name: "stop.max", worse: "slower", of: ({ stop }) => stop.max },
   { name: "deadAir.longest", worse: "slower", of: ({ deadAir }) => deadAir.longest },
+  { name: "deadAir.total", worse: "slower", of: ({ deadAir }) => deadAir.total },
   { name: "overlap", worse: "slower", of: ({ overlap }) => overlap * 1000 },
   { name: "deadAir.count", worse: "more", of: ({ deadAir }) => deadAir.count },
   { name: "turns.cutIn", worse: "more", of: counted("cutIn") },
@@ -153,13 +193,14 @@ const comparedFigures: readonly Compared[] = [
     of: ({ tools }) => tools.filter(({ isError }) => isError).length,
   },
   { name: "end.session", worse: "other", of: ({ end }) => end.session },
+  { name: "end.outcome", worse: "other", of: ({ end }) => end.outcome },
 ];
 
-/** How often each tool of a report was called. */
+/** How often each tool of a report was called: what is booked twice is as wrong as what is not booked. */
 const callsOf = (baseline: Report): readonly Compared[] =>
   [...new Set(baseline.tools.map(({ name }) => name))].map((tool) => ({
     name: `tools.${tool}.n`,
-    worse: "fewer",
+    worse: "other",
     of: ({ tools }) => tools.filter(({ name }) => name === tool).length,
   }));
 
@@ -169,7 +210,8 @@ const isWorse = (
   baseline: number | string | undefined,
   { percent = 10, floor = 30 }: ComparisonRules,
 ): boolean => {
-  if (typeof now !== "number" || typeof baseline !== "number") return now !== baseline;
+  const isOther = worse === "other" || typeof now !== "number" || typeof baseline !== "number";
+  if (isOther) return now !== baseline;
   const more = now - baseline;
   if (worse === "fewer") return more < 0;
   if (worse === "more") return more > 0;
@@ -177,8 +219,33 @@ const isWorse = (
 };
 
 /**
- * The figures that are worse than in a baseline, and those that only one of the two has. Fewer turns, responses, stops or
- * calls of a tool are worse, and so is another end of the session: the agent may have ended the call early.
+ * The value of all turns that grew most, in order of length: half of the responses may be later while median and maximum
+ * stay. Nothing where the summary is worse itself.
+ */
+const worstOf = (
+  name: "response" | "stop",
+  now: Report,
+  baseline: Report,
+  rules: ComparisonRules,
+): readonly Difference[] => {
+  const sorted = ({ turns }: Report) =>
+    turns.flatMap((turn) => turn[name] ?? []).sort((one, other) => one - other);
+  const before = sorted(baseline);
+  const [worst] = sorted(now)
+    .map((value, at) => ({
+      figure: `${name}.${at + 1}`,
+      now: value,
+      baseline: before[at] ?? value,
+    }))
+    .filter((each) => isWorse("slower", each.now, each.baseline, rules))
+    .sort((one, other) => other.now - other.baseline - (one.now - one.baseline));
+  return worst ? [worst] : [];
+};
+
+/**
+ * The figures that are worse than in a baseline, and those that only one of the two has. Fewer turns, responses or stops
+ * are worse, and so are another number of calls of a tool, and another end or outcome of the session: the agent may have ended
+ * the call early. `response.11` is the 11th in order of length, where median, p95 and maximum are no worse.
  *
  * @param now - the report of this run
  * @param baseline - an earlier one, such as the committed `report.json`
@@ -216,8 +283,15 @@ export const compareReports = (
     if (!trust.ok)
       fail(name, "can't be compared: frames were late, or two runs differed; see trust");
   }
-  return [...comparedFigures, ...callsOf(baseline)]
+  const found = [...comparedFigures, ...callsOf(baseline)]
     .map(({ name, worse, of }) => ({ worse, figure: name, now: of(now), baseline: of(baseline) }))
     .filter((each) => isWorse(each.worse, each.now, each.baseline, checked))
-    .map(({ worse: _, ...difference }) => difference);
+    .map(({ worse: _, ...difference }): Difference => difference);
+  const unfound = (["response", "stop"] as const).filter(
+    (name) =>
+      !["p50", "p95", "max"].some((part) =>
+        found.some((each) => each.figure === `${name}.${part}`),
+      ),
+  );
+  return [...found, ...unfound.flatMap((name) => worstOf(name, now, baseline, checked))];
 };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
+import { summaryOf } from "../../../src/lib/summary.ts";
 import {
   compareReports,
   type Report,
@@ -82,6 +83,58 @@ describe("an agent that does less", () => {
   });
 });
 
+describe("an agent that is worse where the median and the maximum stay", () => {
+  const respond = { from: 0, to: 500, expect: "respond" } as const;
+  /** A report whose turns had these responses. */
+  const responding = async (responses: readonly number[]): Promise<Report> => {
+    const report = await reportOf(scriptedAgent([{ ms: 500 }]));
+    const turns = responses.map((response) => ({ ...respond, response }));
+    return { ...report, turns, response: summaryOf(responses) };
+  };
+  const some = (count: number, ms: number) => Array<number>(count).fill(ms);
+
+  test("responds late in nine turns of 19, where it was late in one", async () => {
+    const [baseline, now] = [
+      await responding([...some(18, 500), 1_900]),
+      await responding([...some(10, 500), ...some(9, 1_900)]),
+    ];
+    expect(compareReports(now, baseline)).toEqual([
+      { figure: "response.11", now: 1_900, baseline: 500 },
+    ]);
+    expect(compareReports(now, baseline, { floor: 2_000 })).toEqual([]);
+    expect(compareReports(baseline, now)).toEqual([]);
+  });
+
+  test("the same responses in another order are no worse", async () => {
+    const responses = [400, 900, 500, 700];
+    const [baseline, now] = [await responding(responses), await responding(responses.toReversed())];
+    expect(compareReports(now, baseline)).toEqual([]);
+  });
+
+  test("cuts in sooner than it did", async () => {
+    const [baseline, now] = [await responding([-100, 300]), await responding([-5_000, 300])];
+    expect(compareReports(now, baseline)).toEqual([
+      { figure: "response.cutIn", now: 5_000, baseline: 100 },
+    ]);
+  });
+
+  const report = reportOf(scriptedAgent(complete));
+  test.each([
+    ["tools.book.n", { tools: 2 }, 2, 1],
+    ["deadAir.total", { total: 9_900 }, 9_900, 7_100],
+    ["end.outcome", { outcome: "failed" }, "failed", "transferred"],
+  ] as const)("%s", async (figure, given, now, before) => {
+    const { tools: some, deadAir, end, ...rest } = await report;
+    const made = ({ tools = 1, total = 7_100, outcome = "transferred" }): Report => ({
+      ...rest,
+      tools: Array.from({ length: tools }, () => some).flat(),
+      deadAir: { ...deadAir, total },
+      end: { ...end, outcome },
+    });
+    expect(compareReports(made(given), made({}))).toEqual([{ figure, now, baseline: before }]);
+  });
+});
+
 describe("a report of a file that is broken is refused, by its field", () => {
   const broken: readonly (readonly [field: string, change: object])[] = [
     ["overlap is missing", { overlap: undefined }],
@@ -99,6 +152,16 @@ describe("a report of a file that is broken is refused, by its field", () => {
     ["end.session must be a string, not an object", { end: { session: {} } }],
     ["trust.ok must be true or false, not a string", { trust: { ok: "yes", detector: "x" } }],
     ["inputs is missing", { inputs: undefined }],
+    ["turns.0.from is missing", { turns: [{ to: 1, expect: "respond" }] }],
+    ["turns.0.response must be a number, not a string", { turns: [{ response: "500" }] }],
+    ['turns.0.expect must be "respond", "stop" or "ignore"', { turns: [{ expect: "talk" }] }],
+    ["stop.n must be a whole number, 0 or more", { stop: { n: -1 } }],
+    ["response.min must be a number, not null", { response: { n: 1, min: null } }],
+    ["deadAir.total is missing", { deadAir: { count: 1, longest: 1 } }],
+    ["transcript must be a list, not an object", { transcript: {} }],
+    ["tools.0.ms is missing", { tools: [{ name: "book", isError: false, took: 0 }] }],
+    ["end.ms is missing", { end: {} }],
+    ["trust.late is missing", { trust: { ok: true, detector: "x" } }],
   ];
   test.each(broken)("%s", async (rule, change) => {
     const report = await reportOf(scriptedAgent([{ ms: 500 }]));
@@ -145,6 +208,19 @@ describe("compareReports", () => {
     const now = { ...baseline, stop: { ...baseline.stop, n: 1 } };
     expect(compareReports(now, baseline)).toEqual([{ figure: "stop.n", now: 1, baseline: 2 }]);
     expect(compareReports(baseline, now)).toEqual([]);
+  });
+
+  test("the same samples that are to be ignored make another script", async () => {
+    const { audio } = voice(600);
+    const [baseline, now] = await Promise.all(
+      (["respond", "ignore"] as const).map(async (expected) => {
+        const heard = { type: "say", audio, expect: expected } as const;
+        const call = await talkWith(wellBehaved(), { caller: [heard, { type: "hangup" }] });
+        return call.toReport();
+      }),
+    );
+    if (!baseline || !now) throw new Error("no report");
+    expect(() => compareReports(now, baseline)).toThrow(/must be of a call with the same script/);
   });
 
   test("refuses calls with another script, voice, line, seed, detector or duration, by name", async () => {
