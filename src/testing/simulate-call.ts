@@ -81,7 +81,7 @@ interface Time {
 
 const timeOf = (
   kind: "virtual" | "real",
-  turns: number,
+  pace: number | undefined,
   observer: SessionObserver,
   useNetwork: () => never,
 ): Time => {
@@ -96,7 +96,7 @@ const timeOf = (
       },
     };
   }
-  const time = new SimulatedTime({ turns });
+  const time = new SimulatedTime({ pace });
   return {
     simulation: { ...time.media, observer, useNetwork },
     application: { ...time.application, observer, useNetwork },
@@ -225,8 +225,8 @@ const checkHistory = ({ history, flow_error }: CallRecord): void => {
   if (flow_error !== undefined) fail("app", `could not be connected: ${flow_error}`);
 };
 
-/** Simulates a call, with so many turns of the event loop before each jump of virtual time. */
-const simulateOnce = async (settings: SimulateOptions, turns: number): Promise<MeasuredCall> => {
+/** @param pace - the most milliseconds of the call for each one of the process, in virtual time */
+const simulateOnce = async (settings: SimulateOptions, pace?: number): Promise<MeasuredCall> => {
   const {
     app,
     caller,
@@ -247,7 +247,7 @@ const simulateOnce = async (settings: SimulateOptions, turns: number): Promise<M
   let id: string | undefined;
   const time = timeOf(
     kind,
-    turns,
+    pace,
     {
       onTranscript: (text) => void observed.transcript.push({ ...text, ms: ms() }),
       onTool: (tool) => void observed.tools.push({ ...tool, ms: ms() }),
@@ -333,10 +333,10 @@ const simulateOnce = async (settings: SimulateOptions, turns: number): Promise<M
 };
 
 /**
- * Turns of the event loop before each jump of the time in the second of two runs. What waits on the clock of the process
- * sees a slower call then, so that it changes the figures.
+ * The pace of the second of two runs. What waits on the clock of the process sees a slower call then, so that it changes the
+ * figures; a quick run is over before a timer of 50 ms comes.
  */
-const slowTurns = 4;
+const slowPace = 10;
 
 const reportFor = ({ figures, inputs }: MeasuredCall): Promise<Report> =>
   reportOf(figures, inputs, {});
@@ -349,7 +349,7 @@ const reportFor = ({ figures, inputs }: MeasuredCall): Promise<Report> =>
  * Time stands still while a tool runs, unless it waits by `options.simulation`, and while the connector waits for an address, a socket or the verification of
  * `start`. It does not for what else an application waits for, such as a `setTimeout`: the call goes on meanwhile, faster than the process.
  * Use the clock of `options.simulation` there: `hold(promise)` stops the time, and `after(ms, work)` is its timer. `twice: true`
- * runs the call again, more slowly: where figures differ, `trust` names them.
+ * runs the call again, at most ten times as fast as a real one: where figures differ, `trust` names them.
  *
  * @throws {BadParametersException} when an option or an act of the caller breaks its rule, and when the application opens
  * a network socket in virtual time: no call was placed. What `app` throws or rejects with during the call is rethrown
@@ -379,9 +379,9 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
   if (twice && time === "real")
     fail("twice", 'needs time: "virtual": real time differs in each run');
   checkExpectations(caller);
-  const first = await simulateOnce(settings, 1);
+  const first = await simulateOnce(settings);
   if (!twice) return withReports(first);
-  const second = await simulateOnce(settings, slowTurns);
+  const second = await simulateOnce(settings, slowPace);
   const [one, other] = await Promise.all([reportFor(first), reportFor(second)]);
   const { figures } = first;
   return withReports({

@@ -70,8 +70,9 @@ export interface SimulateOptions {
    */
   readonly detector?: Detector | undefined;
   /**
-   * Runs the call a second time, more slowly, and compares the figures: in virtual time they are the same unless the
-   * application waits on a clock of its own, such as by `setTimeout`. `trust.differs` names what differs, and `trust.ok` is
+   * Runs the call a second time, at most ten times as fast as a real one, and compares the figures: in virtual time they are
+   * the same unless the application waits on a clock of its own, such as by `setTimeout`. What would come later than after a
+   * tenth of the rest of the call comes in neither run. `trust.differs` names what differs, and `trust.ok` is
    * `false` then. `app` is called once for each run, and so is `caller` where it is a function.
    *
    * @defaultValue `false`

@@ -24,8 +24,11 @@ const nextTurn = (): Promise<void> =>
 interface SimulatedTimeOptions {
   /** What the clock shows when `now` is 0, in milliseconds since 1970. */
   readonly epoch?: number | undefined;
-  /** Turns of the event loop before each jump: what waits on the process's own clock sees another call for each number. */
-  readonly turns?: number | undefined;
+  /**
+   * The most milliseconds of the call for each one of the process, without a limit by default: what waits on the process's own
+   * clock sees another call.
+   */
+  readonly pace?: number | undefined;
 }
 
 /** Midnight of a day, so that the times of a simulated call are the same in each run. */
@@ -40,7 +43,9 @@ export class SimulatedTime {
   readonly epoch: number;
   #now = 0;
   #order = 0;
-  readonly #turns: number;
+  readonly #pace: number;
+  /** When the process began to advance the time, on its own clock. */
+  #began: number | undefined;
   #holds = 0;
   /** The tools that run, and those of them that don't wait for their session. */
   #running = 0;
@@ -122,9 +127,9 @@ export class SimulatedTime {
   /** The same, as the emulator takes it. */
   readonly clock: Clock = () => new SimulatedTimeline(this);
 
-  constructor({ epoch = midnight, turns = 1 }: SimulatedTimeOptions = {}) {
+  constructor({ epoch = midnight, pace = Number.POSITIVE_INFINITY }: SimulatedTimeOptions = {}) {
     this.epoch = epoch;
-    this.#turns = turns;
+    this.#pace = pace;
   }
 
   get now(): number {
@@ -154,7 +159,7 @@ export class SimulatedTime {
     };
     over.then(end, end);
     while (!isOver) {
-      for (let turn = 0; turn < this.#turns; turn++) await nextTurn();
+      await nextTurn();
       const [next] = this.#due;
       if (this.#isHeld || !next) {
         await new Promise<void>((resolve) => {
@@ -163,10 +168,23 @@ export class SimulatedTime {
         });
         continue;
       }
+      const early = this.#earlyBy(next.time);
+      if (early > 0) {
+        // Something else may be due before, once the process's own timers have come.
+        await new Promise<void>((resolve) => setTimeout(resolve, early));
+        continue;
+      }
       this.#due.shift();
       this.#now = Math.max(this.#now, next.time);
       next.action();
     }
+  }
+
+  /** How long the process has to wait before a time of the call may come, in milliseconds. */
+  #earlyBy(time: number): number {
+    if (this.#pace === Number.POSITIVE_INFINITY) return 0;
+    this.#began ??= performance.now();
+    return time / this.#pace - (performance.now() - this.#began);
   }
 
   #plan(milliseconds: number, action: () => void): () => void {

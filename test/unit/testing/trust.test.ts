@@ -30,6 +30,15 @@ describe("twice", () => {
     expect(trust.differs).toContain("deadAir");
   });
 
+  test("a timer that comes in no quick call is told: the second run gives it the time", async () => {
+    const app = waiting(() => new Promise((resolve) => setTimeout(resolve, 700)));
+    const caller = [{ type: "until", ms: 20_000 }, { type: "hangup" }] as const;
+    const { turns, trust } = await simulateCall({ app, caller, twice: true });
+    expect(turns).toEqual([]);
+    expect(trust).toMatchObject({ runs: 2, ok: false });
+    expect(trust.differs).toContain("deadAir");
+  });
+
   test("the same timer by options.simulation is the call's own: two runs are the same", async () => {
     const app = waiting(
       ({ simulation }) => new Promise<void>((resolve) => void simulation.after(30, resolve)),
