@@ -1,7 +1,9 @@
 import { keyInterval } from "../emulator/callee.ts";
 import type { Callee, CalleeAct, CalleeCall, CalleeScript } from "../emulator/callee-script.ts";
+import { messageOf } from "../emulator/outgoing.ts";
 import type { CallAudio } from "../emulator/recording/recording.ts";
-import { fail, fieldsOf } from "../lib/check.ts";
+import { fail } from "../lib/check.ts";
+import { checkAct, expectationOf } from "./acts.ts";
 import { type Segment, soundsOf } from "./detector.ts";
 import type { Utterance } from "./turns.ts";
 
@@ -20,21 +22,16 @@ export interface Noted {
   readonly pressed: Segment[];
 }
 
-const expectations = ["respond", "stop", "ignore"] as const;
-
-/** A typo in it would change the figures. */
-const expectRule = 'expect must be "respond", "stop" or "ignore"';
-
-/** What an act expects; nothing where it is no word of the list. */
-const expectationOf = (act: CalleeAct): Utterance["expect"] | undefined => {
-  const given = fieldsOf(act).expect ?? "respond";
-  return expectations.find((each) => each === given);
-};
-
-/** @throws {BadParametersException} when an act of a list has an unknown `expect`, also one that is never reached */
-export const checkExpectations = (caller: Callee): void => {
+/** @throws {BadParametersException} when an act of a list breaks a rule, also one that is never reached */
+export const checkActs = (caller: Callee): void => {
   if (typeof caller === "function") return;
-  if (!caller.every(expectationOf)) fail("caller", expectRule);
+  for (const [at, act] of caller.entries()) {
+    try {
+      checkAct(act);
+    } catch (error) {
+      fail("caller", `${messageOf(error)}, in act ${at + 1}`);
+    }
+  }
 };
 
 /** A script that notes what the caller does. */
@@ -42,6 +39,7 @@ export const noting = (caller: Callee, { acts: performed, said, pressed }: Noted
   async function* (call: CalleeCall) {
     const acts = typeof caller === "function" ? caller(call) : caller;
     for await (const act of acts) {
+      checkAct(act);
       performed.push(act);
       if (act.type === "press") {
         pressed.push({ from: call.ms, to: call.ms + act.digits.length * keyInterval });
@@ -50,9 +48,7 @@ export const noting = (caller: Callee, { acts: performed, said, pressed }: Noted
         yield act;
         continue;
       }
-      const expect = expectationOf(act);
-      if (!expect) throw new TypeError(expectRule);
-      const one: Said = { from: call.ms, expect, to: undefined };
+      const one: Said = { from: call.ms, expect: expectationOf(act), to: undefined };
       said.push(one);
       yield act;
       one.to = call.ms;

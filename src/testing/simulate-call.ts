@@ -10,7 +10,7 @@ import { check, fail, isRecord } from "../lib/check.ts";
 import { type MediaClock, processClock, type SessionObserver } from "../lib/clock.ts";
 import { summaryOf } from "../lib/summary.ts";
 import type { Service } from "../service.ts";
-import { checkExpectations, type Noted, noting, wordsOf } from "./caller.ts";
+import { checkActs, type Noted, noting, wordsOf } from "./caller.ts";
 import { type Detector, energyDetector, keyTonesOf, type Segment, silenced } from "./detector.ts";
 import type { CallFigures, SimulatedText, SimulatedTool } from "./figures.ts";
 import { withoutKeys, writeFiles } from "./files.ts";
@@ -378,7 +378,7 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
   const { caller, twice = false, time } = settings;
   if (twice && time === "real")
     fail("twice", 'needs time: "virtual": real time differs in each run');
-  checkExpectations(caller);
+  checkActs(caller);
   const first = await simulateOnce(settings);
   if (!twice) return withReports(first);
   const second = await simulateOnce(settings, slowPace);

@@ -360,6 +360,28 @@ describe("what is refused", () => {
     ).rejects.toThrow('caller expect must be "respond", "stop" or "ignore"');
   });
 
+  test.each([
+    [
+      "expects is unknown: did you mean expect?",
+      { type: "say", voice: voice(300), expects: "stop" },
+    ],
+    ["voice is missing", { type: "say" }],
+    ["voice.audio must be Int16Array", { type: "say", voice: { audio: [1], sampleRate: 8_000 } }],
+    ["ms is missing", { type: "silence" }],
+    ["ms is missing", { type: "tone", hertz: 440 }],
+    ["hertz must be a number above 0", { type: "tone", hertz: "440", ms: 500 }],
+    ["timeout must be 0 or more", { type: "until-quiet", timeout: Number.NaN }],
+    ["digits is missing", { type: "press" }],
+    ["type must be say, tone", { type: "hang" }],
+    ["acts must be objects, not null", null],
+  ])("%s, of an act that is never reached, too", async (rule, act) => {
+    const acts = [{ type: "hangup" }, act];
+    const simulate = (caller: unknown) =>
+      Reflect.apply(talkWith, undefined, [wellBehaved(), { caller, maxDuration: 9_000 }]);
+    await expect(simulate(acts)).rejects.toThrow(`caller ${rule}`);
+    await expect(simulate(() => acts.toReversed())).rejects.toThrow(`caller ${rule}`);
+  });
+
   test("an act that breaks its rule, by its own message", async () => {
     await expect(
       simulateCall({
