@@ -38,8 +38,12 @@ export interface ScriptedOptions {
 /** The tone of an answer. */
 const hertz = 300;
 
-/** The size of a sample that is no silence: the noise of a line is less. */
+/** The size of a sample that is no silence on a quiet line, and on the noisiest one that is followed: -40 dBFS. */
 const soundLevel = 300;
+const maxSoundLevel = 700;
+
+/** How much louder than the noise of the line a sound is: a frame may have a greater peak than the quietest one. */
+const overNoise = 1.2;
 
 /** A socket whose other end is the codec itself: what is sent on it comes back. */
 class Loopback implements AgentSocket {
@@ -81,6 +85,8 @@ const scriptedCodec = (
   /** Whether the callee has spoken since the last answer, and the silence since. */
   let hasSpoken = false;
   let silence = 0;
+  /** The least peak of a frame without speech; nothing before there was one. */
+  let noise: number | undefined;
   /** Whether the end of what they said was noticed. */
   let isNoticed = false;
 
@@ -114,7 +120,12 @@ const scriptedCodec = (
   const listen = (audio: Uint8Array<ArrayBuffer>): readonly AgentEvent[] => {
     const samples = new Int16Array(audio.buffer, audio.byteOffset, audio.length >> 1);
     const ms = (count: number) => (count * 1000) / sampleRate;
-    const lastSound = samples.findLastIndex((sample) => Math.abs(sample) > soundLevel);
+    if (!hasSpeech(audio)) {
+      const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+      noise = Math.min(noise ?? peak, peak);
+    }
+    const level = Math.min(Math.max(soundLevel, overNoise * (noise ?? 0)), maxSoundLevel);
+    const lastSound = samples.findLastIndex((sample) => Math.abs(sample) > level);
     const isQuiet = lastSound < 0 || !(hasSpoken || hasSpeech(audio));
     silence = isQuiet ? silence + ms(samples.length) : ms(samples.length - 1 - lastSound);
     if (!isQuiet) isNoticed = false;
@@ -157,7 +168,8 @@ const scriptedCodec = (
  *
  * A tool that an answer calls is one of `tools`: `{ tool: "transfer", args: { target: "billing" } }` calls that of `transferTo`.
  *
- * The truth of a response is `patience + think` and the latency of the line both ways, rounded up to a frame of 20 ms.
+ * The truth of a response is `patience + think` and the latency of the line both ways, rounded up to a frame of 20 ms. Noise
+ * of up to -40 dBFS is silence for it.
  *
  * @param answers - in order
  *

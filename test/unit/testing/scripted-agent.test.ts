@@ -66,3 +66,22 @@ test("a scripted agent leaves the message of leaveVoicemail as its next answer",
   );
   expect([outcome, errors]).toEqual(["message_left", []]);
 });
+
+test.each([undefined, -50, -45, -40])(
+  "a scripted agent responds as soon on a line with noise of %s dBFS",
+  async (noise) => {
+    const { turns } = await simulateCall({
+      app: (socket) => connectAgent(socket, scriptedAgent([{ ms: 900 }, { ms: 900 }, { ms: 900 }])),
+      line: { noise },
+      caller: [
+        { type: "until-quiet" },
+        { type: "say", voice: voice(640) },
+        { type: "until-quiet" },
+        { type: "say", voice: voice(820) },
+        { type: "until-quiet" },
+        { type: "hangup" },
+      ],
+    });
+    expect(turns.map(({ response = 0 }) => Math.round(response / 20) * 20)).toEqual([500, 500]);
+  },
+);
