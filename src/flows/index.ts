@@ -30,7 +30,8 @@ export {
   stream,
 } from "./actions.ts";
 export type { FlowCampaign } from "./campaign.ts";
-export { type FlowOptions, FlowRequest, flowHandler } from "./handler.ts";
+export type { Step, StepInput } from "./flow-state.ts";
+export { type FlowOptions, flowHandler } from "./handler.ts";
 export { type MachineUrlOptions, machineUrl } from "./machine-url.ts";
 export {
   type BunServerSocket,
@@ -67,6 +68,7 @@ export {
   type Prompts,
   pause,
 } from "./prompts.ts";
+export { FlowRequest } from "./request.ts";
 export {
   type Gather,
   type GatherOptions,
@@ -76,4 +78,3 @@ export {
   say,
 } from "./say.ts";
 export type { SpeechOptions, SpokenText } from "./speech.ts";
-export type { Step, StepInput } from "./steps.ts";
