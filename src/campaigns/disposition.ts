@@ -1,3 +1,5 @@
+import { type Facts, isMachine } from "./facts.ts";
+
 /**
  * How a contact ended.
  *
@@ -15,6 +17,7 @@
  * | `unknown` | may have been called, and no final notification came |
  * | `expired` | was not called before `until`, or had 20 answers that asked to wait while others were called |
  * | `canceled` | was not called before the campaign was canceled, or the call was canceled |
+ * | `call_back_missed` | was promised a call-back that can no longer be made: the campaign ended, or the list lacks the contact |
  * | `blocked` | is on the do-not-call list, or was erased before its turn |
  * | `placed` | was called; the notifications go elsewhere (`notified: false`) |
  *
@@ -33,6 +36,7 @@ export type Disposition =
   | "unknown"
   | "expired"
   | "canceled"
+  | "call_back_missed"
   | "blocked"
   | "placed";
 
@@ -47,54 +51,189 @@ export interface DispositionFacts {
   readonly retry: boolean;
 }
 
-/** A row of the table. */
+/** Who took a call. */
+export type Answerer = "person" | "machine";
+
+/** What shows that an attempt ended so. */
+interface Proof {
+  /** Of those that hold the lowest rank decides, whatever came first. */
+  readonly rank: number;
+  /** The end of a sentence that begins with "It is known that". */
+  readonly known: string;
+  readonly holds: (facts: Facts) => boolean;
+}
+
+/** A row of the table: each place that must know a disposition reads it here. */
 interface Row extends DispositionFacts {
-  /** The notifications that end a contact so by their `reason`. */
-  readonly ends?: readonly string[];
+  /** Who took the call; `undefined` if nobody did. */
+  readonly answered: Answerer | "either" | undefined;
+  /** Whether the contact may be called once more because it asked for that. */
+  readonly callBack: boolean;
+  /** Whether it stays so, unless it becomes known that a person was talked to. */
+  readonly closed: boolean;
+  /** How the facts of an attempt show it; none where it is no attempt that ends so. */
+  readonly proofs: readonly Proof[];
 }
 
 type Table = {
   readonly [Name in Disposition]: Row & { readonly retry: Name extends RetryReason ? true : false };
 };
 
-const failed = ["call.failed"];
+const isPerson = ({ person, answered_by }: Facts): boolean => person || answered_by === "human";
+
+/** The proof of a call that was not answered. */
+const failedAs = (rank: number, reason: Facts["endedAs"], known: string): readonly Proof[] => [
+  { rank, known, holds: ({ endedAs }) => endedAs === reason },
+];
+
+/** A disposition that no fact of an attempt shows. */
+const decided = { retry: false, answered: undefined, proofs: [] } as const;
 
 /** All that is known of each disposition, in the order of reports. */
 const table: Table = {
-  completed: { meaning: "answered, and the call has ended", retry: false },
-  machine: { meaning: "was a machine at the last attempt", retry: true },
+  completed: {
+    meaning: "answered, and the call has ended",
+    retry: false,
+    answered: "person",
+    callBack: true,
+    closed: false,
+    proofs: [
+      {
+        rank: 4,
+        known: "a key was pressed, or a person was recognized",
+        holds: isPerson,
+      },
+      {
+        rank: 7,
+        known:
+          "the call was answered: `call.completed`, `call.answered`, or its flow was asked for",
+        holds: ({ endedAs, answered }) => endedAs === "completed" || answered !== undefined,
+      },
+    ],
+  },
+  machine: {
+    meaning: "was a machine at the last attempt",
+    retry: true,
+    answered: "machine",
+    callBack: true,
+    closed: false,
+    proofs: [
+      {
+        rank: 6,
+        known: "a machine was recognized",
+        holds: ({ answered_by }) => isMachine(answered_by),
+      },
+    ],
+  },
   message_left: {
     meaning: "was a machine at the last attempt, and the message was played to its end",
     retry: false,
+    answered: "machine",
+    callBack: true,
+    closed: false,
+    proofs: [
+      {
+        rank: 5,
+        known: "the message was played to its end",
+        holds: ({ message }) => message,
+      },
+    ],
   },
   flow_error: {
     meaning: "answered, and the call ended because its flow failed",
     retry: false,
-    ends: ["call.completed", "call.failed"],
+    answered: "either",
+    callBack: true,
+    closed: false,
+    proofs: [
+      {
+        rank: 3,
+        known: "the flow failed, and no message was left with a machine",
+        holds: (facts) => facts.failed && (isPerson(facts) || !facts.message),
+      },
+    ],
   },
-  busy: { meaning: "was busy at the last attempt", retry: true, ends: failed },
-  no_answer: { meaning: "did not answer the last attempt", retry: true, ends: failed },
-  rejected: { meaning: "rejected the last attempt", retry: true, ends: failed },
-  unreachable: { meaning: "could not be reached at the last attempt", retry: true, ends: failed },
+  busy: {
+    meaning: "was busy at the last attempt",
+    retry: true,
+    answered: undefined,
+    callBack: true,
+    closed: false,
+    proofs: failedAs(10, "busy", "the call failed with the reason `busy`"),
+  },
+  no_answer: {
+    meaning: "did not answer the last attempt",
+    retry: true,
+    answered: undefined,
+    callBack: true,
+    closed: false,
+    proofs: failedAs(11, "no_answer", "the call failed with the reason `no_answer`"),
+  },
+  rejected: {
+    meaning: "rejected the last attempt",
+    retry: true,
+    answered: undefined,
+    callBack: true,
+    closed: false,
+    proofs: failedAs(9, "rejected", "the call failed with the reason `rejected`"),
+  },
+  unreachable: {
+    meaning: "could not be reached at the last attempt",
+    retry: true,
+    answered: undefined,
+    callBack: true,
+    closed: false,
+    proofs: failedAs(12, "unreachable", "the call failed, with another reason or none"),
+  },
   refused: {
+    ...decided,
     meaning: "was refused by the service, which placed nothing, or by `prefixes`",
-    retry: false,
+    callBack: false,
+    closed: true,
   },
-  unknown: { meaning: "may have been called, and no final notification came", retry: false },
+  unknown: {
+    meaning: "may have been called, and no final notification came",
+    retry: false,
+    answered: undefined,
+    callBack: false,
+    closed: false,
+    proofs: failedAs(1, "unknown", "no final notification came until `settleTimeout`"),
+  },
   expired: {
+    ...decided,
     meaning:
       "was not called before `until`, or had 20 answers that asked to wait while others were called",
-    retry: false,
+    callBack: false,
+    closed: true,
   },
   canceled: {
     meaning: "was not called before the campaign was canceled, or the call was canceled",
     retry: false,
-    ends: failed,
+    answered: undefined,
+    callBack: true,
+    closed: false,
+    proofs: failedAs(8, "canceled", "the call failed with the reason `canceled`"),
   },
-  blocked: { meaning: "is on the do-not-call list, or was erased before its turn", retry: false },
+  call_back_missed: {
+    ...decided,
+    meaning:
+      "was promised a call-back that can no longer be made: the campaign ended, or the list lacks the contact",
+    callBack: true,
+    closed: true,
+  },
+  blocked: {
+    ...decided,
+    meaning: "is on the do-not-call list, or was erased before its turn",
+    callBack: false,
+    closed: true,
+  },
   placed: {
     meaning: "was called; the notifications go elsewhere (`notified: false`)",
     retry: false,
+    answered: undefined,
+    callBack: false,
+    closed: false,
+    proofs: failedAs(2, "placed", "the POST was answered, and the notifications go elsewhere"),
   },
 };
 
@@ -144,36 +283,51 @@ export const isRetryReason = (name: unknown): name is RetryReason =>
 /** All of them, in the order of reports. */
 export const retryReasons: readonly RetryReason[] = dispositionNames.filter(isRetryReason);
 
-/** What is known of who took an answered call. */
-export interface Answerer {
-  /** In the words of `EventData`. */
-  readonly answered_by?: string | undefined;
-  /** Whether somebody pressed a key. */
-  readonly person?: boolean | undefined;
-  /** Whether the message was spoken to its end. */
-  readonly message?: boolean | undefined;
-}
+/** Whether somebody, or something, answered, and no retry follows on it. */
+export const isTalk = (name: Disposition): boolean => !!table[name].answered && !table[name].retry;
 
-/** What a voice agent calls a machine, in the place of those words, by its speech. */
-export const machineByAgent = "machine_by_agent";
+/** Whether somebody answered, as far as is known: who did keeps that, also on the do-not-call list. */
+export const isAnswer = (name: Disposition): boolean =>
+  isTalk(name) && table[name].answered !== "machine";
 
-/** Whether it is a machine, in the words of `EventData`. */
-export const isMachine = (answered_by: string | undefined): boolean =>
-  /^(machine|fax)/.test(answered_by ?? "");
+/** Whether a call shows that flows work, or fail; `undefined` if it shows nothing. */
+export const isFlowWorking = (name: Disposition): boolean | undefined =>
+  table[name].answered && name !== "flow_error";
 
-/** How an answered call ended, by who took it: whoever pressed a key is a person, whatever the carrier detected. */
-export const talkOf = ({
-  answered_by,
-  person,
-  message,
-}: Answerer): "completed" | "machine" | "message_left" => {
-  if (person || answered_by === "human") return "completed";
-  if (message) return "message_left";
-  return isMachine(answered_by) ? "machine" : "completed";
+/** Whether a contact stays so, whatever becomes known of its attempts. */
+export const isClosed = (state: State): boolean => isDisposition(state) && table[state].closed;
+
+/** Whether a contact that has ended so may be called once more because it asked for that. */
+export const mayCallBack = (name: Disposition): boolean => table[name].callBack;
+
+/** The proofs of all dispositions, in the order of their ranks. */
+export const proofs: readonly (Proof & { readonly disposition: Disposition })[] = dispositionNames
+  .flatMap((disposition) => table[disposition].proofs.map((proof) => ({ ...proof, disposition })))
+  .sort((one, other) => one.rank - other.rank);
+
+const provenBy = (facts: Facts): Disposition | undefined =>
+  proofs.find(({ holds }) => holds(facts))?.disposition;
+
+/** How an attempt ended, by all that is known of it; `undefined` while its end is not known. */
+export const dispositionOf = (facts: Facts): Disposition | undefined =>
+  facts.endedAs === undefined ? undefined : provenBy(facts);
+
+/** Who took the call of an attempt, also while it is live, and whether its flow failed or not. */
+export const answererOf = ({
+  endedAs,
+  answered,
+  failed,
+  ...facts
+}: Facts): Answerer | undefined => {
+  const isCompleted = endedAs === "completed" || answered !== undefined || failed;
+  const proven = provenBy({
+    ...{ ...facts, failed: false, answered },
+    endedAs: isCompleted ? "completed" : undefined,
+  });
+  const answerer = proven && table[proven].answered;
+  return answerer === "either" ? undefined : answerer;
 };
 
-/** The disposition of a contact after a final notification; a failure by another reason is `unreachable`. */
-export const dispositionOf = (type: string, reason = "", answerer: Answerer = {}): Disposition => {
-  if (isDisposition(reason) && table[reason].ends?.includes(type)) return reason;
-  return type === "call.completed" ? talkOf(answerer) : "unreachable";
-};
+/** Of two, the one that stands for both: the first in the order of reports. */
+export const firstOf = (one: Disposition, other: Disposition): Disposition =>
+  dispositionNames.indexOf(one) < dispositionNames.indexOf(other) ? one : other;

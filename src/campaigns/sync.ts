@@ -1,5 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { check, isFunction, isText, presence } from "../lib/check.ts";
+import { end, move } from "./contact-state.ts";
 import {
   addContacts,
   type Contact,
@@ -11,7 +12,7 @@ import { blockAll, erasedReason, hasErased, numbersIn, wasErased } from "./do-no
 import { type CampaignSettings, warningsOf } from "./options.ts";
 import { type RetryPlan, retriesOf } from "./retries.ts";
 import { patience, type Row, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
-import { type ContactRow, contactIn, end, move, numberIn, textIn } from "./tables.ts";
+import { type ContactRow, contactIn, numberIn, textIn } from "./tables.ts";
 
 /** What a list would change in a campaign. */
 export interface SyncPlan {

@@ -1,0 +1,125 @@
+/** How an attempt ended, by its notifications; `placed` and `unknown`: none will come, or none came. */
+export type End =
+  | "completed"
+  | "canceled"
+  | "rejected"
+  | "busy"
+  | "no_answer"
+  | "unreachable"
+  | "placed"
+  | "unknown";
+
+/** Of two ends the earlier one here stands, whichever came first: a completed call was answered, whatever denies it. */
+const ends: readonly End[] = [
+  "completed",
+  "canceled",
+  "rejected",
+  "busy",
+  "no_answer",
+  "unreachable",
+  "placed",
+  "unknown",
+];
+
+export const isEnd = (text: unknown): text is End => ends.some((each) => each === text);
+
+/** What is learned of an attempt. Each fact only grows, so the order in which they come does not matter. */
+export interface News {
+  /** When the first sign of an answer came, in milliseconds since 1970. */
+  readonly answered?: number | undefined;
+  /** Who took the call, in the words of `EventData`. */
+  readonly answered_by?: string | undefined;
+  /** Whether any key was pressed. */
+  readonly person?: boolean | undefined;
+  /** Whether the message was played to its end. */
+  readonly message?: boolean | undefined;
+  /** Whether the flow failed. */
+  readonly failed?: boolean | undefined;
+  /** Why it failed, in the service's words. */
+  readonly failure?: string | undefined;
+  /** How it ended. */
+  readonly endedAs?: End | undefined;
+  /** Why it ended so, in the service's words. */
+  readonly reason?: string | undefined;
+  /** When the first final notification came, in milliseconds since 1970. */
+  readonly ended?: number | undefined;
+  /** Milliseconds from the answer to the end. */
+  readonly duration?: number | undefined;
+}
+
+/** What is known of an attempt. */
+export interface Facts extends News {
+  readonly person: boolean;
+  readonly message: boolean;
+  readonly failed: boolean;
+  /** What the POST brought; `undefined` before its answer. `no`: the claim was released. */
+  readonly post: "placed" | "maybe" | "no" | undefined;
+  /** Why, in the words of the exception. */
+  readonly detail: string | undefined;
+}
+
+/** What a voice agent calls a machine, in the place of the service's words, by its speech. */
+export const machineByAgent = "machine_by_agent";
+
+/** Whether it is a machine, in the words of `EventData`. */
+export const isMachine = (answered_by: string | undefined): boolean =>
+  /^(machine|fax)/.test(answered_by ?? "");
+
+/** An agent knows better than a carrier, a person is no machine, and a machine isn't made unknown. */
+const rankOfAnswerer = (answered_by: string): number => {
+  if (answered_by === machineByAgent) return 3;
+  if (answered_by === "human") return 2;
+  return isMachine(answered_by) ? 1 : 0;
+};
+
+/** The one of higher rank, and of two with the same rank the one that sorts first: in either order the same. */
+const better = <T extends string>(
+  known: T | undefined,
+  news: T | undefined,
+  rankOf: (text: T) => number,
+): T | undefined => {
+  if (known === undefined || news === undefined) return known ?? news;
+  const ahead = rankOf(news) - rankOf(known);
+  return ahead > 0 || (ahead === 0 && news < known) ? news : known;
+};
+
+const least = (known: number | undefined, news: number | undefined): number | undefined =>
+  known === undefined || (news !== undefined && news < known) ? news : known;
+
+const most = (known: number | undefined, news: number | undefined): number | undefined =>
+  known === undefined || (news !== undefined && news > known) ? news : known;
+
+/** Why a flow failed, where the service has no more to say than that it did. */
+export const bareFailure = "flow_error";
+
+/** The facts with what was learned: in any order, any number of times, the same. */
+export const merge = (known: Facts, news: News): Facts => {
+  const endedAs = better(known.endedAs, news.endedAs, (each) => -ends.indexOf(each));
+  const reasonOf = (facts: News) => (facts.endedAs === endedAs ? facts.reason : undefined);
+  return {
+    ...known,
+    answered: least(known.answered, news.answered),
+    answered_by: better(known.answered_by, news.answered_by, rankOfAnswerer),
+    person: known.person || !!news.person,
+    message: known.message || !!news.message,
+    failed: known.failed || !!news.failed,
+    failure: better(known.failure, news.failure, (text) => (text === bareFailure ? 0 : 1)),
+    endedAs,
+    reason: better(reasonOf(known), reasonOf(news), () => 0),
+    ended: least(known.ended, news.ended),
+    duration: most(known.duration, news.duration),
+  };
+};
+
+/** Whether two facts are the same. */
+export const isSame = (one: Facts, other: Facts): boolean =>
+  one.answered === other.answered &&
+  one.answered_by === other.answered_by &&
+  one.person === other.person &&
+  one.message === other.message &&
+  one.failed === other.failed &&
+  one.failure === other.failure &&
+  one.endedAs === other.endedAs &&
+  one.reason === other.reason &&
+  one.ended === other.ended &&
+  one.duration === other.duration;
