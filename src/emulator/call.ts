@@ -1,19 +1,18 @@
 import type { CallParams } from "../calls/params.ts";
 import { fail } from "../lib/check.ts";
+import type { CallState, Reason } from "../performer/line.ts";
+import type { Utterance } from "../performer/utterances.ts";
 import type { ScriptedCallee } from "./callee.ts";
 import type { Clock, Timeline } from "./clock.ts";
 import {
   type CallFacts,
   type CallRecord,
-  type CallState,
   type HistoryEntry,
   iso,
   type NewEntry,
-  type Reason,
 } from "./history.ts";
 import { Recording } from "./recording/recording.ts";
 import type { Outcome } from "./scenarios.ts";
-import type { Utterance } from "./utterances.ts";
 
 /** What changes the state of a call: the reasons for its end are triggers themselves. */
 export type Trigger = "ring" | "answer" | Reason;
@@ -252,6 +251,28 @@ export class Call {
     if (state === "completed") this.#complete();
     this.#enter();
     return true;
+  }
+
+  /**
+   * Waits until a moment, in milliseconds since the answer, while the callee performs the script.
+   *
+   * @param continues - whether to continue waiting
+   * @param timeline - the timeline to wait on, if it is not that of the line
+   */
+  async waitUntil(
+    until: number,
+    continues: () => boolean = () => !this.isOver,
+    timeline: Timeline = this.timeline,
+  ): Promise<void> {
+    const { callee } = this;
+    if (!callee) return timeline.wait(until - this.talkTime);
+    for (let now = Math.min(until, this.talkTime); ; ) {
+      now = Math.min(until, callee.dueAfter(now));
+      await timeline.wait(now - this.talkTime);
+      if (!continues()) return;
+      await callee.advance(now);
+      if (now >= until || !continues()) return;
+    }
   }
 
   /** Called when prompts of the flow have ended, or were interrupted. */

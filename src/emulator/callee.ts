@@ -1,9 +1,9 @@
+import type { Utterance } from "../performer/utterances.ts";
 import type { CalleeAct } from "./callee-script.ts";
 import { PressedKeys } from "./pressed-keys.ts";
 import type { Recording } from "./recording/recording.ts";
 import { resample, sampleAt, type Track } from "./recording/track.ts";
 import { readWav } from "./recording/wav.ts";
-import type { Utterance } from "./utterances.ts";
 
 type Acts = AsyncIterator<CalleeAct> | Iterator<CalleeAct>;
 

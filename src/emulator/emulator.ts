@@ -6,7 +6,6 @@ import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
 import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
-import type { FlowParts } from "./line.ts";
 import {
   type EmulatedService,
   type EmulatorOptions,
@@ -18,6 +17,7 @@ import { outdialSide } from "./outdial/side.ts";
 import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { EmulatedSide, MakeSide } from "./side.ts";
+import type { FlowParts } from "./simulated-line.ts";
 import { callStarter } from "./start.ts";
 import { telnyxSide } from "./telnyx/side.ts";
 import { twilioSide } from "./twilio/side.ts";

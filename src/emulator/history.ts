@@ -1,17 +1,8 @@
 import type { WireAction } from "../flows/wire.ts";
+import type { CallState, EndReason, FailureReason, Reason } from "../performer/line.ts";
 import type { Cut } from "./recording/recording.ts";
 
-/** The state of a call, or of the second leg that a flow dials. */
-export type CallState = "initiated" | "ringing" | "answered" | "completed" | "failed";
-
-/** Why a call failed before anyone answered. */
-export type FailureReason = "busy" | "no_answer" | "rejected" | "unreachable" | "canceled";
-
-/** Why an answered call ended. */
-export type EndReason = "normal" | "flow_error" | "max_duration";
-
-/** Why a call is over. */
-export type Reason = FailureReason | EndReason;
+export type { CallState, EndReason, FailureReason, Reason };
 
 /** A call at one moment, without its history. */
 export interface CallFacts {

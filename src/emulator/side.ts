@@ -2,8 +2,8 @@ import type { Account } from "./account.ts";
 import type { ApiParts, ApiRoutes } from "./api.ts";
 import type { Call, Message } from "./call.ts";
 import type { NewId, Random } from "./ids.ts";
-import type { FlowParts } from "./line.ts";
 import type { EmulatedService, EmulatorSettings } from "./options.ts";
+import type { FlowParts } from "./simulated-line.ts";
 
 /** What a side is made of. */
 interface SideParts {

@@ -4,11 +4,11 @@ import type { Clock } from "./clock.ts";
 import { type CallParts, runCall } from "./flow.ts";
 import type { EmulatorEvent, EventLog } from "./history.ts";
 import type { NewId, Random } from "./ids.ts";
-import type { FlowParts } from "./line.ts";
 import { Notifier } from "./notifications.ts";
 import type { EmulatorSettings } from "./options.ts";
 import { requester } from "./outgoing.ts";
 import type { EmulatedSide } from "./side.ts";
+import type { FlowParts } from "./simulated-line.ts";
 
 /** What the calls of an emulator are made of. */
 export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeout"> {

@@ -1,57 +1,65 @@
 import { withDeadline } from "../http/deadline.ts";
 import { isLoopback } from "../lib/url.ts";
+import { FlowError } from "../performer/line.ts";
+import {
+  type AudioMessage,
+  type MediaSocket,
+  ProtocolViolation,
+  type Side,
+  type SocketCodec,
+  type SocketData,
+} from "../performer/media-socket.ts";
 import type { Call } from "./call.ts";
 import type { Timeline } from "./clock.ts";
 import type { StreamEntry } from "./history.ts";
-import {
-  FlowError,
-  type FlowParts,
-  type Impairment,
-  type StreamSocket,
-  waitUntil,
-} from "./line.ts";
 import type { SocketConstructor } from "./options.ts";
 import { messageOf } from "./outgoing.ts";
-import type { ChunkId, Playout } from "./recording/playout.ts";
-import type { Cut, Recording, Side } from "./recording/recording.ts";
+import type { Playout } from "./recording/playout.ts";
+import type { Cut, Mixing, Recording } from "./recording/recording.ts";
 import { sampleAt, tone } from "./recording/track.ts";
 
-/** What is sent over a socket. */
-type SocketData = string | Uint8Array<ArrayBuffer>;
-
-/** The messages on one media socket, in the form of a service. */
-export interface LineCodec<Encoded = SocketData> {
-  /** The stream's id, the same in all messages. */
-  readonly stream_id: string;
-  /** Whose audio is sent. */
-  readonly sides: readonly Side[];
-  /** Samples per second. */
-  readonly sampleRate: number;
-  /** Milliseconds of audio in each message. */
-  readonly frameDuration: number;
-  /** What is sent once the socket is open. */
-  readonly opening: () => readonly SocketData[];
-  /** Encodes the samples of a message; the result may be sent more than once. */
-  readonly encode: (samples: Int16Array) => Encoded;
-  /** A message with encoded audio; `ms` is its beginning, since the stream began. */
-  readonly audio: (encoded: Encoded, ms: number, side: Side) => SocketData;
-  /** What is sent before the socket is closed. */
-  readonly closing: () => readonly SocketData[];
-  /**
-   * Applies a message of the application.
-   *
-   * @param now - the current sample
-   * @throws {TypeError} when the message is malformed
-   */
-  readonly apply: (data: unknown, playout: Playout, now: number) => Effect;
-  /** Answers that are due at this sample, such as that audio was played. */
-  readonly due?: (now: number) => readonly SocketData[];
-  /** The sample at which the next such answer is due. */
-  readonly nextDue?: () => number | undefined;
+/** Some of the callee's audio on its way to a media socket. */
+interface LineAudio {
+  readonly samples: Int16Array;
+  /** The first sample, since the answer. */
+  readonly first: number;
+  /** All of the call, such as what the line sends back as an echo. */
+  readonly recording: Recording;
+  readonly mixing: Mixing;
 }
 
-/** A message of the application after which a carrier ends the socket, as if it were lost. */
-export class ProtocolViolation extends TypeError {}
+/** What a bad line makes of the callee's audio; nothing where it is lost. */
+export type Impairment = (audio: LineAudio) => Int16Array | undefined;
+
+/** The part of a WebSocket that a stream needs. */
+export interface StreamSocket {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  binaryType: string;
+  send(message: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number): void;
+  addEventListener(
+    type: "open" | "message" | "close" | "error",
+    listener: (event: { readonly data?: unknown }) => void,
+  ): void;
+}
+
+/** What media sockets need of the emulator. */
+export interface StreamParts {
+  /** `undefined` where the platform has none. */
+  readonly WebSocket: SocketConstructor | undefined;
+  /** Milliseconds of real time for each response of an application. */
+  readonly responseTimeout: number;
+  /** Whose time it is: on the instant clock a media socket needs `untimedMedia`. */
+  readonly clock: "real" | "instant";
+  readonly untimedMedia?: boolean | undefined;
+  /** Opens a simulated socket, in the place of `WebSocket`. */
+  readonly openSocket?: ((url: string) => StreamSocket) | undefined;
+  /** Called with each frame of the callee's audio, and by how much it is late, in ms. */
+  readonly onFrame?: ((late: number) => void) | undefined;
+  /** Absent on a line without faults. */
+  readonly impair?: Impairment | undefined;
+}
 
 /** How many bytes may be buffered in the socket before sending pauses. */
 const maxBuffered = 2 ** 20;
@@ -78,8 +86,8 @@ const hintFor = (url: string): string =>
 
 /** Opens a WebSocket, or throws why it can't be opened. */
 const connect = async (
-  { url, headers, signal }: Pick<Streaming<unknown>, "url" | "headers" | "signal">,
-  { WebSocket, openSocket, responseTimeout }: FlowParts,
+  { url, headers, signal }: Pick<Streaming, "url" | "headers" | "signal">,
+  { WebSocket, openSocket, responseTimeout }: StreamParts,
 ): Promise<StreamSocket> => {
   const socket = openSocket?.(url) ?? (WebSocket && constructSocket(WebSocket, url, headers));
   if (!socket) {
@@ -132,13 +140,13 @@ const drained = async (
 const calleeHertz = 440;
 
 /** Returns the audio of the nth message; nothing when the line has lost it. */
-type Frames<Encoded> = (index: number) => Encoded | undefined;
+type Frames = (index: number) => AudioMessage | undefined;
 
 /** The tone in messages. Messages with the same phase are the same, so each is made once. */
-const toneFrames = <Encoded>(codec: LineCodec<Encoded>): ((index: number) => Encoded) => {
+const toneFrames = (codec: SocketCodec): ((index: number) => AudioMessage) => {
   const { sampleRate, frameDuration, encode } = codec;
   const count = (sampleRate * frameDuration) / 1000;
-  const made = new Map<number, Encoded>();
+  const made = new Map<number, AudioMessage>();
   return (index) => {
     const phase = (index * count) % (sampleRate / 10);
     const known = made.get(phase);
@@ -154,13 +162,13 @@ const toneFrames = <Encoded>(codec: LineCodec<Encoded>): ((index: number) => Enc
  *
  * @param from - when the first message begins, in milliseconds since the answer
  */
-const framesOf = <Encoded>(
+const framesOf = (
   call: Call,
   from: number,
   side: Side,
-  codec: LineCodec<Encoded>,
+  codec: SocketCodec,
   impair: Impairment | undefined,
-): Frames<Encoded> => {
+): Frames => {
   const { callee, recording } = call;
   const { sampleRate, frameDuration, encode } = codec;
   if (callee || side === "application") {
@@ -183,29 +191,6 @@ const framesOf = <Encoded>(
   };
 };
 
-/** The effect of an application's message. */
-export type Effect =
-  | { readonly type: "queued" }
-  | { readonly type: "clear"; readonly samples: number }
-  | { readonly type: "interrupt"; readonly samples: number; readonly chunk_id: ChunkId }
-  /** The emulator does not know this type; it may mean something to a service. */
-  | { readonly type: "ignored"; readonly name: string };
-
-/**
- * Queues audio for the callee.
- *
- * @throws {TypeError} when more is queued than is kept of a call
- */
-export const enqueue = (
-  playout: Playout,
-  samples: Int16Array,
-  chunk_id: ChunkId | undefined,
-  now: number,
-): Effect => {
-  if (playout.enqueue(samples, chunk_id, now)) return { type: "queued" };
-  throw new TypeError("is more than the ten minutes of speech that are kept of a call");
-};
-
 /** How many malformed messages and unknown types of a stream are described. */
 const maxDescribed = 5;
 
@@ -219,7 +204,7 @@ const maxLoggedCuts = 100;
 class MessageReceiver {
   readonly #recording: Recording;
   readonly #playout: Playout;
-  readonly #apply: LineCodec["apply"];
+  readonly #apply: SocketCodec["apply"];
   readonly #onCut: (cut: Cut) => void;
   readonly #malformed: string[] = [];
   readonly #ignored = new Set<string>();
@@ -230,7 +215,7 @@ class MessageReceiver {
   /** @param onCut - called for the first 100 cuts */
   constructor(
     recording: Recording,
-    { sampleRate, apply }: Pick<LineCodec, "sampleRate" | "apply">,
+    { sampleRate, apply }: Pick<SocketCodec, "sampleRate" | "apply">,
     onCut: (cut: Cut) => void,
   ) {
     this.#recording = recording;
@@ -283,24 +268,12 @@ class MessageReceiver {
   }
 }
 
-/** A stream of one call. */
-export interface Streaming<Encoded> {
-  readonly step: number;
-  /** The field that has the URL. */
-  readonly field: string;
-  readonly url: string;
-  /** Headers of the handshake, where the platform can send them. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The carrier's code for a socket that can't be opened. */
-  readonly code?: number | undefined;
-  /** Whether this part of the call is recorded. */
-  readonly record: boolean;
+/** A media socket, and when it ends. */
+interface Streaming extends MediaSocket {
   /** Ends the stream. */
   readonly signal: AbortSignal;
-  /** The time of a stream beside other steps; that of the line by default. */
-  readonly timeline?: Timeline | undefined;
-  /** Called once the socket is open: returns the codec of the stream. */
-  readonly onOpen: () => LineCodec<Encoded>;
+  /** The time of the stream. */
+  readonly timeline: Timeline;
 }
 
 /** Why a media socket is refused on the instant clock, as the end of a sentence. */
@@ -312,12 +285,12 @@ const isUntimed =
  *
  * @throws {FlowError} when the clock is instant, the socket can't be opened, or the application reads nothing
  */
-export const runStream = async <Encoded>(
+export const runStream = async (
   call: Call,
-  streaming: Streaming<Encoded>,
-  parts: FlowParts,
+  streaming: Streaming,
+  parts: StreamParts,
 ): Promise<void> => {
-  const { step, field, code, record, signal, timeline = call.timeline, onOpen } = streaming;
+  const { step, field, code, record, signal, timeline, onOpen } = streaming;
   const { responseTimeout, impair, onFrame, clock, untimedMedia } = parts;
   if (clock === "instant" && !untimedMedia) throw new FlowError(step, field, isUntimed, code);
   const socket = await connect(streaming, parts).catch((error) => {
@@ -364,7 +337,7 @@ export const runStream = async <Encoded>(
     for (let isDue = true; isDue && isOpen(); ) {
       const next = Math.ceil(((nextDue?.() ?? Number.POSITIVE_INFINITY) * 1000) / sampleRate);
       isDue = next < end;
-      await waitUntil(call, Math.min(next, end), isOpen, timeline);
+      await call.waitUntil(Math.min(next, end), isOpen, timeline);
       sendDue();
     }
   };
@@ -377,7 +350,7 @@ export const runStream = async <Encoded>(
     if (isRead && isOpen()) {
       for (const { side, frame } of frames) {
         const encoded = frame(index);
-        if (encoded !== undefined) send(codec.audio(encoded, index * frameDuration, side));
+        if (encoded) send(encoded(index * frameDuration, side));
       }
       await timeline.turn();
     }

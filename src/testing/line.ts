@@ -1,4 +1,4 @@
-import type { Impairment, StreamSocket } from "../emulator/line.ts";
+import type { Impairment, StreamSocket } from "../emulator/stream.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
 import type { MediaEvent, MediaSocket } from "../flows/media/socket.ts";
 import type { MediaClock } from "../lib/clock.ts";

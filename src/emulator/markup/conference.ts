@@ -1,21 +1,19 @@
-import { dialSecondLeg, waitUntil } from "../line.ts";
+import type { Instruction } from "../../performer/instructions.ts";
 import {
   actionOf,
   attributeOf,
-  begin,
+  beginning,
   fail,
   methodOf,
   numberOf,
+  type Request,
+  requested,
   resolve,
-  type Then,
   type VerbContext,
 } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
 import { messageTo } from "./notifications.ts";
 import type { Fields } from "./requests.ts";
-
-/** How long the other participant needs to join, in milliseconds. */
-const joinDelay = 1_000;
 
 /** The longest conference by default, in seconds: four hours. */
 const maxConference = 14_400;
@@ -86,50 +84,44 @@ class Conference {
  * Lets the callee join a conference. Somebody else joins after a second, talks for as long as the second leg of a Dial,
  * and ends the conference by leaving it; with `maxParticipants` of 1 nobody joins.
  */
-export const joinConference = async (
+export const joinConference = (
   element: MarkupElement,
   noun: MarkupElement,
   context: VerbContext,
-): Promise<Then> => {
-  const { known, step, signal, carrier } = context;
+): Instruction<Request> => {
+  const { known, carrier } = context;
   const { call } = known;
   if (!noun.text) return fail(context, "Dial.Conference", "has no name", "nobody");
-  begin(context, element);
   const conference = new Conference(noun, context);
   const callee = conference.participant(call.id, true);
   const otherSid = carrier.newSid("call", call.timeline.now());
   const other = conference.participant(otherSid, false);
-  const maxDuration =
-    (numberOf(element, "timeLimit", context, maxConference) || maxConference) * 1_000;
-  conference.report("participant-join", callee);
   const isAlone = numberOf(noun, "maxParticipants", context, 250) === 1;
-  if (isAlone) await waitUntil(call, call.talkTime + maxDuration, () => !signal.aborted);
-  else {
-    await dialSecondLeg(call, {
-      step,
-      to: `conference:${noun.text}`,
-      record: true,
-      signal,
-      ringDuration: joinDelay,
-      answerTimeout: joinDelay,
-      maxDuration,
-      onState: ({ state }) => {
-        if (state !== "answered") return;
-        conference.report("participant-join", other);
-        conference.report("conference-start");
-      },
-    });
-  }
-  const [first, last] = call.isOver || isAlone ? [callee, other] : [other, callee];
-  const left = { ReasonParticipantLeft: "participant_hung_up" };
-  conference.report("participant-leave", { ...first, ...left });
-  if (!isAlone) conference.report("participant-leave", { ...last, ...left });
-  conference.report("conference-end", {
-    CallSidEndingConference: first.CallSid ?? "",
-    ReasonConferenceEnded:
-      isAlone || call.isOver
-        ? "last-participant-left"
-        : "participant-with-end-conference-on-exit-left",
-  });
-  return actionOf(element, context, { DialCallStatus: "answered" }) ?? "next";
+  return {
+    type: "conference",
+    step: beginning(element, context),
+    name: noun.text,
+    isAlone,
+    maxDuration: (numberOf(element, "timeLimit", context, maxConference) || maxConference) * 1_000,
+    onBegin: () => conference.report("participant-join", callee),
+    onState: ({ state }) => {
+      if (state !== "answered") return;
+      conference.report("participant-join", other);
+      conference.report("conference-start");
+    },
+    next: () => {
+      const [first, last] = call.isOver || isAlone ? [callee, other] : [other, callee];
+      const left = { ReasonParticipantLeft: "participant_hung_up" };
+      conference.report("participant-leave", { ...first, ...left });
+      if (!isAlone) conference.report("participant-leave", { ...last, ...left });
+      conference.report("conference-end", {
+        CallSidEndingConference: first.CallSid ?? "",
+        ReasonConferenceEnded:
+          isAlone || call.isOver
+            ? "last-participant-left"
+            : "participant-with-end-conference-on-exit-left",
+      });
+      return requested(actionOf(element, context, { DialCallStatus: "answered" }));
+    },
+  };
 };

@@ -1,13 +1,13 @@
+import type { Following, Instruction } from "../../performer/instructions.ts";
+import { type Beginning, FlowError } from "../../performer/line.ts";
+import type { SocketCodec } from "../../performer/media-socket.ts";
 import type { Message } from "../call.ts";
-import type { Timeline } from "../clock.ts";
-import { FlowError, type FlowParts, planHangup } from "../line.ts";
 import { isAllowed } from "../outgoing.ts";
 import type { Failures, MarkupCall } from "./call.ts";
 import type { MarkupElement } from "./document.ts";
 import type { Next } from "./fields.ts";
-import type { MediaCodec, OpenedStream, StreamPlan } from "./media.ts";
+import type { OpenedStream, StreamPlan } from "./media.ts";
 import type { NotificationCarrier } from "./notifications.ts";
-import type { RecordRules } from "./record.ts";
 import type { Fields, Method } from "./requests.ts";
 
 /** Why a verb can't be performed: carriers have codes for these. */
@@ -19,6 +19,19 @@ interface AttributeProblem {
   /** The end of a sentence. */
   readonly rule: string;
   readonly trouble?: Trouble;
+}
+
+/** How a carrier's `Record` differs from that of the others. */
+export interface RecordDefaults {
+  /** Seconds of silence that end it by default; 0 is none. */
+  readonly timeout: number;
+  /** Whether the silence before the callee speaks counts. */
+  readonly countsFirstSilence: boolean;
+  /** Whether it is without the silence at its beginning and its end by default. */
+  readonly trim: "trim-silence" | "do-not-trim";
+  readonly channels: 1 | 2;
+  /** Whether one without a sound is none, after which the next verb is performed. */
+  readonly skipsEmpty: boolean;
 }
 
 /** The markup of a carrier. */
@@ -39,7 +52,7 @@ export interface VerbCarrier extends NotificationCarrier {
   readonly failures: Failures;
   /** Whether a `Gather` and a `Record` without an `action` request the URL of their document. */
   readonly requestsOwnUrl: boolean;
-  readonly recordRules: RecordRules;
+  readonly recordDefaults: RecordDefaults;
   /** The fields of every request about a call. */
   readonly callFields: (known: MarkupCall) => Fields;
   /** How long it is silent until speech has ended by default, in milliseconds, by the `timeout` of its `Gather`. */
@@ -59,18 +72,7 @@ export interface VerbCarrier extends NotificationCarrier {
     attributes: MarkupElement["attributes"],
     verb: "Connect" | "Start",
   ) => StreamPlan | AttributeProblem;
-  readonly openStream: (known: MarkupCall, stream: OpenedStream) => MediaCodec;
-}
-
-/** Streams that run beside the flow of a call. */
-interface Streams {
-  /** Runs a stream until it is stopped, the application ends it, or the call is over. */
-  readonly start: (
-    name: string | undefined,
-    run: (signal: AbortSignal, timeline: Timeline) => Promise<void>,
-  ) => void;
-  /** Ends the stream with a name; all streams without one. */
-  readonly stop: (name: string | undefined) => void;
+  readonly openStream: (known: MarkupCall, stream: OpenedStream) => SocketCodec;
 }
 
 /** What the verbs of one document share. */
@@ -81,20 +83,27 @@ export interface VerbContext {
   readonly step: number;
   /** The URL of the document: relative ones start there. */
   readonly url: string;
-  /** Aborts when the call is over or continues elsewhere. */
-  readonly signal: AbortSignal;
-  readonly parts: FlowParts;
   readonly notify: (message: Message) => void;
-  readonly streams: Streams;
 }
 
 /** A request for the next document. */
 export type Request = Next & { readonly fields?: Fields };
 
-/** What follows a verb: the next verb, a request, or the end of the call. */
-export type Then = "next" | "end" | Request;
+/**
+ * Translates a verb for the performer.
+ *
+ * @param follower - the name of the next verb, if there is one
+ * @throws {FlowError} when it can't be performed
+ */
+export type Verb = (
+  element: MarkupElement,
+  context: VerbContext,
+  follower: string | undefined,
+) => Instruction<Request>;
 
-export type Verb = (element: MarkupElement, context: VerbContext) => Promise<Then>;
+/** A request, or the next verb where there is none. */
+export const requested = (request: Request | undefined): Following<Request> =>
+  request ? { request } : "next";
 
 /** The attributes by which a verb has a recording notified, with each carrier. */
 export const recordingCallback = [
@@ -152,25 +161,18 @@ export const fail = (
   throw new FlowError(step, field, rule, trouble && carrier.codes[trouble]);
 };
 
-/** Logs the beginning of a verb. */
-export const begin = (
-  { known: { call }, step }: VerbContext,
-  element: MarkupElement,
-  duration?: number,
-): void => {
-  const { name: verb, attributes } = element;
+/** The beginning of a verb, in the history. */
+export const beginning = (
+  { name: verb, attributes, text }: MarkupElement,
+  { step }: VerbContext,
+): Beginning => ({
+  type: "verb",
+  step,
+  verb,
+  attributes,
   // A Gather's text is that of the verbs in it.
-  const text = verb === "Gather" ? "" : element.text;
-  call.log({
-    type: "verb",
-    step,
-    verb,
-    attributes,
-    ...(text && { text }),
-    ...(duration !== undefined && { duration }),
-  });
-  planHangup(call, duration);
-};
+  ...(text && verb !== "Gather" && { text }),
+});
 
 /** An attribute, where the carrier has it. */
 export const attributeOf = (
@@ -227,11 +229,11 @@ export const requestAfter = (
   element: MarkupElement,
   context: VerbContext,
   fields: Fields,
-): "next" | Request => {
+): Request | undefined => {
   const { carrier, url } = context;
   const then = actionOf(element, context, fields);
   if (then) return then;
-  if (!carrier.requestsOwnUrl) return "next";
+  if (!carrier.requestsOwnUrl) return;
   if (url) return { url, method: methodOf(attributeOf(element, "method", context)), fields };
   const rule = `is missing, and the ${carrier.markup} has no URL`;
   return fail(context, `${element.name}.action`, rule, "url");

@@ -1,15 +1,15 @@
+import type { Reason } from "../../performer/line.ts";
 import type { Message } from "../call.ts";
-import type { Reason } from "../history.ts";
-import { dialSecondLeg } from "../line.ts";
 import { scenarioOf } from "../scenarios.ts";
 import { notEmulated } from "./absent.ts";
 import { joinConference } from "./conference.ts";
 import {
   actionOf,
   attributeOf,
-  begin,
+  beginning,
   fail,
   numberOf,
+  requested,
   type Verb,
   type VerbContext,
 } from "./context.ts";
@@ -102,31 +102,29 @@ class DialRecording {
 }
 
 /** Calls somebody, and connects the two. */
-export const dial: Verb = async (element, context) => {
-  const { known, step, signal, parts, carrier } = context;
-  const { call } = known;
+export const dial: Verb = (element, context) => {
+  const { known, carrier } = context;
   const conference = element.children.find(({ name }) => name === "Conference");
   if (conference) return joinConference(element, conference, context);
   const to = dialled(element, context);
   if (!to) return fail(context, "Dial", "has nobody to call", "nobody");
-  begin(context, element);
-  const sid = carrier.newSid("call", call.timeline.now());
+  const sid = carrier.newSid("call", known.call.timeline.now());
   const recording = new DialRecording(element, context);
-  const limit = numberOf(element, "timeLimit", context, 0) * 1_000;
-  const { reason, talkTime } = await dialSecondLeg(call, {
-    step,
+  return {
+    type: "dial",
+    step: beginning(element, context),
     to,
     record: recording.isWanted,
-    signal,
-    ringDuration: parts.ringDuration,
     answerTimeout: numberOf(element, "timeout", context, 30) * 1_000,
-    maxDuration: limit || undefined,
+    maxDuration: numberOf(element, "timeLimit", context, 0) * 1_000 || undefined,
     onState: ({ state }) => recording.onState(state),
-  });
-  const status = statusOfLeg(reason, context);
-  const seconds = talkTime === undefined ? undefined : Math.round(talkTime / 1_000);
-  const fields = { ...carrier.dialFields(sid, status, seconds), ...recording.end() };
-  return actionOf(element, context, fields) ?? "next";
+    next: ({ reason, talkTime }) => {
+      const status = statusOfLeg(reason, context);
+      const seconds = talkTime === undefined ? undefined : Math.round(talkTime / 1_000);
+      const fields = { ...carrier.dialFields(sid, status, seconds), ...recording.end() };
+      return requested(actionOf(element, context, fields));
+    },
+  };
 };
 
 /** What `DialCallStatus` says of the reason for which the second leg ended. */

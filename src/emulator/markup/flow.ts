@@ -1,16 +1,17 @@
+import { FlowError } from "../../performer/line.ts";
+import { type DocumentContext, Performer } from "../../performer/performer.ts";
 import type { AnsweringMachine, Call, Message } from "../call.ts";
 import type { FlowEntry } from "../history.ts";
-import { FlowError, type FlowParts, waitUntil } from "../line.ts";
 import { messageOf } from "../outgoing.ts";
+import { type FlowParts, simulatedLine } from "../simulated-line.ts";
 import type { MarkupCall } from "./call.ts";
-import { type Request, unknownAttributes, type VerbCarrier, type VerbContext } from "./context.ts";
+import { type Request, unknownAttributes, type VerbCarrier } from "./context.ts";
 import { CookieJar } from "./cookies.ts";
 import { type MarkupElement, parseMarkup } from "./document.ts";
-import type { MachineDetection, Next, Target } from "./fields.ts";
+import type { MachineDetection, Target } from "./fields.ts";
 import { detectionMessage } from "./notifications.ts";
 import { type Fields, fetchDocument } from "./requests.ts";
-import { BackgroundStreams } from "./streams.ts";
-import { perform } from "./verbs.ts";
+import { translate } from "./verbs.ts";
 
 /** Why a document can't be read: carriers have codes for these. */
 type DocumentTrouble = "request" | "length" | "type" | "syntax";
@@ -44,12 +45,6 @@ interface Document {
   readonly verbs: readonly MarkupElement[];
 }
 
-/** The verbs that speak before keys are taken. */
-const prompts: ReadonlySet<string> = new Set(["Say", "Play", "Pause"]);
-
-/** The verbs that end the prompts before them, and their own, themselves. */
-const takers: ReadonlySet<string> = new Set(["Gather", "Record"]);
-
 /** How many documents in a row may do nothing but redirect. */
 const maxRedirects = 50;
 
@@ -81,164 +76,29 @@ const detectionDurationOf = (
   return Math.max(detectionDuration, machine.readyAt + (machine.beeps ? 0 : endSilence));
 };
 
-/** The flow of one call. */
-class MarkupFlow {
+/** Requests and reads the documents of one call. */
+class Documents {
   readonly #known: MarkupCall;
   readonly #parts: FlowParts;
-  readonly #side: FlowSide;
-  readonly #streams: BackgroundStreams;
+  readonly #carrier: MarkupCarrier;
   readonly #cookies: CookieJar | undefined;
-  /** Where the call continues, as a request of the API wants it. */
-  #redirected: Next | undefined;
-  #step = 0;
-  /** How many documents in a row did nothing but redirect. */
-  #redirects = 0;
 
-  constructor(known: MarkupCall, parts: FlowParts, side: FlowSide) {
+  constructor(known: MarkupCall, parts: FlowParts, carrier: MarkupCarrier) {
     this.#known = known;
     this.#parts = parts;
-    this.#side = side;
-    this.#streams = new BackgroundStreams(known.call);
-    this.#cookies = side.carrier.keepsCookies ? new CookieJar() : undefined;
+    this.#carrier = carrier;
+    this.#cookies = carrier.keepsCookies ? new CookieJar() : undefined;
   }
 
   get #call(): Call {
     return this.#known.call;
   }
 
-  /** Performs document after document until there is none, or the call is over. */
-  async follow(): Promise<void> {
-    const { fields } = this.#known;
-    await this.#detect();
-    let fallback = fields.fallback;
-    try {
-      let next: Request | undefined = fields.first;
-      while (next && !this.#call.isOver) {
-        const current: Request = next;
-        try {
-          next = await this.#performNext(current);
-        } catch (error) {
-          if (!(error instanceof FlowError) || !fallback || this.#call.isOver) throw error;
-          next = this.#fallbackFrom(error, fallback, current);
-          fallback = undefined;
-        }
-      }
-    } finally {
-      this.#known.redirect = undefined;
-      if (!this.#call.isOver) this.#known.endedBy = "caller";
-      await this.#streams.stopAll();
-    }
-  }
-
-  /** Finds out what answered: before the flow, or while it runs. */
-  async #detect(): Promise<void> {
-    const { fields } = this.#known;
-    const { machineDetection, asyncMachineDetection } = fields;
-    if (!machineDetection) return;
-    const { machine } = this.#call;
-    const duration = detectionDurationOf(machine, machineDetection);
-    const { detected, notifiesOfDetection } = this.#side.carrier;
-    const found = () => {
-      this.#known.answeredBy = detected(machine, machineDetection);
-    };
-    if (!asyncMachineDetection) {
-      await waitUntil(this.#call, this.#call.talkTime + duration);
-      found();
-      if (notifiesOfDetection && fields.status && !this.#call.isOver)
-        this.#notify(fields.status, duration);
-      return;
-    }
-    this.#call.timeline.after(duration, () => {
-      found();
-      if (asyncMachineDetection !== "nobody") this.#notify(asyncMachineDetection, duration);
-    });
-  }
-
-  #notify(target: Target, duration: number): void {
-    const { carrier, notify } = this.#side;
-    notify(detectionMessage(this.#known, target, duration, carrier));
-  }
-
-  /** The request to the fallback URL, after what failed. */
-  #fallbackFrom(error: FlowError, fallback: Target, of: Request): Request {
-    const { fallbackFields, documentCodes } = this.#side.carrier;
-    const { step, field, message, code = documentCodes.request } = error;
-    this.#call.log({
-      type: "flow_error",
-      step,
-      field,
-      message,
-      ...(code !== undefined && { code }),
-    });
-    return { ...fallback, fields: fallbackFields(code, "url" in of ? of.url : "") };
-  }
-
-  /** Performs a document, and returns the request for the next one. */
-  async #performNext(next: Request): Promise<Request | undefined> {
-    this.#step++;
-    if (this.#redirects >= maxRedirects) {
-      throw new FlowError(
-        this.#step,
-        "Redirect",
-        `follows ${maxRedirects} others that do nothing else`,
-      );
-    }
-    const interrupt = new AbortController();
-    const stop = () => interrupt.abort();
-    this.#call.over.signal.addEventListener("abort", stop);
-    this.#known.redirect = (elsewhere) => {
-      this.#redirected = elsewhere;
-      stop();
-      this.#call.timeline.skip();
-    };
-    try {
-      const then = await this.#performDocument(next, interrupt.signal);
-      return this.#takeRedirected() ?? then;
-    } catch (error) {
-      const elsewhere = this.#takeRedirected();
-      if (elsewhere) return elsewhere;
-      throw error;
-    } finally {
-      this.#call.over.signal.removeEventListener("abort", stop);
-    }
-  }
-
-  #takeRedirected(): Next | undefined {
-    const redirected = this.#redirected;
-    this.#redirected = undefined;
-    return redirected;
-  }
-
-  async #performDocument(next: Request, signal: AbortSignal): Promise<Request | undefined> {
-    const { url, verbs } = await this.#documentOf(next, signal);
-    const context: VerbContext = {
-      ...this.#side,
-      known: this.#known,
-      step: this.#step,
-      url,
-      signal,
-      parts: this.#parts,
-      streams: this.#streams,
-    };
-    this.#redirects = verbs[0]?.name === "Redirect" ? this.#redirects + 1 : 0;
-    for (const [at, verb] of verbs.entries()) {
-      const then = await perform(verb, context);
-      const follower = verbs[at + 1]?.name ?? "";
-      if (prompts.has(verb.name) && !prompts.has(follower) && !takers.has(follower)) {
-        this.#call.endPrompts();
-      }
-      if (signal.aborted || then === "end") return;
-      if (then !== "next") return then;
-    }
-    return;
-  }
-
-  async #documentOf(next: Request, signal: AbortSignal): Promise<Document> {
-    const step = this.#step;
+  async get(next: Request, { step, signal }: DocumentContext): Promise<Document> {
     if ("document" in next) {
-      return { url: "", verbs: this.#read(next.document, { url: "", ms: 0 }) };
+      return { url: "", verbs: this.#read(next.document, step, { url: "", ms: 0 }) };
     }
-    const { carrier } = this.#side;
+    const carrier = this.#carrier;
     const fields = { ...carrier.callFields(this.#known), ...next.fields };
     const { request } = this.#parts;
     const { local } = this.#call;
@@ -263,17 +123,17 @@ class MarkupFlow {
     }
     if (!body.isWhole) return fail("answered more than 64 kB", "length");
     if (!reading) return fail(`answered the type ${type || "none"}, not text/xml`, "type");
-    return { url, verbs: this.#read(new TextDecoder().decode(body.bytes), seen, reading) };
+    return { url, verbs: this.#read(new TextDecoder().decode(body.bytes), step, seen, reading) };
   }
 
   /** Reads a document, and logs it as it came. */
   #read(
     text: string,
+    step: number,
     seen: Seen,
     reading: "markup" | "speech" = "markup",
   ): readonly MarkupElement[] {
-    const step = this.#step;
-    const { markup, attributes, documentCodes, unreadable } = this.#side.carrier;
+    const { markup, attributes, documentCodes, unreadable } = this.#carrier;
     const entry = { type: "flow", step, ...seen, document: text.slice(0, maxShown) } as const;
     try {
       const rule = unreadable?.(text);
@@ -289,6 +149,68 @@ class MarkupFlow {
   }
 }
 
+/** Finds out what answered: before the flow, or while it runs. */
+const detect = async (known: MarkupCall, { carrier, notify }: FlowSide): Promise<void> => {
+  const { call, fields } = known;
+  const { machineDetection, asyncMachineDetection } = fields;
+  if (!machineDetection) return;
+  const { machine } = call;
+  const duration = detectionDurationOf(machine, machineDetection);
+  const found = (target: Target | undefined) => {
+    known.answeredBy = carrier.detected(machine, machineDetection);
+    if (target && !call.isOver) notify(detectionMessage(known, target, duration, carrier));
+  };
+  if (asyncMachineDetection) {
+    const target = asyncMachineDetection === "nobody" ? undefined : asyncMachineDetection;
+    call.timeline.after(duration, () => found(target));
+    return;
+  }
+  await call.waitUntil(call.talkTime + duration);
+  found(carrier.notifiesOfDetection ? fields.status : undefined);
+};
+
 /** Follows the flow of an answered call. */
-export const followMarkup = (known: MarkupCall, parts: FlowParts, side: FlowSide): Promise<void> =>
-  new MarkupFlow(known, parts, side).follow();
+export const followMarkup = async (
+  known: MarkupCall,
+  parts: FlowParts,
+  side: FlowSide,
+): Promise<void> => {
+  const { call, fields } = known;
+  const { carrier } = side;
+  const documents = new Documents(known, parts, carrier);
+  let { fallback } = fields;
+  /** How many documents in a row did nothing but redirect. */
+  let redirects = 0;
+  const line = simulatedLine(call, parts);
+  const performer = new Performer<Request>(line, {
+    first: fields.first,
+    load: async (request, context) => {
+      const { step } = context;
+      if (redirects >= maxRedirects) {
+        const rule = `follows ${maxRedirects} others that do nothing else`;
+        throw new FlowError(step, "Redirect", rule);
+      }
+      const { url, verbs } = await documents.get(request, context);
+      redirects = verbs[0]?.name === "Redirect" ? redirects + 1 : 0;
+      return translate(verbs, { ...side, known, step, url });
+    },
+    recover: (error, failed) => {
+      if (!fallback) return;
+      const { code = carrier.documentCodes.request } = error;
+      const { step, field, message } = error;
+      call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) });
+      const url = "url" in failed ? failed.url : "";
+      const recovered = { ...fallback, fields: carrier.fallbackFields(code, url) };
+      fallback = undefined;
+      return recovered;
+    },
+  });
+  await detect(known, side);
+  known.redirect = (next) => performer.redirect(next);
+  try {
+    await performer.perform();
+  } finally {
+    known.redirect = undefined;
+    if (!call.isOver) known.endedBy = "caller";
+  }
+};

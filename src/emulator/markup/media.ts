@@ -1,9 +1,13 @@
 import { isRecord } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import { decodeMulaw, encodeMulaw } from "../../lib/mulaw.ts";
-import type { Playout } from "../recording/playout.ts";
-import type { Side } from "../recording/recording.ts";
-import { type Effect, enqueue, type LineCodec } from "../stream.ts";
+import {
+  type Effect,
+  enqueue,
+  type Output,
+  type Side,
+  type SocketCodec,
+} from "../../performer/media-socket.ts";
 import type { Fields } from "./requests.ts";
 
 /** The sample rate of μ-law on the telephone network. */
@@ -99,13 +103,8 @@ const markName = (mark: unknown): string => {
   throw new TypeError("mark.name must be a string");
 };
 
-/** The codec of one stream, and the key that a callee pressed. */
-export interface MediaCodec extends LineCodec<string> {
-  readonly press: (digit: string) => void;
-}
-
 /** The messages of a media socket: JSON, with 8 kHz μ-law in base64. */
-export const mulawCodec = (form: MediaForm, stream: OpenedStream): MediaCodec => {
+export const mulawCodec = (form: MediaForm, stream: OpenedStream): SocketCodec => {
   const { streamSid, sides, isBidirectional, unplayable } = stream;
   let sequence = 0;
   const chunks = { callee: 0, application: 0 };
@@ -117,7 +116,7 @@ export const mulawCodec = (form: MediaForm, stream: OpenedStream): MediaCodec =>
   const json = (event: string, fields: Json): string =>
     JSON.stringify(form.message(event, String(++sequence), fields));
 
-  const applyMessage = (data: unknown, playout: Playout, now: number): Effect => {
+  const applyMessage = (data: unknown, playout: Output, now: number): Effect => {
     const message = parse(data);
     const { event } = message;
     if (typeof event !== "string") throw new TypeError("event must be a string");
@@ -148,12 +147,14 @@ export const mulawCodec = (form: MediaForm, stream: OpenedStream): MediaCodec =>
     sampleRate,
     frameDuration,
     opening: () => [JSON.stringify(form.connected), json("start", form.start)],
-    encode: (samples) => base64(encodeMulaw(samples)),
-    audio: (payload, ms, side) => {
-      const chunk = String(++chunks[side]);
-      return json("media", {
-        media: { track: tracks[side], chunk, timestamp: String(ms), payload },
-      });
+    encode: (samples) => {
+      const payload = base64(encodeMulaw(samples));
+      return (ms, side) => {
+        const chunk = String(++chunks[side]);
+        return json("media", {
+          media: { track: tracks[side], chunk, timestamp: String(ms), payload },
+        });
+      };
     },
     closing: () => [json("stop", form.stop)],
     apply: (data, playout, now) => {

@@ -1,66 +1,62 @@
-import { addKeyTone } from "../callee.ts";
-import { endlessLoops, mediaDuration, playTone, speechDuration, waitUntil } from "../line.ts";
+import type { Prompts } from "../../performer/instructions.ts";
+import type { Part } from "../../performer/line.ts";
+import { endlessLoops } from "../simulated-line.ts";
 import { notEmulated } from "./absent.ts";
-import { begin, numberOf, resolve, type VerbContext } from "./context.ts";
+import { beginning, numberOf, resolve, type Verb, type VerbContext } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
 import { formRequest } from "./requests.ts";
 
-const loops = (element: MarkupElement, context: VerbContext): number =>
-  numberOf(element, "loop", context, 1) || endlessLoops;
+/** The verbs that speak before keys are taken. */
+const prompts: ReadonlySet<string> = new Set(["Say", "Play", "Pause"]);
 
-const sound = async (
-  element: MarkupElement,
-  context: VerbContext,
-  duration: number,
-  continues = () => !context.signal.aborted,
-): Promise<void> => {
-  begin(context, element, duration);
-  await playTone(context.known.call, duration, continues);
-};
+/** Whether a verb speaks before keys are taken. */
+export const isPrompt = (verb: string): boolean => prompts.has(verb);
+
+/** The verbs that end the prompts before them, and their own, themselves. */
+const takers: ReadonlySet<string> = new Set(["Gather", "Record"]);
 
 /** Milliseconds of each digit that is played. */
 const digitDuration = 500;
 
-/** How long a Say, a Play or a Pause takes, in milliseconds. */
-const lengthOf = async (element: MarkupElement, context: VerbContext): Promise<number> => {
-  const { name, text, attributes } = element;
-  if (name === "Say") {
-    return loops(element, context) * speechDuration(text);
-  }
-  if (name === "Pause") return numberOf(element, "length", context, 1) * 1_000;
-  if (attributes.digits) return attributes.digits.length * digitDuration;
-  if (attributes.mediaStorage === "true") {
-    return notEmulated(context, "Play.mediaStorage");
-  }
-  const { step, signal, known, parts, carrier } = context;
+/** Where the audio of a Play is. */
+const mediaOf = (text: string, context: VerbContext): Part => {
+  const { step, carrier } = context;
   const { url, headers, fields, body } = formRequest(resolve(context, "Play", text), "GET", {});
-  const signature = carrier.alsoSigns.has("media") && (await carrier.sign({ url, fields, body }));
-  const { media: code } = carrier.codes;
-  const source = { step, field: "Play", url, headers: { ...headers, ...signature }, signal, code };
-  const once = await mediaDuration(known.call, source, parts.request);
-  return loops(element, context) * once;
+  const signed = async () => ({ ...headers, ...(await carrier.sign({ url, fields, body })) });
+  return {
+    type: "media",
+    source: {
+      step,
+      field: "Play",
+      url,
+      headers: carrier.alsoSigns.has("media") ? signed : () => headers,
+      code: carrier.codes.media,
+    },
+  };
 };
 
-/** Sounds keys, which the callee hears; `w` is a pause. */
-const pressKeys = (keys: string, { known: { call } }: VerbContext): void => {
-  const from = call.talkTime;
-  for (const [at, key] of [...keys].entries()) {
-    if (/[\d*#]/.test(key)) addKeyTone(call.recording.media, key, from + at * digitDuration);
+const partOf = ({ name, text, attributes }: MarkupElement, context: VerbContext): Part => {
+  if (name === "Say") return { type: "text", text };
+  const { digits, mediaStorage } = attributes;
+  if (digits) return { type: "keys", keys: digits, keyMs: digitDuration };
+  if (mediaStorage === "true") return notEmulated(context, "Play.mediaStorage");
+  return mediaOf(text, context);
+};
+
+/** What a Say, a Play or a Pause plays. */
+export const promptsOf = (element: MarkupElement, context: VerbContext): Prompts => {
+  const step = beginning(element, context);
+  if (element.name === "Pause") {
+    const ms = numberOf(element, "length", context, 1) * 1_000;
+    return { step, parts: [{ type: "pause", ms }] };
   }
+  const times = numberOf(element, "loop", context, 1) || endlessLoops;
+  return { step, parts: [partOf(element, context)], times };
 };
 
-/** Performs a Say, a Play or a Pause. */
-export const prompt = async (
-  element: MarkupElement,
-  context: VerbContext,
-  continues: () => boolean = () => !context.signal.aborted,
-): Promise<void> => {
-  const duration = await lengthOf(element, context);
-  if (!continues()) return;
-  const { digits } = element.attributes;
-  if (element.name === "Play" && digits) pressKeys(digits, context);
-  else if (element.name !== "Pause") return sound(element, context, duration, continues);
-  begin(context, element, duration);
-  const { call } = context.known;
-  await waitUntil(call, call.talkTime + duration, continues);
-};
+/** A Say, a Play or a Pause that is in no Gather. */
+export const prompt: Verb = (element, context, follower = "") => ({
+  type: "play",
+  ...promptsOf(element, context),
+  endsPrompts: !isPrompt(follower) && !takers.has(follower),
+});

@@ -1,12 +1,13 @@
 import type { Account } from "../account.ts";
 import type { ApiParts } from "../api.ts";
 import type { Call, Message } from "../call.ts";
-import type { FlowParts } from "../line.ts";
+import type { FlowParts } from "../simulated-line.ts";
 import type { MarkupCall } from "./call.ts";
 import { type CallFields, limitsOf, paramsOf } from "./fields.ts";
 import { followMarkup, type MarkupCarrier } from "./flow.ts";
 import { messagesOf } from "./notifications.ts";
 import { endRecordings } from "./recorder.ts";
+import type { CallRecording } from "./recordings.ts";
 
 /** What the routes need beside what every API needs. */
 export interface MarkupRestParts extends ApiParts {
@@ -15,6 +16,19 @@ export interface MarkupRestParts extends ApiParts {
   /** Starts a call. */
   readonly start: (fields: CallFields, url: string, accountSid: string) => MarkupCall;
 }
+
+/** A recording of any call, with its call. */
+export const recordingNamed = (
+  { allCalls, find }: Pick<MarkupRestParts, "allCalls" | "find">,
+  sid: string,
+): { readonly known: MarkupCall; readonly recording: CallRecording } | undefined => {
+  for (const { id } of allCalls()) {
+    const known = find(id);
+    const recording = known?.recordings.find((one) => one.sid === sid);
+    if (known && recording) return { known, recording };
+  }
+  return;
+};
 
 /** The calls of an emulator whose carrier has markup. */
 export class MarkupCalls {

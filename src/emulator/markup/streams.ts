@@ -1,31 +1,21 @@
-import type { Call } from "../call.ts";
-import type { Timeline } from "../clock.ts";
-import { FlowError } from "../line.ts";
-import { isAllowed, messageOf } from "../outgoing.ts";
-import { runStream } from "../stream.ts";
+import type { Stream } from "../../performer/instructions.ts";
+import type { MediaSocket } from "../../performer/media-socket.ts";
+import { isAllowed } from "../outgoing.ts";
 import { notEmulated } from "./absent.ts";
 import {
   actionOf,
   attributeOf,
-  begin,
+  beginning,
   fail,
   methodOf,
+  type Request,
+  requested,
   resolve,
   type Verb,
   type VerbContext,
 } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
-import type { StreamPlan } from "./media.ts";
 import { type StreamEvent, streamMessage } from "./notifications.ts";
-
-/** How one stream is run. */
-interface Running {
-  readonly element: MarkupElement;
-  readonly verb: "Connect" | "Start";
-  readonly signal: AbortSignal;
-  /** The time of a stream beside the flow. */
-  readonly timeline?: Timeline;
-}
 
 /** The URL of a media socket. */
 const socketUrl = (given: string, context: VerbContext): string => {
@@ -39,49 +29,58 @@ const socketUrl = (given: string, context: VerbContext): string => {
   return fail(context, "Stream.url", "must be wss", "socket url");
 };
 
-const planOf = ({ element, verb }: Running, context: VerbContext): StreamPlan => {
-  const plan = context.carrier.planStream(element.attributes, verb);
-  if ("sides" in plan) return plan;
-  return fail(context, `Stream.${plan.attribute}`, plan.rule, plan.trouble);
-};
+/** Reports what becomes of a stream, if the application wants to know. */
+type Report = (event: StreamEvent, error?: string) => void;
 
-/** Connects the call to a media socket until either side ends it. */
-const runSocket = async (context: VerbContext, running: Running): Promise<void> => {
-  const { element, signal, timeline } = running;
-  const { known, step, parts, carrier, notify } = context;
-  const { call } = known;
-  const { url: given = "", name, statusCallback } = element.attributes;
-  const plan = planOf(running, context);
-  const url = socketUrl(given, context);
-  const streamSid = carrier.newSid("stream", call.timeline.now());
-  const parameters = Object.fromEntries(
-    element.children.map(({ attributes }) => [attributes.name ?? "", attributes.value ?? ""]),
-  );
-  const codec = carrier.openStream(known, { ...plan, streamSid, parameters });
-  const report = (event: StreamEvent, error?: string) => {
+const reporter = (element: MarkupElement, context: VerbContext, streamSid: string): Report => {
+  const { known, carrier, notify } = context;
+  const { name, statusCallback } = element.attributes;
+  return (event, error) => {
     if (!statusCallback) return;
     const method = methodOf(attributeOf(element, "statusCallbackMethod", context));
     const receiver = { url: resolve(context, "Stream.statusCallback", statusCallback), method };
     notify(streamMessage(known, receiver, { streamSid, name, event, error }, carrier));
   };
-  const onOpen = () => {
-    begin(context, element);
-    call.keyListeners.add(codec.press);
-    report("started");
-    return codec;
+};
+
+/** Connects the call to a media socket until either side ends it. */
+const streamOf = (
+  element: MarkupElement,
+  verb: "Connect" | "Start",
+  context: VerbContext,
+): Stream<Request> => {
+  const { known, step, carrier } = context;
+  const streamSid = carrier.newSid("stream", known.call.timeline.now());
+  const report = reporter(element, context, streamSid);
+  const open = async (): Promise<MediaSocket> => {
+    const plan = carrier.planStream(element.attributes, verb);
+    if (!("sides" in plan)) {
+      return fail(context, `Stream.${plan.attribute}`, plan.rule, plan.trouble);
+    }
+    const url = socketUrl(element.attributes.url ?? "", context);
+    const parameters = Object.fromEntries(
+      element.children.map(({ attributes }) => [attributes.name ?? "", attributes.value ?? ""]),
+    );
+    const isSigned = carrier.alsoSigns.has("socket");
+    return {
+      step,
+      field: "Stream.url",
+      url,
+      headers: isSigned ? await carrier.sign({ url, fields: {}, body: "" }) : undefined,
+      code: carrier.codes.socket,
+      record: true,
+      onOpen: () => {
+        report("started");
+        return carrier.openStream(known, { ...plan, streamSid, parameters });
+      },
+    };
   };
-  const isSigned = carrier.alsoSigns.has("socket");
-  const headers = isSigned ? await carrier.sign({ url, fields: {}, body: "" }) : undefined;
-  const socket = { step, field: "Stream.url", url, headers, code: carrier.codes.socket };
-  try {
-    await runStream(call, { ...socket, record: true, signal, timeline, onOpen }, parts);
-    report("stopped");
-  } catch (error) {
-    report("failed", messageOf(error));
-    throw error;
-  } finally {
-    call.keyListeners.delete(codec.press);
-  }
+  return {
+    type: "stream",
+    step: beginning(element, context),
+    open,
+    onEnd: (error) => (error ? report("failed", error.message) : report("stopped")),
+  };
 };
 
 /** The one noun of a verb, which must be a Stream. */
@@ -93,74 +92,23 @@ const streamIn = (element: MarkupElement, context: VerbContext): MarkupElement =
 };
 
 /** Connects a stream, and waits until it has ended. */
-export const connect: Verb = async (element, context) => {
-  const stream = streamIn(element, context);
-  await runSocket(context, { element: stream, verb: "Connect", signal: context.signal });
-  return actionOf(element, context, {}) ?? "next";
+export const connect: Verb = (element, context) => {
+  const stream = streamOf(streamIn(element, context), "Connect", context);
+  const next: Stream<Request>["next"] = (error) => {
+    if (error) throw error;
+    return requested(actionOf(element, context, {}));
+  };
+  return { ...stream, next };
 };
 
-/** The streams of a call that run beside its flow. */
-export class BackgroundStreams {
-  readonly #call: Call;
-  readonly #running = new Map<
-    string,
-    { readonly stop: () => void; readonly done: Promise<void> }
-  >();
-  #count = 0;
-
-  constructor(call: Call) {
-    this.#call = call;
-  }
-
-  /** Runs a stream until it is stopped, the application ends it, or the call is over. */
-  start(
-    name: string | undefined,
-    run: (signal: AbortSignal, timeline: Timeline) => Promise<void>,
-  ): void {
-    const call = this.#call;
-    const ending = new AbortController();
-    const timeline = call.timeline.fork();
-    const stop = () => {
-      ending.abort();
-      timeline.stop();
-    };
-    call.over.signal.addEventListener("abort", stop);
-    const done = timeline
-      .run(() => run(ending.signal, timeline))
-      .catch((error) => {
-        if (!(error instanceof FlowError) || ending.signal.aborted) return;
-        const { step, field, message, code } = error;
-        call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) });
-      });
-    this.#running.set(name ?? `unnamed ${++this.#count}`, { stop, done });
-  }
-
-  /** Ends the stream with a name; all streams without one. */
-  stop(name: string | undefined): void {
-    const named = name === undefined ? [...this.#running.values()] : [this.#running.get(name)];
-    for (const running of named) running?.stop();
-  }
-
-  /** Ends all streams, and waits for that. */
-  async stopAll(): Promise<void> {
-    this.stop(undefined);
-    await Promise.all([...this.#running.values()].map(({ done }) => done));
-  }
-}
-
 /** Starts a stream beside the flow. */
-export const start: Verb = async (element, context) => {
+export const start: Verb = (element, context) => {
   const stream = streamIn(element, context);
-  context.streams.start(stream.attributes.name, (signal, timeline) =>
-    runSocket(context, { element: stream, verb: "Start", signal, timeline }),
-  );
-  return "next";
+  return { ...streamOf(stream, "Start", context), beside: { name: stream.attributes.name } };
 };
 
 /** Ends streams beside the flow. */
-export const stop: Verb = async (element, context) => {
+export const stop: Verb = (element, context) => {
   const { name } = streamIn(element, context).attributes;
-  begin(context, element);
-  context.streams.stop(name);
-  return "next";
+  return { type: "stop streams", step: beginning(element, context), name };
 };

@@ -1,31 +1,39 @@
+import type { Instruction } from "../../performer/instructions.ts";
 import { notEmulated } from "./absent.ts";
-import { begin, methodOf, resolve, type Verb } from "./context.ts";
+import {
+  beginning,
+  methodOf,
+  type Request,
+  resolve,
+  type Verb,
+  type VerbContext,
+} from "./context.ts";
 import { dial } from "./dial.ts";
+import type { MarkupElement } from "./document.ts";
 import { gather } from "./gather.ts";
 import { prompt } from "./prompts.ts";
 import { record } from "./record.ts";
 import { connect, start, stop } from "./streams.ts";
 
-const promptVerb: Verb = async (element, context) => {
-  await prompt(element, context);
-  return "next";
-};
+const redirect: Verb = (element, context) => ({
+  type: "continue",
+  step: beginning(element, context),
+  next: () => {
+    const url = resolve(context, "Redirect", element.text);
+    return { request: { url, method: methodOf(element.attributes.method) } };
+  },
+});
 
-const redirect: Verb = async (element, context) => {
-  begin(context, element);
-  const url = resolve(context, "Redirect", element.text);
-  return { url, method: methodOf(element.attributes.method) };
-};
-
-const hangup: Verb = async (element, context) => {
-  begin(context, element);
-  return "end";
-};
+const hangup: Verb = (element, context) => ({
+  type: "continue",
+  step: beginning(element, context),
+  next: () => "end",
+});
 
 const verbs: Readonly<Record<string, Verb>> = {
-  Say: promptVerb,
-  Play: promptVerb,
-  Pause: promptVerb,
+  Say: prompt,
+  Play: prompt,
+  Pause: prompt,
   Gather: gather,
   Record: record,
   Dial: dial,
@@ -38,11 +46,17 @@ const verbs: Readonly<Record<string, Verb>> = {
 };
 
 /**
- * Performs a verb.
+ * Translates the verbs of a document, one after the other.
  *
- * @throws {FlowError} when it can't be performed, or the emulator has no such verb
+ * @throws {FlowError} at a verb that can't be performed, or that the emulator doesn't have
  */
-export const perform: Verb = async (element, context) => {
-  const verb = Object.hasOwn(verbs, element.name) ? verbs[element.name] : undefined;
-  return verb ? verb(element, context) : notEmulated(context, element.name);
-};
+export function* translate(
+  elements: readonly MarkupElement[],
+  context: VerbContext,
+): Generator<Instruction<Request>> {
+  for (const [at, element] of elements.entries()) {
+    const { name } = element;
+    const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+    yield verb ? verb(element, context, elements[at + 1]?.name) : notEmulated(context, name);
+  }
+}

@@ -2,9 +2,13 @@ import { safeParse } from "valibot";
 import { FromApplication, type MediaAudio, type MediaStart } from "../../flows/media/messages.ts";
 import { isRecord } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
-import type { Playout } from "../recording/playout.ts";
+import {
+  type Effect,
+  enqueue,
+  type Output,
+  type SocketCodec,
+} from "../../performer/media-socket.ts";
 import { bytesOf } from "../recording/track.ts";
-import { type Effect, enqueue, type LineCodec } from "../stream.ts";
 
 /**
  * The samples in base64.
@@ -40,7 +44,7 @@ const parse = (data: unknown): unknown => {
  * @param now - the current sample
  * @throws {TypeError} when the message is malformed
  */
-const applyMessage = (data: unknown, playout: Playout, now: number): Effect => {
+const applyMessage = (data: unknown, playout: Output, now: number): Effect => {
   const message = parse(data);
   const name = isRecord(message) ? message.type : undefined;
   if (typeof name === "string" && !knownTypes.has(name)) return { type: "ignored", name };
@@ -69,7 +73,7 @@ interface StreamFacts {
 }
 
 /** The messages of outdial's own interface: JSON, with 16-bit samples in base64. */
-export const outdialCodec = (facts: StreamFacts): LineCodec<string> => {
+export const outdialCodec = (facts: StreamFacts): SocketCodec => {
   const { account_id, call_id, stream_id, sampleRate, frameDuration } = facts;
   let count = 0;
   const json = (message: Omit<MediaStart, "message_id"> | Omit<MediaAudio, "message_id">) =>
@@ -83,8 +87,10 @@ export const outdialCodec = (facts: StreamFacts): LineCodec<string> => {
       const data = { encoding: "audio/l16", sample_rate: sampleRate, channels: 1 } as const;
       return [json({ type: "start", account_id, call_id, stream_id, data })];
     },
-    encode: (samples) => base64(bytesOf(samples)),
-    audio: (audio_b64) => json({ type: "audio", stream_id, data: { audio_b64 } }),
+    encode: (samples) => {
+      const audio_b64 = base64(bytesOf(samples));
+      return () => json({ type: "audio", stream_id, data: { audio_b64 } });
+    },
     closing: () => [],
     apply: applyMessage,
   };

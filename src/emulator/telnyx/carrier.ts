@@ -278,7 +278,7 @@ export const telnyxCarrier = (
     timestamp: iso,
     failures,
     requestsOwnUrl: false,
-    recordRules: {
+    recordDefaults: {
       timeout: 0,
       countsFirstSilence: false,
       trim: "do-not-trim",

@@ -274,7 +274,7 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
   timestamp: rfc2822,
   failures,
   requestsOwnUrl: true,
-  recordRules: {
+  recordDefaults: {
     timeout: 5,
     countsFirstSilence: true,
     trim: "trim-silence",

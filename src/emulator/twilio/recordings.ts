@@ -2,9 +2,9 @@ import { type MarkupCall, rfc2822 } from "../markup/call.ts";
 import { FormReader, recordingEvents } from "../markup/fields.ts";
 import type { MarkupCarrier } from "../markup/flow.ts";
 import { beginRecording, endRecording } from "../markup/recorder.ts";
-import { type CallRecording, fileOf, recordingNamed, secondsOf } from "../markup/recordings.ts";
+import { type CallRecording, fileOf, secondsOf } from "../markup/recordings.ts";
 import { pageOf } from "../markup/resources.ts";
-import type { MarkupRestParts } from "../markup/side.ts";
+import { type MarkupRestParts, recordingNamed } from "../markup/side.ts";
 import { byMethod, jsonResponder, type Route } from "../rest.ts";
 import { contentType, notAllowed, notFound, TwilioError, twilioForm } from "./problems.ts";
 

@@ -2,7 +2,6 @@ import type { Call } from "../call.ts";
 import { type CallFacts, iso, type Reason } from "../history.ts";
 import type { Requester } from "../outgoing.ts";
 import type { CallFields, NccoAction, Target } from "./fields.ts";
-import type { LiveAudio } from "./live.ts";
 
 /** A recording that an action began. */
 interface NccoRecording {
@@ -10,6 +9,12 @@ interface NccoRecording {
   /** Milliseconds since the answer. */
   readonly from: number;
   readonly events: Target | undefined;
+}
+
+/** Audio that the API plays to an answered call, beside its flow. */
+export interface LiveAudio {
+  /** Ends it now. */
+  readonly stop: () => void;
 }
 
 /** A call on Vonage: the state that only this carrier has. */

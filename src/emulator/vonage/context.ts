@@ -1,10 +1,10 @@
 import { isText } from "../../lib/check.ts";
+import type { Instruction, Then } from "../../performer/instructions.ts";
+import { type Beginning, FlowError } from "../../performer/line.ts";
 import type { Message } from "../call.ts";
-import { endlessLoops, FlowError, type FlowParts, planHangup, playTone } from "../line.ts";
-import { isAllowed } from "../outgoing.ts";
-import type { Utterance } from "../utterances.ts";
+import { isAllowed, type Requester } from "../outgoing.ts";
 import type { Fields, VonageCall } from "./call.ts";
-import type { NccoAction, Target } from "./fields.ts";
+import type { NccoAction, Next, Target } from "./fields.ts";
 import { askForNcco } from "./requests.ts";
 import type { SignWebhook } from "./tokens.ts";
 
@@ -15,52 +15,41 @@ export interface ActionContext {
   readonly step: number;
   /** Aborts when the call is over or continues elsewhere. */
   readonly signal: AbortSignal;
-  readonly parts: FlowParts;
+  readonly request: Requester;
   readonly sign: SignWebhook;
   /** Makes a UUID. */
   readonly newUuid: () => string;
   readonly notify: (messages: readonly Message[]) => void;
-  /** Keys that interrupted a prompt: they belong to the next `input`. */
-  readonly keys: string[];
-  /** What was said while a prompt was interrupted: it belongs to the next `input`. */
-  readonly spoken: Utterance[];
   /** Whether the next `input` takes speech, which interrupts a prompt then. */
   readonly takesSpeech: boolean;
-  /** Whether no action follows. */
-  readonly isLast: boolean;
+  /** The name of the next action, if there is one. */
+  readonly follower: string | undefined;
 }
 
-/** What follows an action: the next one, or another NCCO. */
-export type Then = readonly NccoAction[] | undefined;
-
-export type Perform = (action: NccoAction, context: ActionContext) => Promise<Then>;
+/**
+ * Translates an action for the performer.
+ *
+ * @throws {FlowError} when it can't be performed
+ */
+export type Translate = (action: NccoAction, context: ActionContext) => Instruction<Next>;
 
 /** @throws {FlowError} always */
 export const fail = ({ step }: ActionContext, field: string, rule: string): never => {
   throw new FlowError(step, field, rule);
 };
 
-/** Logs the beginning of an action, with its fields as they came. */
-export const begin = (
-  { known: { call }, step }: ActionContext,
+/** The beginning of an action, in the history, with its fields as they came. */
+export const beginning = (
+  { step }: ActionContext,
   { action: verb, text, ...fields }: NccoAction,
-  duration?: number,
-): void => {
+): Beginning => {
   const attributes = Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
       isText(value) ? value : JSON.stringify(value),
     ]),
   );
-  call.log({
-    type: "verb",
-    step,
-    verb,
-    attributes,
-    ...(isText(text) && { text }),
-    ...(duration !== undefined && { duration }),
-  });
-  planHangup(call, duration);
+  return { type: "verb", step, verb, attributes, ...(isText(text) && { text }) };
 };
 
 /** A number of an action; the default where it is missing. */
@@ -102,42 +91,12 @@ export const targetOf = (
 
 /** Sends an event of an action whose response may replace the NCCO. */
 export const ask = async (
-  context: ActionContext,
+  { known, request, sign, signal, step }: ActionContext,
   target: Target | undefined,
   fields: Fields,
-): Promise<Then> => {
-  if (!target) return;
-  const { known, parts, sign, signal, step } = context;
-  const request = { known, request: parts.request, sign, signal, step };
-  return askForNcco({ target, fields, isOptional: true }, request);
-};
-
-/** Plays a prompt, which a key interrupts if `bargeIn` says so. */
-export const prompt = async (
-  action: NccoAction,
-  context: ActionContext,
-  once: number,
-): Promise<undefined> => {
-  const { known, signal, keys, spoken, takesSpeech } = context;
-  const loops =
-    numberOf(context, `${action.action}.loop`, action.loop, [0, endlessLoops], 1) || endlessLoops;
-  begin(context, action, loops * once);
-  const { call } = known;
-  const isBarged = () => action.bargeIn === true && keys.length + spoken.length > 0;
-  const onKey = (digit: string) => {
-    if (action.bargeIn !== true) return;
-    keys.push(digit);
-    call.timeline.skip();
-  };
-  const onSpeech = (utterance: Utterance) => {
-    if (action.bargeIn === true && takesSpeech) spoken.push(utterance);
-  };
-  call.keyListeners.add(onKey);
-  call.speechListeners.add(onSpeech);
-  try {
-    await playTone(call, loops * once, () => !signal.aborted && !isBarged());
-  } finally {
-    call.keyListeners.delete(onKey);
-    call.speechListeners.delete(onSpeech);
-  }
+): Promise<Then<Next>> => {
+  if (!target) return "next";
+  const parts = { known, request, sign, signal, step };
+  const ncco = await askForNcco({ target, fields, isOptional: true }, parts);
+  return ncco ? { request: { ncco } } : "next";
 };

@@ -1,16 +1,11 @@
 import { fieldsOf, isText } from "../../lib/check.ts";
+import { FlowError } from "../../performer/line.ts";
 import { addKeyTone, keyInterval } from "../callee.ts";
-import { endlessLoops, FlowError, mediaDuration, mediaHertz, speechDuration } from "../line.ts";
 import { type Asked, byMethod, jsonResponder, type Route } from "../rest.ts";
+import { endlessLoops, mediaDuration, mediaHertz, speechDuration } from "../simulated-line.ts";
 import type { VonageCall } from "./call.ts";
 import { VonageError } from "./fields.ts";
 import { contentType, jsonOf, notAllowed, refuseField } from "./problems.ts";
-
-/** Audio that the API plays to an answered call, beside its flow. */
-export interface LiveAudio {
-  /** Ends it now. */
-  readonly stop: () => void;
-}
 
 const respond = jsonResponder(contentType);
 
@@ -89,9 +84,9 @@ const stream = async ({ text, isUrl }: Asked, known: VonageCall): Promise<Respon
   const loops = loopsIn(loop);
   const { call, request } = known;
   if (!request) throw notAnswered();
-  const source = { step: 0, field: "stream_url", url, signal: call.over.signal };
+  const source = { step: 0, field: "stream_url", url };
   try {
-    const once = await mediaDuration(call, source, request);
+    const once = await mediaDuration(call, source, call.over.signal, request);
     requireAnswered(known);
     return play(known, "stream", loops * once, fields);
   } catch (error) {

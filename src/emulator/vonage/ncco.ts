@@ -1,6 +1,6 @@
 import { withoutThrowing } from "../../lib/check.ts";
+import { FlowError } from "../../performer/line.ts";
 import type { FlowEntry } from "../history.ts";
-import { FlowError } from "../line.ts";
 import { isAction, type NccoAction } from "./fields.ts";
 
 /** The fields of each action that the emulator follows; others are listed in the history. */

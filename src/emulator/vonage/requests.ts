@@ -1,6 +1,6 @@
 import { withoutThrowing } from "../../lib/check.ts";
+import { FlowError } from "../../performer/line.ts";
 import type { Call, Delivery, Message } from "../call.ts";
-import { FlowError } from "../line.ts";
 import type { Requester } from "../outgoing.ts";
 import type { Fields, VonageCall } from "./call.ts";
 import type { NccoAction, Target } from "./fields.ts";

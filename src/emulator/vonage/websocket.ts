@@ -1,7 +1,12 @@
 import { isRecord, isText } from "../../lib/check.ts";
-import type { Playout } from "../recording/playout.ts";
+import {
+  type Effect,
+  enqueue,
+  type Output,
+  ProtocolViolation,
+  type SocketCodec,
+} from "../../performer/media-socket.ts";
 import { bytesOf } from "../recording/track.ts";
-import { type Effect, enqueue, type LineCodec, ProtocolViolation } from "../stream.ts";
 import type { Fields } from "./call.ts";
 
 /** Milliseconds of audio in one message. */
@@ -28,11 +33,6 @@ interface Notify {
   readonly due: number;
 }
 
-/** The codec of one socket, and the key that a callee pressed. */
-export interface WebSocketCodec extends LineCodec {
-  readonly press: (digit: string) => void;
-}
-
 const parse = (text: string): Readonly<Record<string, unknown>> => {
   let message: unknown;
   try {
@@ -51,7 +51,7 @@ const bytesIn = (data: unknown): Uint8Array | undefined => {
 };
 
 /** The messages of Vonage's WebSockets: binary audio of 16 bits, and JSON. */
-export const webSocketCodec = ({ id, sampleRate, headers }: Socket): WebSocketCodec => {
+export const webSocketCodec = ({ id, sampleRate, headers }: Socket): SocketCodec => {
   const frameBytes = (2 * sampleRate * frameDuration) / 1000;
   let notifies: readonly Notify[] = [];
   /** Messages that are sent at once. */
@@ -61,7 +61,7 @@ export const webSocketCodec = ({ id, sampleRate, headers }: Socket): WebSocketCo
   const json = (event: string, fields: Fields = {}): string =>
     JSON.stringify({ event: `websocket:${event}`, ...fields });
 
-  const applyAudio = (bytes: Uint8Array, playout: Playout, now: number): Effect => {
+  const applyAudio = (bytes: Uint8Array, playout: Output, now: number): Effect => {
     if (bytes.length !== frameBytes) {
       throw new ProtocolViolation(
         `unexpected frame size ${bytes.length} bytes, when required ${frameBytes}`,
@@ -82,8 +82,10 @@ export const webSocketCodec = ({ id, sampleRate, headers }: Socket): WebSocketCo
       const type = `audio/l16;rate=${sampleRate}`;
       return [json("connected", { "content-type": type, ...headers })];
     },
-    encode: bytesOf,
-    audio: (bytes) => bytes,
+    encode: (samples) => {
+      const bytes = bytesOf(samples);
+      return () => bytes;
+    },
     closing: () => [],
     apply: (data, playout, now) => {
       const bytes = bytesIn(data);

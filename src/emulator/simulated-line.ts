@@ -1,0 +1,300 @@
+import {
+  type Background,
+  type CallState,
+  type Dialled,
+  type Dialling,
+  FlowError,
+  type Line,
+  type MediaSource,
+  type Reason,
+  type Sound,
+} from "../performer/line.ts";
+import {
+  type Call,
+  dialLeg,
+  type Leg,
+  type Message,
+  type Ringing,
+  reasonOf,
+  type Trigger,
+  transitions,
+} from "./call.ts";
+import { addKeyTone } from "./callee.ts";
+import type { Timeline } from "./clock.ts";
+import type { NewId } from "./ids.ts";
+import type { Requester } from "./outgoing.ts";
+import { lastLoud } from "./recording/loudness.ts";
+import { wavSeconds } from "./recording/wav.ts";
+import { scenarioOf } from "./scenarios.ts";
+import { runStream, type StreamParts } from "./stream.ts";
+
+/** What the flow of a call needs of the emulator. */
+export interface FlowParts extends Ringing, StreamParts {
+  readonly accountId: string;
+  readonly request: Requester;
+  readonly newId: NewId;
+  /** Called when prompts of the flow have ended, and keys are taken. */
+  readonly onQuestion?: ((call: Call) => void) | undefined;
+  /** Whether a frame of 20 ms of the application's audio is lost, by its index since the answer. */
+  readonly isLost?: ((frame: number) => boolean) | undefined;
+  /** Sends notifications of a call, after those that are pending. */
+  readonly notify: (call: Call, messages: readonly Message[]) => void;
+}
+
+/** The assumed length of an action whose length is not known, in milliseconds. */
+const assumedDuration = 2_000;
+
+/**
+ * Lets a callee who hangs up midway do so in the middle of the first step of the flow.
+ *
+ * @param duration - milliseconds, if known
+ */
+const planHangup = (call: Call, duration: number = assumedDuration): void => {
+  if (!call.hangsUpMidway) return;
+  call.hangsUpMidway = false;
+  call.timeline.after(duration / 2, () => call.transition("normal"));
+};
+
+/** How many bytes of the media are read to find its length. */
+const mediaLimit = 4_096;
+
+/** The assumed length of media, in seconds. */
+const assumedMediaSeconds = 5;
+
+/** The tone that stands for media in the recording. */
+export const mediaHertz = 350;
+
+/** Milliseconds of speech for each character, and at least. */
+const characterDuration = 65;
+const minDuration = 500;
+
+/**
+ * How long a text is spoken, in milliseconds: the same at each carrier. White space counts as one character between words.
+ *
+ * @param text - without markup such as SSML
+ */
+export const speechDuration = (text: string): number =>
+  Math.max(minDuration, text.trim().replace(/\s+/g, " ").length * characterDuration);
+
+/** How often a prompt is repeated whose `loop` is 0, which means until the call is over. */
+export const endlessLoops = 1_000;
+
+/**
+ * Requests the head of some media, and returns its length in milliseconds: the media is not decoded.
+ *
+ * @param signal - aborts the request
+ * @throws {FlowError} when there is no such media
+ */
+export const mediaDuration = async (
+  call: Call,
+  { step, field, url, headers, code }: MediaSource,
+  signal: AbortSignal,
+  request: Requester,
+): Promise<number> => {
+  const init = { headers: { ...(await headers?.()), Range: `bytes=0-${mediaLimit - 1}` } };
+  const rules = { limit: mediaLimit, redirects: "any", local: call.local, signal } as const;
+  const { response, body, error } = await request(url, init, rules);
+  if (signal.aborted) return 0;
+  if (!response || !body) throw new FlowError(step, field, `gave no answer: ${error}`, code);
+  if (!response.ok) throw new FlowError(step, field, `answered HTTP ${response.status}`, code);
+  const range = /\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
+  const total = range ?? response.headers.get("Content-Length");
+  const seconds = wavSeconds(body.bytes, total ? Number(total) : undefined) ?? assumedMediaSeconds;
+  return Math.round(seconds * 1000);
+};
+
+/** The second leg of a call, with the same transitions. It ends with the call at the latest. */
+class SecondLeg implements Leg {
+  readonly timeline: Timeline;
+  readonly #onState: (leg: SecondLeg) => void;
+  #state: CallState = "initiated";
+  #reason: Reason | undefined;
+
+  /** @param signal - ends the leg */
+  constructor(timeline: Timeline, signal: AbortSignal, onState: (leg: SecondLeg) => void) {
+    this.timeline = timeline;
+    this.#onState = onState;
+    onState(this);
+    signal.addEventListener("abort", () => {
+      if (!this.transition("normal")) this.transition("canceled");
+    });
+  }
+
+  get state(): CallState {
+    return this.#state;
+  }
+
+  get reason(): Reason | undefined {
+    return this.#reason;
+  }
+
+  transition(trigger: Trigger): boolean {
+    const state = transitions[this.#state][trigger];
+    if (!state) return false;
+    this.#state = state;
+    this.#reason = reasonOf(trigger);
+    this.#onState(this);
+    return true;
+  }
+}
+
+/** How long a second leg lasts unless somebody hangs up, in milliseconds. */
+const conversation = 5_000;
+
+/** The tone that stands for the second leg in the recording. */
+const secondLegHertz = 520;
+
+/** How long the other participant of a conference needs to join, in milliseconds. */
+const joinDelay = 1_000;
+
+/** Calls another number, by the same scenarios as a call, and connects the two for a while. */
+const dialSecondLeg = async (
+  call: Call,
+  { step, to, record, signal, maxDuration = Number.POSITIVE_INFINITY, onState }: Dialling,
+  ringing: Ringing,
+): Promise<Dialled> => {
+  const leg = new SecondLeg(call.timeline, signal, (changed) => {
+    const { state, reason } = changed;
+    call.log({ type: "leg", step, to, state, ...(reason && { reason }) });
+    onState?.(changed);
+  });
+  const { outcome } = scenarioOf(to);
+  await dialLeg(leg, outcome, ringing);
+  if (leg.state !== "answered") return { reason: leg.reason };
+  const from = call.talkTime;
+  const { hangUpAfter = conversation } = outcome.outcome === "answer" ? outcome : {};
+  if (!record) call.recording.pause(from);
+  const length = hangUpAfter === "midway" ? conversation / 2 : hangUpAfter;
+  const until = from + Math.min(length, maxDuration);
+  const tone = call.recording.media.openTone(secondLegHertz, from, until);
+  await call.waitUntil(until, () => !signal.aborted);
+  leg.transition("normal");
+  tone.to = call.talkTime;
+  call.recording.media.closeTone(tone);
+  if (!record) call.recording.resume(call.talkTime);
+  return { reason: leg.reason, talkTime: call.talkTime - from };
+};
+
+/** Sounds keys from now on; `w` is a pause. */
+const soundKeys = (call: Call, keys: string, keyMs: number): void => {
+  const from = call.talkTime;
+  for (const [at, key] of [...keys].entries()) {
+    if (/[\d*#]/.test(key)) addKeyTone(call.recording.media, key, from + at * keyMs);
+  }
+};
+
+/**
+ * The line of a simulated call. Nothing is decoded or synthesized: tones stand for texts and media, and their lengths are
+ * assumed.
+ *
+ * @param timeline - the time of what runs beside the flow; that of the call by default
+ */
+export const simulatedLine = (
+  call: Call,
+  parts: FlowParts,
+  timeline: Timeline = call.timeline,
+): Line => {
+  const wait: Line["waitUntil"] = (until, continues) => call.waitUntil(until, continues, timeline);
+  const tone = (hertz: number, duration: number): Sound => ({
+    duration,
+    play: async (continues) => {
+      const from = call.talkTime;
+      const { media } = call.recording;
+      const sounding = media.openTone(hertz, from, from + duration);
+      await wait(from + duration, continues);
+      sounding.to = call.talkTime;
+      media.closeTone(sounding);
+    },
+  });
+  const silence = (duration: number, begin = () => {}): Sound => ({
+    duration,
+    play: (continues) => {
+      begin();
+      return wait(call.talkTime + duration, continues);
+    },
+  });
+  return {
+    get talkTime() {
+      return call.talkTime;
+    },
+    get isOver() {
+      return call.isOver;
+    },
+    over: call.over.signal,
+    waitUntil: wait,
+    wake: () => call.timeline.skip(),
+    begin: (step, duration) => {
+      call.log({ ...step, ...(duration !== undefined && { duration }) });
+      planHangup(call, duration);
+    },
+    logError: ({ step, field, message, code }) =>
+      call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) }),
+    load: async (part, signal, times = 1) => {
+      switch (part.type) {
+        case "text":
+          return tone(mediaHertz, times * speechDuration(part.text));
+        case "media":
+          return tone(
+            mediaHertz,
+            times * (await mediaDuration(call, part.source, signal, parts.request)),
+          );
+        case "pause":
+          return silence(times * part.ms);
+        case "tone":
+          return tone(part.hertz, times * part.ms);
+        case "keys": {
+          const { keys, keyMs } = part;
+          return silence(keys.length * keyMs, () => soundKeys(call, keys, keyMs));
+        }
+      }
+    },
+    endPrompts: () => call.endPrompts(),
+    asks: () => parts.onQuestion?.(call),
+    listen: ({ onKey, onSpeech }) => {
+      if (onKey) call.keyListeners.add(onKey);
+      if (onSpeech) call.speechListeners.add(onSpeech);
+      return () => {
+        if (onKey) call.keyListeners.delete(onKey);
+        if (onSpeech) call.speechListeners.delete(onSpeech);
+      };
+    },
+    lastAudible: (from, to) => lastLoud(call.recording, from, to),
+    dial: (dialling) => {
+      const { ringDuration } = parts;
+      const { answerTimeout } = dialling;
+      return dialSecondLeg(call, dialling, { ringDuration, answerTimeout });
+    },
+    join: (dialling) => {
+      const answerTimeout = joinDelay;
+      return dialSecondLeg(
+        call,
+        { ...dialling, answerTimeout },
+        { ringDuration: joinDelay, answerTimeout },
+      );
+    },
+    stream: (socket, signal) => runStream(call, { ...socket, signal, timeline }, parts),
+    beside: (run) => besideOf(call, parts, run),
+  };
+};
+
+/** Runs something beside the flow until it is stopped, it ends, or the call is over. */
+const besideOf = (
+  call: Call,
+  parts: FlowParts,
+  run: (line: Line, signal: AbortSignal) => Promise<void>,
+): Background => {
+  const ending = new AbortController();
+  const timeline = call.timeline.fork();
+  const line = simulatedLine(call, parts, timeline);
+  const stop = () => {
+    ending.abort();
+    timeline.stop();
+  };
+  call.over.signal.addEventListener("abort", stop);
+  const done = timeline
+    .run(() => run(line, ending.signal))
+    .catch((error) => {
+      if (error instanceof FlowError && !ending.signal.aborted) line.logError(error);
+    });
+  return { stop, done };
+};

@@ -1,0 +1,229 @@
+import { type Ahead, takeInput } from "./input.ts";
+import type {
+  Conference,
+  Dial,
+  Input,
+  Instruction,
+  Play,
+  Prompts,
+  Record,
+  Stream,
+  Then,
+} from "./instructions.ts";
+import { type Background, FlowError, type Line } from "./line.ts";
+import { recordUntil } from "./record.ts";
+
+/** The streams of a call that run beside its flow, by their names. */
+export class BackgroundStreams {
+  readonly #running = new Map<string, Background>();
+  #count = 0;
+
+  add(name: string | undefined, stream: Background): void {
+    this.#running.set(name ?? `unnamed ${++this.#count}`, stream);
+  }
+
+  /** Ends the stream with a name; all streams without one. */
+  stop(name: string | undefined): void {
+    const named = name === undefined ? [...this.#running.values()] : [this.#running.get(name)];
+    for (const stream of named) stream?.stop();
+  }
+
+  /** Ends all streams, and waits for that. */
+  async stopAll(): Promise<void> {
+    this.stop(undefined);
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+  }
+}
+
+/** What the instructions of a call share. */
+export interface Performance {
+  readonly line: Line;
+  /** Aborts when the call is over or continues elsewhere. */
+  readonly signal: AbortSignal;
+  readonly ahead: Ahead;
+  readonly streams: BackgroundStreams;
+}
+
+/** The beep before a recording. */
+const beep = { type: "tone", hertz: 1_000, ms: 500 } as const;
+
+const play = async (
+  { step, parts, times, interruptedBy }: Prompts,
+  { line, signal, ahead }: Performance,
+  isWanted: () => boolean,
+): Promise<void> => {
+  const sounds = [];
+  for (const part of parts) sounds.push(await line.load(part, signal, times));
+  if (!isWanted()) return;
+  line.begin(
+    step,
+    sounds.reduce((sum, { duration }) => sum + duration, 0),
+  );
+  let isInterrupted = false;
+  const continues = () => isWanted() && !isInterrupted;
+  const interrupt = () => {
+    isInterrupted = true;
+    line.wake();
+  };
+  const stopListening = line.listen({
+    onKey: (key) => {
+      if (!interruptedBy?.keys) return;
+      ahead.keys.push(key);
+      interrupt();
+    },
+    onSpeech: (utterance) => {
+      if (!interruptedBy?.speech) return;
+      ahead.utterances.push(utterance);
+      isInterrupted = true;
+    },
+  });
+  try {
+    for (const sound of sounds) {
+      if (!continues()) break;
+      await sound.play(continues);
+    }
+  } finally {
+    stopListening();
+  }
+};
+
+const performPlay = async <Request>(
+  playing: Play<Request>,
+  performance: Performance,
+): Promise<Then<Request>> => {
+  const { line, signal } = performance;
+  await play(playing, performance, () => !signal.aborted);
+  if (playing.endsPrompts) line.endPrompts();
+  return playing.next?.() ?? "next";
+};
+
+const performInput = async <Request>(
+  input: Input<Request>,
+  performance: Performance,
+): Promise<Then<Request>> => {
+  const { step, prompts } = input;
+  const { line, ahead, signal } = performance;
+  if (step) line.begin(step);
+  const taken = await takeInput(line, input, ahead, signal, async (continues) => {
+    for (const prompt of prompts) {
+      if (continues()) await play(prompt, performance, continues);
+    }
+  });
+  return input.next(taken);
+};
+
+const performRecord = async <Request>(
+  { step, beeps, rules, begin }: Record<Request>,
+  { line, signal }: Performance,
+): Promise<Then<Request>> => {
+  line.begin(step);
+  if (beeps) await (await line.load(beep, signal)).play(() => !signal.aborted);
+  line.endPrompts();
+  if (signal.aborted) return "end";
+  const end = begin();
+  return end(rules && (await recordUntil(line, rules, signal)));
+};
+
+const performDial = async <Request>(
+  { step, next, ...dialling }: Dial<Request>,
+  { line, signal }: Performance,
+): Promise<Then<Request>> => {
+  line.begin(step);
+  return next(await line.dial({ ...dialling, step: step.step, signal }));
+};
+
+const performConference = async <Request>(
+  { step, name, isAlone, maxDuration, onBegin, onState, next }: Conference<Request>,
+  { line, signal }: Performance,
+): Promise<Then<Request>> => {
+  line.begin(step);
+  onBegin?.();
+  if (isAlone && maxDuration !== undefined) {
+    await line.waitUntil(line.talkTime + maxDuration, () => !signal.aborted);
+  } else {
+    const to = `conference:${name}`;
+    await line.join({ step: step.step, to, record: true, signal, maxDuration, onState });
+  }
+  return next();
+};
+
+const runStream = async <Request>(
+  { step, open, onEnd }: Stream<Request>,
+  line: Line,
+  signal: AbortSignal,
+): Promise<FlowError | undefined> => {
+  let stopListening = () => {};
+  const end = (error?: FlowError): FlowError | undefined => {
+    onEnd?.(error);
+    return error;
+  };
+  const socket = await open();
+  const onOpen = () => {
+    line.begin(step);
+    const codec = socket.onOpen();
+    const { press } = codec;
+    if (press) stopListening = line.listen({ onKey: press });
+    return codec;
+  };
+  try {
+    await line.stream({ ...socket, onOpen }, signal);
+    return end();
+  } catch (error) {
+    if (error instanceof FlowError) return end(error);
+    throw error;
+  } finally {
+    stopListening();
+  }
+};
+
+const performStream = async <Request>(
+  stream: Stream<Request>,
+  { line, signal, streams }: Performance,
+): Promise<Then<Request>> => {
+  const { beside, next } = stream;
+  if (beside) {
+    const running = line.beside(async (forked, ending) => {
+      const error = await runStream(stream, forked, ending);
+      if (error) throw error;
+    });
+    streams.add(beside.name, running);
+    return "next";
+  }
+  const error = await runStream(stream, line, signal);
+  if (next) return next(error);
+  if (error) throw error;
+  return "next";
+};
+
+/**
+ * Performs an instruction.
+ *
+ * @throws {FlowError} when it can't be performed
+ */
+export const perform = async <Request>(
+  instruction: Instruction<Request>,
+  performance: Performance,
+): Promise<Then<Request>> => {
+  const { line, streams } = performance;
+  switch (instruction.type) {
+    case "play":
+      return performPlay(instruction, performance);
+    case "input":
+      return performInput(instruction, performance);
+    case "record":
+      return performRecord(instruction, performance);
+    case "dial":
+      return performDial(instruction, performance);
+    case "conference":
+      return performConference(instruction, performance);
+    case "stream":
+      return performStream(instruction, performance);
+    case "stop streams":
+      line.begin(instruction.step);
+      streams.stop(instruction.name);
+      return "next";
+    case "continue":
+      line.begin(instruction.step);
+      return instruction.next();
+  }
+};
