@@ -38,9 +38,10 @@ interface Stored extends Change {
 /** Writes the state of a contact, and audits it. */
 const write = (
   sql: Sql,
-  { contact, attempts }: Pick<ContactRow, "contact" | "attempts">,
+  row: ContactRow,
   { at, state, outcome, reason, due, wait }: Stored,
 ): void => {
+  const { contact, attempts } = row;
   sql.all(
     "update outdial_contact set state = ?, outcome = ?, reason = ?, due = ?, wait = ? where contact = ?",
     state,
@@ -51,6 +52,11 @@ const write = (
     contact,
   );
   audit(sql, { at, contact, attempt: attempts || undefined, event: state, detail: reason });
+  // Nobody is called any more; of who was never called the time is that of the list.
+  const isWanted = state === "waiting" || state === "call_back_missed" || attempts === 0;
+  if (isWanted || !hasCallBack(row)) return;
+  const promise = "update outdial_contact set call_at = null, call_for = 0 where contact = ?";
+  sql.all(promise, contact);
 };
 
 /** Writes the state of contacts whose attempts were claimed: in one statement, as each pays for the tally's trigger. */
@@ -145,10 +151,6 @@ export const end = (
   const last = isOutcome && !isErased(row) ? attemptsOf(sql, contact).get(attempts) : undefined;
   const why = isOutcome ? last && reasonOf(last, outcome) : reason;
   write(sql, row, { at, state, outcome, reason: why, due: at, wait: 0 });
-  // What was promised to somebody who is blocked is no longer wanted.
-  if (!isOutcome || !hasCallBack(row)) return;
-  const promise = "update outdial_contact set call_at = null, call_for = 0 where contact = ?";
-  sql.all(promise, contact);
 };
 
 /** How many waiting contacts are ended in one transaction. */
@@ -190,18 +192,20 @@ const storedOf = (
   at: number,
 ): Stored => {
   const { outcome } = step;
-  const { state, reason, due } = row;
-  if (step.type === "attempt") {
+  const { attempts, state, reason, due } = row;
+  // Nothing follows any more; but who was talked to was.
+  const isKept = state === "call_back_missed" || !isAnswer(outcome);
+  if (isClosed(state) && isKept) return { at, state, outcome, reason, due, wait: 0 };
+  if (step.type === "attempt" && !isClosed(state)) {
     // The service may have asked to wait for longer.
-    const isDeferred = state === "waiting" && facts.get(row.attempts + 1)?.post === "no";
+    const isDeferred = state === "waiting" && facts.get(attempts + 1)?.post === "no";
     const next = isDeferred ? Math.max(due, step.due) : step.due;
     return { at, state: "waiting", outcome, reason: outcome, due: next, wait: step.wait };
   }
-  const { disposition } = step;
-  const isKept = state === "call_back_missed" || (isClosed(state) && !isAnswer(outcome));
-  if (isKept) return { at, state, outcome, reason, due, wait: 0 };
+  const disposition = step.type === "done" && !isClosed(state) ? step.disposition : outcome;
+  const last = facts.get(attempts);
   // The service's words may name the person.
-  const why = isErased(row) ? undefined : step.reason;
+  const why = last && !isErased(row) ? reasonOf(last, disposition) : undefined;
   return { at, state: disposition, outcome, reason: why, due: at, wait: 0 };
 };
 

@@ -35,7 +35,6 @@ export type NextStep =
       readonly type: "done";
       readonly outcome: Disposition;
       readonly disposition: Disposition;
-      readonly reason: string | undefined;
     };
 
 /** The facts of each attempt of a contact, by its number. */
@@ -94,12 +93,12 @@ export const nextStepOf = (
     const due = Math.max(ended, contact.call_at ?? ended);
     return conditions.isOpen
       ? { type: "attempt", outcome, due, wait: due - ended }
-      : { type: "done", outcome, disposition: "call_back_missed", reason: undefined };
+      : { type: "done", outcome, disposition: "call_back_missed" };
   }
   const rule = ruleOf(conditions, outcome);
   const mayFollow = conditions.isOpen && ends.every((each) => ruleOf(conditions, each));
   if (rule && mayFollow && contact.attempts < rule.attempts + contact.call_backs) {
     return { type: "attempt", outcome, due: ended + rule.after, wait: rule.after };
   }
-  return { type: "done", outcome, disposition: outcome, reason: reasonOf(last, outcome) };
+  return { type: "done", outcome, disposition: outcome };
 };

@@ -93,10 +93,11 @@ const confirm = async (terminal: Terminal, signal: AbortSignal): Promise<void> =
   throw new Failure("not confirmed: nobody was called", exits.refused);
 };
 
-const exitOf = ({ state, unknown }: Progress, interrupted: boolean): Exit => {
+const exitOf = (progress: Progress, interrupted: boolean): Exit => {
+  const { state, unknown, call_back_missed } = progress;
   if (interrupted) return exits.interrupted;
   if (state === "paused") return exits.refused;
-  return unknown > 0 ? exits.maybe : exits.done;
+  return unknown + call_back_missed > 0 ? exits.maybe : exits.done;
 };
 
 type Invoked = Invocation<typeof dialFlags>;
@@ -397,7 +398,7 @@ recorded and that a machine speaks.`,
     0: "every contact has a known outcome",
     1: "paused (service, do-not-call list, outdial stop), not confirmed, or --json was not written",
     2: "the command line, the list or the ledger is wrong, or the ledger is in use",
-    3: "some contacts are unknown: they may have been called",
+    3: "some contacts are unknown: they may have been called; or a promised call-back was missed",
     130: "interrupted; the same command resumes",
   },
   run: async ({ reached, ...invoked }) => {

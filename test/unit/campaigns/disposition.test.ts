@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { proofs } from "../../../src/campaigns/disposition.ts";
 import { dispositions } from "../../../src/campaigns/index.ts";
 import { stageOf } from "./stage.ts";
 
@@ -17,6 +18,15 @@ describe("the dispositions have one table", () => {
   it("docs/campaigns.md has its rows", () => {
     const page = readFileSync(new URL("../../../docs/campaigns.md", import.meta.url), "utf8");
     expect(rowsIn(page)).toEqual(rows);
+  });
+
+  it("docs/campaigns.md has what proves each end, in the order of the ranks", () => {
+    const page = readFileSync(new URL("../../../docs/campaigns.md", import.meta.url), "utf8");
+    const ranks = page.split("\n").filter((line) => /^\| \d+ \|/.test(line));
+    expect(ranks).toEqual(
+      proofs.map(({ known, disposition }, at) => `| ${at + 1} | ${known} | \`${disposition}\` |`),
+    );
+    expect(proofs.map(({ rank }) => rank)).toEqual(proofs.map((_, at) => at + 1));
   });
 
   it("the documentation of `Disposition` has its rows", () => {
