@@ -1,4 +1,4 @@
-import { type Facts, isMachine } from "./facts.ts";
+import { type End, type Facts, isMachine } from "./facts.ts";
 
 /**
  * How a contact ended.
@@ -54,23 +54,20 @@ export interface DispositionFacts {
 /** Who took a call. */
 export type Answerer = "person" | "machine";
 
-/** What shows that an attempt ended so. */
-interface Proof {
-  /** Of those that hold the lowest rank decides, whatever came first. */
-  readonly rank: number;
-  /** The end of a sentence that begins with "It is known that". */
-  readonly known: string;
-  readonly holds: (facts: Facts) => boolean;
-}
+/** What shows that an attempt ended so. Of those that hold the lowest rank decides, whatever came first. */
+type Proof = readonly [rank: number, holds: (facts: Facts) => boolean];
+
+/**
+ * What may follow once a contact has ended so: `news`, another end that becomes known of its attempts; `call-back`, an
+ * attempt that the contact asks for. Whoever was talked to was, in any case.
+ */
+type Following = "news and call-back" | "news" | "call-back" | "nothing";
 
 /** A row of the table: each place that must know a disposition reads it here. */
 interface Row extends DispositionFacts {
   /** Who took the call; `undefined` if nobody did. */
-  readonly answered: Answerer | "either" | undefined;
-  /** Whether the contact may be called once more because it asked for that. */
-  readonly callBack: boolean;
-  /** Whether it stays so, unless it becomes known that a person was talked to. */
-  readonly closed: boolean;
+  readonly answered?: Answerer | "either";
+  readonly follows: Following;
   /** How the facts of an attempt show it; none where it is no attempt that ends so. */
   readonly proofs: readonly Proof[];
 }
@@ -81,159 +78,96 @@ type Table = {
 
 const isPerson = ({ person, answered_by }: Facts): boolean => person || answered_by === "human";
 
-/** The proof of a call that was not answered. */
-const failedAs = (rank: number, reason: Facts["endedAs"], known: string): readonly Proof[] => [
-  { rank, known, holds: ({ endedAs }) => endedAs === reason },
-];
+/** The row of a call that ended, or counts as one, without an answer. */
+const unanswered = (rank: number, end: End) =>
+  ({
+    follows: "news and call-back",
+    proofs: [[rank, ({ endedAs }: Facts) => endedAs === end]],
+  }) as const;
 
-/** A disposition that no fact of an attempt shows. */
-const decided = { retry: false, answered: undefined, proofs: [] } as const;
+/** The row of a contact that waited in vain: no fact of an attempt shows it. */
+const uncalled = { retry: false, follows: "nothing", proofs: [] } as const;
+
+/** The row of a call that was answered. */
+const answered = { retry: false, follows: "news and call-back" } as const;
 
 /** All that is known of each disposition, in the order of reports. */
 const table: Table = {
   completed: {
+    ...answered,
     meaning: "answered, and the call has ended",
-    retry: false,
     answered: "person",
-    callBack: true,
-    closed: false,
     proofs: [
-      {
-        rank: 4,
-        known: "a key was pressed, or a person was recognized",
-        holds: isPerson,
-      },
-      {
-        rank: 7,
-        known:
-          "the call was answered: `call.completed`, `call.answered`, or its flow was asked for",
-        holds: ({ endedAs, answered }) => endedAs === "completed" || answered !== undefined,
-      },
+      // A key was pressed, or a person was recognized.
+      [4, isPerson],
+      // It was answered, and no more is known.
+      [7, (facts) => facts.endedAs === "completed" || facts.answered !== undefined],
     ],
   },
   machine: {
+    ...answered,
     meaning: "was a machine at the last attempt",
     retry: true,
     answered: "machine",
-    callBack: true,
-    closed: false,
-    proofs: [
-      {
-        rank: 6,
-        known: "a machine was recognized",
-        holds: ({ answered_by }) => isMachine(answered_by),
-      },
-    ],
+    proofs: [[6, ({ answered_by }) => isMachine(answered_by)]],
   },
   message_left: {
+    ...answered,
     meaning: "was a machine at the last attempt, and the message was played to its end",
-    retry: false,
     answered: "machine",
-    callBack: true,
-    closed: false,
-    proofs: [
-      {
-        rank: 5,
-        known: "the message was played to its end",
-        holds: ({ message }) => message,
-      },
-    ],
+    proofs: [[5, ({ message }) => message]],
   },
   flow_error: {
+    ...answered,
     meaning: "answered, and the call ended because its flow failed",
-    retry: false,
     answered: "either",
-    callBack: true,
-    closed: false,
-    proofs: [
-      {
-        rank: 3,
-        known: "the flow failed, and no message was left with a machine",
-        holds: (facts) => facts.failed && (isPerson(facts) || !facts.message),
-      },
-    ],
+    // Not where a message was left with a machine.
+    proofs: [[3, (facts) => facts.failed && (isPerson(facts) || !facts.message)]],
   },
-  busy: {
-    meaning: "was busy at the last attempt",
-    retry: true,
-    answered: undefined,
-    callBack: true,
-    closed: false,
-    proofs: failedAs(10, "busy", "the call failed with the reason `busy`"),
-  },
+  busy: { meaning: "was busy at the last attempt", retry: true, ...unanswered(10, "busy") },
   no_answer: {
     meaning: "did not answer the last attempt",
     retry: true,
-    answered: undefined,
-    callBack: true,
-    closed: false,
-    proofs: failedAs(11, "no_answer", "the call failed with the reason `no_answer`"),
+    ...unanswered(11, "no_answer"),
   },
-  rejected: {
-    meaning: "rejected the last attempt",
-    retry: true,
-    answered: undefined,
-    callBack: true,
-    closed: false,
-    proofs: failedAs(9, "rejected", "the call failed with the reason `rejected`"),
-  },
+  rejected: { meaning: "rejected the last attempt", retry: true, ...unanswered(9, "rejected") },
   unreachable: {
     meaning: "could not be reached at the last attempt",
     retry: true,
-    answered: undefined,
-    callBack: true,
-    closed: false,
-    proofs: failedAs(12, "unreachable", "the call failed, with another reason or none"),
+    ...unanswered(12, "unreachable"),
   },
   refused: {
-    ...decided,
+    ...uncalled,
     meaning: "was refused by the service, which placed nothing, or by `prefixes`",
-    callBack: false,
-    closed: true,
   },
   unknown: {
+    ...unanswered(1, "unknown"),
     meaning: "may have been called, and no final notification came",
     retry: false,
-    answered: undefined,
-    callBack: false,
-    closed: false,
-    proofs: failedAs(1, "unknown", "no final notification came until `settleTimeout`"),
+    follows: "news",
   },
   expired: {
-    ...decided,
+    ...uncalled,
     meaning:
       "was not called before `until`, or had 20 answers that asked to wait while others were called",
-    callBack: false,
-    closed: true,
   },
   canceled: {
     meaning: "was not called before the campaign was canceled, or the call was canceled",
     retry: false,
-    answered: undefined,
-    callBack: true,
-    closed: false,
-    proofs: failedAs(8, "canceled", "the call failed with the reason `canceled`"),
+    ...unanswered(8, "canceled"),
   },
   call_back_missed: {
-    ...decided,
+    ...uncalled,
     meaning:
       "was promised a call-back that can no longer be made: the campaign ended, or the list lacks the contact",
-    callBack: true,
-    closed: true,
+    follows: "call-back",
   },
-  blocked: {
-    ...decided,
-    meaning: "is on the do-not-call list, or was erased before its turn",
-    callBack: false,
-    closed: true,
-  },
+  blocked: { ...uncalled, meaning: "is on the do-not-call list, or was erased before its turn" },
   placed: {
+    ...unanswered(2, "placed"),
     meaning: "was called; the notifications go elsewhere (`notified: false`)",
     retry: false,
-    answered: undefined,
-    callBack: false,
-    closed: false,
-    proofs: failedAs(2, "placed", "the POST was answered, and the notifications go elsewhere"),
+    follows: "news",
   },
 };
 
@@ -295,37 +229,36 @@ export const isFlowWorking = (name: Disposition): boolean | undefined =>
   table[name].answered && name !== "flow_error";
 
 /** Whether a contact stays so, whatever becomes known of its attempts. */
-export const isClosed = (state: State): boolean => isDisposition(state) && table[state].closed;
+export const isClosed = (state: State): boolean =>
+  isDisposition(state) && !table[state].follows.startsWith("news");
 
 /** Whether a contact that has ended so may be called once more because it asked for that. */
-export const mayCallBack = (name: Disposition): boolean => table[name].callBack;
+export const mayCallBack = (name: Disposition): boolean =>
+  table[name].follows.endsWith("call-back");
 
 /** The proofs of all dispositions, in the order of their ranks. */
-export const proofs: readonly (Proof & { readonly disposition: Disposition })[] = dispositionNames
-  .flatMap((disposition) => table[disposition].proofs.map((proof) => ({ ...proof, disposition })))
-  .sort((one, other) => one.rank - other.rank);
+export const proofs: readonly (readonly [...Proof, disposition: Disposition])[] = dispositionNames
+  .flatMap((name) => table[name].proofs.map((proof) => [...proof, name] as const))
+  .sort(([one], [other]) => one - other);
 
 const provenBy = (facts: Facts): Disposition | undefined =>
-  proofs.find(({ holds }) => holds(facts))?.disposition;
+  proofs.find(([, holds]) => holds(facts))?.[2];
 
 /** How an attempt ended, by all that is known of it; `undefined` while its end is not known. */
 export const dispositionOf = (facts: Facts): Disposition | undefined =>
-  facts.endedAs === undefined ? undefined : provenBy(facts);
+  facts.endedAs && provenBy(facts);
 
 /** Who took the call of an attempt, also while it is live, and whether its flow failed or not. */
-export const answererOf = ({
-  endedAs,
-  answered,
-  failed,
-  ...facts
-}: Facts): Answerer | undefined => {
-  const isCompleted = endedAs === "completed" || answered !== undefined || failed;
+export const answererOf = (facts: Facts): Answerer | undefined => {
+  const { endedAs, answered, failed } = facts;
+  const isAnswered = endedAs === "completed" || answered !== undefined || failed;
   const proven = provenBy({
-    ...{ ...facts, failed: false, answered },
-    endedAs: isCompleted ? "completed" : undefined,
+    ...facts,
+    failed: false,
+    endedAs: isAnswered ? "completed" : undefined,
   });
-  const answerer = proven && table[proven].answered;
-  return answerer === "either" ? undefined : answerer;
+  const who = proven && table[proven].answered;
+  return who === "either" ? undefined : who;
 };
 
 /** Of two, the one that stands for both: the first in the order of reports. */

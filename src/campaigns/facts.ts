@@ -111,15 +111,11 @@ export const merge = (known: Facts, news: News): Facts => {
   };
 };
 
+const names = [
+  ...(["answered", "answered_by", "person", "message", "failed", "failure"] as const),
+  ...(["endedAs", "reason", "ended", "duration"] as const),
+];
+
 /** Whether two facts are the same. */
 export const isSame = (one: Facts, other: Facts): boolean =>
-  one.answered === other.answered &&
-  one.answered_by === other.answered_by &&
-  one.person === other.person &&
-  one.message === other.message &&
-  one.failed === other.failed &&
-  one.failure === other.failure &&
-  one.endedAs === other.endedAs &&
-  one.reason === other.reason &&
-  one.ended === other.ended &&
-  one.duration === other.duration;
+  names.every((name) => one[name] === other[name]);

@@ -74,16 +74,13 @@ export type Step =
   | string
   | { readonly table: string; readonly column: string; readonly type: string };
 
-/** What an older version has concluded of the last attempt whose end it knows becomes a fact of it. */
-const concluded = `outdial_contact c
-  where c.contact = outdial_attempt.contact and c.outcome is not null and ended is not null and attempt = (
-    select max(attempt) from outdial_attempt e where e.contact = c.contact and e.ended is not null)`;
-
 /** How the older versions have found out who took a call. */
 const wasMachine = `(person = 0 and (message = 1
   or coalesce(answered_by, '') glob 'machine*' or coalesce(answered_by, '') glob 'fax*'))`;
 const wasAnswered = `(duration is not null or person = 1 or answered_by is not null
   or coalesce(ended_as, '') = 'completed')`;
+
+const unanswered = "'canceled', 'rejected', 'busy', 'no_answer'";
 
 const attemptColumn = (column: string, type: string): Step => ({
   ...{ table: "outdial_attempt", column, type },
@@ -164,28 +161,22 @@ export const steps: readonly (readonly Step[])[] = [
     attemptColumn("ended_as", "text"),
     attemptColumn("end_reason", "text"),
     attemptColumn("answerer", "text"),
-    "update outdial_attempt set post = 'maybe' where post is null and detail is not null",
-    "update outdial_attempt set post = 'placed' where post is null and state = 'placed'",
-    `update outdial_attempt set post = 'maybe' where post is null and state = 'claimed' and exists (
-       select 1 from outdial_contact c
-       where c.contact = outdial_attempt.contact and c.attempts = attempt and c.state = 'unclear')`,
+    // What an older version has concluded of the last attempt whose end it knows becomes a fact of it.
     `update outdial_attempt set
-       ended_as = (select case when c.outcome in ('canceled', 'rejected', 'busy', 'no_answer', 'unreachable')
-         then c.outcome else 'completed' end from ${concluded}),
-       failed = (select case c.outcome when 'flow_error' then 1 when 'completed' then 0 else failed end from ${concluded}),
-       failure = (select case when c.outcome = 'flow_error' and c.state = 'flow_error' then c.reason end from ${concluded}),
-       end_reason = (select case
-         when c.outcome in ('canceled', 'rejected', 'busy', 'no_answer') then c.outcome
-         when c.outcome <> 'flow_error' and c.state = c.outcome then c.reason end from ${concluded})
-     where ended_as is null and exists (select 1 from ${concluded})`,
-    `update outdial_attempt set failure = (
-       select c.reason from outdial_contact c where c.contact = outdial_attempt.contact and c.attempts = attempt)
-     where failed = 1 and ended_as is null and failure is null`,
-    `update outdial_attempt set ended_as = (
-       select c.state from outdial_contact c where c.contact = outdial_attempt.contact)
-     where ended_as is null and state = 'settled' and exists (
-       select 1 from outdial_contact c
-       where c.contact = outdial_attempt.contact and c.attempts = attempt and c.state in ('unknown', 'placed'))`,
+       ended_as = case when outcome in (${unanswered}, 'unreachable') then outcome else 'completed' end,
+       failed = case outcome when 'flow_error' then 1 when 'completed' then 0 else failed end,
+       failure = case when outcome = 'flow_error' and c.state = outcome then reason end,
+       end_reason = case when outcome in (${unanswered}) then outcome
+         when outcome <> 'flow_error' and c.state = outcome then reason end
+     from outdial_contact c where c.contact = outdial_attempt.contact and outcome is not null and ended_as is null
+       and attempt = (select max(attempt) from outdial_attempt e where e.contact = c.contact and ended is not null)`,
+    `update outdial_attempt set
+       post = case when detail is not null or c.state = 'unclear' then 'maybe'
+         when outdial_attempt.state = 'placed' then 'placed' end,
+       ended_as = case when c.state in ('unknown', 'placed') and outdial_attempt.state = 'settled' then c.state end,
+       failure = case failed when 1 then reason end
+     from outdial_contact c where c.contact = outdial_attempt.contact and attempts = attempt
+       and post is null and ended_as is null`,
     `update outdial_attempt set answerer = case when ${wasMachine} then 'machine' when ${wasAnswered} then 'person' end
      where answerer is null`,
     // The audit log has the claims that were released, which were deleted.
