@@ -53,35 +53,29 @@ export const attemptsOf = (sql: Sql, contact: number): ReadonlyMap<number, Known
       .map((row) => [Number(row.attempt), attemptIn(row)]),
   );
 
-/** Whether a claim stands, and how far its attempt is; `undefined` when there is none, or it was released. */
+/** How far an attempt is: `released` when its claim was taken back, `undefined` when there is none. */
 export const stateOf = (
   sql: Sql,
   { contact, attempt }: Attempt,
-): KnownAttempt["state"] | undefined => {
+): KnownAttempt["state"] | "released" | undefined => {
   const [row] = sql.all(
     "select state, post from outdial_attempt where contact = ? and attempt = ?",
     contact,
     attempt,
   );
-  return row && row.post !== "no" ? stateIn(row.state) : undefined;
+  return row && (row.post === "no" ? "released" : stateIn(row.state));
 };
 
-/** Whether a claim was made and released. */
-export const wasReleased = (sql: Sql, { contact, attempt }: Attempt): boolean =>
-  sql.all(
-    "select 1 from outdial_attempt where contact = ? and attempt = ? and post = 'no'",
-    contact,
-    attempt,
-  ).length > 0;
+const facts = `answered = ?, answered_by = ?, person = ?, message = ?, failed = ?, failure = ?, ended_as = ?,
+  end_reason = ?, ended = ?, duration = ?, answerer = ? where contact = ? and attempt = ?`;
+const update = `update outdial_attempt set ${facts}`;
+const settle = `update outdial_attempt set state = 'settled', ask_at = null, ${facts}`;
 
 /** Writes the facts of an attempt, and what indexes and figures need of them: nothing more is expected of one that has ended. */
-export const writeFacts = (sql: Sql, { contact, attempt }: Attempt, facts: KnownAttempt): void => {
-  const { answered, answered_by, person, message, failed, failure, endedAs, reason } = facts;
-  const settled = endedAs === undefined ? "" : "state = 'settled', ask_at = null, ";
+export const writeFacts = (sql: Sql, { contact, attempt }: Attempt, known: KnownAttempt): void => {
+  const { answered, answered_by, person, message, failed, failure, endedAs, reason } = known;
   sql.all(
-    `update outdial_attempt set ${settled}answered = ?, answered_by = ?, person = ?, message = ?, failed = ?,
-       failure = ?, ended_as = ?, end_reason = ?, ended = ?, duration = ?, answerer = ?
-     where contact = ? and attempt = ?`,
+    endedAs === undefined ? update : settle,
     answered ?? null,
     answered_by ?? null,
     person ? 1 : 0,
@@ -90,9 +84,9 @@ export const writeFacts = (sql: Sql, { contact, attempt }: Attempt, facts: Known
     failure ?? null,
     endedAs ?? null,
     reason ?? null,
-    facts.ended ?? null,
-    facts.duration ?? null,
-    answererOf(facts) ?? null,
+    known.ended ?? null,
+    known.duration ?? null,
+    answererOf(known) ?? null,
     contact,
     attempt,
   );

@@ -245,7 +245,8 @@ const recordAnswer = (
       if (type === "paused") {
         setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
       }
-      return !!stateOf(sql, key);
+      const state = stateOf(sql, key);
+      return state !== undefined && state !== "released";
     }
   }
 };

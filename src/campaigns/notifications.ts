@@ -1,6 +1,6 @@
 import type { Received } from "../callbacks/handler.ts";
 import { fieldsOf, isText } from "../lib/check.ts";
-import { type Attempt, stateOf, wasReleased } from "./attempt-facts.ts";
+import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { recordPlaced } from "./attempts.ts";
 import { claim } from "./claims.ts";
 import { recordNews, writeReclaimed } from "./contact-state.ts";
@@ -121,14 +121,15 @@ export const openAttempt = (
   at: number,
   settings: CampaignSettings,
 ): boolean => {
-  if (!stateOf(sql, key)) {
+  const state = stateOf(sql, key);
+  if (state === undefined || state === "released") {
     const contact = contactOf(sql, key.contact);
-    if (!wasReleased(sql, key)) pauseAsRestored(sql, at);
+    if (state === undefined) pauseAsRestored(sql, at);
     if (contact?.attempts !== key.attempt - 1) return false;
     claim(sql, [contact], at, at + settings.settleTimeout);
     writeReclaimed(sql, key.contact);
   }
-  if (stateOf(sql, key) === "claimed") {
+  if (state !== "placed" && state !== "settled") {
     resetFaults(sql);
     recordPlaced(sql, key, call_id, at, settings);
   }
@@ -179,7 +180,7 @@ export const recordNotification = async (
 ): Promise<boolean> => {
   const key = attemptIn(sql, context);
   if (!key) return false;
-  const known = stateOf(sql, key);
-  if (known && known !== "claimed" && !isNews(event)) return true;
+  const state = stateOf(sql, key);
+  if ((state === "placed" || state === "settled") && !isNews(event)) return true;
   return sql.commit(() => recordEvent(sql, key, event, settings.clock(), settings));
 };
