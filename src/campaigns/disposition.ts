@@ -248,14 +248,14 @@ const provenBy = (facts: Facts): Disposition | undefined =>
 export const dispositionOf = (facts: Facts): Disposition | undefined =>
   facts.endedAs && provenBy(facts);
 
-/** Who took the call of an attempt, also while it is live, and whether its flow failed or not. */
+/** Who took the call of an attempt, whether its flow failed or not; while it is live, if anything is known of that. */
 export const answererOf = (facts: Facts): Answerer | undefined => {
-  const { endedAs, answered, failed } = facts;
-  const isAnswered = endedAs === "completed" || answered !== undefined || failed;
+  const { endedAs, answered, answered_by, ended, failed } = facts;
+  const hasAnswered = ended !== undefined && (failed || answered !== undefined);
+  const isKnown = endedAs === "completed" || answered_by !== undefined || hasAnswered;
   const proven = provenBy({
-    ...facts,
-    failed: false,
-    endedAs: isAnswered ? "completed" : undefined,
+    ...{ ...facts, failed: false, answered: undefined },
+    endedAs: isKnown ? "completed" : undefined,
   });
   const who = proven && table[proven].answered;
   return who === "either" ? undefined : who;

@@ -83,9 +83,6 @@ const better = <T extends string>(
   return ahead > 0 || (ahead === 0 && news < known) ? news : known;
 };
 
-const least = (known: number | undefined, news: number | undefined): number | undefined =>
-  known === undefined || (news !== undefined && news < known) ? news : known;
-
 const most = (known: number | undefined, news: number | undefined): number | undefined =>
   known === undefined || (news !== undefined && news > known) ? news : known;
 
@@ -98,7 +95,7 @@ export const merge = (known: Facts, news: News): Facts => {
   const reasonOf = (facts: News) => (facts.endedAs === endedAs ? facts.reason : undefined);
   return {
     ...known,
-    answered: least(known.answered, news.answered),
+    answered: known.answered ?? news.answered,
     answered_by: better(known.answered_by, news.answered_by, rankOfAnswerer),
     person: known.person || !!news.person,
     message: known.message || !!news.message,
@@ -106,7 +103,7 @@ export const merge = (known: Facts, news: News): Facts => {
     failure: better(known.failure, news.failure, (text) => (text === bareFailure ? 0 : 1)),
     endedAs,
     reason: better(reasonOf(known), reasonOf(news), () => 0),
-    ended: least(known.ended, news.ended),
+    ended: known.ended ?? news.ended,
     duration: most(known.duration, news.duration),
   };
 };
