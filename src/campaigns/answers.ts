@@ -1,7 +1,7 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { recordNews } from "./contact-state.ts";
-import { machineByAgent } from "./facts.ts";
+import { machineByAgent } from "./disposition.ts";
 import { attemptIn, openAttempt } from "./notifications.ts";
 import type { CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";

@@ -1,5 +1,5 @@
-import { answererOf } from "./disposition.ts";
-import { type End, type Facts, isEnd } from "./facts.ts";
+import { answererOf, type End, type Facts } from "./disposition.ts";
+import { isEnd } from "./facts.ts";
 import type { Row, Sql, Value } from "./sqlite.ts";
 import { numberIn, textIn } from "./tables.ts";
 

@@ -9,8 +9,7 @@ import {
   writeAllUnclear,
   writeOpen,
 } from "./contact-state.ts";
-import { retryReasons } from "./disposition.ts";
-import type { End } from "./facts.ts";
+import { type End, retryReasons } from "./disposition.ts";
 import { countDeferral, countRefusal, resetFaults } from "./faults.ts";
 import type { CampaignSettings } from "./options.ts";
 import { setStateOfCampaign } from "./progress.ts";

@@ -1,7 +1,7 @@
 import { type Attempt, attemptsOf, writeFacts } from "./attempt-facts.ts";
-import { type Disposition, isAnswer, isClosed, type State } from "./disposition.ts";
+import { type Disposition, isAnswer, isClosed, type News, type State } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
-import { isSame, merge, type News } from "./facts.ts";
+import { isSame, merge } from "./facts.ts";
 import { countFlow } from "./faults.ts";
 import {
   type AttemptFacts,

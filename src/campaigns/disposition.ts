@@ -1,5 +1,3 @@
-import { type End, type Facts, isMachine } from "./facts.ts";
-
 /**
  * How a contact ended.
  *
@@ -51,6 +49,59 @@ export interface DispositionFacts {
   readonly retry: boolean;
 }
 
+/** How an attempt ended, by its notifications; `placed` and `unknown`: none will come, or none came. */
+export type End =
+  | "completed"
+  | "canceled"
+  | "rejected"
+  | "busy"
+  | "no_answer"
+  | "unreachable"
+  | "placed"
+  | "unknown";
+
+/** What is learned of an attempt. Each fact only grows, so the order in which they come does not matter. */
+export interface News {
+  /** When the first sign of an answer came, in milliseconds since 1970. */
+  readonly answered?: number | undefined;
+  /** Who took the call, in the words of `EventData`. */
+  readonly answered_by?: string | undefined;
+  /** Whether any key was pressed. */
+  readonly person?: boolean | undefined;
+  /** Whether the message was played to its end. */
+  readonly message?: boolean | undefined;
+  /** Whether the flow failed. */
+  readonly failed?: boolean | undefined;
+  /** Why it failed, in the service's words. */
+  readonly failure?: string | undefined;
+  /** How it ended. */
+  readonly endedAs?: End | undefined;
+  /** Why it ended so, in the service's words. */
+  readonly reason?: string | undefined;
+  /** When the first final notification came, in milliseconds since 1970. */
+  readonly ended?: number | undefined;
+  /** Milliseconds from the answer to the end. */
+  readonly duration?: number | undefined;
+}
+
+/** What is known of an attempt. */
+export interface Facts extends News {
+  readonly person: boolean;
+  readonly message: boolean;
+  readonly failed: boolean;
+  /** What the POST brought; `undefined` before its answer. `no`: the claim was released. */
+  readonly post: "placed" | "maybe" | "no" | undefined;
+  /** Why, in the words of the exception. */
+  readonly detail: string | undefined;
+}
+
+/** What a voice agent calls a machine, in the place of the service's words, by its speech. */
+export const machineByAgent = "machine_by_agent";
+
+/** Whether it is a machine, in the words of `EventData`. */
+export const isMachine = (answered_by: string | undefined): boolean =>
+  /^(machine|fax)/.test(answered_by ?? "");
+
 /** Who took a call. */
 export type Answerer = "person" | "machine";
 
@@ -66,7 +117,7 @@ type Following = "news and call-back" | "news" | "call-back" | "nothing";
 /** A row of the table: each place that must know a disposition reads it here. */
 interface Row extends DispositionFacts {
   /** Who took the call; `undefined` if nobody did. */
-  readonly answered?: Answerer | "either";
+  readonly answered: Answerer | "either" | undefined;
   readonly follows: Following;
   /** How the facts of an attempt show it; none where it is no attempt that ends so. */
   readonly proofs: readonly Proof[];
@@ -81,12 +132,13 @@ const isPerson = ({ person, answered_by }: Facts): boolean => person || answered
 /** The row of a call that ended, or counts as one, without an answer. */
 const unanswered = (rank: number, end: End) =>
   ({
+    answered: undefined,
     follows: "news and call-back",
     proofs: [[rank, ({ endedAs }: Facts) => endedAs === end]],
   }) as const;
 
 /** The row of a contact that waited in vain: no fact of an attempt shows it. */
-const uncalled = { retry: false, follows: "nothing", proofs: [] } as const;
+const uncalled = { retry: false, answered: undefined, follows: "nothing", proofs: [] } as const;
 
 /** The row of a call that was answered. */
 const answered = { retry: false, follows: "news and call-back" } as const;

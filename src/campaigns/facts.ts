@@ -1,13 +1,4 @@
-/** How an attempt ended, by its notifications; `placed` and `unknown`: none will come, or none came. */
-export type End =
-  | "completed"
-  | "canceled"
-  | "rejected"
-  | "busy"
-  | "no_answer"
-  | "unreachable"
-  | "placed"
-  | "unknown";
+import { type End, type Facts, isMachine, machineByAgent, type News } from "./disposition.ts";
 
 /** Of two ends the earlier one here stands, whichever came first: a completed call was answered, whatever denies it. */
 const ends: readonly End[] = [
@@ -22,48 +13,6 @@ const ends: readonly End[] = [
 ];
 
 export const isEnd = (text: unknown): text is End => ends.some((each) => each === text);
-
-/** What is learned of an attempt. Each fact only grows, so the order in which they come does not matter. */
-export interface News {
-  /** When the first sign of an answer came, in milliseconds since 1970. */
-  readonly answered?: number | undefined;
-  /** Who took the call, in the words of `EventData`. */
-  readonly answered_by?: string | undefined;
-  /** Whether any key was pressed. */
-  readonly person?: boolean | undefined;
-  /** Whether the message was played to its end. */
-  readonly message?: boolean | undefined;
-  /** Whether the flow failed. */
-  readonly failed?: boolean | undefined;
-  /** Why it failed, in the service's words. */
-  readonly failure?: string | undefined;
-  /** How it ended. */
-  readonly endedAs?: End | undefined;
-  /** Why it ended so, in the service's words. */
-  readonly reason?: string | undefined;
-  /** When the first final notification came, in milliseconds since 1970. */
-  readonly ended?: number | undefined;
-  /** Milliseconds from the answer to the end. */
-  readonly duration?: number | undefined;
-}
-
-/** What is known of an attempt. */
-export interface Facts extends News {
-  readonly person: boolean;
-  readonly message: boolean;
-  readonly failed: boolean;
-  /** What the POST brought; `undefined` before its answer. `no`: the claim was released. */
-  readonly post: "placed" | "maybe" | "no" | undefined;
-  /** Why, in the words of the exception. */
-  readonly detail: string | undefined;
-}
-
-/** What a voice agent calls a machine, in the place of the service's words, by its speech. */
-export const machineByAgent = "machine_by_agent";
-
-/** Whether it is a machine, in the words of `EventData`. */
-export const isMachine = (answered_by: string | undefined): boolean =>
-  /^(machine|fax)/.test(answered_by ?? "");
 
 /** An agent knows better than a carrier, a person is no machine, and a machine isn't made unknown. */
 const rankOfAnswerer = (answered_by: string): number => {

@@ -1,5 +1,4 @@
-import { type Disposition, dispositionOf, firstOf, isTalk } from "./disposition.ts";
-import type { Facts } from "./facts.ts";
+import { type Disposition, dispositionOf, type Facts, firstOf, isTalk } from "./disposition.ts";
 import { type Retries, ruleOf } from "./retries.ts";
 
 /** What the next step of a contact depends on, beside the facts of its attempts. */
