@@ -30,6 +30,7 @@ export type {
   CarrierLive,
   CarrierMedia,
   CarrierWebhooks,
+  Dialed,
   EncodedCall,
   FlowInput,
   LiveRefusal,

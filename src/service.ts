@@ -2,7 +2,7 @@ import type { GenericSchema } from "valibot";
 import type { Context, Secret } from "./callbacks/signed-url.ts";
 import type { LiveCall, LiveState } from "./calls/live-call.ts";
 import type { CallParams } from "./calls/params.ts";
-import type { AnyAction } from "./flows/actions.ts";
+import type { AnyAction, Dial } from "./flows/actions.ts";
 import type { FlowRequest } from "./flows/handler.ts";
 import type { MediaOther, MediaStart } from "./flows/media/messages.ts";
 import type { MediaStream, StreamOptions } from "./flows/media/session.ts";
@@ -126,6 +126,12 @@ export type SignatureRefusal = readonly [
   answer: readonly [status: number, sentence: string],
 ];
 
+/** What follows a `dial`, as a URL of the flow's own carries it. */
+export interface Dialed extends Pick<Dial, "on_busy" | "on_no_answer" | "on_failure" | "flow_url"> {
+  /** The call itself, where the requests that come to that URL are about another leg. */
+  readonly call?: Pick<FlowRequest, "call_id" | "from_number" | "to_number"> | undefined;
+}
+
 /** A verified flow request. */
 export interface FlowInput {
   /** The request, whose body was read. */
@@ -134,12 +140,24 @@ export interface FlowInput {
   readonly call: FlowRequest;
   /** The context of the signed URL. */
   readonly context: Context;
+  /** The service, the account and the call of the request, which a URL of the flow's own is bound to. */
+  readonly of: readonly [
+    service: string,
+    account_id: string | undefined,
+    call_id: string | undefined,
+  ];
+  /** What follows a `dial`, where the request came to the URL that says so. */
+  readonly dialed?: Dialed | undefined;
   /** An option of `flowHandler`. */
   readonly secret?: Secret | undefined;
   /** An option of `flowHandler`. */
   readonly publicUrl?: string | undefined;
   /** Path and query of a URL in the spelling that `signUrl` signs, with the path of `publicUrl`. */
   readonly pathIn: (url: string, publicUrl: string | undefined) => string;
+  /** The most characters of a URL that the service takes. */
+  readonly maxUrl: number;
+  /** When the token of the request's URL expires, in Unix seconds; absent where it has none. */
+  readonly expires?: number | undefined;
 }
 
 /** How a carrier's requests to the application are verified and read, and answered. */
@@ -179,9 +197,9 @@ export interface CarrierWebhooks {
   /** Whether the call of a flow request has ended: then no step runs. */
   readonly isOver?: (call: FlowRequest) => boolean;
   /**
-   * The most characters of a URL that it takes.
+   * The most characters of a URL that it takes in its documents.
    *
-   * @defaultValue 2 083
+   * @defaultValue 2 083, as outdial's own interface
    */
   readonly maxUrl?: number;
   /** Milliseconds from a flow request to its answer: less than the carrier waits. */

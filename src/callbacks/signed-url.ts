@@ -56,7 +56,8 @@ export interface SignOptions {
    */
   readonly context?: Context | undefined;
   /**
-   * Seconds until the URL is refused. Leave room for the call and for late deliveries.
+   * Seconds until the URL is refused. Leave room for the call and for late deliveries: the steps of a flow end with the
+   * `flow_url` that was signed.
    *
    * @defaultValue 86 400, a day
    */
@@ -159,6 +160,8 @@ export interface Token {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Path, query and expiry, which the MAC covers too. */
   readonly bound: string;
+  /** When it expires, in Unix seconds. */
+  readonly expires: number;
 }
 
 /**
@@ -177,7 +180,8 @@ export const tokenOf = async (
     throw new RefusedException("wrong_token");
   }
   if (Number(expires) * 1000 <= Date.now()) throw new RefusedException("expired_token");
-  return { bytes: decoded(context), bound: covered.slice(0, -context.length - 1) };
+  const bound = covered.slice(0, -context.length - 1);
+  return { bytes: decoded(context), bound, expires: Number(expires) };
 };
 
 /**

@@ -73,9 +73,13 @@ const isResponse = (value: unknown): boolean =>
   isRecord(value.headers) &&
   typeof value.headers.get === "function";
 
-/** Whether the emulator may request a URL: any by https, and its own machine by http if it is local. */
-export const isAllowed = (url: string, local: boolean): boolean => {
-  const route = routeOf(url);
+/**
+ * Whether the emulator may request a URL: any by https, and its own machine by http if it is local.
+ *
+ * @param most - the most characters that it may have; by default those of outdial's own interface
+ */
+export const isAllowed = (url: string, local: boolean, most?: number): boolean => {
+  const route = routeOf(url, "http", most);
   return route === "https" || (local && route === "loopback");
 };
 

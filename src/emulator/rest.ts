@@ -64,6 +64,8 @@ export interface RestApi {
   readonly idHeader?: string;
   /** The URL whose host is checked before it is requested; the same by default. */
   readonly bareUrl?: (url: string) => string;
+  /** The most characters of a URL; those of outdial's own interface by default. */
+  readonly maxUrl?: number;
 }
 
 /** A response with JSON. */
@@ -91,7 +93,7 @@ export const restServer = <Parts extends ApiParts>(
   api: RestApi,
   parts: Parts,
 ): ((request: Request, extras: RequestExtras, route: Route<Parts>) => Promise<Response>) => {
-  const { signIn, incomplete, idHeader, bareUrl = (given) => given } = api;
+  const { signIn, incomplete, idHeader, bareUrl = (given) => given, maxUrl } = api;
   const respond = jsonResponder(api.contentType);
   return async (request, extras, route) => {
     const url = new URL(request.url);
@@ -105,7 +107,7 @@ export const restServer = <Parts extends ApiParts>(
       if (!received?.isWhole) throw incomplete();
       const text = new TextDecoder().decode(received.bytes);
       const local = parts.isLocal(request.url);
-      const isUrl = (given: string) => isAllowed(bareUrl(given), local);
+      const isUrl = (given: string) => isAllowed(bareUrl(given), local, maxUrl);
       const response = await route({ request, extras, url, text, isUrl }, parts);
       for (const [name, value] of Object.entries(idHeaders)) response.headers.set(name, value);
       return response;

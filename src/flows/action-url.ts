@@ -1,6 +1,6 @@
 import { pathIn, type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import { check, fail, isText, withoutThrowing } from "../lib/check.ts";
-import { routeOf } from "../lib/url.ts";
+import { maxUrl, routeOf } from "../lib/url.ts";
 import type { Service } from "../service.ts";
 import {
   type BasicAction,
@@ -71,12 +71,8 @@ export const actionUrl = async (flow_url: string, options: ActionUrlOptions): Pr
     answers: {},
     action,
   };
-  const request = new Request(flow_url);
-  const url = await signOwnUrl({ request, secret: first, pathIn }, "flow_url", "", (bound, key) =>
-    seal(state, key, bound),
-  );
-  const { maxUrl = 2083 } = service?.application ?? {};
-  return url.length > maxUrl
-    ? fail("flow_url", `needs a URL of ${url.length} characters, above ${maxUrl}`)
-    : url;
+  // It goes where the flow_url of a call goes.
+  const most = Math.min(maxUrl, service?.application.maxUrl ?? maxUrl);
+  const input = { request: new Request(flow_url), secret: first, pathIn, maxUrl: most };
+  return signOwnUrl(input, "flow_url", "", (bound, key) => seal(state, key, bound));
 };

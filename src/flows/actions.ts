@@ -80,6 +80,9 @@ export interface Dial {
   readonly on_failure?: Play | Hangup | undefined;
 }
 
+/** What follows a `dial` whose callee wasn't reached. */
+export type Branch = "on_busy" | "on_no_answer" | "on_failure";
+
 /** Ends the call. */
 export interface Hangup {
   /** Which action it is. */

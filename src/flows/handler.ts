@@ -20,6 +20,7 @@ import {
   withinTime,
 } from "../callbacks/verify.ts";
 import { check, fail, isFunction, isRecord, isText } from "../lib/check.ts";
+import { maxUrl as defaultMaxUrl } from "../lib/url.ts";
 import type { CarrierWebhooks } from "../service.ts";
 import { hangup } from "./actions.ts";
 import { respondJson } from "./own.ts";
@@ -205,7 +206,7 @@ export const flowHandler = <const Name extends string = never>(
     flowTimeout = 8000,
     respond = respondJson,
     isOver,
-    maxUrl = 2083,
+    maxUrl = defaultMaxUrl,
   }: Partial<CarrierWebhooks> = service?.application ?? {};
   return handlerOf({
     work: (request, { accept, report }) =>
@@ -221,7 +222,10 @@ export const flowHandler = <const Name extends string = never>(
         const context = kept?.context ?? contextIn(token);
         const path = token ? pathIn(request.url, undefined) : "";
         const answered_by = answeredByOf(path, call);
-        const input = { ...verification, request, call, context, pathIn };
+        const input = {
+          ...{ ...verification, request, call, context, of, pathIn, maxUrl },
+          ...{ expires: token?.expires, dialed: kept?.dialed },
+        };
         const begun = {
           of,
           at: "onAnswer",
@@ -231,7 +235,7 @@ export const flowHandler = <const Name extends string = never>(
           answered_by,
         } as const;
         const { waitFor } = waiting;
-        const turn = { functions, onInput, input, state: kept ?? begun, report, waitFor, maxUrl };
+        const turn = { functions, onInput, input, state: kept ?? begun, report, waitFor };
         return respond(() => decideTurn(turn), input);
       }),
     // Who isn't verified gets no action, but the status that `callbackHandler` answers: so the mistake shows.

@@ -1,7 +1,7 @@
 import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
 import { type SignOptions, signUrl } from "../callbacks/signed-url.ts";
 import { fail, isText, withoutThrowing } from "../lib/check.ts";
-import { additions } from "./continuation.ts";
+import { withoutAdditions } from "./continuation.ts";
 
 /** The options of `machineUrl`: those of `signUrl`, and what answered. */
 export interface MachineUrlOptions extends SignOptions {
@@ -52,7 +52,7 @@ export const machineUrl = async (flow_url: string, options: MachineUrlOptions): 
   const { answered_by: _, ...signing } = options;
   if (!isText(flow_url)) return signUrl(flow_url, signing);
   const [url = "", ...hash] = flow_url.split("#");
-  const base = url.replace(additions, "");
+  const base = withoutAdditions(url);
   const marked = `${base}${base.includes("?") ? "&" : "?"}outdial-answered=${answered_by}`;
   return signUrl([marked, ...hash].join("#"), signing);
 };

@@ -10,6 +10,9 @@ const version = 1;
 /** Bytes of a nonce. It is random: one secret seals far fewer states than the 2 ** 32 that are safe. */
 const nonceSize = 12;
 
+/** Bytes that a sealed state has beyond its JSON: the version, the nonce, and a tag of 16 bytes. */
+export const sealSize: number = 1 + nonceSize + 16;
+
 const info = utf8("outdial flow state");
 
 /** The key that seals: it is derived, as the secret itself signs. */

@@ -2,12 +2,13 @@ import { RefusedException } from "../callbacks/errors.ts";
 import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
 import type { Context, Token } from "../callbacks/signed-url.ts";
 import { check, fail, fieldsOf, isText } from "../lib/check.ts";
-import type { FlowInput } from "../service.ts";
+import type { Dialed, FlowInput } from "../service.ts";
 import { Action, type AnyAction, hangup } from "./actions.ts";
+import { fitted, keptOf } from "./answer-size.ts";
 import { signOwnUrl } from "./continuation.ts";
 import type { FlowRequest } from "./handler.ts";
 import { checkSpoken, type Gather } from "./say.ts";
-import { seal, unsealed } from "./sealed-state.ts";
+import { seal, sealSize, unsealed } from "./sealed-state.ts";
 import { type SpokenText, spokenIn } from "./speech.ts";
 
 /** What a step gets: the call, and what has come of it so far. */
@@ -24,7 +25,11 @@ export interface StepInput {
   readonly speech?: SpokenText | undefined;
   /** How often this step has asked, with this time: 1 at first. */
   readonly attempt: number;
-  /** The answers that have a name (`as`), by it: keys, or the first 64 characters of what was said. */
+  /**
+   * The answers that have a name (`as`), by it: keys, or the beginning of what was said, 64 bytes of UTF-8 as JSON: 64
+   * Latin letters, 32 Cyrillic ones, 21 characters of Japanese or Chinese, 16 emoji. In later steps still less, where all
+   * answers together don't fit into a URL.
+   */
   readonly answers: Readonly<Record<string, string>>;
   /** What answered the telephone, where the carrier had found out by then. */
   readonly answered_by?: OpenUnion<AnsweredBy> | undefined;
@@ -43,12 +48,14 @@ type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise
 /** What a URL of the flow's own carries, sealed. */
 export interface FlowState
   extends Pick<StepInput, "attempt" | "context" | "answers" | "answered_by"> {
-  /** The service, the account and the call that it was made for; any account where that was not known. */
-  readonly of: readonly [service: string, account_id: string | undefined, call_id: string];
+  /** The service, the account and the call that it was made for; any account, any call where that was not known. */
+  readonly of: FlowInput["of"];
   /** Which function asked, or decides: a step, `onAnswer` or `onMachine`; `""` at the end of a message. */
   readonly at: string;
   /** What was decided elsewhere: `actionUrl`. */
   readonly action?: AnyAction | undefined;
+  /** What follows a `dial`. */
+  readonly dialed?: Dialed | undefined;
   /** The question that was asked; absent after a `say`. */
   readonly ask?: Question | undefined;
   /** Whether the prompts before it were those of `onMachine`, or of a step after it. */
@@ -66,8 +73,6 @@ export interface Turn {
   readonly report: (error: unknown) => void;
   /** Names the function that is waited for. */
   readonly waitFor: (name: string) => void;
-  /** The most characters of a URL that the service takes. */
-  readonly maxUrl: number;
 }
 
 /**
@@ -98,9 +103,6 @@ export const stateIn = async (
   return state;
 };
 
-/** The most characters of what was said that `answers` keep, as a URL carries them. */
-const maxSpoken = 64;
-
 /** A field of an object's own. */
 const own = <T>(fields: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -118,13 +120,12 @@ interface Running {
 const urlOf = async (
   name: string,
   following: Omit<FlowState, "of">,
-  { input, state, maxUrl }: Turn,
+  { input, state }: Turn,
 ): Promise<string> => {
   const sealed: FlowState = { of: state.of, ...following };
-  const url = await signOwnUrl(input, name, "", (bound, secret) => seal(sealed, secret, bound));
-  return url.length > maxUrl
-    ? fail(name, `needs a URL of ${url.length} characters, above ${maxUrl}`)
-    : url;
+  return signOwnUrl(input, name, "", (bound, secret, room) =>
+    seal(fitted(sealed, room - sealSize), secret, bound),
+  );
 };
 
 /**
@@ -227,7 +228,7 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
   const { as, on, next, tries = 1, otherwise } = ask;
   const keyed = on ? own(on, digits) : digits;
   if (keyed || (speech && (next || !on))) {
-    const answer = digits || [...(speech?.text ?? "")].slice(0, maxSpoken).join("");
+    const answer = digits || keptOf(speech?.text ?? "");
     const answered = { ...given, answers: as ? { ...answers, [as]: answer } : answers };
     await note(answered);
     const step = on && keyed ? keyed : next;

@@ -13,8 +13,8 @@ export const routeOfUrl = ({ protocol, hostname, username, password }: URL): Rou
   return scheme === "http:" && loopback.test(hostname) ? "loopback" : undefined;
 };
 
-/** The most characters that every client and server takes. */
-const maxUrl = 2083;
+/** The most characters of a URL of outdial's own interface, as docs/openapi.json has it. */
+export const maxUrl = 2083;
 
 /** An absolute URL with a host, without user and password, white space and backslashes: a parser mends or drops those. */
 const strictUrl = /^(\w+):\/\/[^/?#@\s\\]+([/?#][^\s\\]*)?$/;
@@ -31,14 +31,23 @@ const parsed = (value: string, scheme: "http" | "ws"): URL | undefined => {
  * slashes: what is checked is what is sent.
  *
  * @param scheme - `"ws"` for the address of a WebSocket
+ * @param most - the most characters
  */
-export const routeOf = (value: unknown, scheme: "http" | "ws" = "http"): Route => {
-  const url = isText(value) && value.length <= maxUrl && parsed(value, scheme);
+export const routeOf = (
+  value: unknown,
+  scheme: "http" | "ws" = "http",
+  most: number = maxUrl,
+): Route => {
+  const url = isText(value) && value.length <= most && parsed(value, scheme);
   return url ? routeOfUrl(url) : undefined;
 };
 
 /** The rule that a URL breaks, or `undefined` for one that has a route. */
-export const urlRule = (value: unknown, scheme: "http" | "ws" = "http"): string | undefined => {
+export const urlRule = (
+  value: unknown,
+  scheme: "http" | "ws" = "http",
+  most: number = maxUrl,
+): string | undefined => {
   const secure = `${scheme}s`;
   if (!isText(value)) {
     if (isRecord(value) && "then" in value) return "is a Promise: await it";
@@ -49,7 +58,7 @@ export const urlRule = (value: unknown, scheme: "http" | "ws" = "http"): string 
     return `must be an absolute URL: add "${secure}://"${value.startsWith("/") ? " and the host" : ""}`;
   }
   if (authority.includes("@")) return "must be without user and password";
-  if (value.length > maxUrl) return `must be at most ${maxUrl} characters long`;
+  if (value.length > most) return `must be at most ${most} characters long`;
   const url = parsed(value, scheme);
   if (!url) return `must be a valid ${secure} URL`;
   return routeOfUrl(url) ? undefined : `must be ${secure}: plain ${scheme} is for localhost only`;

@@ -3,7 +3,11 @@ import type { EventData } from "../callbacks/event.ts";
 /** The path of a request that places a call, with the id of the TeXML application. */
 export const callPath = (applicationId: string): string => `/v2/texml/calls/${applicationId}`;
 
-/** The longest URL that Telnyx takes, in characters (its error 10003). */
+/**
+ * The most characters of a URL: error 10003.
+ *
+ * @see https://developers.telnyx.com/development/api-fundamentals/api-errors
+ */
 export const maxUrl = 2000;
 
 /** The notifications that are asked for: without a list Telnyx sends the last one alone. */

@@ -20,6 +20,13 @@ const forms: Forms = {
 /** Milliseconds until a flow request is answered: Twilio waits 15 s. */
 const flowTimeout = 12_000;
 
+/**
+ * The most characters of a URL. Twilio documents none for calls; this is that of its messages.
+ *
+ * @see https://www.twilio.com/docs/api/errors/21609
+ */
+const maxUrl = 4000;
+
 const otherAccount: SignatureRefusal = [
   "wrong_signature",
   [401, "AccountSid is that of another account than the option accountSid."],
@@ -57,5 +64,6 @@ export const applicationSide = ({
   decodeFlow: (body) => flowOf(body, forms),
   respond: responder(twimlOf),
   isOver,
+  maxUrl,
   flowTimeout,
 });

@@ -4,10 +4,21 @@ import { type Dialect, documentOf, type Redirect } from "../twiml/verbs.ts";
 /** The shortest `timeout` of a `<Dial>`, in seconds. */
 const leastRinging = 5;
 
+/**
+ * The most characters of a `<Say>`, URL-encoded.
+ *
+ * @see https://www.twilio.com/docs/api/errors/13521
+ */
+const maxSpoken = 4500;
+
 const twiml: Dialect = {
   carrier: "Twilio",
   connectHasAction: true,
   speechIn: (language) => ({ language }),
+  spokenRule: (text) =>
+    encodeURIComponent(text).length > maxSpoken
+      ? `must be at most ${maxSpoken} characters, URL-encoded: Twilio speaks no more`
+      : undefined,
   gathersPauses: true,
   ringRule: (seconds) =>
     seconds < leastRinging

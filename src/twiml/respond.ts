@@ -1,13 +1,5 @@
-import type { AnyAction, Dial, Hangup, Play } from "../flows/actions.ts";
-import {
-  type Branch,
-  branchesOf,
-  continuationIn,
-  firstBranch,
-  isBranch,
-  signContinuation,
-} from "../flows/continuation.ts";
-import { isText } from "../lib/check.ts";
+import type { AnyAction, Branch, Dial, Hangup, Play } from "../flows/actions.ts";
+import { branchesOf, firstBranch, signDialed } from "../flows/continuation.ts";
 import type { CarrierWebhooks, FlowInput } from "../service.ts";
 import type { Redirect } from "./verbs.ts";
 
@@ -19,7 +11,7 @@ import type { Redirect } from "./verbs.ts";
 const branchesUrlOf = async (dial: Dial, input: FlowInput): Promise<string | undefined> => {
   const branch = firstBranch(dial);
   const { flow_url } = dial;
-  return branch && signContinuation({ ...branchesOf(dial), flow_url }, input, branch);
+  return branch && signDialed({ ...branchesOf(dial), flow_url }, input, branch);
 };
 
 /** The branch of a `dial` for each `DialCallStatus`; after any other, the call continues at its `flow_url`. */
@@ -29,15 +21,15 @@ const branches: ReadonlyMap<unknown, Branch> = new Map([
   ["failed", "on_failure"],
 ]);
 
-/** What follows a `dial`, out of the signed URL that the request came to; `undefined` for any other request. */
-const followingDial = (input: FlowInput): Play | Hangup | Redirect | undefined => {
-  const decided = continuationIn(input);
-  if (!decided) return;
-  const branch = branches.get(input.call.DialCallStatus);
-  const action = branch && decided[branch];
-  if (isBranch(action)) return action;
-  const { flow_url } = decided;
-  return isText(flow_url) ? { action: "redirect", flow_url } : { action: "hangup" };
+/** What follows a `dial`, where the request came to the URL that decides it; `undefined` for any other request. */
+const followingDial = ({ call, dialed }: FlowInput): Play | Hangup | Redirect | undefined => {
+  if (!dialed) return;
+  const branch = branches.get(call.DialCallStatus);
+  const { flow_url } = dialed;
+  return (
+    (branch && dialed[branch]) ??
+    (flow_url === undefined ? { action: "hangup" } : { action: "redirect", flow_url })
+  );
 };
 
 /**

@@ -55,6 +55,8 @@ export interface Dialect {
   readonly dialAttributes?: Attributes;
   /** The attributes of a `<Say>` in a language. */
   readonly speechIn: (language: string) => Attributes;
+  /** Why a text can't be spoken by one `<Say>`, as the end of a sentence; absent where every prompt's can be. */
+  readonly spokenRule?: (text: string) => string | undefined;
   /** Whether a `<Gather>` may have a `<Pause>` in it. Otherwise the prompts up to the last pause come before it. */
   readonly gathersPauses: boolean;
   /** Why a `<Dial>` can't ring for so many seconds, as the end of a sentence. */
@@ -118,9 +120,13 @@ const dial = (
 };
 
 const promptIn =
-  (speech: Attributes) =>
-  (prompt: Prompt): Element => {
-    if (isText(prompt)) return element("Say", speech, prompt);
+  (speech: Attributes, { spokenRule }: Dialect) =>
+  (prompt: Prompt, at: number): Element => {
+    if (isText(prompt)) {
+      const rule = spokenRule?.(prompt);
+      if (rule) fail("prompts", `number ${at + 1} ${rule}`);
+      return element("Say", speech, prompt);
+    }
     return "media_url" in prompt
       ? element("Play", {}, urlOf(prompt.media_url))
       : element("Pause", { length: String(prompt.pause_ms / 1000) });
@@ -128,8 +134,8 @@ const promptIn =
 
 const promptsOf = (
   { prompts, language }: Say<string> | Gather<string>,
-  { speechIn }: Dialect,
-): readonly Element[] => prompts.map(promptIn(language ? speechIn(language) : {}));
+  dialect: Dialect,
+): readonly Element[] => prompts.map(promptIn(language ? dialect.speechIn(language) : {}, dialect));
 
 /** The most keys of an answer. */
 const maxDigits = 20;

@@ -1,16 +1,9 @@
 import type { EventData } from "../callbacks/event.ts";
 import type { Secret } from "../callbacks/signed-url.ts";
-import type { AnyAction } from "../flows/actions.ts";
-import {
-  type Branch,
-  branchesOf,
-  continuationIn,
-  firstBranch,
-  isBranch,
-  isContinuation,
-  signContinuation,
-} from "../flows/continuation.ts";
+import type { AnyAction, Branch } from "../flows/actions.ts";
+import { branchesOf, firstBranch, signDialed, signOwnUrl } from "../flows/continuation.ts";
 import { fieldsOf, isText } from "../lib/check.ts";
+import { utf8 } from "../lib/encoding.ts";
 import { currentSecrets } from "../lib/hmac.ts";
 import { urlRule } from "../lib/url.ts";
 import type { CarrierWebhooks, FlowInput } from "../service.ts";
@@ -117,16 +110,17 @@ const eventOf = (text: string, account_id: string): unknown => {
   };
 };
 
-/** Marks the URL for the events of a leg that decide nothing, where there is no secret to sign it with. */
+/** Marks the URL for the events of a leg: that is the last parameter, or the token is, which covers it. */
 const marker = "outdial-leg=1";
 
-const unsignedLeg = /[?&]outdial-leg=1$/;
-
-/** Whether a URL is for the events of a leg that an action has added. */
-const isLegUrl = (url: string): boolean => unsignedLeg.test(url) || isContinuation(url);
+const legUrl = /[?&]outdial-leg=1(&outdial=[^&]*)?$/;
 
 /** The likeliest of the texts that somebody may have said. */
 const firstOf = (results: unknown): unknown => (Array.isArray(results) ? results[0] : undefined);
+
+/** The conversation that a call and the legs that it adds have in common, where a request names it. */
+const conversationOf = ({ conversation_uuid }: Fields): string | undefined =>
+  isText(conversation_uuid) ? conversation_uuid : undefined;
 
 /**
  * A flow request: the answer webhook, the body of a `notify`, or an event of a leg at the URL of its own. At any other
@@ -136,10 +130,12 @@ const flowOf = (text: string, url: string, account_id: string): unknown => {
   const body = fieldsOf(JSON.parse(text));
   const fields = { ...body, ...fieldsOf(body.payload) };
   const { uuid, from, to, dtmf, speech, direction = "outbound" } = fields;
-  if (!isText(uuid) || (body.status !== undefined && !isLegUrl(url))) return;
+  const isEvent = body.status !== undefined;
+  if (!isText(uuid) || (isEvent && !legUrl.test(url))) return;
   return {
     ...fields,
-    call_id: uuid,
+    // The leg has an id of its own.
+    call_id: (isEvent && conversationOf(fields)) || uuid,
     account_id,
     from_number: numberOf(from) ?? "",
     to_number: numberOf(to) ?? "",
@@ -160,7 +156,9 @@ const silentUrl = async (input: FlowInput): Promise<string | undefined> => {
   const { request, publicUrl, secret, pathIn } = input;
   if (secret) {
     try {
-      return await signContinuation({}, input, "secret");
+      // It decides nothing, so it need not end with the flow's own: events come late.
+      const lasting = { ...input, expires: undefined };
+      return await signOwnUrl(lasting, "secret", `${marker}&`, () => utf8("{}"));
     } catch {
       return; // Behind a proxy, without publicUrl: no URL that Vonage can reach.
     }
@@ -177,28 +175,29 @@ const legEventsOf = async (action: AnyAction, input: FlowInput): Promise<LegEven
   const branch = action.action === "dial" ? firstBranch(action) : undefined;
   if (action.action === "dial" && branch) {
     const { call_id, from_number, to_number } = input.call;
-    const decided = branchesOf(action);
     // The events are about another leg: what follows a branch must be about this one.
-    const isFollowed = Object.values(decided).some((each) => each && "flow_url" in each);
-    const call = isFollowed ? { call_id, from_number, to_number } : undefined;
-    return { url: await signContinuation({ ...decided, call }, input, branch), decides: true };
+    const dialed = { ...branchesOf(action), call: { call_id, from_number, to_number } };
+    const [service, account] = input.of;
+    const of = [service, account, conversationOf(input.call)] as const;
+    const url = await signDialed(dialed, input, branch, { marked: `${marker}&`, of });
+    return { url, decides: true };
   }
   const url = await silentUrl(input);
   return url ? { url, decides: false } : undefined;
 };
 
 /** The decision for an event of a leg, out of the URL that it came to: `"none"` leaves the NCCO as it is. */
-const followingLeg = (
-  input: FlowInput,
-): { readonly action: AnyAction; readonly call: Subject } | "none" | undefined => {
-  const { call, request, publicUrl, secret, pathIn } = input;
-  if (!secret && unsignedLeg.test(pathIn(request.url, publicUrl))) return "none";
-  const decided = continuationIn(input);
-  if (!decided) return;
+const followingLeg = ({
+  call,
+  request,
+  publicUrl,
+  pathIn,
+  dialed,
+}: FlowInput): { readonly action: AnyAction; readonly call: Subject } | "none" | undefined => {
+  if (!legUrl.test(pathIn(request.url, publicUrl))) return;
   const branch: Branch | undefined = branches.get(call.status);
-  const action = branch && decided[branch];
-  if (!isBranch(action)) return "none";
-  return { action, call: { ...call, ...fieldsOf(decided.call) } };
+  const action = branch && dialed?.[branch];
+  return action ? { action, call: dialed.call ?? call } : "none";
 };
 
 /** Milliseconds until a flow request is answered: Vonage waits 5 s, if its settings say nothing else. */

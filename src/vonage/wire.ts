@@ -1,5 +1,5 @@
 import type { CallEvent, EventData, FailedEvent } from "../callbacks/event.ts";
-import type { Branch } from "../flows/continuation.ts";
+import type { Branch } from "../flows/actions.ts";
 import { isText } from "../lib/check.ts";
 
 /** A number as Vonage writes it: digits without a `+`. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { dial, play } from "../../src/flows/actions.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import { gather, say } from "../../src/flows/say.ts";
 import type { Service } from "../../src/service.ts";
@@ -153,7 +154,7 @@ describe.each(services)("$name: a state", (talking) => {
   test("that doesn't fit into a URL is refused by name, before the question is asked", async () => {
     const context = { note: "x".repeat(700) };
     const steps = Object.fromEntries(
-      Array.from({ length: 40 }, (_, at) => [`a step with the number ${at}`, () => say("Hello.")]),
+      Array.from({ length: 99 }, (_, at) => [`a step with the number ${at}`, () => say("Hello.")]),
     );
     const on = Object.fromEntries(Object.keys(steps).map((name, at) => [String(at), name]));
     const { call, onError } = await converse(
@@ -170,6 +171,43 @@ describe.each(services)("$name: a state", (talking) => {
     ]);
   });
 });
+
+describe.each(services.filter(({ name }) => name !== "own"))(
+  "$name: what follows a dial",
+  (talking) => {
+    const service = unsigned(talking.service ?? expect.fail());
+    const on_busy = play("https://app.test/private.wav", { flow_url: "https://app.test/flow" });
+
+    /** The request by which a carrier asks what follows a callee who is busy. */
+    const recorded = async () => {
+      const onAnswer = () => dial("+12025550101", { on_busy });
+      const { requests } = await converse(talking, { onAnswer }, []);
+      for (const request of requests.slice(1)) {
+        if ((await request.clone().text()).includes("busy")) return request;
+      }
+      return expect.fail();
+    };
+
+    test("is in the URL, where nobody reads it", async () => {
+      const { url } = await recorded();
+      const texts = url.match(/[\w-]{8,}/g)?.map((one) => Buffer.from(one, "base64url").toString());
+      expect([url, ...(texts ?? [])].join()).not.toMatch(/private|\+1202|on_busy/);
+    });
+
+    test("belongs to one call: at the URL of another it is refused", async () => {
+      const [one, other] = [await recorded(), await recorded()];
+      const onError = vi.fn();
+      const handler = flowHandler({ service, secret, onAnswer: () => say("Hello."), onError });
+      const send = (url: string, { headers }: Request, body: string) =>
+        handler(new Request(url, { method: "POST", headers, body }));
+      const body = await other.text();
+      expect(await (await send(other.url, other, body)).text()).toContain("private.wav");
+      expect(onError).not.toHaveBeenCalled();
+      expect((await send(one.url, other, body)).status).toBe(401);
+      expect(onError.mock.calls[0]?.[0]).toMatchObject({ reason: "wrong_call" });
+    });
+  },
+);
 
 test.each(services.filter(({ name }) => name === "twilio" || name === "telnyx"))(
   "$name: a request of a call that has ended runs no step",

@@ -257,7 +257,8 @@ export const cases: readonly Case[] = [
         const response = await handler(new Request(url, { method: "POST", body }));
         return { status: response.status, text: await response.text() };
       };
-      const first = await signUrl("https://app.test/flow", { secret: older, context: { a: "b" } });
+      const signing = { secret: older, context: { a: "b" }, expiresIn: 300 };
+      const first = await signUrl("https://app.test/flow", signing);
       const asked = JSON.parse((await post(first, older)).text);
       assert.deepEqual(asked.prompts, [{ text: "Your code?" }]);
       assert.notMatch(
@@ -277,9 +278,15 @@ export const cases: readonly Case[] = [
       assert.deepEqual(given, [{ code: "4242" }]);
       assert.equal((await post(again.flow_url, older, "4242")).status, 401);
       const { length } = again.flow_url;
-      const altered = `${again.flow_url.slice(0, length - 60)}A${again.flow_url.slice(length - 59)}`;
+      const other = again.flow_url[length - 60] === "A" ? "B" : "A";
+      const altered =
+        again.flow_url.slice(0, length - 60) + other + again.flow_url.slice(length - 59);
       assert.equal((await post(altered, [secret, older], "4242")).status, 401);
       assert.lengthOf(given, 1);
+      // No URL renews itself.
+      const expiryOf = (url: string) => /outdial=(\d+)/.exec(url)?.[1];
+      assert.equal(expiryOf(asked.flow_url), expiryOf(first));
+      assert.equal(expiryOf(again.flow_url), expiryOf(first));
     },
   },
   {

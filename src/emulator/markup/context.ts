@@ -11,7 +11,7 @@ import type { NotificationCarrier } from "./notifications.ts";
 import type { Fields, Method } from "./requests.ts";
 
 /** Why a verb can't be performed: carriers have codes for these. */
-type Trouble = "url" | "media" | "nobody" | "track" | "socket url" | "socket";
+type Trouble = "url" | "text" | "media" | "nobody" | "track" | "socket url" | "socket";
 
 /** An attribute whose value can't be followed. */
 interface AttributeProblem {
@@ -40,6 +40,10 @@ export interface VerbCarrier extends NotificationCarrier {
   readonly markup: "TwiML" | "TeXML";
   /** The attributes of each verb that the emulator follows; others are listed in the history. */
   readonly attributes: Readonly<Record<string, readonly string[]>>;
+  /** The most characters of a URL in a document. */
+  readonly maxUrl: number;
+  /** Why a text can't be spoken, as the end of a sentence. */
+  readonly spokenRule?: (text: string) => string | undefined;
   /** The carrier's codes for what can't be done. */
   readonly codes: Readonly<Partial<Record<Trouble, number>>>;
   /** What is signed besides requests for documents and notifications. */
@@ -198,16 +202,20 @@ export const methodOf = (text: string | undefined): Method =>
 
 /** A URL of a document, which may be relative. */
 export const resolve = (context: VerbContext, field: string, given: string): string => {
-  const { url, known } = context;
+  const { url, known, carrier } = context;
   let resolved: URL;
   try {
     resolved = new URL(given, url || undefined);
   } catch {
     return fail(context, field, "is not a URL", "url");
   }
+  const { maxUrl } = carrier;
+  if (resolved.href.length > maxUrl) {
+    return fail(context, field, `must be at most ${maxUrl} characters long`, "url");
+  }
   const bare = new URL(resolved);
   bare.username = bare.password = bare.hash = "";
-  if (isAllowed(bare.href, known.call.local)) return resolved.href;
+  if (isAllowed(bare.href, known.call.local, maxUrl)) return resolved.href;
   return fail(context, field, "must be https, as the service is remote", "url");
 };
 

@@ -2,7 +2,7 @@ import type { Prompts } from "../../performer/instructions.ts";
 import type { Part } from "../../performer/line.ts";
 import { endlessLoops } from "../simulated-line.ts";
 import { notEmulated } from "./absent.ts";
-import { beginning, numberOf, resolve, type Verb, type VerbContext } from "./context.ts";
+import { beginning, fail, numberOf, resolve, type Verb, type VerbContext } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
 import { formRequest } from "./requests.ts";
 
@@ -36,7 +36,10 @@ const mediaOf = (text: string, context: VerbContext): Part => {
 };
 
 const partOf = ({ name, text, attributes }: MarkupElement, context: VerbContext): Part => {
-  if (name === "Say") return { type: "text", text };
+  if (name === "Say") {
+    const rule = context.carrier.spokenRule?.(text);
+    return rule === undefined ? { type: "text", text } : fail(context, name, rule, "text");
+  }
   const { digits, mediaStorage } = attributes;
   if (digits) return { type: "keys", keys: digits, keyMs: digitDuration };
   if (mediaStorage === "true") return notEmulated(context, "Play.mediaStorage");

@@ -42,6 +42,9 @@ const causes: Readonly<Record<Reason, readonly [cause: string, sip: string]>> = 
   canceled: ["originator_cancel", "487"],
 };
 
+/** The most characters of a URL: error 10003. */
+export const maxUrl = 2_000;
+
 /** The UUID with the digits of a call's id. */
 const uuidOfCall = (callSid: string): string => uuidOf(callSid.replace(/^v3:/, ""));
 
@@ -272,6 +275,7 @@ export const telnyxCarrier = (
       Timestamp: iso(known.call.timeline.now()),
     }),
     attributes,
+    maxUrl,
     codes: { media: 90_040, socket: 90_046, "socket url": 10_003, url: 10_003 },
     documentCodes: {},
     newSid: (of, time) => (of === "call" ? `v3:${newId(time)}` : uuidOf(newId(time))),

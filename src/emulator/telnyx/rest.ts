@@ -8,7 +8,7 @@ import { pageOfCalls, updateCall } from "../markup/resources.ts";
 import { type MarkupRestParts, recordingNamed } from "../markup/side.ts";
 import { messageOf } from "../outgoing.ts";
 import { type Asked, byMethod, jsonResponder, placeCall, type Route, restServer } from "../rest.ts";
-import { failures } from "./carrier.ts";
+import { failures, maxUrl } from "./carrier.ts";
 import { TelnyxError, telnyxForm } from "./problems.ts";
 import type { BodySigner } from "./signature.ts";
 
@@ -236,6 +236,7 @@ export const telnyxRoutes = (parts: RestParts): ApiRoutes => {
       incomplete: () => new TelnyxError(400, 10015, "The body is too long, or too late."),
       scheme: "Bearer",
       idHeader: "x-request-id",
+      maxUrl,
     },
     parts,
   );

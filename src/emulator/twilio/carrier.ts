@@ -35,6 +35,12 @@ const sipResponses: Readonly<Partial<Record<Reason, number>>> = {
 /** How SIDs begin. */
 const prefixes = { call: "CA", stream: "MZ", recording: "RE", conference: "CF" } as const;
 
+/** The most characters of a URL: Twilio's error 21609 has it of messages, and none of calls is documented. */
+export const maxUrl = 4_000;
+
+/** The most characters of a `Say`, URL-encoded: error 13521. */
+const maxSpoken = 4_500;
+
 /** The SID of a call's recording. */
 export const recordingSidOf = (callSid: string): string => `RE${callSid.slice(2)}`;
 
@@ -261,8 +267,14 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
     Timestamp: new Date(call.timeline.now()).toISOString(),
   }),
   attributes,
+  maxUrl,
+  spokenRule: (text) =>
+    encodeURIComponent(text).length > maxSpoken
+      ? `must be at most ${maxSpoken} characters, URL-encoded`
+      : undefined,
   codes: {
     url: 11_100,
+    text: 13_521,
     media: 11_200,
     nobody: 13_223,
     track: 31_932,

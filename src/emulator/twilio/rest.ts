@@ -5,7 +5,7 @@ import { type MarkupCall, rfc2822, statusOf } from "../markup/call.ts";
 import { FormReader, parseCall } from "../markup/fields.ts";
 import { pageOfCalls, updateCall } from "../markup/resources.ts";
 import { byMethod, jsonResponder, placeCall, type Route, restServer } from "../rest.ts";
-import { failures } from "./carrier.ts";
+import { failures, maxUrl } from "./carrier.ts";
 import { contentType, notAllowed, notFound, TwilioError, twilioForm } from "./problems.ts";
 import {
   allRecordings,
@@ -159,6 +159,7 @@ export const twilioRoutes = (parts: RecordingParts): ApiRoutes => {
       incomplete: () => new TwilioError(400, 20001, "The body is too long, or too late."),
       scheme: 'Basic realm="Twilio API"',
       bareUrl: withoutCredentials,
+      maxUrl,
     },
     parts,
   );

@@ -18,6 +18,9 @@ import type { NccoAction, Next } from "./fields.ts";
 import { input } from "./input.ts";
 import { endRecording } from "./notifications.ts";
 
+/** The most characters of a `talk`, without tags. */
+const maxSpoken = 1_500;
+
 /** The actions that speak before keys are taken. */
 const prompts: ReadonlySet<string> = new Set(["talk", "stream", "wait"]);
 
@@ -47,6 +50,8 @@ const talk: Translate = (action, context) => {
   const { text } = action;
   if (!isText(text)) return fail(context, "talk.text", "must be a string");
   const spoken = text.replace(/<[^>]*>/g, "");
+  if (spoken.length > maxSpoken)
+    return fail(context, "talk.text", `must be at most ${maxSpoken} characters, without tags`);
   return prompt(action, context, { type: "text", text: spoken }, loopsOf(action, context));
 };
 

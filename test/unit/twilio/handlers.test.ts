@@ -359,7 +359,7 @@ describe("what follows a dial", () => {
     const { xml } = await ask(await signUrl(flowUrl, { secret }));
     const url = new URL(actionIn(xml));
     expect(url.href.replace(url.search, "")).toBe("https://app.test/flow");
-    expect([...url.searchParams.keys()]).toEqual(["tenant", "outdial-dial", "outdial"]);
+    expect([...url.searchParams.keys()]).toEqual(["tenant", "outdial"]);
     expect(xml).not.toContain(next);
     const { ask: askNext } = flow({ onAnswer: hangup });
     expect((await askNext(url.href, { ...answered, DialCallStatus: "busy" })).status).toBe(200);
@@ -371,7 +371,7 @@ describe("what follows a dial", () => {
     const url = actionIn(xml);
     for (const changed of [
       url.replace("tenant=7", "tenant=8"),
-      url.replace("outdial-dial=1", "a"),
+      url.replace("tenant=7", "tenant=7&outdial-leg=1"),
     ]) {
       expect((await ask(changed)).status).toBe(401);
     }
@@ -392,7 +392,7 @@ describe("what follows a dial", () => {
     const ask = async (url: string, fields: Readonly<Record<string, string>>) =>
       (await handler(signed(inside(url), fields, url))).text();
     const url = actionIn(await ask(await signUrl(publicUrl, { secret }), answered));
-    expect(url).toMatch(/^https:\/\/app\.test\/voice\/flow\?outdial-dial=1&outdial=/);
+    expect(url).toMatch(/^https:\/\/app\.test\/voice\/flow\?outdial=/);
     expect(await ask(url, { ...answered, DialCallStatus: "failed" })).toBe(twimlOf(hangup()));
     expect(onAnswer).toHaveBeenCalledTimes(1);
   });
@@ -401,8 +401,11 @@ describe("what follows a dial", () => {
     ["without secret", branching, "on_busy needs the option secret of flowHandler", {}],
     [
       "with URLs that are too long together",
-      dial(number, { on_failure: play(`https://app.test/${"x".repeat(1900)}`) }),
-      "on_failure is answered at a signed URL, which must be at most 2083 characters long",
+      dial(number, {
+        on_busy: play(`https://app.test/${"x".repeat(1900)}`),
+        on_failure: play(`https://app.test/${"x".repeat(1900)}`),
+      }),
+      "on_busy needs a URL of 5561 characters, above 4000",
       { secret },
     ],
   ])("%s a branch is refused by its name", async (_, action, message, options = {}) => {

@@ -188,7 +188,7 @@ const notify = {
 };
 const leg = {
   eventUrl: [
-    expect.stringMatching(/^https:\/\/app\.test\/flow\?tenant=7&outdial-dial=1&outdial=[\w.-]+$/),
+    expect.stringMatching(/^https:\/\/app\.test\/flow\?tenant=7&outdial-leg=1&outdial=[\w.-]+$/),
   ],
   eventMethod: "POST",
 };
@@ -350,13 +350,26 @@ describe("what follows a dial is decided by flowHandler itself", () => {
     }
   });
 
-  test("the URL has the call's numbers only where a branch goes on to a flow_url", async () => {
-    const contextOf = async (action: Action) => {
-      const [, context = ""] = /outdial=\d+\.([\w-]+)\./.exec((await legUrlOf(action)).url) ?? [];
-      return Buffer.from(context, "base64url").toString();
-    };
-    expect(await contextOf(branching)).toContain("+12025550100");
-    expect(await contextOf(dial(number, { on_busy: play(busyMedia) }))).not.toMatch(/\+1202/);
+  test("nobody reads the call's numbers in that URL, nor what follows", async () => {
+    const { url } = await legUrlOf(branching);
+    const [, content = ""] = /outdial=\d+\.([\w-]+)\./.exec(url) ?? [];
+    const text = Buffer.from(content, "base64url").toString("latin1");
+    expect(text).not.toMatch(/\+1202|busy|flow/);
+  });
+
+  test("its events belong to the conversation of the call", async () => {
+    const inConversation = (conversation_uuid: string) => ({ conversation_uuid });
+    const ask = flow({ onAnswer: () => branching });
+    const url = await signUrl(flowUrl, { secret });
+    const answered = await ask(url, { ...call, ...inConversation("CON-1") });
+    const [connect] = await answered.json();
+    const event = (conversation: string) => ({
+      ...legEvent("busy"),
+      ...inConversation(conversation),
+    });
+    const [own, other] = [event("CON-1"), event("CON-2")];
+    expect(await (await ask(connect.eventUrl[0], own)).json()).toEqual(playBusy);
+    expect((await ask(connect.eventUrl[0], other)).status).toBe(401);
   });
 
   test("events of a leg that decides nothing are answered without onAnswer, too", async () => {

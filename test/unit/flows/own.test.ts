@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import {
+  type AnyAction,
+  basicSchemas,
+  dial,
+  hangup,
+  play,
+  stream,
+} from "../../../src/flows/actions.ts";
+import { flowHandler } from "../../../src/flows/handler.ts";
+import { gather, say } from "../../../src/flows/say.ts";
+import { allActions, basicActions } from "../../../src/flows/wire.ts";
+
+const flow_url = "https://app.test/flow";
+
+/** Each action: a new one doesn't compile until it is here. */
+const actions: { readonly [Name in AnyAction["action"]]: Extract<AnyAction, { action: Name }> } = {
+  play: play("https://app.test/hello.wav"),
+  stream: stream("wss://app.test/media"),
+  dial: dial("+12025550123"),
+  hangup: hangup(),
+  say: say("Hello."),
+  gather: gather("Press 1.", { digits: 1, flow_url }),
+};
+
+/** What a service gets whose request announces some actions. */
+const answerTo = async (action: AnyAction, announced: readonly string[] | undefined) => {
+  const errors: unknown[] = [];
+  const handler = flowHandler<string>({
+    dangerouslyAllowUnverified: true,
+    onAnswer: () => action,
+    onError: (error) => errors.push(error),
+  });
+  const body = JSON.stringify({
+    ...{ call_id: "cs_1", account_id: "acc_1", direction: "outbound" },
+    ...{ from_number: "+12025550199", to_number: "+12025550100", actions: announced },
+  });
+  const response = await handler(new Request(flow_url, { method: "POST", body }));
+  return { answer: await response.json(), errors: errors.map(String) };
+};
+
+describe.each(Object.values(actions))("$action", (action) => {
+  const { action: name } = action;
+  const isBasic = Object.hasOwn(basicSchemas, name);
+
+  test("is sent without being announced only if every service has it", async () => {
+    for (const announced of [undefined, [], allActions.filter((other) => other !== name)]) {
+      const { answer, errors } = await answerTo(action, announced);
+      expect(answer).toMatchObject({ action: isBasic ? name : "hangup" });
+      expect(errors).toEqual(
+        isBasic
+          ? []
+          : [expect.stringContaining(`must not be ${name}: this service has not announced it`)],
+      );
+    }
+  });
+
+  test("is sent to a service that announces it", async () => {
+    expect((await answerTo(action, allActions)).answer).toMatchObject({ action: name });
+  });
+});
+
+test("the basic actions are those with a basic schema, and a service may announce all others", () => {
+  expect(basicActions).toEqual(Object.keys(basicSchemas));
+  expect([...allActions].sort()).toEqual(Object.keys(actions).sort());
+});
