@@ -46,7 +46,7 @@ export const hasCallBack = ({
 }: Pick<Standing, "call_for" | "attempts">): boolean => call_for > attempts;
 
 /** Whether the call of an open attempt is live, as far as is known. */
-export const openStateOf = ({ post }: Pick<Facts, "post">): "calling" | "unclear" =>
+const openStateOf = ({ post }: Pick<Facts, "post">): "calling" | "unclear" =>
   post === "maybe" ? "unclear" : "calling";
 
 /** How the attempts since the last call-back ended, the last one included; those whose end is not known are none of them. */

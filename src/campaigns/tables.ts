@@ -224,7 +224,7 @@ export const stateIn = (value: Value | undefined): State => {
 };
 
 /** How an attempt has ended, as it is stored. */
-export const outcomeIn = (value: Value | undefined): Disposition | undefined => {
+const outcomeIn = (value: Value | undefined): Disposition | undefined => {
   if (value === null || value === undefined) return;
   const state = stateIn(value);
   if (isDisposition(state)) return state;
