@@ -127,6 +127,10 @@ const config: Options = {
     "xmlchars",
   ],
   clean: true,
+  // Of src/http/ky.ts: in the built package `no-bare-imports` does without, as a chunk stands before what it imports of npm.
+  esbuildOptions: (options) => {
+    options.logOverride = { "ignored-bare-import": "silent" };
+  },
   esbuildPlugins: [bundledPage],
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.
   dts: { banner: '/// <reference lib="esnext.disposable" />' },

@@ -23,7 +23,7 @@ export type { MediaStream } from "./flows/media/session.ts";
 export type { Attempt, Fetch, OnAttempt } from "./http/post.ts";
 export type { Head } from "./http/response.ts";
 export type { BodySource } from "./lib/body.ts";
-export type { ApiKey, CallOptions, Endpoint, Options, Settings } from "./options.ts";
+export type { ApiKey, CallOptions, Endpoint, Options, ServiceUrl, Settings } from "./options.ts";
 export type {
   CallService,
   CarrierClient,

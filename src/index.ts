@@ -2,7 +2,7 @@
  * Places outbound voice calls over an HTTP API from any JavaScript runtime.
  *
  * {@link calls} places a call with the options that you pass; a {@link Client} keeps them. A request that may have reached a
- * telephone is never repeated: every exception has `placed`, which is `"no"` or `"maybe"`. The key is in one request header, and
+ * telephone is never repeated: every exception of `create` has `placed`, which is `"no"` or `"maybe"`. The key is in one request header, and
  * never in a URL, a log or an error. One deadline covers the whole call. It sends through ky; `outdial/fetch` has the same
  * exports without ky.
  *

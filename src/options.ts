@@ -18,16 +18,28 @@ import type { CallService } from "./service.ts";
 /** The account's key, or a function that returns it. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/** Where calls are placed: at a service with outdial's own interface, or with a carrier. */
+/** The URL of a service: one declaration, so that editors show its text whatever else the options have. */
+export interface ServiceUrl {
+  /**
+   * The https URL of the service, with or without a path prefix or `/api/v1` at its end; http on loopback
+   * hosts only. With a carrier it is that of the carrier's API, for a gateway or an emulator.
+   *
+   * @defaultValue none: it is required without `service`. With a carrier its own, for the region of its options
+   */
+  readonly baseUrl: string;
+}
+
+/** Where calls are placed: with a carrier, or at a service with outdial's own interface. */
 export type Endpoint =
-  | {
+  | ((ServiceUrl | { readonly baseUrl?: undefined }) & {
+      /** A carrier, made by a function of its own entry: `twilio({ … })` of `outdial/twilio`. */
+      readonly service: CallService;
+      /** A carrier has a path of its own. */
+      readonly path?: undefined;
+    })
+  | (ServiceUrl & {
       /** None: the service speaks outdial's own interface. */
       readonly service?: undefined;
-      /**
-       * The service's https URL, with or without a path prefix or `/api/v1` at its end; http on loopback
-       * hosts only. Required: there is no default service.
-       */
-      readonly baseUrl: string;
       /**
        * Which of the interface's two paths is used. `"auto"` tries the second when the first is absent
        * (404, 405 or 410, so nothing was dialled); a `Client` remembers which one answered.
@@ -35,19 +47,7 @@ export type Endpoint =
        * @defaultValue `"auto"`
        */
       readonly path?: "auto" | "calls" | "voice/calls" | undefined;
-    }
-  | {
-      /** A carrier, made by a function of its own entry: `twilio({ … })` of `outdial/twilio`. */
-      readonly service: CallService;
-      /**
-       * The https URL of the carrier's API, for a gateway or an emulator; http on loopback hosts only.
-       *
-       * @defaultValue the carrier's own, for the region of its options
-       */
-      readonly baseUrl?: string | undefined;
-      /** A carrier has a path of its own. */
-      readonly path?: undefined;
-    };
+    });
 
 /** The options of `calls.create` that do not depend on the service. */
 export interface CallOptions {
@@ -77,6 +77,14 @@ export interface CallOptions {
    * @defaultValue none
    */
   readonly notAfter?: Date | undefined;
+  /**
+   * Awaited directly before each request, once the key is known and the call is encoded: a program that limits how many
+   * requests it sends in a second waits here. `notAfter` is looked at after it. When it rejects, nothing is sent, and the
+   * call fails by that.
+   *
+   * @defaultValue none
+   */
+  readonly beforeSend?: (() => unknown) | undefined;
   /**
    * Sends the request. It is called without `this`, and must neither follow redirects when the request
    * has `redirect: "manual"`, nor send a request twice. When it fails, `placed` is `"maybe"`, even for
@@ -181,6 +189,7 @@ export const entries: {
       "must be a valid Date",
     ),
   ),
+  beforeSend: optional(custom<() => unknown>(isFunction, "must be a function")),
   fetch: optional(custom<Fetch>(isFunction, "must be a function")),
   path: optional(
     custom<Settings["path"]>(

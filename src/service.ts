@@ -116,7 +116,10 @@ export interface CarrierLive {
    * begins with a dot stands for every host below it.
    */
   readonly credentialHosts: readonly string[];
-  /** The https hosts where the service keeps recordings, by signed URLs: they get no credentials. */
+  /**
+   * Where the service keeps recordings, by signed URLs: https hosts, or the beginning of their paths, such as
+   * `"storage.example/its-bucket/"` where a host is everyone's. They get no credentials.
+   */
   readonly storageHosts: readonly string[];
 }
 

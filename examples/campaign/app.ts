@@ -1,4 +1,4 @@
-import { type Disposition, LedgerException, ListException } from "outdial/campaigns";
+import { type Disposition, dispositions, LedgerException, ListException } from "outdial/campaigns";
 import {
   campaignOf,
   createCampaign,
@@ -55,6 +55,8 @@ const view = ({ id, name, created, plan, recorded }: Entry) => ({
   recorded: Boolean(recorded),
 });
 
+const isDisposition = (name: string): name is Disposition => Object.hasOwn(dispositions, name);
+
 /** The requests for one campaign, by method and the last part of the path. */
 const actions: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
   "GET ": async ({ campaign, entry }) =>
@@ -63,14 +65,10 @@ const actions: Readonly<Record<string, (found: Found) => Promise<Response>>> = {
   "GET history": async ({ campaign }) => json(200, await campaign.history()),
   "GET results": async ({ campaign, request }) => {
     const only = new URL(request.url).searchParams.get("only") ?? undefined;
-    // It goes into a header, and can be any text.
-    const name = /^[a-z_]+$/.test(only ?? "") ? only : "results";
-    const body = csvOf(
-      campaign.results(only as Disposition | undefined),
-      await campaign.answerNames(),
-    );
+    if (only !== undefined && !isDisposition(only)) return refuse(400, "unknown_disposition");
+    const body = csvOf(campaign.results(only), await campaign.answerNames());
     return text(body, "text/csv; charset=utf-8", {
-      "Content-Disposition": `attachment; filename="${name}.csv"`,
+      "Content-Disposition": `attachment; filename="${only ?? "results"}.csv"`,
     });
   },
   "PUT contacts": async ({ campaign, request }) => {

@@ -26,6 +26,15 @@ export interface PlayOptions extends SpeakOptions {
   readonly text?: string | undefined;
 }
 
+/** How a call is left. */
+export interface LeaveOptions extends SpeakOptions {
+  /**
+   * Called once nothing holds the leaving up any more, such as to redirect the call; it says nothing. The stream is closed
+   * once it has resolved. If it throws, the call goes on, and the promise of `leave` rejects.
+   */
+  readonly before?: (() => unknown) | undefined;
+}
+
 /**
  * A session of a callee with an agent. What is to be said is said one after the other, in the order of the calls, each
  * once neither the agent nor the callee speaks; it may be given before the agent is ready. A method that the agent's
@@ -82,13 +91,14 @@ export interface AgentSession {
    */
   readonly press: (keys: string) => Promise<void>;
   /**
-   * Leaves the call once the last words were played, those of the response that a tool is called in too: closes the
-   * stream, and the `flow_url` of the `stream` decides what follows. Nothing can be said after it. Resolves when the
-   * session has ended.
+   * Leaves the call once the last words were heard, those of the response that a tool is called in too, and the callee was
+   * silent for 600 ms since: closes the stream, and the `flow_url` of the `stream` decides what follows. Nothing can be said
+   * while it waits. If the callee begins or finishes a turn meanwhile, the call goes on.
    *
    * @param outcome - for `onEnd`, such as `"message_left"`
+   * @returns nothing, once the session has ended; a text for the model, when the call goes on: a tool returns it
    */
-  readonly leave: (outcome?: string) => Promise<void>;
+  readonly leave: (outcome?: string, options?: LeaveOptions) => Promise<string | undefined>;
   /** Ends the call at once. */
   readonly close: () => void;
 }

@@ -189,7 +189,7 @@ export type Tools = Readonly<Record<string, Tool>>;
 
 /** An agent's call of a tool. */
 export interface ToolCall {
-  /** The agent's id of the call. One that is repeated within its response runs once. */
+  /** The agent's id of the call. One that is repeated within its response runs once; without a `response`, with the same arguments. */
   readonly id: string;
   /** The name of the tool. */
   readonly name: string;

@@ -49,6 +49,6 @@ export interface Call {
   readonly voice: Voice;
   /** Silences the line, and what it stops. */
   readonly interrupt: () => void;
-  /** Releases everything. */
-  readonly stop: () => void;
+  /** Releases everything; whether the other side has left. */
+  readonly stop: (isLeft: boolean) => void;
 }

@@ -5,6 +5,7 @@ import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
 import type { Call, CallSession } from "./call-session.ts";
 import type { Connection } from "./connection.ts";
+import { createEnding } from "./ending.ts";
 import { AgentException } from "./exception.ts";
 import { createIdle } from "./idle.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
@@ -18,7 +19,6 @@ import { Transcripts } from "./transcripts.ts";
 import { createTurnReports } from "./turn-reports.ts";
 import { createVoice } from "./voice.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
-import { whenPlayed } from "./when-played.ts";
 
 /** The parts of a call that need an agent that is ready. */
 interface AgentParts {
@@ -36,9 +36,6 @@ const afterLastWords: readonly EndReason[] = ["agent_ended", "session_limit", "t
 
 /** How long a failed response or a refused message waits before it is tried again, in ms. */
 const retryDelay = 500;
-
-/** How often it is checked whether the tools have finished for which `hang_up` waits, in ms. */
-const toolInterval = 100;
 
 /** The longest code of a service's error that is read. */
 const maxCode = 100;
@@ -102,7 +99,10 @@ export const createCall = (
   /** When what the callee hears of the agent ends or ended, by the clock. */
   const speaksUntil = () => Math.min(audibleUntil, playback.until);
   const isHeard = () => speaksUntil() > timers.now();
-  const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard);
+  const overAt = () => voice.overAt();
+  const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard, overAt);
+
+  const ending = createEnding(playback, timers, input);
 
   const sendResult = (result: ToolResult): void =>
     connection.send("tool_result", (codec) => codec.toolResult(result));
@@ -120,11 +120,9 @@ export const createCall = (
         sendDue();
       },
       onError: (error, isThrown) => (isThrown ? thrown : report)(error),
-      onHangUp: (isWanted) => {
-        const freeAt = () => (tools.isBusy() ? timers.now() + toolInterval : input.silentAt());
-        const wait = (): void => whenPlayed(playback, timers, finish, isWanted, freeAt);
-        const finish = () => (tools.isBusy() ? wait() : end("agent_hung_up"));
-        wait();
+      onHangUp: (settle) => {
+        const hangUp = (isDue: boolean) => settle(isDue) && end("agent_hung_up");
+        ending.add(hangUp, true, () => tools.isBusy());
       },
       send: sendResult,
     },
@@ -167,7 +165,7 @@ export const createCall = (
       return;
     }
     playback.endAll();
-    whenPlayed(playback, timers, () => end(reason));
+    ending.add(() => end(reason));
   };
 
   const voice = createVoice({
@@ -181,12 +179,12 @@ export const createCall = (
     speaksUntil,
     newsAt: () => newsAt,
     input,
+    ending,
     onPlay: (item, text) => {
       audibleUntil = playback.until;
       transcripts.audio(item);
       if (text) transcripts.add({ who: "agent", text, final: true, item });
     },
-    end,
   });
 
   const onReady = (begins: "agent" | "callee" = "agent"): void => {
@@ -206,6 +204,7 @@ export const createCall = (
     const output = createOutput(playback, formats.output, stream, isContinuous());
     parts = { output, watchdog, format: formats.output };
     if (begins === "agent") watchdog.expect();
+    meter.isGreeting = begins === "agent";
     voice.ready();
     if (opening?.audio) connection.answered();
     if (onIdle) {
@@ -284,7 +283,7 @@ export const createCall = (
     connection.send("interrupted", (codec) => codec.interrupted(ofAgent(cuts)));
     // It could not be sent, which has ended the session.
     if (connection.isOver) return;
-    tools.cancelHangup();
+    ending.callOff();
     parts?.watchdog.speech();
     input.speech(true);
     transcripts.cut(cuts);
@@ -299,7 +298,7 @@ export const createCall = (
   const onSpeechStopped = (): void => {
     reportsStop = true;
     retries.reset();
-    tools.cancelHangup();
+    ending.callOff();
     input.speech(false);
     parts?.watchdog.speechStopped();
     sendDue();
@@ -308,10 +307,8 @@ export const createCall = (
   const onTranscript = ({ type: _, response, ...transcript }: EventOf<"transcript">): void => {
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       parts?.watchdog.transcript();
-      if (transcript.final) {
-        if (input.silentAt() > timers.now()) tools.cancelHangup();
-        input.speech(false);
-      }
+      ending.callOff(transcript.final && input.silentAt() > timers.now());
+      if (transcript.final) input.speech(false);
     }
     transcripts.add(transcript, playback.isCancelled(response));
   };
@@ -336,6 +333,7 @@ export const createCall = (
         hasOutput = false;
         newsAt = timers.now();
         playback.begin(event.response);
+        ending.callOff(false);
         input.answered();
         retries.started();
         voice.started(event.request);
@@ -351,7 +349,7 @@ export const createCall = (
         onInterrupted(at);
         break;
       case "speech":
-        tools.cancelHangup();
+        ending.callOff();
         input.speech();
         if (voice.isOwn()) silence("callee");
         break;
@@ -366,6 +364,7 @@ export const createCall = (
         break;
       case "tool_cancelled":
         tools.cancel(event.id);
+        ending.callOff();
         sendDue();
         break;
       case "usage":
@@ -421,17 +420,17 @@ export const createCall = (
     key: () => touch?.(),
     interrupt: () => silence("application"),
     input: (audio) => {
-      voice.input(audio);
       const soundMs = input.push(audio);
+      voice.input(audio, soundMs > 0);
       if (soundMs === 0) return;
       touch?.(soundMs);
       parts?.watchdog.sound(soundMs);
       if (speaksUntil() <= timers.now()) meter.sound(soundMs);
     },
-    stop: () => {
+    stop: (isLeft) => {
       tools.stop();
       turns.end(isHeard());
-      const cuts = playback.stop();
+      const cuts = playback.stop(isLeft);
       transcripts.cut(cuts);
       voice.cut(cuts, "end");
       connection.close();

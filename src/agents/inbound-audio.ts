@@ -1,9 +1,9 @@
 import { AudioQueue } from "../flows/media/audio-queue.ts";
 import type { Timers } from "../lib/timers.ts";
-import { hasSpeech } from "./audio/loudness.ts";
+import { createSpeechDetector } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";
 import type { Meter } from "./metrics.ts";
-import { createWithheld } from "./withheld.ts";
+import { createWithheld, type Withheld } from "./withheld.ts";
 
 /** The most that is buffered until the agent is ready, in bytes: 16 s at 16 kHz. */
 const maxBuffered = 2 ** 19;
@@ -24,11 +24,29 @@ const maxPause = 3000;
 /** Audible audio belongs to speech whose end isn't reported for so long, in ms: after that it may be noise. */
 const maxVague = 10_000;
 
+/** Sound without a pause of one frame is noise after so long, in ms. */
+const maxSound = 3000;
+
 /** A pause of the callee that ends what is withheld, in ms. */
 const minPause = 300;
 
+/** A pause that ends words, in ms. */
+export const wordsPause = 500;
+
+/** Less of the callee's speech than this, in ms, isn't followed by what was said before: it may be a click. */
+const minSpeech = 200;
+
 /** The most silence after what was withheld: as much has passed, and the agent notices that the callee has finished. */
 const maxTail = 1000;
+
+/** Words of the callee, which go on until a pause. */
+export interface Words {
+  /** When they began, and when the callee was audible last, by the clock. */
+  readonly from: number;
+  readonly at: number;
+  /** The quiet before them, in ms. */
+  readonly quiet: number;
+}
 
 /** The callee's audio, on its way to the agent. */
 export interface InboundAudio {
@@ -39,7 +57,8 @@ export interface InboundAudio {
   /** Another agent takes over: what comes until it is ready is buffered. */
   readonly close: () => void;
   /**
-   * From now on the agent gets silence, and afterwards the callee's speech if that `isKept`. Left out: no longer.
+   * From now on the agent gets silence, and the callee's speech if that `isKept` once the agent has finished, or before
+   * what the callee says next. Left out: no longer.
    */
   readonly mute: (isKept?: boolean) => void;
   /** The agent has noticed that the callee speaks or has finished; left out, that they have said more. */
@@ -48,6 +67,10 @@ export interface InboundAudio {
   readonly answered: () => void;
   /** When the callee has finished and the agent had time to respond, by the clock. */
   readonly silentAt: () => number;
+  /** When the callee was audible last, by the clock; 0 on a line that is always audible. */
+  readonly heardAt: () => number;
+  /** The callee's last words. */
+  readonly words: () => Words;
 }
 
 /**
@@ -56,6 +79,7 @@ export interface InboundAudio {
  * as with silence suppression, is continued with silence: else a model can't notice that the callee has finished.
  *
  * @param isHeard - whether the callee hears the agent
+ * @param overAt - when the agent has finished, by the clock, as far as that is known
  */
 export const createInboundAudio = (
   stream: AudioFormat,
@@ -63,6 +87,7 @@ export const createInboundAudio = (
   timers: Timers,
   interruptAfter: number,
   isHeard: () => boolean,
+  overAt: () => number,
 ): InboundAudio => {
   const buffer = new AudioQueue<undefined>();
   let send: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined;
@@ -70,15 +95,20 @@ export const createInboundAudio = (
   let isSpeech = false;
   /** Whether the agent has noticed speech and doesn't report its end. */
   let isVague = false;
-  /** When the agent noticed speech or its end, and when the callee was audible last. */
+  /** When the agent noticed speech or its end. */
   let noticedAt = Number.NEGATIVE_INFINITY;
-  let soundAt = noticedAt;
+  /** When the sound began that has had no pause. */
+  let soundFrom: number | undefined;
+  let words: Words = { from: noticedAt, at: noticedAt, quiet: 0 };
   /** Milliseconds of quiet audio since the callee spoke last. */
   let quietMs = Number.POSITIVE_INFINITY;
   /** Milliseconds of the last frame: the next one comes so much later. */
   let frameMs = 0;
 
+  const hasSpeech = createSpeechDetector();
   const withheld = createWithheld(stream);
+  /** What the callee has said while the agent got silence. */
+  let missed: Withheld | undefined;
   /** Whether the callee's speech is kept, while the agent gets silence. */
   let kept: boolean | undefined;
   /** The last frame before what is kept: speech begins softly. */
@@ -90,12 +120,22 @@ export const createInboundAudio = (
   let isThrough = false;
 
   const silenceOf = (ms: number) => new Uint8Array(Math.round(ms) * bytesPerMs(stream));
-  const withhold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
-    withheld.push(bytes);
-    withheldMs += ms;
+  /** Passes on the silence since the callee's last sound, so that the agent notices that they have finished. */
+  const passTail = () => {
+    pass(silenceOf(Math.min(quietMs, maxTail)));
+    noticedAt = timers.now();
+  };
+  /** Passes on what the callee has said while the agent got silence. */
+  const deliver = () => {
+    if (!missed || kept !== undefined) return;
+    const bytes = missed.take();
+    missed = undefined;
+    pass(bytes);
+    passTail();
   };
   /** Passes on what is withheld, or as much silence. */
   const release = (isReal: boolean) => {
+    if (isReal) deliver();
     const bytes = withheld.take();
     pass(isReal ? bytes : silenceOf(withheldMs));
     withheldMs = soundMs = 0;
@@ -110,9 +150,10 @@ export const createInboundAudio = (
   /** Speech while the agent is audible: it waits until it is long enough, or over. */
   const hold = (bytes: Uint8Array<ArrayBuffer>, ms: number) => {
     timers.clear("gap");
-    withhold(bytes, ms);
+    withheld.push(bytes);
+    withheldMs += ms;
     if (quietMs === 0) soundMs += ms;
-    isThrough = soundMs >= interruptAfter;
+    isThrough = soundMs >= (interruptAfter || minSpeech);
     if (isThrough || quietMs >= minPause) release(isThrough);
   };
 
@@ -131,20 +172,31 @@ export const createInboundAudio = (
       const isSound = hasSpeech(bytes);
       meter.audio.input += ms;
       frameMs = ms || frameMs;
+      if (isSound) {
+        const at = timers.now();
+        const quiet = at - words.at;
+        words = quiet >= wordsPause ? { from: at, at, quiet } : { ...words, at };
+        soundFrom ??= at;
+      } else soundFrom = undefined;
       quietMs = isSound ? 0 : quietMs + ms;
-      if (isSound) soundAt = timers.now();
       if (quietMs >= minPause) isThrough = false;
       if (kept !== undefined) {
         if (send) pass(new Uint8Array(bytes.length));
         if (kept && quietMs < minPause) {
-          if (before) withhold(before, 0);
-          withhold(bytes, ms);
+          missed ??= createWithheld(stream);
+          if (before) missed.push(before);
+          missed.push(bytes);
           before = undefined;
         } else before = bytes;
-      } else if (!isThrough && isHeard() && (withheldMs > 0 || (isSound && interruptAfter > 0))) {
+      } else if (
+        !isThrough &&
+        isHeard() &&
+        (withheldMs > 0 || (isSound && (interruptAfter > 0 || missed)))
+      ) {
         hold(bytes, ms);
       } else {
         if (withheldMs > 0) release(true);
+        if (isSound) deliver();
         pass(bytes);
       }
       return isSound ? ms : 0;
@@ -168,14 +220,15 @@ export const createInboundAudio = (
     mute: (isKept) => {
       if (withheldMs > 0) {
         release(true);
-        pass(silenceOf(Math.min(quietMs, maxTail)));
-        noticedAt = timers.now();
+        passTail();
       }
       kept = isKept;
       before = undefined;
+      if (missed) timers.wait("missed", overAt, deliver);
     },
     speech: (isSpeaking) => {
       noticedAt = timers.now();
+      meter.isGreeting = false;
       isVague = isSpeaking === undefined;
       if (isSpeaking === undefined) return;
       isSpeech = isSpeaking;
@@ -186,9 +239,11 @@ export const createInboundAudio = (
       if (!isSpeech) noticedAt = Number.NEGATIVE_INFINITY;
     },
     silentAt: () => {
-      if (isSpeech) return Math.max(noticedAt, soundAt) + maxPause;
-      const until = isVague ? Math.min(soundAt, noticedAt + maxVague) : noticedAt;
+      if (isSpeech) return Math.max(noticedAt, words.at) + maxPause;
+      const until = isVague ? Math.min(words.at, noticedAt + maxVague) : noticedAt;
       return Math.max(noticedAt, until) + settling;
     },
+    heardAt: () => (words.at - (soundFrom ?? words.at) > maxSound ? 0 : words.at),
+    words: () => words,
   };
 };

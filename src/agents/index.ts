@@ -42,7 +42,13 @@ export type {
   Tools,
   Transcript,
 } from "./agent.ts";
-export type { AgentSession, PlayOptions, SpeakOptions, Spoken } from "./agent-session.ts";
+export type {
+  AgentSession,
+  LeaveOptions,
+  PlayOptions,
+  SpeakOptions,
+  Spoken,
+} from "./agent-session.ts";
 export type { AudioFormat } from "./audio/resample.ts";
 export { connectAgent } from "./connect.ts";
 export type { ConnectionEnd } from "./connection.ts";

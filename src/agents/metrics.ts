@@ -12,15 +12,25 @@ export interface ToolMetrics {
   readonly slowest: number;
 }
 
+/** The latencies of the responses to the callee. */
+export interface TurnMetrics extends Summary {
+  /**
+   * How many responses are not among them, since the line was not quiet before they began: the end of the callee's words
+   * can't be found on a noisy line, nor where the agent spoke into their words. Absent if there are none.
+   */
+  readonly notQuiet?: number | undefined;
+}
+
 /** The figures of a session. Times are in milliseconds. */
 export interface SessionMetrics {
   /** From the start of the stream to the agent's first audio; absent if there was none. */
   readonly firstAudio?: number | undefined;
   /**
    * The responses: from the callee's last audible audio to the agent's next, as this machine gets and sends it. The callee
-   * hears each one later, by the network both ways. What they say while the agent speaks on is no turn.
+   * hears each one later, by the network both ways. What they say while the agent speaks on is no turn, and neither is the
+   * agent's greeting. What is not louder than the noise of the line is not audible.
    */
-  readonly turns: Summary;
+  readonly turns: TurnMetrics;
   /** Interruptions by the callee. */
   readonly interruptions: {
     readonly count: number;
@@ -63,12 +73,18 @@ export interface SessionMetrics {
 /** Less audible audio of the callee than this is no turn, in ms: a click of the line is shorter. */
 const minSpeech = 100;
 
+/** Quiet before each response, in ms: an agent needs longer to notice that the callee has finished. */
+const minQuiet = 60;
+
 /** Counts one session. */
 export class Meter {
   readonly #clock: MediaClock;
   #startedAt = 0;
   #firstAudio: number | undefined;
   readonly #turns: number[] = [];
+  #notQuiet = 0;
+  /** Whether the agent begins, has not yet, and has noticed nothing of the callee. */
+  isGreeting = false;
   /** Audible audio of the callee since the agent's, in ms, and when it came. */
   #soundMs = 0;
   #soundAt = 0;
@@ -106,10 +122,15 @@ export class Meter {
 
   /** Audible audio of the agent has come. Returns how late it is, if it is a response to the callee. */
   responded(): number | undefined {
-    const isTurn = this.#soundMs >= minSpeech;
+    const isTurn = this.#soundMs >= minSpeech && !this.isGreeting;
     this.#soundMs = 0;
+    this.isGreeting = false;
     if (!isTurn) return;
     const latency = this.#clock.now() - this.#soundAt;
+    if (latency < minQuiet) {
+      this.#notQuiet++;
+      return;
+    }
     this.#turns.push(latency);
     return latency;
   }
@@ -142,7 +163,10 @@ export class Meter {
     const { interruptions, messages, audio, usage } = this;
     return structuredClone({
       firstAudio: this.#firstAudio,
-      turns: summaryOf(this.#turns),
+      turns: {
+        ...summaryOf(this.#turns),
+        notQuiet: this.#notQuiet || undefined,
+      },
       interruptions,
       messages,
       audio,

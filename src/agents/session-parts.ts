@@ -1,13 +1,15 @@
 import { fail, isFunction } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import type { AgentSession, Spoken } from "./agent-session.ts";
+import type { Words } from "./inbound-audio.ts";
 import type { CallOpening } from "./options.ts";
 
-/** Gets what the callee says, until it has resolved. */
+/** Gets what the callee says, and whether somebody speaks in it, until it has resolved; first, their words before. */
 export type Listener<T> = (
   resolve: (value: T) => void,
   sampleRate: number,
-) => (audio: Uint8Array<ArrayBuffer>) => void;
+  words: Words,
+) => (audio: Uint8Array<ArrayBuffer>, isSound: boolean) => void;
 
 /** The names of what the functions that are imported by name have of a session, beside its methods. */
 export const sessionParts: unique symbol = Symbol("parts");

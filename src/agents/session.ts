@@ -7,10 +7,17 @@ import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
 import { createTimers } from "../lib/timers.ts";
 import type { Agent } from "./agent.ts";
-import type { AgentSession, PlayOptions, SpeakOptions, Spoken } from "./agent-session.ts";
+import type {
+  AgentSession,
+  LeaveOptions,
+  PlayOptions,
+  SpeakOptions,
+  Spoken,
+} from "./agent-session.ts";
 import { createCall } from "./call.ts";
 import type { Call } from "./call-session.ts";
 import { Connection } from "./connection.ts";
+import { calledOff } from "./ending.ts";
 import { AgentException } from "./exception.ts";
 import { createKeys } from "./keys.ts";
 import { Meter } from "./metrics.ts";
@@ -19,6 +26,7 @@ import {
   checkOptions,
   type Emit,
   type EndReason,
+  functionRule,
   type Idle,
   limitsOf,
   type OptionRules,
@@ -101,7 +109,7 @@ export const createSession = (
     if (isOver) return;
     isOver = true;
     timers.stop();
-    started?.stop();
+    started?.stop(reason === "hung_up");
     taken?.close();
     // Nobody else can take over any more. What a stream has no right to stays open, as below.
     if (started || !options.service) for (const other of others) takeConnection(other)?.close();
@@ -240,9 +248,21 @@ export const createSession = (
       if (!options.press) throw new AgentException("not_supported");
       await within(() => startedBy && options.press?.(keys, startedBy, session));
     },
-    leave: async (given) => {
-      outcome ??= given;
-      await within(({ voice }) => voice.leave());
+    leave: async (given, how = {}) => {
+      checkOptions<LeaveOptions>(how, { interruptible: booleanRule, before: functionRule });
+      const { interruptible = true, before } = how;
+      const had = outcome;
+      if (!before) outcome ??= given;
+      const last = async () => {
+        await clock.hold(Promise.resolve(before?.()));
+        outcome ??= given;
+        end("left");
+      };
+      const leaving = within(({ voice }) => voice.leave(interruptible, last));
+      if ((await Promise.race([leaving, ended])) === false) {
+        outcome = had;
+        return calledOff;
+      }
       await ended;
     },
     close: () => end("closed"),

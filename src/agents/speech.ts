@@ -14,9 +14,9 @@ export interface Utterance {
   /** Names its audio on the line, or the request for it. */
   readonly id: string;
   /**
-   * `audio` is played by us, a `request` is sent to the agent, in a `wait` nothing is said, and nothing follows a `leave`.
+   * `audio` is played by us, a `request` is sent to the agent, and in a `wait` nothing is said.
    */
-  readonly type: "audio" | "request" | "wait" | "leave";
+  readonly type: "audio" | "request" | "wait";
   /** Whether it begins before anything else, whoever speaks. */
   readonly isFirst?: boolean | undefined;
   /** Whether it begins in its turn, whoever speaks. */
@@ -146,8 +146,7 @@ export const createSpeech = (
   return {
     add: (utterance) =>
       new Promise((resolve) => {
-        if (queue.at(-1)?.type === "leave") resolve("refused");
-        else queue.push(Object.assign(utterance, { resolve }));
+        queue.push(Object.assign(utterance, { resolve }));
         update();
         if (queue.length === 1) check();
       }),
@@ -190,13 +189,9 @@ export const createSpeech = (
       const first = queue[0];
       isOver ||= by === "end";
       if (by !== "callee") {
-        // What leaves the call is no longer delayed by anything.
-        for (const waiting of queue.splice(1)) {
-          if (waiting.type === "leave") queue.push(waiting);
-          else waiting.resolve("refused");
-        }
+        for (const waiting of queue.splice(1)) waiting.resolve("refused");
       }
-      if (!first || first.type === "leave") return;
+      if (!first) return;
       if (first.begunAt === undefined) {
         if (by !== "callee") settle("refused");
         return;

@@ -1,10 +1,17 @@
 import type { MediaClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { EventOf, ToolCall, ToolResult, Tools } from "./agent.ts";
+import { calledOff } from "./ending.ts";
 import { failure, hangUp, runTool, type ToolOutcome, type ToolSession } from "./tools.ts";
 
 /** The most tools that run at once. */
 const maxRunning = 32;
+
+/** The longest beginning of a call by which it is recognized, in characters. */
+const maxKey = 4000;
+
+/** The result of a `hang_up` that is called off, since something that was called with it was not done. */
+const undone = "The call goes on: something was not done.";
 
 /** What the calls of tools need of their call. */
 export interface ToolCallListener {
@@ -16,8 +23,8 @@ export interface ToolCallListener {
   readonly onResult: (result: ToolResult, took: number, args: unknown) => void;
   /** What went wrong in it; whether the tool itself threw it. */
   readonly onError: (error: unknown, isThrown: boolean) => void;
-  /** The built-in tool was called: hang up once all tools have finished, everything was played and the callee is silent, if it is still wanted. */
-  readonly onHangUp: (isWanted: () => boolean) => void;
+  /** The built-in tool was called: `settle` is told whether it is time, and returns whether it is still wanted. */
+  readonly onHangUp: (settle: (isDue: boolean) => boolean) => void;
   /** Sends the result of the built-in tool. */
   readonly send: (result: ToolResult) => void;
 }
@@ -30,13 +37,11 @@ export interface ToolCalls {
   readonly isHangingUp: () => boolean;
   /** Whether there is a tool with this name. */
   readonly has: (name: string) => boolean;
-  /** Whether a call was not there before, or has no id. */
+  /** Whether a call was not there before, or has no id: by its response, or by its arguments where responses have no names. */
   readonly isNew: (call: EventOf<"tool">) => boolean;
-  readonly run: (call: ToolCall) => void;
+  readonly run: (call: EventOf<"tool">) => void;
   /** Stops a call: its result isn't wanted any more. */
   readonly cancel: (id: string) => void;
-  /** The callee has spoken: the call goes on. */
-  readonly cancelHangup: () => void;
   /** Stops all calls. */
   readonly stop: () => void;
 }
@@ -49,21 +54,26 @@ export const createToolCalls = (
   /** The agent's id of each running call, which need not be unique. */
   const running = new Map<AbortController, string>();
   const isNewId = createIsNew();
-  /** Results that were sent: after one, a call with an earlier id is another call. */
-  let results = 0;
   let hangup: ToolCall | undefined;
+  /** The last response of which a tool has failed, or has refused. */
+  let failedIn: string | undefined;
 
   const has = (name: string) => Object.hasOwn(tools(), name);
-  const finish = ({ id, name, arguments: args }: ToolCall, took: number, outcome: ToolOutcome) => {
-    const { output, isError, error, isThrown = false } = outcome;
-    if (isError) onError(error, isThrown);
-    results++;
-    onResult({ id, name, output, isError, reply: true }, took, args);
-  };
   /** Answers a call of `hang_up`; the agent isn't to respond to that. */
-  const answer = ({ id, name }: ToolCall, output: string, isError: boolean) => {
-    results++;
+  const answer = ({ id, name }: ToolCall, output: string, isError: boolean) =>
     send({ id, name, output, isError, reply: false });
+  const finish = (call: EventOf<"tool">, took: number, outcome: ToolOutcome) => {
+    const { id, name, arguments: args, response } = call;
+    const { output, isError, error, isThrown = false, isRefused } = outcome;
+    if (isError) onError(error, isThrown);
+    if (isError || isRefused) {
+      // Who has called `hang_up` with it doesn't know that yet.
+      failedIn = response;
+      const pending = hangup;
+      hangup = undefined;
+      if (pending) answer(pending, undone, true);
+    }
+    onResult({ id, name, output, isError, reply: true }, took, args);
   };
   const abort = (controller: AbortController) => {
     running.delete(controller);
@@ -73,13 +83,23 @@ export const createToolCalls = (
     isBusy: () => running.size > 0,
     isHangingUp: () => !!hangup,
     has,
-    isNew: ({ id, response }) => isNewId(id && `${response ?? results} ${id}`),
+    isNew: ({ id, response, name, arguments: args }) =>
+      isNewId(
+        id && (response ? `${response} ${id}` : JSON.stringify([id, name, args]).slice(0, maxKey)),
+      ),
     run: async (call) => {
       if (call.name === hangUp && !has(hangUp)) {
         if (hangup) answer(call, "The call is being ended.", false);
-        else {
+        else if (call.response !== undefined && call.response === failedIn) {
+          answer(call, undone, true);
+        } else {
           hangup = call;
-          onHangUp(() => hangup === call);
+          onHangUp((isDue) => {
+            if (hangup !== call) return false;
+            hangup = undefined;
+            if (!isDue) answer(call, calledOff, true);
+            return isDue;
+          });
         }
         return;
       }
@@ -98,11 +118,6 @@ export const createToolCalls = (
     cancel: (id) => {
       for (const [controller, each] of running) if (each === id) abort(controller);
       if (id === hangup?.id) hangup = undefined;
-    },
-    cancelHangup: () => {
-      const call = hangup;
-      hangup = undefined;
-      if (call) answer(call, "The callee spoke: the call goes on.", true);
     },
     stop: () => {
       for (const controller of running.keys()) abort(controller);

@@ -75,7 +75,18 @@ export interface ToolOutcome {
   readonly error?: unknown;
   /** Whether the tool itself threw it. */
   readonly isThrown?: boolean;
+  /** Whether the tool has done nothing of what it was called for. */
+  readonly isRefused?: boolean | undefined;
 }
+
+/** The signals of calls that their tool has refused. */
+const refused = new WeakSet<AbortSignal>();
+
+/** Returns the result of a tool that refuses a call: a `hang_up` of the same response waits for another one. */
+export const refusal = (signal: AbortSignal, output: string): string => {
+  refused.add(signal);
+  return output;
+};
 
 export const failure = (output: string): ToolOutcome => ({
   output,
@@ -120,15 +131,18 @@ export const runTool = async (
     return failure("The arguments must be JSON.");
   }
   let isLate = false;
+  let isRefused: boolean | undefined;
   const late = () => {
     isLate = true;
     return new DOMException(`No tool answered within ${timeout} ms`, "TimeoutError");
   };
   try {
-    const output = await withDeadline(timeout, signal, late, async (stop) =>
-      toText(await tool.run(args, { ...about, signal: stop })),
-    );
-    if (output.length <= maxResult) return { output, isError: false };
+    const output = await withDeadline(timeout, signal, late, async (stop) => {
+      const result = await tool.run(args, { ...about, signal: stop });
+      isRefused = refused.has(stop) || undefined;
+      return toText(result);
+    });
+    if (output.length <= maxResult) return { output, isError: false, isRefused };
     return failure("The answer was too long.");
   } catch (error) {
     const output = isLate ? "The tool took too long." : "The tool failed.";

@@ -5,13 +5,13 @@ import type { AgentAbilities, AgentMessage, Codec } from "./agent.ts";
 import type { SpeakOptions, Spoken } from "./agent-session.ts";
 import type { AudioFormat } from "./audio/resample.ts";
 import type { Connection } from "./connection.ts";
+import { type Ending, maxDelay, maxGap } from "./ending.ts";
 import { AgentException } from "./exception.ts";
 import type { InboundAudio } from "./inbound-audio.ts";
-import type { EndReason, Limits } from "./options.ts";
+import type { Limits } from "./options.ts";
 import { durationOf, type OpeningWords, type OwnAudio, onLine } from "./own-audio.ts";
 import type { Listener } from "./session-parts.ts";
 import { createSpeech, ownItem, type Speech, type Utterance } from "./speech.ts";
-import { maxDelay, maxGap, whenPlayed } from "./when-played.ts";
 
 /** How long both sides are silent before something is said, and the agent after it was said, in ms. */
 const pause = 250;
@@ -45,7 +45,7 @@ interface VoiceCall {
   readonly input: InboundAudio;
   /** Audio of the application's is queued; what is said in it. */
   readonly onPlay: (item: string, text: string | undefined) => void;
-  readonly end: (reason: EndReason) => void;
+  readonly ending: Ending;
 }
 
 /** How something is said; only an opening is the first. */
@@ -70,11 +70,16 @@ export interface Voice
   ) => Promise<Spoken>;
   /** @throws {AgentException} `not_supported` */
   readonly addNote: (name: "addContext" | "setInstructions", text: string) => void;
-  readonly leave: () => void;
+  /**
+   * Does the last thing of the call once it is time; returns whether it has, and a turn of the callee has not called it off.
+   */
+  readonly leave: (interruptible: boolean, last: () => Promise<unknown>) => Promise<boolean>;
   /** Says nothing until a listener has resolved; nothing that it is to say begins before. */
   readonly listen: <T>(listener: Listener<T>) => Promise<T | undefined>;
-  /** The callee's audio, for a listener. */
-  readonly input: (audio: Uint8Array<ArrayBuffer>) => void;
+  /** The callee's audio, for a listener, and whether somebody speaks in it. */
+  readonly input: (audio: Uint8Array<ArrayBuffer>, isSound: boolean) => void;
+  /** When the agent has finished, by the clock, as far as that is known. */
+  readonly overAt: () => number;
   /** Whether it says nothing, for a listener. */
   readonly isListening: () => boolean;
   /** Whether nothing is asked of the agent any more. */
@@ -103,16 +108,17 @@ export const createVoice = ({
   newsAt,
   input,
   onPlay,
-  end,
+  ending,
 }: VoiceCall): Voice => {
   let count = 0;
   let opening: Utterance | undefined;
-  let isLeaving = false;
+  /** How many wait for their time to leave. */
+  let leaving = 0;
   /** Notes for the agent, and those that were sent, as long as another one may take over. */
   const notes: Note[] = [];
   const sentNotes: Note[] = [];
   /** Gets the callee's audio. */
-  let listening: ((audio: Uint8Array<ArrayBuffer>) => void) | undefined;
+  let listening: ReturnType<Listener<unknown>> | undefined;
 
   const agentOverAt = (rest: number) =>
     playback.isOpen ? Math.max(playback.until, newsAt()) + maxGap : speaksUntil() + rest;
@@ -124,11 +130,11 @@ export const createVoice = ({
     isPlaying,
     freeAt: ({ type, isFirst, isAtOnce }) => {
       if (type === "request" && !isReady()) return Number.POSITIVE_INFINITY;
-      const isFree = isFirst || isAtOnce || type === "leave" || type === "wait";
+      const isFree = isFirst || isAtOnce || type === "wait";
       return isFree ? 0 : Math.max(agentOverAt(pause), input.silentAt());
     },
     overAt: ({ type, id, duration, isDone, begunAt = 0 }) => {
-      if (type === "leave" || (type === "wait" && !isDone)) return Number.POSITIVE_INFINITY;
+      if (type === "wait" && !isDone) return Number.POSITIVE_INFINITY;
       if (isPlaying({ type, id })) return Math.max(begunAt, playback.until) + maxDelay;
       if (type === "audio" || (isDone && duration === 0)) return 0;
       return duration > 0 ? agentOverAt(isDone ? pause : longPause) : begunAt + limits.agentTimeout;
@@ -201,13 +207,35 @@ export const createVoice = ({
       checkAbility(name, text);
       addNote((codec) => codec[name]?.(text));
     },
-    leave: () => {
-      isLeaving = true;
-      const begin = () => whenPlayed(playback, timers, () => end("left"));
-      add("leave", begin, { interruptible: false, keep: false });
+    leave: async (interruptible, last) => {
+      const wait: Utterance = {
+        id: "",
+        type: "wait",
+        isProtected: !interruptible,
+        isKept: false,
+        begin: () => {},
+        played: 0,
+        duration: 0,
+      };
+      // The application's interruption drops it, but not the leaving.
+      speech.add(wait).then(() => {
+        wait.begunAt ??= 0;
+      });
+      leaving++;
+      try {
+        const isDue = await new Promise<boolean>((settle) =>
+          ending.add(settle, interruptible, () => wait.begunAt === undefined),
+        );
+        if (isDue) await last();
+        return isDue;
+      } finally {
+        leaving--;
+        wait.isDone = true;
+        speech.check();
+      }
     },
     isListening: () => listening !== undefined,
-    isLeaving: () => isLeaving,
+    isLeaving: () => leaving > 0,
     listen: async <T>(listener: Listener<T>) => {
       let found: T | undefined;
       const begin = (utterance: Utterance) => {
@@ -216,7 +244,7 @@ export const createVoice = ({
           utterance.isDone = true;
           speech.check();
         };
-        listening = listener(resolve, stream.sampleRate);
+        listening = listener(resolve, stream.sampleRate, input.words());
       };
       await add("wait", begin, { interruptible: false, keep: false });
       listening = undefined;
@@ -225,7 +253,8 @@ export const createVoice = ({
       input.answered();
       return found;
     },
-    input: (audio) => listening?.(audio),
+    input: (audio, isSound) => listening?.(audio, isSound),
+    overAt: () => agentOverAt(pause),
     open: async ({ audio, text, interruptible, keep }) => {
       const how = { interruptible, keep, isFirst: true };
       const spoken = await (audio ? play(audio, text, how) : ask("say", text, how));

@@ -109,25 +109,43 @@ export type FailedEvent = CallEventOf<
 >;
 
 /**
+ * A type that is none of the six: what services send beside them. A plain `string` has to be left out here, as then no
+ * comparison with one of the six would narrow an event; what else may come is compared as `String(event.type)`.
+ */
+export type OtherType =
+  | `call.flow_${string}`
+  | `${"account" | "conference" | "dtmf" | "flow" | "leg" | "machine" | "media" | "message"}.${string}`
+  | `${"recording" | "speech" | "stream" | "transcription"}.${string}`;
+
+/**
  * A status notification that this version doesn't know: of another type, such as `stream.started`,
  * `recording.completed` or `leg.answered`, or without the id of a call.
  */
-export interface UnknownEvent extends EventStamp {
+export type UnknownEvent = EventStamp & {
   /** Set by outdial: that `type` is none of the six, or `call_id` is null. */
   readonly known: false;
-  /** What happened. */
-  readonly type: OpenUnion<CallEvent["type"]>;
   /** The id that `calls.create` gave, if it is about one call. */
   readonly call_id: string | null;
-  /** The details, unchecked. */
-  readonly data: Readonly<Record<string, unknown>> | null;
   /** What the service sends beyond these fields. */
   readonly [field: string]: unknown;
-}
+} & (
+    | {
+        /** What happened to a call whose id is absent. */
+        readonly type: CallEvent["type"];
+        /** The details; `{}` when the service sends none. */
+        readonly data: EventData;
+      }
+    | {
+        /** What happened: compare a type that isn't listed here as `String(event.type)`. */
+        readonly type: OtherType;
+        /** The details, unchecked. */
+        readonly data: Readonly<Record<string, unknown>> | null;
+      }
+  );
 
 /**
- * A status notification about a call. After `if (event.known)`, a `switch` over `type` narrows
- * `data` to the fields of each of the six.
+ * A status notification about a call. A `switch` over `type` narrows `data` to the fields of each of the six; after
+ * `if (event.known)` also `call_id` is a string.
  */
 export type CallEvent =
   | InitiatedEvent
@@ -183,21 +201,21 @@ const isName = (value: unknown): value is string => typeof value === "string" &&
 
 /**
  * The newer of the two payload forms: the older has `event` for `type`, and the call's id only in `data`.
- * A required field that is absent or wrong becomes null, any other is left out: a refused notification
+ * An id that is absent or wrong becomes null, any other field is left out: a refused notification
  * is not sent again, so it would be lost.
  */
 const inNewerForm = (payload: unknown): unknown => {
   const { event, type = event, data, call_id, ...others } = fieldsOf(payload);
   const id = [call_id, fieldsOf(data).call_id].find(isName) ?? null;
-  const known = id !== null && types.has(type);
+  const isOfSix = types.has(type);
   const details =
-    typeof data === "object" && data !== null ? valid(data, known ? kindsOfData : {}) : null;
+    typeof data === "object" && data !== null ? valid(data, isOfSix ? kindsOfData : {}) : null;
   return {
     ...valid(others, kindsOfStamp),
-    known,
+    known: isOfSix && id !== null,
     type,
     call_id: id,
-    data: known ? (details ?? {}) : details,
+    data: isOfSix ? (details ?? {}) : details,
   };
 };
 

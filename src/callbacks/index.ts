@@ -25,6 +25,7 @@ export {
   isFinal,
   type MachineDetectedEvent,
   type OpenUnion,
+  type OtherType,
   type RingingEvent,
   type UnknownEvent,
 } from "./event.ts";

@@ -246,6 +246,7 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
       // Another key that can't be used: the refusal of the first one is of more use.
       throw refused ?? refusalOf(error);
     });
+    await placing.settings.beforeSend?.();
     const outcome = await attempt(placing, encoded);
     const code = outcome instanceof ServiceException ? outcome.code : 202;
     // A carrier refuses a key with 401, too.

@@ -1,6 +1,6 @@
 import { type Effect, ServiceException } from "../errors.ts";
 import { readCall } from "./get.ts";
-import { checkId, type Live, type LiveOptions, readDone, runLive } from "./live.ts";
+import { checkId, done, type Live, type LiveOptions, runLive } from "./live.ts";
 
 const effect: Effect = { no: "the call was not ended", maybe: "the call may have been ended" };
 
@@ -62,7 +62,7 @@ export const end = (id: string, options: LiveOptions): Promise<void> =>
       const run = async (live: Live): Promise<void> => {
         const request = live.service.end(checked, baseUrl);
         try {
-          await live.ask(request, { read: readDone });
+          await live.ask(request, done);
         } catch (error) {
           if (error instanceof ServiceException && (await isOver(live, checked, error))) return;
           throw error;

@@ -12,9 +12,9 @@ export const readCall = async (
   id: string,
 ): Promise<LiveCall> => {
   const { raw, call } = await ask(service.get(id, settings.baseUrl), {
-    read: async (_, text) => {
-      const json = await text();
-      const body = fieldsOf(withoutThrowing(() => JSON.parse(json)));
+    lacks: "this call: what has answered may be another service",
+    read: async (_, json) => {
+      const body = fieldsOf(await json());
       // A field may be anything: what can't be read is no call.
       const found = withoutThrowing(() => service.read(body));
       return found && isSame(found.id, id) ? { raw: body, call: found } : undefined;

@@ -55,6 +55,7 @@ import type { CallParams } from "./params.ts";
 export const create: (params: CallParams, options: Options) => Promise<Call> =
   /* @__PURE__ */ creator(throughKy);
 
+export type { ServiceUrl } from "../options.ts";
 export type { CarrierLive, LiveRefusal, LiveRequest, RedirectedCall } from "../service.ts";
 export { Call } from "./call.ts";
 export { end } from "./end.ts";

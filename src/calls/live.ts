@@ -1,9 +1,9 @@
-import { type Effect, TimeoutException, withoutPlaced } from "../errors.ts";
+import { type Effect, ServiceException, TimeoutException, withoutPlaced } from "../errors.ts";
 import { type RequireOpen, withDeadline } from "../http/deadline.ts";
 import { type Fetch, straight } from "../http/post.ts";
 import { headOf, readText } from "../http/response.ts";
-import { fail, fieldsOf, isText, withoutThrowing } from "../lib/check.ts";
-import { type CallOptions, type Settings, settingsOf } from "../options.ts";
+import { fail, fieldsOf, isRecord, isText, withoutThrowing } from "../lib/check.ts";
+import { type CallOptions, type ServiceUrl, type Settings, settingsOf } from "../options.ts";
 import type {
   CallService,
   CarrierClient,
@@ -16,28 +16,24 @@ import { attempts, encodeCall, type Known, type PlacingSettings } from "./create
 import { ownLive } from "./own.ts";
 import type { CallParams } from "./params.ts";
 
-/** Where a call is live: at a service with outdial's own interface, or with a whole carrier. */
+/** Where a call is live: with a whole carrier, or at a service with outdial's own interface. */
 export type LiveEndpoint =
-  | {
+  | ((ServiceUrl | { readonly baseUrl?: undefined }) & {
+      /** The whole carrier: `twilio({ … })`. `twilioCalls({ … })` and its like are refused. */
+      readonly service: Service;
+      /** A carrier has a path of its own. */
+      readonly path?: undefined;
+    })
+  | (ServiceUrl & {
       /** None: the service speaks outdial's own interface. */
       readonly service?: undefined;
-      /** As in the options of `create`. */
-      readonly baseUrl: string;
       /**
        * As in the options of `create`.
        *
        * @defaultValue `"auto"`: `voice/calls`, and `calls` where that is absent
        */
       readonly path?: "auto" | "calls" | "voice/calls" | undefined;
-    }
-  | {
-      /** The whole carrier: `twilio({ … })`. `twilioCalls({ … })` and its like are refused. */
-      readonly service: Service;
-      /** As in the options of `create`. */
-      readonly baseUrl?: string | undefined;
-      /** A carrier has a path of its own. */
-      readonly path?: undefined;
-    };
+    });
 
 /**
  * The options of `get`, `end` and `redirect`: those of `create`, with the whole service. `notAfter` means nothing there,
@@ -49,8 +45,10 @@ export type LiveOptions = CallOptions & LiveEndpoint;
 interface Reading<T> {
   /** Sends the request; by `fetch` where it is absent. */
   readonly send?: (fetch: Fetch, init: RequestInit) => Promise<Response>;
-  /** The result, out of a 2xx, whose body may be read as text; `undefined` if it is not valid. */
-  readonly read: (response: Response, text: () => Promise<string>) => Promise<T | undefined>;
+  /** The result, out of a 2xx, whose body may be read as JSON; `undefined` if it is not valid. */
+  readonly read: (response: Response, json: () => Promise<unknown>) => Promise<T | undefined>;
+  /** What a 2xx lacks whose `read` returns `undefined`, as the end of a sentence. */
+  readonly lacks: string;
 }
 
 /** What a function about a live call works with, within its deadline. */
@@ -102,22 +100,37 @@ export const checkId = (id: unknown): string =>
     ? id
     : fail("id", "must be the id of a call: printable, without spaces");
 
+/** What `json` of a reading returns for a body of no byte. */
+const empty: unique symbol = Symbol();
+
+/** The statuses of an answer that may be empty: "accepted" and "no content". */
+const emptyStatuses: readonly number[] = [202, 204];
+
 /**
- * Reads what a service says after it has done something: anything, but no page of a proxy or a gateway that has answered
- * in its place.
+ * Reads what a service says after it has done something: an object. A proxy or a gateway that answers in its place
+ * sends something else.
  */
-export const readDone: Reading<string>["read"] = async (_, text) => {
-  const said = await text();
-  return /^\s*</.test(said) ? undefined : said;
+export const done: Reading<true> = {
+  read: async ({ status }, json) => {
+    const said = await json();
+    return isRecord(said) || (said === empty && emptyStatuses.includes(status)) || undefined;
+  },
+  lacks: "the service's answer, a JSON object: what has answered may be a proxy",
 };
 
 /** What `attempts` takes for a success: the id of a call. */
 const success = '{"id":"-"}';
 
+/** The JSON of a body; `undefined` for one that is none, or too long. */
+const readJson = async (...[head, signal]: Parameters<typeof readText>): Promise<unknown> => {
+  const text = await readText(head, signal, "too long");
+  return text ? withoutThrowing(() => JSON.parse(text)) : empty;
+};
+
 /** A request that `attempts` sends in the place of a call. */
 interface Sending<T> {
   readonly settings: PlacingSettings;
-  /** The result of the latest 2xx. */
+  /** The result of the latest 2xx; `undefined` if it was not valid. */
   readonly result: () => T | undefined;
 }
 
@@ -141,8 +154,8 @@ const sendingOf = <T>(
       const head = headOf(response, from);
       if (!head.ok) return refusal;
       const text = async () => {
-        result = await read(response, () => readText(head, signal));
-        return result === undefined ? "" : success;
+        result = await read(response, () => readJson(head, signal));
+        return success;
       };
       return { ...refusal, source: { text } };
     };
@@ -165,6 +178,7 @@ const sendingOf = <T>(
       path: undefined,
       // "Not after" is about telephones that ring.
       notAfter: undefined,
+      beforeSend: undefined,
       fetch: (_, { body: given, ...others }) => {
         const init = { ...others, method, ...(body !== undefined && { body: given }) };
         const fetch = own ?? globalThis.fetch;
@@ -206,7 +220,9 @@ export const runLive = async <T>(
       const json = JSON.stringify([request.url, ...texts]);
       const shared = { known, send: straight, signal, requireOpen, ends };
       await attempts({ settings: own, params: unsent, numbers, json, ...shared }, {});
-      return result() ?? fail("service", "answered nothing");
+      const answer = result();
+      if (answer !== undefined) return answer;
+      throw new ServiceException(`HTTP ${known.facts.code} without ${reading.lacks}`, known.facts);
     };
     const ask: Live["ask"] = (request, reading) =>
       send(request, reading).catch((error: unknown) => {

@@ -44,8 +44,6 @@ export const ownLive = (path: Settings["path"]): CarrierLive => {
     end: (id, baseUrl) => ({
       method: "POST",
       ...requestOf(baseUrl, `${encodeURIComponent(id)}/hangup`),
-      type: "application/json",
-      body: "{}",
     }),
     redirect: () =>
       fail("service", "must be a carrier: a call of this interface can't continue elsewhere"),

@@ -1,7 +1,7 @@
 import type { Effect } from "../errors.ts";
 import { fail, isText } from "../lib/check.ts";
 import type { CarrierLive } from "../service.ts";
-import { checkId, type Live, type LiveOptions, readDone, runLive } from "./live.ts";
+import { checkId, done, type Live, type LiveOptions, runLive } from "./live.ts";
 
 const effect: Effect = { no: "no key was pressed", maybe: "the keys may have been pressed" };
 
@@ -21,6 +21,7 @@ const ownPress =
       ...request,
       url: at(url),
       ...(otherUrl && { otherUrl: at(otherUrl) }),
+      type: "application/json",
       body: JSON.stringify({ digits }),
     };
   };
@@ -67,7 +68,7 @@ export const press = (id: string, keys: string, options: LiveOptions): Promise<v
       const run = async ({ service, settings, ask }: Live): Promise<void> => {
         const request = settings.service ? service.press : ownPress(service);
         if (!request) return fail("service", "must be Vonage, or outdial's own interface");
-        await ask(request(call, pressed, baseUrl), { read: readDone });
+        await ask(request(call, pressed, baseUrl), done);
       };
       return { effect, texts: [call], run };
     },

@@ -1,6 +1,6 @@
 import { ServiceException } from "../errors.ts";
 import type { Fetch } from "../http/post.ts";
-import { redactor } from "../http/redact.ts";
+import { holdsKey, redactor } from "../http/redact.ts";
 import { fail, fieldsOf, isText, kindOf, withoutThrowing } from "../lib/check.ts";
 import { routeOfUrl } from "../lib/url.ts";
 import type { Settings } from "../options.ts";
@@ -28,8 +28,12 @@ const hostRule = /^\.?([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d]$
 const isHosts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((host) => isText(host) && hostRule.test(host));
 
-const isAmong = (host: string, hosts: readonly string[]): boolean =>
-  hosts.some((known) => (known.startsWith(".") ? host.endsWith(known) : host === known));
+/** With a port that is not the one of https, `host` has it, and equals none. */
+const isAmong = ({ host, pathname }: URL, places: readonly string[]): boolean =>
+  places.some((place) => {
+    if (place.startsWith(".")) return host.endsWith(place);
+    return place.includes("/") ? (host + pathname).startsWith(place) : host === place;
+  });
 
 /** What may be sent to a URL; `undefined`: it is not fetched. */
 type Access = "credentials" | "nothing" | undefined;
@@ -42,9 +46,8 @@ const granting =
     if (!routeOfUrl(url)) return;
     if (url.origin === new URL(baseUrl).origin) return "credentials";
     if (url.protocol !== "https:") return;
-    // With a port that is not the one of https, `host` has it, and equals none.
-    if (isAmong(url.host, service.credentialHosts)) return "credentials";
-    return isAmong(url.host, [...service.storageHosts, ...hosts]) ? "nothing" : undefined;
+    if (isAmong(url, service.credentialHosts)) return "credentials";
+    return isAmong(url, [...service.storageHosts, ...hosts]) ? "nothing" : undefined;
   };
 
 /**
@@ -89,6 +92,8 @@ const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includ
 interface Following {
   readonly grant: Grant;
   readonly live: Live;
+  /** The secrets in the URLs so far: of the secrets that are known, the others are forms of the key. */
+  readonly inUrls: string[];
   /** Called with what is wrong with a redirect, which then is the response. */
   readonly refuse: (why: string) => void;
 }
@@ -98,8 +103,9 @@ const followed = async (
   first: URL,
   fetch: Fetch,
   init: RequestInit,
-  { grant, live, refuse }: Following,
+  { grant, live, inUrls, refuse }: Following,
 ): Promise<Response> => {
+  const keys = live.known.secrets.filter((secret) => !inUrls.includes(secret));
   let url = first;
   let access = grant(first);
   for (let redirects = 0; ; redirects++) {
@@ -125,7 +131,13 @@ const followed = async (
       );
       return response;
     }
-    live.known.secrets.push(...secretsIn(next));
+    if (keys.some((key) => holdsKey(key, next.href))) {
+      refuse("leads to a URL that has the key in it");
+      return response;
+    }
+    const secrets = secretsIn(next);
+    inUrls.push(...secrets);
+    live.known.secrets.push(...secrets);
     drop(response);
     if (next.origin !== from.origin) access = "nothing";
     url = next;
@@ -157,7 +169,7 @@ const checkUrl = (given: unknown): URL => {
 /**
  * Fetches a recording, with the service's credentials where they belong: at `baseUrl`'s origin, and at the carrier's own
  * hosts. It may be repeated. Other hosts are refused before anything is sent, unless `hosts` names them. At most three
- * redirects are followed, each by the same rule, and the credentials are dropped at the first other origin.
+ * redirects are followed, each by the same rule and to no URL that has the key in it, and the credentials are dropped at the first other origin.
  *
  * @param url - the `recording_url` of a notification
  * @param options - as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`; and `hosts`
@@ -198,7 +210,8 @@ export const recording = (url: string, options: RecordingOptions): Promise<Respo
       if (!grant(first)) {
         fail("hosts", "must have the URL's host, as that is not the service's own");
       }
-      live.known.secrets.push(...secretsIn(first));
+      const inUrls = [...secretsIn(first)];
+      live.known.secrets.push(...inUrls);
       let refused: string | undefined;
       const refuse = (why: string): void => {
         refused = why;
@@ -207,8 +220,9 @@ export const recording = (url: string, options: RecordingOptions): Promise<Respo
         .ask(
           { method: "GET", url: first.origin + first.pathname },
           {
-            send: (fetch, init) => followed(first, fetch, init, { grant, live, refuse }),
+            send: (fetch, init) => followed(first, fetch, init, { grant, live, inUrls, refuse }),
             read: async (response) => watched(response, live),
+            lacks: "a recording",
           },
         )
         .catch((error: unknown) => {

@@ -2,7 +2,7 @@ import type { Effect } from "../errors.ts";
 import { check, fail, fieldsOf, withoutThrowing } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { RedirectedCall } from "../service.ts";
-import { checkId, type Live, type LiveOptions, readDone, runLive } from "./live.ts";
+import { checkId, done, type Live, type LiveOptions, runLive } from "./live.ts";
 import { CallParams } from "./params.ts";
 
 const effect: Effect = {
@@ -66,7 +66,7 @@ export const redirect = (
       }
       const run = async ({ service, ask }: Live): Promise<void> => {
         const request = service.redirect(checked, url, baseUrl);
-        await ask(request, { read: readDone });
+        await ask(request, done);
       };
       const { id, from_number, to_number } = checked;
       return { effect, texts: [id, url], numbers: [from_number, to_number], run };

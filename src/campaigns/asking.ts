@@ -1,10 +1,11 @@
 import type { CallEvent } from "../callbacks/event.ts";
 import { BadParametersException } from "../errors.ts";
+import { withDeadline } from "../http/deadline.ts";
 import type { Attempt } from "./attempt-facts.ts";
 import { recordEvent } from "./notifications.ts";
 import type { CallState, CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
-import { audit } from "./tables.ts";
+import { audit, factOf, setFact } from "./tables.ts";
 
 const second = 1_000;
 
@@ -15,6 +16,14 @@ const longestInterval = 600_000;
 
 /** The most calls that are asked for at once. */
 const mostAtOnce = 16;
+
+/** How long an answer is waited for, in milliseconds: longer than the client's own deadline. */
+const longestAnswer = 30_000;
+
+/** The fact that has the time of the last question: a new process keeps to the pace of the one before. */
+const lastAsk = "last_ask";
+
+const late = (): Error => new DOMException("get gave no answer within 30 s", "TimeoutError");
 
 /** A call whose end is asked for. */
 interface Asked extends Attempt {
@@ -95,7 +104,7 @@ export class Asking {
   readonly #write: <T>(work: () => T) => Promise<T>;
   readonly #underWay = new Map<number, Promise<void>>();
   /** When the next one may be asked for. */
-  #free = Number.NEGATIVE_INFINITY;
+  #free: number;
 
   /**
    * @param perSecond - how many calls are asked for in a second, at most
@@ -111,6 +120,7 @@ export class Asking {
     this.#settings = settings;
     this.#perSecond = perSecond;
     this.#write = write;
+    this.#free = Number(factOf(sql, lastAsk)) + second / perSecond;
   }
 
   /** How many answers are waited for. */
@@ -178,7 +188,10 @@ export class Asking {
     /** How long it is asked for beyond its horizon. */
     let patience = Number.POSITIVE_INFINITY;
     try {
-      event = eventOf(call.call_id, await get(call.call_id));
+      // Before the request, as the answer may never come.
+      await this.#write(() => setFact(this.#sql, lastAsk, this.#settings.clock()));
+      const asked = async () => get(call.call_id);
+      event = eventOf(call.call_id, await withDeadline(longestAnswer, undefined, late, asked));
     } catch (error) {
       patience = isRefused(error) ? 0 : longestOutage;
     }

@@ -10,9 +10,9 @@ import {
   writeOpen,
 } from "./contact-state.ts";
 import { type End, retryReasons } from "./disposition.ts";
-import { countDeferral, countRefusal, resetFaults } from "./faults.ts";
+import { countDeferral, countRefusal, deferralsNow, resetFaults } from "./faults.ts";
 import type { CampaignSettings } from "./options.ts";
-import { setStateOfCampaign } from "./progress.ts";
+import { setStateOfCampaign, tallyOf } from "./progress.ts";
 import { ruleOf } from "./retries.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, type ContactRow, contactOf, isErased, isErasedIn } from "./tables.ts";
@@ -157,6 +157,18 @@ const longestWait = 60;
 const waitingReason = ({ attempts, reason }: ContactRow, detail: string): string | undefined =>
   attempts > 0 ? reason : detail;
 
+/** Milliseconds between two tries of a contact, at least: a service may ask for none. */
+const leastWait = 1_000;
+
+/**
+ * Whether contacts that the service has asked to wait come after all others: it may be about them alone. After 20 answers
+ * in a row it is about everybody, and no further contact is put off.
+ */
+export const letsOthersPass = (sql: Sql): boolean => {
+  const inRow = deferralsNow(sql);
+  return inRow > 0 && inRow < mostDeferrals;
+};
+
 /** Puts a contact off. After 20 times it ends, unless the service answers nobody: then the campaign pauses. */
 const putOff = (
   sql: Sql,
@@ -168,7 +180,9 @@ const putOff = (
   const deferrals = row.deferrals + 1;
   const inRow = countDeferral(sql);
   const isLast = deferrals >= mostDeferrals;
-  const isOutage = isLast && inRow > mostDeferrals;
+  // Nobody was called since it was put off first; the only one that waits ends all the same.
+  const isAlone = (tallyOf(sql).waiting ?? 0) === 0;
+  const isOutage = isLast && (isAlone ? inRow > mostDeferrals : inRow >= mostDeferrals);
   sql.all(
     "update outdial_contact set deferrals = ? where contact = ?",
     isOutage ? 0 : deferrals,
@@ -179,8 +193,9 @@ const putOff = (
     end(sql, row, "expired", { at, reason: detail });
     return;
   }
-  const seconds = isOutage ? 0 : (retryAfter ?? Math.min(longestWait, 2 ** row.deferrals));
-  move(sql, row, "waiting", { at, reason, wait: Math.ceil(seconds * 1000) });
+  const seconds = retryAfter ?? Math.min(longestWait, 2 ** row.deferrals);
+  const wait = isOutage ? 0 : Math.max(leastWait, Math.ceil(seconds * 1000));
+  move(sql, row, "waiting", { at, reason, wait });
   if (isOutage) {
     setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
   }

@@ -7,6 +7,7 @@ import {
   answerOfError,
   giveUp,
   isUnsent,
+  letsOthersPass,
   nextToGiveUp,
   recordAnswers,
 } from "./attempts.ts";
@@ -14,9 +15,9 @@ import { CallingHours } from "./calling-hours.ts";
 import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
 import { endWaiting } from "./contact-state.ts";
 import { Ending } from "./ending.ts";
-import { type DueContact, dueNow, nextDue, zonesOf } from "./hopper.ts";
+import { type DueContact, Hopper, zonesOf } from "./hopper.ts";
 import type { CampaignSettings } from "./options.ts";
-import { DailyLimit, Pace } from "./pace.ts";
+import { DailyLimit, Pace, SendingPace } from "./pace.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
 import { onMachine, paramsOf, senderOf } from "./request.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
@@ -42,6 +43,9 @@ const zoneOf = ({ window }: CampaignSettings): string => {
   return typeof first === "object" ? first.timezone : "UTC";
 };
 
+const hoursOf = ({ window }: CampaignSettings): CallingHours =>
+  new CallingHours(window === "always" ? window : [window].flat());
+
 /** When the POST of an attempt began. */
 interface Begun {
   readonly began: number;
@@ -60,7 +64,9 @@ export class Dialer {
   readonly #sql: Sql;
   readonly #settings: CampaignSettings;
   readonly #hours: CallingHours;
+  readonly #hopper: Hopper;
   readonly #pace: Pace;
+  readonly #sending: SendingPace;
   readonly #day: DailyLimit;
   readonly #slots: number;
   readonly #mostRequests: number;
@@ -87,7 +93,7 @@ export class Dialer {
     settings: CampaignSettings,
     { mostRequests = Number.POSITIVE_INFINITY, asksPerSecond }: DialerLimits = {},
   ) {
-    const { window, rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
+    const { rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
     const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
     this.#sql = sql;
     this.#settings = settings;
@@ -100,8 +106,11 @@ export class Dialer {
       write,
       done: () => this.wakeUp.announce(),
     });
-    this.#hours = new CallingHours(window === "always" ? window : [window].flat());
-    this.#pace = new Pace(rate, clock(), Number(factOf(sql, lastClaim)));
+    this.#hours = hoursOf(settings);
+    this.#hopper = new Hopper(sql, this.#hours, hoursOf(settings));
+    const last = Number(factOf(sql, lastClaim));
+    this.#pace = new Pace(rate, clock(), last);
+    this.#sending = new SendingPace(rate, clock, last);
     this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
   }
 
@@ -149,8 +158,9 @@ export class Dialer {
     const now = this.#settings.clock();
     const { waiting = 0 } = tallyOf(sql);
     if (waiting === 0) return Number.POSITIVE_INFINITY;
-    const due = nextDue(sql, this.#hours, now);
-    return Math.ceil(Math.max(due, this.#pace.nextAt(now), this.#day.freeAt(now)));
+    const due = this.#hopper.nextDue(now);
+    const pace = Math.max(this.#pace.nextAt(now), this.#sending.freeAt(now));
+    return Math.ceil(Math.max(due, pace, this.#day.freeAt(now)));
   }
 
   /** When the last contact that waits is called at a rate; `Infinity` when nothing waits, or never. */
@@ -159,8 +169,7 @@ export class Dialer {
     const next = this.nextCall;
     if (next === Number.POSITIVE_INFINITY) return next;
     // Hours of its own: these remember the present, which the dialer needs.
-    const { window } = this.#settings;
-    const hours = new CallingHours(window === "always" ? window : [window].flat());
+    const hours = hoursOf(this.#settings);
     return hours.finishes(next, ((waiting - 1) / rate) * 1000, zonesOf(this.#sql));
   }
 
@@ -268,11 +277,11 @@ export class Dialer {
       freeSlots,
       this.#mostRequests - this.underWay,
     );
-    if (wanted <= 0 || this.#day.freeAt(now) > now) return;
+    if (wanted <= 0 || this.#day.freeAt(now) > now || this.#sending.freeAt(now) > now) return;
     const campaign = String(factOf(sql, "id"));
     // Signed before the claim: what can't be signed claims nothing.
     const calls = await Promise.all(
-      dueNow(sql, this.#hours, now, wanted).map(async (row) => {
+      this.#hopper.dueNow(now, wanted, letsOthersPass(sql)).map(async (row) => {
         const { from_number = senderOf(row.to_number, this.#settings.from_number) } = row;
         const contact = { ...row, from_number };
         return { contact, params: await paramsOf(contact, campaign, this.#settings) };
@@ -338,7 +347,8 @@ export class Dialer {
     if (!hours) return tooLate;
     const { notAfter } = hours;
     try {
-      return answerOf(await this.#settings.create(params, hours));
+      const beforeSend = () => this.#sending.turn();
+      return answerOf(await this.#settings.create(params, { ...hours, beforeSend }));
     } catch (error) {
       const isLate = notAfter && Date.now() >= notAfter.getTime();
       return isLate && isUnsent(error) ? tooLate : answerOfError(error);

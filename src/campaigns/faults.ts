@@ -24,9 +24,12 @@ export const resetFaults = (sql: Sql): void => {
   );
 };
 
+/** How many answers in a row asked to wait. */
+export const deferralsNow = (sql: Sql): number => Number(factOf(sql, deferralsInRow));
+
 /** Counts an answer that asked to wait. @returns how many there were in a row */
 export const countDeferral = (sql: Sql): number => {
-  const inRow = Number(factOf(sql, deferralsInRow)) + 1;
+  const inRow = deferralsNow(sql) + 1;
   setFact(sql, deferralsInRow, inRow);
   return inRow;
 };

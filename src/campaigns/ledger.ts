@@ -109,8 +109,8 @@ export interface Ledger {
 /** A ledger that is open beside the process that dials from it, if there is one. */
 export interface OpenedLedger extends Ledger {
   /**
-   * The figures of a report: calls and answer rate over time, answers, call-backs and attempts. It reads the whole ledger,
-   * about a second for a million contacts.
+   * The figures of a report: calls and answer rate over time, answers, call-backs and attempts. It reads the whole ledger
+   * in one piece, which blocks the process: about a second for a million contacts.
    *
    * @param options - `from`: calls that began before that time, in milliseconds since 1970, are not in `quarters`
    * @throws {LedgerException} `busy`, while another program writes to the file

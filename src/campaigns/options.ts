@@ -52,15 +52,20 @@ export interface CampaignOptions {
   /**
    * Places one call: `(params, options) => client.calls.create(params, options)`. The `placed` of what it throws decides
    * whether the contact may be called again; it must not retry by itself. Its second argument has `notAfter`: when the
-   * contact's calling hours or the campaign end. A `create` that drops it may ring after the hours, and is a warning in
-   * the plan of `sync`.
+   * contact's calling hours or the campaign end; and `beforeSend`, by which a POST waits while `rate` others were sent
+   * within a second. A `create` that drops it may ring after the hours and exceed the rate, and is a warning in the plan of
+   * `sync`.
    */
-  readonly create: (params: CallParams, options: Pick<CallOptions, "notAfter">) => Promise<Call>;
+  readonly create: (
+    params: CallParams,
+    options: Pick<CallOptions, "notAfter" | "beforeSend">,
+  ) => Promise<Call>;
   /**
    * Reads a call: `(id) => get(id, options)` with `get` of `outdial/calls`. A call whose final notification hasn't come 90 s
    * after it was placed is asked for, again and again at growing intervals, and its end counts as a notified one: no
    * lost notification holds its slot, and no call whose id is known ends as `unknown`. At most `concurrency / 60` calls are
-   * asked for in a second, or one.
+   * asked for in a second, or one. An answer that doesn't come within 30 s is no longer waited for, and the call is asked
+   * for again.
    *
    * @defaultValue none: only notifications end a call
    */
@@ -80,7 +85,8 @@ export interface CampaignOptions {
    */
   readonly service?: string | CampaignService | undefined;
   /**
-   * Calls that begin in a second, at most; it may be less than one.
+   * POSTs that are sent in a second, at most, also where the key takes its time; it may be less than one. The network and
+   * the service may bring them closer together.
    *
    * @defaultValue 1
    */

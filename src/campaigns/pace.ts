@@ -97,6 +97,62 @@ export class Pace {
   }
 }
 
+/**
+ * Limits how many POSTs are sent in a second. A call that has begun waits for its key, for another time each, so that many
+ * may be ready at once.
+ */
+export class SendingPace {
+  readonly #clock: () => number;
+  /** When each of the last POSTs was sent, in order. Its length is the number that may be sent in a second. */
+  readonly #sent: number[];
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  /**
+   * @param rate - POSTs a second
+   * @param last - when the last POST of an earlier process was claimed; it counts as `rate` POSTs at that time
+   */
+  constructor(rate: number, clock: () => number, last: number) {
+    this.#clock = clock;
+    this.#sent = Array.from({ length: Math.max(1, Math.ceil(rate)) }, () => last);
+  }
+
+  /** When a further call may begin: not while as many wait as are sent in a second. */
+  freeAt(now: number): number {
+    return this.#waiting < this.#sent.length ? now : this.#nextAt(now);
+  }
+
+  /** Waits until a POST may be sent, in the order in which they are ready. */
+  turn(): Promise<void> {
+    this.#waiting++;
+    const turn = this.#last.then(() => this.#wait());
+    // A clock that fails keeps one POST from being sent, and not those after it.
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  async #wait(): Promise<void> {
+    try {
+      for (;;) {
+        const now = this.#clock();
+        const wait = this.#nextAt(now) - now;
+        if (wait <= 0) break;
+        await new Promise((resolve) => setTimeout(resolve, Math.ceil(wait)));
+      }
+      this.#sent.shift();
+      this.#sent.push(this.#clock());
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  #nextAt(now: number): number {
+    // A clock that was set back holds nobody up for longer than a second.
+    if ((this.#sent.at(-1) ?? now) > now) this.#sent.fill(now);
+    return Math.max(now, (this.#sent[0] ?? now) + second);
+  }
+}
+
 /** Counts the calls of a day, by the clock of one zone. */
 export class DailyLimit {
   readonly #sql: Sql;

@@ -5,6 +5,7 @@ import {
   addContacts,
   type Contact,
   ContactReader,
+  type Entry,
   type RefusedContact,
   zoneConflict,
 } from "./contacts.ts";
@@ -137,67 +138,115 @@ function* pagesOf(sql: Sql, column: string, table: string): Generator<[number, n
 const patiently = <T>(work: () => Promise<T> | T): Promise<T> =>
   whileBusy(work, (triedFor) => triedFor > patience);
 
+/**
+ * How much of the tables is in memory, in KiB: the index of two million numbers, which are looked up in no order. With the
+ * few that SQLite has by default, a look-up reads the file.
+ */
+const cache = 65_536;
+
+/** SQLite's own, in KiB. */
+const defaultCache = 2_000;
+
+/** Makes the tables for a list, and removes them after the work. */
+const withTables = async <T>(sql: Sql, work: () => Promise<T>): Promise<T> => {
+  const sized = (kibibytes: number): void => {
+    if (sql.hasTemporaryTables) sql.all(`pragma temp.cache_size = -${kibibytes}`);
+  };
+  await patiently(() => {
+    dropTables(sql);
+    sized(cache);
+    for (const table of tablesOf(sql)) sql.all(table);
+  });
+  try {
+    return await work();
+  } finally {
+    await patiently(() => {
+      dropTables(sql);
+      sized(defaultCache);
+    });
+  }
+};
+
+/** What the rows of a list that were written so far come to. */
+interface ReadRows {
+  duplicate: number;
+  readonly refused: RefusedContact[];
+}
+
+/** Writes a row of the list into the tables of the connection: of a telephone the first row stays. */
+const writeRow = (sql: Sql, entry: Entry, rows: ReadRows): void => {
+  const { to_number, written, id, timezone, variables, line, doNotCall } = entry;
+  const { call_at, from_number } = entry;
+  if (doNotCall) {
+    sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, to_number);
+  }
+  const [isNew] = sql.all(
+    `insert into ${draft} (to_number, written, id, timezone, variables, line, call_at, from_number)
+     values (?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict do nothing returning 1 as one`,
+    to_number,
+    written,
+    id,
+    timezone,
+    variables,
+    line,
+    call_at,
+    from_number,
+  );
+  if (isNew) return;
+  const [known = {}] = sql.all(`select * from ${draft} where to_number = ?`, to_number);
+  const isConflict = timezone && known.timezone && known.timezone !== timezone;
+  if (isConflict) {
+    const other = Number(known.line);
+    if (!known.conflict) rows.refused.push({ line: other, reason: zoneConflict(line) });
+    rows.refused.push({ line, reason: zoneConflict(other) });
+  } else rows.duplicate++;
+  sql.all(
+    `update ${draft} set conflict = max(conflict, ?), timezone = ? where to_number = ?`,
+    isConflict ? 1 : 0,
+    String(known.timezone) || timezone,
+    to_number,
+  );
+};
+
 /** Reads a list into the tables of the connection. */
 const readList = async (
   sql: Sql,
   contacts: Iterable<Contact> | AsyncIterable<Contact>,
   settings: CampaignSettings,
 ): Promise<Pick<SyncPlan, "duplicate" | "refused">> => {
-  const refused: RefusedContact[] = [];
-  let duplicate = 0;
+  const rows: ReadRows = { duplicate: 0, refused: [] };
+  let entries: Entry[] = [];
   let count = 0;
   let isAnyErased = false;
+  const flush = (): void => {
+    const full = entries;
+    entries = [];
+    sql.temporarily(() => {
+      for (const entry of full) writeRow(sql, entry, rows);
+    });
+  };
   const reader = new ContactReader(settings);
   for await (const contact of contacts) {
     // A look for each row would cost a quarter of the whole; who is erased meanwhile is refused when the plan is applied.
     if (count++ % page === 0) {
+      flush();
       await yieldToOthers();
       isAnyErased = await patiently(() => hasErased(sql));
     }
     const entry = reader.read(contact);
     if ("reason" in entry) {
-      refused.push(entry);
-      continue;
-    }
-    const { to_number, written, id, timezone, variables, line, doNotCall } = entry;
-    const { call_at, from_number } = entry;
-    if (isAnyErased && (await patiently(() => wasErased(sql, settings.secret, to_number)))) {
-      refused.push({ line, reason: erasedReason });
-      continue;
-    }
-    if (doNotCall) {
-      sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, to_number);
-    }
-    const [isNew] = sql.all(
-      `insert into ${draft} (to_number, written, id, timezone, variables, line, call_at, from_number)
-       values (?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict do nothing returning 1 as one`,
-      to_number,
-      written,
-      id,
-      timezone,
-      variables,
-      line,
-      call_at,
-      from_number,
-    );
-    if (isNew) continue;
-    const [known = {}] = sql.all(`select * from ${draft} where to_number = ?`, to_number);
-    const isConflict = timezone && known.timezone && known.timezone !== timezone;
-    if (isConflict) {
-      const other = Number(known.line);
-      if (!known.conflict) refused.push({ line: other, reason: zoneConflict(line) });
-      refused.push({ line, reason: zoneConflict(other) });
-    } else duplicate++;
-    sql.all(
-      `update ${draft} set conflict = max(conflict, ?), timezone = ? where to_number = ?`,
-      isConflict ? 1 : 0,
-      String(known.timezone) || timezone,
-      to_number,
-    );
+      rows.refused.push(entry);
+    } else if (
+      isAnyErased &&
+      (await patiently(() => wasErased(sql, settings.secret, entry.to_number)))
+    ) {
+      rows.refused.push({ line: entry.line, reason: erasedReason });
+    } else entries.push(entry);
   }
+  flush();
   sql.all(`delete from ${draft} where conflict = 1`);
-  return { duplicate, refused };
+  return rows;
 };
 
 /** The numbers that the list blocks, in pages. */
@@ -365,11 +414,7 @@ export const syncContacts = async (
     "options",
   );
   const write = <T>(work: () => T): Promise<T> => patiently(() => sql.commit(work));
-  await patiently(() => {
-    dropTables(sql);
-    for (const table of tablesOf(sql)) sql.all(table);
-  });
-  try {
+  return withTables(sql, async () => {
     await readBlocked(sql, doNotCall, settings.secret);
     const read = await readList(sql, contacts, settings);
     const plan = await patiently(() => planOf(sql, read, settings));
@@ -392,7 +437,5 @@ export const syncContacts = async (
     }
     const { refused } = await addContacts(sql, newContacts(sql), settings);
     return { ...plan, refused: [...plan.refused, ...refused], applied: true };
-  } finally {
-    await patiently(() => dropTables(sql));
-  }
+  });
 };

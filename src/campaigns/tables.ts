@@ -99,11 +99,6 @@ const requireWhole = (sql: Sql): void => {
   }
 };
 
-/** Marks a file as open: who opens it after a crash checks it. */
-export const markOpen = (sql: Sql): void => {
-  if (sql.isFile) sql.transaction(() => setFact(sql, "open", 1));
-};
-
 /** Marks a file as closed: everything that was written is in it. */
 export const markClosed = (sql: Sql): void => {
   if (sql.isFile) sql.transaction(() => setFact(sql, "open", 0));

@@ -99,6 +99,8 @@ interface Declaration<F extends Flags> {
   /** The only values of its first argument. */
   readonly choices?: readonly string[];
   readonly flags: F;
+  /** One use of it, as it is typed after `outdial`; it may have several lines. */
+  readonly example: string;
   /** Paragraphs below the options in the help. */
   readonly notes?: readonly string[];
   /** The meaning of each exit code. */
@@ -302,6 +304,7 @@ export const helpOf = (name: string, summary: string, command: Command): string 
       "Options",
       all.map((each): Row => [flagText(each), each[1].help]),
     ),
+    `Example\n    outdial ${command.example}`,
     ...notes,
     ...section("Exit codes", Object.entries(codes)),
   ].join("\n\n");

@@ -86,6 +86,8 @@ export interface AcceptedRequest {
   readonly local: boolean;
   /** The request's own limits, instead of the emulator's options. */
   readonly limits?: CallLimits | undefined;
+  /** How much of the applications' audio is kept, in milliseconds: ten minutes by default. */
+  readonly kept?: number | undefined;
 }
 
 /** A machine that answers a call. Times are in milliseconds since the answer. */
@@ -175,13 +177,14 @@ export class Call {
   /** Called when the callee begins to say a text. */
   readonly speechListeners: Set<(utterance: Utterance) => void> = new Set();
   readonly #recordingUrl: () => string;
+  readonly #kept: number | undefined;
   readonly #listeners: CallListeners;
   readonly #facts: Writable<CallFacts>;
   readonly #history: HistoryEntry[] = [];
   #recording: Recording | undefined;
 
   constructor(
-    { id, params, recordingUrl, local, limits = {} }: AcceptedRequest,
+    { id, params, recordingUrl, local, limits = {}, kept }: AcceptedRequest,
     clock: Clock,
     listeners: CallListeners,
   ) {
@@ -193,6 +196,7 @@ export class Call {
     this.timeline = clock();
     this.notificationTimeline = this.timeline.fork();
     this.#recordingUrl = recordingUrl;
+    this.#kept = kept;
     this.#listeners = listeners;
     const initiated_at = this.timeline.now();
     this.#facts = { id, state: "initiated", ...others, record, initiated_at };
@@ -203,7 +207,7 @@ export class Call {
   }
 
   get recording(): Recording {
-    this.#recording ??= new Recording();
+    this.#recording ??= new Recording(this.#kept);
     return this.#recording;
   }
 

@@ -58,7 +58,8 @@ export const addKeyTone = (track: Track, digit: string, from: number): void => {
 };
 
 /** Whether a WAV may have this sample rate. */
-const isSpeechRate = (rate: number): boolean => rate >= 4_000 && rate <= 192_000;
+const isSpeechRate = (rate: number): boolean =>
+  Number.isInteger(rate) && rate >= 4_000 && rate <= 192_000;
 
 const isDuration = (ms: number): boolean => Number.isFinite(ms) && ms >= 0;
 
@@ -102,7 +103,8 @@ const speechOf = (act: Exclude<Say, { readonly text: string }>, sampleRate: numb
   if ("voice" in act) {
     const { audio, sampleRate: rate } = act.voice;
     if (!(audio instanceof Int16Array)) throw new TypeError("voice.audio must be Int16Array");
-    if (!isSpeechRate(rate)) throw new TypeError("voice.sampleRate must be 4 000 to 192 000");
+    if (!isSpeechRate(rate))
+      throw new TypeError("voice.sampleRate must be a whole number from 4 000 to 192 000");
     return resample(audio, rate, sampleRate);
   }
   const { audio } = act;

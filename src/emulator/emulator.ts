@@ -17,7 +17,7 @@ import { outdialSide } from "./outdial/side.ts";
 import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { EmulatedSide, MakeSide } from "./side.ts";
-import type { FlowParts } from "./simulated-line.ts";
+import type { LineParts } from "./simulated-line.ts";
 import { callStarter } from "./start.ts";
 import { telnyxSide } from "./telnyx/side.ts";
 import { twilioSide } from "./twilio/side.ts";
@@ -296,8 +296,7 @@ const emulatorOf = (
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => emulate(options);
 
 /** The time and the line of simulated calls. */
-export interface SimulatedLine
-  extends Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion"> {
+export interface SimulatedLine extends LineParts {
   /** Instead of the clock that the options describe. */
   readonly clock?: Clock | undefined;
 }
@@ -324,7 +323,7 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
   const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const { clock = ownClock, ...simulated } = line ?? {};
+  const { clock = ownClock, ...simulated }: SimulatedLine = line ?? {};
   const accept = callStarter({
     ...parts,
     clock,

@@ -34,6 +34,8 @@ interface Component {
 export interface KeyDetector {
   /** Takes the next samples, and returns the keys that were pressed and released in them. */
   readonly push: (samples: Int16Array) => readonly string[];
+  /** How long the latest of them sounded, in ms: up to half a window less than its tone. */
+  readonly latest: () => number;
 }
 
 /** Finds keys by their two tones, within the limits of ITU-T Q.24. */
@@ -60,6 +62,7 @@ export const createKeyDetector = (sampleRate: number): KeyDetector => {
   /** The key that sounds: for how many hops, how loud at most, and for how many hops it has been quiet. */
   let key = "";
   let [tone, loudest, quiet] = [0, 0, 0];
+  let latest = 0;
 
   const componentOf = (hertz: number): Component => {
     const { cosine, sine } = waves.get(hertz) ?? {};
@@ -126,12 +129,14 @@ export const createKeyDetector = (sampleRate: number): KeyDetector => {
     const isOver = key !== "" && (now?.key ?? key) !== key;
     if (key && !isOver && ++quiet * hopMs < minPause) return;
     const ended = key && tone * hopMs >= minTone ? key : undefined;
+    if (ended) latest = tone * hopMs;
     key = isLoud || isOver ? (now?.key ?? "") : "";
     [tone, loudest, quiet] = key && now ? [1, now.amplitude, 0] : [0, 0, 0];
     return ended;
   };
 
   return {
+    latest: () => latest,
     push: (samples) => {
       const pressed: string[] = [];
       for (const sample of samples) {

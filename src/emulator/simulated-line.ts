@@ -37,9 +37,17 @@ export interface FlowParts extends Ringing, StreamParts {
   readonly onQuestion?: ((call: Call) => void) | undefined;
   /** Whether a frame of 20 ms of the application's audio is lost, by its index since the answer. */
   readonly isLost?: ((frame: number) => boolean) | undefined;
+  /** How much of the applications' audio is kept of a call, in milliseconds: ten minutes by default. */
+  readonly kept?: number | undefined;
   /** Sends notifications of a call, after those that are pending. */
   readonly notify: (call: Call, messages: readonly Message[]) => void;
 }
+
+/** What the line of a simulated call has that the emulator's own has not. */
+export type LineParts = Pick<
+  FlowParts,
+  "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion" | "kept" | "onUnkept"
+>;
 
 /** The assumed length of an action whose length is not known, in milliseconds. */
 const assumedDuration = 2_000;

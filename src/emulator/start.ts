@@ -8,14 +8,14 @@ import { Notifier } from "./notifications.ts";
 import type { EmulatorSettings } from "./options.ts";
 import { requester } from "./outgoing.ts";
 import type { EmulatedSide } from "./side.ts";
-import type { FlowParts } from "./simulated-line.ts";
+import type { LineParts } from "./simulated-line.ts";
 
 /** What the calls of an emulator are made of. */
 export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeout"> {
   readonly settings: EmulatorSettings;
   readonly side: EmulatedSide;
   readonly clock: Clock;
-  readonly line: Pick<FlowParts, "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion">;
+  readonly line: LineParts;
   readonly random: Random;
   readonly newId: NewId;
   readonly calls: CallRegistry;
@@ -48,24 +48,25 @@ const callPartsOf = (
 
 /** Returns the function that starts the calls which the API accepts. */
 export const callStarter = (parts: StarterParts): ApiParts["accept"] => {
-  const { side, clock, calls, eventLog, isLocal } = parts;
+  const { side, clock, calls, eventLog, isLocal, line } = parts;
   const notifier = notifierOf(parts);
   const callParts = callPartsOf(parts, notifier);
   return ({ params, limits, url, prepare }) => {
     const id = side.newCallId(Date.now());
     const recordingUrl = () => side.recordingUrl(new URL(url).origin, id);
-    const call = new Call({ id, params, limits, recordingUrl, local: isLocal(url) }, clock, {
+    const request = { id, params, limits, recordingUrl, local: isLocal(url), kept: line.kept };
+    const call = new Call(request, clock, {
       onEntry: (entry) => eventLog.append(entry),
       onState: (changed) => notifier.notify(changed, side.messagesOf(changed)),
     });
     const prepared = prepare(call);
-    const line = call.timeline.run(async () => {
+    const running = call.timeline.run(async () => {
       call.begin();
       await runCall(call, callParts);
     });
     calls.add(
       call,
-      line.then(() => call.delivered),
+      running.then(() => call.delivered),
     );
     return prepared;
   };

@@ -8,6 +8,7 @@ import {
   type Side,
   type SocketCodec,
   type SocketData,
+  UnkeptAudio,
 } from "../performer/media-socket.ts";
 import type { Call } from "./call.ts";
 import type { Timeline } from "./clock.ts";
@@ -55,8 +56,10 @@ export interface StreamParts {
   readonly untimedMedia?: boolean | undefined;
   /** Opens a simulated socket, in the place of `WebSocket`. */
   readonly openSocket?: ((url: string) => StreamSocket) | undefined;
-  /** Called with each frame of the callee's audio, and by how much it is late, in ms. */
-  readonly onFrame?: ((late: number) => void) | undefined;
+  /** Called with each frame of the callee's audio: when it is sent, since the answer, and by how much it is late, in ms. */
+  readonly onFrame?: ((ms: number, late: number) => void) | undefined;
+  /** Called when an application sends more audio than is kept of a call: it is dropped. */
+  readonly onUnkept?: (() => void) | undefined;
   /** Absent on a line without faults. */
   readonly impair?: Impairment | undefined;
 }
@@ -206,22 +209,28 @@ class MessageReceiver {
   readonly #playout: Playout;
   readonly #apply: SocketCodec["apply"];
   readonly #onCut: (cut: Cut) => void;
+  readonly #onUnkept: (() => void) | undefined;
   readonly #malformed: string[] = [];
   readonly #ignored = new Set<string>();
   #received = 0;
   #malformedCount = 0;
   #cuts = 0;
 
-  /** @param onCut - called for the first 100 cuts */
+  /**
+   * @param onCut - called for the first 100 cuts
+   * @param onUnkept - called for audio that is dropped, as it is more than is kept
+   */
   constructor(
     recording: Recording,
     { sampleRate, apply }: Pick<SocketCodec, "sampleRate" | "apply">,
     onCut: (cut: Cut) => void,
+    onUnkept: (() => void) | undefined,
   ) {
     this.#recording = recording;
     this.#playout = recording.open(sampleRate);
     this.#apply = apply;
     this.#onCut = onCut;
+    this.#onUnkept = onUnkept;
   }
 
   get counts(): Pick<StreamEntry, "received" | "malformed" | "malformed_count" | "ignored"> {
@@ -251,6 +260,7 @@ class MessageReceiver {
       }
     } catch (error) {
       this.#malformedCount++;
+      if (error instanceof UnkeptAudio) this.#onUnkept?.();
       if (this.#malformed.length < maxDescribed) this.#malformed.push(messageOf(error));
       return !(error instanceof ProtocolViolation);
     }
@@ -291,7 +301,7 @@ export const runStream = async (
   parts: StreamParts,
 ): Promise<void> => {
   const { step, field, code, record, signal, timeline, onOpen } = streaming;
-  const { responseTimeout, impair, onFrame, clock, untimedMedia } = parts;
+  const { responseTimeout, impair, onFrame, onUnkept, clock, untimedMedia } = parts;
   if (clock === "instant" && !untimedMedia) throw new FlowError(step, field, isUntimed, code);
   const socket = await connect(streaming, parts).catch((error) => {
     throw new FlowError(step, field, messageOf(error), code);
@@ -299,9 +309,8 @@ export const runStream = async (
   const codec = onOpen();
   const { stream_id, sides, sampleRate, frameDuration, due, nextDue } = codec;
   const from = call.talkTime;
-  const receiver = new MessageReceiver(call.recording, codec, ({ type: by, ...cut }) =>
-    call.log({ type: "cut", step, by, ...cut }),
-  );
+  const logCut = ({ type: by, ...cut }: Cut) => call.log({ type: "cut", step, by, ...cut });
+  const receiver = new MessageReceiver(call.recording, codec, logCut, onUnkept);
   let sent = 0;
   const log = (state: "open" | "closed") =>
     call.log({ type: "stream", step, stream_id, state, from_ms: from, sent, ...receiver.counts });
@@ -345,7 +354,7 @@ export const runStream = async (
   for (let index = 0; isRead && isOpen(); index++) {
     const due = from + (index + 1) * frameDuration;
     await waitFor(due);
-    onFrame?.(Math.max(0, call.talkTime - due));
+    onFrame?.(call.talkTime, Math.max(0, call.talkTime - due));
     isRead = await drained(socket, responseTimeout, timeline);
     if (isRead && isOpen()) {
       for (const { side, frame } of frames) {

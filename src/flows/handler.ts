@@ -19,10 +19,11 @@ import {
   withChecks,
   withinTime,
 } from "../callbacks/verify.ts";
-import { check, fail, isFunction, isRecord, isText } from "../lib/check.ts";
+import { check, fail, fieldsOf, isFunction, isRecord, isText } from "../lib/check.ts";
 import { maxUrl as defaultMaxUrl } from "../lib/url.ts";
 import type { CarrierWebhooks } from "../service.ts";
 import { hangup } from "./actions.ts";
+import { type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
 import { respondJson } from "./own.ts";
 import { isSealed } from "./sealed-state.ts";
 import { answeredByOf, decideTurn, type Step, type StepInput, stateIn } from "./steps.ts";
@@ -117,6 +118,14 @@ export type FlowOptions<Name extends string = never> = Verification & {
    */
   readonly onInput?: ((given: StepInput) => unknown) | undefined;
   /**
+   * The campaign whose calls these are (`openCampaign`, or `campaignOf` of `outdial/campaigns/workers`), or its `note`: each
+   * answer, and what answered the telephone, is recorded before `onInput`, and the contact of a call that fails here ends as
+   * `flow_error`, with every service; 20 in a row pause the campaign. Needs `secret`.
+   *
+   * @defaultValue none: a call that fails here is completed to the service, and so to a campaign
+   */
+  readonly campaign?: FlowCampaign | undefined;
+  /**
    * Called with every refusal (`RefusedException`), with what your functions throw, with an action that
    * breaks a rule (`BadParametersException`), and with a `TimeoutError` for an action that comes too
    * late; and with the id of the call once that is known. What it throws itself is ignored, and its promise is not
@@ -142,6 +151,12 @@ const HandlerOptions = withChecks({
     ),
   ),
   onInput: hook<(given: StepInput) => unknown>(),
+  campaign: exactOptional(
+    custom<FlowCampaign | undefined>(
+      (value) => value === undefined || isFunction(fieldsOf(value).note),
+      "must be a campaign, or an object with its note",
+    ),
+  ),
   onError: hook<OnError>(),
 });
 
@@ -191,7 +206,7 @@ const HandlerOptions = withChecks({
 export const flowHandler = <const Name extends string = never>(
   options: FlowOptions<Name>,
 ): ((request: Request) => Promise<Response>) => {
-  const { onAnswer, onMachine, steps, onInput, onError, ...verification } = check(
+  const { onAnswer, onMachine, steps, onInput, campaign, onError, ...verification } = check(
     HandlerOptions,
     () => options,
     "options",
@@ -200,6 +215,16 @@ export const flowHandler = <const Name extends string = never>(
   const functions = { ...steps, onAnswer, onMachine };
   const { secret, service } = verification;
   if (steps && !secret) fail("secret", "is missing, which steps need");
+  if (campaign && !secret) fail("secret", "is missing, which campaign needs");
+  const noteInput =
+    campaign &&
+    (async (given: StepInput) => {
+      try {
+        await campaign.note(given);
+      } finally {
+        await onInput?.(given);
+      }
+    });
   // Of the 10 s that the service waits, the way back takes some too.
   const {
     decodeFlow,
@@ -208,18 +233,20 @@ export const flowHandler = <const Name extends string = never>(
     isOver,
     maxUrl = defaultMaxUrl,
   }: Partial<CarrierWebhooks> = service?.application ?? {};
-  return handlerOf({
-    work: (request, { accept, report }) =>
-      withinTime(flowTimeout, async (waiting) => {
+  const work: Parameters<typeof handlerOf>[0]["work"] = async (request, { accept, report }) => {
+    let known: FlowCall | undefined;
+    try {
+      return await withinTime(flowTimeout, async (waiting) => {
         const { body, token } = await verified(request, verification, waiting);
         const decode = decodeFlow && ((text: string) => decodeFlow(text, request.url));
         const call = messageIn(body, requestIn, decode);
         const of = [service?.name ?? "", call.account_id, call.call_id] as const;
         const kept =
           token && isSealed(token) ? await stateIn(token, secretsOf(secret), of) : undefined;
-        accept(call.call_id);
-        if (kept && isOver?.(call)) return respond(hangup);
         const context = kept?.context ?? contextIn(token);
+        accept(call.call_id);
+        known = { call_id: call.call_id, context };
+        if (kept && isOver?.(call)) return respond(hangup);
         const path = token ? pathIn(request.url, undefined) : "";
         const answered_by = answeredByOf(path, call);
         const input = {
@@ -235,9 +262,19 @@ export const flowHandler = <const Name extends string = never>(
           answered_by,
         } as const;
         const { waitFor } = waiting;
-        const turn = { functions, onInput, input, state: kept ?? begun, report, waitFor };
+        const turn = {
+          ...{ functions, onInput: noteInput ?? onInput, input, state: kept ?? begun },
+          ...{ report, waitFor },
+        };
         return respond(() => decideTurn(turn), input);
-      }),
+      });
+    } catch (error) {
+      if (campaign && known) await noteFailure(campaign, known, error).catch(report);
+      throw error;
+    }
+  };
+  return handlerOf({
+    work,
     // Who isn't verified gets no action, but the status that `callbackHandler` answers: so the mistake shows.
     failed: (isAccepted) =>
       isAccepted ? respond(hangup) : new Response(null, { status: service ? 503 : 500 }),

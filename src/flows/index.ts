@@ -29,6 +29,7 @@ export {
   type Stream,
   stream,
 } from "./actions.ts";
+export type { FlowCampaign } from "./campaign.ts";
 export { type FlowOptions, FlowRequest, flowHandler } from "./handler.ts";
 export { type MachineUrlOptions, machineUrl } from "./machine-url.ts";
 export {

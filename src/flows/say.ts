@@ -30,6 +30,11 @@ export interface Say<Step extends string = never> {
   readonly flow_url?: string | undefined;
 }
 
+/** After how many keys an answer is complete. */
+export type KeyCount =
+  | (1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10)
+  | (11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20);
+
 /** Speaks, and takes keys or speech, which interrupt the prompts. */
 export interface Gather<Step extends string = never> {
   /** Which action it is. */
@@ -47,7 +52,7 @@ export interface Gather<Step extends string = never> {
    *
    * @defaultValue 20, with `finish_on_key`; one of the two, or `speech`, is required
    */
-  readonly digits?: number | undefined;
+  readonly digits?: KeyCount | undefined;
   /** The key that completes the answer, and isn't part of it: `"#"`. */
   readonly finish_on_key?: "#" | undefined;
   /**
@@ -73,7 +78,7 @@ export interface Gather<Step extends string = never> {
    *
    * @defaultValue 1
    */
-  readonly tries?: number | undefined;
+  readonly tries?: 1 | 2 | 3 | 4 | 5 | undefined;
   /** The step for every answer, instead of `on`; with both, that for speech. */
   readonly next?: Step | undefined;
   /** The step after the last try; without one the call ends. */
@@ -113,7 +118,7 @@ const gatherOf = <Step extends string>() =>
     {
       action: literal("gather"),
       ...spoken<Step>(),
-      digits: optional(ruleSchema<number>(gatherRules.digits)),
+      digits: optional(ruleSchema<KeyCount>(gatherRules.digits)),
       finish_on_key: optional(ruleSchema<"#">(gatherRules.finish_on_key)),
       timeout_ms: optional(ruleSchema<number>(gatherRules.timeout_ms)),
       speech: optional(speechSchema),
@@ -129,7 +134,7 @@ const gatherOf = <Step extends string>() =>
           "must name a step for each answer of 1 to 20 keys",
         ),
       ),
-      tries: optional(ruleSchema<number>(numberRule(1, 5))),
+      tries: optional(ruleSchema<NonNullable<Gather["tries"]>>(numberRule(1, 5))),
       otherwise: optional(stepName<Step>()),
     },
     presence,

@@ -1,3 +1,5 @@
+// First: loading ky loads Node's undici, whose dispatcher is then no longer seen to be Node's own.
+import "./dispatcher.ts";
 import ky from "ky";
 import type { Send } from "./post.ts";
 

@@ -1,6 +1,6 @@
 import type { ExceptionFacts, Placed } from "../errors.ts";
 import type { EncodedCall } from "../service.ts";
-import { allSendOnce, dispatchers } from "./dispatcher.ts";
+import { arePlatforms, dispatchers } from "./dispatcher.ts";
 
 /** What sends a request: the platform's `fetch`, or anything that answers as it does. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -50,7 +50,7 @@ const platformFetch = (() => globalThis.fetch)();
 export const sendsOnce = (own?: Fetch): (() => boolean) => {
   const isPlatform = !own && globalThis.fetch === platformFetch;
   const before = dispatchers();
-  return () => isPlatform && allSendOnce([...before, ...dispatchers()]);
+  return () => isPlatform && arePlatforms(before) && arePlatforms(dispatchers());
 };
 
 /**

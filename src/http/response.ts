@@ -47,17 +47,22 @@ export const headOf = (response: Response, url: string): Head => {
 const limit = 2 ** 20;
 
 /**
- * The text of a response; empty past its limit. `readBody`, which handlers use, would cost each call a seventh more.
+ * The text of a response. `readBody`, which handlers use, would cost each call a seventh more.
  *
  * @param signal - of this request alone, since nothing is removed from it; cancels the body when it aborts, which may
  * ignore the signal of its request
+ * @param tooLong - what is returned for a body past its limit
  * @throws {TypeError} when a chunk is not bytes, and what the body rejects with
  */
-export const readText = async ({ source }: Head, signal: AbortSignal): Promise<string> => {
+export const readText = async (
+  { source }: Head,
+  signal: AbortSignal,
+  tooLong = "",
+): Promise<string> => {
   const { body } = source;
   if (!body) {
     const text = (await source.text?.()) ?? "";
-    return text.length > limit ? "" : text;
+    return text.length > limit ? tooLong : text;
   }
   const { next, cancel } = chunksOf(body);
   const stop = () => {
@@ -74,7 +79,7 @@ export const readText = async ({ source }: Head, signal: AbortSignal): Promise<s
       text += decoder.decode(value, { stream: !isOver });
       if (isOver) return text;
     }
-    return "";
+    return tooLong;
   } finally {
     if (!isOver) stop();
   }

@@ -14,7 +14,7 @@ export interface SessionObserver {
     readonly isError: boolean;
   }) => void;
   /** The session has ended. */
-  readonly onEnd: (end: { readonly reason: string }) => void;
+  readonly onEnd: (end: { readonly reason: string; readonly outcome?: string | undefined }) => void;
 }
 
 /** The time of a media socket: that of the process, or of a simulated call. */

@@ -67,6 +67,9 @@ export interface SocketCodec {
 /** A message of the application after which a carrier ends the socket, as if it were lost. */
 export class ProtocolViolation extends TypeError {}
 
+/** Audio that is more than is kept of a call. */
+export class UnkeptAudio extends TypeError {}
+
 /**
  * Queues audio for the callee.
  *
@@ -79,7 +82,7 @@ export const enqueue = (
   now: number,
 ): Effect => {
   if (output.enqueue(samples, chunk_id, now)) return { type: "queued" };
-  throw new TypeError("is more than the ten minutes of speech that are kept of a call");
+  throw new UnkeptAudio("is more speech than is kept of a call");
 };
 
 /** A media socket of one call. */

@@ -39,6 +39,9 @@ export const liveSide = (accountSid: string | undefined): CarrierLive => {
     read: readResource,
     hasEnded: ({ code, reason }) => code === 422 && reason === ended,
     credentialHosts: ["api.telnyx.com"],
-    storageHosts: ["s3.amazonaws.com", "telephony-recorder-prod.s3.amazonaws.com"],
+    storageHosts: [
+      "s3.amazonaws.com/telephony-recorder-prod/",
+      "telephony-recorder-prod.s3.amazonaws.com",
+    ],
   };
 };

@@ -28,15 +28,29 @@ export interface SimulatedText {
   readonly ms: number;
 }
 
-/** How far the figures can be trusted. */
+/**
+ * How far the figures can be trusted. `ok` covers the clock of the line: in real time, how late its frames were. What the
+ * application waits for on another clock is covered only where the call was run `twice`.
+ */
 export interface Trust {
   /** Whose time it was. */
   readonly clock: "virtual" | "real";
   /** How late a frame of the caller's audio was on average, in milliseconds. */
   readonly lateness: number;
+  /** How late the latest of them was, in milliseconds. */
+  readonly latest: number;
+  /** The figures that were measured while a frame was late by more than 30 ms. Each turn has its own mark, `late`. */
+  readonly late: readonly string[];
   /** What found the agent's speech. */
   readonly detector: string;
-  /** `false` where frames were late by more than 5 ms on average: run it again on a machine that does less. */
+  /** How often the call was run: 2 with `twice`. */
+  readonly runs: 1 | 2;
+  /** The figures that differ between two runs: the application waits for something on another clock than the call's. */
+  readonly differs: readonly string[];
+  /**
+   * `false` where frames were late by more than 5 ms on average, where a figure is in `late`: run it again on a machine
+   * that does less; and where a figure is in `differs`.
+   */
   readonly ok: boolean;
 }
 
@@ -63,6 +77,8 @@ export interface CallFigures {
     readonly ms: number;
     readonly reason: string | undefined;
     readonly session: string | undefined;
+    /** What `leave` of the session was given, such as `"transferred"`. */
+    readonly outcome?: string | undefined;
   };
   /** How far the figures can be trusted. */
   readonly trust: Trust;

@@ -1,8 +1,9 @@
 import type { Voice } from "../emulator/callee-script.ts";
+import { messageOf } from "../emulator/outgoing.ts";
 import type { CallAudio } from "../emulator/recording/recording.ts";
 import { readWav, wavHeadSize } from "../emulator/recording/wav.ts";
 import { fail, isFunction, isRecord, isText } from "../lib/check.ts";
-import type { Segment } from "./turns.ts";
+import type { Segment } from "./detector.ts";
 
 /** What is needed of a file system. */
 interface FileSystem {
@@ -32,7 +33,7 @@ const isFileSystem = (value: unknown): value is FileSystem =>
  * Reads speech from a WAV of 16-bit PCM: the first channel, at its own rate.
  *
  * @param source - the path of a file, or its bytes where there is no file system
- * @throws {BadParametersException} (`placed: "no"`) when it can't be read, or is no such WAV
+ * @throws {BadParametersException} (`placed: "no"`) when it can't be read, is no such WAV, or is cut off
  *
  * @example A voice from bytes
  * ```ts
@@ -55,8 +56,8 @@ export const wav = async (source: string | Uint8Array): Promise<Voice> => {
   try {
     const { samples, sampleRate } = readWav(bytes);
     return { audio: samples, sampleRate };
-  } catch {
-    return fail("source", "must be a WAV of 16-bit PCM");
+  } catch (error) {
+    return fail("source", messageOf(error));
   }
 };
 

@@ -18,17 +18,13 @@ export type {
 export type { CallAudio } from "../emulator/recording/recording.ts";
 export type { MediaClock, SessionObserver } from "../lib/clock.ts";
 export type { Summary } from "../lib/summary.ts";
+export { type ComparisonRules, compareReports, type Difference } from "./compare-reports.ts";
+export type { Detector, Segment } from "./detector.ts";
 export type { CallFigures, SimulatedText, SimulatedTool, Trust } from "./figures.ts";
 export { wav } from "./files.ts";
 export type { LineFaults } from "./line.ts";
-export {
-  type ComparisonRules,
-  compareReports,
-  type Difference,
-  type Report,
-  type ReportOptions,
-} from "./report.ts";
+export type { Report, ReportOptions } from "./report.ts";
 export { type ScriptedAnswer, type ScriptedOptions, scriptedAgent } from "./scripted-agent.ts";
 export { type SimulatedCall, simulateCall } from "./simulate-call.ts";
 export type { SimulatedOptions, SimulateOptions } from "./simulate-options.ts";
-export type { DeadAir, Detector, Expectation, Segment, Turn, Utterance } from "./turns.ts";
+export type { DeadAir, Expectation, Turn, Utterance } from "./turns.ts";

@@ -1,5 +1,5 @@
-import type { Impairment, StreamSocket } from "../emulator/stream.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
+import type { Impairment, StreamSocket } from "../emulator/stream.ts";
 import type { MediaEvent, MediaSocket } from "../flows/media/socket.ts";
 import type { MediaClock } from "../lib/clock.ts";
 
@@ -135,16 +135,19 @@ class SocketEnd implements MediaSocket, StreamSocket {
   binaryType = "arraybuffer";
   readonly simulation: MediaClock;
   readonly #delay: () => number;
+  readonly #latency: number;
+  #onPong: (() => void) | undefined;
   readonly #listeners = new Map<string, Set<Listener>>();
   #peer: SocketEnd | undefined;
   /** When the latest message arrives at the peer: none overtakes it. */
   #arrival = 0;
 
   /** @param isOpen - the application gets a socket that it has accepted */
-  constructor(simulation: MediaClock, delay: () => number, isOpen: boolean) {
+  constructor(simulation: MediaClock, delay: () => number, latency: number, isOpen: boolean) {
     this.readyState = isOpen ? 1 : 0;
     this.simulation = simulation;
     this.#delay = delay;
+    this.#latency = latency;
   }
 
   /** Opens both ends; only the one that asked for the connection is notified. */
@@ -171,6 +174,15 @@ class SocketEnd implements MediaSocket, StreamSocket {
       peer.#closed(code, reason);
       peer.#atPeer((self) => self.#closed(code, reason));
     });
+  }
+
+  /** Without jitter: the delay of the messages stays what the seed makes it. */
+  ping(): void {
+    this.simulation.after(2 * this.#latency, () => this.#onPong?.());
+  }
+
+  once(_: "pong", listener: () => void): void {
+    this.#onPong = listener;
   }
 
   addEventListener(type: string, listener: Listener): void {
@@ -213,8 +225,8 @@ export const lineSockets =
   (url: string): StreamSocket => {
     const random = randomOf(seed + 1);
     const delay = () => latency + jitter * random();
-    const service = new SocketEnd(simulation, delay, false);
-    const application = new SocketEnd(simulation, delay, true);
+    const service = new SocketEnd(simulation, delay, latency, false);
+    const application = new SocketEnd(simulation, delay, latency, true);
     const { pathname, search } = new URL(url);
     // No time passes: the emulator waits for the socket.
     queueMicrotask(() => {

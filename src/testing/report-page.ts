@@ -2,17 +2,24 @@ import type { CallAudio } from "../emulator/recording/recording.ts";
 import { base64, utf8 } from "../lib/encoding.ts";
 import { html, type Markup } from "../lib/markup.ts";
 import type { Summary } from "../lib/summary.ts";
+import { energyDetector } from "./detector.ts";
+import type { Trust } from "./figures.ts";
 import type { Report } from "./report.ts";
-import { energyDetector, type Turn } from "./turns.ts";
+import type { Turn } from "./turns.ts";
 
-const style = `
+/** The least width of a second of the picture, in pixels: a longer call is scrolled, a shorter one is wider. */
+const perSecond = 44;
+
+/** @param ms - the length of the call */
+const styleOf = (ms: number): string => `
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --paper: #fff; --line: #d0d7de; --caller: #0969da; --agent: #1a7f37; --bad: #b3261e; --band: #eef2f6 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9aa4af; --paper: #0d1117; --line: #30363d; --caller: #58a6ff; --agent: #3fb950; --bad: #ff8a80; --band: #161b22 } }
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 1100px; padding: 16px; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif }
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem }
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px }
-svg { display: block; font: 11px system-ui, sans-serif }
+.picture { padding-right: 8px } .picture > svg { width: 100%; min-width: ${Math.ceil((ms / 1000) * perSecond)}px }
+svg { display: block; overflow: visible; font: 11px system-ui, sans-serif }
 svg text { fill: var(--soft) } .caller { fill: var(--caller) } .agent { fill: var(--agent) }
 .grid { stroke: var(--line) } .band { fill: var(--band) } .cut, .tool { stroke: var(--bad); stroke-width: 2 } .tool { stroke: var(--soft) }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
@@ -21,25 +28,18 @@ th, td { text-align: left; padding: 4px 12px; border-bottom: 1px solid var(--lin
 audio { width: 100% } code { overflow-wrap: anywhere; white-space: pre-wrap }
 `;
 
-/** Pixels of a second, and of the parts of the picture. */
-const perSecond = 60;
+/** Pixels of the parts of the picture, from above. */
 const top = 24;
 const track = 72;
 const height = top + 2 * track + 40;
 
-/** One side's loudness over time, as a shape round a line. */
-const waveform = (
-  peaks: readonly number[],
-  every: number,
-  middle: number,
-  name: string,
-): Markup => {
-  const x = (at: number) => ((at * every * perSecond) / 1000).toFixed(1);
+/** One side's loudness over time, as a shape round a line, as wide as the picture. */
+const waveform = (peaks: readonly number[], middle: number, name: string): Markup => {
   const y = (peak: number, sign: number) =>
     (middle + sign * Math.max(0.5, peak * (track / 2 - 4))).toFixed(1);
-  const upper = peaks.map((peak, at) => `${x(at)},${y(peak, -1)}`);
-  const lower = peaks.map((peak, at) => `${x(at)},${y(peak, 1)}`).reverse();
-  return html`<polygon class="${name}" points="${[...upper, ...lower].join(" ")}"/>`;
+  const upper = peaks.map((peak, at) => `${at},${y(peak, -1)}`);
+  const lower = peaks.map((peak, at) => `${at},${y(peak, 1)}`).reverse();
+  return html`<svg width="100%" height="${height}" viewBox="0 0 ${peaks.length} ${height}" preserveAspectRatio="none"><polygon class="${name}" points="${[...upper, ...lower].join(" ")}"/></svg>`;
 };
 
 /** How long after its last audible sample an agent still counts as speaking, in ms. */
@@ -53,24 +53,25 @@ const isHeard = ({ at_ms, samples }: CallAudio["cuts"][number], audio: CallAudio
 
 /** A picture of the call: both sides, the turns, what was cut off, and tools, on one axis. */
 const picture = ({ turns, tools, end }: Report, audio: CallAudio): Markup => {
-  const width = Math.ceil((end.ms / 1000) * perSecond) + 20;
-  const every = 20;
-  const x = (ms: number) => ((ms / 1000) * perSecond).toFixed(1);
-  const sides = (["callee", "application"] as const).map((side) => audio.peaks(side, every));
+  const length = Math.max(end.ms, 1);
+  const x = (ms: number) => `${((ms / length) * 100).toFixed(3)}%`;
+  /** A text at the right is written to the left, as there is no room behind the picture. */
+  const anchor = (ms: number, part: number) => (ms > length * part ? "end" : "start");
+  const sides = (["callee", "application"] as const).map((side) => audio.peaks(side, 20));
   const loudest = sides.flat().reduce((most, peak) => Math.max(most, peak), 0.01);
   const [caller = [], agent = []] = sides.map((peaks) => peaks.map((peak) => peak / loudest));
   const seconds = Array.from({ length: Math.floor(end.ms / 1000) + 1 }, (_, at) => at);
-  return html`<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="Both sides of the call over time">
+  return html`<svg height="${height}" role="img" aria-label="Both sides of the call over time">
 ${turns.map(
   ({ from, to }) =>
     html`<rect class="band" x="${x(from)}" y="${top}" width="${x(to - from)}" height="${2 * track}"/>`,
 )}
 ${seconds.map(
   (second) =>
-    html`<line class="grid" x1="${x(second * 1000)}" x2="${x(second * 1000)}" y1="${top - 4}" y2="${top + 2 * track}"/><text x="${x(second * 1000)}" y="14">${second} s</text>`,
+    html`<line class="grid" x1="${x(second * 1000)}" x2="${x(second * 1000)}" y1="${top - 4}" y2="${top + 2 * track}"/><text x="${x(second * 1000)}" y="14" text-anchor="${anchor(second * 1000, 0.97)}">${second} s</text>`,
 )}
-${waveform(caller, every, top + track / 2, "caller")}
-${waveform(agent, every, top + track * 1.5, "agent")}
+${waveform(caller, top + track / 2, "caller")}
+${waveform(agent, top + track * 1.5, "agent")}
 ${audio.cuts
   .filter((cut) => isHeard(cut, audio))
   .map(
@@ -79,7 +80,7 @@ ${audio.cuts
   )}
 ${tools.map(
   ({ ms, name }) =>
-    html`<line class="tool" x1="${x(ms)}" x2="${x(ms)}" y1="${top + 2 * track}" y2="${top + 2 * track + 12}"/><text x="${x(ms)}" y="${top + 2 * track + 26}">${name}</text>`,
+    html`<line class="tool" x1="${x(ms)}" x2="${x(ms)}" y1="${top + 2 * track}" y2="${top + 2 * track + 12}"/><text x="${x(ms)}" y="${top + 2 * track + 26}" text-anchor="${anchor(ms, 0.8)}">${name}</text>`,
 )}
 </svg>`;
 };
@@ -94,12 +95,26 @@ const summaryRow = (name: string, { n, min, p50, p95, p99, max }: Summary): Mark
 const faults = (turn: Turn): string =>
   [
     turn.cutIn && "the agent cut in",
+    turn.talkedOn &&
+      `the agent talked on${turn.stop === undefined ? " until the call ended" : ` for ${ms(turn.stop)}`}`,
     turn.falseStop && "the agent stopped, and should not have",
     turn.spurious && "the agent answered what it should ignore",
     turn.missed && "no response",
+    turn.late !== undefined && `frames were late by ${ms(turn.late)}: don't trust this turn`,
   ]
     .filter(Boolean)
     .join(", ");
+
+/** Why figures can't be trusted, if they can't. */
+const doubts = ({ lateness, latest, late, differs, ok }: Trust): readonly string[] => {
+  if (ok) return [];
+  const average = `Frames were late by ${ms(lateness)} on average, and by ${ms(latest)} at most`;
+  return [
+    ...(late.length > 0 ? [`${average}, in ${late.join(", ")}`] : []),
+    ...(late.length === 0 && differs.length === 0 ? [average] : []),
+    ...(differs.length > 0 ? [`Two runs differ in ${differs.join(", ")}`] : []),
+  ];
+};
 
 const turnRow = (turn: Turn, at: number): Markup =>
   html`<tr><th scope="row">${at + 1}</th><td>${ms(turn.from)}</td><td>${ms(turn.to)}</td><td>${turn.expect}</td><td>${ms(turn.response)}</td><td>${ms(turn.stop)}</td><td class="bad">${faults(turn)}</td></tr>`;
@@ -113,6 +128,7 @@ const table = (label: string, heads: readonly string[], rows: readonly Markup[])
 export const pageOf = async (report: Report, audio: CallAudio): Promise<string> => {
   const { firstAudio, response, stop, turns, tools, transcript, overlap, deadAir, end, trust } =
     report;
+  const style = styleOf(end.ms);
   const hash = base64(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(style))));
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; media-src data:; base-uri 'none'; form-action 'none'`;
   const { markup } = html`<!doctype html>
@@ -128,10 +144,10 @@ export const pageOf = async (report: Report, audio: CallAudio): Promise<string> 
 <main>
 <h1>A simulated call</h1>
 <p>${ms(end.ms)}. It ended as <code>${end.session ?? end.reason}</code>. Measured in ${trust.clock} time, at the caller's ear; the agent's speech was found by: ${trust.detector}.</p>
-${trust.ok ? undefined : html`<p class="bad">Frames were late by ${ms(trust.lateness)} on average: don't trust these figures.</p>`}
+${doubts(trust).map((doubt) => html`<p class="bad">${doubt}: don't trust these figures.</p>`)}
 <h2 id="picture">The line</h2>
 <p class="soft">Above the caller, below the agent. Grey: the turns of the caller. Red: audio that was cut off.</p>
-<div class="scroll" tabindex="0" role="region" aria-labelledby="picture">${picture(report, audio)}</div>
+<div class="scroll picture" tabindex="0" role="region" aria-labelledby="picture">${picture(report, audio)}</div>
 <p><audio controls src="data:audio/wav;base64,${base64(audio.wav())}"></audio></p>
 <h2>Figures</h2>
 ${table(

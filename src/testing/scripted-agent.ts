@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent, AgentMessage, Codec } from "../agents/agent.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, Tools } from "../agents/agent.ts";
 import { hasSpeech } from "../agents/audio/loudness.ts";
 import type { AgentSocket } from "../agents/open-socket.ts";
 import { tone } from "../emulator/recording/track.ts";
@@ -27,6 +27,12 @@ export interface ScriptedOptions {
    * @defaultValue 0
    */
   readonly think?: number | undefined;
+  /**
+   * The tools that its answers call, by their names, as a model's agent has them. `hang_up` is built in.
+   *
+   * @defaultValue none
+   */
+  readonly tools?: Tools | undefined;
 }
 
 /** The tone of an answer. */
@@ -149,6 +155,8 @@ const scriptedCodec = (
  * next one, and so it does where `reply` of the session asks for a response. It falls silent at the first audible frame of
  * the callee, and ignores context and instructions.
  *
+ * A tool that an answer calls is one of `tools`: `{ tool: "transfer", args: { target: "billing" } }` calls that of `transferTo`.
+ *
  * The truth of a response is `patience + think` and the latency of the line both ways, rounded up to a frame of 20 ms.
  *
  * @param answers - in order
@@ -177,6 +185,7 @@ export const scriptedAgent = (
   options: ScriptedOptions = {},
 ): Agent => ({
   name: "scripted",
+  tools: options.tools,
   address: () => ({ url: "wss://agent.test/" }),
   open: () => new Loopback(),
   codec: ({ sampleRate }) => scriptedCodec(answers, options, sampleRate),

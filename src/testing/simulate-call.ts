@@ -1,10 +1,8 @@
 import { type Context, signUrl } from "../callbacks/signed-url.ts";
 import { creator } from "../calls/create.ts";
-import { keyInterval } from "../emulator/callee.ts";
-import type { Callee, CalleeAct, CalleeCall, CalleeScript } from "../emulator/callee-script.ts";
 import { type Emulator, emulate } from "../emulator/emulator.ts";
 import type { CallRecord } from "../emulator/history.ts";
-import type { CallAudio } from "../emulator/recording/recording.ts";
+import { type CallAudio, maxKept } from "../emulator/recording/recording.ts";
 import { type Stream, stream } from "../flows/actions.ts";
 import { flowHandler } from "../flows/handler.ts";
 import { straight } from "../http/post.ts";
@@ -12,22 +10,17 @@ import { check, fail, isRecord } from "../lib/check.ts";
 import { type MediaClock, processClock, type SessionObserver } from "../lib/clock.ts";
 import { summaryOf } from "../lib/summary.ts";
 import type { Service } from "../service.ts";
+import { checkExpectations, type Noted, noting, wordsOf } from "./caller.ts";
+import { type Detector, energyDetector, keyTonesOf, type Segment, silenced } from "./detector.ts";
 import type { CallFigures, SimulatedText, SimulatedTool } from "./figures.ts";
 import { withoutKeys, writeFiles } from "./files.ts";
-import { impairmentOf, lineSockets, lossOf } from "./line.ts";
-import { type Report, type ReportOptions, reportOf } from "./report.ts";
+import { impairmentOf, type LineFaults, lineSockets, lossOf } from "./line.ts";
+import { type Inputs, type Report, type ReportOptions, reportOf } from "./report.ts";
 import { pageOf } from "./report-page.ts";
 import { type SimulateOptions, SimulateOptionsSchema } from "./simulate-options.ts";
 import { SimulatedTime } from "./simulated-time.ts";
-import {
-  type Detector,
-  deadAirOf,
-  energyDetector,
-  overlapOf,
-  type Segment,
-  turnsOf,
-  type Utterance,
-} from "./turns.ts";
+import { comparedTrust, Lateness, type Measured, marked, trustOf } from "./trust.ts";
+import { deadAirOf, overlapOf, type RoundTrip, turnsOf } from "./turns.ts";
 
 /** A call that was simulated, and its reports. */
 export interface SimulatedCall extends CallFigures {
@@ -41,79 +34,23 @@ export interface SimulatedCall extends CallFigures {
   readonly report: (folder: string, options?: ReportOptions) => Promise<void>;
 }
 
-/** What the caller did: every act, and when they spoke. */
-interface Noted {
-  readonly acts: CalleeAct[];
-  readonly said: Said[];
-  /** When they pressed keys. */
-  readonly pressed: Segment[];
-}
-
-/** What the caller says in one act, as far as it has been performed. */
-interface Said {
-  readonly from: number;
-  readonly expect: Utterance["expect"];
-  to: number | undefined;
-}
-
-const expectationOf = (act: CalleeAct): Utterance["expect"] =>
-  ("expect" in act ? act.expect : undefined) ?? "respond";
-
-/** A script that notes what the caller does. */
-const noting = (caller: Callee, { acts: performed, said, pressed }: Noted): CalleeScript =>
-  async function* (call: CalleeCall) {
-    const acts = typeof caller === "function" ? caller(call) : caller;
-    for await (const act of acts) {
-      performed.push(act);
-      if (act.type === "press") {
-        pressed.push({ from: call.ms, to: call.ms + act.digits.length * keyInterval });
-      }
-      if (act.type !== "say" && act.type !== "tone") {
-        yield act;
-        continue;
-      }
-      const one: Said = { from: call.ms, expect: expectationOf(act), to: undefined };
-      said.push(one);
-      yield act;
-      one.to = call.ms;
-    }
-  };
-
-/** An utterance, with the stretches of speech between its pauses. */
-interface Words {
-  readonly utterance: Utterance;
-  readonly stretches: readonly Segment[];
-}
-
-/**
- * The utterances, by their first and their last audible sample before any fault of the line.
- *
- * @throws {BadParametersException} for a voice that is silent, as its turn would be absent from the figures
- */
-const wordsOf = (said: readonly Said[], audio: CallAudio): readonly Words[] =>
-  said.flatMap(({ from, to, expect }) => {
-    const samples = audio.samples("callee", from, Math.min(to ?? audio.ms, audio.ms));
-    const stretches = energyDetector
-      .detect(samples, audio.sample_rate)
-      .map((stretch) => ({ from: from + stretch.from, to: from + stretch.to }));
-    const [first] = stretches;
-    const last = stretches.at(-1);
-    if (first && last) return [{ utterance: { from: first.from, to: last.to, expect }, stretches }];
-    // What the end of the call has cut off may have had its words still to come.
-    if (to === undefined || to > audio.ms) return [];
-    return fail("caller", "says what nobody can hear: be louder than -45 dBFS for 20 ms or more");
-  });
-
 const isSegment = (value: unknown): value is Segment =>
   isRecord(value) && Number.isFinite(value.from) && Number.isFinite(value.to);
 
 /**
  * The agent's speech, as a detector finds it: one that adds a margin may leave the call.
  *
+ * @param keys - the tones of keys in it, which are no speech
  * @throws {BadParametersException} when it returns what is no list of stretches in order
  */
-const speechOf = ({ detect }: Detector, audio: CallAudio): readonly Segment[] => {
-  const found: unknown = detect(audio.samples("application"), audio.sample_rate);
+const speechOf = (
+  { detect }: Detector,
+  audio: CallAudio,
+  keys: readonly Segment[],
+): readonly Segment[] => {
+  const { sample_rate } = audio;
+  const samples = silenced(audio.samples("application"), sample_rate, keys);
+  const found: unknown = detect(samples, sample_rate);
   const rule =
     "must return a list of { from, to } in order, without overlaps, in ms of the samples";
   if (!Array.isArray(found) || !found.every(isSegment)) return fail("detector", rule);
@@ -130,17 +67,21 @@ interface Observed {
   readonly tools: SimulatedTool[];
   readonly transcript: SimulatedText[];
   reason: string | undefined;
+  outcome?: string | undefined;
 }
 
 /** The time of the call, and what drives it. */
 interface Time {
   readonly simulation: MediaClock;
+  /** The same, for the application's own timers. */
+  readonly application: MediaClock;
   readonly clock: SimulatedTime["clock"] | undefined;
   readonly runUntil: (over: Promise<unknown>) => Promise<void>;
 }
 
 const timeOf = (
   kind: "virtual" | "real",
+  turns: number,
   observer: SessionObserver,
   useNetwork: () => never,
 ): Time => {
@@ -148,15 +89,17 @@ const timeOf = (
     const simulation = { ...processClock, observer };
     return {
       simulation,
+      application: simulation,
       clock: undefined,
       runUntil: async (over) => {
         await over.catch(() => {});
       },
     };
   }
-  const time = new SimulatedTime();
+  const time = new SimulatedTime({ turns });
   return {
     simulation: { ...time.media, observer, useNetwork },
+    application: { ...time.application, observer, useNetwork },
     clock: time.clock,
     runUntil: (over) => time.runUntil(over),
   };
@@ -192,8 +135,22 @@ interface Ended {
   readonly audio: CallAudio;
   readonly noted: Noted;
   readonly observed: Observed;
-  readonly lateness: number;
+  readonly lateness: Lateness;
 }
+
+/** The figures of a call, and what its report needs beside them. */
+interface MeasuredCall {
+  readonly figures: CallFigures;
+  readonly inputs: Inputs;
+  /** When the caller pressed keys. */
+  readonly pressed: readonly Segment[];
+}
+
+/** How long a message and its answer take on a line. */
+const roundTripOf = ({ latency = 0, jitter = 0 }: LineFaults): RoundTrip => ({
+  least: 2 * latency,
+  most: 2 * (latency + jitter),
+});
 
 const figuresOf = (
   { record, audio, noted, observed, lateness }: Ended,
@@ -205,37 +162,42 @@ const figuresOf = (
     caller: script,
     maxDuration = longestCall,
   }: SimulateOptions,
-): SimulatedCall => {
+): MeasuredCall => {
   const end = audio.ms;
-  const agent = speechOf(detector, audio);
+  const keys = keyTonesOf(audio.samples("application"), audio.sample_rate);
+  const agent = speechOf(detector, audio, keys);
   const words = wordsOf(noted.said, audio);
   const caller = words.flatMap(({ stretches }) => stretches);
-  const turns = turnsOf(
-    words.map(({ utterance }) => utterance),
-    agent,
-    end,
-  );
-  const figures = {
+  const utterances = words.map(({ utterance }) => utterance);
+  const roundTrip = roundTripOf(line);
+  const turns = marked(turnsOf(utterances, agent, end, roundTrip), lateness, roundTrip);
+  const measured: Measured = {
     turns,
     firstAudio: summaryOf(agent.slice(0, 1).map(({ from }) => from)),
     response: summaryOf(turns.flatMap(({ response }) => response ?? [])),
     stop: summaryOf(turns.flatMap(({ stop }) => stop ?? [])),
     overlap: overlapOf(caller, agent),
-    deadAir: deadAirOf([...caller, ...agent], end),
+    deadAir: deadAirOf([...caller, ...agent, ...keys], end),
     tools: observed.tools,
     transcript: observed.transcript,
     end: {
       ms: end,
       reason: record.reason,
       session: observed.reason,
+      ...(observed.outcome !== undefined && { outcome: observed.outcome }),
     },
-    trust: { clock: time, lateness, detector: detector.name, ok: lateness <= 5 },
-    audio,
   };
+  const trust = trustOf(measured, lateness, { clock: time, detector: detector.name });
   // Of a list all acts, also those that were not reached.
   const acts = typeof script === "function" ? noted.acts : script;
   const inputs = { service: service?.name, line, time, detector: detector.name, maxDuration, acts };
+  return { figures: { ...measured, trust, audio }, inputs, pressed: noted.pressed };
+};
+
+/** A call with its reports. */
+const withReports = ({ figures, inputs, pressed }: MeasuredCall): SimulatedCall => {
   const toReport = (options: ReportOptions = {}) => reportOf(figures, inputs, options);
+  const { audio } = figures;
   return {
     ...figures,
     toReport,
@@ -244,11 +206,15 @@ const figuresOf = (
       await writeFiles(folder, {
         "report.json": `${JSON.stringify(report, null, 2)}\n`,
         "report.html": await pageOf(report, audio),
-        "call.wav": withoutKeys(audio, noted.pressed),
+        "call.wav": withoutKeys(audio, pressed),
       });
     },
   };
 };
+
+/** More is silence in the audio of the call, and would be so in its figures. */
+const unkeptRule =
+  "sends more audio than is kept: maxDuration and ten minutes more; send it when it is due, or raise maxDuration";
 
 /** @throws {BadParametersException} for what the caller's script or the flow had wrong */
 const checkHistory = ({ history, flow_error }: CallRecord): void => {
@@ -258,39 +224,8 @@ const checkHistory = ({ history, flow_error }: CallRecord): void => {
   if (flow_error !== undefined) fail("app", `could not be connected: ${flow_error}`);
 };
 
-/**
- * Calls an application on a simulated line, and measures what a caller would hear: how soon it responds, whether it stops
- * when it is interrupted, when it talks over the caller. Nobody is called, nothing is sent, and in virtual time nothing
- * waits: a call of a minute takes a second or two, and has the same figures in each run.
- *
- * Time stands still while a tool runs, and while the connector waits for an address, a socket or the verification of
- * `start`. It does not for what else an application waits for, such as a `setTimeout`: the call goes on meanwhile, faster than the process.
- * Use the clock of `options.simulation` there: `hold(promise)` stops the time, and `after(ms, work)` is its timer.
- *
- * @throws {BadParametersException} when an option or an act of the caller breaks its rule, and when the application opens
- * a network socket in virtual time: no call was placed. What `app` throws or rejects with during the call is rethrown
- *
- * @example An agent that answers half a second after the caller
- * ```ts
- * import { connectAgent } from "outdial/agents";
- * import { scriptedAgent, simulateCall } from "outdial/testing";
- *
- * const agent = scriptedAgent([{ ms: 1_000 }, { ms: 2_000 }]);
- * const { turns, response, end } = await simulateCall({
- *   app: (socket) => connectAgent(socket, agent),
- *   caller: [
- *     { type: "until-quiet" },
- *     { type: "tone", hertz: 440, ms: 800 },
- *     { type: "until-quiet" },
- *     { type: "hangup" },
- *   ],
- * });
- * console.log(turns.length, Math.round(response.max ?? 0), end.session); // 1 500 hung_up
- * ```
- * @see docs/simulated-calls.md
- */
-export const simulateCall = async (options: SimulateOptions): Promise<SimulatedCall> => {
-  const settings = check(SimulateOptionsSchema, () => options, "options");
+/** Simulates a call, with so many turns of the event loop before each jump of virtual time. */
+const simulateOnce = async (settings: SimulateOptions, turns: number): Promise<MeasuredCall> => {
   const {
     app,
     caller,
@@ -305,16 +240,19 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
   /** Since the answer, on the axis of the audio. */
   const ms = () => (id === undefined ? 0 : (emulator.audio(id)?.ms ?? 0));
   let usesNetwork = false;
+  let isUnkept = false;
   let thrown: { readonly error: unknown } | undefined;
   let emulator: Emulator;
   let id: string | undefined;
   const time = timeOf(
     kind,
+    turns,
     {
       onTranscript: (text) => void observed.transcript.push({ ...text, ms: ms() }),
       onTool: (tool) => void observed.tools.push({ ...tool, ms: ms() }),
-      onEnd: ({ reason }) => {
+      onEnd: ({ reason, outcome }) => {
         observed.reason = reason;
+        observed.outcome = outcome;
       },
     },
     () => {
@@ -322,7 +260,7 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
       throw new TypeError('a network socket needs time: "real"');
     },
   );
-  const { simulation } = time;
+  const { simulation, application } = time;
   const media = await mediaOf(service, context);
   const flow = flowHandler({
     dangerouslyAllowUnverified: true,
@@ -333,13 +271,13 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
     onAnswer: () => media.action,
   });
   const openSocket = lineSockets(line, simulation, (socket) => {
-    const run = async () => app(socket, { simulation, ...media.options });
+    const run = async () => app(socket, { simulation: application, ...media.options });
     run().catch((error: unknown) => {
       thrown = { error };
       socket.close(1011);
     });
   });
-  const latenesses = { sum: 0, count: 0 };
+  const lateness = new Lateness();
   emulator = emulate(
     {
       service,
@@ -355,9 +293,11 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
       openSocket,
       impair: impairmentOf(line),
       isLost: lossOf(line),
-      onFrame: (late) => {
-        latenesses.sum += late;
-        latenesses.count++;
+      onFrame: (sent, late) => lateness.add(sent, late),
+      // An application may have as much queued as is kept of other calls when this one has lasted longest.
+      kept: maxKept + maxDuration,
+      onUnkept: () => {
+        isUnkept = true;
       },
     },
   );
@@ -386,7 +326,65 @@ export const simulateCall = async (options: SimulateOptions): Promise<SimulatedC
   if (thrown) throw thrown.error;
   if (usesNetwork) fail("app", 'opens a network socket, which needs time: "real"');
   checkHistory(record);
+  if (isUnkept) fail("app", unkeptRule);
   const audio = emulator.audio(record.id) ?? fail("app", "has ended without audio");
-  const lateness = latenesses.count > 0 ? latenesses.sum / latenesses.count : 0;
   return figuresOf({ record, audio, noted, observed, lateness }, settings);
+};
+
+/**
+ * Turns of the event loop before each jump of the time in the second of two runs. What waits on the clock of the process
+ * sees a slower call then, so that it changes the figures.
+ */
+const slowTurns = 4;
+
+const reportFor = ({ figures, inputs }: MeasuredCall): Promise<Report> =>
+  reportOf(figures, inputs, {});
+
+/**
+ * Calls an application on a simulated line, and measures what a caller would hear: how soon it responds, whether it stops
+ * when it is interrupted, when it talks over the caller. Nobody is called, nothing is sent, and in virtual time nothing
+ * waits: a call of a minute takes a second or two, and has the same figures in each run.
+ *
+ * Time stands still while a tool runs, unless it waits by `options.simulation`, and while the connector waits for an address, a socket or the verification of
+ * `start`. It does not for what else an application waits for, such as a `setTimeout`: the call goes on meanwhile, faster than the process.
+ * Use the clock of `options.simulation` there: `hold(promise)` stops the time, and `after(ms, work)` is its timer. `twice: true`
+ * runs the call again, more slowly: where figures differ, `trust` names them.
+ *
+ * @throws {BadParametersException} when an option or an act of the caller breaks its rule, and when the application opens
+ * a network socket in virtual time: no call was placed. What `app` throws or rejects with during the call is rethrown
+ *
+ * @example An agent that answers half a second after the caller
+ * ```ts
+ * import { connectAgent } from "outdial/agents";
+ * import { scriptedAgent, simulateCall } from "outdial/testing";
+ *
+ * const agent = scriptedAgent([{ ms: 1_000 }, { ms: 2_000 }]);
+ * const { turns, response, end } = await simulateCall({
+ *   app: (socket) => connectAgent(socket, agent),
+ *   caller: [
+ *     { type: "until-quiet" },
+ *     { type: "tone", hertz: 440, ms: 800 },
+ *     { type: "until-quiet" },
+ *     { type: "hangup" },
+ *   ],
+ * });
+ * console.log(turns.length, Math.round(response.max ?? 0), end.session); // 1 500 hung_up
+ * ```
+ * @see docs/simulated-calls.md
+ */
+export const simulateCall = async (options: SimulateOptions): Promise<SimulatedCall> => {
+  const settings = check(SimulateOptionsSchema, () => options, "options");
+  const { caller, twice = false, time } = settings;
+  if (twice && time === "real")
+    fail("twice", 'needs time: "virtual": real time differs in each run');
+  checkExpectations(caller);
+  const first = await simulateOnce(settings, 1);
+  if (!twice) return withReports(first);
+  const second = await simulateOnce(settings, slowTurns);
+  const [one, other] = await Promise.all([reportFor(first), reportFor(second)]);
+  const { figures } = first;
+  return withReports({
+    ...first,
+    figures: { ...figures, trust: comparedTrust(figures.trust, one, other) },
+  });
 };

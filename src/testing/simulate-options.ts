@@ -6,8 +6,8 @@ import type { MediaSocket } from "../flows/media/socket.ts";
 import { isFunction, isRecord, isText, presence } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import type { Service } from "../service.ts";
+import type { Detector } from "./detector.ts";
 import type { LineFaults } from "./line.ts";
-import type { Detector } from "./turns.ts";
 
 /** Options of `connectAgent` and `warmAgent` that a simulated line needs: spread them into those of the application. */
 export interface SimulatedOptions {
@@ -66,9 +66,17 @@ export interface SimulateOptions {
   /**
    * Finds the agent's speech.
    *
-   * @defaultValue frames of 10 ms above -45 dBFS
+   * @defaultValue frames of 10 ms above -45 dBFS, for 60 ms or more
    */
   readonly detector?: Detector | undefined;
+  /**
+   * Runs the call a second time, more slowly, and compares the figures: in virtual time they are the same unless the
+   * application waits on a clock of its own, such as by `setTimeout`. `trust.differs` names what differs, and `trust.ok` is
+   * `false` then. `app` is called once for each run, and so is `caller` where it is a function.
+   *
+   * @defaultValue `false`
+   */
+  readonly twice?: boolean | undefined;
 }
 
 const part = custom<number>(
@@ -123,6 +131,7 @@ export const SimulateOptionsSchema: GenericSchema<unknown, SimulateOptions> = st
         "must have a name and a function detect",
       ),
     ),
+    twice: optional(boolean("must be true or false")),
   },
   presence,
 );

@@ -20,6 +20,14 @@ const nextTurn = (): Promise<void> =>
     else setTimeout(resolve);
   });
 
+/** How the time of a simulated call is made. */
+interface SimulatedTimeOptions {
+  /** What the clock shows when `now` is 0, in milliseconds since 1970. */
+  readonly epoch?: number | undefined;
+  /** Turns of the event loop before each jump: what waits on the process's own clock sees another call for each number. */
+  readonly turns?: number | undefined;
+}
+
 /** Midnight of a day, so that the times of a simulated call are the same in each run. */
 const midnight = Date.UTC(2026, 0, 1);
 
@@ -32,7 +40,13 @@ export class SimulatedTime {
   readonly epoch: number;
   #now = 0;
   #order = 0;
+  readonly #turns: number;
   #holds = 0;
+  /** The tools that run, and those of them that don't wait for their session. */
+  #running = 0;
+  #busy = 0;
+  /** Timers of the application that were set while tools run. */
+  #waits = new Set<object>();
   #due: Due[] = [];
   #wake = (): void => {};
 
@@ -51,13 +65,16 @@ export class SimulatedTime {
       let pending = 0;
       let isOver = false;
       const resume = () => {
-        if (--pending === 0 && !isOver) this.hold();
+        if (--pending === 0 && !isOver) this.#busy++;
       };
       const end = () => {
         isOver = true;
-        if (pending === 0) this.release();
+        if (pending === 0) this.#busy--;
+        if (--this.#running === 0) this.#waits.clear();
+        this.#wake();
       };
-      this.hold();
+      this.#running++;
+      this.#busy++;
       const work = run(
         new Proxy(session, {
           get: (target, name) => {
@@ -66,7 +83,8 @@ export class SimulatedTime {
             return (...args: readonly unknown[]) => {
               const result: unknown = value(...args);
               if (result instanceof Promise) {
-                if (pending++ === 0 && !isOver) this.release();
+                if (pending++ === 0 && !isOver) this.#busy--;
+                this.#wake();
                 result.then(resume, resume);
               }
               return result;
@@ -79,15 +97,42 @@ export class SimulatedTime {
     },
   };
 
+  /**
+   * The same for the application: while a tool runs, the time passes until what `after` has planned is due. The
+   * connector's own timers don't let it pass.
+   */
+  readonly application: SimulatedTime["media"] = {
+    ...this.media,
+    after: (milliseconds, work) => {
+      if (this.#running === 0) return this.media.after(milliseconds, work);
+      const wait = {};
+      const cancel = this.media.after(milliseconds, () => {
+        this.#waits.delete(wait);
+        work();
+      });
+      this.#waits.add(wait);
+      this.#wake();
+      return () => {
+        this.#waits.delete(wait);
+        cancel();
+      };
+    },
+  };
+
   /** The same, as the emulator takes it. */
   readonly clock: Clock = () => new SimulatedTimeline(this);
 
-  constructor(epoch: number = midnight) {
+  constructor({ epoch = midnight, turns = 1 }: SimulatedTimeOptions = {}) {
     this.epoch = epoch;
+    this.#turns = turns;
   }
 
   get now(): number {
     return this.#now;
+  }
+
+  get #isHeld(): boolean {
+    return this.#holds > 0 || this.#busy > this.#waits.size;
   }
 
   /** Stops the time until `release` was called as often. */
@@ -109,12 +154,12 @@ export class SimulatedTime {
     };
     over.then(end, end);
     while (!isOver) {
-      await nextTurn();
+      for (let turn = 0; turn < this.#turns; turn++) await nextTurn();
       const [next] = this.#due;
-      if (this.#holds > 0 || !next) {
+      if (this.#isHeld || !next) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
-          if (isOver || (this.#holds === 0 && this.#due.length > 0)) resolve();
+          if (isOver || (!this.#isHeld && this.#due.length > 0)) resolve();
         });
         continue;
       }

@@ -1,58 +1,4 @@
-import { isLoud, speechLevel } from "../emulator/recording/recording.ts";
-
-/** A stretch of speech, in milliseconds since the answer. */
-export interface Segment {
-  /** Its first audible sample. */
-  readonly from: number;
-  /** The end of its last audible sample. */
-  readonly to: number;
-}
-
-/** Finds speech in 16-bit samples. */
-export interface Detector {
-  /** Its name, for the report. */
-  readonly name: string;
-  /** Returns the stretches of speech, in order, in milliseconds since the first sample. */
-  readonly detect: (samples: Int16Array, sampleRate: number) => readonly Segment[];
-}
-
-/** The samples that are judged together, in ms. */
-const frame = 10;
-
-/** A pause that is shorter belongs to the speech round it, in ms. */
-const pause = 200;
-
-/** A sound that is shorter is none, in ms. */
-const shortest = 20;
-
-/** The first audible sample of some; their number if there is none. */
-const firstAudible = (samples: Int16Array): number => {
-  const at = samples.findIndex((sample) => Math.abs(sample) > speechLevel);
-  return at < 0 ? samples.length : at;
-};
-
-/**
- * Frames of 10 ms above -45 dBFS; pauses of less than 200 ms belong to the speech, and what is shorter than 20 ms is
- * left out. Ends are exact to the sample.
- */
-export const energyDetector: Detector = {
-  name: "energy, -45 dBFS, 10 ms, pauses of 200 ms",
-  detect: (samples, sampleRate) => {
-    const size = (sampleRate * frame) / 1000;
-    const ms = (count: number) => (count * 1000) / sampleRate;
-    const found: { from: number; to: number }[] = [];
-    for (let at = 0; at < samples.length; at += size) {
-      const part = samples.subarray(at, at + size);
-      if (!isLoud(part)) continue;
-      const from = ms(at + firstAudible(part));
-      const to = ms(at + part.length - firstAudible(part.slice().reverse()));
-      const last = found.at(-1);
-      if (last && from - last.to < pause) last.to = to;
-      else found.push({ from, to });
-    }
-    return found.filter(({ from, to }) => to - from >= shortest);
-  },
-};
+import type { Segment } from "./detector.ts";
 
 /** What the agent should do at an utterance of the caller. */
 export type Expectation = "respond" | "stop" | "ignore";
@@ -75,20 +21,27 @@ export interface Turn extends Utterance {
    * was silent, and where the call ended less than 200 ms after its speech: nobody knows whether it would have stopped.
    */
   readonly stop?: number | undefined;
+  /** The agent spoke on for more than a second after it can have heard an utterance that should stop it. */
+  readonly talkedOn?: true | undefined;
   /** The agent began to speak before the utterance was over. */
   readonly cutIn?: true | undefined;
-  /** The agent stopped within a second of what it should ignore. */
+  /** The agent stopped within a second after it can have heard what it should ignore. */
   readonly falseStop?: true | undefined;
-  /** The agent began to speak within two seconds of what it should ignore, though it was silent. */
+  /** The agent began to speak within two seconds after it can have heard what it should ignore, though it was silent. */
   readonly spurious?: true | undefined;
   /** No response came within ten seconds, and before the caller's next words. */
   readonly missed?: true | undefined;
+  /** In real time: frames of the line were late while this turn was measured, by so many milliseconds at most. */
+  readonly late?: number | undefined;
 }
 
 /** How long a response counts, how quickly a false one stops, and how soon a spurious one begins, in ms. */
 const responseWindow = 10_000;
 const stopWindow = 1_000;
 const spuriousWindow = 2_000;
+
+/** What the end of the call cuts off within a shorter time did not stop, in ms. */
+const pause = 200;
 
 /** An agent that speaks again after a shorter pause has not stopped, in ms. */
 const breath = 500;
@@ -105,6 +58,12 @@ const speechAt = (agent: readonly Segment[], ms: number, until: number): Segment
   return speech && speech.to > ms ? speech : undefined;
 };
 
+/** How long it takes until the other side has heard something, and what it does then is heard here: in ms, at least and at most. */
+export interface RoundTrip {
+  readonly least: number;
+  readonly most: number;
+}
+
 /** What of the call a turn is about. */
 interface TurnContext {
   readonly agent: readonly Segment[];
@@ -114,39 +73,53 @@ interface TurnContext {
   readonly end: number;
   /** When the latest utterance before began that isn't to be ignored. */
   readonly before: number | undefined;
+  readonly roundTrip: RoundTrip;
 }
 
-const turnOf = (
+/** When speech stopped, unless the end of the call has cut it off. */
+const stopOf = (during: Segment | undefined, end: number): number | undefined =>
+  during && end - during.to >= pause ? during.to : undefined;
+
+/** What the agent did at what it should ignore. Only what it can have heard counts. */
+const ignoredTurn = (
   { from, to, expect }: Utterance,
-  { agent, next, end, before }: TurnContext,
+  { agent, next, end, before, roundTrip: { least, most } }: TurnContext,
 ): Turn => {
-  const until = { respond: from, stop: to, ignore: end }[expect];
-  const during = speechAt(agent, from, until);
-  // Speech that the end of the call has cut off did not stop.
-  const stopped = during && end - during.to >= pause ? during.to - from : undefined;
-  const begins = expect === "stop" ? (during?.to ?? from) : from;
+  const heard = from + least;
+  const during = speechAt(agent, heard, end);
+  const stopped = stopOf(during, end);
+  const following = agent.find((segment) => segment.from > heard && segment.from < next);
+  const answer = before !== undefined && agent.find((segment) => segment.from > before + least);
+  const isFalse = stopped !== undefined && stopped - from <= stopWindow + most;
+  const isSpurious =
+    !during && following && following.from - to <= spuriousWindow + most && following !== answer;
+  return {
+    from,
+    to,
+    expect,
+    ...(isFalse && { falseStop: true }),
+    ...(isSpurious && { spurious: true }),
+  };
+};
+
+const turnOf = (utterance: Utterance, context: TurnContext): Turn => {
+  const { from, to, expect } = utterance;
+  if (expect === "ignore") return ignoredTurn(utterance, context);
+  const { agent, next, end, roundTrip } = context;
+  const isStopping = expect === "stop";
+  const during = isStopping ? speechAt(agent, from, to) : undefined;
+  const stopped = stopOf(during, end);
+  const begins = during?.to ?? from;
   const following = agent.find((segment) => segment.from > begins && segment.from < next);
-  const turn = { from, to, expect };
-  if (expect === "ignore") {
-    const isFalse = stopped !== undefined && stopped <= stopWindow;
-    const isSpurious =
-      !during &&
-      following &&
-      following.from - to <= spuriousWindow &&
-      following !== agent.find((segment) => before !== undefined && segment.from > before);
-    return {
-      ...turn,
-      ...(isFalse && { falseStop: true }),
-      ...(isSpurious && { spurious: true }),
-    };
-  }
-  const stop = expect === "stop" ? stopped : undefined;
   const response =
     following && following.from - to <= responseWindow ? following.from - to : undefined;
   return {
-    ...turn,
+    from,
+    to,
+    expect,
     ...(response !== undefined && { response }),
-    ...(stop !== undefined && { stop }),
+    ...(stopped !== undefined && { stop: stopped - from }),
+    ...(during && during.to - from > stopWindow + roundTrip.most && { talkedOn: true }),
     ...(response !== undefined && response < 0 && { cutIn: true }),
     ...(response === undefined && { missed: true }),
   };
@@ -162,12 +135,13 @@ export const turnsOf = (
   utterances: readonly Utterance[],
   agent: readonly Segment[],
   end: number,
+  roundTrip: RoundTrip = { least: 0, most: 0 },
 ): readonly Turn[] =>
   utterances.map((utterance, at) => {
     const isHeeded = ({ expect }: Utterance) => expect !== "ignore";
     const next = utterances.slice(at + 1).find(isHeeded)?.from ?? end;
     const before = utterances.slice(0, at).findLast(isHeeded)?.from;
-    return turnOf(utterance, { agent, next, end, before });
+    return turnOf(utterance, { agent, next, end, before, roundTrip });
   });
 
 /** Milliseconds that two lists of segments have in common. */

@@ -15,7 +15,7 @@ import { type Calling, call } from "./application.ts";
 import { hearingOut, interrupting } from "./callee.ts";
 import type { Behaviour } from "./model.ts";
 import { serveOpenai } from "./protocols/openai.ts";
-import { names, protocols } from "./protocols/protocols.ts";
+import { type Name, names, protocols } from "./protocols/protocols.ts";
 import { boundsAfter, delta, flooding, updated, whenAsked } from "./scripted.ts";
 import { type AgentServer, serveAgent, type Taking } from "./server.ts";
 
@@ -291,9 +291,13 @@ describe("tools", () => {
     expect(heard).toBeLessThanOrEqual(600);
   });
 
-  test.each(names)("%s: hang_up waits until the goodbye was heard", async (name) => {
+  test.each<[Name, Behaviour["toolTurn"]]>([
+    ...names.map((name): [Name, undefined] => [name, undefined]),
+    ["gemini", "before"],
+    ["gemini", "open"],
+  ])("%s: hang_up waits until the goodbye was heard: turn %s", async (name, toolTurn) => {
     const server = await served(
-      protocols[name].serve({ answers: [1_500], tools: { 0: [wish("hang_up")] } }),
+      protocols[name].serve({ answers: [1_500], tools: { 0: [wish("hang_up")] }, toolTurn }),
     );
     const { end, endedAt, sent } = await call(protocols[name].agent(server), {
       emulator: { callee: silent },

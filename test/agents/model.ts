@@ -14,6 +14,11 @@ export interface Behaviour {
   readonly turns?: number;
   /** Tools that it asks for with its nth answer, and their arguments. */
   readonly tools?: Readonly<Record<number, readonly { name: string; arguments: object }[]>>;
+  /**
+   * With Gemini's protocol: when the turn of a tool call ends. By default at once; `before` the call, which is late then; or it
+   * stays `open` for 2 s, unless it goes on with the result, or a text interrupts it.
+   */
+  readonly toolTurn?: "before" | "open" | undefined;
 }
 
 /** Of a model whose process is held up: it says an answer at once, and hears one speech where the line is late within it. */
@@ -39,7 +44,7 @@ export const answerAt = (sample: number): number =>
 /** A model that answers whoever stops speaking, and is silent when they begin. */
 export class Model {
   readonly #mouth: Mouth;
-  readonly #behaviour: Required<Behaviour>;
+  readonly #behaviour: Required<Omit<Behaviour, "toolTurn">>;
   #answers = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The answer that is being made, and how much of it is left. */

@@ -65,13 +65,13 @@ test.each([1, "1", "2026-12-24T12:00", "2026-12-24", "2026-02-31T12:00Z", "soon"
   },
 );
 
-test.each(["%0D%0Aa", "日本", '"; filename="a.exe', "../x"])(
-  "what is asked for as ?only=%s doesn't get into a header",
+test.each(["nonsense", "", "toString", "%0D%0Aa", "日本", '"; filename="a.exe', "../x"])(
+  "?only=%s, which is no disposition, is refused",
   async (only) => {
     const id = await begin();
     const response = await worker.ask("GET", `/campaigns/${id}/results?only=${only}`);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-disposition")).toBe('attachment; filename="results.csv"');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: "unknown_disposition" });
   },
 );
 

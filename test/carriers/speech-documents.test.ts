@@ -90,7 +90,7 @@ const flow: fc.Arbitrary<Spoken> = fc.oneof(
     action: fc.constant("gather" as const),
     prompts,
     language,
-    digits: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+    digits: fc.constantFrom(...([1, 2, 3, 5, 8, 13, 20] as const), undefined),
     finish_on_key: fc.constantFrom("#" as const, undefined),
     speech: fc.option(spoken, { nil: undefined }),
     timeout_ms: fc.option(

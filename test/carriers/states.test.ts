@@ -259,7 +259,11 @@ test.each(services)(
   async (talking) => {
     const count = 10;
     const ask = (at: number) => ({
-      ...{ digits: 1, as: `answer_${at}`, next: at < count ? `question_${at + 1}` : "thanks" },
+      ...{
+        digits: 1 as const,
+        as: `answer_${at}`,
+        next: at < count ? `question_${at + 1}` : "thanks",
+      },
     });
     const questions = Array.from({ length: count - 1 }, (_, at) => at + 2);
     const variables = { name: "Ann Example", when: "tomorrow at nine", place: "Main Street 17" };

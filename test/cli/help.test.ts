@@ -37,6 +37,23 @@ describe("outdial help", () => {
     },
   );
 
+  it.each(Object.entries(commands))(
+    "%s has one example, of its own options",
+    async (name, { load }) => {
+      const { flags } = (await load()).command;
+      const { stdout } = await invoke(["help", name]);
+      const [example = "", ...others] = stdout.split(/^Example\n/m).slice(1);
+      expect(others).toEqual([]);
+      expect(example).toMatch(new RegExp(`^    outdial ${name}\\b`));
+      const [lines = ""] = example.split("\n\n");
+      const named = [...lines.matchAll(/--([\w-]+)/g)].map(([, flag = ""]) => flag);
+      expect(Object.keys(flags)).toEqual(expect.arrayContaining(named));
+      for (const [flag, { required }] of Object.entries(flags)) {
+        if (required) expect(named).toContain(flag);
+      }
+    },
+  );
+
   it("is printed for --help and -h anywhere", async () => {
     const help = await invoke(["help", "call"]);
     expect(help).toMatchObject({ code: 0, stderr: "" });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { calls, type Exception, isException } from "outdial";
+import { end, get, press } from "outdial/calls";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { path } from "../examples/execute.ts";
@@ -29,6 +30,42 @@ describe("openapi.json", () => {
     );
     expect(found.length).toBeGreaterThan(20);
     for (const { ref, value } of found) expect(errorsOf(ref, value), ref).toBe("");
+  });
+
+  test("a body is sent where the file has one, and nowhere else", async () => {
+    const sent: string[] = [];
+    const fetch = async (url: string, { method = "", body }: RequestInit) => {
+      const route = new URL(url).pathname.replace("cs_1", "{id}");
+      const { requestBody } = openapi.paths[route][method.toLowerCase()];
+      expect(body === undefined, route).toBe(requestBody === undefined);
+      sent.push(`${method} ${route}`);
+      return sent.length % 2
+        ? new Response(null, { status: 404 })
+        : Response.json({ id: "cs_1", state: "answered" });
+    };
+    const options = { apiKey: "ak_example", baseUrl: "https://voice.example", fetch };
+    await get("cs_1", options);
+    await end("cs_1", options);
+    await press("cs_1", "1", options);
+    expect(sent.toSorted()).toEqual(
+      Object.entries<object>(openapi.paths)
+        .flatMap(([route, methods]) =>
+          Object.keys(methods).map((method) => `${method.toUpperCase()} ${route}`),
+        )
+        .filter((request) => request.includes("{id}"))
+        .toSorted(),
+    );
+  });
+
+  test("every array says what is in it", () => {
+    const bare = (part: unknown, at = ""): readonly string[] => {
+      if (typeof part !== "object" || part === null) return [];
+      const deeper = Object.entries(part).flatMap(([name, each]) => bare(each, `${at}/${name}`));
+      return "type" in part && part.type === "array" && !("items" in part)
+        ? [at, ...deeper]
+        : deeper;
+    };
+    expect([...bare(openapi), ...bare(asyncapi)]).toEqual([]);
   });
 
   const { responses } = openapi.components;

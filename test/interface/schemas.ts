@@ -559,7 +559,15 @@ const answers = (params: JsonSchema, call: JsonSchema): Schemas => {
         reason: { type: "string", description: "Why it is over." },
         legs: {
           type: "array",
-          items: { type: "object", properties: { recordings: { type: "array" } } },
+          items: {
+            type: "object",
+            properties: {
+              recordings: {
+                type: "array",
+                items: { type: "object", properties: { url: { type: "string", format: "uri" } } },
+              },
+            },
+          },
         },
       },
       required: ["id", "state", "from_number", "to_number"],

@@ -29,9 +29,13 @@ const { version } = JSON.parse(readFileSync(path("package.json"), "utf8"));
 
 beforeAll(async () => {
   // What else the projects install.
-  for (const name of ["@hono/node-server", "@types/node", "undici-types"]) {
-    mkdirSync(join(project, "node_modules", dirname(name)), { recursive: true });
-    symlinkSync(path(`node_modules/${name}`), join(project, "node_modules", name));
+  for (const name of [
+    ...["node_modules/@hono/node-server", "node_modules/@types/node", "node_modules/undici-types"],
+    "test/node_modules/@cloudflare/workers-types",
+  ]) {
+    const installed = join(project, name.replace("test/", ""));
+    mkdirSync(dirname(installed), { recursive: true });
+    symlinkSync(path(name), installed);
   }
   for (const target of targets) {
     const { code, stdout, stderr } = await init(target, "--on", target);
@@ -40,9 +44,11 @@ beforeAll(async () => {
   }
 });
 
+const isTyped = (target: string): boolean => target === "node" || target === "worker";
+
 describe.each(targets)("outdial init --on %s", (target) => {
   const manifest = target === "deno" ? "deno.json" : "package.json";
-  const types = target === "node" ? ["tsconfig.json"] : [];
+  const types = isTyped(target) ? ["tsconfig.json"] : [];
   const six = [
     ".env.example",
     ".gitignore",
@@ -53,7 +59,7 @@ describe.each(targets)("outdial init --on %s", (target) => {
     ...types,
   ];
 
-  test("writes six files, and on Node what its types are checked by", () => {
+  test("writes six files, and on Node and Workers what its types are checked by", () => {
     expect(readdirSync(join(project, target)).sort()).toEqual(six);
   });
 
@@ -119,7 +125,7 @@ test("what is there is not overwritten, and is named", async () => {
   const { code, stdout, stderr } = await init("node", "--on", "worker");
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
-    "outdial: package.json, app.ts, app.test.ts, .env.example exist, and nothing was written: " +
+    "outdial: package.json, app.ts, app.test.ts, .env.example, tsconfig.json exist, and nothing was written: " +
       "name a new folder, or pass --force to overwrite\n",
   );
   expect(read("node", "app.ts")).toBe(before);
@@ -192,12 +198,15 @@ describe("the test of the new project passes", () => {
   });
 });
 
-test("on Node, the types of the new project hold, by its own tsconfig.json", async () => {
-  const tsc = path("node_modules/typescript/bin/tsc");
-  const cwd = join(project, "node");
-  const { code, stdout } = await execute(bin("node"), [tsc], {}, { cwd });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-});
+test.each(["node", "worker"])(
+  "on %s, the types of the new project hold, by its own tsconfig.json",
+  async (target) => {
+    const tsc = path("node_modules/typescript/bin/tsc");
+    const cwd = join(project, target);
+    const { code, stdout } = await execute(bin("node"), [tsc], {}, { cwd });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+  },
+);
 
 test("a project of a release takes that version from a registry, and Deno does without npm", async () => {
   const range = `^${version}`;

@@ -151,6 +151,63 @@ describe("an editor completes a notification", () => {
   });
 });
 
+/** What an editor shows for what is at `|` in a file of the project. */
+const hover = (source: string): string => {
+  typed.source = source.replace("|", "");
+  typed.version++;
+  const { documentation = [] } = editor.getQuickInfoAtPosition(typing, source.indexOf("|")) ?? {};
+  return documentation.map(({ text }) => text).join("");
+};
+
+/** What the compiler says about a file of the project. */
+const complaints = (source: string): readonly string[] => {
+  typed.source = source;
+  typed.version++;
+  return editor
+    .getSemanticDiagnostics(typing)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+};
+
+describe("an editor shows what an option is", () => {
+  test.each([
+    ['import { Client } from "outdial"; new Client("key", { base|Url: "https://voice.test" });'],
+    [
+      'import { Client, type ClientOptions } from "outdial/fetch"; const o: ClientOptions = { base|Url: "https://voice.test" };',
+    ],
+    [
+      'import { calls, type CallParams } from "outdial"; declare const p: CallParams; calls.create(p, { apiKey: "key", base|Url: "https://voice.test" });',
+    ],
+    [
+      'import { end } from "outdial/calls"; end("cs_1", { apiKey: "key", base|Url: "https://voice.test" });',
+    ],
+    [
+      'import { end } from "outdial/calls"; import { twilio } from "outdial/twilio"; end("cs_1", { apiKey: "key", service: twilio({ accountSid: "AC1" }), base|Url: "https://voice.test" });',
+    ],
+  ])("baseUrl in %s", (source) => expect(hover(source)).toMatch(/https URL.*loopback/s));
+
+  test("the fields of a transfer's target", () => {
+    const source =
+      'import { transferTo } from "outdial/agents"; transferTo({ billing: { t|o: "+12025550100" } }, { decide: () => {} });';
+    expect(hover(source)).toMatch(/E\.164/);
+  });
+});
+
+test.each([
+  ['import { callbackHandler } from "outdial/callbacks"; callbackHandler({ onEvent: () => {} });'],
+  [
+    'import { receive } from "outdial/callbacks"; declare const r: Request; receive(r, { publicUrl: "https://app.test" });',
+  ],
+  ['import { signUrl } from "outdial/callbacks"; signUrl("https://app.test/", {});'],
+  [
+    'import { flowHandler, hangup } from "outdial/flows"; flowHandler({ onAnswer: () => hangup() });',
+  ],
+  [
+    'import { flowHandler, hangup } from "outdial/flows"; flowHandler({ steps: { a: () => hangup() }, onAnswer: () => hangup() });',
+  ],
+])("a missing secret is named: %s", (source) => {
+  expect(complaints(source).join("\n")).toMatch(/\bsecret\b/);
+});
+
 describe("the consumer uses the whole public API", () => {
   const { exports }: { exports: Readonly<Record<string, { readonly types: string }>> } = JSON.parse(
     readFileSync(path("package.json"), "utf8"),

@@ -119,6 +119,8 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
   let hasBegun = false;
   let isDone = false;
   let isCut = false;
+  /** Whether a text was sent within this turn: then it interrupts it, and no callee. */
+  let isAsked = false;
   const callee = createText("callee");
   const agent = createText("agent");
   /** What interrupts a turn, if it is sent within one. */
@@ -135,17 +137,15 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
   /** Another turn begins with what comes next. */
   const next = (): AgentEvent[] => {
     const texts: AgentEvent[] = [...agent.whole(names())];
-    const messages = afterTurn.splice(0);
-    if (messages.length) texts.push({ type: "send", messages });
     agent.clear();
     turn++;
-    hasBegun = isDone = isCut = false;
+    hasBegun = isDone = isCut = isAsked = false;
     return texts;
   };
 
   /** Something of the model's turn has come: then the callee's is over. */
   const begin = (): readonly AgentEvent[] => {
-    // A call of a tool may be complete before its turn is: what follows its result is another response.
+    // The service's turn may go on after a call of a tool: what follows is another response.
     const texts = isDone ? next() : [];
     if (hasBegun) return texts;
     hasBegun = true;
@@ -183,7 +183,8 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
     events.push(...agent.add(textOf(partOf(content, "outputTranscription"), "text"), names()));
     if (content.interrupted === true && !isCut) {
       isCut = true;
-      events.push(...agent.whole(names()), { type: "interrupted" });
+      events.push(...agent.whole(names()));
+      if (!isAsked) events.push({ type: "interrupted" });
     }
     const { waitingForInput } = content;
     const reason =
@@ -192,6 +193,8 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
     if (content.turnComplete === true) {
       events.push(...callee.whole(), ...agent.whole(names()), ...end(reason), ...next());
       callee.clear();
+      const messages = afterTurn.splice(0);
+      if (messages.length) events.push({ type: "send", messages });
     }
     return events;
   };
@@ -220,10 +223,13 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
         // Before it is ready it takes nothing but its settings.
         if (isAnswered) events.push({ type: "send", messages: greet() });
       }
-      for (const { id, name, args } of objectsIn(partOf(fields, "toolCall").functionCalls)) {
+      const calls = objectsIn(partOf(fields, "toolCall").functionCalls);
+      for (const { id, name, args } of calls) {
         const call = { id: String(id ?? ""), name: String(name ?? ""), arguments: args ?? {} };
         events.push(...begin(), { type: "tool", ...call, response: String(turn) });
       }
+      // All of the response has come, though some models leave the turn open until they have the results.
+      if (calls.length) events.push(...end());
       const { ids } = partOf(fields, "toolCallCancellation");
       for (const id of Array.isArray(ids) ? ids : []) {
         events.push({ type: "tool_cancelled", id: String(id) });
@@ -240,7 +246,10 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
       const functionResponses = [{ id, name, response, ...(!reply && { scheduling: "SILENT" }) }];
       return [toMessage({ toolResponse: { functionResponses } })];
     },
-    reply: (instructions) => [textMessage(instructions ? `(${instructions})` : "(Go on.)")],
+    reply: (instructions) => {
+      isAsked = hasBegun;
+      return [textMessage(instructions ? `(${instructions})` : "(Go on.)")];
+    },
     addContext: can.addContext
       ? (text) => {
           const turns = [{ role: "user", parts: [{ text }] }];

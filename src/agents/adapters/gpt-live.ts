@@ -46,10 +46,7 @@ export interface GptLiveOptions extends AgentOptions {
   readonly delegate?: string | undefined;
 }
 
-/**
- * The tool calls of a response. The model is asked to continue once: when all calls are answered and the response has
- * ended.
- */
+/** The tool calls of a response. */
 class ToolCalls {
   readonly #isNew = createIsNew();
   readonly #unanswered = new Set<string>();
@@ -67,11 +64,20 @@ class ToolCalls {
     this.#isReplyWanted ||= reply;
   }
 
-  /** Whether the model is to continue now; true once. */
+  get isAnswered(): boolean {
+    return this.#unanswered.size === 0;
+  }
+
+  /** Whether the model is to continue; true once. */
   takeDue(): boolean {
-    const isDue = this.#isReplyWanted && this.#unanswered.size === 0;
-    if (isDue) this.#isReplyWanted = false;
+    const isDue = this.#isReplyWanted;
+    this.#isReplyWanted = false;
     return isDue;
+  }
+
+  /** The response has failed: the service takes no answers to its calls. */
+  drop(): void {
+    this.#unanswered.clear();
   }
 }
 
@@ -140,26 +146,33 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
   let responses = 0;
 
   const begin = (id: string): Delegation => {
+    const before = delegations.get(id);
+    if (before) before.hasEnded = true;
     const response = String(++responses);
     return remember(delegations, id, { response, calls: new ToolCalls(), hasEnded: false });
   };
 
-  /** Continues the backend once, when its response has ended and all its calls are answered. */
-  const continuation = ({ calls, hasEnded }: Delegation): readonly AgentMessage[] =>
-    hasEnded && calls.takeDue() ? [toMessage({ type: "response.create" })] : [];
+  /** Continues the backend once, when no response runs and all calls are answered: before, the service refuses it. */
+  const continuation = (): readonly AgentMessage[] => {
+    const all = [...new Set([...delegations.values(), ...callers.values()])];
+    if (!all.every(({ calls, hasEnded }) => hasEnded && calls.isAnswered)) return [];
+    return all.filter(({ calls }) => calls.takeDue()).length > 0
+      ? [toMessage({ type: "response.create" })]
+      : [];
+  };
 
   /** Decodes an event of the backend model. */
   const decodeBackend = (id: string, event: Fields): readonly AgentEvent[] => {
     const known = delegations.get(id);
     const delegation = known?.hasEnded ? undefined : known;
+    const go = (): readonly AgentEvent[] => {
+      const messages = continuation();
+      return messages.length ? [{ type: "send", messages }] : [];
+    };
     const end: Decoders[string] = () => {
       const ending = delegation ?? begin(id);
       ending.hasEnded = true;
-      const messages = continuation(ending);
-      return [
-        ...usageOf(partOf(event, "response")),
-        ...(messages.length ? [{ type: "send", messages } as const] : []),
-      ];
+      return [...usageOf(partOf(event, "response")), ...go()];
     };
     return decodeBy(
       {
@@ -180,8 +193,11 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
         "response.completed": end,
         "response.incomplete": end,
         "response.failed": () => {
-          delegations.delete(id);
-          return errorOf(partOf(event, "response"));
+          if (known) {
+            known.hasEnded = true;
+            known.calls.drop();
+          }
+          return [...errorOf(partOf(event, "response")), ...go()];
         },
       },
       event,
@@ -247,10 +263,7 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
       const item = { type: "function_call_output", call_id: id, output };
       const caller = callers.get(id);
       caller?.calls.answer(id, reply);
-      return [
-        toMessage({ type: "response.item.create", item }),
-        ...(caller ? continuation(caller) : []),
-      ];
+      return [toMessage({ type: "response.item.create", item }), ...(caller ? continuation() : [])];
     },
     reply: (instructions = "Continue.") => append("commentary", instructions),
     addContext: (text) => append("thinking", text),

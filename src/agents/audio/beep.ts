@@ -13,11 +13,24 @@ const minBlocks = 11;
 /** The root mean square of samples that may be one. */
 const minLevel = 100;
 
-/**
- * The pitch of samples that are one sine, in hertz; 0 where they aren't. The pitch is found by total least
- * squares, which noise doesn't move; the purity is what a sine of this pitch has of the energy.
- */
-const pitchOf = (samples: Int16Array, sampleRate: number): number => {
+/** Blocks whose common level is compared: it doesn't move where two tones beat at 40 Hz, as 440 and 480 Hz do. */
+const windowBlocks = 5;
+
+/** How much the level of a machine's sound may vary, as a part of its mean, and how many of its blocks may be no sine. */
+const maxVariation = 0.1;
+const minPure = 0.6;
+
+/** Samples as one sine. */
+interface Sine {
+  readonly hertz: number;
+  /** What it has of the energy, from 0 to 1. */
+  readonly purity: number;
+  /** The mean of the squares of the samples. */
+  readonly power: number;
+}
+
+/** The sine that samples are nearest to. Its pitch is found by total least squares, which noise doesn't move. */
+const sineOf = (samples: Int16Array, sampleRate: number): Sine => {
   const at = (index: number) => samples[index] ?? 0;
   const sums = { own: 0, both: 0, ofBoth: 0 };
   for (let index = 2; index < samples.length; index++) {
@@ -38,9 +51,17 @@ const pitchOf = (samples: Int16Array, sampleRate: number): number => {
     energy += at(index) ** 2;
   }
   const { length } = samples;
-  const purity = (2 * (real ** 2 + imaginary ** 2)) / (length * energy);
-  const hertz = (angle * sampleRate) / (2 * Math.PI);
-  const isBeep = purity >= minPurity && energy >= length * minLevel ** 2;
+  return {
+    hertz: (angle * sampleRate) / (2 * Math.PI),
+    purity: (2 * (real ** 2 + imaginary ** 2)) / (length * energy),
+    power: energy / length,
+  };
+};
+
+/** The pitch of samples that may be a beep, in hertz; 0 of others. */
+const pitchOf = (samples: Int16Array, sampleRate: number): number => {
+  const { hertz, purity, power } = sineOf(samples, sampleRate);
+  const isBeep = purity >= minPurity && power >= minLevel ** 2;
   return isBeep && hertz >= lowest && hertz <= highest ? hertz : 0;
 };
 
@@ -78,5 +99,41 @@ export const createBeepDetector = (
       }
     }
     return blocks >= minBlocks ? "sounds" : hasEnded ? "ended" : undefined;
+  };
+};
+
+/** Whether a sound is a machine's, as far as it has come. */
+export interface Steadiness {
+  /** Takes samples from its middle, of whole blocks of 10 ms; whether something else came between the last ones and these. */
+  readonly push: (samples: Int16Array, isApart: boolean) => void;
+  readonly isSteady: () => boolean;
+}
+
+/**
+ * Finds out whether a sound is a machine's: its level never moves, which no voice keeps up, or it is one sine at any
+ * time, which may glide or fade.
+ */
+export const createSteadiness = (sampleRate: number): Steadiness => {
+  const size = (sampleRate * blockMs) / 1000;
+  let powers: number[] = [];
+  let [blocks, pure, count, sum, squares] = [0, 0, 0, 0, 0];
+  return {
+    push: (samples, isApart) => {
+      if (isApart) powers = [];
+      for (let at = 0; at + size <= samples.length; at += size) {
+        const { purity, power } = sineOf(samples.subarray(at, at + size), sampleRate);
+        blocks++;
+        if (purity >= minPurity) pure++;
+        powers = [...powers, power].slice(-windowBlocks);
+        if (powers.length < windowBlocks) continue;
+        const mean = powers.reduce((total, each) => total + each) / windowBlocks;
+        count++;
+        sum += Math.sqrt(mean);
+        squares += mean;
+      }
+    },
+    isSteady: () =>
+      count > 0 &&
+      (squares * count <= (1 + maxVariation ** 2) * sum ** 2 || pure >= minPure * blocks),
   };
 };

@@ -1,7 +1,7 @@
 import { createTimers } from "../../lib/timers.ts";
 import type { AgentSession } from "../agent-session.ts";
-import { createBeepDetector } from "../audio/beep.ts";
-import { hasSpeech } from "../audio/loudness.ts";
+import { createBeepDetector, createSteadiness } from "../audio/beep.ts";
+import { wordsPause } from "../inbound-audio.ts";
 import { checkOptions, durationRule } from "../options.ts";
 import { internalsOf, listenTo, sessionParts } from "../session-parts.ts";
 
@@ -30,8 +30,8 @@ export type GreetingEnd = "beep" | "silence" | "timeout" | "person" | "ended";
 /** Quiet after a beep, in ms: else it was a melody. */
 const afterBeep = 100;
 
-/** A pause that ends an utterance, in ms. */
-const pause = 500;
+/** Quiet after another sound of a machine, in ms: a person would say more. */
+const afterSound = 2000;
 
 /** What a person says who waits: so many ms, after so much quiet, and with as much quiet after it. */
 const minPhrase = 150;
@@ -39,9 +39,11 @@ const maxPhrase = 1000;
 const quietAround = 800;
 
 /**
- * Waits until the greeting of a voicemail has ended: by its beep, one sine of 350 to 2200 Hz for 120 ms or more, or by
- * silence. Meanwhile the agent gets silence, and nothing is said. Short words of at most a second between two silences are
- * a person's who waits for an answer, unless something longer was said before them.
+ * Waits until the greeting of a voicemail has ended: by its beep, or by silence. Meanwhile the agent gets silence, and
+ * nothing is said. One sine of 350 to 2200 Hz for 120 ms or more is a beep, and so is any other sound of a machine after
+ * which the line is quiet for 2 s: its level never moves, or it is one sine at a time. Short words of at most a second
+ * between two silences, also of a silence that began before, are a person's who waits for an answer, unless something
+ * longer was said before them.
  *
  * @param session - a session of `connectAgent`
  * @param options - `silence` (2500) and `timeout` (30 000), in ms
@@ -74,35 +76,52 @@ export const greetingEnded = async (
   const internals = internalsOf(session);
   // In a process that was held up, what came meanwhile is heard before a time is over.
   const { now, set, clear, stop } = createTimers(internals[sessionParts].clock);
-  const end = await internals[listenTo]<GreetingEnd>((resolve, sampleRate) => {
+  const end = await internals[listenTo]<GreetingEnd>((resolve, sampleRate, words) => {
     const beepIn = createBeepDetector(sampleRate);
-    /** When somebody was audible last, and for how long they speak, after so much quiet. */
-    let soundAt = now();
-    let spoken = 0;
-    let quiet: number | undefined;
+    /** When somebody was audible last, for how long they speak, and after how much quiet: also before this has begun. */
+    let { at: soundAt, quiet } = words;
+    let spoken = now() - words.from;
     let isGreeting = false;
     let isPaused = false;
+    const pauseAt = (at: number) =>
+      set("pause", Math.max(0, at - now()), () => {
+        isPaused = true;
+      });
+    pauseAt(soundAt + wordsPause);
+    let steadiness = createSteadiness(sampleRate);
+    /** Frames of sound in a row, and the last one of them. */
+    let frames = 0;
+    let last = new Int16Array();
     set("timeout", timeout, () => resolve("timeout"));
     set("silence", silence, () => resolve("silence"));
-    return (audio) => {
-      const beep = beepIn(new Int16Array(audio.slice().buffer));
+    return (audio, isSound) => {
+      const samples = new Int16Array(audio.slice().buffer);
+      const beep = beepIn(samples);
       // By its audio: in a process that was held up, all of it comes at once.
       spoken += (audio.length * 500) / sampleRate;
-      if (hasSpeech(audio)) {
+      if (isSound) {
         const at = now();
-        if (isPaused || quiet === undefined) [quiet, spoken] = [at - soundAt, 0];
+        if (isPaused) {
+          [quiet, spoken] = [at - soundAt, 0];
+          steadiness = createSteadiness(sampleRate);
+        }
+        // Without the first frame and the last one, in which it isn't audible all the time.
+        if (++frames > 2) steadiness.push(last, frames === 3);
+        last = samples;
         [soundAt, isPaused] = [at, false];
         const [ms, before] = [spoken, quiet];
         isGreeting ||= ms > maxPhrase;
         clear("beep");
-        set("pause", pause, () => {
-          isPaused = true;
-        });
+        pauseAt(at + wordsPause);
         set("silence", silence, () => resolve("silence"));
         set("person", quietAround, () => {
-          if (ms >= minPhrase && before >= quietAround && !isGreeting) resolve("person");
+          const isPhrase = ms >= minPhrase && before >= quietAround && !isGreeting;
+          if (isPhrase && !steadiness.isSteady()) resolve("person");
         });
-      }
+        set("sound", afterSound, () => {
+          if (steadiness.isSteady()) resolve("beep");
+        });
+      } else frames = 0;
       if (beep) clear("person");
       if (beep === "ended") set("beep", afterBeep, () => resolve("beep"));
     };

@@ -4,6 +4,7 @@ import type { AgentSession, Spoken } from "../agent-session.ts";
 import { booleanRule, checkOptions, durationRule } from "../options.ts";
 import { ownAudioOf } from "../own-audio.ts";
 import { internalsOf, sessionParts } from "../session-parts.ts";
+import { refusal } from "../tools.ts";
 import { type GreetingOptions, greetingEnded } from "./greeting-ended.ts";
 
 /** The options of `leaveVoicemail`: a `message` for the agent to say, or `audio`. */
@@ -77,10 +78,15 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
     const end = await greetingEnded(session, { silence, timeout });
     signal.removeEventListener("abort", interrupt);
     if (end === "person") {
-      return "A person speaks: this is no voicemail. Answer them, and ask who is there.";
+      return refusal(
+        signal,
+        "A person speaks: this is no voicemail. Answer them, and ask who is there.",
+      );
     }
-    if (end === "ended" || signal.aborted) return "The wait was interrupted: no message was left.";
-    if (end === "timeout") return session.leave("no_beep");
+    if (end === "ended" || signal.aborted) {
+      return refusal(signal, "The wait was interrupted: no message was left.");
+    }
+    if (end === "timeout") return session.leave("no_beep", whole);
     const { opening } = internalsOf(session)[sessionParts];
     if (repeatOpening && opening?.audio) {
       await session.play(opening.audio, { sampleRate: opening.sampleRate ?? 0, ...whole });
@@ -88,7 +94,7 @@ export const leaveVoicemail = (options: VoicemailOptions): Tool => {
     const said = await (audio
       ? session.play(audio, { sampleRate, text: message, ...whole })
       : sayText(session, message ?? ""));
-    return session.leave(said === "played" ? "message_left" : "message_failed");
+    return session.leave(said === "played" ? "message_left" : "message_failed", whole);
   };
 
   return {

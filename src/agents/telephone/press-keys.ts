@@ -5,6 +5,7 @@ import type { AgentSession, Spoken } from "../agent-session.ts";
 import { tonesOf } from "../audio/tones.ts";
 import { checkOptions } from "../options.ts";
 import { internalsOf, playAtOnce } from "../session-parts.ts";
+import { refusal } from "../tools.ts";
 
 /** The options of `pressKeys`. */
 export interface PressKeysOptions {
@@ -64,11 +65,11 @@ export const pressKeys = (options: PressKeysOptions = {}): Tool => {
       required: ["keys"],
     },
     timeout: keysTimeout,
-    run: async (args, { session }) => {
+    run: async (args, { session, signal }) => {
       const { keys } = fieldsOf(args);
       const isAllowed =
         isText(keys) && keys.length <= most && /^[\d*#w]+$/.test(keys) && all.test(keys);
-      if (!isAllowed) return "Nothing was pressed: these keys are not allowed.";
+      if (!isAllowed) return refusal(signal, "Nothing was pressed: these keys are not allowed.");
       await session.press(keys);
       return "Pressed. Say nothing: listen to what comes next.";
     },

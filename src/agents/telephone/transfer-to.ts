@@ -3,6 +3,7 @@ import type { Dial } from "../../flows/actions.ts";
 import type { MediaStart } from "../../flows/media/messages.ts";
 import { fail, fieldsOf, isFunction, isRecord, isText } from "../../lib/check.ts";
 import type { Tool } from "../agent.ts";
+import { refusal } from "../tools.ts";
 
 /** Whom an agent may connect the callee to: the fields of `dial`. */
 export type TransferTarget = Omit<Dial, "action">;
@@ -24,12 +25,10 @@ const targetPattern = /^(\+[1-9]\d{6,14}|sip:[^\s<>"]+)$/;
 /** Calls that are being transferred, by any tool: a model may ask for two at once. */
 const running = new WeakSet<MediaStart>();
 
-/** Silence in ms: once it was played, so were the last words. */
-const moment = 20;
-
 /**
- * A tool with which an agent connects the callee to somebody. The targets have names: a model never writes a number. What
- * it says before is heard to its end; then the session ends with the outcome `"transferred"`.
+ * A tool with which an agent connects the callee to somebody. The targets have names: a model never writes a number. It
+ * calls the tool with one argument, `target`: one of the names, as in `{ "target": "billing" }`. What it says before is heard
+ * to its end; then the session ends with the outcome `"transferred"`.
  *
  * @param targets - the fields of `dial` by their names, such as `{ billing: { to: "+1…" } }`
  * @param options - `redirect`, or `decide`
@@ -84,19 +83,18 @@ export const transferTo = (
     run: async (args, { session, start, context, signal }) => {
       const { target } = fieldsOf(args);
       const action = isText(target) ? actions.get(target) : undefined;
-      if (!action) return `Nobody was called: the target must be one of ${names.join(", ")}.`;
+      if (!action) {
+        return refusal(signal, `Nobody was called: the target must be one of ${names.join(", ")}.`);
+      }
       if (running.has(start)) return "They are being connected.";
       running.add(start);
       try {
-        const interruptions = () => session.metrics.interruptions.count;
-        const before = interruptions();
-        const silence = new Int16Array(moment * 8);
-        const spoken = await session.play(silence, { sampleRate: 8000, interruptible: false });
-        // The service cancels a call when the callee speaks, and the agent goes on after its time.
-        const isCancelled = spoken !== "played" || signal.aborted || interruptions() > before;
-        if (isCancelled) return "They spoke: they were not connected.";
-        await transfer(start, action, context);
-        return await session.leave("transferred");
+        const before = () => {
+          signal.throwIfAborted(); // The agent goes on after the tool's time.
+          return transfer(start, action, context);
+        };
+        const goesOn = await session.leave("transferred", { before });
+        return goesOn && refusal(signal, "They spoke: they were not connected.");
       } finally {
         running.delete(start);
       }

@@ -5,7 +5,7 @@ import { utf8 } from "../../lib/encoding.ts";
 import type { CallInput, CallOutcome } from "../answers.ts";
 import { type CheckOptions, checkUrls, type UrlCheck } from "../check.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
-import type { Disposition } from "../disposition.ts";
+import { type Disposition, isDisposition } from "../disposition.ts";
 import { numbersIn, telephoneOf } from "../do-not-call.ts";
 import type { EndedCalls } from "../ending.ts";
 import { type Figures, sumOfFigures } from "../figures.ts";
@@ -278,6 +278,7 @@ const shardedCampaign = (
     return [...new Set(names.map(({ name }) => name))];
   };
   async function* results(only?: Disposition): AsyncGenerator<Result, void> {
+    if (only !== undefined && !isDisposition(only)) fail("only", "must be a disposition");
     for (const name of names) yield* askLines(namespace, name, "results", { only });
   }
   async function* audit(): AsyncGenerator<ShardAuditEntry, void> {

@@ -8,6 +8,7 @@ import { signingSecretIn, withLedger } from "../ledger.ts";
 export const command: Command = defineCommand({
   args: ["ledger", "number…"],
   flags: {},
+  example: "block people.outdial +12025550100",
   exits: {
     0: "none of them will be called again",
     2: "the command line or the ledger is wrong",

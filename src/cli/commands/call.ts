@@ -146,6 +146,8 @@ const withoutBaseUrl = async (): Promise<string> => {
 /** `outdial call`: places one call, and prints its id on stdout or the reason on stderr. */
 export const command: Command = defineCommand({
   flags,
+  example: `call --from +12025550199 --to +12025550100 --flow https://app.example/flow \\
+      --callback https://app.example/status`,
   notes: [
     `The key is read from OUTDIAL_API_KEY, or from a file, and is never an argument.
 ${keyNote}`,

@@ -187,6 +187,7 @@ export const command: Command = defineCommand({
   args: ["shell"],
   choices: Object.keys(shells),
   flags: {},
+  example: "completion bash > ~/.local/share/bash-completion/completions/outdial",
   notes: [
     `In ~/.bashrc:                  source <(outdial completion bash)
 In ~/.zshrc, after compinit:   source <(outdial completion zsh)

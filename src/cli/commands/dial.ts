@@ -362,6 +362,8 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
 export const command: Command = defineCommand({
   args: ["list.csv"],
   flags: dialFlags,
+  example: `dial people.csv --from +12025550199 --script survey.ts --window "mon-fri 9:00-18:00" \\
+      --listen 127.0.0.1:3000 --public-url https://app.example`,
   notes: [
     `The list is a CSV file. Its columns are found by name, without case, spaces, "-" and "_": to_number
 (or phone_number, contact_number, phone; number, if there is none of these), id, timezone, call_at

@@ -384,6 +384,7 @@ const run = async (invocation: Invocation<typeof flags>) => {
 /** `outdial emulator`: the service on a port, until ctrl-C. */
 export const command: Command = defineCommand({
   flags,
+  example: "emulator --script survey.ts",
   notes: [
     `Key and secret stay the same from start to start, in a file that only you can read; or the key is
 the one of OUTDIAL_EMULATOR_KEY. OUTDIAL_API_KEY is not read: it may be a real one.`,

@@ -6,6 +6,7 @@ import { liveFlags, liveNotes, withLive } from "../live.ts";
 export const command: Command = defineCommand({
   args: ["id"],
   flags: liveFlags,
+  example: "end cs_01JZQ4N7Y0M3T8V6W2X5A9BCDE",
   notes: ["It may be repeated: a call that has ended already is no failure.", ...liveNotes],
   exits: {
     0: "the call has ended, or ends",

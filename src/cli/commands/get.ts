@@ -7,6 +7,7 @@ import { jsonLine } from "../terminal.ts";
 export const command: Command = defineCommand({
   args: ["id"],
   flags: liveFlags,
+  example: "get cs_01JZQ4N7Y0M3T8V6W2X5A9BCDE",
   notes: liveNotes,
   exits: {
     0: "the call is on stdout, as JSON",

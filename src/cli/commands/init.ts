@@ -139,6 +139,7 @@ const summary = (
 export const command: Command = defineCommand({
   args: ["dir?"],
   flags,
+  example: "init reminders --on worker",
   notes: [
     `Six files: an application that places calls, asks the callee to press 1 or 2, and receives their
 notifications; its test on the emulator, and a README. They contain no key. The folder is the

@@ -66,6 +66,7 @@ const write = async (file: string, source: () => Promise<Response["body"]>): Pro
 export const command: Command = defineCommand({
   args: ["url"],
   flags,
+  example: "recording https://voice.example/recordings/cs_1.wav --output call.wav",
   notes: liveNotes,
   exits: {
     0: "the recording is in the file",

@@ -61,6 +61,7 @@ export const command: Command = defineCommand({
     numbers: { type: "boolean", help: "keeps telephone numbers in answers; otherwise ***" },
     json: { type: "boolean", help: "one line of JSON; errors too, on stderr" },
   },
+  example: "report people.outdial --html report.html",
   notes: [
     `It works during a run. A call counts where it began, and as answered where a person, a machine or
 somebody unknown took it; the answer rate counts people, of all calls.`,

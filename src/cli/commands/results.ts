@@ -83,6 +83,7 @@ export const command: Command = defineCommand({
     json: { type: "boolean", help: "a line of JSON per contact; errors too, on stderr" },
     variables: { type: "boolean", help: "also the list's own columns, those that the flow gets" },
   },
+  example: "results people.outdial > results.csv",
   notes: [
     "A contact that waits or is being called has no disposition yet. It works during a run.",
     `started_at is when the last attempt began, ended_at when its final notification came (both UTC), and

@@ -76,6 +76,7 @@ const hangUp = async (
 export const command: Command = defineCommand({
   args: ["ledger"],
   flags,
+  example: "stop people.outdial",
   notes: [
     `It works from another terminal, and also where the dialling process is dead: then it ends the calls
 itself, by the same service and key as outdial dial. A call that is being placed is ended when its

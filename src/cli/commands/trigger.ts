@@ -83,6 +83,7 @@ export const command: Command = defineCommand({
   args: ["scenario"],
   choices: scenarios.map(({ name }) => name),
   flags,
+  example: "trigger busy --flow http://127.0.0.1:3000/flow --callback http://127.0.0.1:3000/status",
   notes: [
     `Scenarios\n${list.join("\n")}`,
     `The key is the emulator's own: the one that it keeps, or OUTDIAL_EMULATOR_KEY. A path instead of a

@@ -26,6 +26,7 @@ const flags = {
 export const command: Command = defineCommand({
   args: ["ledger", "number…"],
   flags,
+  example: `unblock people.outdial +12025550100 --reason "asked to be called again"`,
   exits: {
     0: "none of them is on the list of the ledger",
     2: "the command line or the ledger is wrong, or one was erased: none was unblocked",

@@ -13,7 +13,10 @@ import type { RedirectedCall, Service } from "../../service.ts";
 import { type ScriptList, scriptedOptions } from "../script.ts";
 
 /** What of a campaign its requests need. */
-export type CalledList = Pick<Campaign, "note" | "contact" | "block" | "callBack" | "cancel">;
+export type CalledList = Pick<
+  Campaign,
+  "note" | "contact" | "block" | "callBack" | "cancel" | "pause"
+>;
 
 /** What serves the requests of a list's calls. */
 export interface ListOptions {
@@ -77,6 +80,41 @@ class LiveAttempts {
   }
 }
 
+/** How many answered calls in a row may end without a request to `/flow`. */
+const mostUnreached = 20;
+
+/**
+ * Pauses the list once 20 answered calls in a row have ended whose flow was never requested: to a carrier that reports no
+ * failure they are completed. Who hangs up at once may be such a call, so one alone changes nothing.
+ */
+class ReachedFlows {
+  /** Attempts whose answer was notified here, and whose flow was not requested yet. */
+  readonly #answered = new Set<string>();
+  readonly #reached = new Set<string>();
+  #inRow = 0;
+
+  reach(context: Context): void {
+    this.#reached.add(attemptOf(context));
+    this.#inRow = 0;
+  }
+
+  async note({ event: { type }, context }: Received, list: CalledList): Promise<void> {
+    const attempt = attemptOf(context);
+    if (type === "call.answered") this.#answered.add(attempt);
+    if (!isEnd(type)) return;
+    const isReached = this.#reached.delete(attempt);
+    // Of a call that was answered before this process began nothing is known.
+    if (!this.#answered.delete(attempt) || isReached || type === "call.failed") return;
+    if (++this.#inRow < mostUnreached) return;
+    this.#inRow = 0;
+    await list.pause(
+      `the flow of ${mostUnreached} answered calls in a row was never requested: does --public-url reach this process?`,
+    );
+  }
+}
+
+const isEnd = (type: string): boolean => /^call\.(completed|failed)$/.test(type);
+
 /** Sends a call to `onMachine` where its flow runs already, once the machine records. */
 const redirectMachine = async (
   { event, context }: Received,
@@ -108,6 +146,7 @@ const redirectMachine = async (
 export const serveList = (options: ListOptions): ((request: Request) => Promise<Response>) => {
   const { script, secret, service, publicUrl, onError } = options;
   const live = new LiveAttempts();
+  const flows = new ReachedFlows();
   const open = (): CalledList => {
     const list = options.campaign();
     if (list) return list;
@@ -122,6 +161,7 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
   });
   const list: ScriptList = {
     contactOf: ({ context }) => {
+      flows.reach(context);
       const contact = open().contact(context);
       if (contact) return contact;
       throw new Error("The call is none of this ledger's, or its contact was erased");
@@ -138,8 +178,8 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
   const onEvent = async (received: Received): Promise<void> => {
     const { call_id, type } = received.event;
     await open().note(received);
-    const isOver = /^call\.(completed|failed)$/.test(type);
-    if (isOver) live.forget(attemptOf(received.context), call_id);
+    if (isEnd(type)) live.forget(attemptOf(received.context), call_id);
+    if (script) await flows.note(received, open());
     await redirectMachine(received, open(), live, options).catch((error: unknown) =>
       onError(error, call_id ?? undefined),
     );

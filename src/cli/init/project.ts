@@ -81,6 +81,8 @@ export const targets = {
     text: workerManifest,
     about: `${scripts}, which have the settings of Wrangler`,
     server: worker,
+    // The test runs on Node, and the application has the globals of Workers.
+    tsconfig: tsconfig.replace('"node"', '"@cloudflare/workers-types", "node"'),
     // Size and start-up time count.
     entry: "outdial/fetch",
     install: "npm install",

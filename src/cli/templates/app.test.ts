@@ -37,12 +37,17 @@ const start = (callee: CalleeAct[] = []) => {
   return { emulator, events, replies, place };
 };
 
+/** The id of the call in a response of `/call`. */
+const idIn = async (response: Response): Promise<string> => {
+  const { call_id } = Object(await response.json());
+  return call_id;
+};
+
 /** Calls somebody until the end, and returns what was spoken, in the order of the call. */
 const spokenTo = async (to_number: string, { emulator, place }: ReturnType<typeof start>) => {
   const response = await place(to_number);
   assert.equal(response.status, 201);
-  const { call_id } = await response.json();
-  const { state, reason, history } = await emulator.ended(call_id);
+  const { state, reason, history } = await emulator.ended(await idIn(response));
   assert.deepEqual([state, reason], ["completed", "normal"]);
   await emulator.close();
   return JSON.stringify(history.filter(({ type }) => type === "action" || type === "verb"));
@@ -77,8 +82,7 @@ test("silence is no answer: the question is asked three times", async () => {
 // The dialled number selects the scenario: `outdial help trigger` lists them.
 test("a busy telephone is reported", async () => {
   const { emulator, events, place } = start();
-  const { call_id } = await (await place("+12025550101")).json();
-  await emulator.ended(call_id);
+  await emulator.ended(await idIn(await place("+12025550101")));
   await emulator.close();
   assert.equal(events.at(-1), "call.failed");
 });

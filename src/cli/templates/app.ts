@@ -1,5 +1,5 @@
 import { Client, isException } from "outdial";
-import { callbackHandler, type Received, signUrl } from "outdial/callbacks";
+import { callbackHandler, isFinal, type Received, signUrl } from "outdial/callbacks";
 import { flowHandler, gather, pause, say } from "outdial/flows";
 
 /** The settings. See .env.example for each. */
@@ -15,7 +15,9 @@ interface Replacements {
 }
 
 const defaults = {
-  onEvent: ({ type, call_id }: Received["event"]) => console.log(type, call_id),
+  // At the end with why it ended: normal, busy, no_answer, …
+  onEvent: (event: Received["event"]) =>
+    console.log(event.type, event.call_id, isFinal(event) ? event.data.reason : ""),
   // Save it here. The same reply may come twice.
   onReply: (call_id: string, reply: string) => console.log("reply", call_id, reply),
 };

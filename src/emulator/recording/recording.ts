@@ -5,8 +5,8 @@ import { wavHead } from "./wav.ts";
 /** The sample rate of a recording with one channel. */
 export const telephoneRate = 8_000;
 
-/** How much audio of one call is kept: ten minutes. The rest is silence. */
-const maxKept = 10 * 60 * quotaRate;
+/** How much audio of one call's applications is kept, in milliseconds: ten minutes. The rest is silence. */
+export const maxKept: number = 10 * 60 * 1000;
 
 /** One side of a call: the callee, or everything that is played to the callee. */
 export type Side = "callee" | "application";
@@ -68,7 +68,7 @@ export class Recording {
   /** The audio of applications, one playout for each stream. */
   readonly playouts: Playout[] = [];
   readonly cuts: Cut[] = [];
-  readonly #quota: Quota = { left: maxKept };
+  readonly #quota: Quota;
   /** When nothing is recorded, in milliseconds since the answer. */
   readonly #gaps: { readonly from: number; to: number }[] = [];
 
@@ -77,6 +77,11 @@ export class Recording {
     callee: [],
     application: [],
   };
+
+  /** @param kept - how much of the applications' audio is kept, in milliseconds */
+  constructor(kept: number = maxKept) {
+    this.#quota = { left: (kept * quotaRate) / 1000 };
+  }
 
   /** The highest sample rate of any stream. */
   get sampleRate(): number {

@@ -1,3 +1,5 @@
+import { Resampler } from "../../lib/resample.ts";
+
 /** A sine of moderate loudness, as 16-bit samples. */
 export const tone = (
   hertz: number,
@@ -30,12 +32,16 @@ const valueAt = (samples: Int16Array, position: number): number => {
   return first + (next - first) * (position - before);
 };
 
-/** Samples of one rate at another, by linear interpolation: good enough for speech. */
+/** All samples of a sound at another rate: it lasts as long, and begins and ends where it did. */
 export const resample = (samples: Int16Array, from: number, to: number): Int16Array => {
   if (from === to) return samples;
-  const step = from / to;
-  const count = Math.floor(samples.length / step);
-  return Int16Array.from({ length: count }, (_, at) => valueAt(samples, (at + 0.5) * step - 0.5));
+  const resampler = new Resampler(from, to);
+  const { delay } = resampler;
+  const [body, rest] = [resampler.push(samples), resampler.flush()];
+  const all = new Int16Array(body.length + rest.length);
+  all.set(body);
+  all.set(rest, body.length);
+  return all.slice(delay, delay + Math.floor((samples.length * to) / from));
 };
 
 /** The values, limited to what 16 bits can hold. */

@@ -92,7 +92,7 @@ export const wavSeconds = (bytes: Uint8Array, total?: number): number | undefine
 /**
  * The samples of a WAV, of its first channel.
  *
- * @throws {TypeError} when it is not a WAV of 16-bit PCM
+ * @throws {TypeError} when it is not a WAV of 16-bit PCM, or its end is missing
  */
 export const readWav = (
   bytes: Uint8Array,
@@ -103,7 +103,10 @@ export const readWav = (
     throw new TypeError("must be a WAV of 16-bit PCM");
   }
   const { from, size, channels, sampleRate } = head;
-  const end = isOpen(size) ? bytes.length : Math.min(bytes.length, from + size);
+  if (!isOpen(size) && from + size > bytes.length) {
+    throw new TypeError("is cut off: it has fewer samples than its head says");
+  }
+  const end = isOpen(size) ? bytes.length : from + size;
   const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   const samples = Int16Array.from({ length: Math.floor((end - from) / 2 / channels) }, (_, at) =>
     view.getInt16(from + 2 * channels * at, true),

@@ -84,8 +84,6 @@ export const maxBuffered = 65_536;
 export interface Sender {
   /** Sends what is due, and sets a timer for the rest. */
   readonly run: () => void;
-  /** Runs again after some milliseconds. */
-  readonly runAfter: (milliseconds: number) => void;
   /** Clears the timer. */
   readonly stop: () => void;
 }
@@ -97,14 +95,12 @@ export interface Sender {
  * @param wait - milliseconds until the next message is due
  * @param isFull - whether the socket's buffer is full
  * @param send - sends the next message from the queue
- * @param onEmpty - called whenever the queue is empty
  */
 export const createSender = (
   queue: { readonly length: number },
   wait: () => number,
   isFull: () => boolean,
   send: () => void,
-  onEmpty: () => void = () => {},
   { after }: MediaClock = processClock,
 ): Sender => {
   let stop = () => {};
@@ -122,7 +118,6 @@ export const createSender = (
       }
       send();
     }
-    onEmpty();
   };
-  return { run, runAfter, stop: () => stop() };
+  return { run, stop: () => stop() };
 };

@@ -28,10 +28,11 @@ export class Marks implements Acknowledged {
   #unplayed: Unplayed[] = [];
   /** The first of them began to play `from` then, by the clock of the socket. */
   #beganAt = 0;
+  #lastAt = Number.NEGATIVE_INFINITY;
   #delay: number | undefined;
   #probes = 0;
   #probedAt = 0;
-  onPlayed: (() => void) | undefined;
+  isUsed = false;
 
   /** @param send - sends a mark */
   constructor(send: (id: string) => void, clock: MediaClock) {
@@ -39,9 +40,9 @@ export class Marks implements Acknowledged {
     this.#clock = clock;
   }
 
-  /** Measures the delay of the network on an idle line, if a playback subscribes. */
+  /** Measures the delay of the network on an idle line, if a playback uses it. */
   probe(): void {
-    if (!this.onPlayed || this.isWaiting()) return;
+    if (!this.isUsed || this.isWaiting()) return;
     this.#probedAt = this.#clock.now();
     this.#send(`probe ${++this.#probes}`);
   }
@@ -62,9 +63,9 @@ export class Marks implements Acknowledged {
     }
     const at = this.#unplayed.findIndex((message) => message.id === id);
     if (at < 0) return;
+    this.#lastAt = this.#clock.now();
     this.#next(at + 1);
     if (this.#unplayed.length === 0) this.probe();
-    this.onPlayed?.();
   }
 
   /** The line was cleared: marks that come back now were not played. */
@@ -82,6 +83,10 @@ export class Marks implements Acknowledged {
 
   isWaiting(): boolean {
     return this.#unplayed.length > 0;
+  }
+
+  lastAt(): number {
+    return this.#lastAt;
   }
 
   #next(count: number): void {

@@ -12,8 +12,10 @@ export interface Acknowledged {
   readonly playedAt: (now: number) => number;
   /** Whether sent audio is not acknowledged. */
   readonly isWaiting: () => boolean;
-  /** Called whenever some is; set by the playback that uses it. */
-  onPlayed: (() => void) | undefined;
+  /** When the last of it was acknowledged, by the clock of the playback. */
+  readonly lastAt: () => number;
+  /** Whether a playback uses it. */
+  isUsed: boolean;
 }
 
 /** The line that a playback sends to. */
@@ -26,6 +28,8 @@ export interface PlaybackLine {
   readonly buffered: () => number;
   /** Bytes of PCM in one of those bytes: 0.75 for base64, by default. */
   readonly pcmPerByte?: number | undefined;
+  /** Milliseconds that the network takes both ways, where they are known and nothing is acknowledged. */
+  readonly roundTrip?: number | undefined;
   /** Absent where a service does not acknowledge what it has played. */
   readonly acknowledged?: Acknowledged | undefined;
   /** The time of its socket; that of the process by default. */
@@ -130,7 +134,8 @@ export class Playback {
   #hasSent = false;
   /** Whether the queued audio is complete: no response is open. */
   #isComplete = false;
-  #onPlayed: (() => void)[] = [];
+  /** Whether the conversation ends once all of it was played. */
+  isEnding = false;
 
   constructor(line: PlaybackLine, options: PlaybackOptions) {
     this.#line = line;
@@ -142,10 +147,9 @@ export class Playback {
       () => this.#due() - this.#clock.now(),
       () => this.#buffered() > maxBuffered,
       () => this.#send(),
-      () => this.#checkPlayed(),
       this.#clock,
     );
-    if (line.acknowledged) line.acknowledged.onPlayed = this.#sender.run;
+    if (line.acknowledged) line.acknowledged.isUsed = true;
   }
 
   /** A response begins. An earlier, cancelled response may have had the same name. */
@@ -225,34 +229,43 @@ export class Playback {
     this.#sentUntil = Number.NEGATIVE_INFINITY;
     this.#hasSent = false;
     if (wasPlaying) this.#line.send({ type: "clear" });
-    this.#checkPlayed();
     return cuts;
   }
 
-  /** Resolves after all audio was played and no response is open. */
-  played(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onPlayed.push(resolve);
-      this.#sender.run();
-    });
+  /**
+   * When the callee has heard all audio, and what they said until then has come: not yet while any waits, or a response is
+   * open.
+   *
+   * @param roundTrip - milliseconds both ways of a line that acknowledges nothing
+   */
+  heardAt(roundTrip: number): number {
+    if (this.#queue.length > 0 || this.isOpen || this.#isWaiting()) return Number.POSITIVE_INFINITY;
+    const unsent = this.#unsent();
+    if (unsent > 0) this.#sentUntil = Math.max(this.#sentUntil, this.#clock.now() + unsent);
+    const { acknowledged } = this.#line;
+    return Math.max(acknowledged?.lastAt() ?? this.#sentUntil + roundTrip, this.#sentUntil);
   }
 
   /** Whether some of an item may not have been played yet. */
   isPlaying(name: string): boolean {
-    const now = this.#playedAt(this.#clock.now() - margin);
+    const now = this.#playedAt(this.#clock.now() - this.#margin);
     return this.#items.some(
       (item) => item.name === name && playedOf(item, now) < item.duration - epsilon,
     );
   }
 
-  /** Drops the queue and clears the timer. Nothing more is sent. Returns the items that were not played to their end. */
-  stop(): readonly PlayedItem[] {
-    const cuts = this.#cut(this.#playedAt(this.#clock.now()));
+  /**
+   * Drops the queue and clears the timer. Nothing more is sent. Returns the items that were not played to their end.
+   *
+   * @param isLeft - whether the other side has left: what was sent since then, or was on its way to it, was not played
+   */
+  stop(isLeft = false): readonly PlayedItem[] {
+    const late = (isLeft && this.#line.roundTrip) || 0;
+    const cuts = this.#cut(this.#playedAt(this.#clock.now() - late));
     this.#sender.stop();
     this.#queue.drop();
     this.#open.clear();
     this.#sentUntil = Number.NEGATIVE_INFINITY;
-    for (const resolve of this.#onPlayed.splice(0)) resolve();
     return cuts;
   }
 
@@ -273,9 +286,9 @@ export class Playback {
     return this.#open.size > 0;
   }
 
-  /** Whether a promise of `played` is pending. */
-  get isEnding(): boolean {
-    return this.#onPlayed.length > 0;
+  /** How much later than by our clock audio may be played, in ms. */
+  get #margin(): number {
+    return Math.max(margin, this.#line.roundTrip ?? 0);
   }
 
   /** Bytes that the socket buffers: a socket of any make may throw. */
@@ -318,7 +331,7 @@ export class Playback {
     const gap = this.#hasSent ? from - this.#sentUntil : 0;
     const response = this.#queue.next?.response;
     const isSame = response === undefined ? gap < pause : response === this.#lastResponse;
-    this.#forgetPlayed(this.#playedAt(now - margin));
+    this.#forgetPlayed(this.#playedAt(now - this.#margin));
     for (let at = 0; at < size; ) {
       const part = this.#queue.take(size - at);
       if (!part) break;
@@ -335,18 +348,6 @@ export class Playback {
     this.#options.onSent(isSame ? gap : 0);
     const id = this.#line.sendAudio(message);
     if (id) this.#line.acknowledged?.sent(id, begin, from);
-  }
-
-  /** Resolves the promises of `played` if everything was played. */
-  #checkPlayed(): void {
-    const isPlaying = this.#queue.length > 0 || this.isOpen || this.#isWaiting();
-    if (this.#onPlayed.length === 0 || isPlaying) return;
-    const now = this.#clock.now();
-    const unsent = this.#unsent();
-    if (unsent > 0) this.#sentUntil = Math.max(this.#sentUntil, now + unsent);
-    const wait = this.#sentUntil + margin - now;
-    if (wait > 0) this.#sender.runAfter(wait);
-    else for (const resolve of this.#onPlayed.splice(0)) resolve();
   }
 
   #mayContinue({ response }: Item): boolean {

@@ -1,4 +1,4 @@
-import { fail, type Rule, serviceRule } from "../../lib/check.ts";
+import { fail, type Rule, serviceRule, withoutThrowing } from "../../lib/check.ts";
 import { processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
 import type { Service } from "../../service.ts";
@@ -88,6 +88,14 @@ const openStream = (
     } else if (message.type === "start") {
       if (start) throw new FrameException("The stream has started already");
       start = message;
+      const { now } = attached.clock;
+      const from = now();
+      withoutThrowing(() => {
+        socket.once?.("pong", () => {
+          stream.roundTrip = now() - from;
+        });
+        socket.ping?.();
+      });
       attached.call((given: MediaStart) => handlers.onStart?.(given, {}), message);
     } else {
       if (message.stream_id !== start?.stream_id) throw new FrameException("stream_id is another");
@@ -101,9 +109,10 @@ const openStream = (
   const send = (message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear): boolean =>
     attached.write(() => [JSON.stringify(message)]);
 
-  return {
+  const stream = {
     ...attached,
-    sendAudio: (bytes) => {
+    roundTrip: 0,
+    sendAudio: (bytes: Uint8Array) => {
       const chunk_id = String(++chunks);
       const speech = { audio_b64: base64(bytes), chunk_id };
       const message = form === "flat" ? speech : { data: speech };
@@ -112,6 +121,7 @@ const openStream = (
     send,
     sampleRate: () => start?.data.sample_rate ?? 8000,
   };
+  return stream;
 };
 
 /**
@@ -289,7 +299,7 @@ export const streamSession = (
   };
   const isFull = (): boolean => stream.isFull();
 
-  const sender = createSender(queue, () => 0, isFull, sendNext, undefined, clock);
+  const sender = createSender(queue, () => 0, isFull, sendNext, clock);
   if (options.service && !options.service.media) fail("service", serviceRule);
   if ("service" in handlers) {
     fail(

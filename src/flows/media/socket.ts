@@ -34,6 +34,10 @@ export interface MediaSocket {
   close(code?: number, reason?: string): void;
   /** Cuts the connection at once. Sockets of `ws` and Bun have it: called when the peer doesn't answer a close. */
   terminate?(): void;
+  /** Sends a ping, which the peer answers with a pong. Sockets of `ws` have it: it measures the delay of the network. */
+  ping?(): void;
+  /** The same sockets: calls a function with the next pong. */
+  once?(type: "pong", listener: () => void): unknown;
   /** Adds a listener, as on any `EventTarget`. */
   addEventListener(
     type: "message" | "close" | "error",

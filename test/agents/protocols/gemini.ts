@@ -26,6 +26,18 @@ const converseGemini = (
   const [heard, voice] = [pcm(16_000), pcm(24_000)];
   let isSetUp = false;
   const content = (serverContent: object) => send({ serverContent });
+  const end = (isCut: boolean) => {
+    if (!isCut) content({ generationComplete: true });
+    content({ turnComplete: true });
+  };
+  const { toolTurn } = behaviour;
+  let hasEnded = false;
+  /** Ends the turn that a tool call has left open. */
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const close = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
   const model = new Model(
     {
       begin: () => {},
@@ -35,12 +47,26 @@ const converseGemini = (
           modelTurn: { parts: [{ inlineData: { data, mimeType: "audio/pcm;rate=24000" } }] },
         });
       },
-      tool: (_, id, name, args) => send({ toolCall: { functionCalls: [{ id, name, args }] } }),
-      done: (_, wasCut) => {
-        if (!wasCut) content({ generationComplete: true });
-        content({ turnComplete: true });
+      tool: (_, id, name, args) => {
+        if (toolTurn === "before" && !hasEnded) end(false);
+        hasEnded = toolTurn === "before";
+        send({ toolCall: { functionCalls: [{ id, name, args }] } });
+        if (toolTurn !== "open") return;
+        close();
+        timer = setTimeout(() => {
+          close();
+          end(false);
+        }, 2_000);
       },
-      heard: () => content({ interrupted: true }),
+      done: (_, wasCut) => {
+        if (!hasEnded && !timer) end(wasCut);
+        hasEnded = false;
+      },
+      heard: () => {
+        content({ interrupted: true });
+        if (timer) end(true);
+        close();
+      },
     },
     behaviour,
   );
@@ -53,13 +79,23 @@ const converseGemini = (
       }
       if (!isSetUp) throw new Error("Nothing is taken before the setup");
       const { text, audio } = message.realtimeInput ?? {};
-      if (text || message.toolResponse) model.answer();
+      if (text && timer) {
+        content({ interrupted: true });
+        end(true);
+      }
+      if (text || message.toolResponse) {
+        close();
+        model.answer();
+      }
       if (!audio) return;
       if (audio.mimeType !== "audio/pcm;rate=16000") throw new Error("Another rate");
       const samples = heard.read(decoded(audio.data));
       model.hear(samples, samples.length / 16);
     },
-    stop: () => model.stop(),
+    stop: () => {
+      close();
+      model.stop();
+    },
   };
 };
 

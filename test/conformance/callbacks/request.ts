@@ -265,14 +265,14 @@ export const cases: readonly Case[] = [
           { event: "leg.ended", data: null },
           { ...none, type: "leg.ended" },
         ],
-        [{ type: "call.ringing" }, { ...none, type: "call.ringing" }],
+        [{ type: "call.ringing" }, { ...none, type: "call.ringing", data: {} }],
         [
           { type: "call.ringing", call_id: "" },
-          { ...none, type: "call.ringing" },
+          { ...none, type: "call.ringing", data: {} },
         ],
         [
           { type: "call.ringing", call_id: 7, data: "x" },
-          { ...none, type: "call.ringing" },
+          { ...none, type: "call.ringing", data: {} },
         ],
         [
           { type: "recording.completed", call_id: "cs_1", data: { from: 7 } },

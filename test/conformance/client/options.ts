@@ -46,6 +46,7 @@ const refused: readonly (readonly [option: string, wrong: readonly unknown[]])[]
   ],
   ["timeout", [-1, 0, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, "1000", true, null]],
   ["signal", ["abort", {}, 7, null]],
+  ["beforeSend", [1, "now", {}, null]],
   ["notAfter", [0, "2026-06-03", new Date(Number.NaN), {}, null]],
   ["fetch", ["fetch", {}, null, 7]],
   ["path", ["", "call", "/api", null, 7]],

@@ -19,16 +19,31 @@ export type ProtocolName = (typeof protocolNames)[number];
 /** The level of an answer's samples, the first of which is 0. */
 export const levelOf = (answer: number): number => 10_000 + 3_000 * (answer % 6);
 
+/** A call of a tool. */
+interface ModelCall {
+  readonly name: string;
+  readonly args: object;
+}
+
 /** What a model does. Times are in ms. */
 export interface Behaviour {
   /** How long each of its answers is: 800 by default. */
   readonly answers?: readonly number[] | undefined;
-  /** The answers, counted from 0, that call a tool after their audio. */
-  readonly calls?: Readonly<Record<number, { readonly name: string; readonly args: object }>>;
+  /** The answers, counted from 0, that call a tool after their audio, or several. */
+  readonly calls?: Readonly<Record<number, ModelCall | readonly ModelCall[]>>;
   /** The answers that fail with `server_error`, after all of their audio and their tool: with OpenAI's protocol. */
   readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
   readonly greeting?: string | undefined;
+  /** Whether it reports that the callee speaks only while it makes an answer: with ElevenLabs' and Gemini's protocol. */
+  readonly isDeafToOnsets?: boolean | undefined;
+  /**
+   * With Gemini's protocol: when the turn of a tool call ends. By default at once; `before` the call, which is late then; or it
+   * stays `open` for 2 s, unless it goes on with the result, or a text interrupts it.
+   */
+  readonly toolTurn?: "before" | "open" | undefined;
+  /** The mean size of samples above which it hears speech: 300 by default. */
+  readonly loudness?: number | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,7 +54,7 @@ interface Dialect {
   readonly coding: () => Coding;
   readonly begin: (answer: number, request: unknown) => void;
   readonly audio: (answer: number, bytes: Uint8Array<ArrayBuffer>) => void;
-  readonly tool: (answer: number, name: string, args: object) => void;
+  readonly tools: (calls: readonly (ModelCall & { readonly id: string })[], answer: number) => void;
   readonly done: (answer: number, isCut: boolean) => void;
   readonly failed?: (answer: number) => void;
   readonly speech: () => void;
@@ -64,20 +79,24 @@ export class TimedModel {
   readonly #behaviour: Behaviour;
   readonly #dialect: Dialect;
   readonly #receive: (message: Fields) => void;
+  /** What it sends once its socket is open. */
+  #welcome: object | undefined;
   #answers = 0;
   #cancel = () => {};
   #making: number | undefined;
   #loud = 0;
   #quiet = 0;
+  /** Whether it speaks first, once it is listened to. */
   isSpeech = false;
 
   constructor(name: ProtocolName, clock: MediaClock, behaviour: Behaviour = {}) {
     this.#clock = clock;
     this.#behaviour = behaviour;
-    const { dialect, receive } = dialects[name]((message) => this.#send(message), this, clock);
+    const send: Send = (message) => this.#send(message);
+    const { dialect, receive } = dialects[name](send, this, clock, behaviour);
     this.#dialect = dialect;
     this.#receive = receive;
-    if (name === "deepgram") clock.after(1, () => this.#send({ type: "Welcome" }));
+    this.#welcome = name === "deepgram" ? { type: "Welcome" } : undefined;
   }
 
   get isMaking(): boolean {
@@ -100,8 +119,9 @@ export class TimedModel {
         return;
       }
       this.#making = undefined;
-      const tool = this.#behaviour.calls?.[answer];
-      if (tool) this.#dialect.tool(answer, tool.name, tool.args);
+      const calls = [this.#behaviour.calls?.[answer] ?? []].flat();
+      const named = calls.map((call, at) => ({ ...call, id: `call_${answer}${at || ""}` }));
+      if (named.length > 0) this.#dialect.tools(named, answer);
       const hasFailed = this.#behaviour.failures?.includes(answer);
       if (hasFailed) this.#dialect.failed?.(answer);
       else this.#dialect.done(answer, false);
@@ -113,14 +133,15 @@ export class TimedModel {
   hear(samples: Int16Array, rate: number): void {
     const ms = (samples.length / rate) * 1000;
     const sum = samples.reduce((total, sample) => total + Math.abs(sample), 0);
-    const isLoud = sum > 300 * samples.length;
+    const isLoud = sum > (this.#behaviour.loudness ?? 300) * samples.length;
     this.#loud = isLoud ? this.#loud + ms : 0;
     this.#quiet = isLoud ? 0 : this.#quiet + ms;
     if (isLoud) this.heard.push({ at: this.#clock.now(), ms });
     if (!this.isSpeech && this.#loud >= onset) {
       this.isSpeech = true;
+      const isReported = this.isMaking || !this.#behaviour.isDeafToOnsets;
       this.cut();
-      this.#dialect.speech();
+      if (isReported) this.#dialect.speech();
     } else if (this.isSpeech && this.#quiet >= patience) {
       this.isSpeech = false;
       this.#dialect.speechStopped();
@@ -163,7 +184,11 @@ export class TimedModel {
   }
 
   addEventListener(type: string, listener: (event: MediaEvent) => void): void {
-    if (type === "message") this.#listeners.add(listener);
+    if (type !== "message") return;
+    this.#listeners.add(listener);
+    const welcome = this.#welcome;
+    if (welcome) this.#clock.after(1, () => this.#send(welcome));
+    this.#welcome = undefined;
   }
 
   removeEventListener(type: string, listener: (event: MediaEvent) => void): void {
@@ -178,6 +203,7 @@ const dialects: Readonly<
       send: Send,
       model: TimedModel,
       clock: MediaClock,
+      behaviour: Behaviour,
     ) => { dialect: Dialect; receive: (message: Fields) => void }
   >
 > = {
@@ -195,18 +221,21 @@ const dialects: Readonly<
           send({ type: "response.created", response: { id: `resp_${answer}`, metadata } }),
         audio: (answer, bytes) =>
           send({ type: "response.output_audio.delta", ...ids(answer), delta: base64(bytes) }),
-        tool: (answer, name, args) =>
-          send({
-            type: "response.output_item.done",
-            response_id: `resp_${answer}`,
-            item: {
-              type: "function_call",
-              call_id: `call_${answer}`,
-              name,
-              arguments: JSON.stringify(args),
-              status: "completed",
-            },
-          }),
+        tools: (calls, answer) => {
+          for (const { id, name, args } of calls) {
+            send({
+              type: "response.output_item.done",
+              response_id: `resp_${answer}`,
+              item: {
+                type: "function_call",
+                call_id: id,
+                name,
+                arguments: JSON.stringify(args),
+                status: "completed",
+              },
+            });
+          }
+        },
         done: (answer, isCut) => {
           const status = isCut ? "cancelled" : "completed";
           send({ type: "response.done", response: { id: `resp_${answer}`, status } });
@@ -241,12 +270,12 @@ const dialects: Readonly<
         coding: () => coding,
         begin: () => send({ type: "ConversationText", role: "assistant", content: "…" }),
         audio: (_, bytes) => send(bytes),
-        tool: (answer, name, args) =>
+        tools: (calls) =>
           send({
             type: "FunctionCallRequest",
-            functions: [
-              { id: `call_${answer}`, name, arguments: JSON.stringify(args), client_side: true },
-            ],
+            functions: calls.map(({ id, name, args }) => ({
+              ...{ id, name, arguments: JSON.stringify(args), client_side: true },
+            })),
           }),
         done: (_, isCut) => {
           if (!isCut) send({ type: "AgentAudioDone" });
@@ -261,7 +290,7 @@ const dialects: Readonly<
         } else if (type === "InjectAgentMessage" || type === "InjectUserMessage") {
           if (model.isSpeech || model.isMaking) send({ type: "InjectionRefused" });
           else model.answer();
-        } else if (type === "FunctionCallResponse") model.answer();
+        } else if (type === "FunctionCallResponse" && !model.isMaking) model.answer();
       },
     };
   },
@@ -275,11 +304,12 @@ const dialects: Readonly<
         },
         audio: (_, bytes) =>
           send({ type: "audio", audio_event: { audio_base_64: base64(bytes), event_id: events } }),
-        tool: (answer, tool_name, parameters) =>
-          send({
-            type: "client_tool_call",
-            client_tool_call: { tool_call_id: `call_${answer}`, tool_name, parameters },
-          }),
+        tools: (calls) => {
+          for (const { id, name, args } of calls) {
+            const client_tool_call = { tool_call_id: id, tool_name: name, parameters: args };
+            send({ type: "client_tool_call", client_tool_call });
+          }
+        },
         done: () => {},
         speech: () => send({ type: "interruption", interruption_event: { event_id: ++events } }),
         speechStopped: () =>
@@ -297,36 +327,62 @@ const dialects: Readonly<
             },
           });
           if (Object(message.conversation_config_override).agent?.first_message) model.answer();
-        } else if (message.type === "user_message" || message.type === "client_tool_result") {
-          model.answer();
-        }
+        } else if (message.type === "user_message") model.answer();
+        else if (message.type === "client_tool_result" && !model.isMaking) model.answer();
       },
     };
   },
-  gemini: (send, model) => {
+  gemini: (send, model, clock, { toolTurn }) => {
     const [coding, ears] = [pcm(24_000), pcm(16_000)];
     const content = (serverContent: object) => send({ serverContent });
+    /** Ends the turn that a tool call has left open. */
+    let close: (() => void) | undefined;
+    let hasEnded = false;
+    const end = (isCut: boolean) => {
+      content(isCut ? { interrupted: true } : { generationComplete: true });
+      content({ turnComplete: true });
+    };
     return {
       dialect: {
         coding: () => coding,
         begin: () => {},
         audio: (_, bytes) =>
           content({ modelTurn: { parts: [{ inlineData: { data: base64(bytes) } }] } }),
-        tool: (answer, name, args) =>
-          send({ toolCall: { functionCalls: [{ id: `call_${answer}`, name, args }] } }),
-        done: (_, isCut) => {
-          if (isCut) content({ interrupted: true });
-          else content({ generationComplete: true });
-          content({ turnComplete: true });
+        tools: (functionCalls) => {
+          hasEnded = toolTurn === "before";
+          if (hasEnded) end(false);
+          send({ toolCall: { functionCalls } });
+          if (toolTurn !== "open") return;
+          const cancel = clock.after(2_000, () => {
+            close = undefined;
+            end(false);
+          });
+          close = () => {
+            close = undefined;
+            cancel();
+          };
         },
-        speech: () => content({ interrupted: true }),
+        done: (_, isCut) => {
+          if (!hasEnded && !close) end(isCut);
+          hasEnded = false;
+        },
+        speech: () => {
+          content({ interrupted: true });
+          if (close) content({ turnComplete: true });
+          close?.();
+        },
         speechStopped: () => content({ inputTranscription: { text: "…" } }),
       },
       receive: ({ setup, realtimeInput, toolResponse }: Fields) => {
         const { text, audio } = Object(realtimeInput);
         if (setup) send({ setupComplete: {} });
         else if (audio) model.hear(ears.read(decoded(audio.data)), ears.rate);
-        else if (text || toolResponse) model.answer();
+        else if (text || (toolResponse && !model.isMaking)) {
+          if (text && close) end(true);
+          close?.();
+          if (text) model.cut();
+          model.answer();
+        }
       },
     };
   },
@@ -344,15 +400,14 @@ const dialects: Readonly<
         coding: () => coding,
         begin: () => {},
         audio: (_, bytes) => words.push(bytes),
-        tool: (answer, name, args) => {
-          const item = {
-            type: "function_call",
-            call_id: `call_${answer}`,
-            name,
-            arguments: JSON.stringify(args),
-          };
-          const event = { type: "response.output_item.done", item };
-          send({ type: "response.event", delegation_id: `d${answer}`, event });
+        tools: (calls, answer) => {
+          for (const { id, name, args } of calls) {
+            const item = {
+              ...{ type: "function_call", call_id: id, name, arguments: JSON.stringify(args) },
+            };
+            const event = { type: "response.output_item.done", item };
+            send({ type: "response.event", delegation_id: `d${answer}`, event });
+          }
           send({
             type: "response.event",
             delegation_id: `d${answer}`,

@@ -17,6 +17,7 @@ import {
   type MachineDetectedEvent,
   type OnError,
   type OpenUnion,
+  type OtherType,
   type Received,
   type Refusal,
   RefusedException,
@@ -55,6 +56,9 @@ export const opened = (): Promise<Context> => verifyUrl("wss://app.test/media", 
 
 const onError: OnError = (error, request) =>
   error instanceof RefusedException ? [error.reason, error.status, request.url] : undefined;
+
+export const lasted = ({ event }: Received): number =>
+  event.type === "call.completed" ? (event.data.duration ?? 0) : 0;
 
 const tell = ({ event, context }: Received): string => {
   if (!event.known) {
@@ -110,6 +114,7 @@ export const stamped: CallEventOf<"call.moved", "reason"> = {
   ...stamp,
   ...{ type: "call.moved", data },
 };
+export const isStream = (type: OtherType): boolean => type === "stream.started";
 const unknown: UnknownEvent = { known: false, type: "stream.started", call_id: null, data: null };
 export const moved: CallEventOf<"call.moved", "reason"> = { ...call, type: "call.moved" };
 

@@ -18,6 +18,7 @@ import {
   type MediaStream,
   type PlaybackLine,
   type Service,
+  type ServiceUrl,
   type Settings,
   type SignatureRefusal,
 } from "outdial";
@@ -58,7 +59,8 @@ const onlyCalls: readonly CallService[] = [
 export const accounts: readonly CampaignService[] = onlyCalls;
 
 export const place = (service: CallService, more: CallOptions): Promise<unknown> => {
-  const endpoint: Endpoint = { service };
+  const at: ServiceUrl = { baseUrl: "https://voice.test" };
+  const endpoint: Endpoint = { service, ...at };
   return calls.create(params, { ...more, ...endpoint, apiKey: "key" });
 };
 

@@ -1,7 +1,9 @@
 import { type CallParams, Client, type ClientOptions, calls, type Options } from "outdial";
+import { transferTo } from "outdial/agents";
 import { type CallEvent, callbackHandler, type Received, timestampedHmac } from "outdial/callbacks";
 import { createEmulator } from "outdial/emulator";
-import { dial, flowHandler } from "outdial/flows";
+import { dial, flowHandler, gather } from "outdial/flows";
+import { scriptedAgent } from "outdial/testing";
 import { params } from "./params.ts";
 
 // Each of these must not compile: without its error, the line above it is one.
@@ -85,6 +87,25 @@ export const unasked = ({ event }: Received): string => event.call_id;
 
 // @ts-expect-error: nor need it say anything
 export const untold = ({ event }: Received): unknown => event.data.from;
+
+export const narrowed = ({ event }: Received): number | undefined =>
+  // @ts-expect-error: a completed call has no such field
+  event.type === "call.completed" ? event.data.start_time?.length : undefined;
+
+// @ts-expect-error: a question is asked five times at most
+gather("Which?", { digits: 1, tries: 9 });
+
+// @ts-expect-error: no answer has no key
+gather("Which?", { digits: 0 });
+
+// @ts-expect-error: a key is pressed by its digits
+createEmulator({ callee: [{ type: "press", digit: "1" }] });
+
+// @ts-expect-error: a tool is not its name
+scriptedAgent([], { tools: { book: "book" } });
+
+// @ts-expect-error: where the transfer leads needs a name
+transferTo({ to: "+12025550100" }, { decide: () => {} });
 
 export const unnamed = (): unknown =>
   // @ts-expect-error: which header the signature is in must be said

@@ -1,4 +1,4 @@
-import { type Agent, connectAgent } from "outdial/agents";
+import { type Agent, connectAgent, type Tool } from "outdial/agents";
 import {
   type CallFigures,
   type ComparisonRules,
@@ -31,7 +31,8 @@ import {
 } from "outdial/testing";
 
 const answers: readonly ScriptedAnswer[] = [{ ms: 500 }, { tool: "book", args: { people: 4 } }];
-const settings: ScriptedOptions = { patience: 300, think: 40 };
+const book: Tool = { description: "Books a table.", run: async () => "booked" };
+const settings: ScriptedOptions = { patience: 300, think: 40, tools: { book } };
 export const agent: Agent = scriptedAgent(answers, settings);
 
 const line: LineFaults = { latency: 80, jitter: 20, loss: 0.01, narrowband: true, seed: 1 };

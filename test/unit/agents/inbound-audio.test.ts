@@ -101,7 +101,14 @@ test("what came while the process was held up is read first: its speech gets no 
   };
   const format = { encoding: "pcm", sampleRate: 8_000 } as const;
   const timers = createTimers(clock);
-  const input = createInboundAudio(format, new Meter(clock), timers, 0, () => false);
+  const input = createInboundAudio(
+    format,
+    new Meter(clock),
+    timers,
+    0,
+    () => false,
+    () => 0,
+  );
   const frame = new Uint8Array(new Int16Array(160).fill(5_000).buffer);
   const sent: Uint8Array[] = [];
   input.open(format, (audio) => sent.push(audio));

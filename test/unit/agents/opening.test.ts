@@ -72,6 +72,56 @@ describe.each(protocolNames)("an opening before %s", (name) => {
   });
 });
 
+describe.each(protocolNames)("a greeting of %s after a protected opening", (name) => {
+  const lasts = (ms: number) => ({ audio: new Int16Array(ms * 8).fill(level), sampleRate });
+  const answers = [2_000, 800];
+
+  test.each([
+    [300, 2_000],
+    [1_000, 2_000],
+    [1_500, 2_000],
+    [1_700, 2_000],
+    [3_500, 4_000],
+  ])('is never cut by a "Hello?" at %i ms of the opening', async (at, ms) => {
+    const caller = [
+      ...[{ type: "until", ms: at } as const, { type: "say", voice: speech(500) } as const],
+      ...[{ type: "until", ms: 12_000 } as const, { type: "hangup" } as const],
+    ];
+    for (const latency of [0, 120]) {
+      const options = { opening: lasts(ms) };
+      const line = { latency };
+      const talk = await talkInTime({ name, greeting: "Hi", answers, line, caller, options });
+      const [greeting, answer] = [heardOf(talk, levelOf(0)), heardOf(talk, levelOf(1))];
+      expect([latency, greeting.ms, answer.ms]).toEqual([latency, 2_000, 800]);
+      expect(answer.from).toBeGreaterThanOrEqual(greeting.until);
+      expect(talk.end.metrics.interruptions.count).toBe(0);
+    }
+  });
+
+  test('goes on at a click, and is interrupted by what the callee says into it: the agent gets the "Hello?" first', async () => {
+    const said = (ms: number) => [
+      { type: "until", ms: 1_000 } as const,
+      { type: "say", voice: speech(500) } as const,
+      { type: "until", ms: 2_800 } as const,
+      { type: "say", voice: speech(ms) } as const,
+      { type: "until", ms: 12_000 } as const,
+      { type: "hangup" } as const,
+    ];
+    const options = { opening: lasts(2_000) };
+    const talked = (ms: number) =>
+      talkInTime({ name, greeting: "Hi", answers, caller: said(ms), options });
+    expect(heardOf(await talked(60), levelOf(0)).ms).toBe(2_000);
+    const cut = await talked(900);
+    const { ms, until } = heardOf(cut, levelOf(0));
+    // GPT-Live stops by itself: what it has sent is played.
+    if (name !== "gpt-live") expect(ms).toBeLessThan(1_300);
+    const heardMs = cut.model.heard.reduce((sum, each) => sum + each.ms, 0);
+    expect(heardMs).toBeGreaterThanOrEqual(1_380);
+    expect(cut.model.heard[0]?.at).toBeGreaterThan(2_950);
+    expect(heardOf(cut, levelOf(1)).from).toBeGreaterThan(until);
+  });
+});
+
 test("an interruptible opening is cut off, and what was played of it is known", async () => {
   const options = { opening: { ...opening, interruptible: true } };
   const talk = await talkInTime({ caller: hello(900), options });
@@ -88,6 +138,26 @@ test("an opening that the callee leaves has the milliseconds that they heard", a
   expect(Math.abs((end.opening?.played ?? 0) - 1_000)).toBeLessThan(5);
   expect(end.opening?.duration).toBe(4_000);
 });
+
+test.each([0, 40, 120, 300, 450])(
+  "an opening that the callee leaves has what they heard on each line, with a latency of %i ms",
+  async (latency) => {
+    // Where a carrier has acknowledged nothing yet, its delay isn't known.
+    for (const service of latency <= 120 ? lines : [undefined]) {
+      for (const at of [1_000, 1_730, 2_600, 4_000 + latency, 4_200 + 2 * latency]) {
+        const caller = [{ type: "until", ms: at } as const, { type: "hangup" } as const];
+        const talk = await talkInTime({ service, caller, line: { latency }, options: { opening } });
+        const { played = -1 } = talk.end.opening ?? {};
+        const difference = played - heardOf(talk, level).ms;
+        expect([service?.name, at, Math.abs(difference) <= 20 ? 0 : difference]).toEqual([
+          service?.name,
+          at,
+          0,
+        ]);
+      }
+    }
+  },
+);
 
 test("an opening by text is said first, once, and can't be cut off", async () => {
   const options = { opening: { text: "I am a machine." } };

@@ -3,9 +3,12 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { connectAgent } from "../../../src/agents/connect.ts";
 import type { AgentSocket } from "../../../src/agents/open-socket.ts";
 import { release } from "../../../src/agents/open-socket.ts";
 import { withHeldTimers } from "../../conformance/timers.ts";
+import { start } from "../flows/media/start.ts";
+import { plain, Socket } from "./talking.ts";
 
 /** A server that takes connections, and never answers. */
 const deaf = createServer((stream) => void stream.resume()).listen(0, "127.0.0.1");
@@ -45,5 +48,23 @@ test("a socket whose agent never answers the close is cut in time, and one that 
       }
     },
   );
+  server.close();
+});
+
+test("a media socket of ws is pinged once, when its stream starts, and keeps no listener", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const phone = new WebSocket(`ws://127.0.0.1:${port}/`);
+  const [[line]] = await Promise.all([once(server, "connection"), once(phone, "open")]);
+  let pings = 0;
+  phone.on("ping", () => pings++);
+  const session = connectAgent(line, plain(), { open: () => new Socket() });
+  const ponged = once(line, "pong");
+  for (const message of [start, start]) phone.send(JSON.stringify(message));
+  await ponged;
+  expect([pings, line.listenerCount("pong")]).toEqual([1, 0]);
+  session.close();
+  await once(phone, "close");
   server.close();
 });

@@ -109,7 +109,7 @@ describe("hang_up", () => {
     mind.receive({ type: "response_done", response: "now" });
     await vi.advanceTimersByTimeAsync(40_000);
     expect([line.ms, ends]).toEqual([40_000, []]);
-    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(1_300);
     expect(ends).toEqual(["agent_hung_up"]);
   });
 

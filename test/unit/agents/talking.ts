@@ -101,7 +101,7 @@ export const noSession: Omit<ToolContext, "signal"> = {
     setInstructions: nothing,
     interrupt: nothing,
     press: nothing,
-    leave: nothing,
+    leave: async () => undefined,
     close: () => {},
   },
   start,

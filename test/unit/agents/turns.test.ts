@@ -131,7 +131,7 @@ describe("a hang_up that comes while the callee speaks", () => {
     mind.receive({ type: "user_transcript", user_transcription_event: { user_transcript: "Bye" } });
     await speaks(line, 2);
     mind.receive(hangUp);
-    await speaks(line, 0.5);
+    await speaks(line, 0.7);
     expect(ends).toEqual(["agent_hung_up"]);
   });
 
@@ -151,7 +151,7 @@ describe("a hang_up that comes while the callee speaks", () => {
     mind.receive({ type: "response.output_audio.delta", delta });
     await seconds(3.9);
     expect(ends).toEqual([]);
-    await seconds(0.5);
+    await seconds(1.3);
     expect(ends).toEqual(["agent_hung_up"]);
   });
 });
@@ -167,6 +167,22 @@ test("a hang_up that the agent has cancelled doesn't end the call, and is not an
   await seconds(29);
   expect(ends).toEqual([]);
   expect(mind.messages.slice(length).filter(({ type }) => type !== "KeepAlive")).toEqual([]);
+});
+
+test("openai: a transcript of an earlier turn, which comes late, leaves a hang_up alone", async () => {
+  const { line, mind, ends } = await talking(protocols.openai.agent);
+  mind.receive({ type: "session.updated" });
+  mind.receive({ type: "input_audio_buffer.speech_started" });
+  line.hear(3_000, 100);
+  mind.receive({ type: "input_audio_buffer.speech_stopped" });
+  mind.receive({ type: "response.created", response: { id: "r1" } });
+  mind.receive(functionCall("h1", "hang_up", { response_id: "r1" }));
+  mind.receive({ type: "response.done", response: { id: "r1", status: "completed" } });
+  await seconds(0.1);
+  const type = "conversation.item.input_audio_transcription.completed";
+  mind.receive({ type, item_id: "i1", transcript: "Goodbye." });
+  await seconds(2);
+  expect(ends).toEqual(["agent_hung_up"]);
 });
 
 test("a response.done that is lost after hang_up costs three seconds", async () => {
@@ -525,16 +541,54 @@ test("of an error of 8 MB no more is searched than a code can be long", async ()
   expect(Math.max(...lengths)).toBeLessThanOrEqual(1_000);
 });
 
-test("a call of an agent that names no responses runs again once another was answered", async () => {
-  const run = vi.fn();
-  const { mind } = await talking(plain({}, { tools: { t: { description: "", run } } }));
-  mind.receive({ type: "ready" });
-  mind.receive({ type: "tool", id: "1", name: "t" });
-  mind.receive({ type: "tool", id: "1", name: "t" });
-  await settled();
-  mind.receive({ type: "tool", id: "1", name: "t" });
-  await settled();
-  expect(run).toHaveBeenCalledTimes(2);
+describe("a call whose id comes again, where responses have no names", () => {
+  const calls = {
+    deepgram: (id: string, args: object) => ({
+      type: "FunctionCallRequest",
+      functions: [{ id, name: "book", arguments: JSON.stringify(args), client_side: true }],
+    }),
+    elevenlabs: (id: string, parameters: object) => ({
+      type: "client_tool_call",
+      client_tool_call: { tool_call_id: id, tool_name: "book", parameters },
+    }),
+  };
+
+  test.each(["deepgram", "elevenlabs"] as const)(
+    "%s: runs once with the same arguments, also after its result and those of others",
+    async (name) => {
+      const run = vi.fn((_: unknown) => "booked");
+      const tools = { book: { description: "Books.", parameters: { type: "object" }, run } };
+      const common = { tools, apiKey: "key" };
+      const agent =
+        name === "deepgram"
+          ? deepgram(common)
+          : elevenlabs({ ...common, agentId: "a", url: "wss://agent.test/" });
+      const { mind } = await talking(agent);
+      mind.receive(protocols[name].ready);
+      const call = async (id: string, args: object) => {
+        mind.receive(calls[name](id, args));
+        await settled();
+      };
+      await call("1", { people: 4 });
+      await call("1", { people: 4 });
+      await call("2", { people: 4 });
+      await call("1", { people: 4 });
+      expect(run.mock.calls.map(([args]) => args)).toEqual([{ people: 4 }, { people: 4 }]);
+      await call("1", { people: 5 });
+      const long = "x".repeat(3_000);
+      for (const text of [`${long}1`, `${long}2`, `${long}1`]) await call("3", { text });
+      expect(run).toHaveBeenCalledTimes(5);
+    },
+  );
+
+  test("without an id, each call runs", async () => {
+    const run = vi.fn();
+    const { mind } = await talking(plain({}, { tools: { t: { description: "", run } } }));
+    mind.receive({ type: "ready" });
+    for (const id of ["", ""]) mind.receive({ type: "tool", id, name: "t" });
+    await settled();
+    expect(run).toHaveBeenCalledTimes(2);
+  });
 });
 
 test("a hang_up that was cancelled leaves alone what the agent says next", async () => {

@@ -1,7 +1,14 @@
 // Functions about a call that was placed, against services that answer what nobody expects.
 import { getEventListeners } from "node:events";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { end, get, type LiveOptions, recording, redirect } from "../../../src/calls/index.ts";
+import {
+  end,
+  get,
+  type LiveOptions,
+  press,
+  recording,
+  redirect,
+} from "../../../src/calls/index.ts";
 import type { Service } from "../../../src/service.ts";
 import { telnyx } from "../../../src/telnyx/index.ts";
 import { twilio } from "../../../src/twilio/index.ts";
@@ -28,7 +35,21 @@ const answering = (fetch: (url: string, init: RequestInit) => Response | Promise
 const json = (body: object, status = 200) => Response.json(body, { status });
 
 const id = "cs_1";
-const page = () => new Response("<!doctype html><title>Log in</title>");
+const page = "<!doctype html><title>Log in</title>";
+
+/** What something else than the service answers in its place. */
+const strange: Readonly<Record<string, ConstructorParameters<typeof Response>[0]>> = {
+  "a page": page,
+  "a page above the most that is read": page.padEnd(2 ** 20 + 1),
+  "JSON above the most that is read": "{}".padEnd(2 ** 20 + 1),
+  "a page in UTF-16": Uint8Array.from([0xff, 0xfe, ...Buffer.from(page, "utf16le")]),
+  "a page after a NUL byte": `\0${page}`,
+  "a page after a text": `Please log in. ${page}`,
+  "a text": "OK",
+  "a list": "[{}]",
+  null: "null",
+  nothing: "",
+};
 
 /** How each service says that a call is over. */
 const rows: readonly (readonly [
@@ -80,8 +101,29 @@ describe.each(rows)("%s", (_, service, key, over) => {
     await end(id, same);
   });
 
-  test("a page of a proxy has ended no call", async () => {
-    await expect(end(id, given(page))).rejects.toThrow("(the call may have been ended)");
+  test.each(Object.entries(strange))("%s has ended no call", async (name, body) => {
+    for (const status of name === "nothing" ? [200] : [200, 202]) {
+      const asked = end(
+        id,
+        given(() => new Response(body, { status })),
+      );
+      await expect(asked).rejects.toThrow(
+        /^HTTP 20[02] without the service's answer, .* \(the call may have been ended\)$/,
+      );
+    }
+  });
+
+  test("an object ends a call, and so does an empty answer whose status says that it is one", async () => {
+    await end(
+      id,
+      given(() => json({}, 202)),
+    );
+    for (const status of [202, 204]) {
+      await end(
+        id,
+        given(() => new Response(null, { status })),
+      );
+    }
   });
 
   test("fields of any kind are no call, and no failed connection", async () => {
@@ -121,11 +163,24 @@ describe("the cost of a call is the text that the carrier reports", () => {
   });
 });
 
-test("a page of a proxy has redirected no call", async () => {
-  const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
-  const options = { ...answering(page).options, service };
-  const moved = redirect({ id, ...numbers }, "https://app.test/flow", options);
-  await expect(moved).rejects.toThrow("(the call may have been redirected)");
+test.each(Object.entries(strange))(
+  "%s has redirected no call, and pressed no key",
+  async (_, body) => {
+    const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
+    const { options } = answering(() => new Response(body));
+    const moved = redirect({ id, ...numbers }, "https://app.test/flow", { ...options, service });
+    await expect(moved).rejects.toThrow(
+      /^HTTP 200 without the service's answer, .* \(the call may have been redirected\)$/,
+    );
+    await expect(press(id, "1", options)).rejects.toThrow(
+      /^HTTP 200 without the service's answer, .* \(the keys may have been pressed\)$/,
+    );
+  },
+);
+
+test("a state that can't be read is named by what was asked for", async () => {
+  const { options } = answering(() => json({}));
+  await expect(get(id, options)).rejects.toThrow(/^HTTP 200 without this call: /);
 });
 
 test("two ends at once both resolve", async () => {
@@ -225,6 +280,60 @@ describe("recording", () => {
     const { options, sent } = answering(found);
     await expect(recording(url, options)).rejects.toThrow(/^HTTP 302 leads to a host/);
     expect(sent).toHaveLength(1);
+  });
+
+  test.each(["the%20key=1", btoa("the key=1"), "the+key=1"])(
+    "a redirect to a URL with the key in it, as %s, is not followed",
+    async (spelled) => {
+      const location = `https://voice.test/stored?at=${spelled}&signature=0123456789`;
+      const found = () => new Response(null, { status: 302, headers: { location } });
+      const { options, sent } = answering(found);
+      const refused = recording(url, { ...options, apiKey: "the key=1" });
+      await expect(refused).rejects.toThrow("HTTP 302 leads to a URL that has the key in it");
+      expect(sent).toHaveLength(1);
+    },
+  );
+
+  test("a redirect whose query was seen before a retry is followed again", async () => {
+    const location = "https://voice.test/stored?signature=0123456789";
+    const answers = [
+      new Response(null, { status: 302, headers: { location } }),
+      json({}, 429),
+      new Response(null, { status: 302, headers: { location } }),
+      new Response("sound"),
+    ];
+    answers[1]?.headers.set("retry-after", "0");
+    const { options } = answering(() => answers.shift() ?? Response.error());
+    const response = await recording(url, { ...options, retries: 1 });
+    expect(await response.text()).toBe("sound");
+  });
+
+  test("at Telnyx' storage only its own bucket is fetched, without the key", async () => {
+    const service = telnyx({ applicationId: "1" });
+    const s3 = "s3.amazonaws.com";
+    for (const at of [`${s3}/telephony-recorder-prod`, `telephony-recorder-prod.${s3}`]) {
+      const { options, sent } = answering((_, { headers }) => json(headers ?? {}));
+      const { baseUrl: _, ...given } = { ...options, service };
+      const response = await recording(`https://${at}/a/1.mp3?X-Amz-Signature=1`, given);
+      expect(Object.keys(await response.json())).not.toContain("Authorization");
+      expect(sent).toEqual([`GET https://${at}/a/1.mp3?X-Amz-Signature=1`]);
+    }
+    for (const at of [
+      `${s3}/anyones-bucket/1.mp3`,
+      `${s3}/telephony-recorder-prod`,
+      `${s3}/telephony-recorder-prod-2/1.mp3`,
+      `${s3}/telephony-recorder-prod/../anyones-bucket/1.mp3`,
+      `${s3}/telephony-recorder-prod/%2e%2e/anyones-bucket/1.mp3`,
+      `${s3}//telephony-recorder-prod/1.mp3`,
+      `${s3}/telephony-recorder-prod%2F1.mp3`,
+      `anyones-bucket.${s3}/telephony-recorder-prod/1.mp3`,
+    ]) {
+      const { options, sent } = answering(() => new Response("sound"));
+      const { baseUrl: _, ...given } = { ...options, service };
+      const refused = recording(`https://${at}`, given);
+      await expect(refused, at).rejects.toMatchObject({ param: "hosts" });
+      expect(sent).toEqual([]);
+    }
   });
 
   test("what comes too late, from a fetch that ignores its signal, is dropped without a trace", async () => {

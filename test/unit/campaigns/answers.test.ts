@@ -53,6 +53,19 @@ describe("what asks to wait", () => {
     expect(stage.campaign.progress()).toMatchObject({ expired: 1, done: true });
   });
 
+  it("is waited for a second at least, whatever the service asks for", async () => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    const times: number[] = [];
+    stage.answer = (params) => {
+      times.push(stage.now);
+      return no(429, 0)(params);
+    };
+    await stage.play(5_000);
+    const waits = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(waits).toEqual([1_000, 1_000, 1_000, 1_000, 1_000]);
+  });
+
   it("slows the pace, which recovers within 10 s", async () => {
     const stage = await stageOf({ rate: 100 });
     await stage.campaign.add(people(1));

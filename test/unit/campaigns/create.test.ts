@@ -62,6 +62,23 @@ describe("a service that is down", () => {
     expect(stage.campaign.progress()).toMatchObject({ state: "running", calling: 3 });
   });
 
+  it.each([0, 1, 60])(
+    "costs nobody a call, also whom it asks for a wait of %d s: the others are tried in between, and it pauses",
+    async (retryAfter) => {
+      const stage = await stageOf({ rate: 1 });
+      await stage.campaign.add(people(60));
+      stage.answer = busy(retryAfter);
+      await stage.play(86_400_000);
+      expect(stage.campaign.progress()).toMatchObject({ state: "paused", waiting: 60, expired: 0 });
+      const tried = new Set(stage.posts.map(({ to_number }) => to_number));
+      // The others lose nothing by the outage.
+      expect(tried.size).toBeLessThanOrEqual(30);
+      expect(stage.posts.slice(0, 20).map(({ to_number }) => to_number)).toEqual(
+        people(20).map(({ to_number }) => to_number),
+      );
+    },
+  );
+
   it("is none where others are called meanwhile: who is put off 20 times expires", async () => {
     const stage = await stageOf({ rate: 1 });
     const [first] = people(1);

@@ -2,8 +2,10 @@ import { execFile } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -11,8 +13,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { LedgerException, openLedger } from "../../../src/campaigns/index.ts";
+import { sqlOf } from "../../../src/campaigns/sqlite.ts";
 import { numberOf, people, stageOf } from "./stage.ts";
 
 let folder: string;
@@ -106,6 +109,60 @@ describe("the file alone", () => {
     if (typeof again === "string") throw new Error(again);
     await again.play();
     expect(again.posts).toEqual([]);
+  });
+});
+
+it("a file that another program holds is waited for once, and not by each statement of a turn", () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const database = new DatabaseSync(file);
+  let wait = 0;
+  let waited = 0;
+  const held = {
+    exec: (statements: string) => {
+      const [, timeout] = /busy_timeout = (\d+)/.exec(statements) ?? [];
+      if (timeout !== undefined) wait = Number(timeout);
+    },
+    close: () => database.close(),
+    prepare: () => ({
+      all: () => {
+        waited += wait;
+        throw new Error("database is locked");
+      },
+    }),
+  };
+  const sql = sqlOf(held, 50);
+  for (let read = 0; read < 20; read++) expect(() => sql.all("select 1")).toThrow(LedgerException);
+  for (let write = 0; write < 20; write++) {
+    expect(() => sql.transaction(() => {})).toThrow(LedgerException);
+  }
+  expect(waited).toBe(50);
+});
+
+describe("a second name of the file", () => {
+  it("opens no second dialer while the file is in use, by whichever name", async () => {
+    const stage = await stageOf({}, new DatabaseSync(file));
+    await stage.campaign.add(people(2));
+    linkSync(file, other);
+    expect(await opened(other)).toBe("in_use");
+    expect(await opened(other)).toBe("in_use");
+    await stage.campaign.close();
+    const second = await opened(other);
+    if (typeof second === "string") throw new Error(second);
+    expect(await opened(file)).toBe("in_use");
+    await second.play();
+    expect(second.posts).toHaveLength(2);
+  });
+
+  it("opens where the file was moved, or its first process is gone", async () => {
+    const database = new DatabaseSync(file);
+    await stageOf({}, database);
+    database.close(); // as a crash leaves it: marked as open
+    renameSync(file, other);
+    rmSync(`${file}-lock`);
+    expect(typeof (await opened(other))).not.toBe("string");
+    expect(existsSync(file)).toBe(false);
+    expect(existsSync(`${file}-lock`)).toBe(false);
   });
 });
 

@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import { openLedger } from "../../../src/campaigns/index.ts";
 import { randomOf } from "../../random.ts";
 import { numberOf, people, stageOf } from "./stage.ts";
 
@@ -188,4 +193,56 @@ it("in a list of 100,000, whose due retries take all of the pace, none is late b
   expect(stage.posts.length).toBeGreaterThan(1_790);
   // A step or two a call: nothing is looked for in the list.
   expect(steps).toBeLessThan(2 * stage.posts.length + 10);
+});
+
+describe("the statements of a step", () => {
+  /** How many statements 200 steps take that call somebody, with contacts in so many zones. */
+  const statementsWith = async (zones: number): Promise<number> => {
+    const database = new DatabaseSync(":memory:");
+    let count = 0;
+    const counting = {
+      exec: (statements: string) => database.exec(statements),
+      close: () => database.close(),
+      prepare: (statement: string) => {
+        const prepared = database.prepare(statement);
+        return {
+          all: (...values: (string | number | null)[]) => {
+            count++;
+            return prepared.all(...values);
+          },
+        };
+      },
+    };
+    const hours = { days: "sun-sat", from: "00:00", to: "23:59", timezone: "Europe/Berlin" };
+    const stage = await stageOf({ window: hours, rate: 1, concurrency: 5_000 }, counting);
+    const names = Intl.supportedValuesOf("timeZone").filter((zone) => zone.includes("/"));
+    const list = people(2_000).map(({ to_number }, index) => ({
+      ...{ to_number, timezone: names[index % zones] ?? "" },
+    }));
+    await stage.campaign.add(list);
+    await stage.play(10_000);
+    const before = { count, posts: stage.posts.length };
+    while (stage.posts.length < before.posts + 200) await stage.play(1_000);
+    return count - before.count;
+  };
+
+  it("are as few in 400 time zones as in one, but for a few", async () => {
+    expect(await statementsWith(400)).toBeLessThan(1.3 * (await statementsWith(1)));
+  });
+});
+
+it("somebody who waits anew by another process is called, in whichever zone", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "hopper-"));
+  const file = join(folder, "people.outdial");
+  const stage = await stageOf({}, new DatabaseSync(file));
+  await stage.campaign.add([{ to_number: numberOf(0), timezone: "Asia/Tokyo" }]);
+  await stage.campaign.block(numberOf(0));
+  await stage.play();
+  const other = new DatabaseSync(file);
+  await openLedger(other).unblock(numberOf(0), "asked for a call");
+  other.close();
+  await stage.play();
+  expect(stage.posts).toHaveLength(1);
+  await stage.campaign.close();
+  rmSync(folder, { recursive: true });
 });

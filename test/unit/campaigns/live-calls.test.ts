@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { openLedger } from "../../../src/campaigns/index.ts";
 import type { CallState } from "../../../src/campaigns/options.ts";
 import { BadParametersException, ServiceException } from "../../../src/errors.ts";
@@ -24,6 +24,51 @@ const serviceOf = (states: Record<string, CallState | Error> = {}) => {
 
 const gone = new ServiceException("HTTP 404", { placed: undefined, code: 404 });
 const away = new ServiceException("HTTP 503", { placed: undefined, code: 503 });
+
+describe("an answer that never comes", () => {
+  afterEach(() => vi.useRealTimers());
+
+  it("is given up after 30 s, so that sixteen of them hold nobody up", async () => {
+    let asked = 0;
+    const get = (): Promise<CallState> => {
+      asked++;
+      return new Promise(() => {});
+    };
+    const stage = await stageOf({ get, settleTimeout, concurrency: 6_000 });
+    await stage.campaign.add(people(20));
+    await stage.play(80_000);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const steps = async (): Promise<void> => {
+      for (let step = 0; step < 100; step++, stage.now += 200) await stage.campaign.step();
+    };
+    await steps();
+    expect(asked).toBe(16);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await steps();
+    expect(asked).toBe(20);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await stage.campaign.close();
+  });
+
+  it("counts for the pace of the next process, too", async () => {
+    const { get, asked } = serviceOf();
+    const stage = await stageOf({ get, settleTimeout, concurrency: 60 });
+    await stage.campaign.add(people(2));
+    await stage.play(80_000);
+    while (asked.length === 0) {
+      stage.now += 100;
+      await stage.campaign.step();
+      await stage.campaign.idle();
+    }
+    const next = await stage.reopen();
+    for (const [wait, count] of [[500, 1] as const, [600, 2] as const]) {
+      next.now += wait;
+      await next.campaign.step();
+      await next.campaign.idle();
+      expect(asked).toHaveLength(count);
+    }
+  });
+});
 
 describe("a call whose notifications never come", () => {
   it("is asked for 90 s after it was placed, and its end counts as a notified one", async () => {

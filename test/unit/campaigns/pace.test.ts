@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
-import { Pace } from "../../../src/campaigns/pace.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Pace, SendingPace } from "../../../src/campaigns/pace.ts";
 import { randomOf } from "../../random.ts";
-import { noon } from "./stage.ts";
+import { noon, people, stageOf } from "./stage.ts";
 
 /** When calls begin, with timers that are late by up to so many milliseconds. */
 const calls = (rate: number, seconds: number, late: number): readonly number[] => {
@@ -74,5 +74,86 @@ describe("the pace", () => {
     pace.take(noon);
     pace.take(noon);
     expect(pace.nextAt(noon - 3_600_000)).toBeLessThanOrEqual(noon - 3_600_000 + 1_000);
+  });
+});
+
+describe("what is sent", () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** Sends 200 POSTs that begin 50 ms apart, and whose keys take so many milliseconds, by the number of the POST. */
+  const sent = async (delayOf: (post: number) => number): Promise<readonly number[]> => {
+    vi.useFakeTimers({ now: noon });
+    const pace = new SendingPace(20, Date.now, 0);
+    const times: number[] = [];
+    for (let post = 0; post < 200; post++) {
+      const send = async (): Promise<void> => {
+        await pace.turn();
+        times.push(Date.now());
+      };
+      setTimeout(send, post * 50 + delayOf(post));
+    }
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(times).toHaveLength(200);
+    return times;
+  };
+
+  it.each([
+    ["the first of which come together", (post: number) => Math.max(0, 1_000 - post * 50)],
+    ["every second of which takes a second", (post: number) => (post % 2) * 1_000],
+    ["that take up to three seconds", (post: number) => (post * 7_919) % 3_000],
+  ])("is no more than the rate in any second, also with keys %s", async (_, delayOf) => {
+    expect(mostInASecond(await sent(delayOf))).toBe(20);
+  });
+
+  it("is what begins, where the key takes no time: nothing waits", async () => {
+    const times = await sent(() => 0);
+    expect(times).toEqual(times.map((_, post) => noon + post * 50));
+  });
+
+  it("is no more than the rate after another process", async () => {
+    vi.useFakeTimers({ now: noon });
+    const pace = new SendingPace(2, Date.now, noon - 400);
+    const times: number[] = [];
+    for (let post = 0; post < 4; post++) pace.turn().then(() => times.push(Date.now() - noon));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(times).toEqual([600, 600, 1_600, 1_600]);
+  });
+
+  it("waits between the key and the POST: create gets what it waits by, and no call begins meanwhile", async () => {
+    const stage = await stageOf({
+      rate: 5,
+      create: (_, { beforeSend }) => {
+        turns.push(beforeSend);
+        return new Promise(() => {});
+      },
+    });
+    const turns: unknown[] = [];
+    await stage.campaign.add(people(100));
+    for (; turns.length < 10; stage.now += 100) await stage.campaign.step();
+    const ready = turns.map((turn) => (typeof turn === "function" ? turn() : undefined));
+    await Promise.all(ready.slice(0, 5));
+    stage.now += 900;
+    await stage.campaign.step();
+    expect(turns).toHaveLength(10);
+    expect(stage.campaign.nextCall).toBe(stage.now + 100);
+    stage.now += 100;
+    await Promise.all(ready);
+    await stage.campaign.step();
+    expect(turns.length).toBeGreaterThan(10);
+  });
+
+  it("goes on after a clock that failed, and one that was set back", async () => {
+    vi.useFakeTimers({ now: noon });
+    let now: () => number = () => noon;
+    const pace = new SendingPace(1, () => now(), 0);
+    await pace.turn();
+    now = () => {
+      throw new Error("no clock");
+    };
+    await expect(pace.turn()).rejects.toThrow("no clock");
+    now = () => Date.now() - 3_600_000;
+    const turn = pace.turn();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await turn;
   });
 });

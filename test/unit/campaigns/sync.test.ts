@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import type { SyncPlan } from "../../../src/campaigns/index.ts";
 import { BadParametersException, ServiceException } from "../../../src/errors.ts";
@@ -255,6 +256,30 @@ describe("a plan", () => {
       list.map(({ to_number }) => to_number),
     );
   });
+});
+
+it("writes the rows of a list in transactions: the end of each costs as much as all rows before it", async () => {
+  const database = new DatabaseSync(":memory:");
+  let isOpen = false;
+  const alone: string[] = [];
+  const watched = {
+    exec: (statements: string) => database.exec(statements),
+    close: () => database.close(),
+    prepare: (statement: string) => {
+      const prepared = database.prepare(statement);
+      return {
+        all: (...values: (string | number | null)[]) => {
+          if (statement.startsWith("begin")) isOpen = true;
+          if (statement === "commit") isOpen = false;
+          if (statement.startsWith("insert into outdial_draft ") && !isOpen) alone.push(statement);
+          return prepared.all(...values);
+        },
+      };
+    },
+  };
+  const stage = await stageOf({}, watched);
+  for (const _ of ["a first", "a second"]) await stage.campaign.sync(people(9_000));
+  expect(alone).toEqual([]);
 });
 
 describe("a new process", () => {

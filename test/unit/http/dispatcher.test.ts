@@ -1,138 +1,119 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
-import { calls, type ServiceException } from "../../../src/fetch.ts";
-import { sendsOnce } from "../../../src/http/post.ts";
+import { describe, expect, test } from "vitest";
 import { execute } from "../../examples/execute.ts";
 import { nobodysUrl } from "../../nobody.ts";
 
-const symbols = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`));
-const before = symbols.map((symbol) => Reflect.get(globalThis, symbol));
+const urlOf = (path: string): string => new URL(`../../../${path}`, import.meta.url).href;
 
-afterEach(() => {
-  for (const [at, symbol] of symbols.entries()) Reflect.set(globalThis, symbol, before[at]);
-});
+/** What a program does before it loads the package, and before it places a call. */
+interface Program {
+  readonly first?: string;
+  readonly next?: string;
+  readonly entry?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
 
-type Undici = typeof import("undici7");
-type Dispatch = import("undici6").Dispatcher["dispatch"];
-
-const params = {
-  from_number: "+12025550199",
-  to_number: "+12025550100",
-  flow_url: "https://app.test/flow",
-  status_callback_url: "https://app.test/status",
+/** What is known of a call in a process of its own, whose connection is refused. */
+const placedIn = async ({ first = "", next = "", entry = "fetch", env = {} }: Program) => {
+  const params = {
+    from_number: "+12025550199",
+    to_number: "+12025550100",
+    flow_url: "https://app.test/flow",
+    status_callback_url: "https://app.test/status",
+  };
+  const options = { apiKey: "ak_live_0123456789", baseUrl: await nobodysUrl() };
+  const program = `
+    const options = ${JSON.stringify(options)};
+    const symbol = Symbol.for("undici.globalDispatcher.1");
+    ${first};
+    const { calls } = await import("${urlOf(`src/${entry}.ts`)}");
+    Response;
+    ${next};
+    const error = await calls.create(${JSON.stringify(params)}, options).catch((error) => error);
+    console.log(error.name, error.placed);
+    process.exit();`;
+  const args = ["--no-warnings", "--input-type=module", "--eval", program];
+  const { stdout, stderr } = await execute(process.execPath, args, env);
+  expect(stdout, stderr).toMatch(/^NetworkException /);
+  return stdout.trim().split(" ")[1];
 };
 
-const placedAt = (baseUrl: string): Promise<unknown> =>
-  calls
-    .create(params, { apiKey: "ak_live_0123456789", baseUrl })
-    .catch(({ placed }: ServiceException) => placed);
+const undiciUrl = (name: string): string => urlOf(`test/node_modules/${name}/index.js`);
 
-test("a refused connection is no by the platform's own dispatcher, before and after the first fetch", async () => {
-  const url = await nobodysUrl();
-  expect(await placedAt(url)).toBe("no");
-  await fetch(url).catch(() => {});
-  expect(await placedAt(url)).toBe("no");
-});
+const set = (name: string, made: string): string => `
+  const undici = (await import("${undiciUrl(name)}")).default;
+  undici.setGlobalDispatcher(${made})`;
 
-test("and with NODE_USE_ENV_PROXY", async () => {
-  const program = `
-      import { sendsOnce } from "${new URL("../../../src/http/post.ts", import.meta.url)}";
-      const isSingle = sendsOnce();
-      await fetch("${await nobodysUrl()}").catch(() => {});
-      const after = sendsOnce();
-      console.log(isSingle(), after());`;
-  const { stdout, stderr } = await execute(
-    process.execPath,
-    ["--input-type=module", "--eval", program],
-    { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: "http://127.0.0.1:9", NO_PROXY: "127.0.0.1" },
-  );
-  expect(stdout, stderr).toBe("true true\n");
+/** What undici makes its pools by, word for word, which retries. */
+const disguised = `(() => {
+  class Pool1 { constructor(...args) { return new undici.RetryAgent(new undici.Pool(...args), { methods: ["POST"], maxRetries: 1, minTimeout: 1 }); } }
+  const [Client1, Pool] = [Pool1, Pool1];
+  function defaultFactory(origin, opts) {
+    return opts && opts.connections === 1 ? new Client1(origin, opts) : new Pool(origin, opts)
+  }
+  return new undici.Agent({ factory: defaultFactory });
+})()`;
+
+test.each<[string, Program]>([
+  ["before the first fetch", {}],
+  ["through ky", { entry: "index" }],
+  ["after another fetch", { next: "await fetch(options.baseUrl).catch(() => {})" }],
+  ["while undici is loaded, too", { next: `await import("${undiciUrl("undici7")}")` }],
+])("a refused connection is no by the platform's own dispatcher: %s", async (_, program) => {
+  expect(await placedIn(program)).toBe("no");
 });
 
 describe.each(["undici6", "undici7"])("with the dispatcher of %s", (name) => {
-  /** Sets the global dispatcher as an application does. */
-  const placedBy = async (make: (undici: Undici) => unknown) => {
-    const undici = await import(name);
-    undici.setGlobalDispatcher(make(undici.default));
-    return placedAt(await nobodysUrl());
-  };
-
-  test.each<[string, (undici: Undici) => unknown]>([
-    ["a plain agent", ({ Agent }) => new Agent()],
-    ["an agent with options", ({ Agent }) => new Agent({ connections: 1, pipelining: 0 })],
-    ["the environment's proxies", ({ EnvHttpProxyAgent }) => new EnvHttpProxyAgent()],
-  ])("%s: a refused connection is no", async (_, make) => {
-    vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    expect(await placedBy(make)).toBe("no");
-  });
-
-  test.each<[string, (undici: Undici) => unknown]>([
-    ["a RetryAgent", ({ Agent, RetryAgent }) => new RetryAgent(new Agent())],
-    [
-      "an agent whose factory retries",
-      ({ Agent, RetryAgent, Pool }) =>
-        new Agent({
-          factory: (origin, options) =>
-            new RetryAgent(new Pool(origin, options), { methods: ["POST"], maxTimeout: 1 }),
-        }),
-    ],
-    [
-      "an agent whose factory has the name of the default",
-      ({ Agent, RetryAgent, Pool }) => {
-        const defaultFactory = (origin: string | URL, options: object) =>
-          new RetryAgent(new Pool(origin, options));
-        return new Agent({ factory: defaultFactory });
-      },
-    ],
-    [
-      "the environment's proxies with a factory",
-      ({ EnvHttpProxyAgent, Pool }) =>
-        new EnvHttpProxyAgent({ factory: (origin, options) => new Pool(origin, options) }),
-    ],
-    [
-      "a subclass named Agent",
-      (undici) =>
-        new (class Agent extends undici.Agent {
-          override dispatch(...args: Parameters<typeof undici.Agent.prototype.dispatch>) {
-            return super.dispatch(...args);
-          }
-        })(),
-    ],
-    [
-      "a subclass named Agent without a change",
-      (undici) => new (class Agent extends undici.Agent {})(),
-    ],
-    ["a composed agent", ({ Agent, interceptors }) => new Agent().compose(interceptors.retry())],
-    [
-      "an agent with a dispatch of its own",
-      ({ Agent }) => {
-        const agent = new Agent();
-        const dispatch = agent.dispatch.bind(agent);
-        return Object.assign(agent, { dispatch });
-      },
-    ],
-  ])("%s: a refused connection is maybe", async (_, make) => {
-    vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    expect(await placedBy(make)).toBe("maybe");
+  test.each([
+    ["a plain agent", "new undici.Agent()"],
+    ["the environment's proxies", "new undici.EnvHttpProxyAgent()"],
+    ["a RetryAgent", "new undici.RetryAgent(new undici.Agent())"],
+    ["a factory with the text of undici's own", disguised],
+    ["a subclass", "new (class Agent extends undici.Agent {})()"],
+    ["a composed agent", "new undici.Agent().compose(undici.interceptors.retry())"],
+  ])("%s: a refused connection is maybe", async (_, made) => {
+    expect(await placedIn({ next: set(name, made) })).toBe("maybe");
   });
 });
 
-test("an agent of undici 6 with interceptors may send again", async () => {
-  const { Agent, setGlobalDispatcher } = await import("undici6");
-  const interceptors = { Agent: [(dispatch: Dispatch) => dispatch], Client: [] };
-  setGlobalDispatcher(new Agent({ interceptors }));
-  expect(await placedAt(await nobodysUrl())).toBe("maybe");
-});
-
-test("what is no dispatcher of undici, or has one that throws, may send again", async () => {
-  for (const dispatcher of [
-    { dispatch: () => {} },
+test.each<[string, Program]>([
+  ["was set before the package was loaded", { first: set("undici6", "new undici.Agent()") }],
+  ["was there before the package was loaded", { first: "new Response()" }],
+  [
+    "is the environment's, of Node",
+    { env: { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: "http://a.test" } },
+  ],
+  [
+    "has a dispatch of its own",
     {
-      get dispatch() {
-        throw new Error("no");
-      },
+      next: `Object.assign(globalThis[symbol], { dispatch() { throw Error("connect ECONNREFUSED"); } })`,
     },
-  ]) {
-    Reflect.set(globalThis, symbols[0] ?? "", dispatcher);
-    expect(sendsOnce()()).toBe(false);
-  }
+  ],
+  [
+    "has a prototype whose dispatch was replaced",
+    {
+      next: `
+        const prototype = Object.getPrototypeOf(Object.getPrototypeOf(globalThis[symbol]));
+        const { dispatch } = prototype;
+        prototype.dispatch = function (...args) { return dispatch.apply(this, args); }`,
+    },
+  ],
+  [
+    "has another function that was replaced",
+    {
+      next: `
+        const agent = globalThis[symbol];
+        for (const key of Object.getOwnPropertySymbols(agent)) {
+          const make = agent[key];
+          if (key.description === "factory") agent[key] = (...args) => make(...args);
+        }`,
+    },
+  ],
+  [
+    "throws when it is looked at",
+    {
+      next: `globalThis[symbol] = new Proxy(globalThis[symbol], { ownKeys() { throw Error("no"); } })`,
+    },
+  ],
+])("a refused connection is maybe where the dispatcher %s", async (_, program) => {
+  expect(await placedIn(program)).toBe("maybe");
 });

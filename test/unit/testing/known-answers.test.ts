@@ -97,6 +97,28 @@ describe("a fault of an agent changes its own figure, and no other", () => {
     expect((await talkWith(wellBehaved())).turns[1]).not.toHaveProperty("falseStop");
   });
 
+  test.each([300, 500, 900])(
+    "stops at a cough, or answers one, on a line with %i ms each way: the same",
+    async (latency) => {
+      const cough = { type: "say", voice: voice(150), expect: "ignore" } as const;
+      const call = await simulateCall({
+        app: (socket) => connectAgent(socket, scriptedAgent(answers, { think: 700 })),
+        line: { latency },
+        caller: [
+          { type: "until-quiet" },
+          cough,
+          { type: "until-speech", ms: 500 },
+          cough,
+          { type: "until-quiet" },
+          { type: "hangup" },
+        ],
+      });
+      const [answered, stopped] = call.turns;
+      expect(answered).toMatchObject({ spurious: true });
+      expect(stopped).toMatchObject({ falseStop: true });
+    },
+  );
+
   test("answers a cough: a spurious response", async () => {
     const call = await simulateCall({
       app: (socket) => connectAgent(socket, scriptedAgent(answers)),

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
+import { energyDetector } from "../../../src/testing/detector.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../../src/testing/simulate-call.ts";
-import { energyDetector } from "../../../src/testing/turns.ts";
+
 import { voice, withEvents } from "./agents.ts";
 
 /** A caller who listens to the greeting, speaks for so long, listens and hangs up. */

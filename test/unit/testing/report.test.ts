@@ -5,10 +5,11 @@ import { describe, expect, test } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { wav } from "../../../src/testing/files.ts";
-import { compareReports, type Report } from "../../../src/testing/report.ts";
+import type { Report } from "../../../src/testing/report.ts";
+import { pageOf } from "../../../src/testing/report-page.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { type SimulatedCall, simulateCall } from "../../../src/testing/simulate-call.ts";
-import { talkWith, voice, wellBehaved, withEvents } from "./agents.ts";
+import { talkWith, voice, withEvents } from "./agents.ts";
 
 const markup = `</script><img src=x onerror="alert('&')">`;
 
@@ -105,6 +106,41 @@ describe("report", () => {
     expect(html.match(/class="cut"/g)).toHaveLength(1);
   });
 
+  test("an agent that talked on is among the faults, and by how much", async () => {
+    const deaf = withEvents(scriptedAgent([{ ms: 7_000 }]), (events) =>
+      events.filter(({ type }) => type !== "interrupted"),
+    );
+    const call = await talkWith(deaf, {
+      caller: [
+        { type: "until-speech", ms: 2_000 },
+        { type: "say", voice: voice(600), expect: "stop" },
+        { type: "until-quiet" },
+        { type: "hangup" },
+      ],
+    });
+    expect(call.turns).toMatchObject([{ talkedOn: true, missed: true }]);
+    const { html } = await written(call);
+    expect(html).toContain("the agent talked on for 5000 ms, no response");
+  });
+
+  test("a figure that can't be trusted is marked on the page, by name", async () => {
+    const call = await talkWith(scriptedAgent([{ ms: 500 }, { ms: 500 }]));
+    const { turns, trust } = await call.toReport();
+    const report = {
+      ...(await call.toReport()),
+      turns: turns.map((turn, at) => (at === 0 ? { ...turn, late: 250 } : turn)),
+      trust: { ...trust, ok: false, latest: 250, late: ["turns"], differs: ["response"] },
+    };
+    const doubtsOf = async (given: Report) =>
+      (await pageOf(given, call.audio)).split(/[<>]/).filter((text) => text.includes("t trust th"));
+    expect(await doubtsOf(report)).toEqual([
+      "Frames were late by 0 ms on average, and by 250 ms at most, in turns: don't trust these figures.",
+      "Two runs differ in response: don't trust these figures.",
+      "frames were late by 250 ms: don&#39;t trust this turn",
+    ]);
+    expect(await doubtsOf(await call.toReport())).toEqual([]);
+  });
+
   test("redact changes each text of the transcript and of arguments", async () => {
     const { json, html } = await written(await callWith("Ann Smith"), {
       redact: (text: string) => text.replace("Ann Smith", "***"),
@@ -117,84 +153,6 @@ describe("report", () => {
     const { json, html } = await written(await callWith("x"));
     expect(json).not.toContain("4711");
     expect(html.replace(/base64,[^"]*/, "")).not.toContain("4711");
-  });
-});
-
-describe("compareReports", () => {
-  const reportOf = async (think: number): Promise<Report> =>
-    (await talkWith(wellBehaved({ think }))).toReport();
-
-  test("returns the figures that are worse by both percent and floor", async () => {
-    const [baseline, slow] = [await reportOf(0), await reportOf(200)];
-    expect(compareReports(baseline, baseline)).toEqual([]);
-    expect(compareReports(slow, baseline).map(({ figure }) => figure)).toEqual([
-      "response.p50",
-      "response.max",
-      "deadAir.longest",
-    ]);
-    expect(compareReports(slow, baseline, { percent: 100 })).toEqual([]);
-    expect(compareReports(slow, baseline, { floor: 500 })).toEqual([]);
-    expect(compareReports(baseline, slow)).toEqual([]);
-  });
-
-  test("one more fault is worse, whatever the rules", async () => {
-    const baseline = await reportOf(0);
-    const [first, ...others] = baseline.turns;
-    if (!first) throw new Error("has no turn");
-    const now = { ...baseline, turns: [{ ...first, missed: true as const }, ...others] };
-    expect(compareReports(now, baseline, { percent: 1_000, floor: 1_000 })).toEqual([
-      { figure: "turns.missed", now: 1, baseline: 0 },
-    ]);
-  });
-
-  test("one stop less is worse: the agent talks on through an interruption", async () => {
-    const report = await reportOf(0);
-    const baseline = { ...report, stop: { ...report.stop, n: 2, p50: 100, max: 100 } };
-    const now = { ...baseline, stop: { ...baseline.stop, n: 1 } };
-    expect(compareReports(now, baseline)).toEqual([{ figure: "stop.n", now: 1, baseline: 2 }]);
-    expect(compareReports(baseline, now)).toEqual([]);
-  });
-
-  test("refuses calls with another script, voice, line, seed, detector or duration, by name", async () => {
-    const baseline = await reportOf(0);
-    const short = await (await talkWith(wellBehaved(), { maxDuration: 60_000 })).toReport();
-    expect(() => compareReports(short, baseline)).toThrow(/detector and maxDuration/);
-    const other = await (await talkWith(wellBehaved(), { line: { seed: 2 } })).toReport();
-    const voices = await Promise.all(
-      [600, 601].map(async (ms) =>
-        (
-          await talkWith(wellBehaved(), {
-            caller: [{ type: "say", voice: voice(ms) }, { type: "hangup" }],
-          })
-        ).toReport(),
-      ),
-    );
-    expect(() => compareReports(other, baseline)).toThrow(/must be of a call with the same script/);
-    const detector = { name: "another", detect: () => [] };
-    const detected = await (await talkWith(wellBehaved(), { detector })).toReport();
-    expect(() => compareReports(detected, baseline)).toThrow(/must be of a call with the same/);
-    expect(new Set(voices.map(({ inputs }) => inputs)).size).toBe(2);
-  });
-
-  test.each([{ percent: Number.NaN }, { floor: "30" }, { percentage: 10 }])(
-    "refuses the rules %j: a typo must not pass a slower agent",
-    async (rules) => {
-      const baseline = await reportOf(0);
-      const compare = () => Reflect.apply(compareReports, undefined, [baseline, baseline, rules]);
-      expect(compare).toThrow(/percent|floor|unknown/);
-    },
-  );
-
-  test.each([null, {}, { version: 1, turns: [] }])("refuses the baseline %j", async (baseline) => {
-    const now = await reportOf(0);
-    const compare = () => Reflect.apply(compareReports, undefined, [now, baseline]);
-    expect(compare).toThrow("baseline must be a report of version 1");
-  });
-
-  test("refuses a call whose frames were late", async () => {
-    const baseline = await reportOf(0);
-    const late = { ...baseline, trust: { ...baseline.trust, ok: false } };
-    expect(() => compareReports(late, baseline)).toThrow(/frames were late/);
   });
 });
 

@@ -2,8 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
+import { bytesOf } from "../../../src/emulator/recording/track.ts";
 import { streamSession } from "../../../src/flows/media/session.ts";
 import type { MediaSocket } from "../../../src/flows/media/socket.ts";
+import { base64 } from "../../../src/lib/encoding.ts";
 import type { Service } from "../../../src/service.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../../src/testing/simulate-call.ts";
@@ -124,6 +127,52 @@ test("time stands still while a tool runs, and the next answer has the same resp
   expect(slow.response).toEqual(quick.response);
   expect(slow.tools).toMatchObject([{ name: "wait", took: 0 }]);
   expect(slow.tools[0]?.ms).toBe(quick.tools[0]?.ms);
+});
+
+test("a tool that waits by the call's own clock has its time, while others that run stop it", async () => {
+  const talk = (wait: number, real: number) =>
+    simulateCall({
+      app: (socket, options) => {
+        const { simulation } = options;
+        const run = () =>
+          Promise.all([
+            new Promise<void>((resolve) => void simulation.after(wait, resolve)),
+            simulation.hold(new Promise((resolve) => setTimeout(resolve, real))),
+          ]).then(() => "Done.");
+        const agent: Agent = {
+          ...scriptedAgent([{ ms: 500 }, { tool: "wait", args: {} }, { ms: 500 }]),
+          tools: { wait: { description: "Waits.", run } },
+        };
+        return connectAgent(socket, agent, options);
+      },
+      caller: questions(1),
+    });
+  const [none, one, slow] = [await talk(0, 0), await talk(1_000, 0), await talk(1_000, 40)];
+  expect((one.response.max ?? 0) - (none.response.max ?? 0)).toBeCloseTo(1_000, -1.5);
+  expect(one.tools).toMatchObject([{ name: "wait", took: 1_000, isError: false }]);
+  expect(slow.response).toEqual(one.response);
+});
+
+test("audio that is more than is kept of a call is refused by name: its figures would be of silence", async () => {
+  const second = new Int16Array(8_000);
+  /** Sends so many minutes of audio at once. */
+  const sends = (minutes: number) => (socket: MediaSocket) => {
+    const text = JSON.stringify({ type: "audio", audio_b64: base64(bytesOf(second)) });
+    socket.addEventListener("message", function start() {
+      socket.removeEventListener("message", start);
+      for (let at = 0; at < minutes * 60; at++) socket.send(text);
+    });
+  };
+  const caller = [{ type: "until", ms: 500 }, { type: "hangup" }] as const;
+  const simulate = (minutes: number, maxDuration?: number) =>
+    simulateCall({ app: sends(minutes), caller, maxDuration });
+  await expect(simulate(21)).rejects.toMatchObject({
+    param: "app",
+    message: expect.stringMatching(/sends more audio than is kept/),
+  });
+  // As much as the longest call can play, and ten minutes that are queued.
+  expect((await simulate(20)).trust.ok).toBe(true);
+  expect((await simulate(30, 20 * 60_000)).trust.ok).toBe(true);
 });
 
 test("time stands still while an agent's address is awaited", async () => {
@@ -298,6 +347,17 @@ describe("what is refused", () => {
         caller: conversation,
       }),
     ).rejects.toBe(error);
+  });
+
+  test.each([
+    ["of a list", (acts: readonly CalleeAct[]) => acts],
+    ["that a function yields", (acts: readonly CalleeAct[]) => () => acts],
+  ])("an unknown expect %s", async (_, callerOf) => {
+    const typo: CalleeAct = { type: "say", voice: voice(300) };
+    const acts = [{ type: "until-quiet" } as const, Object.assign({}, typo, { expect: "stopp" })];
+    await expect(
+      talkWith(wellBehaved(), { caller: callerOf(acts), maxDuration: 9_000 }),
+    ).rejects.toThrow('caller expect must be "respond", "stop" or "ignore"');
   });
 
   test("an act that breaks its rule, by its own message", async () => {

@@ -1,39 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { summaryOf } from "../../../src/lib/summary.ts";
-import {
-  deadAirOf,
-  energyDetector,
-  overlapOf,
-  type Segment,
-  turnsOf,
-  type Utterance,
-} from "../../../src/testing/turns.ts";
-
-/** Samples at 8 kHz: a tone in these stretches, silence elsewhere. */
-const samplesOf = (ms: number, ...tones: readonly (readonly [from: number, to: number])[]) =>
-  Int16Array.from({ length: ms * 8 }, (_, at) =>
-    tones.some(([from, to]) => at >= from * 8 && at < to * 8) ? (at % 2 ? 6_000 : -6_000) : 0,
-  );
-
-const detected = (samples: Int16Array) => energyDetector.detect(samples, 8_000);
-
-describe("the detector", () => {
-  test("finds beginning and end to the sample, wherever a frame begins", () => {
-    expect(detected(samplesOf(1_000, [103, 407]))).toEqual([{ from: 103, to: 407 }]);
-  });
-
-  test("a pause of less than 200 ms belongs to the speech", () => {
-    expect(detected(samplesOf(1_000, [100, 200], [399, 500]))).toEqual([{ from: 100, to: 500 }]);
-    expect(detected(samplesOf(1_000, [100, 200], [400, 500]))).toHaveLength(2);
-  });
-
-  test("a click of less than 20 ms is no speech, nor is noise below -45 dBFS", () => {
-    expect(detected(samplesOf(1_000, [100, 115]))).toEqual([]);
-    expect(detected(Int16Array.from({ length: 8_000 }, (_, at) => (at % 2 ? 180 : -180)))).toEqual(
-      [],
-    );
-  });
-});
+import type { Segment } from "../../../src/testing/detector.ts";
+import { deadAirOf, overlapOf, turnsOf, type Utterance } from "../../../src/testing/turns.ts";
 
 const speech = (from: number, to: number): Segment => ({ from, to });
 const utterance = (
@@ -102,7 +70,7 @@ describe("a turn that should stop the agent", () => {
 
   test("an agent that speaks again after less than 500 ms, before the caller is done, has not stopped", () => {
     const bursts = [speech(0, 1_100), speech(1_400, 1_700), speech(1_900, 2_600)];
-    expect(resultOf(stopping, bursts)).toEqual({ stop: 1_600, missed: true });
+    expect(resultOf(stopping, bursts)).toEqual({ stop: 1_600, talkedOn: true, missed: true });
     expect(resultOf(stopping, [speech(0, 950), ...bursts.slice(1)])).toMatchObject({ stop: 1_600 });
     expect(resultOf(stopping, [speech(0, 1_700), speech(2_100, 3_000)])).toEqual({
       stop: 700,
@@ -115,6 +83,13 @@ describe("a turn that should stop the agent", () => {
     });
   });
 
+  test("speech of more than a second after its beginning is talked on, also where the call has ended it", () => {
+    expect(resultOf(stopping, [speech(0, 2_000)])).not.toHaveProperty("talkedOn");
+    expect(resultOf(stopping, [speech(0, 2_100)])).toHaveProperty("talkedOn");
+    expect(resultOf(stopping, [speech(0, 2_100)], 2_100)).toEqual({ talkedOn: true, missed: true });
+    expect(resultOf(stopping, [])).not.toHaveProperty("talkedOn");
+  });
+
   test("there is none where the call ended within 200 ms of the agent's speech", () => {
     expect(resultOf(stopping, [speech(0, 2_000)], 2_000)).toEqual({ missed: true });
     expect(resultOf(stopping, [speech(0, 1_900)], 2_000)).toEqual({ missed: true });
@@ -122,7 +97,11 @@ describe("a turn that should stop the agent", () => {
   });
 
   test("an agent that talks on has a long one, and misses its response", () => {
-    expect(resultOf(stopping, [speech(0, 7_300)])).toEqual({ stop: 6_300, missed: true });
+    expect(resultOf(stopping, [speech(0, 7_300)])).toEqual({
+      stop: 6_300,
+      talkedOn: true,
+      missed: true,
+    });
   });
 });
 
@@ -187,5 +166,42 @@ test("dead air is silence of both, also at the beginning and the end", () => {
     count: 2,
     longest: 5_000,
     total: 7_500,
+  });
+});
+
+describe("on a line with latency, what the agent should do counts from when it can have heard the caller", () => {
+  const cough = utterance(1_000, 1_150, "ignore");
+  /** The faults with 300 ms each way, and up to 50 more. */
+  const faultsOf = (one: Utterance, ...agent: readonly Segment[]) =>
+    Object.keys(turnsOf([one], agent, 30_000, { least: 600, most: 700 })[0] ?? {}).slice(3);
+
+  test("a cut of up to a second from then is false; one before then has nothing to do with the noise", () => {
+    expect(faultsOf(cough, speech(0, 1_700))).toEqual(["falseStop"]);
+    expect(faultsOf(cough, speech(0, 2_700))).toEqual(["falseStop"]);
+    expect(faultsOf(cough, speech(0, 2_701))).toEqual([]);
+    expect(faultsOf(cough, speech(0, 1_500))).toEqual([]);
+    expect(faultsOf(cough, speech(1_200, 1_900))).toEqual(["falseStop"]);
+  });
+
+  test("speech within two seconds from then is spurious; what began before then is no answer to the noise", () => {
+    expect(faultsOf(cough, speech(1_700, 9_000))).toEqual(["spurious"]);
+    expect(faultsOf(cough, speech(3_850, 9_000))).toEqual(["spurious"]);
+    expect(faultsOf(cough, speech(3_851, 9_000))).toEqual([]);
+    expect(faultsOf(cough, speech(1_300, 9_000))).toEqual([]);
+  });
+
+  test("it talks on only where it speaks for more than a second from then", () => {
+    const stopping = utterance(1_000, 2_000, "stop");
+    expect(faultsOf(stopping, speech(0, 2_700))).not.toContain("talkedOn");
+    expect(faultsOf(stopping, speech(0, 2_701))).toContain("talkedOn");
+  });
+
+  test("a response to the words before the noise is theirs, also where the agent spoke before it can have heard them", () => {
+    const words = utterance(100, 700);
+    const [, noise] = turnsOf([words, cough], [speech(300, 400), speech(2_000, 3_000)], 9_000, {
+      least: 600,
+      most: 600,
+    });
+    expect(noise).toEqual(cough);
   });
 });

@@ -187,7 +187,7 @@ export const emulateCampaign = async ({
   onBegin,
   signal,
 }: EmulationOptions): Promise<Emulation> => {
-  const time = new SimulatedTime(start);
+  const time = new SimulatedTime({ epoch: start });
   const clock = (): number => Math.round(time.epoch + time.now);
   const wakeUp = new WakeUp();
   const calls = new EmulatedCalls();

@@ -165,8 +165,9 @@ test("tools are called, cancelled and answered; what follows a result is a respo
     started("1"),
     { type: "tool", id: "c1", name: "look", arguments: { id: 7 }, response: "1" },
     { type: "tool", id: "c2", name: "hang_up", arguments: {}, response: "1" },
+    done("1"),
   ]);
-  expect(content({ generationComplete: true })).toEqual([done("1")]);
+  expect(content({ generationComplete: true })).toEqual([]);
   expect(read({ toolCallCancellation: { ids: ["c1"] } })).toEqual([
     { type: "tool_cancelled", id: "c1" },
   ]);
@@ -190,6 +191,21 @@ test("tools are called, cancelled and answered; what follows a result is a respo
     },
   ]);
   expect(content(audio)).toEqual([started("2"), heard("2")]);
+});
+
+test("a turn that stays open at a tool call goes on as another response; a text that interrupts it is no callee", () => {
+  const { codec, read, content } = codecOf();
+  const toolCall = { functionCalls: [{ id: "c1", name: "look" }] };
+  content(audio);
+  expect(read({ toolCall }).at(-1)).toEqual(done("1"));
+  expect(codec.addContext?.("It is 5.")).toEqual([]);
+  expect(content(audio)).toEqual([started("2"), heard("2")]);
+  expect(read({ toolCall }).at(-1)).toEqual(done("2"));
+  codec.reply?.("Say it.", "r");
+  expect(content({ interrupted: true })).toEqual([]);
+  expect(content({ turnComplete: true }).map(({ type }) => type)).toEqual(["send"]);
+  expect(content(audio)).toEqual([started("3"), heard("3")]);
+  expect(content({ interrupted: true })).toEqual([{ type: "interrupted" }]);
 });
 
 test("the service goes away: its own limit", () => {

@@ -168,7 +168,7 @@ test("a reason that is the name of a property of every object is none", () => {
   expect(codecOf().codec.decode(closed)).toEqual([{ type: "end", reason: "agent_ended" }]);
 });
 
-test("two responses of the backend are continued each for itself", () => {
+test("the backend is continued once, when none of its responses runs and all their calls are answered", () => {
   const { codec, read } = codecOf();
   const event = (delegation_id: string, event: Record<string, unknown>): ServerEvent => ({
     type: "response.event",
@@ -184,9 +184,25 @@ test("two responses of the backend are continued each for itself", () => {
   read(event("d2", call("c2")));
   read(event("d1", { type: "response.completed" }));
   const result = { name: "look_up", output: "yes", isError: false, reply: true };
-  expect(codec.toolResult({ id: "c2", ...result })).toHaveLength(1);
-  expect(codec.toolResult({ id: "c1", ...result })).toHaveLength(2);
-  expect(read(event("d2", { type: "response.completed" }))).toHaveLength(1);
+  expect(codec.toolResult({ id: "c1", ...result })).toHaveLength(1);
+  expect(read(event("d2", { type: "response.completed" }))).toEqual([]);
+  expect(codec.toolResult({ id: "c2", ...result })).toHaveLength(2);
+  // Another response within the delegation doesn't hide an open call, and one that has failed has none.
+  read(event("d1", call("c3")));
+  read(event("d1", { type: "response.completed" }));
+  read(event("d1", { type: "response.created" }));
+  read(event("d1", call("c4")));
+  expect(codec.toolResult({ id: "c3", ...result })).toHaveLength(1);
+  read(event("d1", { type: "response.completed" }));
+  read(event("d2", call("c5")));
+  expect(read(event("d2", { type: "response.failed", response: {} }))).toHaveLength(1);
+  expect(codec.toolResult({ id: "c4", ...result })).toHaveLength(2);
+  read(event("d1", call("c6")));
+  read(event("d1", { type: "response.completed" }));
+  read(event("d2", call("c7")));
+  expect(codec.toolResult({ id: "c6", ...result })).toHaveLength(1);
+  const failed = read(event("d2", { type: "response.failed", response: {} }));
+  expect(failed.map(({ type }) => type)).toEqual(["error", "send"]);
 });
 
 describe("a call of the backend", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createSpeechDetector } from "../../../../src/agents/audio/loudness.ts";
 import { type Listener, listenTo, sessionParts } from "../../../../src/agents/session-parts.ts";
 import {
   type GreetingOptions,
@@ -38,16 +39,19 @@ const found = async (
     [listenTo]: <T>(listener: Listener<T>) =>
       new Promise<T>((resolve) => {
         let isOver = false;
-        const hear = listener((value) => {
+        const hasSpeech = createSpeechDetector();
+        const words = { from: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY, quiet: 0 };
+        const ended = (value: T) => {
           at ??= now();
           isOver = true;
           resolve(value);
-        }, 8000);
+        };
+        const hear = listener(ended, 8000, words);
         const frame = (first: number) => {
           if (isOver) return;
           const bytes = new Uint8Array(new Int16Array(160).buffer);
           bytes.set(new Uint8Array(heard.slice(first, first + 160).buffer));
-          hear(bytes);
+          hear(bytes, hasSpeech(bytes));
           media.after(Math.max(0, first / 8 + 40 - (now() - began)), () => frame(first + 160), 0.5);
         };
         const began = now();

@@ -181,6 +181,43 @@ describe("a call whose step failed ends as flow_error:", () => {
   });
 });
 
+describe("answered calls whose flow is never requested", () => {
+  /** Answered and completed calls, one after the other; of some the flow is requested before. */
+  const calls = async (requested: readonly boolean[]) => {
+    const { campaign, post } = await calling({ onAnswer: () => hangup() });
+    const more = requested.map((_, index) => ({ to_number: `+1202556${1_000 + index}` }));
+    await campaign.add(more);
+    const states: string[] = [];
+    for (const [index, isRequested] of requested.entries()) {
+      const context = { campaign: campaign.id, contact: index + 1, attempt: 1 };
+      const url = (path: string) => signUrl(`${publicUrl}/${path}`, { secret, context });
+      const notify = async (type: string) => {
+        const event = { type, call_id: `cs_${index}`, data: { reason: "normal" } };
+        expect((await post(await url("status"), event)).status).toBe(204);
+      };
+      await notify("call.answered");
+      if (isRequested) await post(await url("flow"));
+      await notify("call.completed");
+      states.push(campaign.progress().state);
+    }
+    return { states, reason: campaign.progress().reason };
+  };
+
+  const none = Array.from({ length: 20 }, () => false);
+
+  test("pause the list, 20 in a row: no carrier says that it can't reach it", async () => {
+    const { states, reason } = await calls(none);
+    expect(states.slice(0, 19).every((state) => state === "running")).toBe(true);
+    expect(states.at(-1)).toBe("paused");
+    expect(reason).toMatch(/20 answered calls in a row was never requested/);
+  });
+
+  test("do not, where one of them is requested", async () => {
+    const { states } = await calls([...none.slice(1), true, ...none.slice(1)]);
+    expect(states.at(-1)).toBe("running");
+  });
+});
+
 describe("the server of a list", () => {
   let served: Awaited<ReturnType<typeof calling>>;
   const onAnswer = vi.fn(() => hangup());

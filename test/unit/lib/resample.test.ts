@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Resampler } from "../../../../src/agents/audio/resample.ts";
+import { Resampler } from "../../../src/lib/resample.ts";
 
 const loudness = 30_000;
 

@@ -1,0 +1,101 @@
+import type { Playback } from "../flows/media/playback.ts";
+import type { Timers } from "../lib/timers.ts";
+import type { InboundAudio } from "./inbound-audio.ts";
+
+/** How much later than by our clock the last audio may be played, in ms. */
+export const maxDelay = 30_000;
+
+/** A response of which nothing more has come for so long, once all of it was played, is complete, in ms. */
+export const maxGap = 3000;
+
+/** How often it is checked whether it is time, in ms. */
+const interval = 20;
+
+/** How long the callee must be silent once they have heard the last words, in ms. */
+const quiet = 600;
+
+/** The longest way there and back of a line that acknowledges nothing, in ms. */
+const roundTrip = 600;
+
+/** How much later than by our clock audio may be played where nobody objects, in ms. */
+const margin = 250;
+
+/** How long the agent has to notice a sound of the callee, in ms. */
+const noticing = 1000;
+
+/** What the model is told. */
+export const calledOff = "The callee spoke: the call goes on.";
+
+/** Called when it is time for what ends the conversation, or a turn of the callee has called that off. */
+type Settle = (isDue: boolean) => unknown;
+
+interface Act {
+  /** Does it if it is time. */
+  readonly check: () => void;
+  readonly callOff: (isSure: boolean) => void;
+}
+
+/** Whatever ends the conversation waits until the last words were heard. */
+export interface Ending {
+  /**
+   * Adds an act that ends the conversation.
+   *
+   * @param isInterruptible - whether it waits for the callee's silence, and a turn of theirs calls it off
+   * @param isHeld - whether something else comes before it
+   */
+  readonly add: (settle: Settle, isInterruptible?: boolean, isHeld?: () => boolean) => void;
+  /**
+   * A turn of the callee has begun or ended.
+   *
+   * @param isSure - `false`: it may have been before an act was added, unless they were heard since
+   */
+  readonly callOff: (isSure?: boolean) => void;
+}
+
+/** @param heardAt - when the callee was audible last, by the clock */
+export const createEnding = (
+  playback: Playback,
+  timers: Timers,
+  { silentAt, heardAt }: Pick<InboundAudio, "silentAt" | "heardAt">,
+): Ending => {
+  const acts = new Set<Act>();
+  const check = (): void => {
+    for (const act of acts) act.check();
+    playback.isEnding = acts.size > 0;
+    if (playback.isEnding) timers.set("ending", interval, check);
+  };
+  return {
+    add: (work, isInterruptible = false, isHeld = () => false) => {
+      const addedAt = timers.now();
+      /** Since when nothing else comes before it. */
+      let freeAt = addedAt;
+      const settle = (isDue: boolean) => {
+        acts.delete(act);
+        work(isDue);
+      };
+      const isDue = (now: number) => {
+        const late = now - Math.max(freeAt, playback.until);
+        if (late >= maxGap) playback.endAll();
+        if (late >= maxDelay) return true;
+        if (!isInterruptible) return now >= playback.heardAt(0) + margin;
+        const wordsAt = Math.max(freeAt, playback.heardAt(roundTrip));
+        return now >= Math.max(wordsAt + quiet, heardAt() + noticing, silentAt());
+      };
+      const act: Act = {
+        check: () => {
+          const now = timers.now();
+          if (isHeld()) freeAt = now;
+          else if (isDue(now)) settle(true);
+        },
+        callOff: (isSure) => {
+          if (isInterruptible && (isSure || heardAt() > addedAt)) settle(false);
+        },
+      };
+      acts.add(act);
+      check();
+    },
+    callOff: (isSure = true) => {
+      for (const act of acts) act.callOff(isSure);
+    },
+  };
+};

@@ -1,0 +1,38 @@
+import type { Received } from "../callbacks/handler.ts";
+import { BadParametersException } from "../errors.ts";
+import { withDeadline } from "../http/deadline.ts";
+import { fieldsOf } from "../lib/check.ts";
+import type { StepInput } from "./steps.ts";
+
+/** What a flow tells of its calls: a campaign of `outdial/campaigns`, or of `outdial/campaigns/workers`. */
+export interface FlowCampaign {
+  /** Records an answer, or that the flow of a call failed (`call.flow_error`). */
+  readonly note: (given: StepInput | Received) => unknown;
+}
+
+/** The call of a flow request whose sender was verified. */
+export type FlowCall = Pick<StepInput, "context"> & { readonly call_id: string };
+
+/** How long a failure waits for its record, in milliseconds: the callee waits for the response. */
+const longestNote = 1_000;
+
+/**
+ * Records that the flow of a call has failed. To the service a call whose flow was answered with `hangup` is completed.
+ *
+ * @throws what `note` throws, or a `TimeoutError`
+ */
+export const noteFailure = async (
+  { note }: FlowCampaign,
+  { call_id, context }: FlowCall,
+  error: unknown,
+): Promise<void> => {
+  // Only the name of an error of the application's own: its message may have a contact's data, which an erasure wouldn't find.
+  const { name, message } = fieldsOf(error);
+  const why = error instanceof BadParametersException ? message : (name ?? "no Error was thrown");
+  const event = {
+    ...({ id: `${call_id}-flow`, type: "call.flow_error", known: false, call_id } as const),
+    data: { flow_error: `flowHandler failed: ${why}` },
+  };
+  const late = () => new DOMException("campaign.note took longer than 1 s", "TimeoutError");
+  await withDeadline(longestNote, undefined, late, async () => note({ event, context }));
+};

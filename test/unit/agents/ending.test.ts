@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import type { Tools } from "../../../src/agents/agent.ts";
+import { transferTo } from "../../../src/agents/telephone/transfer-to.ts";
+import { heardOf, speech, type Talked, talkInTime } from "../../conformance/models/talk-in-time.ts";
+import { levelOf, type ProtocolName, protocolNames } from "../../conformance/models/timed-model.ts";
+import { carriers } from "../carriers/carriers.ts";
+
+/** What ends a conversation: the tool that a model calls, and how a call ends that it ends. */
+const acts = {
+  hang_up: ["hang_up", "agent_hung_up"],
+  leave: ["bye", "left bye"],
+  transferTo: ["transfer", "left transferred"],
+} as const;
+
+const actNames = ["hang_up", "leave", "transferTo"] as const;
+const lines = [{ name: "own", service: undefined }, ...carriers];
+const latencies = [0, 120, 300];
+const objections = [-600, -500, -400, -300, -200, -100, 0, 100, 200, 300, 400, 500];
+
+const endOf = ({ end: { reason, outcome } }: Talked) => [reason, outcome].join(" ").trim();
+
+/** A call whose model says its last words and ends it; the callee objects at a time, or is silent. */
+const talk = async (
+  act: (typeof actNames)[number],
+  name: ProtocolName,
+  { service }: (typeof lines)[number],
+  latency: number,
+  objectsAt?: number,
+  isDeafToOnsets = false,
+) => {
+  const transferred: unknown[] = [];
+  const targets = { desk: { to: "+12025550100" } };
+  const tools: Tools = {
+    bye: { description: "Leaves.", run: (_, { session }) => session.leave("bye") },
+    transfer: transferTo(targets, { decide: (_, { to }) => transferred.push(to) }),
+  };
+  const over = await talkInTime({
+    ...{ name, service, tools, line: { latency }, answers: [700, 200], isDeafToOnsets },
+    calls: { 0: { name: acts[act][0], args: { target: "desk" } } },
+    caller: async function* (call) {
+      yield { type: "say", voice: speech(400) };
+      if (objectsAt !== undefined) {
+        yield { type: "until", ms: objectsAt };
+        yield { type: "say", voice: speech(300) };
+      }
+      yield { type: "until", ms: call.ms + 3_500 };
+      yield { type: "hangup" };
+    },
+  });
+  const isTold = /the call goes on|not connected/.test(JSON.stringify(over.model.received));
+  return { ...over, isTold, transferred, answered: heardOf(over, levelOf(1)).ms > 0 };
+};
+
+/** Calls whose callee is silent, by what they are. */
+const silent = new Map<string, ReturnType<typeof talk>>();
+const silentTalk = (...given: [...Parameters<typeof talk>, undefined?]) => {
+  const [, name, line, latency] = given;
+  const key = [name, line.name, latency].join();
+  const made = silent.get(key) ?? talk(...given);
+  silent.set(key, made);
+  return made;
+};
+
+const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+
+const cases = lines.flatMap((line, row) =>
+  latencies.map((latency, column) => ({ line, name: line.name, latency, turn: row + column })),
+);
+
+test.each(cases)(
+  "on the line of $name with $latency ms a silent callee has heard the last words, and 700 ms of silence at most",
+  async ({ line, latency, turn }) => {
+    for (const [row, name] of protocolNames.entries()) {
+      const act = at(actNames, turn + row);
+      const talked = await silentTalk(act, name, line, latency);
+      const { ms, until } = heardOf(talked, levelOf(0));
+      expect([act, name, endOf(talked), ms]).toEqual([act, name, acts[act][1], 700]);
+      // The own interface acknowledges nothing: the longest way there and back is waited for, whatever the line.
+      const roundTrip = line.service ? 2 * latency : 600;
+      const silence = talked.call.end.ms - until - roundTrip;
+      expect(silence).toBeGreaterThanOrEqual(590);
+      expect(silence).toBeLessThanOrEqual(700);
+    }
+  },
+);
+
+test.each(
+  cases.flatMap((each) => actNames.map((act, row) => ({ ...each, act, turn: each.turn + row }))),
+)(
+  "on the line of $name with $latency ms a callee who speaks 600 ms before the end of the last words to 500 ms after it calls $act off",
+  async ({ act, line, latency, turn }) => {
+    for (const [step, objection] of objections.entries()) {
+      const name = at(protocolNames, turn + step);
+      const { until } = heardOf(await silentTalk(act, name, line, latency), levelOf(0));
+      const talked = await talk(act, name, line, latency, Math.round(until) + objection);
+      const { isTold, transferred, answered } = talked;
+      expect({ name, objection, end: endOf(talked), isTold, transferred, answered }).toEqual({
+        ...{ name, objection, end: "hung_up", isTold: true, transferred: [], answered: true },
+      });
+    }
+  },
+);
+
+test.each(
+  (["elevenlabs", "gemini"] as const).flatMap((name) => actNames.map((act) => ({ name, act }))),
+)(
+  "$name, which reports speech into its silence only by its text: a callee who speaks around the end of the last words calls $act off",
+  async ({ name, act }) => {
+    for (const [step, objection] of objections.entries()) {
+      const line = at(lines, step);
+      const { until } = heardOf(await silentTalk(act, name, line, 120), levelOf(0));
+      const talked = await talk(act, name, line, 120, Math.round(until) + objection, true);
+      const { isTold, transferred, answered } = talked;
+      expect({ objection, end: endOf(talked), isTold, transferred, answered }).toEqual({
+        ...{ objection, end: "hung_up", isTold: true, transferred: [], answered: true },
+      });
+    }
+  },
+);

@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
+import { connectAgent } from "../../../src/agents/connect.ts";
+import {
+  compareReports,
+  type Report,
+  scriptedAgent,
+  simulateCall,
+} from "../../../src/testing/index.ts";
+import { talkWith, voice, wellBehaved, withEvents } from "./agents.ts";
+
+const tools = { book: { description: "Books.", run: () => "Booked." } };
+
+/** The report of a call in which the caller asks three times, and the agent books at the second answer. */
+const reportOf = async (agent: Agent): Promise<Report> => {
+  const call = await simulateCall({
+    app: (socket) => connectAgent(socket, { ...agent, tools }),
+    caller: [
+      ...[500, 600, 700].flatMap((ms) => [
+        { type: "until-quiet" } as const,
+        { type: "say", voice: voice(ms) } as const,
+      ]),
+      { type: "until-quiet" },
+      { type: "hangup" },
+    ],
+  });
+  return call.toReport();
+};
+
+const complete = [
+  { ms: 500 },
+  { ms: 600 },
+  { tool: "book", args: { people: 4 } },
+  { ms: 700 },
+  { ms: 800 },
+] as const;
+
+describe("an agent that does less", () => {
+  test("ends the call early: the turns, the responses, the calls of its tools, and the end are findings", async () => {
+    const baseline = await reportOf(scriptedAgent(complete));
+    const hangsUp = withEvents(scriptedAgent(complete), (events) =>
+      events.flatMap((event): readonly AgentEvent[] =>
+        event.type === "response_done" && event.response === "answer 2"
+          ? [event, { type: "tool", id: "end", name: "hang_up", arguments: {} }]
+          : [event],
+      ),
+    );
+    const now = await reportOf(hangsUp);
+    expect([baseline.end.session, now.end.session]).toEqual(["hung_up", "agent_hung_up"]);
+    expect(compareReports(now, baseline)).toEqual([
+      { figure: "turns.n", now: 1, baseline: 3 },
+      { figure: "response.n", now: 1, baseline: 3 },
+      { figure: "end.session", now: now.end.session, baseline: "hung_up" },
+      { figure: "tools.book.n", now: 0, baseline: 1 },
+    ]);
+    expect(compareReports(baseline, baseline)).toEqual([]);
+  });
+
+  test("no longer calls its tool", async () => {
+    const baseline = await reportOf(scriptedAgent(complete));
+    const now = { ...baseline, tools: [] };
+    expect(compareReports(now, baseline, { percent: 1_000, floor: 1_000 })).toEqual([
+      { figure: "tools.book.n", now: 0, baseline: 1 },
+    ]);
+    expect(compareReports(baseline, now)).toEqual([]);
+  });
+
+  test("talks on where it has stopped before", async () => {
+    const deaf = withEvents(wellBehaved(), (events) =>
+      events.filter(({ type }) => type !== "interrupted"),
+    );
+    const [baseline, now] = await Promise.all(
+      [wellBehaved(), deaf].map(async (agent) => (await talkWith(agent)).toReport()),
+    );
+    if (!baseline || !now) throw new Error("no report");
+    expect(compareReports(now, baseline)).toContainEqual({
+      figure: "turns.talkedOn",
+      now: 1,
+      baseline: 0,
+    });
+  });
+});
+
+describe("a report of a file that is broken is refused, by its field", () => {
+  const broken: readonly (readonly [field: string, change: object])[] = [
+    ["overlap is missing", { overlap: undefined }],
+    ["overlap must be finite, not NaN", { overlap: Number.NaN }],
+    ["overlap must be a number, not null", { overlap: null }],
+    ["response.p50 must be a number, not a string", { response: { n: 1, p50: "500" } }],
+    ["response.n is missing", { response: {} }],
+    ["stop must be an object, not null", { stop: null }],
+    ["turns.0 must be an object, not null", { turns: [null] }],
+    ["turns.0.missed must be true, or absent", { turns: [{ missed: "yes" }] }],
+    ["turns must be a list, not a string", { turns: "none" }],
+    ["tools.0.name must be a string, not a number", { tools: [{ name: 1, isError: false }] }],
+    ["tools.0.isError is missing", { tools: [{ name: "book" }] }],
+    ["deadAir.count must be a number, not a boolean", { deadAir: { count: true, longest: 1 } }],
+    ["end.session must be a string, not an object", { end: { session: {} } }],
+    ["trust.ok must be true or false, not a string", { trust: { ok: "yes", detector: "x" } }],
+    ["inputs is missing", { inputs: undefined }],
+  ];
+  test.each(broken)("%s", async (rule, change) => {
+    const report = await reportOf(scriptedAgent([{ ms: 500 }]));
+    const file: unknown = Object.fromEntries(
+      Object.entries({ ...report, ...change }).filter(([, value]) => value !== undefined),
+    );
+    const compare = (now: unknown, baseline: unknown) => () =>
+      Reflect.apply(compareReports, undefined, [now, baseline]);
+    expect(compare(report, file)).toThrow(`baseline.${rule}`);
+    expect(compare(file, report)).toThrow(`now.${rule}`);
+  });
+});
+
+describe("compareReports", () => {
+  const thinking = async (think: number): Promise<Report> =>
+    (await talkWith(wellBehaved({ think }))).toReport();
+
+  test("returns the figures that are worse by both percent and floor", async () => {
+    const [baseline, slow] = [await thinking(0), await thinking(200)];
+    expect(compareReports(baseline, baseline)).toEqual([]);
+    expect(compareReports(slow, baseline).map(({ figure }) => figure)).toEqual([
+      "response.p50",
+      "response.max",
+      "deadAir.longest",
+    ]);
+    expect(compareReports(slow, baseline, { percent: 100 })).toEqual([]);
+    expect(compareReports(slow, baseline, { floor: 500 })).toEqual([]);
+    expect(compareReports(baseline, slow)).toEqual([]);
+  });
+
+  test("one more fault is worse, whatever the rules", async () => {
+    const baseline = await thinking(0);
+    const [first, ...others] = baseline.turns;
+    if (!first) throw new Error("has no turn");
+    const now = { ...baseline, turns: [{ ...first, missed: true as const }, ...others] };
+    expect(compareReports(now, baseline, { percent: 1_000, floor: 1_000 })).toEqual([
+      { figure: "turns.missed", now: 1, baseline: 0 },
+    ]);
+  });
+
+  test("one stop less is worse: the agent talks on through an interruption", async () => {
+    const report = await thinking(0);
+    const baseline = { ...report, stop: { ...report.stop, n: 2, p50: 100, max: 100 } };
+    const now = { ...baseline, stop: { ...baseline.stop, n: 1 } };
+    expect(compareReports(now, baseline)).toEqual([{ figure: "stop.n", now: 1, baseline: 2 }]);
+    expect(compareReports(baseline, now)).toEqual([]);
+  });
+
+  test("refuses calls with another script, voice, line, seed, detector or duration, by name", async () => {
+    const baseline = await thinking(0);
+    const short = await (await talkWith(wellBehaved(), { maxDuration: 60_000 })).toReport();
+    expect(() => compareReports(short, baseline)).toThrow(/detector and maxDuration/);
+    const other = await (await talkWith(wellBehaved(), { line: { seed: 2 } })).toReport();
+    const voices = await Promise.all(
+      [600, 601].map(async (ms) =>
+        (
+          await talkWith(wellBehaved(), {
+            caller: [{ type: "say", voice: voice(ms) }, { type: "hangup" }],
+          })
+        ).toReport(),
+      ),
+    );
+    expect(() => compareReports(other, baseline)).toThrow(/must be of a call with the same script/);
+    const detector = { name: "another", detect: () => [] };
+    const detected = await (await talkWith(wellBehaved(), { detector })).toReport();
+    expect(() => compareReports(detected, baseline)).toThrow(/must be of a call with the same/);
+    expect(new Set(voices.map(({ inputs }) => inputs)).size).toBe(2);
+  });
+
+  test.each([{ percent: Number.NaN }, { floor: "30" }, { percentage: 10 }])(
+    "refuses the rules %j: a typo must not pass a slower agent",
+    async (rules) => {
+      const baseline = await thinking(0);
+      const compare = () => Reflect.apply(compareReports, undefined, [baseline, baseline, rules]);
+      expect(compare).toThrow(/percent|floor|unknown/);
+    },
+  );
+
+  test.each([null, {}, { version: 2, turns: [] }])("refuses the baseline %j", async (baseline) => {
+    const now = await thinking(0);
+    const compare = () => Reflect.apply(compareReports, undefined, [now, baseline]);
+    expect(compare).toThrow("baseline must be a report of version 1");
+  });
+
+  test("refuses a call whose frames were late", async () => {
+    const baseline = await thinking(0);
+    const late = { ...baseline, trust: { ...baseline.trust, ok: false } };
+    expect(() => compareReports(late, baseline)).toThrow(/now can't be compared: frames were late/);
+  });
+});
