@@ -3,6 +3,7 @@ import { type Contact, type ListOptions, type RefusedContact, readList } from "o
 /** The options of a list that a request may choose, by the names of its query. */
 const optionsOf = (query: URLSearchParams): ListOptions => ({
   delimiter: query.get("delimiter") ?? undefined,
+  encoding: query.get("encoding") ?? undefined,
   numberColumn: query.get("number_column") ?? undefined,
   zoneColumn: query.get("zone_column") ?? undefined,
   optOutColumns: query.getAll("opt_out_column"),
@@ -11,6 +12,7 @@ const optionsOf = (query: URLSearchParams): ListOptions => ({
 
 const names: Readonly<Partial<Record<keyof ListOptions, string>>> = {
   delimiter: "delimiter",
+  encoding: "encoding",
   numberColumn: "number_column",
   zoneColumn: "zone_column",
   optOutColumns: "opt_out_column",

@@ -133,7 +133,7 @@ export type UnknownEvent = EventStamp & {
         /** What happened to a call whose id is absent. */
         readonly type: CallEvent["type"];
         /** The details; `{}` when the service sends none. */
-        readonly data: EventData;
+        readonly data: EventData & Readonly<Record<string, unknown>>;
       }
     | {
         /** What happened: compare a type that isn't listed here as `String(event.type)`. */

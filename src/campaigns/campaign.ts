@@ -4,12 +4,14 @@ import type { CallInput, CallOutcome } from "./answers.ts";
 import { type CheckOptions, checkUrls, signedUrl, type UrlCheck } from "./check.ts";
 import type { Added, Contact } from "./contacts.ts";
 import type { Dialer } from "./dialer.ts";
+import { numbersIn } from "./do-not-call.ts";
 import type { EndedCalls } from "./ending.ts";
 import type { Ledger } from "./ledger.ts";
 import { loopsOf, Reading } from "./loops.ts";
 import { openUnderOneName } from "./one-name.ts";
 import { open } from "./opened.ts";
 import type { CampaignOptions, CampaignSettings } from "./options.ts";
+import { otherNumbersOf } from "./people.ts";
 import type { Progress } from "./progress.ts";
 import { type CalledContact, calledContact } from "./script.ts";
 import { patience, type Sql, type Storage, shortWait, sqlOf, whileBusy } from "./sqlite.ts";
@@ -208,13 +210,23 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * Puts numbers on the do-not-call list, at any time: contacts that wait are blocked at once. While the
    * file is busy it waits, and no call begins. A list of more than 1,000 numbers is written so many at a time, and
    * calls go on in between: a contact whose number isn't written yet may be called. An erased number is on the list
-   * by its HMAC already, and is not written.
+   * by its HMAC already, and is not written. Contacts with one `id` and several numbers, as `sync` has found them, are one person:
+   * all the numbers are blocked.
    *
    * @returns how many are new on it
    * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is added then
    * @throws as `pause` does
    */
   readonly block: (numbers: string | Iterable<string>) => Promise<number>;
+  /**
+   * The numbers of the same people as some numbers, these included: those of contacts with the same `id`, as `sync` has found
+   * them. `block` blocks them all.
+   *
+   * @param numbers - E.164
+   * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number
+   * @throws {LedgerException} `closed`; `busy`, while another program writes to the file
+   */
+  readonly samePerson: (numbers: string | Iterable<string>) => readonly string[];
   /**
    * Deletes the data of contacts: no byte of number, id and variables stays in the file. Their numbers
    * are refused from then on, by an HMAC alone. The file is written anew once for all of them, which blocks the process: about
@@ -323,6 +335,11 @@ export const openCampaign = async (
       return calledContact(sql, context);
     },
     audit: () => readAudit(sql),
+    samePerson: (numbers) => {
+      sql.requireOpen();
+      const all = [...numbersIn(numbers)];
+      return [...new Set([...all, ...otherNumbersOf(sql, all)])];
+    },
     check: (given) => checkUrls(given, (param) => signedUrl(settings, param)),
     get rate() {
       return dialer.rate;

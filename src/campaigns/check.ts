@@ -22,6 +22,8 @@ export interface UrlCheck {
    * `unclear`: it doesn't say, as other servers than `flowHandler` and `callbackHandler`.
    */
   readonly result: "accepted" | "refused" | "unclear";
+  /** The HTTP status of its answer; absent where none came. */
+  readonly status?: number | undefined;
   /** Why, in a sentence that begins with the option's name; empty when it is accepted. */
   readonly message: string;
 }
@@ -45,9 +47,14 @@ const timeout = 5_000;
 /** Seconds for which the URL of a check is valid: it names no contact, and starts nothing. */
 const expiresIn = 60;
 
-const unclear = (param: UrlCheck["param"], why: string, advice = ""): UrlCheck => ({
+const unclear = (
+  param: UrlCheck["param"],
+  why: string,
+  { status, advice = "" }: { readonly status?: number; readonly advice?: string } = {},
+): UrlCheck => ({
   param,
   result: "unclear",
+  ...(status !== undefined && { status }),
   message: `${param} ${why}: whether its handler has the campaign's secret is not known${advice}`,
 });
 
@@ -55,15 +62,15 @@ const verdictOf = (
   param: UrlCheck["param"],
   { status, headers }: Pick<Response, "status" | "headers">,
 ): UrlCheck => {
-  if (status === 204) return { param, result: "accepted", message: "" };
+  if (status === 204) return { param, result: "accepted", status, message: "" };
   const reason = status === 401 ? headers.get(refusedHeader) : null;
   // A header may have any text.
   if (reason !== null && /^\w{1,40}$/.test(reason)) {
     const message = `${param} refused a URL that the campaign's secret has signed (${reason}): the secret of its handler must be the same`;
-    return { param, result: "refused", message };
+    return { param, result: "refused", status, message };
   }
   const advice = status === 404 || status === 405 ? "; mount the handler for HEAD, too" : "";
-  return unclear(param, `answered HTTP ${status} to a HEAD`, advice);
+  return unclear(param, `answered HTTP ${status} to a HEAD`, { status, advice });
 };
 
 /** Signs a URL of a campaign for a check. */

@@ -7,6 +7,7 @@ import { macOf } from "../lib/hmac.ts";
 import { end, move } from "./contact-state.ts";
 import { LedgerException } from "./errors.ts";
 import type { CampaignSettings } from "./options.ts";
+import { otherNumbersOf } from "./people.ts";
 import { isBusyError, patience, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
 import { audit, contactIn } from "./tables.ts";
 
@@ -71,7 +72,12 @@ export const isBlocked = (sql: Sql, to_number: string): boolean =>
 export const hasBlocked = (sql: Sql): boolean =>
   sql.all("select 1 from outdial_blocked limit 1").length > 0;
 
-/** Puts numbers on the do-not-call list; nothing, when numbers were erased and there are no marks to compare. */
+/**
+ * Puts numbers on the do-not-call list, and the other numbers of the same people; nothing, when numbers were erased and there are no
+ * marks to compare.
+ *
+ * @returns how many of the numbers are new on it
+ */
 export const block = (
   sql: Sql,
   numbers: readonly string[],
@@ -80,14 +86,15 @@ export const block = (
 ): number | undefined => {
   if (!marks && hasErased(sql)) return;
   let added = 0;
-  for (const [index, number] of numbers.entries()) {
+  // The others are those of contacts that are in the ledger, so none of them was erased.
+  for (const [index, number] of [...numbers, ...otherNumbersOf(sql, numbers)].entries()) {
     if (marks?.[index]?.some((mark) => isBlocked(sql, mark))) continue;
     const isNew = sql.all(
       "insert into outdial_blocked values (?) on conflict do nothing returning 1 as one",
       number,
     ).length;
     if (!isNew) continue;
-    added++;
+    if (index < numbers.length) added++;
     const [row] = sql.all("select * from outdial_contact where to_number = ?", number);
     if (!row) continue;
     const contact = contactIn(row);
@@ -199,9 +206,9 @@ const isReason = (reason: string): boolean =>
   !/\+\d{7}/.test(reason);
 
 /**
- * Takes numbers off the do-not-call list. Contacts that were never called wait again.
+ * Takes numbers off the do-not-call list, and the other numbers of the same people. Contacts that were never called wait again.
  *
- * @returns how many of them were on it
+ * @returns how many of the numbers were on it
  * @throws {LedgerException} `erased` or `missing_secret`
  */
 export const unblock = async (
@@ -224,9 +231,9 @@ export const unblock = async (
     if (!marks && hasErased(sql)) throw new LedgerException("busy");
     if (marks?.flat().some((mark) => isBlocked(sql, mark))) throw new LedgerException("erased");
     let removed = 0;
-    for (const number of numbers) {
+    for (const [index, number] of [...numbers, ...otherNumbersOf(sql, numbers)].entries()) {
       if (!isBlocked(sql, number)) continue;
-      removed++;
+      if (index < numbers.length) removed++;
       sql.all("delete from outdial_blocked where to_number = ?", number);
       const [row] = sql.all("select * from outdial_contact where to_number = ?", number);
       const contact = row && contactIn(row);

@@ -20,7 +20,12 @@ export interface AnswerFigures {
   /** The contacts that answered it. */
   readonly contacts: number;
   /** The most frequent answers first, at most 50 of them. */
-  readonly values: readonly { readonly value: string; readonly contacts: number }[];
+  readonly values: readonly {
+    readonly value: string;
+    readonly contacts: number;
+    /** How many of them the flow put on the do-not-call list after this answer, in the same call; absent for none. */
+    readonly optedOut?: number | undefined;
+  }[];
 }
 
 /** What the carrier charged in one currency, as far as it reported it. */
@@ -72,11 +77,21 @@ const quartersIn = (sql: Sql, from: number): Figures["quarters"] =>
       machines: Number(machines),
     }));
 
+/** Whether the flow blocked the contact of an answer `a` after it, and no other answer came before that. */
+const isOptOut = `exists (
+  select 1 from blocked t join outdial_attempt e on e.contact = a.contact and e.attempt = a.attempt
+  where t.contact = a.contact and t.at >= a.at and (e.ended is null or t.at <= e.ended) and not exists (
+    select 1 from outdial_answer n where n.contact = a.contact and n.attempt = a.attempt
+    and n.name <> a.name and n.at > a.at and n.at <= t.at))`;
+
 /** Of a contact that answered a question in several attempts the last answer counts. */
 const answersIn = (sql: Sql): readonly AnswerFigures[] =>
   answerNamesIn(sql).flatMap(({ name }) => {
     const rows = sql.all(
-      `select value, count(*) as contacts, sum(count(*)) over () as total from outdial_answer a
+      `with blocked as materialized (
+         select contact, max(at) as at from outdial_audit where event = 'blocked' and contact is not null group by contact)
+       select value, count(*) as contacts, sum(${isOptOut}) as opted_out, sum(count(*)) over () as total
+       from outdial_answer a
        where name = ? and not exists (
          select 1 from outdial_answer b
          where b.contact = a.contact and b.attempt > a.attempt and b.name = a.name)
@@ -86,6 +101,7 @@ const answersIn = (sql: Sql): readonly AnswerFigures[] =>
     const values = rows.map((row) => ({
       value: String(row.value),
       contacts: Number(row.contacts),
+      ...(Number(row.opted_out) > 0 && { optedOut: Number(row.opted_out) }),
     }));
     return rows.length > 0 ? [{ name, contacts: Number(rows[0]?.total), values }] : [];
   });
@@ -166,7 +182,11 @@ export const sumOfFigures = (parts: readonly Figures[], names: readonly string[]
       values: sumBy(
         [...one.values, ...other.values],
         ({ value }) => value,
-        (first, second) => ({ ...first, contacts: first.contacts + second.contacts }),
+        (first, second) => ({
+          ...first,
+          contacts: first.contacts + second.contacts,
+          optedOut: (first.optedOut ?? 0) + (second.optedOut ?? 0) || undefined,
+        }),
       )
         .sort(byContacts)
         .slice(0, mostValues),

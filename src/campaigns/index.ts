@@ -35,6 +35,7 @@ export type { ListColumns } from "./list/columns.ts";
 export type { ListSource } from "./list/csv.ts";
 export { type ListOptions, type NumberReading, readList } from "./list/read.ts";
 export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
+export type { ListRows, People } from "./people.ts";
 export type { Progress } from "./progress.ts";
 export type { RetryPlan, RetryRule, RetryRules, WholeRetryRule } from "./retries.ts";
 export type {

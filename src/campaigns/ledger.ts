@@ -3,10 +3,11 @@ import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import { check, presence } from "../lib/check.ts";
 import { answerNamesIn, answersOf } from "./answers.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
-import { blockAll, checkedNumbers, unblock } from "./do-not-call.ts";
+import { blockAll, checkedNumbers, erase, requireErasureSecrets, unblock } from "./do-not-call.ts";
 import { type EndedCalls, endFromOutside } from "./ending.ts";
+import { LedgerException } from "./errors.ts";
 import { type Figures, figuresOf } from "./figures.ts";
-import type { CampaignOptions } from "./options.ts";
+import { type CampaignOptions, defaultSettleTimeout } from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign, stopReason } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import {
@@ -146,7 +147,24 @@ export interface OpenedLedger extends Ledger {
    * option `secret`: none is unblocked then; `busy`
    */
   readonly unblock: (numbers: string | Iterable<string>, reason: string) => Promise<number>;
+  /**
+   * Deletes the data of contacts, as `erase` of a campaign does: no byte of number, id and variables stays in the file, and the
+   * numbers are refused from then on, by an HMAC alone.
+   *
+   * @param numbers - E.164
+   * @returns how many of them were in it
+   * @throws {BadParametersException} (`placed: "no"`) when one is no E.164 number; none is erased then
+   * @throws {LedgerException} `missing_secret` without the option `secret`, or where it lacks one under which somebody was
+   * erased; `erase_incomplete`: they are erased, but bytes may be left; `busy`
+   */
+  readonly erase: (numbers: string | Iterable<string>) => Promise<number>;
 }
+
+/** @throws {LedgerException} `missing_secret` */
+const secretToErase = (secret: Secret | undefined): Secret => {
+  if (secret === undefined) throw new LedgerException("missing_secret");
+  return secret;
+};
 
 /** Few: a reader holds the file for a moment only, and the heap stays small. */
 const page = 100;
@@ -202,7 +220,7 @@ export const variableNamesIn = (sql: Sql): readonly string[] =>
 /** How a ledger is opened. */
 export interface LedgerOptions {
   /**
-   * The campaign's secret, by which `block` and `unblock` recognize erased numbers; where it was changed, the old ones too.
+   * The campaign's secret, by which `block` and `unblock` recognize erased numbers, and `erase` marks them; where it was changed, the old ones too.
    *
    * @defaultValue none: `block` writes the numbers as they are given, erased ones too
    */
@@ -283,6 +301,12 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
     },
     endCalls: ({ end } = {}) => endFromOutside(storage, sql, end),
     block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, Date.now()),
+    erase: async (numbers) => {
+      const all = await checkedNumbers(numbers);
+      const own = secretToErase(secret);
+      await requireErasureSecrets(sql, own);
+      return erase(sql, all, { secret: own, settleTimeout: defaultSettleTimeout, clock: Date.now });
+    },
     unblock: async (numbers, reason) => unblock(sql, await checkedNumbers(numbers), reason, secret),
   };
 };

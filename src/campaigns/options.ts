@@ -276,6 +276,9 @@ const isService = (value: unknown): boolean => {
 const isTexts = (value: unknown, shape: RegExp): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === "string" && shape.test(each));
 
+/** How long an attempt holds its slot without a final notification, in milliseconds. */
+export const defaultSettleTimeout = 3_750_000;
+
 /** The rules of the options and their defaults, in the order of their issues. */
 export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = strictObject(
   {
@@ -318,7 +321,7 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
         "must be a date",
       ),
     ),
-    settleTimeout: optional(milliseconds(1_000), 3_750_000),
+    settleTimeout: optional(milliseconds(1_000), defaultSettleTimeout),
     notified: optional(
       custom<boolean>((value) => typeof value === "boolean", "must be true or false"),
       true,

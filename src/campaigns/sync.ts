@@ -11,12 +11,21 @@ import {
 } from "./contacts.ts";
 import { blockAll, erasedReason, hasErased, numbersIn, wasErased } from "./do-not-call.ts";
 import { type CampaignSettings, warningsOf } from "./options.ts";
+import {
+  findPeople,
+  keepShared,
+  noteShared,
+  type People,
+  peopleTableNames,
+  peopleTables,
+  SeenIds,
+} from "./people.ts";
 import { type RetryPlan, retriesOf } from "./retries.ts";
 import { patience, type Row, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
 import { type ContactRow, contactIn, numberIn, textIn } from "./tables.ts";
 
 /** What a list would change in a campaign. */
-export interface SyncPlan {
+export interface SyncPlan extends People {
   /** Contacts of the list, each telephone once. */
   readonly listed: number;
   /** Rows whose telephone an earlier row of the list has. */
@@ -93,11 +102,13 @@ const tablesOf = (sql: Sql): readonly string[] => {
       variables text, line integer not null, call_at integer, from_number text, conflict integer not null default 0
     )`,
     `create ${temporary} table ${draftBlocked} (to_number text primary key) without rowid`,
+    ...peopleTables(temporary),
   ];
 };
 
 const dropTables = (sql: Sql): void => {
-  for (const table of [draft, draftBlocked]) sql.all(`drop table if exists ${table}`);
+  for (const table of [draft, draftBlocked, ...peopleTableNames])
+    sql.all(`drop table if exists ${table}`);
 };
 
 const isBlocked = (table: string): string => `(${isNewlyBlocked(table)} or exists (
@@ -169,6 +180,7 @@ const withTables = async <T>(sql: Sql, work: () => Promise<T>): Promise<T> => {
 
 /** What the rows of a list that were written so far come to. */
 interface ReadRows {
+  readonly seen: SeenIds;
   duplicate: number;
   readonly refused: RefusedContact[];
 }
@@ -193,7 +205,10 @@ const writeRow = (sql: Sql, entry: Entry, rows: ReadRows): void => {
     call_at,
     from_number,
   );
-  if (isNew) return;
+  if (isNew) {
+    if (id !== null && rows.seen.add(id)) noteShared(sql, id);
+    return;
+  }
   const [known = {}] = sql.all(`select * from ${draft} where to_number = ?`, to_number);
   const isConflict = timezone && known.timezone && known.timezone !== timezone;
   if (isConflict) {
@@ -215,7 +230,7 @@ const readList = async (
   contacts: Iterable<Contact> | AsyncIterable<Contact>,
   settings: CampaignSettings,
 ): Promise<Pick<SyncPlan, "duplicate" | "refused">> => {
-  const rows: ReadRows = { duplicate: 0, refused: [] };
+  const rows: ReadRows = { seen: new SeenIds(), duplicate: 0, refused: [] };
   let entries: Entry[] = [];
   let count = 0;
   let isAnyErased = false;
@@ -246,7 +261,8 @@ const readList = async (
   }
   flush();
   sql.all(`delete from ${draft} where conflict = 1`);
-  return rows;
+  const { duplicate, refused } = rows;
+  return { duplicate, refused };
 };
 
 /** The numbers that the list blocks, in pages. */
@@ -282,21 +298,9 @@ const readBlocked = async (
   }
 };
 
-/** What the list that was read would change. */
-const planOf = async (
-  sql: Sql,
-  read: Pick<SyncPlan, "duplicate" | "refused">,
-  settings: CampaignSettings,
-): Promise<SyncPlan> => {
-  const counts = {
-    added: 0,
-    blocked: 0,
-    newlyBlocked: 0,
-    restored: 0,
-    changed: 0,
-    removed: 0,
-    appointments: 0,
-  };
+/** What of a list is new in the ledger. */
+const freshIn = async (sql: Sql): Promise<Pick<SyncPlan, "added" | "blocked" | "appointments">> => {
+  const counts = { added: 0, blocked: 0, appointments: 0 };
   for (const bounds of pagesOf(sql, "entry", draft)) {
     const rows = `${draft} where entry > ? and entry <= ? and not ${isKnown}`;
     counts.added += countIn(sql, rows, `not ${isBlocked(draft)}`, ...bounds);
@@ -305,6 +309,26 @@ const planOf = async (
     counts.appointments += countIn(sql, rows, isTimed, ...bounds);
     await yieldToOthers();
   }
+  return counts;
+};
+
+/** What the list that was read would change, and whether somebody in it has several numbers. */
+const planOf = async (
+  sql: Sql,
+  read: Pick<SyncPlan, "duplicate" | "refused">,
+  settings: CampaignSettings,
+): Promise<{ readonly plan: SyncPlan; readonly isShared: boolean }> => {
+  const first = await freshIn(sql);
+  const isNew = first.added + first.blocked > 0 && lastOf(sql, "contact", "outdial_contact") > 0;
+  const { isShared, ...people } = await findPeople(
+    sql,
+    { rows: draft, blocked: draftBlocked, isBlocked },
+    isNew,
+    (column, table) => pagesOf(sql, column, table),
+    yieldToOthers,
+  );
+  const fresh = isShared ? await freshIn(sql) : first;
+  const counts = { newlyBlocked: 0, restored: 0, changed: 0, removed: 0 };
   const waits = "c.state = 'waiting'";
   for (const bounds of pagesOf(sql, "contact", "outdial_contact")) {
     const count = (where: string): number => countIn(sql, pageOfContacts, where, ...bounds);
@@ -316,7 +340,8 @@ const planOf = async (
   }
   const listed = countIn(sql, `${draft} where true`, "true");
   const retries = retriesOf(settings);
-  return { ...read, listed, ...counts, retries, warnings: warningsOf(settings) };
+  const warnings = warningsOf(settings);
+  return { plan: { ...read, listed, ...fresh, ...counts, ...people, retries, warnings }, isShared };
 };
 
 /** Takes over who calls a contact, and when, that was never called; where the list says nothing, all stays. */
@@ -417,9 +442,10 @@ export const syncContacts = async (
   return withTables(sql, async () => {
     await readBlocked(sql, doNotCall, settings.secret);
     const read = await readList(sql, contacts, settings);
-    const plan = await patiently(() => planOf(sql, read, settings));
+    const { plan, isShared } = await patiently(() => planOf(sql, read, settings));
     if (!(await confirm(plan))) return { ...plan, applied: false };
     const { clock } = settings;
+    if (isShared) await write(() => keepShared(sql));
     const waiting = { whileBusy: patiently, holdWhile: patiently };
     for (const numbers of pagesOfBlocked(sql)) {
       await blockAll(sql, numbers, settings.secret, clock(), waiting);

@@ -1,80 +1,9 @@
 import { readFileSync } from "node:fs";
+import type { Carrier, CarrierAccount, MachineDetection } from "../carriers/carrier.ts";
+import { carriers, carrierNamed as named } from "../carriers/carriers.ts";
 import type { Service } from "../service.ts";
 import { type Environment, suggestion, UsageError, type Values } from "./command.ts";
 import { codeOf } from "./terminal.ts";
-
-/** When the flow of a machine is requested: once it is known, or once its greeting is over. */
-export type MachineDetection = "detect" | "message";
-
-/** What a carrier's account is made of. */
-interface Account {
-  readonly account: string;
-  readonly keyId?: string | undefined;
-  /** Telnyx's account, which is not the application of `account`. */
-  readonly accountSid?: string | undefined;
-  /** The key that places calls. */
-  readonly apiKey?: string | undefined;
-  /** What verifies the carrier's notifications, where that is not the key. */
-  readonly signatureSecret?: string | undefined;
-  readonly callsPerSecond?: number | undefined;
-  readonly machineDetection?: MachineDetection | undefined;
-}
-
-/** What the commands know of a carrier. */
-interface Carrier {
-  /** How the id of an account begins, or what it is. */
-  readonly account: string;
-  /** An account that nobody has, for an emulator. */
-  readonly sampleAccount: string;
-  /** The key, for the help. */
-  readonly key: string;
-  /** Loaded only when the carrier is asked for. */
-  readonly load: (account: Account) => Promise<Service>;
-}
-
-/** What all carriers have. */
-const commonOf = ({ callsPerSecond, machineDetection }: Account) => ({
-  ...(callsPerSecond !== undefined && { callsPerSecond }),
-  ...(machineDetection && { machineDetection }),
-});
-
-/** The carriers, by the names that `--service` takes. */
-const carriers: Readonly<Record<string, Carrier>> = {
-  twilio: {
-    account: "AC…",
-    sampleAccount: `AC${"0".repeat(32)}`,
-    key: "the auth token, or with --key-id the secret of that API key",
-    load: async (account) => {
-      const { twilio } = await import("../twilio/index.ts");
-      const { keyId, apiKey } = account;
-      const credentials = keyId ? { apiKeySid: keyId } : { authToken: apiKey };
-      return twilio({ accountSid: account.account, ...credentials, ...commonOf(account) });
-    },
-  },
-  vonage: {
-    account: "Vonage application",
-    sampleAccount: "00000000-0000-4000-8000-000000000000",
-    key: "the private key of the application, a PEM",
-    load: async (account) => {
-      const { vonage } = await import("../vonage/index.ts");
-      const { signatureSecret } = account;
-      const signed = signatureSecret ? { signatureSecret } : {};
-      return vonage({ applicationId: account.account, ...signed, ...commonOf(account) });
-    },
-  },
-  telnyx: {
-    account: "TeXML application",
-    sampleAccount: "1000000000000000000",
-    key: "an API key",
-    load: async (account) => {
-      const { telnyx } = await import("../telnyx/index.ts");
-      const { signatureSecret } = account;
-      const signed = signatureSecret ? { publicKey: signatureSecret } : {};
-      const own = account.accountSid ? { accountSid: account.accountSid } : {};
-      return telnyx({ applicationId: account.account, ...own, ...signed, ...commonOf(account) });
-    },
-  },
-};
 
 /** What carriers have in common, in a list for the help. */
 const listOf = (text: (name: string, carrier: Carrier) => string, end: string): string =>
@@ -156,7 +85,7 @@ export const carrierNames = {
  * @throws {UsageError} for a name that no carrier has
  */
 export const carrierNamed = (name: string): Carrier => {
-  const carrier = Object.hasOwn(carriers, name) ? carriers[name] : undefined;
+  const carrier = named(name);
   if (carrier) return carrier;
   throw new UsageError(`there is no such --service${suggestion(name, Object.keys(carriers))}`);
 };
@@ -191,7 +120,7 @@ export const keyOf = (
 export const carrierOf = async (
   flags: Values<typeof carrierFlags>,
   env: Environment,
-  more: Pick<Account, "callsPerSecond" | "machineDetection"> = {},
+  more: Pick<CarrierAccount, "callsPerSecond" | "machineDetection"> = {},
 ): Promise<Service | undefined> => {
   const name = flags.service ?? env.OUTDIAL_SERVICE;
   if (!name) return;

@@ -56,10 +56,10 @@ export type Values<F extends Flags> = ReturnType<
 
 /**
  * How far a command has come with calls. It decides the exit code of an interrupt or an unexpected error:
- * 1 before the first POST, 3 from then on, 0 once the id of every call is known. `recorded` is `sent` where
- * a ledger knows which calls may have been placed.
+ * 1 before the first POST, 3 from then on, 0 once the id of every call is known. `listed` is `nothing`, and `recorded` is `sent`, where
+ * a ledger knows which calls may have been placed: an interrupt is 130, and the same command resumes.
  */
-export type Stage = "nothing" | "live" | "sent" | "recorded" | "placed";
+export type Stage = "nothing" | "listed" | "live" | "sent" | "recorded" | "placed";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -57,6 +57,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "Takes numbers off the do-not-call list of a ledger, with a reason.",
     load: () => import("./commands/unblock.ts"),
   },
+  erase: {
+    summary: "Deletes the data of numbers from a ledger, which never calls them again.",
+    load: () => import("./commands/erase.ts"),
+  },
   emulator: {
     summary: "Runs the whole service on this machine, with a dashboard, until ctrl-C.",
     load: () => import("./commands/emulator.ts"),
@@ -92,9 +96,12 @@ const information = async (name: string, args: readonly string[]): Promise<strin
   return helpOf(topic, entry.summary, (await entry.load()).command);
 };
 
-/** What is known about a call when a command ends early, by the stage it reached. */
+const nothing = { exit: exits.refused, placed: "no", known: "no call was placed" } as const;
+
+/** What is known about a call when a command ends early, by the stage it reached, and its exit code where it is interrupted. */
 const early = {
-  nothing: { exit: exits.refused, placed: "no", known: "no call was placed" },
+  nothing,
+  listed: { ...nothing, interrupted: exits.interrupted },
   live: { exit: exits.refused, placed: undefined, known: "the same command may be repeated" },
   sent: {
     exit: exits.maybe,
@@ -103,16 +110,24 @@ const early = {
   },
   recorded: {
     exit: exits.maybe,
+    interrupted: exits.interrupted,
     placed: "maybe",
     known: "calls may have been placed; the same command resumes, and repeats none of them",
   },
   placed: { exit: exits.done, placed: "yes", known: "the call was placed" },
-} as const satisfies Record<Stage, object>;
+} as const satisfies Record<Stage, { readonly exit: Exit; readonly interrupted?: Exit }>;
 
-/** The end of a command that was interrupted, or failed unexpectedly. */
+/** The end of a command that failed unexpectedly. */
 export const endedEarly = (what: string, stage: Stage): Failure => {
   const { exit, placed, known } = early[stage];
   return new Failure(`${what} (${known})`, exit, { placed });
+};
+
+/** The end of a command that was interrupted. */
+export const interrupted = (what: string, stage: Stage): Failure => {
+  const { exit, placed, known, ...own } = early[stage];
+  const code = "interrupted" in own ? own.interrupted : exit;
+  return new Failure(`${what} (${known})`, code, { placed });
 };
 
 /** Of an unexpected error only the name is printed: its message may contain anything. */
@@ -121,13 +136,16 @@ const failureOf = (error: unknown, stage: Stage): Failure =>
     ? error
     : endedEarly(`unexpected ${error instanceof Error ? error.name : "error"}`, stage);
 
+/** Whether a command runs the code of a script. */
+export const hasScript = (argv: readonly string[]): boolean =>
+  argv.some((arg) => /^--script(=|$)/.test(arg));
+
 /**
  * What is reported of an error that nobody caught. This package catches its own, so where there is a script it is the script's,
  * whose message is printed as in its steps.
  */
 export const uncaughtFailure = (error: unknown, stage: Stage, argv: readonly string[]): unknown => {
-  const hasScript = argv.some((arg) => /^--script(=|$)/.test(arg));
-  if (!hasScript || error instanceof Failure) return error;
+  if (!hasScript(argv) || error instanceof Failure) return error;
   const message = fieldsOf(error).message ?? error;
   return endedEarly(
     `--script failed outside of its steps, so await what they start, or catch its errors: ${message}`,

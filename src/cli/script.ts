@@ -9,9 +9,9 @@ import type {
   ScriptStep,
 } from "../campaigns/index.ts";
 import type { FlowOptions, StepInput } from "../flows/index.ts";
-import { BadParametersException } from "../index.ts";
 import { fieldsOf, isRecord } from "../lib/check.ts";
-import { issueLine, UsageError } from "./command.ts";
+import { UsageError } from "./command.ts";
+import { scriptFailure } from "./script-failure.ts";
 
 /** What a script may decide; the command gives the rest. */
 const names = ["onAnswer", "onMachine", "steps", "onInput"] as const;
@@ -68,32 +68,40 @@ export const changedAt = async (file: string): Promise<number | undefined> =>
     () => undefined,
   );
 
+/** How long a script may take to load, in milliseconds. */
+const loadTimeout = 10_000;
+
 /**
  * Imports a script. TypeScript is taken as the runtime strips it.
  *
  * @param changed - when it was changed last: a module is imported once for each
- * @throws {UsageError} if it breaks a rule, and what the module throws
+ * @throws {UsageError} if it breaks a rule, can't be loaded, or isn't within 10 s
  */
-export const importScript = async (file: string, changed: number): Promise<Script> =>
-  scriptIn(await import(`${pathToFileURL(resolve(file))}?changed=${changed}`));
-
-/** The error of a command for a script that it can't load. */
-export const scriptFailure = (error: unknown): UsageError => {
-  if (error instanceof UsageError) return error;
-  const reason =
-    error instanceof BadParametersException
-      ? issueLine(error.issues)
-      : String(fieldsOf(error).message ?? error);
-  return new UsageError(`--script cannot be loaded: ${reason}`);
+export const importScript = async (file: string, changed: number): Promise<Script> => {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const limit = `${loadTimeout / 1_000} s`;
+    reject(
+      new UsageError(
+        `--script was not loaded within ${limit}: what it awaits outside of its functions never comes`,
+      ),
+    );
+  }, loadTimeout);
+  try {
+    const loaded = import(`${pathToFileURL(resolve(file))}?changed=${changed}`);
+    return scriptIn(await Promise.race([loaded, late]));
+  } catch (error) {
+    throw await scriptFailure(error, file);
+  } finally {
+    clearTimeout(timer);
+  }
 };
 
 /** @throws {UsageError} */
 export const readScript = async (file: string): Promise<Script> => {
   const changed = await changedAt(file);
   if (changed === undefined) throw new UsageError(`--script cannot be read: ${file}`);
-  return importScript(file, changed).catch((error: unknown) => {
-    throw scriptFailure(error);
-  });
+  return importScript(file, changed);
 };
 
 /** The list of a script, or what stands for it. */

@@ -1,6 +1,7 @@
 import { reachDirectly } from "./address.ts";
 import type { Exit, Stage } from "./command.ts";
-import { endedEarly, reportFailure, run, uncaughtFailure } from "./run.ts";
+import { exitProcess, refuseExit } from "./process-exit.ts";
+import { endedEarly, hasScript, interrupted, reportFailure, run, uncaughtFailure } from "./run.ts";
 import { Terminal } from "./terminal.ts";
 
 const argv = process.argv.slice(2);
@@ -16,16 +17,18 @@ const report = (error: unknown): Promise<Exit> =>
 
 const exit = async (code: Exit): Promise<never> => {
   await terminal.flush();
-  process.exit(code);
+  return exitProcess(code);
 };
+
+if (hasScript(argv)) refuseExit();
 
 for (const event of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(event, () => {
-    if (!interrupt.signal.aborted) return interrupt.abort(endedEarly("interrupted", stage));
+    if (!interrupt.signal.aborted) return interrupt.abort(interrupted("interrupted", stage));
     // At once: stdout may be stuck.
-    const twice = endedEarly("interrupted twice", stage);
+    const twice = interrupted("interrupted twice", stage);
     report(twice);
-    process.exit(twice.exit);
+    exitProcess(twice.exit);
   });
 }
 

@@ -1,3 +1,4 @@
+import { carrierNamed, carriers } from "../carriers/carriers.ts";
 import { check, fail, isText } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { ApiRoutes } from "./api.ts";
@@ -19,24 +20,12 @@ import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { EmulatedSide, MakeSide } from "./side.ts";
 import type { LineParts } from "./simulated-line.ts";
 import { callStarter } from "./start.ts";
-import { telnyxSide } from "./telnyx/side.ts";
-import { twilioSide } from "./twilio/side.ts";
-import { vonageSide } from "./vonage/side.ts";
-
-/** What the emulator can stand for, by the name of the service. */
-const sides: Readonly<Record<string, MakeSide>> = {
-  twilio: twilioSide,
-  vonage: vonageSide,
-  telnyx: telnyxSide,
-};
 
 const sideOf = (service: EmulatedService | undefined): MakeSide => {
   if (!service) return outdialSide;
-  const side = Object.hasOwn(sides, service.name) ? sides[service.name] : undefined;
-  return (
-    side ??
-    fail("service", `must be one that the emulator speaks: ${Object.keys(sides).join(", ")}`)
-  );
+  const names = Object.keys(carriers).join(", ");
+  const carrier = carrierNamed(service.name);
+  return carrier?.makeSide ?? fail("service", `must be one that the emulator speaks: ${names}`);
 };
 
 /** A running emulator. It is iterable: `for await` yields every event from then on. */

@@ -1,11 +1,11 @@
 import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
+import { isPrivateKey } from "../carriers/vonage/server/keys.ts";
 import { isFunction, isKey, isRecord, isText, presence, withoutThrowing } from "../lib/check.ts";
 import type { Callee } from "./callee-script.ts";
 import type { CallRecord } from "./history.ts";
 import type { Send } from "./outgoing.ts";
 import type { Outcome } from "./scenarios.ts";
-import { isPrivateKey } from "./vonage/keys.ts";
 
 /**
  * Decides what the callee's telephone does; `undefined` leaves it to the number. An exception, an invalid

@@ -137,14 +137,14 @@ export interface Stream<Request> {
 }
 
 /** Ends streams beside the flow: that with a name, or all. */
-export interface StopStreams {
+interface StopStreams {
   readonly type: "stop streams";
   readonly step: Beginning;
   readonly name: string | undefined;
 }
 
 /** Does nothing on the line. */
-export interface Continue<Request> {
+interface Continue<Request> {
   readonly type: "continue";
   readonly step: Beginning;
   readonly next: () => Following<Request>;

@@ -80,7 +80,7 @@ export interface Sound {
 }
 
 /** What is received from the callee. */
-export interface InputListeners {
+interface InputListeners {
   readonly onKey?: (key: string) => void;
   readonly onSpeech?: (utterance: Utterance) => void;
 }

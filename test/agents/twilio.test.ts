@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../src/agents/connect.ts";
-import { mediaSide } from "../../src/twilio/media.ts";
+import { mediaSide } from "../../src/carriers/twilio/media.ts";
 import { LocalSocket } from "./local-socket.ts";
 import { type Conversation, converse } from "./protocols/openai.ts";
 import { type PhoneLine, TwilioPhone, type Written } from "./twilio-phone.ts";

@@ -11,11 +11,11 @@ import type { CallCreateParams } from "telnyx/resources/texml/calls";
 import twilioClient from "twilio";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { create } from "../../src/calls/index.ts";
+import { type TelnyxOptions, telnyx } from "../../src/carriers/telnyx/index.ts";
+import { type TwilioOptions, twilio } from "../../src/carriers/twilio/index.ts";
+import { type VonageOptions, vonage } from "../../src/carriers/vonage/index.ts";
 import type { ServiceException } from "../../src/errors.ts";
 import type { CallService } from "../../src/service.ts";
-import { type TelnyxOptions, telnyx } from "../../src/telnyx/index.ts";
-import { type TwilioOptions, twilio } from "../../src/twilio/index.ts";
-import { type VonageOptions, vonage } from "../../src/vonage/index.ts";
 import { pem, pkcs1, publicKey } from "../unit/vonage/keys.ts";
 
 /** What the server sends, and what it received. */

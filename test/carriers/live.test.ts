@@ -13,13 +13,13 @@ import {
 } from "vitest";
 import { signUrl } from "../../src/callbacks/signed-url.ts";
 import { create, end, get, type LiveOptions, recording, redirect } from "../../src/calls/index.ts";
+import { telnyx } from "../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../src/carriers/twilio/index.ts";
+import { vonage } from "../../src/carriers/vonage/index.ts";
 import { createEmulator, type EmulatorOptions } from "../../src/emulator/index.ts";
 import { dial, hangup } from "../../src/flows/actions.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import type { RedirectedCall, Service } from "../../src/service.ts";
-import { telnyx } from "../../src/telnyx/index.ts";
-import { twilio } from "../../src/twilio/index.ts";
-import { vonage } from "../../src/vonage/index.ts";
 import {
   applicationId as telnyxApplication,
   clientFor as telnyxClient,

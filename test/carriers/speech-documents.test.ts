@@ -2,13 +2,13 @@ import { NCCOBuilder } from "@vonage/voice";
 import fc from "fast-check";
 import VoiceResponse from "twilio/lib/twiml/VoiceResponse.js";
 import { describe, expect, test } from "vitest";
+import { texmlOf } from "../../src/carriers/telnyx/texml.ts";
+import { twimlOf } from "../../src/carriers/twilio/twiml.ts";
+import { nccoOf } from "../../src/carriers/vonage/ncco.ts";
 import { BadParametersException } from "../../src/errors.ts";
 import type { AnyAction } from "../../src/flows/actions.ts";
 import type { Prompt } from "../../src/flows/prompts.ts";
 import type { Gather, Say } from "../../src/flows/say.ts";
-import { texmlOf } from "../../src/telnyx/texml.ts";
-import { twimlOf } from "../../src/twilio/twiml.ts";
-import { nccoOf } from "../../src/vonage/ncco.ts";
 import { type Parsed, parse } from "../unit/carriers/xml.ts";
 import vectors from "./speech-vectors.json" with { type: "json" };
 

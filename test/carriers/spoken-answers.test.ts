@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { texmlOf } from "../../src/carriers/telnyx/texml.ts";
+import { twimlOf } from "../../src/carriers/twilio/twiml.ts";
+import { nccoOf } from "../../src/carriers/vonage/ncco.ts";
 import type { CalleeAct } from "../../src/emulator/index.ts";
 import { BadParametersException } from "../../src/errors.ts";
 import { gather, say } from "../../src/flows/say.ts";
 import { spokenIn as spokenText } from "../../src/flows/speech.ts";
 import type { StepInput } from "../../src/flows/steps.ts";
-import { texmlOf } from "../../src/telnyx/texml.ts";
-import { twimlOf } from "../../src/twilio/twiml.ts";
-import { nccoOf } from "../../src/vonage/ncco.ts";
 import { parse } from "../unit/carriers/xml.ts";
 import { converse, key, type Program, services, spokenIn } from "./conversations.ts";
 

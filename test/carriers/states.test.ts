@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { telnyx } from "../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../src/carriers/twilio/index.ts";
+import { vonage } from "../../src/carriers/vonage/index.ts";
 import { dial, play } from "../../src/flows/actions.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import { gather, say } from "../../src/flows/say.ts";
 import type { Service } from "../../src/service.ts";
-import { telnyx } from "../../src/telnyx/index.ts";
-import { twilio } from "../../src/twilio/index.ts";
-import { vonage } from "../../src/vonage/index.ts";
 import { converse, key, type Program, secret, services, spokenIn } from "./conversations.ts";
 
 afterEach(() => void vi.useRealTimers());

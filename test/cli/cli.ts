@@ -154,7 +154,7 @@ export const begin = (
     )
     .then((code): Ended => ({ code, ...text }));
   const kill = () =>
-    void command.then(({ endedEarly }) => interrupt.abort(endedEarly("interrupted", stage)));
+    void command.then(({ interrupted }) => interrupt.abort(interrupted("interrupted", stage)));
   return { kill, printed, says: saysUntil(ended), ended };
 };
 

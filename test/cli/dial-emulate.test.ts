@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { invoke, outdial } from "./cli.ts";
+import { invoke, outdial, runtimes } from "./cli.ts";
 
 let folder: string;
 
@@ -93,6 +93,34 @@ describe("outdial dial --emulate", () => {
     ]);
   });
 
+  it("writes results, report and what each contact would hear into the folder of --output", async () => {
+    const output = join(folder, "tried");
+    const args = words(people(3), "--script", survey(), "--callees", "press=1:100%");
+    for (const _ of ["a run", "another"]) {
+      const { code, stdout } = await invoke([...args, "--output", output]);
+      expect(code).toBe(0);
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain("emulated-calls.txt are in");
+    }
+    const [calls, report, results] = readdirSync(output)
+      .sort()
+      .map((name) => readFileSync(join(output, name), "utf8"));
+    expect(calls).toMatch(
+      /^\+49301001000: completed\n {2}\w{3} \d{4}-\d\d-\d\d \d\d:\d\d\n {4}hears {4}Hello N0, how was your visit\?\n {4}presses {2}1\n {4}hears {4}Thank you\.\n\n\+49301001001: /,
+    );
+    expect(report).toContain("<h1>people.csv, emulated: nobody was called</h1>");
+    expect(results).toMatch(
+      /^to_number,id,disposition,[^\r]*,visit,name\r\n\+49301001000,,completed,[^\r]*,1,N0\r\n/,
+    );
+    const refused = await invoke([
+      ...args.filter((word) => word !== "--emulate"),
+      "--output",
+      output,
+    ]);
+    expect(refused.stderr).toContain("need --emulate");
+    const noFolder = await invoke([...args, "--output", join(folder, "people.csv")]);
+    expect(noFolder.stderr).toContain("--output cannot be written (EEXIST)");
+  });
+
   it("lets a script reach no host, and says so", async () => {
     const script = file(
       "asks.mjs",
@@ -127,6 +155,43 @@ describe("outdial dial --emulate", () => {
       /\noutdial: --script failed outside of its steps, so await .*: Oh \(no call was placed\)\n$/,
     );
     expect(code).toBe(1);
+  });
+
+  describe.each(runtimes)("under %s", (runtime) => {
+    const how = { allow: ["--allow-env", "--allow-read", "--allow-write"] };
+    const emulate = (script: string) =>
+      outdial(runtime, words(people(2), "--script", script), {}, how);
+
+    it("has file, line and column of a mistake in a script", async () => {
+      const source = "export default {\n  onAnswer: () => say('a' 'b'),\n};\n";
+      for (const name of ["mistake.mjs", "mistake.ts"]) {
+        const { code, stderr } = await emulate(file(name, source));
+        expect(stderr).toMatch(
+          new RegExp(`^outdial: --script cannot be loaded: \\S*${name}:2:2[37]: \\w[^\n]*\n$`),
+        );
+        expect(code).toBe(2);
+      }
+      const { stderr } = await emulate(
+        file("missing.mjs", "\nexport default {\n  onAnswer: foo };"),
+      );
+      expect(stderr).toMatch(/missing\.mjs:3:13: foo is not defined|missing\.mjs:3:13: Can't find/);
+    });
+
+    it("names process.exit in a step, and calls the others", async () => {
+      const script = file(
+        "exits.mjs",
+        "export default { onAnswer: () => { process.exit(0); return { action: 'hangup' }; } };",
+      );
+      const { code, stdout } = await emulate(script);
+      expect(stdout).toContain("2 calls to 2 contacts");
+      expect(stdout).toMatch(
+        /2 times: process\.exit would leave the live calls of the list: return/,
+      );
+      expect(code).toBe(1);
+      const early = await emulate(file("early.mjs", "process.exit(0);"));
+      expect(early.stderr).toContain("process.exit would leave the live calls");
+      expect(early.code).toBe(2);
+    });
   });
 
   it("assumes a length where there is no script", async () => {

@@ -77,7 +77,7 @@ it("outdial recording sends nothing to a host that it doesn't know", async () =>
 it("with Telnyx, outdial get names what it needs, and OUTDIAL_ACCOUNT_SID gives it", async () => {
   const service = { name: "telnyx", account: application };
   const { emulator, env } = await emulate({ service, ringDuration: 600_000 });
-  const { telnyx } = await import("../../src/telnyx/index.ts");
+  const { telnyx } = await import("../../src/carriers/telnyx/index.ts");
   const { id } = await create(
     { ...numbers, ...urls },
     {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Callee, Emulator } from "../../src/emulator/index.ts";
 import { startEmulator } from "../carriers/stage.ts";
 import { begin, invoke } from "./cli.ts";
-import { beginUntilEnd, newFolder } from "./emulate.ts";
+import { beginUntilEnd, newFolder, serveUntilEnd } from "./emulate.ts";
 
 /** Without a package that it would import, it may be in any folder. */
 const script = `
@@ -181,6 +181,38 @@ describe("outdial dial --script", () => {
     file("survey.mjs", text);
     const { code, stderr } = await invoke(args, env);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
+
+  it.each([404, 502, 200])(
+    "calls nobody where its own probe is answered by another server: HTTP %i",
+    async (status) => {
+      await serve(pressing("1"));
+      const other = await serveUntilEnd((_, response) => {
+        response.writeHead(status, { "content-type": "text/html" }).end("<!doctype html>");
+      });
+      const args = words(file("people.csv", people), "--public-url", other.url);
+      const { code, stderr } = await invoke(args, env);
+      expect(stderr).toContain(
+        `--public-url does not lead to --listen: HTTP ${status} came from another server`,
+      );
+      expect(stderr).toMatch(/Nobody was called; see/);
+      expect(code).toBe(2);
+      expect(emulator.posts.size).toBe(0);
+    },
+  );
+
+  it("ends with exit 1 where the flow of its calls failed, and with 0 once none fails any more", async () => {
+    await serve(pressing("1"));
+    const list = file("people.csv", people);
+    const args = words(list);
+    file("survey.mjs", "export default { onAnswer: () => { throw new Error('no such table'); } };");
+    const failed = await invoke(args, env);
+    expect(failed.stderr).toContain("2 flow error");
+    expect(failed.code).toBe(1);
+    file("people.csv", `${people}${third},Cid\n`);
+    const mended = await invoke(words(list), env);
+    expect(mended.stderr).toContain("2 flow error");
+    expect(mended.code, mended.stderr).toBe(0);
   });
 
   it("prints what a script throws with the id of its call, and refused requests once", async () => {

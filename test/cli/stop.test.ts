@@ -328,3 +328,29 @@ describe("outdial stop", () => {
     expect(live()).toBe(0);
   });
 });
+
+it("outdial stop says why it stopped nobody", async () => {
+  const empty = join(newFolder(), "empty.outdial");
+  const database = new DatabaseSync(empty);
+  const campaign = await openCampaign(database, {
+    from_number: "+12025550199",
+    flow_url: "https://app.test/flow",
+    status_callback_url: "https://app.test/status",
+    ...{ secret, window: "always", create: async (_, __) => ({ id: "cs_1" }) },
+  });
+  const stopped = async () => (await invoke(["stop", empty])).stdout;
+  expect(await stopped()).toContain("It stopped nobody: the ledger has no contacts yet");
+  await campaign.add([{ to_number: "+13035551000" }]);
+  expect(await stopped()).toContain("It stopped nobody: it was stopped already");
+  await campaign.resume();
+  expect(await stopped()).toContain("It stopped nobody: no call was live");
+  await campaign.resume();
+  await campaign.pause("the service is away");
+  expect(await stopped()).toContain("It stopped nobody: it was paused (the service is away)");
+  await campaign.block("+13035551000");
+  expect(await stopped()).toContain("It stopped nobody: every contact has ended");
+  const json = await invoke(["stop", empty, "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ stopped: true, idle: "every contact has ended" });
+  await campaign.close();
+  database.close();
+});

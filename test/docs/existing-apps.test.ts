@@ -1,17 +1,20 @@
 import { expect, test } from "vitest";
+import { telnyx } from "../../src/carriers/telnyx/index.ts";
+import { telnyxCarrier } from "../../src/carriers/telnyx/server/carrier.ts";
+import { telnyxRoutes } from "../../src/carriers/telnyx/server/rest.ts";
+import { twilio } from "../../src/carriers/twilio/index.ts";
+import { twilioCarrier } from "../../src/carriers/twilio/server/carrier.ts";
+import { twilioRoutes } from "../../src/carriers/twilio/server/rest.ts";
+import { vonage } from "../../src/carriers/vonage/index.ts";
+import {
+  followed,
+  replacements as nccoReplacements,
+} from "../../src/carriers/vonage/server/ncco.ts";
+import { vonageRoutes } from "../../src/carriers/vonage/server/rest.ts";
+import { replacements } from "../../src/carriers/xml/server/absent.ts";
+import type { VerbCarrier } from "../../src/carriers/xml/server/context.ts";
 import { createEmulator } from "../../src/emulator/index.ts";
-import { replacements } from "../../src/emulator/markup/absent.ts";
-import type { VerbCarrier } from "../../src/emulator/markup/context.ts";
-import { telnyxCarrier } from "../../src/emulator/telnyx/carrier.ts";
-import { telnyxRoutes } from "../../src/emulator/telnyx/rest.ts";
-import { twilioCarrier } from "../../src/emulator/twilio/carrier.ts";
-import { twilioRoutes } from "../../src/emulator/twilio/rest.ts";
-import { followed, replacements as nccoReplacements } from "../../src/emulator/vonage/ncco.ts";
-import { vonageRoutes } from "../../src/emulator/vonage/rest.ts";
 import type { Service } from "../../src/service.ts";
-import { telnyx } from "../../src/telnyx/index.ts";
-import { twilio } from "../../src/twilio/index.ts";
-import { vonage } from "../../src/vonage/index.ts";
 import { read } from "./sources.ts";
 
 const newId = () => "";

@@ -36,6 +36,7 @@ const contents = [
   "dist/emulator/index.d.ts",
   "dist/emulator/index.js",
   "dist/end-*.js",
+  "dist/erase-*.js",
   "dist/fetch.d.ts",
   "dist/fetch.js",
   "dist/flows/index.d.ts",

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { TelnyxWebhook } from "telnyx/lib/webhooks";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isPublicKey, verifySignature } from "../../src/telnyx/signature.ts";
+import { isPublicKey, verifySignature } from "../../src/carriers/telnyx/signature.ts";
 import { publicKey, signatureOf } from "../unit/telnyx/sign.ts";
 
 /** When the vectors were signed. */

@@ -1,8 +1,8 @@
 import Telnyx from "telnyx";
 import { TelnyxWebhook } from "telnyx/lib/webhooks";
 import { expect } from "vitest";
+import { telnyx } from "../../src/carriers/telnyx/index.ts";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
-import { telnyx } from "../../src/telnyx/index.ts";
 import {
   type CallOptions,
   followDocument,

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import VoiceResponse from "twilio/lib/twiml/VoiceResponse.js";
 import { describe, expect, test } from "vitest";
+import { texmlOf } from "../../src/carriers/telnyx/texml.ts";
 import { BadParametersException } from "../../src/errors.ts";
 import { type Action, dial, hangup, play, stream } from "../../src/flows/actions.ts";
-import { texmlOf } from "../../src/telnyx/texml.ts";
 import { type Parsed, parse } from "../unit/carriers/xml.ts";
 
 const media = "https://app.test/hello.wav?a=1&b=2";

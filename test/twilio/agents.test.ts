@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { WebSocket } from "ws";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../src/agents/connect.ts";
-import { mediaSide } from "../../src/twilio/media.ts";
+import { mediaSide } from "../../src/carriers/twilio/media.ts";
 import { LocalSocket } from "../agents/local-socket.ts";
 import { type Conversation, converse } from "../agents/protocols/openai.ts";
 import { answering, from, listenForSockets, streamOf } from "../carriers/stage.ts";

@@ -7,7 +7,7 @@ import {
 } from "twilio/lib/webhooks/webhooks.js";
 import { describe, expect, test, vi } from "vitest";
 import { signUrl } from "../../src/callbacks/signed-url.ts";
-import { signedFields, signedText, verifySignature } from "../../src/twilio/signature.ts";
+import { signedFields, signedText, verifySignature } from "../../src/carriers/twilio/signature.ts";
 import { authToken, signatureOf } from "../unit/twilio/sign.ts";
 
 interface Message {

@@ -1,6 +1,6 @@
 import twilioClient from "twilio";
+import { twilio } from "../../src/carriers/twilio/index.ts";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
-import { twilio } from "../../src/twilio/index.ts";
 import {
   type CallOptions,
   followDocument,

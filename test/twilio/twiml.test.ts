@@ -1,8 +1,8 @@
 import VoiceResponse from "twilio/lib/twiml/VoiceResponse.js";
 import { expect, test } from "vitest";
+import { twimlOf } from "../../src/carriers/twilio/twiml.ts";
 import { BadParametersException } from "../../src/errors.ts";
 import { type Action, dial, hangup, play, stream } from "../../src/flows/actions.ts";
-import { twimlOf } from "../../src/twilio/twiml.ts";
 
 const media = "https://app.test/hello.wav?a=1&b='2'";
 const next = "https://app.test/flow/2?a=1&b=2";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { callbackHandler } from "../../src/callbacks/index.ts";
+import { telnyxCalls } from "../../src/carriers/telnyx/index.ts";
+import { twilio, twilioCalls } from "../../src/carriers/twilio/index.ts";
+import { vonageCalls } from "../../src/carriers/vonage/index.ts";
 import { flowHandler, hangup, play, streamSession } from "../../src/flows/index.ts";
 import { calls } from "../../src/index.ts";
-import { telnyxCalls } from "../../src/telnyx/index.ts";
-import { twilio, twilioCalls } from "../../src/twilio/index.ts";
-import { vonageCalls } from "../../src/vonage/index.ts";
 
 const params = {
   from_number: "+12025550199",

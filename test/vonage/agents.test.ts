@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../src/agents/connect.ts";
 import type { SessionEnd } from "../../src/agents/options.ts";
+import { vonage } from "../../src/carriers/vonage/index.ts";
 import {
   type CalleeScript,
   createEmulator,
@@ -10,7 +11,6 @@ import {
 import { stream } from "../../src/flows/actions.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import { Client } from "../../src/index.ts";
-import { vonage } from "../../src/vonage/index.ts";
 import { LocalSocket } from "../agents/local-socket.ts";
 import type { Behaviour } from "../agents/model.ts";
 import { type Conversation, converse } from "../agents/protocols/openai.ts";

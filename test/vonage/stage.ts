@@ -1,8 +1,8 @@
 import { Auth } from "@vonage/auth";
 import { verifySignature } from "@vonage/jwt";
 import { Voice } from "@vonage/voice";
+import { vonage } from "../../src/carriers/vonage/index.ts";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
-import { vonage } from "../../src/vonage/index.ts";
 import type { Carrier } from "../carriers/carrier.ts";
 import { type Answers, answering, serveApplication, startEmulator } from "../carriers/stage.ts";
 import { applicationId, signatureSecret } from "../unit/vonage/service.ts";

@@ -5,7 +5,7 @@ import jsonwebtoken from "jsonwebtoken";
 import { expect, test } from "vitest";
 import { RefusedException } from "../../src/callbacks/errors.ts";
 import { receive } from "../../src/callbacks/handler.ts";
-import { vonage } from "../../src/vonage/index.ts";
+import { vonage } from "../../src/carriers/vonage/index.ts";
 import { applicationId, tokenFor } from "../unit/vonage/service.ts";
 
 const signatureSecret = "the signature secret of an account";

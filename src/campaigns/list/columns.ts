@@ -33,6 +33,10 @@ export interface ListColumns {
   readonly from: number | undefined;
   /** The columns that say who must not be called. */
   readonly optOut: readonly number[];
+  /** Of these, those that block by some values only, in lower case. */
+  readonly optOutValues: ReadonlyMap<number, readonly string[]>;
+  /** The columns that nothing uses and no option answers for: their cells may say who must not be called. */
+  readonly open: readonly number[];
   /** By the name of the variable. */
   readonly variables: ReadonlyMap<string, number>;
 }
@@ -71,8 +75,54 @@ const checkDistinct = (header: readonly string[]): void => {
   }
 };
 
-const optionText: NonNullable<ListOptions["optionText"]> = (option, value) =>
+/** The text of an option, without the `optionText` of another program. */
+export const optionText: NonNullable<ListOptions["optionText"]> = (option, value) =>
   value === undefined ? option : `${option}: ${JSON.stringify(value)}`;
+
+/** The exception for columns that may say who must not be called, by their names. */
+export const unanswered = (
+  names: readonly string[],
+  { optionText: nameOf = optionText }: Pick<ListOptions, "optionText">,
+): ListException => {
+  const [first = ""] = names.filter(Boolean).map(shownName);
+  if (!first) {
+    return new ListException(
+      "a column without a name may say who must not be called: name it in the first line of the list",
+    );
+  }
+  const some = `${nameOf("optOutColumns", `${first}=VALUE`)} to block those with one value`;
+  return new ListException(
+    `the list may say who must not be called: ${quoted(names)}; pass ${nameOf("optOutColumns", first)} to block its rows, or ${some}, or ${nameOf("ignoreColumns", first)} if it says something else`,
+  );
+};
+
+/** Which columns block rows, and by which values. */
+const optOutsOf = (
+  options: readonly string[],
+  find: (name: string) => number | undefined,
+  chosen: (option: keyof ListOptions, name: string) => number,
+): Pick<ListColumns, "optOut" | "optOutValues"> => {
+  const optOut = new Set<number>();
+  const optOutValues = new Map<number, readonly string[]>();
+  const whole = new Set<number>();
+  for (const text of options) {
+    const end = text.lastIndexOf("=");
+    // A name may have the sign in it.
+    const isWhole = end < 0 || find(text) !== undefined;
+    const index = chosen("optOutColumns", isWhole ? text : text.slice(0, end));
+    optOut.add(index);
+    if (isWhole) whole.add(index);
+    else {
+      const value = text
+        .slice(end + 1)
+        .trim()
+        .toLowerCase();
+      optOutValues.set(index, [...(optOutValues.get(index) ?? []), value]);
+    }
+  }
+  for (const index of whole) optOutValues.delete(index);
+  return { optOut: [...optOut], optOutValues };
+};
 
 /**
  * Assigns the columns of a list.
@@ -138,18 +188,13 @@ export const columnsOf = (
       : chosen("zoneColumn", zoneColumn);
   const callAt = find(callTimeKey);
   const from = find(senderKey);
-  const optOut = optOutColumns.map((name) => chosen("optOutColumns", name));
+  const { optOut, optOutValues } = optOutsOf(optOutColumns, find, chosen);
   const ignored = ignoreColumns.map((name) => chosen("ignoreColumns", name));
-  const open = header.filter(
+  const named = header.filter(
     (_, index) =>
       optOutKey.test(keys[index] ?? "") && !optOut.includes(index) && !ignored.includes(index),
   );
-  const [first = ""] = open.map(shownName);
-  if (open.length > 0) {
-    throw new ListException(
-      `the list may say who must not be called: ${quoted(open)}; pass ${nameOf("optOutColumns", first)} to block its rows, or ${nameOf("ignoreColumns", first)} if it says something else`,
-    );
-  }
+  if (named.length > 0) throw unanswered(named, { optionText: nameOf });
   const missing = variables?.filter((name) => find(name) === undefined) ?? [];
   if (missing.length > 0) {
     throw new ListException(
@@ -157,6 +202,7 @@ export const columnsOf = (
     );
   }
   const used: readonly (number | undefined)[] = [number, id, timezone, callAt, from, ...optOut];
+  const asked = new Set([...used, ...ignored, ...(variables ?? []).map(find)]);
   const rest = header.flatMap((name, index) =>
     name && !used.includes(index) ? [variableName(name)] : [],
   );
@@ -167,7 +213,8 @@ export const columnsOf = (
     timezone,
     callAt: callAt === number ? undefined : callAt,
     from: from === number ? undefined : from,
-    optOut,
+    ...{ optOut, optOutValues },
+    open: header.flatMap((_, index) => (asked.has(index) ? [] : [index])),
     variables: new Map((variables ?? rest).map((name) => [name, keys.indexOf(keyOf(name))])),
   };
 };

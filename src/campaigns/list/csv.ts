@@ -7,6 +7,16 @@ export interface CsvRow {
   readonly line: number;
   /** What separates its cells. */
   readonly delimiter: string;
+  /** Whether it has bytes that are no text in the encoding of the file. */
+  readonly isGarbled: boolean;
+}
+
+/** How the bytes of a list are read, and how exceptions name these options. */
+interface CsvOptions {
+  /** What separates the columns; otherwise the file's `sep=` line says so, or its header shows it. */
+  readonly delimiter: string | undefined;
+  readonly encoding: string | undefined;
+  readonly optionText: (option: "delimiter" | "encoding", value?: string) => string;
 }
 
 /** The bytes of a file, as they come. */
@@ -18,20 +28,42 @@ const longestRow = 65_536;
 const notCsv = (line: number, why: string): ListException =>
   new ListException(`the list is not CSV at line ${line}: ${why}`);
 
-/** What a file is that begins with these bytes, and is no CSV in UTF-8. */
-const otherFiles: readonly (readonly [start: readonly number[], what: string])[] = [
-  [[0xff, 0xfe], "UTF-16"],
-  [[0xfe, 0xff], "UTF-16"],
+/** What a file is that begins with these bytes, and is no CSV in UTF-8, and by which encoding it can be read. */
+const otherFiles: readonly (readonly [
+  start: readonly number[],
+  what: string,
+  encoding?: string,
+])[] = [
+  [[0xff, 0xfe], "UTF-16", "utf-16le"],
+  [[0xfe, 0xff], "UTF-16", "utf-16be"],
   [[0x50, 0x4b, 0x03, 0x04], "a workbook, such as of Excel"],
   [[0xd0, 0xcf, 0x11, 0xe0], "a workbook, such as of Excel"],
 ];
 
 /** @throws {ListException} when the bytes are not those of a text in UTF-8 */
-const checkKind = (bytes: Uint8Array): void => {
+const checkKind = (bytes: Uint8Array, { encoding, optionText }: CsvOptions): void => {
   const known = otherFiles.find(([start]) => start.every((byte, index) => bytes[index] === byte));
-  const what = known?.[1] ?? (bytes.includes(0) ? "UTF-16, or no text" : undefined);
-  if (what) throw new ListException(`the list is ${what}: save it as CSV in UTF-8`);
+  const [, kind, readable] = known ?? [];
+  // What is read as UTF-16 has zeros, and begins with its mark.
+  if (encoding !== undefined && (!known || readable)) return;
+  const what = kind ?? (bytes.includes(0) ? "UTF-16, or no text" : undefined);
+  const other = readable ? `, or pass ${optionText("encoding", readable)}` : "";
+  if (what) throw new ListException(`the list is ${what}: save it as CSV in UTF-8${other}`);
 };
+
+/** @throws {ListException} when this runtime doesn't know the encoding */
+const decoderOf = ({ encoding, optionText }: CsvOptions): TextDecoder => {
+  try {
+    return new TextDecoder(encoding);
+  } catch {
+    throw new ListException(
+      `${optionText("encoding")} must be an encoding that TextDecoder knows, such as windows-1252`,
+    );
+  }
+};
+
+/** Stands in a text for bytes that are none. */
+const replacement = "\ufffd";
 
 async function* chunksOf(source: ListSource): AsyncGenerator<Uint8Array, void> {
   if (!("getReader" in source)) {
@@ -51,8 +83,8 @@ async function* chunksOf(source: ListSource): AsyncGenerator<Uint8Array, void> {
 }
 
 /** The text of a file, as it comes. */
-async function* textOf(source: ListSource): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder();
+async function* textOf(source: ListSource, options: CsvOptions): AsyncGenerator<string, void> {
+  const decoder = decoderOf(options);
   let start = new Uint8Array();
   let isChecked = false;
   for await (const chunk of chunksOf(source)) {
@@ -65,12 +97,12 @@ async function* textOf(source: ListSource): AsyncGenerator<string, void> {
     joined.set(chunk, start.length);
     start = joined;
     if (start.length < 4) continue;
-    checkKind(start);
+    checkKind(start, options);
     isChecked = true;
     yield decoder.decode(start, { stream: true });
   }
   if (!isChecked) {
-    checkKind(start);
+    checkKind(start, options);
     yield decoder.decode(start, { stream: true });
   }
   yield decoder.decode();
@@ -169,15 +201,13 @@ const delimiterOf = (header: string): string | undefined => {
  * Reads a CSV file. Its rows come in the pieces of the source, since each wait costs more than a row; the first has the
  * names of the columns.
  *
- * @param given - what separates the columns; otherwise the file's `sep=` line says so, or its header shows it
- * @param option - how the exception names the option `given`
  * @throws {ListException} when it is no CSV: the rows throw it
  */
 export async function* readCsv(
   source: ListSource,
-  given: string | undefined,
-  option: string,
+  options: CsvOptions,
 ): AsyncGenerator<Iterable<CsvRow>, void> {
+  const { delimiter: given, optionText } = options;
   const scanner = new RowScanner();
   let named: string | undefined;
   let delimiter: string | undefined;
@@ -190,12 +220,13 @@ export async function* readCsv(
       delimiter ??= given ?? named ?? delimiterOf(row.text);
       if (delimiter === undefined) {
         throw new ListException(
-          `more than one sign may separate the columns of the list: pass ${option}`,
+          `more than one sign may separate the columns of the list: pass ${optionText("delimiter")}`,
         );
       }
-      yield { cells: cellsOf(row, delimiter), line: row.line, delimiter };
+      const cells = cellsOf(row, delimiter);
+      yield { cells, line: row.line, delimiter, isGarbled: row.text.includes(replacement) };
     }
   }
-  for await (const piece of textOf(source)) yield rowsOf(scanner.in(piece));
+  for await (const piece of textOf(source, options)) yield rowsOf(scanner.in(piece));
   yield rowsOf(scanner.last());
 }

@@ -1,7 +1,8 @@
 import type { Contact, RefusedContact } from "../contacts.ts";
 import { ListException } from "../errors.ts";
-import { columnsOf, type ListColumns } from "./columns.ts";
+import { columnsOf, type ListColumns, optionText as plainOption, unanswered } from "./columns.ts";
 import { type CsvRow, type ListSource, readCsv } from "./csv.ts";
+import { FlagColumns } from "./flag-columns.ts";
 
 /** A telephone number in E.164, or the rule that a cell breaks. */
 export type NumberReading =
@@ -17,6 +18,12 @@ export interface ListOptions {
    */
   readonly delimiter?: string | undefined;
   /**
+   * The encoding of the file, as `TextDecoder` names it, such as `"windows-1252"`.
+   *
+   * @defaultValue `"utf-8"`; a row that is none is refused
+   */
+  readonly encoding?: string | undefined;
+  /**
    * The column with the telephone number.
    *
    * @defaultValue `to_number`, `phone_number`, `contact_number` or `phone`, of which a list has one; else `number`
@@ -30,14 +37,16 @@ export interface ListOptions {
   readonly zoneColumn?: string | undefined;
   /**
    * Columns that say who must not be called: a row is blocked by each cell but an empty one, `false`, `no`, `n` and `0`.
+   * `"consent=no"` blocks the rows with that value alone, in any case.
    *
-   * @defaultValue none; a list with a column such as `DoNotCall` or `opt_out` is refused, unless it is ignored
+   * @defaultValue none; a list with a column such as `DoNotCall` or `opt_out` is refused, unless it is ignored, and so is one
+   * with a column that nothing uses and that has only a few short values, or dates
    */
   readonly optOutColumns?: readonly string[] | undefined;
-  /** Columns that have the name of one that says who must not be called, and say something else. */
+  /** Columns that may say who must not be called, by their name or their cells, and say something else. */
   readonly ignoreColumns?: readonly string[] | undefined;
   /**
-   * The columns that are variables.
+   * The columns that are variables. A column that is named here is used.
    *
    * @defaultValue every column that is nothing else
    */
@@ -69,14 +78,27 @@ const delimiterNames: Readonly<Record<string, string>> = { ",": "comma", ";": "s
 /** What a cell of an opt-out column may say without blocking its row. */
 const callable = /^(false|no|n|0|)$/i;
 
+const isBlocking = (cell: string, values: readonly string[] | undefined): boolean =>
+  values ? values.includes(cell.toLowerCase()) : !callable.test(cell);
+
+/** How many rows are read before the first contact is given: by then most columns that say yes or no have said it. */
+const firstRows = 1_000;
+
 const asItIs = (cell: string): NumberReading =>
   cell ? { number: cell } : { reason: "is missing" };
 
+const garbled = (optionText: NonNullable<ListOptions["optionText"]>): string =>
+  `has bytes that are no text: save the list as UTF-8, or pass ${optionText("encoding", "windows-1252")}`;
+
 const contactOf = (
-  { cells, line, delimiter }: CsvRow,
-  { header, number: at, id: idAt, timezone: zoneAt, callAt, from, optOut, variables }: ListColumns,
+  { cells, line, delimiter, isGarbled }: CsvRow,
+  columns: ListColumns,
   read: (cell: string) => NumberReading,
+  optionText: NonNullable<ListOptions["optionText"]>,
 ): Contact | RefusedContact => {
+  const { header, number: at, id: idAt, timezone: zoneAt, callAt, from, optOut } = columns;
+  // Somebody's name would be said wrongly, or a telephone be another one.
+  if (isGarbled) return { line, reason: garbled(optionText) };
   // A delimiter that is not quoted shifts the cells, and another number would be dialled; the last may be empty.
   if (cells.length > header.length) {
     const sign = delimiterNames[delimiter] ?? "delimiter";
@@ -102,18 +124,24 @@ const contactOf = (
     ...(timezone && { timezone }),
     ...(call_at && { call_at }),
     ...(from_number && { from_number: from_number.number }),
-    ...(optOut.some((index) => !callable.test(cells[index] ?? "")) && { doNotCall: true }),
+    ...(optOut.some((index) => isBlocking(cellAt(index), columns.optOutValues.get(index))) && {
+      doNotCall: true,
+    }),
     variables: Object.fromEntries(
-      [...variables].map(([name, index]) => [name, cells[index] ?? ""]),
+      [...columns.variables].map(([name, index]) => [name, cells[index] ?? ""]),
     ),
     line,
   };
 };
 
 /**
- * Reads the contacts of a CSV file in UTF-8, as they are taken, for `sync` and `add`. Its first row names the columns: the
+ * Reads the contacts of a CSV file, as they are taken, for `sync` and `add`. Its first row names the columns: the
  * telephone, and if there are such `id`, `timezone`, `call_at`, `from_number` and variables. A
  * row that may mean another number than it seems to is refused: one with more or fewer cells than the header.
+ *
+ * A column that nothing uses and that has only a few short values, or dates, may say who must not be called: the list is
+ * refused until an option answers for it. What says yes or no in words is found before the first contact is given, if it is within 1,000
+ * rows, and all others at the end: `sync` has changed nothing then.
  *
  * @param source - the file's bytes, such as the body of a request, or `createReadStream(file)` of Node
  * @throws {ListException} when it is no CSV, or a column is missing or may have two meanings; what came before was taken
@@ -135,20 +163,39 @@ export async function* readList(
   source: ListSource,
   options: ListOptions = {},
 ): AsyncGenerator<Contact, void> {
-  const { delimiter: given, readNumber = asItIs, onColumns, onRefused } = options;
-  const pieces = readCsv(source, given, options.optionText?.("delimiter") ?? "delimiter");
+  const { delimiter, encoding, readNumber = asItIs, onColumns, onRefused } = options;
+  const { optionText = plainOption } = options;
+  const pieces = readCsv(source, { delimiter, encoding, optionText });
   let columns: ListColumns | undefined;
+  let flags = new FlagColumns([]);
+  const requireAnswers = (indexes: readonly number[]): void => {
+    const names = indexes.map((index) => columns?.header[index] ?? "");
+    if (names.length > 0) throw unanswered(names, options);
+  };
+  /** The contacts of the first rows, until these are read. */
+  let first: Contact[] | undefined = [];
+  let rowCount = 0;
   for await (const rows of pieces) {
     for (const row of rows) {
       if (!columns) {
+        if (row.isGarbled) throw new ListException(`the first line ${garbled(optionText)}`);
         columns = columnsOf(row.cells, options);
+        flags = new FlagColumns(columns.open);
         onColumns?.(columns);
         continue;
       }
-      const contact = contactOf(row, columns, readNumber);
+      if (row.cells.length === columns.header.length) flags.add(row.cells);
+      const contact = contactOf(row, columns, readNumber, optionText);
       if ("reason" in contact) onRefused?.(contact);
+      else if (first) first.push(contact);
       else yield contact;
+      if (!first || ++rowCount < firstRows) continue;
+      requireAnswers(flags.marked);
+      yield* first;
+      first = undefined;
     }
   }
   if (!columns) throw new ListException("the list is empty: its first line must name the columns");
+  requireAnswers(flags.all);
+  if (first) yield* first;
 }

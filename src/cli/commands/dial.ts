@@ -30,7 +30,7 @@ import { calleeNames } from "../dial/emulation/callees.ts";
 import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
 import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
-import { OptOutFile, optOutsIn, requireWritable } from "../dial/opt-outs.ts";
+import { OptOutFile, optOutPathOf, optOutsIn, requireWritable } from "../dial/opt-outs.ts";
 import {
   callbackOf,
   campaignOptions,
@@ -93,10 +93,11 @@ const confirm = async (terminal: Terminal, signal: AbortSignal): Promise<void> =
   throw new Failure("not confirmed: nobody was called", exits.refused);
 };
 
-const exitOf = (progress: Progress, interrupted: boolean): Exit => {
+/** @param failedFlows - how many contacts ended in this run because their flow failed */
+const exitOf = (progress: Progress, failedFlows: number, interrupted: boolean): Exit => {
   const { state, unknown, call_back_missed } = progress;
   if (interrupted) return exits.interrupted;
-  if (state === "paused") return exits.refused;
+  if (state === "paused" || failedFlows > 0) return exits.refused;
   return unknown + call_back_missed > 0 ? exits.maybe : exits.done;
 };
 
@@ -157,8 +158,17 @@ const checkHandlers = async (
   const checks = await campaign.check({ fetch, signal }).catch((error: unknown) => {
     throw signal.aborted ? new Failure("interrupted: nobody was called", exits.interrupted) : error;
   });
+  const { script, "public-url": publicUrl } = flags;
+  const elsewhere = checks.find(({ result, status }) => result === "unclear" && status);
+  // It asks itself: any other answer is that of another server, which calls would get as well.
+  if (script !== undefined && publicUrl !== undefined && elsewhere) {
+    throw new Failure(
+      `--public-url does not lead to --listen: HTTP ${elsewhere.status} came from another server than this command, which serves the script below it. Nobody was called`,
+      exits.usage,
+    );
+  }
   const flagOf = {
-    flow_url: flags.script === undefined ? "--flow" : "--public-url",
+    flow_url: script === undefined ? "--flow" : "--public-url",
     status_callback_url: names.status_callback_url,
   } as const;
   const texts = checks.map(({ param, result, message }) => ({
@@ -268,7 +278,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   await blockFile?.numbers();
 
   const dry = flags["dry-run"] === true;
-  const optOutPath = flags["opt-outs"];
+  const optOutPath = optOutPathOf(flags, list);
   const ledgerFiles = ["", "-lock", "-journal"].map((end) => resolve(`${file}${end}`));
   // A ledger that doesn't exist yet can't be recognized by its content.
   if (optOutPath !== undefined && ledgerFiles.includes(resolve(optOutPath))) {
@@ -318,7 +328,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   });
   opened.campaign = campaign;
   if (!dry) opened.endStamping = stampLock(file);
-  const { calling, unclear, state, reason } = campaign.progress();
+  const { calling, unclear, state, reason, flow_error: failedBefore } = campaign.progress();
   if (calling + unclear > 0) foundCalls();
   const paused = pauseNote({ state, reason }, flags);
 
@@ -330,7 +340,16 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     if (!dry && !flags.yes) await confirm(terminal, invoked.signal);
     return !dry;
   };
-  const facts = { options, blockFile, optedOut, warnings, lastChange, notes, confirm: confirmed };
+  const facts = {
+    options,
+    blockFile,
+    optOutPath,
+    optedOut,
+    warnings,
+    lastChange,
+    notes,
+    confirm: confirmed,
+  };
   const plan = await syncList(campaign, facts, invoked);
   if (dry) {
     const after = progressAfter(campaign.progress(), plan.changes);
@@ -354,7 +373,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   for (const line of summaryLines(progress, { ledger: file, interrupted })) {
     await terminal.report(plain(line));
   }
-  const exit = exitOf(progress, interrupted);
+  const exit = exitOf(progress, progress.flow_error - failedBefore, interrupted);
   return flags.json ? printSummary(terminal, jsonSummary(progress, plan), exit) : exit;
 };
 
@@ -370,9 +389,10 @@ export const command: Command = defineCommand({
 (when it is called first: 2026-06-03T15:00Z, or 2026-06-03 15:00 by its time zone) and from_number.
 Every other column can be a variable. --number-column and --zone-column choose other columns. They
 are separated by ",", ";" or tab, as the header has it.`,
-    `A list with a column such as DoNotCall or opt_out is refused until you say what it means:
---opt-out-column blocks each row that has anything there but false, no, n or 0; with
---ignore-columns the column says something else.`,
+    `A list with a column such as DoNotCall or opt_out, or one that nothing uses and that has only a few
+short values or dates, is refused until you say what it means: --opt-out-column NAME blocks each row
+that has anything there but false, no, n or 0; --opt-out-column NAME=VALUE each row with that value;
+with --ignore-columns the column says something else.`,
     `A number is digits in groups and nothing else, such as +49 30 123456-0; any other row is refused.`,
     `--retry takes the place of --retry-on and --retry-after: each reason has its own delay, and its
 attempts count all of the contact's, the first included. --attempts is the most for any reason then.`,
@@ -398,7 +418,7 @@ recorded and that a machine speaks.`,
   ],
   exits: {
     0: "every contact has a known outcome",
-    1: "paused (service, do-not-call list, outdial stop), not confirmed, or --json was not written",
+    1: "paused (also by outdial stop), a flow failed, not confirmed, or --json was not written",
     2: "the command line, the list or the ledger is wrong, or the ledger is in use",
     3: "some contacts are unknown: they may have been called; or a promised call-back was missed",
     130: "interrupted; the same command resumes",
@@ -410,6 +430,7 @@ recorded and that a machine speaks.`,
       isSent = true;
       reached(stage);
     };
+    reached("listed");
     try {
       const exit = await dial({ ...invoked, reached: notice }, opened, () => reached("recorded"));
       await closeAll(opened);

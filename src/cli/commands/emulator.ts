@@ -1,5 +1,6 @@
 import { version } from "../../../package.json";
 import { redirect } from "../../calls/index.ts";
+import { carriers } from "../../carriers/carriers.ts";
 import { Attendant } from "../../emulator/dashboard/attendant.ts";
 import { dashboard } from "../../emulator/dashboard/routes.ts";
 import { createEmulator, type Emulator, type EmulatorOptions } from "../../emulator/index.ts";
@@ -21,7 +22,7 @@ import {
   type Values,
 } from "../command.ts";
 import { forwarding, sampleApplication, sampleCall } from "../emulator/application.ts";
-import { emulatedCarriers, emulatedInterface, tryingAt } from "../emulator/carrier.ts";
+import { emulatedInterface, tryingAt } from "../emulator/carrier.ts";
 import { eventLine, RefusalFilter, Summary } from "../emulator/events.ts";
 import { loadScript, type ScriptedFlow } from "../emulator/script.ts";
 import { onOneLine, shellOf } from "../emulator/shell.ts";
@@ -58,7 +59,7 @@ const flags = {
   service: {
     type: "string",
     value: "name",
-    help: `the carrier that it speaks: ${Object.keys(emulatedCarriers).join(", ")} (or OUTDIAL_SERVICE)`,
+    help: `the carrier that it speaks: ${Object.keys(carriers).join(", ")} (or OUTDIAL_SERVICE)`,
     sets: "service",
   },
   account: {
@@ -77,7 +78,7 @@ const flags = {
 } as const;
 
 /** What each carrier's interface has, for the help. */
-const interfaces = Object.entries(emulatedCarriers)
+const interfaces = Object.entries(carriers)
   .map(([name, { speaks }]) => `\n${name}: ${speaks}`)
   .join(";");
 
@@ -131,10 +132,6 @@ const serviceOf = (
   const name = service ?? OUTDIAL_SERVICE;
   if (!name) return undefined;
   const carrier = carrierNamed(name);
-  if (!Object.hasOwn(emulatedCarriers, name)) {
-    const names = Object.keys(emulatedCarriers).join(" or ");
-    throw new UsageError(`--service must be ${names}: createEmulator alone speaks other carriers`);
-  }
   const id = account ?? OUTDIAL_ACCOUNT;
   if (id) return { name, account: id };
   throw new UsageError(

@@ -1,3 +1,4 @@
+import { carrierNamed, carriers } from "../../carriers/carriers.ts";
 import {
   type Command,
   defineCommand,
@@ -17,7 +18,6 @@ import {
   type TargetName,
   targets,
 } from "../init/project.ts";
-import { isService, projectServices } from "../init/services.ts";
 import { installedFrom, type Source, sourceOf, specOf } from "../init/source.ts";
 import { jsonLine, type Paint } from "../terminal.ts";
 
@@ -31,8 +31,8 @@ const flags = {
   service: {
     type: "string",
     value: "name",
-    choices: Object.keys(projectServices),
-    help: `${Object.keys(projectServices).join(", ")}; default: outdial's own interface`,
+    choices: Object.keys(carriers),
+    help: `${Object.keys(carriers).join(", ")}; default: outdial's own interface`,
   },
   package: {
     type: "string",
@@ -157,8 +157,9 @@ exists stays without --force, and lines are added to a .gitignore.`,
     const source = sourceFor(given.package);
     const wanted = await wantedOf(args, given, host);
     const { folder, target } = wanted;
-    const service = given.service && isService(given.service) ? given.service : undefined;
-    const files = filesOf(target, folder, source, service);
+    const { service } = given;
+    const project = service === undefined ? undefined : carrierNamed(service)?.project;
+    const files = filesOf(target, folder, source, project);
     const names = Object.keys(files);
     const plan = await planOf(folder, files, given.force ?? false);
     await checkExisting(plan, given, host);

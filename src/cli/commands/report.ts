@@ -44,6 +44,20 @@ const writePage = (file: string, page: string): void => {
   }
 };
 
+/**
+ * What was asked, by the names of the questions.
+ *
+ * @throws {UsageError} if one has no name or no text
+ */
+const questionsIn = (texts: readonly string[] = []): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    texts.map((each) => {
+      const [, name, text] = /^\s*([^=]+?)\s*=\s*(\S.*)$/.exec(each) ?? [];
+      if (name && text) return [name, text];
+      throw new UsageError('--question must be a name and a text: "visit=How was your visit?"');
+    }),
+  );
+
 /** `outdial report`: the figures of a ledger. */
 export const command: Command = defineCommand({
   args: ["ledger"],
@@ -52,6 +66,13 @@ export const command: Command = defineCommand({
       type: "string",
       value: "file",
       help: "also writes a page with charts, which loads nothing",
+    },
+    title: { type: "string", value: "text", help: "at its top; default: the name of the ledger" },
+    question: {
+      type: "string",
+      multiple: true,
+      value: "name=text",
+      help: 'what was asked: "visit=How was your visit?"; repeatable',
     },
     timezone: {
       type: "string",
@@ -65,6 +86,8 @@ export const command: Command = defineCommand({
   notes: [
     `It works during a run. A call counts where it began, and as answered where a person, a machine or
 somebody unknown took it; the answer rate counts people, of all calls.`,
+    `Answers that are keys stand in the order of the keys. Who was put on the do-not-call list by an
+answer, in that call, stands apart, and counts in no share.`,
     "The page has no telephone number of the list, and none in answers without --numbers.",
   ],
   exits: {
@@ -81,6 +104,8 @@ somebody unknown took it; the answer rate counts people, of all calls.`,
         timezone,
         now: Date.now(),
         hasNumbers: flags.numbers === true,
+        title: flags.title,
+        questions: questionsIn(flags.question),
       });
       // Loaded on use: the page has a library.
       if (html !== undefined) writePage(html, (await import("../report/page.ts")).reportPage(data));

@@ -1,4 +1,4 @@
-import type { Result } from "../../campaigns/index.ts";
+import type { Ledger, Result } from "../../campaigns/index.ts";
 import { type Command, defineCommand, type Exit, exits, Failure } from "../command.ts";
 import { withLedger } from "../ledger.ts";
 import { jsonLine, plain, type Terminal } from "../terminal.ts";
@@ -50,6 +50,26 @@ interface Added {
   readonly variables: readonly string[];
 }
 
+/**
+ * The header of a table: a question or a column of the list that has the name of another column gets one of its own, as
+ * spreadsheets and programs find columns by name, in any case.
+ */
+const headerOf = ({ answers, variables }: Added): readonly string[] => {
+  const taken = new Set<string>();
+  const named = (kind: string) => (name: string) => {
+    const isTaken = (text: string): boolean => taken.has(text.toLowerCase());
+    let own = isTaken(name) ? `${kind}_${name}` : name;
+    for (let count = 2; isTaken(own); count++) own = `${kind}_${name}_${count}`;
+    taken.add(own.toLowerCase());
+    return own;
+  };
+  return [
+    ...Object.keys(columns).map(named("result")),
+    ...answers.map(named("answer")),
+    ...variables.map(named("list")).map(cell),
+  ];
+};
+
 /** A row of CSV. A spreadsheet takes an E.164 number for a number, so it needs no apostrophe. */
 const csvRow = (result: Result, { answers, variables }: Added): string =>
   [
@@ -69,6 +89,28 @@ const jsonRow = (result: Result, _: Added, withVariables: boolean): string =>
 
 /** Rows per write. */
 const page = 500;
+
+/** The whole table of a ledger, in pieces of some rows: CSV, or lines of JSON. */
+export function* resultLines(
+  ledger: Pick<Ledger, "results" | "answerNames" | "variableNames">,
+  { json = false, variables = false }: { readonly json?: boolean; readonly variables?: boolean },
+): Generator<string, void> {
+  const rowOf = json ? jsonRow : csvRow;
+  const separator = json ? "\n" : "\r\n";
+  // What comes up while the rows are printed has no column.
+  const added: Added = {
+    answers: json ? [] : ledger.answerNames(),
+    variables: variables && !json ? ledger.variableNames() : [],
+  };
+  let rows = json ? [] : [headerOf(added).join(",")];
+  for (const result of ledger.results()) {
+    rows.push(rowOf(result, added, variables));
+    if (rows.length < page) continue;
+    yield rows.join(separator);
+    rows = [];
+  }
+  if (rows.length > 0) yield rows.join(separator);
+}
 
 /** @throws {Failure} if output was lost; a reader that left has what it needs */
 const finish = (terminal: Terminal): Exit => {
@@ -90,31 +132,19 @@ export const command: Command = defineCommand({
 duration the seconds from the answer to the end.`,
     `cost is what the carrier charges for the last call, as it reports it, and currency its currency, if
 named.`,
-    "What people answered has a column for each question, in the order in which they first came up.",
+    `What people answered has a column for each question, in the order in which they first came up. One
+with the name of another column is called answer_NAME, and a column of the list list_NAME.`,
   ],
   exits: {
     0: "everything is printed",
     1: "not everything could be written",
     2: "the command line or the ledger is wrong",
   },
-  run: ({ args: [file = ""], flags: { json, variables = false }, terminal }) =>
+  run: ({ args: [file = ""], flags: { json = false, variables = false }, terminal }) =>
     withLedger(file, async (ledger) => {
-      const rowOf = json ? jsonRow : csvRow;
-      const separator = json ? "\n" : "\r\n";
-      // What comes up while the rows are printed has no column.
-      const added: Added = {
-        answers: json ? [] : ledger.answerNames(),
-        variables: variables && !json ? ledger.variableNames() : [],
-      };
-      const header = [...Object.keys(columns), ...added.answers, ...added.variables.map(cell)];
-      let rows = json ? [] : [header.join(",")];
-      for (const result of ledger.results()) {
-        rows.push(rowOf(result, added, variables));
-        if (rows.length < page) continue;
-        if (!(await terminal.print(rows.join(separator)))) return finish(terminal);
-        rows = [];
+      for (const lines of resultLines(ledger, { json, variables })) {
+        if (!(await terminal.print(lines))) return finish(terminal);
       }
-      if (rows.length > 0) await terminal.print(rows.join(separator));
       const { contacts } = ledger.progress();
       if (contacts === 0) await terminal.report("outdial: the ledger has no contacts yet");
       return finish(terminal);

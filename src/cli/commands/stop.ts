@@ -1,5 +1,11 @@
 import { end } from "../../calls/end.ts";
-import type { CampaignOptions, EndedCalls, OpenCall, OpenedLedger } from "../../campaigns/index.ts";
+import type {
+  CampaignOptions,
+  EndedCalls,
+  OpenCall,
+  OpenedLedger,
+  Progress,
+} from "../../campaigns/index.ts";
 import {
   type Command,
   defineCommand,
@@ -9,6 +15,7 @@ import {
   Failure,
   type Values,
 } from "../command.ts";
+import { isStopped } from "../dial/stopping.ts";
 import { withLedger } from "../ledger.ts";
 import { liveFailure, liveFlags, liveOptionsOf } from "../live.ts";
 import { jsonLine, plain, type Terminal } from "../terminal.ts";
@@ -46,8 +53,24 @@ const lineOf = ({ to_number, id, call_id }: OpenCall): string =>
 
 const stoppedText = "Stopped: no further call begins until outdial dial --resume";
 
-const hangUpLines = ({ ended, failed, unclear }: EndedCalls): readonly string[] => [
-  `${stoppedText}. ${count(ended)} ended`,
+/** Why nobody was being called before. */
+const idleReason = ({ contacts, done, state, reason, calling, unclear }: Progress) => {
+  if (calling + unclear > 0) return;
+  if (contacts === 0) return "the ledger has no contacts yet";
+  if (done) return "every contact has ended";
+  if (isStopped({ state, reason })) return "it was stopped already";
+  if (state === "paused") return `it was paused (${reason})`;
+  return "no call was live: no run dials from it, or none may begin now";
+};
+
+const noteOf = (idle: string | undefined): string =>
+  idle ? `. It stopped nobody: ${plain(idle)}` : "";
+
+const hangUpLines = (
+  { ended, failed, unclear }: EndedCalls,
+  idle: string | undefined,
+): readonly string[] => [
+  `${stoppedText}. ${count(ended)} ended${ended + failed.length + unclear.length > 0 ? "" : noteOf(idle)}`,
   ...(failed.length > 0 ? [`${count(failed.length)} could not be ended:`] : []),
   ...failed.map(lineOf),
   ...(unclear.length > 0 ? ["May be live, and the id of the call is not known:"] : []),
@@ -58,12 +81,14 @@ const hangUpLines = ({ ended, failed, unclear }: EndedCalls): readonly string[] 
 const hangUp = async (
   ledger: OpenedLedger,
   { end: endCall, why }: Ender,
+  idle: string | undefined,
   terminal: Terminal,
   json: boolean,
 ): Promise<Exit> => {
   const result = await ledger.endCalls(endCall ? { end: endCall } : {});
-  if (json) await terminal.print(jsonLine({ stopped: true, ...result }) ?? "{}");
-  else for (const line of hangUpLines(result)) await terminal.print(line);
+  if (json)
+    await terminal.print(jsonLine({ stopped: true, ...result, ...(idle && { idle }) }) ?? "{}");
+  else for (const line of hangUpLines(result, idle)) await terminal.print(line);
   const { failed, unclear } = result;
   if (failed.length > 0 && why !== undefined) {
     const left = `no further call begins, but ${count(failed.length)} could not be ended from here`;
@@ -94,11 +119,14 @@ dialled from until outdial dial is given --resume.`,
     const ender = isHangUp ? await enderOf(given, env) : undefined;
     reached("live");
     return withLedger(file, async (ledger) => {
-      if (ender) return hangUp(ledger, ender, terminal, json);
+      const idle = idleReason(ledger.progress());
+      if (ender) return hangUp(ledger, ender, idle, terminal, json);
       await ledger.stop();
       const { calling, unclear } = ledger.progress();
-      const live = calling > 0 ? `. ${count(calling)}: --hang-up ends them` : "";
-      const line = json ? jsonLine({ stopped: true, calling, unclear }) : `${stoppedText}${live}`;
+      const live = calling > 0 ? `. ${count(calling)}: --hang-up ends them` : noteOf(idle);
+      const line = json
+        ? jsonLine({ stopped: true, calling, unclear, ...(idle && { idle }) })
+        : `${stoppedText}${live}`;
       await terminal.print(line ?? "{}");
       return exits.done;
     });

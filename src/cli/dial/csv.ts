@@ -13,6 +13,7 @@ import { codeOf } from "../terminal.ts";
 /** The flags of the options of a list. */
 const flagOf: Readonly<Partial<Record<keyof ListOptions, string>>> = {
   delimiter: "--delimiter",
+  encoding: "--encoding",
   numberColumn: "--number-column",
   zoneColumn: "--zone-column",
   optOutColumns: "--opt-out-column",

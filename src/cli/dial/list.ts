@@ -24,6 +24,8 @@ export interface ListPlan {
 interface ListFacts {
   readonly options: DialOptions;
   readonly blockFile: DoNotCallFile | undefined;
+  /** Where opt-outs are written, if they are. */
+  readonly optOutPath?: string | undefined;
   /** Numbers that opted out, and are blocked, too. */
   readonly optedOut: readonly string[];
   readonly warnings: readonly string[];
@@ -48,10 +50,10 @@ interface ListFacts {
 /** Reads the list, prints the plan, and applies it if it is confirmed. */
 export const syncList = async (
   campaign: Campaign,
-  { options, blockFile, optedOut, warnings, lastChange, notes = [], confirm, ...facts }: ListFacts,
+  { options, blockFile, optedOut, warnings, notes = [], confirm, ...facts }: ListFacts,
   { flags, args: [list = ""], terminal, signal }: Invocation<typeof dialFlags>,
 ): Promise<ListPlan> => {
-  const { isSentOnce = sendsOnce()() } = facts;
+  const { isSentOnce = sendsOnce()(), lastChange, optOutPath } = facts;
   const progress = campaign.progress();
   const unreadable: RefusedContact[] = [];
   let columns: ListColumns | undefined;
@@ -59,6 +61,7 @@ export const syncList = async (
   const contacts = readContacts(list, {
     readNumber: await numberReader(flags.country),
     delimiter: flags.delimiter === undefined ? undefined : delimiterOf(flags.delimiter),
+    encoding: flags.encoding,
     numberColumn: flags["number-column"],
     zoneColumn: flags["zone-column"],
     optOutColumns: flags["opt-out-column"],
@@ -87,7 +90,7 @@ export const syncList = async (
         const refused = allRefused(plan);
         const lines = planLines({
           ...{ columns, refused, changes: plan, warnings, progress, options, lastChange },
-          isSentOnce,
+          ...{ isSentOnce, optOutPath },
         });
         for (const line of [...lines, ...notes]) await terminal.report(line);
         return confirm();

@@ -1,9 +1,10 @@
 import { access, constants, type FileHandle, open, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { exits, Failure } from "../command.ts";
 import { codeOf } from "../terminal.ts";
 import { DoNotCallFile } from "./do-not-call.ts";
 import type { ReadNumber } from "./numbers.ts";
+import type { DialValues } from "./options.ts";
 
 const lineFeed = 10;
 
@@ -14,6 +15,13 @@ const dropPart = async (file: FileHandle, size: number, text: Buffer): Promise<v
   // Another campaign may have added a line of its own meanwhile.
   const isOurs = part.subarray(0, bytesRead).equals(text.subarray(0, bytesRead));
   if (bytesRead > 0 && isOurs) await file.truncate(size);
+};
+
+/** Has the disk keep the name of a new file, too. Windows can't open a folder, and doesn't need this. */
+const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(dirname(path), "r").catch(() => undefined);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
 };
 
 /**
@@ -36,16 +44,21 @@ const appendLines = async (path: string, lines: readonly string[]): Promise<void
       throw error;
     });
     await file.sync();
+    if (size === 0) await syncFolder(path);
   } finally {
     await file.close();
   }
 };
+/** The file in the folder of a list that the lists of the folder share. */
+const sharedName = "do-not-call.txt";
 
-/** Has the disk keep the name of a new file, too. Windows can't open a folder, and doesn't need this. */
-const syncFolder = async (path: string): Promise<void> => {
-  const folder = await open(dirname(path), "r").catch(() => undefined);
-  await folder?.sync().catch(() => {});
-  await folder?.close();
+/** Where the numbers are that a script blocks: `--opt-outs`, or a file beside the list; `undefined` where no script can block. */
+export const optOutPathOf = (
+  { script, "opt-outs": given }: Pick<DialValues, "script" | "opt-outs">,
+  list: string,
+): string | undefined => {
+  if (script === undefined) return;
+  return given ?? join(dirname(list), sharedName);
 };
 
 /**
@@ -60,7 +73,7 @@ export const optOutsIn = async (
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
   // A folder is refused after this, where it is checked whether it can be written.
   if (path === undefined || !found || found.isDirectory()) return [];
-  return new DoNotCallFile(path, read, "the file of --opt-outs").numbers();
+  return new DoNotCallFile(path, read, `the file of --opt-outs (${path})`).numbers();
 };
 
 /** What is said of a number that the file does not get. */
@@ -101,12 +114,13 @@ export class OptOutFile {
     this.#path = path;
   }
 
-  /** @throws {Failure} if it can't be written */
+  /**
+   * The file is made with the first number.
+   *
+   * @throws {Failure} if it can't be written
+   */
   static async open(path: string): Promise<OptOutFile> {
-    await refuseUnwritable(async () => {
-      await (await open(path, "a", 0o600)).close();
-      await syncFolder(path);
-    });
+    await requireWritable(path);
     return new OptOutFile(path);
   }
 

@@ -3,14 +3,9 @@ import type { Secret } from "../../callbacks/index.ts";
 import type { CampaignOptions, Script, Window } from "../../campaigns/index.ts";
 import { variableName } from "../../campaigns/list/columns.ts";
 import { settingsOf } from "../../campaigns/opened.ts";
+import type { MachineDetection } from "../../carriers/carrier.ts";
 import type { Service } from "../../service.ts";
-import {
-  carrierFlags,
-  detectionFlag,
-  detectionOf,
-  keyOf,
-  type MachineDetection,
-} from "../carrier.ts";
+import { carrierFlags, detectionFlag, detectionOf, keyOf } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
 import { secretsIn } from "../ledger.ts";
 import { daysOffOf } from "./days-off.ts";
@@ -126,7 +121,7 @@ export const dialFlags = {
   "opt-outs": {
     type: "string",
     value: "file",
-    help: "gets each number that --script blocks; blocks who is in it",
+    help: "of --script: gets who is blocked; default do-not-call.txt",
   },
   prefix: {
     type: "string",
@@ -157,11 +152,16 @@ export const dialFlags = {
     value: "sign",
     help: 'between columns: ",", ";" or tab; default: as the header has it',
   },
+  encoding: {
+    type: "string",
+    value: "name",
+    help: "of the list, such as windows-1252; default utf-8",
+  },
   "opt-out-column": {
     type: "string",
     multiple: true,
     value: "column",
-    help: "blocks each row that says yes there; see below; repeatable",
+    help: "blocks each row that says yes there, or NAME=VALUE; repeatable",
   },
   "ignore-columns": {
     type: "string",
@@ -197,6 +197,11 @@ export const dialFlags = {
     type: "string",
     value: "number",
     help: "of --callees: which contact does what; default 1",
+  },
+  output: {
+    type: "string",
+    value: "folder",
+    help: "of --emulate: results, report and what each contact would hear",
   },
   "dry-run": { type: "boolean", help: "prints the plan, and calls nobody" },
   resume: { type: "boolean", help: "dials on after outdial stop" },
@@ -407,10 +412,11 @@ export const requireReceiver = (flags: DialValues): void => {
 
 /** @throws {UsageError} for options that need --emulate, or that it has no use for */
 export const checkEmulation = (flags: DialValues): void => {
-  const { emulate, callees, seed, script, flow } = flags;
+  const { emulate, callees, seed, output, script, flow } = flags;
   if (!emulate && (callees ?? seed) !== undefined) {
     throw new UsageError("--callees and --seed need --emulate");
   }
+  if (!emulate && output !== undefined) throw new UsageError("--output needs --emulate");
   if (!emulate) return;
   if (seed !== undefined && callees === undefined) throw new UsageError("--seed needs --callees");
   if (flags["dry-run"]) throw new UsageError("--emulate prints the plan, too: drop --dry-run");

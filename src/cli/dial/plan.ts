@@ -1,4 +1,10 @@
-import type { ListColumns, Progress, RefusedContact, SyncPlan } from "../../campaigns/index.ts";
+import type {
+  ListColumns,
+  ListRows,
+  Progress,
+  RefusedContact,
+  SyncPlan,
+} from "../../campaigns/index.ts";
 import { plain } from "../terminal.ts";
 import { describeColumns } from "./csv.ts";
 import { daysOffText } from "./days-off.ts";
@@ -11,6 +17,26 @@ const mostLines = 20;
 
 const count = (amount: number, noun: string): string =>
   `${amount.toLocaleString("en")} ${noun}${amount === 1 ? "" : "s"}`;
+
+/** The lines of some rows. */
+const linesText = ({ count: amount, lines }: ListRows): string => {
+  const more = amount > lines.length ? ` and ${amount - lines.length} more` : "";
+  return `line ${lines.join(", ")}${more}`;
+};
+
+/** What is said of people with several numbers. */
+const peopleWarnings = ({ sharedIds, corrected }: SyncPlan): readonly string[] => [
+  ...(sharedIds.count > 0
+    ? [
+        `${count(sharedIds.count, "row")} share an id with another number: one person, of whom all numbers are blocked once one is: ${linesText(sharedIds)}`,
+      ]
+    : []),
+  ...(corrected.count > 0
+    ? [
+        `${count(corrected.count, "row")} ${corrected.count === 1 ? "has" : "have"} another number for an id that was called by a number that is no longer in the list: called once more: ${linesText(corrected)}`,
+      ]
+    : []),
+];
 
 /** The refused lines of a list, by reason. */
 const refusals = (refused: readonly RefusedContact[]): readonly string[] => {
@@ -68,6 +94,8 @@ interface Plan {
   /** When the ledger was changed, if there was one. */
   readonly lastChange: Date | undefined;
   readonly options: DialOptions;
+  /** Where opt-outs are written, if they are. */
+  readonly optOutPath: string | undefined;
   /** Whether a request of this process can be seen to be sent once. */
   readonly isSentOnce: boolean;
 }
@@ -93,6 +121,7 @@ const overWarning = ({ until }: DialOptions, waiting: number): readonly string[]
 /** What a run is about to do, in a few lines. */
 export const planLines = (plan: Plan): readonly string[] => {
   const { columns, refused, changes, warnings, progress, options, isSentOnce, lastChange } = plan;
+  const { optOutPath } = plan;
   const { rate = 1, until, perDay, service } = options;
   const { listed, duplicate, added, blocked, restored, changed, removed, appointments } = changes;
   const after = progressAfter(progress, changes);
@@ -115,7 +144,9 @@ export const planLines = (plan: Plan): readonly string[] => {
   const daily = perDay ? `, at most ${perDay} per day` : "";
   const summary = `${count(waiting, "contact")} to call, of ${count(contacts, "contact")}${noted.join("")}`;
   const details = [
-    ...[...over, ...changes.warnings, ...warnings].map((warning) => `warning: ${warning}`),
+    ...[...over, ...changes.warnings, ...peopleWarnings(changes), ...warnings].map(
+      (warning) => `warning: ${warning}`,
+    ),
     ...refusals(refused),
     ...(columns ? [describeColumns(columns)] : []),
     `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,
@@ -123,6 +154,9 @@ export const planLines = (plan: Plan): readonly string[] => {
     ...[daysOff(options), retriesText(changes.retries)].filter(Boolean),
     `by ${typeof service === "object" ? `${service.name}, account ${service.account}` : service}`,
     `${sendersOf(options)}, flow ${options.flowName ?? options.flow_url}`,
+    ...(optOutPath === undefined
+      ? []
+      : [`opt-outs go to ${optOutPath} (--opt-outs): who is in it is blocked`]),
     recordingLine(options),
     ...(isSentOnce ? [] : [dispatcherLine]),
     ...(lastChange && progress.contacts > 0

@@ -40,6 +40,10 @@ export const retryRulesOf = (texts: readonly string[]): RetryRules => {
     const isRule = isRetryReason(reason) && (attempts ?? 1) >= 1 && (attempts ?? 1) <= mostAttempts;
     if (!isRule) throw new UsageError(rule);
     if (rules[reason]) throw new UsageError(`--retry names ${reason} twice`);
+    // "busy:5:3" is 5 minutes to most people, and would be 5 seconds.
+    if (/^\d+$/.test(delay)) {
+      throw new UsageError(`--retry: the delay of ${reason} needs a unit, such as ${delay}m`);
+    }
     const after = durationOf("retry", delay);
     rules[reason] = { after, ...(attempts !== undefined && { attempts }) };
   }

@@ -15,7 +15,7 @@ import { type ScriptList, scriptedOptions } from "../script.ts";
 /** What of a campaign its requests need. */
 export type CalledList = Pick<
   Campaign,
-  "note" | "contact" | "block" | "callBack" | "cancel" | "pause"
+  "note" | "contact" | "block" | "callBack" | "cancel" | "pause" | "samePerson"
 >;
 
 /** What serves the requests of a list's calls. */
@@ -49,7 +49,7 @@ const campaignOf = (list: CalledList, { optOut }: ListOptions): ScriptCampaign =
     const checked = await checkedNumbers(numbers);
     try {
       // First, so that a number in the ledger is in the file, too.
-      await optOut?.(checked);
+      await optOut?.(list.samePerson(checked));
     } catch (error) {
       // Who asked is not called again by this list, whatever the file does.
       await list.block(checked);

@@ -3,13 +3,8 @@ import type { CalledContact, ScriptCampaign } from "../../campaigns/index.ts";
 import { flowHandler, machineUrl, type StepInput } from "../../flows/index.ts";
 import type { RedirectedCall, Service } from "../../service.ts";
 import { UsageError } from "../command.ts";
-import {
-  changedAt,
-  importScript,
-  type ScriptList,
-  scriptedOptions,
-  scriptFailure,
-} from "../script.ts";
+import { changedAt, importScript, type ScriptList, scriptedOptions } from "../script.ts";
+import { scriptFailure } from "../script-failure.ts";
 
 /** What a script's handler needs of the command. */
 interface ScriptOptions {
@@ -97,7 +92,7 @@ export const loadScript = async (
   try {
     await load();
   } catch (error) {
-    throw scriptFailure(error);
+    throw await scriptFailure(error, file);
   }
 
   const signed = async (request: Request): Promise<Request> => {

@@ -1,6 +1,7 @@
 /// <reference path="../../lib/text.d.ts" />
 import { basename, resolve } from "node:path";
 import { version } from "../../../package.json";
+import type { ProjectService } from "../../carriers/carrier.ts";
 import test from "../templates/app.test.ts?text";
 import app from "../templates/app.ts?text";
 import bunManifest from "../templates/bun.json?text";
@@ -17,14 +18,7 @@ import readme from "../templates/readme.md?text";
 import tsconfig from "../templates/tsconfig.json?text";
 import workerManifest from "../templates/worker.json?text";
 import worker from "../templates/worker.ts?text";
-import {
-  appWith,
-  emulatorWith,
-  projectServices,
-  type ServiceName,
-  settingsWith,
-  testWith,
-} from "./services.ts";
+import { appWith, emulatorWith, settingsWith, testWith } from "./services.ts";
 import { type Source, specOf } from "./source.ts";
 
 /** A command for the terminal, and what it does. */
@@ -215,7 +209,7 @@ export const nameOf = (folder: string): string => {
 const importLine = /^import .+\n/gm;
 
 /** The application and its server as one file, their imports at its top. */
-const joined = ({ server, entry }: Target, service: ServiceName | undefined): string => {
+const joined = ({ server, entry }: Target, service: ProjectService | undefined): string => {
   const imports = server.match(importLine) ?? [];
   const own = imports.filter((line) => !line.includes('"./app.ts"')).join("");
   const application = (service ? appWith(app, service) : app).replace(
@@ -251,21 +245,21 @@ makes one of a clone), and ${change}.
 `;
 };
 
-const liveService = (service: ServiceName | undefined): string => {
+const liveService = (service: ProjectService | undefined): string => {
   const docs = "node_modules/outdial/docs";
   if (!service) {
     return `Choose a service. \`app.ts\` uses one with outdial's own interface, which must announce \`say\` and \`gather\`: see \`${docs}/service.md\`.
    \`outdial init --service twilio\` (or \`vonage\`, \`telnyx\`) writes this project for a carrier.`;
   }
-  const { label } = projectServices[service];
-  return `Read \`${docs}/${service}.md\`: what ${label} needs. \`OUTDIAL_BASE_URL\` stays empty.`;
+  const { name, label } = service;
+  return `Read \`${docs}/${name}.md\`: what ${label} needs. \`OUTDIAL_BASE_URL\` stays empty.`;
 };
 
 const readmeOf = (
   target: TargetName,
   name: string,
   source: Source,
-  service: ServiceName | undefined,
+  service: ProjectService | undefined,
 ): string => {
   const { label, manifest, about, live, tsconfig }: Target = targets[target];
   const values: Readonly<Record<string, string>> = {
@@ -277,7 +271,7 @@ const readmeOf = (
         : `${about} |\n| \`tsconfig.json\` | how \`npm run types\` checks the types`,
     live,
     service: liveService(service),
-    platform: service ? `${label} and ${projectServices[service].label}` : label,
+    platform: service ? `${label} and ${service.label}` : label,
     docs: "node_modules/outdial/docs",
     commands: list(stepsOf(target, source)),
     ci: workflowSteps(target, source),
@@ -290,7 +284,7 @@ const manifestOf = (
   target: TargetName,
   name: string,
   source: Source,
-  service: ServiceName | undefined,
+  service: ProjectService | undefined,
 ): string => {
   const { manifest, text: own }: Target = targets[target];
   const text = service ? emulatorWith(own, service) : own;
@@ -309,7 +303,7 @@ export const filesOf = (
   target: TargetName,
   folder: string,
   source: Source,
-  service?: ServiceName,
+  service?: ProjectService,
 ): Readonly<Record<string, string>> => {
   const { manifest, tsconfig }: Target = targets[target];
   const name = nameOf(folder);

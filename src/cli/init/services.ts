@@ -1,66 +1,4 @@
-/** What a project of a carrier has in the place of outdial's own interface. */
-interface ProjectService {
-  /** Its name for people. */
-  readonly label: string;
-  /** The account that the tests and the emulator use. */
-  readonly account: string;
-  /** The account as an expression: no file of a project has what looks like a key. */
-  readonly accountText: string;
-  /** The field of the service that has the account. */
-  readonly accountField: "accountSid" | "applicationId";
-  /** What the account and the key are, for the settings. */
-  readonly accountIs: string;
-  readonly keyIs: string;
-  /** What verifies the carrier's requests: the field of the service, and a setting of its own where it is not the key. */
-  readonly verifiedBy: "authToken" | "signatureSecret" | "publicKey";
-  readonly verifierIs?: string;
-  /** Whether the carrier finds a machine while the flow runs, so that the application redirects the call. */
-  readonly redirects?: true;
-  /** Whether `call.machine_detected` also comes of a person. */
-  readonly reportsPersons?: true;
-}
-
-/** The carriers that a project can use, by the names that `--service` takes. */
-export const projectServices = {
-  twilio: {
-    label: "Twilio",
-    account: `AC${"0".repeat(32)}`,
-    accountText: '"AC".padEnd(34, "0")',
-    accountField: "accountSid",
-    accountIs: "The SID of your account.",
-    keyIs: "Its auth token, which also verifies Twilio's requests.",
-    verifiedBy: "authToken",
-  },
-  telnyx: {
-    label: "Telnyx",
-    account: "1000000000000000001",
-    accountText: '"1000000000000000001"',
-    accountField: "applicationId",
-    accountIs: "The id of your TeXML application.",
-    keyIs: "An API key of your account.",
-    verifiedBy: "publicKey",
-    verifierIs: "The public key of your account, which verifies Telnyx's requests.",
-    reportsPersons: true,
-  },
-  vonage: {
-    label: "Vonage",
-    account: "00000000-0000-4000-8000-000000000000",
-    accountText: '"00000000-0000-4000-8000-000000000000"',
-    accountField: "applicationId",
-    accountIs: "The id of your application.",
-    keyIs: "The application's private key: its PEM in one line, in single quotes.",
-    verifiedBy: "signatureSecret",
-    verifierIs: "The signature secret of your account, which verifies Vonage's requests.",
-    redirects: true,
-    reportsPersons: true,
-  },
-} as const satisfies Record<string, ProjectService>;
-
-/** The name of a carrier of a project. */
-export type ServiceName = keyof typeof projectServices;
-
-export const isService = (name: string): name is ServiceName =>
-  Object.hasOwn(projectServices, name);
+import type { ProjectService } from "../../carriers/carrier.ts";
 
 /** @throws {TypeError} if a template lacks a text that is to be replaced */
 const replaced = (
@@ -83,8 +21,8 @@ const redirecting = `  const redirectToMachine = async (event: Received["event"]
 `;
 
 /** The application with a carrier. */
-export const appWith = (app: string, name: ServiceName): string => {
-  const { accountField, verifiedBy, verifierIs, redirects }: ProjectService = projectServices[name];
+export const appWith = (app: string, service: ProjectService): string => {
+  const { name, label, accountField, verifiedBy, verifierIs, redirects } = service;
   const verifier = verifierIs ? 'setting(env, "OUTDIAL_SIGNATURE_SECRET")' : "apiKey";
   const checked = (path: string) =>
     `service,\n    secret,\n    publicUrl: \`\${publicUrl}/${path}\``;
@@ -113,7 +51,7 @@ export const appWith = (app: string, name: ServiceName): string => {
     ${verifiedBy}: ${verifier}, // verifies who sends a request
     machineDetection: "message", // waits for the end of a machine's greeting
   });
-  const baseUrl = env.OUTDIAL_BASE_URL; // the emulator's; empty for ${projectServices[name].label} itself
+  const baseUrl = env.OUTDIAL_BASE_URL; // the emulator's; empty for ${label} itself
   const options = { service, ...(baseUrl && { baseUrl }), ...(fetch && { fetch }) };
   const client = new Client(apiKey, options);
 `,
@@ -150,8 +88,8 @@ test("a machine gets a message, and no question after it", async () => {
 `;
 
 /** The tests with a carrier. */
-export const testWith = (test: string, name: ServiceName): string => {
-  const { accountText, verifierIs, reportsPersons }: ProjectService = projectServices[name];
+export const testWith = (test: string, service: ProjectService): string => {
+  const { name, accountText, verifierIs, reportsPersons } = service;
   const answered = '    "call.answered",\n';
   const verifier = verifierIs ? "    OUTDIAL_SIGNATURE_SECRET: emulator.webhookSecret,\n" : "";
   return (
@@ -176,8 +114,8 @@ export const testWith = (test: string, name: ServiceName): string => {
 };
 
 /** The settings with a carrier. */
-export const settingsWith = (settings: string, name: ServiceName): string => {
-  const { label, account, accountIs, keyIs, verifierIs }: ProjectService = projectServices[name];
+export const settingsWith = (settings: string, service: ProjectService): string => {
+  const { label, account, accountIs, keyIs, verifierIs } = service;
   const verifier = verifierIs
     ? `\n# ${verifierIs} The emulator prints it as "signs with".\nOUTDIAL_SIGNATURE_SECRET=\n`
     : "";
@@ -201,7 +139,5 @@ ${verifier}`,
 };
 
 /** The manifest, whose emulator is a carrier. */
-export const emulatorWith = (manifest: string, name: ServiceName): string =>
-  replaced(manifest, [
-    [' emulator"', ` emulator --service ${name} --account ${projectServices[name].account}"`],
-  ]);
+export const emulatorWith = (manifest: string, { name, account }: ProjectService): string =>
+  replaced(manifest, [[' emulator"', ` emulator --service ${name} --account ${account}"`]]);

@@ -15,10 +15,22 @@ export interface CallFigures {
   readonly machines: number;
 }
 
+/** What was answered to a question. */
+export interface QuestionFigures extends Omit<AnswerFigures, "values"> {
+  /** What was asked; absent where nobody has said it. */
+  readonly text?: string | undefined;
+  /** Keys in their order, other answers by their number. Without those by which people opted out. */
+  readonly values: readonly { readonly value: string; readonly contacts: number }[];
+  /** Those who were put on the do-not-call list by their answer. */
+  readonly optedOut: readonly { readonly value: string; readonly contacts: number }[];
+}
+
 /** The figures of a ledger, as the report has them. */
 export interface ReportData {
   /** The name of the file. */
   readonly ledger: string;
+  /** What it is called at its top. */
+  readonly title: string;
   /** When they were read: ISO 8601. */
   readonly at: string;
   /** The zone of hours and days. */
@@ -40,7 +52,7 @@ export interface ReportData {
   readonly days: readonly (CallFigures & { readonly date: string })[];
   /** How many contacts had one attempt, two, and so on. */
   readonly attempts: readonly number[];
-  readonly answers: readonly AnswerFigures[];
+  readonly answers: readonly QuestionFigures[];
   /** Contacts that wait for a time that was agreed on. */
   readonly callBacks: Figures["callBacks"];
   /** What the carrier charged, by currency, as far as it reported it. */
@@ -83,16 +95,49 @@ const sumsOf = <Key>(
 /** What looks like a telephone number: 7 digits or more, with what may stand between them. */
 const telephone = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
 
-/** Answers without anything that looks like a telephone number. */
-const withoutNumbers = (answers: readonly AnswerFigures[]): readonly AnswerFigures[] =>
-  answers.map(({ values, ...answer }) => {
-    const all = new Map<string, number>();
-    for (const { value, contacts } of values) {
-      const shown = value.replace(telephone, "***");
-      all.set(shown, (all.get(shown) ?? 0) + contacts);
-    }
-    return { ...answer, values: [...all].map(([value, contacts]) => ({ value, contacts })) };
-  });
+/** The keys of a telephone in their order, and numbers of several keys. */
+const keys = /^[\d*#]{1,6}$/;
+
+type Values = QuestionFigures["values"];
+
+/** Keys in their order, as people were asked for them: 0 after 9, as on a telephone; other answers stay by their number. */
+const inOrder = (values: Values): Values => {
+  if (!values.every(({ value }) => keys.test(value))) return values;
+  const place = (value: string): string =>
+    value
+      .padStart(6, " ")
+      .replace(/[0*#]/g, (key) => ({ "0": ":", "*": ";", "#": "<" })[key] ?? key);
+  return [...values].sort((one, other) => (place(one.value) < place(other.value) ? -1 : 1));
+};
+
+/** Values that are shown alike become one. */
+const merged = (values: Values, shown: (value: string) => string): Values => {
+  const all = new Map<string, number>();
+  for (const { value, contacts } of values) {
+    if (contacts > 0) all.set(shown(value), (all.get(shown(value)) ?? 0) + contacts);
+  }
+  return inOrder([...all].map(([value, contacts]) => ({ value, contacts })));
+};
+
+const questionsOf = (
+  answers: readonly AnswerFigures[],
+  { hasNumbers, questions = {} }: ReportOptions,
+): readonly QuestionFigures[] => {
+  const shown = (value: string): string => (hasNumbers ? value : value.replace(telephone, "***"));
+  return answers.map(({ name, contacts, values }) => ({
+    name,
+    ...(Object.hasOwn(questions, name) && { text: questions[name] }),
+    contacts,
+    values: merged(
+      values.map((each) => ({ ...each, contacts: each.contacts - (each.optedOut ?? 0) })),
+      shown,
+    ),
+    optedOut: merged(
+      values.map((each) => ({ ...each, contacts: each.optedOut ?? 0 })),
+      shown,
+    ),
+  }));
+};
 
 interface ReportOptions {
   readonly ledger: string;
@@ -100,14 +145,23 @@ interface ReportOptions {
   readonly now: number;
   /** Whether telephone numbers in answers stay. */
   readonly hasNumbers: boolean;
+  /**
+   * What it is called at its top.
+   *
+   * @defaultValue the name of the file
+   */
+  readonly title?: string | undefined;
+  /** What was asked, by the names of the questions. */
+  readonly questions?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Computes what a report shows. */
 export const reportDataOf = (
   progress: Progress,
   figures: Figures,
-  { ledger, timezone, now, hasNumbers }: ReportOptions,
+  options: ReportOptions,
 ): ReportData => {
+  const { ledger, timezone, now, title = ledger } = options;
   const { state, reason, done, contacts, waiting, calling, unclear } = progress;
   const { quarters, answers, attempts, callBacks, costs } = figures;
   const clock = clockOf(timezone);
@@ -120,7 +174,7 @@ export const reportDataOf = (
     meaning: dispositions[name].meaning,
   }));
   return {
-    ...{ ledger, at: new Date(now).toISOString(), timezone },
+    ...{ ledger, title, at: new Date(now).toISOString(), timezone },
     state: done && contacts > 0 && state === "running" ? "done" : state,
     ...(reason !== undefined && { reason }),
     contacts: { contacts, waiting, calling, unclear },
@@ -134,7 +188,7 @@ export const reportDataOf = (
     })),
     days: [...sumsOf(quarters, (at) => clock(at).date)].map(([date, each]) => ({ date, ...each })),
     attempts,
-    answers: hasNumbers ? answers : withoutNumbers(answers),
+    answers: questionsOf(answers, options),
     callBacks,
     costs,
   };

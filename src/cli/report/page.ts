@@ -2,7 +2,13 @@
 
 import { createHash } from "node:crypto";
 import { html, type Markup } from "../../lib/markup.ts";
-import { type CallFigures, counted, percent, type ReportData } from "./data.ts";
+import {
+  type CallFigures,
+  counted,
+  percent,
+  type QuestionFigures,
+  type ReportData,
+} from "./data.ts";
 import style from "./page/main.css?bundle";
 import script from "./page/main.ts?bundle";
 import { callBacksText, costsText } from "./text.ts";
@@ -43,6 +49,17 @@ const shareTable = (
         html`<tr><th scope="row">${name}${meaning && html`<span class="meaning">${meaning}</span>`}</th><td>${number(contacts)}</td><td>${percent(contacts, whole)}</td>${shareCell(contacts, whole)}</tr>`,
     ),
   );
+
+/** The answers to a question; who opted out by one stands below, and counts in no share of the others. */
+const questionTable = ({ name, text, contacts, values, optedOut }: QuestionFigures): Markup => {
+  const out = optedOut.reduce((sum, each) => sum + each.contacts, 0);
+  const rows = values.map((each) => ({ name: each.value, contacts: each.contacts }));
+  const caption = html`<caption>${text ?? name} <span class="soft">${text ? `${name}, ` : ""}${counted(contacts - out, "contact")}</span></caption>`;
+  const pressed = optedOut
+    .map(({ value, contacts: some }) => `${value}: ${number(some)}`)
+    .join(", ");
+  return html`<div>${shareTable(caption, "Answer", rows, contacts - out)}${out > 0 ? html`<p class="soft">${counted(out, "contact")} asked not to be called again (${pressed}).</p>` : undefined}</div>`;
+};
 
 interface CallRow extends CallFigures {
   readonly label: string;
@@ -92,7 +109,7 @@ const policyOf = (): string => {
 
 /** A report as one page, which loads nothing. */
 export const reportPage = (data: ReportData): string => {
-  const { ledger, at, timezone, contacts, calls, hours, days, answers, attempts } = data;
+  const { ledger, title, at, timezone, contacts, calls, hours, days, answers, attempts } = data;
   const { waiting, calling, unclear } = contacts;
   const ended = contacts.contacts - waiting - calling - unclear;
   const callBacks = callBacksText(data);
@@ -108,13 +125,13 @@ export const reportPage = (data: ReportData): string => {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policyOf()}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${ledger}: report</title>
+<title>${title}: report</title>
 <style>${{ markup: style }}</style>
 </head>
 <body>
 <header>
-<h1>${ledger}</h1>
-<p class="soft">As of <time datetime="${at}">${at.slice(0, 16).replace("T", " ")} UTC</time>. Hours and days are those of ${timezone}.</p>
+<h1>${title}</h1>
+<p class="soft">${title === ledger ? "" : `${ledger}, `}${title === ledger ? "As" : "as"} of <time datetime="${at}">${at.slice(0, 16).replace("T", " ")} UTC</time>. Hours and days are those of ${timezone}.</p>
 ${stateOf(data)}
 </header>
 <main>
@@ -165,14 +182,7 @@ ${
   answers.length > 0
     ? section(
         "Answers",
-        html`<div id="questions">${answers.map(({ name, contacts: all, values }) =>
-          shareTable(
-            html`<caption>${name} <span class="soft">${counted(all, "contact")}</span></caption>`,
-            "Answer",
-            values.map((each) => ({ name: each.value, contacts: each.contacts })),
-            all,
-          ),
-        )}</div>`,
+        html`<div id="questions">${answers.map((question) => questionTable(question))}</div>`,
       )
     : undefined
 }

@@ -61,7 +61,7 @@ export const costsText = ({ costs }: ReportData): string => {
 
 /** The lines of a report for a terminal. */
 export const reportLines = (data: ReportData): readonly string[] => {
-  const { ledger, state, reason, contacts, calls, timezone } = data;
+  const { title, state, reason, contacts, calls, timezone } = data;
   const { waiting, calling, unclear } = contacts;
   const ended = contacts.contacts - waiting - calling - unclear;
   const counts = [
@@ -71,7 +71,7 @@ export const reportLines = (data: ReportData): readonly string[] => {
     ...(unclear > 0 ? [`${number(unclear)} unclear`] : []),
   ];
   return [
-    `${plain(ledger)}: ${state}${reason ? ` (${plain(reason)})` : ""}`,
+    `${plain(title)}: ${state}${reason ? ` (${plain(reason)})` : ""}`,
     `${counted(contacts.contacts, "contact")}: ${counts.join(", ")}`,
     `${counted(calls.calls, "call")}: ${percent(calls.people, calls.calls)} answered by people, ${percent(calls.machines, calls.calls)} by machines`,
     ...[callBacksText(data), costsText(data)].filter(Boolean),
@@ -97,14 +97,20 @@ export const reportLines = (data: ReportData): readonly string[] => {
       `Calls and answer rate by day, ${timezone}`,
       rates(data.days.map(({ date, ...each }) => [date, each])),
     ),
-    ...data.answers.flatMap(({ name, contacts: all, values }) =>
-      section(
-        `Answers: ${plain(name)} (${counted(all, "contact")})`,
-        shares(
+    ...data.answers.flatMap(({ name, text, contacts: all, values, optedOut }) => {
+      const out = optedOut.reduce((sum, each) => sum + each.contacts, 0);
+      const pressed = optedOut.map(
+        ({ value, contacts: some }) => `${plain(value)}: ${number(some)}`,
+      );
+      return section(`Answers: ${plain(text ?? name)} (${counted(all - out, "contact")})`, [
+        ...shares(
           values.map(({ value, contacts: count }) => [value, count]),
-          all,
+          all - out,
         ),
-      ),
-    ),
+        ...(out > 0
+          ? [`  ${counted(out, "contact")} asked not to be called again (${pressed.join(", ")})`]
+          : []),
+      ]);
+    }),
   ];
 };

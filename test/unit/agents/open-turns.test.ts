@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Tool } from "../../../src/agents/agent.ts";
 import { leaveVoicemail } from "../../../src/agents/telephone/leave-voicemail.ts";
 import { transferTo } from "../../../src/agents/telephone/transfer-to.ts";
-import { twilio } from "../../../src/twilio/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
 import { levelOf } from "../../conformance/models/timed-model.ts";
 

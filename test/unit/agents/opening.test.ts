@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { CallOpening } from "../../../src/agents/options.ts";
-import { twilio } from "../../../src/twilio/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
 import { levelOf, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";

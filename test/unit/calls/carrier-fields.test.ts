@@ -4,10 +4,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { CallParams } from "../../../src/calls/params.ts";
+import { telnyx } from "../../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
+import { vonage } from "../../../src/carriers/vonage/index.ts";
 import type { CarrierClient } from "../../../src/service.ts";
-import { telnyx } from "../../../src/telnyx/index.ts";
-import { twilio } from "../../../src/twilio/index.ts";
-import { vonage } from "../../../src/vonage/index.ts";
 
 /** Why a value breaks the rule of its field, or nothing. */
 type Rule = (value: unknown) => string | undefined;

@@ -1,11 +1,11 @@
 import { inspect } from "node:util";
 import { expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
+import { vonage } from "../../../src/carriers/vonage/index.ts";
 import { BadParametersException, isException } from "../../../src/errors.ts";
 import type { Options } from "../../../src/index.ts";
 import type { CallService, CarrierClient } from "../../../src/service.ts";
-import { twilio } from "../../../src/twilio/index.ts";
-import { vonage } from "../../../src/vonage/index.ts";
 import { pem, unusableKeys } from "../vonage/keys.ts";
 
 const params = {

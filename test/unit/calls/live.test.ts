@@ -9,10 +9,10 @@ import {
   recording,
   redirect,
 } from "../../../src/calls/index.ts";
+import { telnyx } from "../../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
+import { vonage } from "../../../src/carriers/vonage/index.ts";
 import type { Service } from "../../../src/service.ts";
-import { telnyx } from "../../../src/telnyx/index.ts";
-import { twilio } from "../../../src/twilio/index.ts";
-import { vonage } from "../../../src/vonage/index.ts";
 import { pem } from "../vonage/keys.ts";
 
 const apiKey = "a-key-of-the-account";

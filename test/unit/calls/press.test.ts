@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { creator } from "../../../src/calls/create.ts";
 import { type LiveOptions, press } from "../../../src/calls/index.ts";
+import { telnyx } from "../../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
+import { vonage } from "../../../src/carriers/vonage/index.ts";
 import { createEmulator } from "../../../src/emulator/index.ts";
 import { straight } from "../../../src/http/post.ts";
 import type { Service } from "../../../src/service.ts";
-import { telnyx } from "../../../src/telnyx/index.ts";
-import { twilio } from "../../../src/twilio/index.ts";
-import { vonage } from "../../../src/vonage/index.ts";
 import { pem } from "../vonage/keys.ts";
 
 const applicationId = "aaaaaaaa-bbbb-4ccc-8ddd-0123456789ab";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { create } from "../../../src/calls/index.ts";
 import { sharesOf } from "../../../src/campaigns/workers/create.ts";
-import { twilio, twilioCalls } from "../../../src/twilio/index.ts";
+import { twilio, twilioCalls } from "../../../src/carriers/twilio/index.ts";
 import { people, stageOf } from "./stage.ts";
 
 const accountSid = "AC0123456789abcdef0123456789abcdef";

@@ -21,8 +21,8 @@ const resultsOf = async (fetch: CheckOptions["fetch"]) => {
 describe("campaign.check", () => {
   it("accepts handlers that have the campaign's secret", async () => {
     expect(await resultsOf(applicationOf(secret))).toEqual([
-      { param: "flow_url", result: "accepted", message: "" },
-      { param: "status_callback_url", result: "accepted", message: "" },
+      { param: "flow_url", result: "accepted", status: 204, message: "" },
+      { param: "status_callback_url", result: "accepted", status: 204, message: "" },
     ]);
   });
 

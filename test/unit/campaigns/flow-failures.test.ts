@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { telnyx } from "../../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { type FlowOptions, flowHandler, hangup } from "../../../src/flows/index.ts";
-import { telnyx } from "../../../src/telnyx/index.ts";
-import { twilio } from "../../../src/twilio/index.ts";
 import { people, type Stage, secret, stageOf } from "./stage.ts";
 
 const from = "+12025550199";

@@ -115,6 +115,153 @@ describe("a CSV file", () => {
   });
 });
 
+describe("a list in another encoding than UTF-8", () => {
+  /** "Müller" has one byte for its ü. */
+  const windows = Uint8Array.from(`phone,name\n${one},M\u00fcller\n${two},Bob\n`, (character) =>
+    character.charCodeAt(0),
+  );
+  const names = ({ contacts }: { contacts: readonly Contact[] }) =>
+    contacts.map(({ variables }) => variables?.name);
+  const some = { variables: ["name"] };
+
+  it("is refused by row, with the option that reads it", async () => {
+    const { contacts, refused } = await read(windows, some);
+    expect(contacts.map(({ to_number }) => to_number)).toEqual([two]);
+    expect(refused).toEqual([
+      {
+        line: 2,
+        reason:
+          'has bytes that are no text: save the list as UTF-8, or pass encoding: "windows-1252"',
+      },
+    ]);
+  });
+
+  it.each([1, 7, 1_000])("is read by encoding, in pieces of %i bytes", async (size) => {
+    const found = await read(windows, { ...some, encoding: "windows-1252" }, size);
+    expect(names(found)).toEqual(["Müller", "Bob"]);
+    expect(found.refused).toEqual([]);
+  });
+
+  it("may be UTF-16, with its mark", async () => {
+    const utf16 = new Uint8Array(
+      Uint16Array.from(`\ufeffphone,name\n${one},Müller\n`, (character) => character.charCodeAt(0))
+        .buffer,
+    );
+    await expect(read(utf16, some)).rejects.toThrow('or pass encoding: "utf-16le"');
+    expect(names(await read(utf16, { ...some, encoding: "utf-16le" }))).toEqual(["Müller"]);
+  });
+
+  it("is refused whole where its first line is none, or the encoding is unknown", async () => {
+    const header = Uint8Array.from(`phone,Stra\u00dfe\n${one},x\n`, (character) =>
+      character.charCodeAt(0),
+    );
+    await expect(read(header)).rejects.toThrow("the first line has bytes that are no text");
+    await expect(read(windows, { encoding: "klingon" })).rejects.toThrow(
+      "encoding must be an encoding",
+    );
+    await expect(
+      read(new Uint8Array([0x50, 0x4b, 0x03, 0x04]), { encoding: "windows-1252" }),
+    ).rejects.toThrow("a workbook");
+  });
+});
+
+describe("a column that nothing uses, and that may say who must not be called", () => {
+  const list = (values: readonly string[], name = "C7"): string =>
+    `phone,${name}\n${values.map((value, at) => `${numberOf(at)},${value}\n`).join("")}`;
+  const repeated = (values: readonly string[], count = 40): readonly string[] =>
+    Array.from({ length: count }, (_, at) => values[at % values.length] ?? "");
+
+  it.each([
+    ["yes and no", ["yes", "no"]],
+    ["Ja and Nein", ["Ja", "Nein", ""]],
+    ["0 and 1", ["0", "1"]],
+    ["an x", ["", "x"]],
+    ["one text in words", ["", "", "DO NOT CALL"]],
+    [
+      "dates of any form",
+      ["2024-01-05", "", "5.1.2024", "1/5/24", "Jan 5, 2024", "5 January 2024", "20240105"],
+    ],
+    ["times", ["2024-01-05T10:00:00Z"]],
+    ["a few texts that are repeated", repeated(["lead", "customer", "gone"])],
+    ["one text in some rows", ["", "gesperrt!!", ""]],
+  ])("is asked about by its name, whatever that is: %s", async (_, values) => {
+    await expect(read(list(values))).rejects.toThrow(
+      'the list may say who must not be called: "C7"; pass optOutColumns: "C7" to block its rows, or optOutColumns: "C7=VALUE"',
+    );
+    await read(list(values), { ignoreColumns: ["c7"] });
+    await read(list(values), { variables: ["C7"] }); // The flow uses it.
+  });
+
+  it.each([
+    "No Calls",
+    "dont call",
+    "Blocked",
+    "suppressed",
+    "unsub",
+    "TPS",
+    "consent",
+    "opt_in",
+    "may_call",
+    "nicht anrufen",
+    "Widerspruch",
+    "Robinsonliste",
+  ])("is asked about with any name, such as %j", async (name) => {
+    await expect(read(list(["yes", "no", ""], name))).rejects.toThrow(`called: "${name}"; pass`);
+  });
+
+  it.each([
+    ["names", ["Ada", "Bob", "Cid"]],
+    ["many different texts", Array.from({ length: 40 }, (_, at) => `city ${at}`)],
+    ["telephones", ["", "+1 202 555 0177", ""]],
+    ["addresses", ["ada@app.test", "", ""]],
+    ["long texts", repeated(["a text that is longer than what anybody writes into a flag", ""])],
+    ["nothing", ["", ""]],
+  ])("is not asked about with %s", async (_, values) => {
+    expect((await read(list(values))).contacts).toHaveLength(values.length);
+  });
+
+  it("is asked about with all others like it, also one without a name", async () => {
+    await expect(read(`phone,a,b,c\n${one},x,,\n${two},,1,\n`)).rejects.toThrow('"a", "b"; pass');
+    await expect(read(`phone,\n${one},x\n${two},\n`)).rejects.toThrow(
+      "a column without a name may say who must not be called: name it in the first line",
+    );
+  });
+
+  it("gives no contact before its first 1,000 rows were read, where it says so in words", async () => {
+    const given: Contact[] = [];
+    const text = list(Array.from({ length: 3_000 }, (_, at) => (at === 900 ? "yes" : "")));
+    const source = pieces(new TextEncoder().encode(text), 1_000);
+    const all = async () => {
+      for await (const contact of readList(source)) given.push(contact);
+    };
+    await expect(all()).rejects.toThrow("who must not be called");
+    expect(given).toEqual([]);
+  });
+
+  it("changes nothing by sync, wherever it says so", async () => {
+    const stage = await stageOf();
+    const text = list(Array.from({ length: 3_000 }, (_, at) => (at === 2_999 ? "yes" : "")));
+    const source = pieces(new TextEncoder().encode(text), 1_000);
+    await expect(stage.campaign.sync(readList(source))).rejects.toThrow("who must not be called");
+    expect(stage.campaign.progress()).toMatchObject({ contacts: 0 });
+  });
+
+  it("blocks the rows with one value by NAME=VALUE: a consent blocks by its no", async () => {
+    const rows = list(["yes", "No", "", "pending"], "May Call");
+    const blocked = async (...optOutColumns: string[]) =>
+      (await read(rows, { optOutColumns })).contacts.flatMap(({ doNotCall }, at) =>
+        doNotCall ? [at] : [],
+      );
+    expect(await blocked("may_call=no")).toEqual([1]);
+    expect(await blocked("May Call=no", "May Call=")).toEqual([1, 2]);
+    expect(await blocked("May Call")).toEqual([0, 3]);
+    await expect(read(rows, { optOutColumns: ["consent=no"] })).rejects.toThrow("is not a column");
+    expect(
+      (await read(`phone,a=b\n${one},yes\n`, { optOutColumns: ["a=b"] })).contacts,
+    ).toMatchObject([{ doNotCall: true }]);
+  });
+});
+
 describe("the columns call_at and from_number of a list", () => {
   const list = `phone,Call At,From Number,tz\n${one},2026-06-03 15:00,${two},Europe/Berlin\n${two},,,\n`;
 

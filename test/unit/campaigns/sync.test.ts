@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import type { SyncPlan } from "../../../src/campaigns/index.ts";
+import { openLedger, type SyncPlan } from "../../../src/campaigns/index.ts";
 import { BadParametersException, ServiceException } from "../../../src/errors.ts";
 import { noon, numberOf, people, stageOf } from "./stage.ts";
 
@@ -200,6 +200,8 @@ describe("a plan", () => {
       changed: 1,
       removed: 2,
       appointments: 0,
+      sharedIds: { count: 0, lines: [] },
+      corrected: { count: 0, lines: [] },
       retries: {},
       warnings: [],
     });
@@ -296,5 +298,70 @@ describe("a new process", () => {
     await again.play(2_000);
     expect(called(again)).toHaveLength(1);
     expect(again.now).toBe(noon + 7_201_000);
+  });
+});
+
+describe("rows with one id and several numbers are one person", () => {
+  const row = (at: number, id: string, more: object = {}) => ({
+    ...{ to_number: numberOf(at), id, line: at + 2 },
+    ...more,
+  });
+  const doubled = [row(0, "A"), row(1, "B"), row(2, "A"), row(3, "A"), row(4, "C")];
+  const blockedIn = (stage: Awaited<ReturnType<typeof stageOf>>) =>
+    [...stage.campaign.results()].flatMap(({ to_number, disposition }) =>
+      disposition === "blocked" ? [to_number] : [],
+    );
+
+  it("which the plan tells, by line", async () => {
+    const { campaign } = await stageOf();
+    const plan = await campaign.sync(doubled);
+    expect(plan.sharedIds).toEqual({ count: 3, lines: [2, 4, 5] });
+    expect(plan.corrected.count).toBe(0);
+    expect((await campaign.sync(people(5))).sharedIds.count).toBe(0);
+  });
+
+  it("of whom all numbers are blocked with one, and unblocked with one", async () => {
+    const stage = await stageOf();
+    await stage.campaign.sync(doubled);
+    const all = [0, 2, 3].map(numberOf);
+    expect([...stage.campaign.samePerson(numberOf(2))].sort()).toEqual(all);
+    expect(stage.campaign.samePerson(numberOf(1))).toEqual([numberOf(1)]);
+    expect(await stage.campaign.block(numberOf(2))).toBe(1);
+    expect(blockedIn(stage)).toEqual(all);
+    await stage.play();
+    expect(called(stage)).toEqual([numberOf(1), numberOf(4)]);
+    const ledger = openLedger(stage.database);
+    expect(await ledger.unblock(numberOf(0), "asked to be called")).toBe(1);
+    expect(blockedIn(stage)).toEqual([]);
+  });
+
+  it("of whom all numbers are blocked by the list, also those that come later", async () => {
+    const stage = await stageOf();
+    const plan = await stage.campaign.sync([
+      row(0, "A", { doNotCall: true }),
+      row(1, "A"),
+      row(2, "B"),
+    ]);
+    expect(plan).toMatchObject({ added: 1, blocked: 2 });
+    const later = await stage.campaign.sync([row(2, "B"), row(3, "A"), row(4, "D")]);
+    expect(later).toMatchObject({ added: 1, blocked: 1 });
+    await stage.campaign.sync([row(2, "B"), row(5, "D")], { doNotCall: numberOf(4) });
+    expect(blockedIn(stage).sort()).toEqual([0, 1, 3, 4, 5].map(numberOf));
+  });
+
+  it("and a row that corrects a number that was called is told, and called", async () => {
+    const stage = await stageOf();
+    await stage.campaign.sync([row(0, "A"), row(1, "B")]);
+    await stage.play();
+    const plan = await stage.campaign.sync([row(5, "A"), row(1, "B"), row(6, "E")]);
+    expect(plan.corrected).toEqual({ count: 1, lines: [7] });
+    expect(plan.sharedIds.count).toBe(0);
+    expect((await stage.campaign.sync([row(5, "A"), row(1, "B")])).corrected.count).toBe(0);
+  });
+
+  it("and nothing is written before the plan is confirmed", async () => {
+    const stage = await stageOf();
+    await stage.campaign.sync(doubled, { confirm: () => false });
+    expect(stage.campaign.samePerson(numberOf(0))).toEqual([numberOf(0)]);
   });
 });

@@ -1,8 +1,8 @@
 import { verify } from "node:crypto";
+import { telnyx, telnyxCalls } from "../../../src/carriers/telnyx/index.ts";
+import { twilio, twilioCalls } from "../../../src/carriers/twilio/index.ts";
+import { vonage, vonageCalls } from "../../../src/carriers/vonage/index.ts";
 import type { CallService, Service } from "../../../src/service.ts";
-import { telnyx, telnyxCalls } from "../../../src/telnyx/index.ts";
-import { twilio, twilioCalls } from "../../../src/twilio/index.ts";
-import { vonage, vonageCalls } from "../../../src/vonage/index.ts";
 import { publicKey as telnyxKey } from "../telnyx/sign.ts";
 import { pem, pkcs1, publicKey, refusedKeys, unusableKeys } from "../vonage/keys.ts";
 

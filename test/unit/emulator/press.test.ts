@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { telnyx } from "../../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
+import { vonage } from "../../../src/carriers/vonage/index.ts";
 import { createEmulator } from "../../../src/emulator/index.ts";
 import { hangup } from "../../../src/flows/actions.ts";
 import { flowHandler } from "../../../src/flows/handler.ts";
 import { gather } from "../../../src/flows/say.ts";
 import { Client } from "../../../src/index.ts";
 import type { Service } from "../../../src/service.ts";
-import { telnyx } from "../../../src/telnyx/index.ts";
-import { twilio } from "../../../src/twilio/index.ts";
-import { vonage } from "../../../src/vonage/index.ts";
 
 const secret = crypto.randomUUID();
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { actionUrl } from "../../../src/flows/action-url.ts";
 import { dial, hangup, play } from "../../../src/flows/actions.ts";
 import { flowHandler } from "../../../src/flows/handler.ts";
-import { twilio } from "../../../src/twilio/index.ts";
 
 const secret = "a secret of sixteen characters";
 const flow = "https://app.test/flow";

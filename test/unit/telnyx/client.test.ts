@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/index.ts";
-import { telnyx } from "../../../src/telnyx/index.ts";
+import { telnyx } from "../../../src/carriers/telnyx/index.ts";
 import { answering, refusalBy } from "../carriers/calls.ts";
 import { params } from "../carriers/carriers.ts";
 

@@ -2,9 +2,9 @@ import { describe, expect, test, vi } from "vitest";
 import { RefusedException } from "../../../src/callbacks/errors.ts";
 import { callbackHandler, receive } from "../../../src/callbacks/handler.ts";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { texmlOf } from "../../../src/carriers/telnyx/texml.ts";
 import { type Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
 import { type FlowOptions, flowHandler } from "../../../src/flows/handler.ts";
-import { texmlOf } from "../../../src/telnyx/texml.ts";
 import { service, serviceWith } from "./service.ts";
 import { headersOf, now, publicKey, signed } from "./sign.ts";
 

@@ -1,8 +1,8 @@
 import alawmulaw from "alawmulaw";
 import { array, assert, int16Array, integer, property } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mediaCodec } from "../../../src/carriers/telnyx/media.ts";
 import { encodeMulaw } from "../../../src/lib/mulaw.ts";
-import { mediaCodec } from "../../../src/telnyx/media.ts";
 import {
   call_control_id,
   connected,

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
+import { telnyx } from "../../../src/carriers/telnyx/index.ts";
 import { BadParametersException } from "../../../src/errors.ts";
-import { telnyx } from "../../../src/telnyx/index.ts";
 import { people, stageOf } from "../campaigns/stage.ts";
 import { publicKey } from "./sign.ts";
 

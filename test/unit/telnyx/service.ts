@@ -1,5 +1,5 @@
+import { applicationSide, type PublicKey } from "../../../src/carriers/telnyx/application.ts";
 import type { Service } from "../../../src/service.ts";
-import { applicationSide, type PublicKey } from "../../../src/telnyx/application.ts";
 import { publicKey } from "./sign.ts";
 
 /** A side that no test of the application side uses. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, sign } from "node:crypto";
-import { signedBytes } from "../../../src/telnyx/signature.ts";
+import { signedBytes } from "../../../src/carriers/telnyx/signature.ts";
 
 /** Test 1 of RFC 8032: its secret key as PKCS#8, and its public key as Telnyx's portal shows one. */
 export const publicKey = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";

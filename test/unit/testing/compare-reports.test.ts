@@ -17,7 +17,8 @@ const reportOf = async (agent: Agent): Promise<Report> => {
     app: (socket) => connectAgent(socket, { ...agent, tools }),
     caller: [
       ...[500, 600, 700].flatMap((ms) => [
-        { type: "until-quiet" } as const,
+        // Longer than an agent that hangs up waits for the caller.
+        { type: "until-quiet", ms: 3_000 } as const,
         { type: "say", voice: voice(ms) } as const,
       ]),
       { type: "until-quiet" },

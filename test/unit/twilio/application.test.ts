@@ -6,8 +6,8 @@ import {
   isFinal,
   type UnknownEvent,
 } from "../../../src/callbacks/event.ts";
+import { applicationSide } from "../../../src/carriers/twilio/application.ts";
 import { FlowRequest } from "../../../src/flows/handler.ts";
-import { applicationSide } from "../../../src/twilio/application.ts";
 import { accountSid } from "./service.ts";
 
 const application = applicationSide({ accountSid });

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/index.ts";
-import { type TwilioOptions, twilio } from "../../../src/twilio/index.ts";
+import { type TwilioOptions, twilio } from "../../../src/carriers/twilio/index.ts";
 import { answering, refusalBy } from "../carriers/calls.ts";
 import { params } from "../carriers/carriers.ts";
 

@@ -2,11 +2,11 @@ import { describe, expect, test, vi } from "vitest";
 import { RefusedException } from "../../../src/callbacks/errors.ts";
 import { callbackHandler, type Received, receive } from "../../../src/callbacks/handler.ts";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { twimlOf } from "../../../src/carriers/twilio/twiml.ts";
 import { BadParametersException } from "../../../src/errors.ts";
 import { type Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
 import { type FlowOptions, flowHandler } from "../../../src/flows/handler.ts";
 import type { StepInput } from "../../../src/flows/steps.ts";
-import { twimlOf } from "../../../src/twilio/twiml.ts";
 import { serviceWith } from "./service.ts";
 import { authToken, signed } from "./sign.ts";
 

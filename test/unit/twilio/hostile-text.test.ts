@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { texmlOf } from "../../../src/carriers/telnyx/texml.ts";
+import { twimlOf } from "../../../src/carriers/twilio/twiml.ts";
 import { BadParametersException } from "../../../src/errors.ts";
 import { type Action, dial, play, stream } from "../../../src/flows/actions.ts";
 import { say } from "../../../src/flows/say.ts";
-import { texmlOf } from "../../../src/telnyx/texml.ts";
-import { twimlOf } from "../../../src/twilio/twiml.ts";
 import { type Parsed, parse } from "../carriers/xml.ts";
 
 const number = "+12025550100";

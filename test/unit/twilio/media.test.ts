@@ -1,9 +1,9 @@
 import alawmulaw from "alawmulaw";
 import { array, assert, int16Array, integer, property } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mediaCodec } from "../../../src/carriers/twilio/media.ts";
 import { FrameException } from "../../../src/flows/media/messages.ts";
 import { encodeMulaw } from "../../../src/lib/mulaw.ts";
-import { mediaCodec } from "../../../src/twilio/media.ts";
 import { connected, dtmf, mark, media, start, stop } from "./stream.ts";
 
 const started = () => {

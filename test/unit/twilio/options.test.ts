@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { BadParametersException } from "../../../src/errors.ts";
-import { twilio } from "../../../src/twilio/index.ts";
 
 const accountSid = "AC0123456789abcdef0123456789abcdef";
 

@@ -1,5 +1,5 @@
+import { type AuthToken, applicationSide } from "../../../src/carriers/twilio/application.ts";
 import type { Service } from "../../../src/service.ts";
-import { type AuthToken, applicationSide } from "../../../src/twilio/application.ts";
 
 /** A side that no test of the application side uses. */
 const unused = (): never => {

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { signedFields, signedText } from "../../../src/twilio/signature.ts";
+import { signedFields, signedText } from "../../../src/carriers/twilio/signature.ts";
 
 /** The auth token of the tests. */
 export const authToken = "0123456789abcdef0123456789abcdef";

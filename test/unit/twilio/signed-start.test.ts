@@ -3,11 +3,11 @@ import { connectAgent } from "../../../src/agents/connect.ts";
 import type { EndReason, SessionOptions } from "../../../src/agents/options.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { mediaSide } from "../../../src/carriers/twilio/media.ts";
+import { twimlOf } from "../../../src/carriers/twilio/twiml.ts";
 import { stream } from "../../../src/flows/actions.ts";
 import { FrameException } from "../../../src/flows/media/messages.ts";
 import { type StreamOptions, streamSession } from "../../../src/flows/media/session.ts";
-import { mediaSide } from "../../../src/twilio/media.ts";
-import { twimlOf } from "../../../src/twilio/twiml.ts";
 import { plain, Socket } from "../agents/talking.ts";
 import { connected, dtmf, media, signedStart, start, stop } from "./stream.ts";
 

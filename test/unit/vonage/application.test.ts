@@ -6,8 +6,8 @@ import {
   isFinal,
   type UnknownEvent,
 } from "../../../src/callbacks/event.ts";
+import { applicationSide } from "../../../src/carriers/vonage/application.ts";
 import { FlowRequest } from "../../../src/flows/handler.ts";
-import { applicationSide } from "../../../src/vonage/application.ts";
 import { applicationId } from "./service.ts";
 
 const application = applicationSide({ applicationId });

@@ -2,7 +2,7 @@ import { parse } from "valibot";
 import { expect, test } from "vitest";
 import { CallEvent } from "../../../src/callbacks/event.ts";
 import { verifyUrl } from "../../../src/callbacks/signed-url.ts";
-import { applicationSide } from "../../../src/vonage/application.ts";
+import { applicationSide } from "../../../src/carriers/vonage/application.ts";
 import { people, type Stage, secret, stageOf } from "../campaigns/stage.ts";
 import { applicationId } from "./service.ts";
 

@@ -1,8 +1,8 @@
 import { array, assert, integer, property, uint8Array } from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { mediaCodec, mediaSide } from "../../../src/carriers/vonage/media.ts";
 import { FrameException } from "../../../src/flows/media/messages.ts";
 import { streamSession } from "../../../src/flows/media/session.ts";
-import { mediaCodec, mediaSide } from "../../../src/vonage/media.ts";
 import { applicationId } from "./service.ts";
 
 const call_id = "aaaaaaaa-bbbb-cccc-dddd-0123456789ab";

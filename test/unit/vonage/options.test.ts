@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { vonage, vonageCalls } from "../../../src/carriers/vonage/index.ts";
 import { BadParametersException } from "../../../src/errors.ts";
-import { vonage, vonageCalls } from "../../../src/vonage/index.ts";
 import { applicationId } from "./service.ts";
 
 test("a service has its name, its account and its calls a second", () => {

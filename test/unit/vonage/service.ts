@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
+import { applicationSide, type SignatureSecret } from "../../../src/carriers/vonage/application.ts";
 import type { Service } from "../../../src/service.ts";
-import { applicationSide, type SignatureSecret } from "../../../src/vonage/application.ts";
 
 export const applicationId = "78d335fa-323d-0114-9c3d-d6f0d48968cf";
 

@@ -10,7 +10,7 @@ import { requireReadable } from "../csv.ts";
 import { DoNotCallFile } from "../do-not-call.ts";
 import { type ListPlan, summaryOf, syncList } from "../list.ts";
 import { numberReader } from "../numbers.ts";
-import { optOutsIn } from "../opt-outs.ts";
+import { optOutPathOf, optOutsIn } from "../opt-outs.ts";
 import {
   campaignOptions,
   type DialValues,
@@ -23,6 +23,7 @@ import { showStatus } from "../status.ts";
 import { assignCallees, calleesIn, seedIn } from "./callees.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { goOffline } from "./offline.ts";
+import { prepareOutput, writeOutput } from "./output.ts";
 import { emulateCampaign } from "./run.ts";
 import { assumedLength, assumedScript, watchScript } from "./script.ts";
 import { jsonOf, type Summary, summaryLines } from "./summary.ts";
@@ -116,6 +117,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
   const callees = flags.callees === undefined ? undefined : calleesIn(flags.callees);
   const seed = flags.seed === undefined ? 1 : seedIn(flags.seed);
   requireReadable("the list", list);
+  if (flags.output !== undefined) prepareOutput(flags.output);
   const goOnline = goOffline();
   const database = await openTemporary();
   try {
@@ -130,7 +132,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
     const blockPath = flags["do-not-call"];
     const read = await numberReader(flags.country);
     const blockFile = blockPath === undefined ? undefined : new DoNotCallFile(blockPath, read);
-    const optedOut = await optOutsIn(flags["opt-outs"], read);
+    const optedOut = await optOutsIn(optOutPathOf(flags, list), read);
     let plan: ListPlan | undefined;
     const times = localTimes(zoneOf(options));
     let hide = (): void => {};
@@ -153,7 +155,11 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
       },
     }).finally(() => hide());
     const figures = figuresOf(emulation, times);
-    const hints = hintsOf(flags, service, figures);
+    const written =
+      flags.output === undefined
+        ? []
+        : [await writeOutput(flags.output, { database, emulation, times, list: basename(list) })];
+    const hints = [...hintsOf(flags, service, figures), ...written];
     const isInterrupted = signal.aborted;
     const found = { emulation, figures, times, unreached: unreached?.() };
     const summary = { ...found, isInterrupted, hints };

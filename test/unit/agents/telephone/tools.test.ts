@@ -3,7 +3,7 @@ import type { LeaveOptions } from "../../../../src/agents/agent-session.ts";
 import { leaveVoicemail } from "../../../../src/agents/telephone/leave-voicemail.ts";
 import { pressKeys, tones } from "../../../../src/agents/telephone/press-keys.ts";
 import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
-import { twilio } from "../../../../src/twilio/index.ts";
+import { twilio } from "../../../../src/carriers/twilio/index.ts";
 import { heardOf, talkInTime } from "../../../conformance/models/talk-in-time.ts";
 import { levelOf, protocolNames } from "../../../conformance/models/timed-model.ts";
 import { voice as voiceOf } from "../../../conformance/models/voice.ts";

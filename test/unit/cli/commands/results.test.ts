@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { PassThrough, Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { csvOf } from "../../../../examples/campaign/results.ts";
-import { cell, command } from "../../../../src/cli/commands/results.ts";
+import { cell, command, resultLines } from "../../../../src/cli/commands/results.ts";
 import { Terminal } from "../../../../src/cli/terminal.ts";
 import { numberOf, stageOf } from "../../campaigns/stage.ts";
 
@@ -82,4 +82,21 @@ it("answers have a column each in the order in which they came up, and variables
     variables: { name: "=Ada" },
   });
   rmSync(folder, { recursive: true });
+});
+
+it("no two columns have one name, also where questions and columns of the list are called like another", async () => {
+  const stage = await stageOf({ variables: ["visit", "reason", "Cost"] });
+  const variables = { visit: "list", reason: "list", Cost: "list" };
+  await stage.campaign.add([{ to_number: numberOf(0), variables }]);
+  await stage.play();
+  await stage.hear(0, { answers: { visit: "1", id: "2", answer_id: "3" } });
+  const [header = ""] = [...resultLines(stage.campaign, { variables: true })]
+    .join("")
+    .split("\r\n");
+  const names = header.split(",");
+  expect(names.slice(12)).toEqual([
+    ...["visit", "answer_id", "answer_answer_id"],
+    ...["list_visit", "list_reason", "list_Cost"],
+  ]);
+  expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
 });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { telnyx } from "../../../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../../../src/carriers/twilio/index.ts";
+import { vonage } from "../../../../src/carriers/vonage/index.ts";
 import { liveCallsOf } from "../../../../src/cli/dial/live-calls.ts";
-import { telnyx } from "../../../../src/telnyx/index.ts";
-import { twilio } from "../../../../src/twilio/index.ts";
-import { vonage } from "../../../../src/vonage/index.ts";
 
 const accountSid = "AC00000000000000000000000000000000";
 const applicationId = "aaaaaaaa-bbbb-cccc-dddd-0123456789ab";

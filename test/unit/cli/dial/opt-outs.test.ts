@@ -13,7 +13,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { numberReader } from "../../../../src/cli/dial/numbers.ts";
-import { OptOutFile, optOutsIn, requireWritable } from "../../../../src/cli/dial/opt-outs.ts";
+import {
+  OptOutFile,
+  optOutPathOf,
+  optOutsIn,
+  requireWritable,
+} from "../../../../src/cli/dial/opt-outs.ts";
 
 const read = await numberReader();
 
@@ -68,7 +73,6 @@ test("whether a file can be written is found out without making it or changing i
 test("a number whose line could not be written is written with the next one", async () => {
   const path = join(newFolder(), "opt-outs.txt");
   const file = await OptOutFile.open(path);
-  rmSync(path);
   mkdirSync(path);
   await expect(file.add(["+12025550100"])).rejects.toThrow(
     "--opt-outs cannot be written (EISDIR): who asked is blocked in this ledger only",
@@ -106,8 +110,21 @@ test.each([
     const path = join(newFolder(), "people.csv");
     writeFileSync(path, text);
     await expect(optOutsIn(path, read)).rejects.toThrow(
-      "the file of --opt-outs cannot be read: line 1 ",
+      `the file of --opt-outs (${path}) cannot be read: line 1 `,
     );
     expect(readFileSync(path, "utf8")).toBe(text);
   },
 );
+
+test("without the flag it is beside the list, and no file is made before there is a number", async () => {
+  const folder = newFolder();
+  const list = join(folder, "people.csv");
+  expect(optOutPathOf({}, list)).toBeUndefined();
+  expect(optOutPathOf({ script: "a.ts", "opt-outs": "own.txt" }, list)).toBe("own.txt");
+  const path = optOutPathOf({ script: "a.ts" }, list) ?? "";
+  expect(path).toBe(join(folder, "do-not-call.txt"));
+  const file = await OptOutFile.open(path);
+  expect(readdirSync(folder)).toEqual([]);
+  await file.add(["+12025550100"]);
+  expect(await optOutsIn(path, read)).toEqual(["+12025550100"]);
+});

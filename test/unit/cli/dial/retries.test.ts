@@ -16,6 +16,8 @@ it.each([
   ["busy:5m:3:4", /--retry must be/],
   ["completed:5m", /the reasons are machine, .*busy/],
   ["busy:soon", /--retry must be a time such as 90s/],
+  ["busy:5:3", /--retry: the delay of busy needs a unit, such as 5m/],
+  ["busy:5m:3,no_answer:90", /--retry: the delay of no_answer needs a unit, such as 90m/],
   ["busy:5m,busy:6m", /--retry names busy twice/],
   ["busy:99999999999999d", /--retry must be at most 3650d/],
   ["", /--retry must be/],

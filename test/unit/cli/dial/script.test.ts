@@ -2,9 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { signUrl } from "../../../../src/callbacks/signed-url.ts";
 import { type Campaign, openCampaign, type Script } from "../../../../src/campaigns/index.ts";
+import { vonage } from "../../../../src/carriers/vonage/index.ts";
 import { type ListOptions, serveList } from "../../../../src/cli/dial/script.ts";
 import { gather, hangup, say } from "../../../../src/flows/index.ts";
-import { vonage } from "../../../../src/vonage/index.ts";
 
 const secret = "a secret that was made at random";
 const publicUrl = "https://calls.test/survey";

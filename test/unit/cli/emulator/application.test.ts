@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
+import { carriers } from "../../../../src/carriers/carriers.ts";
 import { forwarding } from "../../../../src/cli/emulator/application.ts";
-import { emulatedCarriers } from "../../../../src/cli/emulator/carrier.ts";
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -10,10 +10,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-const signatures = Object.entries(emulatedCarriers).map(([name, { signature }]) => [
-  name,
-  signature,
-]);
+const signatures = Object.entries(carriers).map(([name, { shown }]) => [name, shown.signature]);
 
 test.each(signatures)(
   "a GET that %s signs is forwarded by its header %s; others are not",

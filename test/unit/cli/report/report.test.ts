@@ -148,3 +148,53 @@ it("outdial report prints figures or JSON, and replaces an earlier page and noth
   const empty = await invoke(["report", join(folder, "empty.outdial")]);
   expect(empty.stderr).toMatch(/the ledger is empty/);
 });
+
+it("answers stand in the order of the keys, and who opted out by one apart", async () => {
+  const database = new DatabaseSync(":memory:");
+  const stage = await stageOf({}, database);
+  await stage.campaign.add(people(6));
+  await stage.play();
+  for (const [at, visit] of ["4", "10", "2", "9", "4", "9"].entries()) {
+    await stage.hear(at, { answers: { visit } });
+  }
+  // Who opts out at the second question has rated before.
+  await stage.play(1_000);
+  await stage.hear(0, { answers: { price: "9" } });
+  await stage.campaign.block([numberOf(0), numberOf(3)]);
+  for (const at of [0, 1, 2, 3, 4, 5]) await stage.tell(at, "call.completed", "normal");
+  await stage.play(1_000);
+  await stage.campaign.block(numberOf(5)); // By hand, after the call.
+  const options = { ledger: "a.outdial", timezone: "UTC", now: 0, hasNumbers: false };
+  const own = { title: "Visits in <May>", questions: { visit: "How was your visit?" } };
+  const ledger = openLedger(database);
+  const data = reportDataOf(ledger.progress(), ledger.figures(), { ...options, ...own });
+  expect(data.answers).toEqual([
+    {
+      ...{ name: "visit", text: "How was your visit?", contacts: 6 },
+      values: [
+        { value: "2", contacts: 1 },
+        { value: "4", contacts: 2 },
+        { value: "9", contacts: 1 },
+        { value: "10", contacts: 1 },
+      ],
+      optedOut: [{ value: "9", contacts: 1 }],
+    },
+    { name: "price", contacts: 1, values: [], optedOut: [{ value: "9", contacts: 1 }] },
+  ]);
+  const text = reportLines(data).join("\n");
+  expect(text).toMatch(/^Visits in <May>: /);
+  expect(text).toContain("Answers: How was your visit? (5 contacts)\n  2   1   20.0 %");
+  expect(text).toContain("\n  1 contact asked not to be called again (9: 1)");
+  const page = reportPage(data);
+  expect(page).toContain("<h1>Visits in &lt;May&gt;</h1>");
+  expect(page).toContain("<caption>How was your visit? ");
+  expect(page).toContain("1 contact asked not to be called again (9: 1).");
+});
+
+it("--title and --question are what the report says, and a question without a text is refused", async () => {
+  const args = ["report", file, "--title", "May", "--question", "visit=How was it?"];
+  expect((await invoke(args)).stdout).toMatch(
+    /^May: running\n(?:.*\n)*Answers: How was it\? \(1 contact\)/,
+  );
+  expect((await invoke(["report", file, "--question", "visit"])).code).toBe(2);
+});

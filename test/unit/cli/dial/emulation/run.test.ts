@@ -1,6 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test, vi } from "vitest";
 import type { Contact, Script } from "../../../../../src/campaigns/index.ts";
+import { telnyx } from "../../../../../src/carriers/telnyx/index.ts";
+import { twilio } from "../../../../../src/carriers/twilio/index.ts";
+import { vonage } from "../../../../../src/carriers/vonage/index.ts";
 import { assignCallees, calleesIn } from "../../../../../src/cli/dial/emulation/callees.ts";
 import {
   type EmulationOptions,
@@ -9,9 +12,6 @@ import {
 import { watchScript } from "../../../../../src/cli/dial/emulation/script.ts";
 import type { DialOptions } from "../../../../../src/cli/dial/options.ts";
 import { gather, hangup, play, say, stream } from "../../../../../src/flows/index.ts";
-import { telnyx } from "../../../../../src/telnyx/index.ts";
-import { twilio } from "../../../../../src/twilio/index.ts";
-import { vonage } from "../../../../../src/vonage/index.ts";
 
 /** A Wednesday, noon in Berlin. */
 const noon = Date.parse("2026-06-03T10:00:00Z");

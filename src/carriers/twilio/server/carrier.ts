@@ -1,0 +1,322 @@
+import type { Delivery } from "../../../emulator/call.ts";
+import type { Reason } from "../../../emulator/history.ts";
+import type { NewId } from "../../../emulator/ids.ts";
+import { type Failures, type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
+import {
+  conferenceAttributes,
+  dialAttributes,
+  recordingCallback,
+  type VerbCarrier,
+} from "../../xml/server/context.ts";
+import type { MarkupCarrier } from "../../xml/server/flow.ts";
+import {
+  type MediaForm,
+  mulawCodec,
+  sampleRate,
+  sidesOfTrack,
+  tracks,
+} from "../../xml/server/media.ts";
+import { secondsOf } from "../../xml/server/recordings.ts";
+import type { Fields } from "../../xml/server/requests.ts";
+import { signatureOf } from "./signature.ts";
+
+/** How a call that nobody answered ends; rejected and unanswered ones have the same status. */
+export const failures: Failures = {
+  busy: "busy",
+  no_answer: "no-answer",
+  rejected: "no-answer",
+  unreachable: "failed",
+  canceled: "canceled",
+};
+
+/** The SIP response that ended a call. */
+const sipResponses: Readonly<Partial<Record<Reason, number>>> = {
+  busy: 486,
+  no_answer: 487,
+  rejected: 603,
+  unreachable: 404,
+  canceled: 487,
+};
+
+/** How SIDs begin. */
+const prefixes = { call: "CA", stream: "MZ", recording: "RE", conference: "CF" } as const;
+
+/** The most characters of a URL: Twilio's error 21609 has it of messages, and none of calls is documented. */
+export const maxUrl = 4_000;
+
+/** The most characters of a `Say`, URL-encoded: error 13521. */
+const maxSpoken = 4_500;
+
+/** The SID of a call's recording. */
+export const recordingSidOf = (callSid: string): string => `RE${callSid.slice(2)}`;
+
+const attributes: VerbCarrier["attributes"] = {
+  Say: ["loop"],
+  Play: ["loop", "digits"],
+  Pause: ["length"],
+  Gather: [
+    "input",
+    "numDigits",
+    "timeout",
+    "speechTimeout",
+    "maxSpeechTime",
+    // What is said is known: neither changes it.
+    "language",
+    "hints",
+    "bargeIn",
+    "finishOnKey",
+    "action",
+    "method",
+    "actionOnEmptyResult",
+  ],
+  Record: [
+    "action",
+    "method",
+    "timeout",
+    "finishOnKey",
+    "maxLength",
+    "playBeep",
+    "trim",
+    ...recordingCallback,
+  ],
+  Dial: dialAttributes,
+  Number: [],
+  Sip: [],
+  Client: [],
+  Identity: [],
+  Conference: conferenceAttributes,
+  Connect: ["action", "method"],
+  Start: [],
+  Stop: [],
+  Stream: ["url", "name", "track", "statusCallback", "statusCallbackMethod"],
+  Parameter: ["name", "value"],
+  Redirect: ["method"],
+  Hangup: [],
+  Reject: ["reason"],
+  Response: [],
+};
+
+const planStream: MarkupCarrier["planStream"] = ({ track = "inbound_track" }, verb) => {
+  const isBidirectional = verb === "Connect";
+  const sides = sidesOfTrack.get(track);
+  if (sides && (track === "inbound_track" || !isBidirectional)) return { sides, isBidirectional };
+  return { attribute: "track", rule: `is ${track}`, trouble: "track" };
+};
+
+const isXml = (type: string): boolean => /^(text|application)\/(xml|html)\b|\+xml\b/i.test(type);
+
+const readingOf: MarkupCarrier["readingOf"] = (type) => {
+  if (/^audio\//i.test(type)) return "audio";
+  if (isXml(type)) return "markup";
+  return /^text\/plain\b/i.test(type) ? "speech" : undefined;
+};
+
+/** The fields of every request about a call. */
+const callFields = ({ call, accountSid, answeredBy }: MarkupCall): Fields => {
+  const { from_number, to_number } = call.params;
+  return {
+    AccountSid: accountSid,
+    ApiVersion: "2010-04-01",
+    CallSid: call.id,
+    CallStatus: statusOf(call.facts, failures),
+    Called: to_number,
+    Caller: from_number,
+    Direction: "outbound-api",
+    From: from_number,
+    To: to_number,
+    ...(answeredBy !== undefined && { AnsweredBy: answeredBy }),
+  };
+};
+
+/** What the last event of a call has beside its status. */
+const endFields = ({ call }: MarkupCall): Fields => {
+  const { duration = 0, reason = "normal", recording_url } = call.facts;
+  const seconds = String(duration);
+  return {
+    CallDuration: seconds,
+    Duration: String(Math.ceil(duration / 60)),
+    SipResponseCode: String(sipResponses[reason] ?? 200),
+    ...(recording_url !== undefined && {
+      RecordingUrl: recording_url,
+      RecordingSid: recordingSidOf(call.id),
+      RecordingDuration: seconds,
+    }),
+  };
+};
+
+const statusFields: MarkupCarrier["statusFields"] = (known, event, sequence) => ({
+  ...callFields(known),
+  CallbackSource: "call-progress-events",
+  SequenceNumber: String(sequence),
+  Timestamp: rfc2822(known.call.timeline.now()),
+  ...(event === "completed" && endFields(known)),
+});
+
+const recordingFields: MarkupCarrier["recordingFields"] = (known, recording, event) => {
+  const { call, accountSid, recordingUrl } = known;
+  const { sid, source, channels, track, from } = recording;
+  const { answered_at } = call.facts;
+  return {
+    AccountSid: accountSid,
+    CallSid: call.id,
+    ErrorCode: "0",
+    RecordingChannels: String(channels),
+    RecordingSid: sid,
+    RecordingSource: source,
+    ...(answered_at !== undefined && { RecordingStartTime: rfc2822(answered_at + from) }),
+    RecordingStatus: event,
+    RecordingTrack: track,
+    ...(event === "completed" && {
+      RecordingDuration: String(secondsOf(recording)),
+      RecordingUrl: recordingUrl(sid),
+    }),
+  };
+};
+
+const streamEvents = {
+  started: "stream-started",
+  stopped: "stream-stopped",
+  failed: "stream-error",
+} as const;
+
+/** Which failures a request is repeated after, by the fragment of its URL, and how often. */
+interface RetryPolicy {
+  readonly attempts: number;
+  readonly reasons: readonly string[];
+}
+
+/** By default a request is repeated once, and only where no connection was made. */
+const policyOf = (url: string): RetryPolicy => {
+  const settings = new URLSearchParams(new URL(url).hash.slice(1));
+  const retries = Number(settings.get("rc") ?? 1);
+  return {
+    attempts: 1 + (Number.isInteger(retries) ? Math.min(Math.max(retries, 0), 5) : 1),
+    reasons: (settings.get("rp") ?? "ct").split(","),
+  };
+};
+
+const reasonOf = ({ status, timedOut }: Pick<Delivery, "status" | "timedOut">): string => {
+  if (status !== undefined) return `${Math.floor(status / 100)}xx`;
+  return timedOut ? "rt" : "ct";
+};
+
+/**
+ * Whether a request is repeated.
+ *
+ * @param url - the URL with its fragment
+ * @param count - how many attempts there were
+ */
+const isRepeated = (
+  url: string,
+  count: number,
+  delivery: Pick<Delivery, "status" | "timedOut">,
+): boolean => {
+  const { attempts, reasons } = policyOf(url);
+  const reason = reasonOf(delivery);
+  const isReason = reasons.includes(reason) || (reasons.includes("all") && reason !== "3xx");
+  return count < attempts && isReason;
+};
+
+/** The messages of Twilio's Media Streams. */
+const mediaStreamsCodec: MarkupCarrier["openStream"] = ({ call, accountSid }, stream) => {
+  const { streamSid, sides, parameters } = stream;
+  const callSid = call.id;
+  const form: MediaForm = {
+    connected: { event: "connected", protocol: "Call", version: "1.0.0" },
+    start: {
+      start: {
+        accountSid,
+        streamSid,
+        callSid,
+        tracks: sides.map((side) => tracks[side]),
+        mediaFormat: { encoding: "audio/x-mulaw", sampleRate, channels: 1 },
+        customParameters: parameters,
+      },
+    },
+    stop: { stop: { accountSid, callSid } },
+    dtmf: (digit) => ({ dtmf: { track: "inbound_track", digit } }),
+    message: (event, sequenceNumber, fields) => ({ event, sequenceNumber, ...fields, streamSid }),
+    check: (message) => {
+      if (message.streamSid !== streamSid) throw new TypeError("streamSid must be the stream's");
+    },
+  };
+  return mulawCodec(form, stream);
+};
+
+/** Twilio's markup, requests and media. */
+export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier => ({
+  markup: "TwiML",
+  sign: ({ url, fields }) => ({ "X-Twilio-Signature": signatureOf(token(), url, fields) }),
+  alsoSigns: new Set(["media", "socket"] as const),
+  keepsCookies: true,
+  maxRedirects: 10,
+  repeatsRequest: isRepeated,
+  retryDelay: (url, attempts, delivery) => (isRepeated(url, attempts, delivery) ? 0 : undefined),
+  notificationHeaders: () => ({ "I-Twilio-Idempotency-Token": crypto.randomUUID() }),
+  reportsUnrung: false,
+  statusFields,
+  recordingSid: recordingSidOf,
+  recordingFields,
+  detectionFields: ({ call, accountSid, answeredBy = "unknown" }, duration) => ({
+    AccountSid: accountSid,
+    AnsweredBy: answeredBy,
+    CallSid: call.id,
+    MachineDetectionDuration: String(duration),
+  }),
+  streamFields: ({ call, accountSid }, { streamSid, name, event, error }) => ({
+    AccountSid: accountSid,
+    CallSid: call.id,
+    StreamEvent: streamEvents[event],
+    StreamSid: streamSid,
+    ...(name !== undefined && { StreamName: name }),
+    ...(error !== undefined && { StreamError: error }),
+    Timestamp: new Date(call.timeline.now()).toISOString(),
+  }),
+  attributes,
+  maxUrl,
+  spokenRule: (text) =>
+    encodeURIComponent(text).length > maxSpoken
+      ? `must be at most ${maxSpoken} characters, URL-encoded`
+      : undefined,
+  codes: {
+    url: 11_100,
+    text: 13_521,
+    media: 11_200,
+    nobody: 13_223,
+    track: 31_932,
+    "socket url": 31_922,
+    socket: 31_920,
+  },
+  documentCodes: { request: 11_200, length: 11_750, type: 12_300, syntax: 12_100 },
+  newSid: (of, time) => `${prefixes[of]}${newId(time)}`,
+  timestamp: rfc2822,
+  failures,
+  requestsOwnUrl: true,
+  recordDefaults: {
+    timeout: 5,
+    countsFirstSilence: true,
+    trim: "trim-silence",
+    channels: 1,
+    skipsEmpty: true,
+  },
+  silenceAfterSpeech: (timeout) => timeout,
+  gatherFields: (Digits, FinishedOnKey) => ({ Digits, FinishedOnKey, msg: "Gather End" }),
+  dialFields: (DialCallSid, DialCallStatus, seconds) => ({
+    DialBridged: String(seconds !== undefined),
+    DialCallSid,
+    DialCallStatus,
+    ...(seconds !== undefined && { DialCallDuration: String(seconds) }),
+  }),
+  dropsQuery: true,
+  planStream,
+  openStream: mediaStreamsCodec,
+  readingOf,
+  callFields,
+  fallbackFields: (code, ErrorUrl) => ({ ErrorCode: String(code), ErrorUrl }),
+  detected: (machine, detection) => {
+    if (!machine) return "human";
+    if (detection === "Enable") return "machine_start";
+    return machine.beeps ? "machine_end_beep" : "machine_end_silence";
+  },
+  notifiesOfDetection: false,
+});

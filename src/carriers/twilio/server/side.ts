@@ -1,0 +1,41 @@
+import { Account } from "../../../emulator/account.ts";
+import { hexUlid, idSource } from "../../../emulator/ids.ts";
+import type { MakeSide } from "../../../emulator/side.ts";
+import { fail } from "../../../lib/check.ts";
+import { hex } from "../../../lib/encoding.ts";
+import { MarkupCalls } from "../../xml/server/side.ts";
+import { recordingSidOf, twilioCarrier } from "./carrier.ts";
+import { twilioRoutes } from "./rest.ts";
+
+/** A random auth token: 32 hexadecimal digits. */
+const newToken = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
+
+/** Twilio: its REST API, TwiML, status callbacks and Media Streams. */
+export const twilioSide: MakeSide = ({ settings, service, random }) => {
+  const accountSid = service?.account ?? "";
+  if (!/^AC[\da-fA-F]{32}$/.test(accountSid)) {
+    fail("service.account", "must be an account SID: AC and 32 hexadecimal digits");
+  }
+  if (settings.webhookSecret !== undefined) {
+    fail("webhookSecret", "must be left out: Twilio signs with the auth token, which is apiKey");
+  }
+  const { apiKey, numbers, seed } = settings;
+  const account = new Account({ key: apiKey, numbers, newKey: newToken });
+  const newId = idSource(random, seed !== undefined, hexUlid);
+  const token = () => account.key;
+  const carrier = twilioCarrier(token, newId);
+  const urlOf = (origin: string, sid: string) =>
+    `${origin}/2010-04-01/Accounts/${accountSid}/Recordings/${sid}`;
+  const calls = new MarkupCalls(carrier, urlOf);
+  return {
+    account,
+    accountId: accountSid,
+    webhookSecret: token,
+    newCallId: (time) => carrier.newSid("call", time),
+    responseTimeout: 15_000,
+    recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
+    routes: (parts) => twilioRoutes({ ...calls.restParts(parts, account), accountSid, carrier }),
+    messagesOf: (call) => calls.messagesOf(call),
+    follow: (call, parts) => calls.follow(call, parts),
+  };
+};

@@ -1,0 +1,182 @@
+import { iso } from "../../../emulator/history.ts";
+import { endlessLoops } from "../../../emulator/simulated-line.ts";
+import { fieldsOf, isText } from "../../../lib/check.ts";
+import type { Instruction } from "../../../performer/instructions.ts";
+import type { Part } from "../../../performer/line.ts";
+import { connect } from "./connect.ts";
+import {
+  type ActionContext,
+  ask,
+  beginning,
+  fail,
+  numberOf,
+  type Translate,
+  targetOf,
+  urlOf,
+} from "./context.ts";
+import type { NccoAction, Next } from "./fields.ts";
+import { input } from "./input.ts";
+import { endRecording } from "./notifications.ts";
+
+/** The most characters of a `talk`, without tags. */
+const maxSpoken = 1_500;
+
+/** The actions that speak before keys are taken. */
+const prompts: ReadonlySet<string> = new Set(["talk", "stream", "wait"]);
+
+/** Plays something, which keys and speech interrupt if `bargeIn` says so. */
+const prompt = (
+  action: NccoAction,
+  context: ActionContext,
+  part: Part,
+  times: number,
+): Instruction<Next> => {
+  const { follower = "", takesSpeech } = context;
+  const interruptedBy = action.bargeIn === true && { keys: true, speech: takesSpeech };
+  return {
+    type: "play",
+    step: beginning(context, action),
+    parts: [part],
+    times,
+    ...(interruptedBy && { interruptedBy }),
+    endsPrompts: !prompts.has(follower) && follower !== "input",
+  };
+};
+
+const loopsOf = ({ action, loop }: NccoAction, context: ActionContext): number =>
+  numberOf(context, `${action}.loop`, loop, [0, endlessLoops], 1) || endlessLoops;
+
+const talk: Translate = (action, context) => {
+  const { text } = action;
+  if (!isText(text)) return fail(context, "talk.text", "must be a string");
+  const spoken = text.replace(/<[^>]*>/g, "");
+  if (spoken.length > maxSpoken)
+    return fail(context, "talk.text", `must be at most ${maxSpoken} characters, without tags`);
+  return prompt(action, context, { type: "text", text: spoken }, loopsOf(action, context));
+};
+
+const stream: Translate = (action, context) => {
+  const field = "stream.streamUrl";
+  const source = { step: context.step, field, url: urlOf(context, field, action.streamUrl) };
+  return prompt(action, context, { type: "media", source }, loopsOf(action, context));
+};
+
+const wait: Translate = (action, context) => {
+  const seconds = numberOf(context, "wait.timeout", action.timeout, [0.1, 7_200], 10);
+  return prompt(action, context, { type: "pause", ms: seconds * 1_000 }, 1);
+};
+
+const notify: Translate = (action, context) => {
+  if (action.eventUrl === undefined) return fail(context, "notify.eventUrl", "is missing");
+  const payload = fieldsOf(action.payload);
+  return {
+    type: "continue",
+    step: beginning(context, action),
+    next: () => {
+      const { conversation, call } = context.known;
+      const timestamp = iso(call.timeline.now());
+      const fields = { payload, conversation_uuid: conversation, timestamp };
+      return ask(context, targetOf(context, action), fields);
+    },
+  };
+};
+
+/** Begins to record, in the place of what was recorded before. */
+const beginRecording = (action: NccoAction, context: ActionContext): void => {
+  const { known, sign } = context;
+  const { call } = known;
+  const events = targetOf(context, action);
+  context.notify(endRecording(known, sign));
+  const id = context.newUuid();
+  known.recordings.push(id);
+  known.recording = { id, from: call.talkTime, events };
+  call.recording.resume(call.talkTime);
+};
+
+/** Ends the recording, unless the end of the call has ended it. */
+const stopRecording = ({ known, sign, notify: send }: ActionContext): void => {
+  const { call } = known;
+  if (call.isOver) return;
+  call.recording.pause(call.talkTime);
+  send(endRecording(known, sign));
+};
+
+const record: Translate = (action, context) => {
+  const { endOnSilence, endOnKey, timeOut } = action;
+  const isSynchronous = [endOnSilence, endOnKey, timeOut].some((value) => value !== undefined);
+  const seconds = (name: string, value: unknown, range: readonly [number, number], none: number) =>
+    numberOf(context, `record.${name}`, value, range, none) * 1_000;
+  const rules = {
+    keys: isText(endOnKey) ? endOnKey : "",
+    endSilence: endOnSilence === undefined ? 0 : seconds("endOnSilence", endOnSilence, [3, 10], 3),
+    countsFirstSilence: true,
+    maxDuration: seconds("timeOut", timeOut, [3, 7_200], 7_200),
+  };
+  return {
+    type: "record",
+    step: beginning(context, action),
+    beeps: false,
+    ...(isSynchronous && { rules }),
+    begin: () => {
+      beginRecording(action, context);
+      return () => {
+        if (isSynchronous) stopRecording(context);
+        return "next";
+      };
+    },
+  };
+};
+
+/** Lets the callee join a conversation. Somebody else joins after a second, talks for five and ends it. */
+const conversation: Translate = (action, context) => {
+  const { name } = action;
+  if (!isText(name) || name === "") return fail(context, "conversation.name", "must be a text");
+  const isRecorded = action.record === true || action.record === "true";
+  return {
+    type: "conference",
+    step: beginning(context, action),
+    name,
+    isAlone: false,
+    onBegin: () => {
+      if (isRecorded) beginRecording(action, context);
+    },
+    next: () => {
+      if (isRecorded) stopRecording(context);
+      return "next";
+    },
+  };
+};
+
+const translations: Readonly<Record<string, Translate>> = {
+  talk,
+  stream,
+  connect,
+  conversation,
+  record,
+  input,
+  notify,
+  wait,
+};
+
+/** Whether the next `input` takes speech. */
+const takesSpeech = (following: readonly NccoAction[]): boolean => {
+  const type = following.find(({ action }) => action === "input")?.type;
+  return Array.isArray(type) && type.includes("speech");
+};
+
+/**
+ * Translates the actions of an NCCO, one after the other.
+ *
+ * @throws {FlowError} at an action that can't be performed
+ */
+export function* translate(
+  ncco: readonly NccoAction[],
+  context: Omit<ActionContext, "takesSpeech" | "follower">,
+): Generator<Instruction<Next>> {
+  for (const [at, action] of ncco.entries()) {
+    const following = ncco.slice(at + 1);
+    const own = { takesSpeech: takesSpeech(following), follower: following[0]?.action };
+    const instruction = translations[action.action]?.(action, { ...context, ...own });
+    if (instruction) yield instruction;
+  }
+}

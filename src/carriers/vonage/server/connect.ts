@@ -1,0 +1,175 @@
+import { isAllowed } from "../../../emulator/outgoing.ts";
+import { fieldsOf, isText } from "../../../lib/check.ts";
+import type { Instruction, Then } from "../../../performer/instructions.ts";
+import type { Fields } from "./call.ts";
+import {
+  type ActionContext,
+  ask,
+  beginning,
+  fail,
+  numberOf,
+  type Translate,
+  targetOf,
+} from "./context.ts";
+import { e164, type NccoAction, type Next, type Target } from "./fields.ts";
+import { ConnectedLeg } from "./notifications.ts";
+import { sampleRates, webSocketCodec } from "./websocket.ts";
+
+/** How the events of a connected leg are sent. */
+interface LegEvents {
+  readonly leg: ConnectedLeg;
+  readonly target: Target | undefined;
+  /** Whether the response to a failure replaces the NCCO. */
+  readonly isSynchronous: boolean;
+}
+
+const legOf = (
+  action: NccoAction,
+  context: ActionContext,
+  from: string,
+  to: string,
+): LegEvents => ({
+  leg: new ConnectedLeg(context.known, context.newUuid(), { from, to }),
+  target: targetOf(context, action),
+  isSynchronous: action.eventType === "synchronous" && action.eventUrl !== undefined,
+});
+
+/** Sends the event by which a leg failed: the response to a synchronous one may replace the NCCO. */
+const sendFailure = async (
+  context: ActionContext,
+  events: LegEvents,
+  fields: Fields,
+): Promise<Then<Next>> => {
+  const { leg, target, isSynchronous } = events;
+  if (isSynchronous) return ask(context, target, fields);
+  context.notify(leg.message(fields, { target, sign: context.sign }));
+  return "next";
+};
+
+/** Calls a telephone or a SIP address. */
+const dial = (action: NccoAction, context: ActionContext, to: string): Instruction<Next> => {
+  const { call } = context.known;
+  const { from = call.params.from_number.replace("+", "") } = action;
+  if (!isText(from)) return fail(context, "connect.from", "must be a number");
+  const events = legOf(action, context, from, to);
+  const { leg, target } = events;
+  const notify = (fields: Fields | undefined) => {
+    if (fields) context.notify(leg.message(fields, { target, sign: context.sign }));
+  };
+  return {
+    type: "dial",
+    step: beginning(context, action),
+    to,
+    record: true,
+    answerTimeout: numberOf(context, "connect.timeout", action.timeout, [1, 7_200], 60) * 1_000,
+    maxDuration: numberOf(context, "connect.limit", action.limit, [1, 86_400], 7_200) * 1_000,
+    onState: ({ state, reason }) => {
+      if (state === "initiated") notify(leg.fields("started"));
+      if (state === "ringing") notify(leg.fields("ringing"));
+      if (state === "answered") {
+        leg.answered();
+        notify(leg.fields("answered"));
+      }
+      if (state === "completed") notify(leg.completedFields());
+      // A leg that ends with its call decides nothing.
+      if (state === "failed" && call.isOver) notify(leg.failedFields(reason));
+    },
+    next: async ({ reason, talkTime }) => {
+      if (talkTime !== undefined || call.isOver) return "next";
+      const failed = leg.failedFields(reason);
+      const then = failed ? await sendFailure(context, events, failed) : "next";
+      if (reason !== "rejected") notify(leg.completedFields());
+      return then;
+    },
+  };
+};
+
+/** The headers of the handshake. */
+const handshakeOf = (
+  context: ActionContext,
+  authorization: unknown,
+): Readonly<Record<string, string>> | undefined => {
+  const { type, value } = fieldsOf(authorization);
+  if (type === "vonage") return { Authorization: `Bearer ${context.sign("")}` };
+  return type === "custom" && isText(value) ? { Authorization: value } : undefined;
+};
+
+/** Connects a WebSocket until either side ends it. */
+const connectSocket = (
+  action: NccoAction,
+  context: ActionContext,
+  endpoint: Fields,
+): Instruction<Next> => {
+  const { known, step, signal, sign } = context;
+  const { call } = known;
+  const { uri, headers, authorization } = endpoint;
+  const type = endpoint["content-type"] ?? "audio/l16;rate=16000";
+  const sampleRate = Number(/^audio\/l16;\s*rate=(\d+)$/.exec(String(type))?.[1]);
+  if (!sampleRates.has(sampleRate)) {
+    const rule = "must be audio/l16;rate=8000, 16000 or 24000";
+    return fail(context, "connect.endpoint.content-type", rule);
+  }
+  const field = "connect.endpoint.uri";
+  if (!isText(uri) || !/^wss?:/i.test(uri)) return fail(context, field, "must be wss");
+  if (!isAllowed(uri.replace(/^ws/i, "http"), call.local))
+    return fail(context, field, "must be wss");
+  const events = legOf(action, context, call.params.from_number, uri);
+  const { leg, target } = events;
+  const notify = (fields: Fields) => context.notify(leg.message(fields, { target, sign }));
+  const id = context.newUuid();
+  return {
+    type: "stream",
+    step: beginning(context, action),
+    open: () => {
+      notify(leg.fields("started"));
+      return {
+        step,
+        field,
+        url: uri,
+        headers: handshakeOf(context, authorization),
+        record: true,
+        onOpen: () => {
+          leg.answered();
+          notify(leg.fields("answered"));
+          return webSocketCodec({ id, sampleRate, headers: fieldsOf(headers) });
+        },
+      };
+    },
+    next: async (error) => {
+      let then: Then<Next> = "next";
+      if (error) {
+        if (call.isOver) throw error;
+        then = await sendFailure(context, events, leg.fields("failed"));
+        if (then === "next" && context.follower === undefined) throw error;
+        call.log({ type: "flow_error", step, field, message: error.message });
+      } else if (!call.isOver && !signal.aborted) {
+        // The application has closed it.
+        then = await sendFailure(context, events, leg.fields("disconnected"));
+      }
+      notify(leg.completedFields());
+      return then;
+    },
+  };
+};
+
+/** Connects the callee to a telephone, a SIP address or a WebSocket. */
+export const connect: Translate = (action, context) => {
+  const list: unknown[] = Array.isArray(action.endpoint) ? action.endpoint : [];
+  const endpoint = fieldsOf(list[0]);
+  if (list.length !== 1) return fail(context, "connect.endpoint", "must be a list of one endpoint");
+  const { type, number, uri } = endpoint;
+  if (type === "websocket") return connectSocket(action, context, endpoint);
+  if (type === "phone") {
+    if (isText(number) && /^[1-9]\d{6,14}$/.test(number))
+      return dial(action, context, e164(number));
+    return fail(context, "connect.endpoint.number", "must be 7 to 15 digits, without + and 00");
+  }
+  if (type !== "sip")
+    return fail(
+      context,
+      "connect.endpoint.type",
+      `${type} is not emulated: give phone, sip or websocket`,
+    );
+  if (isText(uri) && /^sips?:[^\s<>"]+$/i.test(uri)) return dial(action, context, uri);
+  return fail(context, "connect.endpoint.uri", "must be a SIP URI");
+};

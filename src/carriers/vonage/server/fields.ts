@@ -1,0 +1,214 @@
+import { type IsAllowed, RestError } from "../../../emulator/rest.ts";
+import { fieldsOf, isRecord, isText } from "../../../lib/check.ts";
+
+/** How a URL is requested: `POST` with JSON, or `GET` with the same in the query. */
+type Method = "GET" | "POST";
+
+/** Where Vonage sends requests, and how. */
+export interface Target {
+  readonly url: string;
+  readonly method: Method;
+}
+
+/** One action of an NCCO. */
+export type NccoAction = Readonly<Record<string, unknown>> & { readonly action: string };
+
+/** What a call does next: requests an NCCO, or has it. */
+export type Next = Target | { readonly ncco: readonly NccoAction[] };
+
+/** The fields of a request for a call. */
+export interface CallFields {
+  /** E.164, or a `sip:` URI. */
+  readonly to: string;
+  /** E.164. */
+  readonly from: string;
+  readonly first: Next;
+  readonly events: Target | undefined;
+  /** Seconds of ringing. */
+  readonly ringingTimer: number;
+  /** Seconds after the answer. */
+  readonly lengthTimer: number;
+  readonly machineDetection: MachineDetection | undefined;
+}
+
+/** What happens when a machine answers. */
+interface MachineDetection {
+  readonly behavior: "continue" | "hangup";
+  /** For how many seconds its beep is waited for, if it is. */
+  readonly beepTimeout: number | undefined;
+}
+
+/** A field that breaks a rule. */
+interface InvalidParameter {
+  readonly name: string;
+  readonly reason: string;
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  429: "Too Many Requests",
+  500: "Internal Error",
+  503: "Service Unavailable",
+};
+
+/** Why a request is refused, in Vonage's form. */
+export class VonageError extends RestError {
+  override readonly name = "VonageError" as const;
+  readonly #invalid: readonly InvalidParameter[];
+
+  constructor(status: number, detail: string, invalid: readonly InvalidParameter[] = []) {
+    super(status, detail);
+    this.#invalid = invalid;
+  }
+
+  /** The detail, and the fields that are wrong. */
+  override get reason(): string {
+    const fields = this.#invalid.map(({ name, reason }) => `${name}: ${reason}`);
+    return [this.message, ...fields].join(" ");
+  }
+
+  /** A problem of RFC 7807, with the fields that are wrong. */
+  override body(instance: string): object {
+    const title = titles[this.status] ?? "Error";
+    return {
+      type: `https://developer.vonage.com/api-errors#${title.toLowerCase().replaceAll(" ", "-")}`,
+      title,
+      detail: this.message,
+      instance,
+      ...(this.#invalid.length > 0 && { invalid_parameters: this.#invalid }),
+    };
+  }
+}
+
+/** E.164 of digits. */
+export const e164 = (digits: string): string => `+${digits}`;
+
+const isNumber = (value: unknown): value is string =>
+  isText(value) && /^[1-9]\d{6,14}$/.test(value);
+
+/** Whether a value is an action of an NCCO. */
+export const isAction = (value: unknown): value is NccoAction =>
+  isRecord(value) && isText(value.action);
+
+/** Reads the fields of one request, and lists those that break a rule. */
+class CallReader {
+  readonly #body: Readonly<Record<string, unknown>>;
+  readonly #isUrl: IsAllowed;
+  readonly invalid: InvalidParameter[] = [];
+
+  constructor(body: unknown, isUrl: IsAllowed) {
+    this.#body = fieldsOf(body);
+    this.#isUrl = isUrl;
+  }
+
+  #refuse(name: string, reason: string): undefined {
+    this.invalid.push({ name, reason });
+    return;
+  }
+
+  /** The one endpoint that is called. */
+  to(): string | undefined {
+    const { to } = this.#body;
+    const [endpoint, ...others] = Array.isArray(to) ? to : [];
+    if (!isRecord(endpoint) || others.length > 0) {
+      return this.#refuse("to", "must be a list of one endpoint");
+    }
+    const { type, number, uri } = endpoint;
+    if (type === "sip" && isText(uri) && /^sips?:[^\s<>"]+$/i.test(uri)) return uri;
+    if (type === "sip") return this.#refuse("to[0].uri", "must be a SIP URI");
+    if (type !== "phone")
+      return this.#refuse("to[0].type", "must be phone or sip: no other is emulated");
+    if (isNumber(number)) return e164(number);
+    return this.#refuse("to[0].number", "must be 7 to 15 digits, without + and 00");
+  }
+
+  /** @param random - the number that the application calls from if it asks for any */
+  from(random: string): string | undefined {
+    const { from, random_from_number } = this.#body;
+    if (from !== undefined && random_from_number !== undefined) {
+      return this.#refuse("from", "must be left out with random_from_number");
+    }
+    if (random_from_number === true) return random;
+    const { type = "phone", number } = fieldsOf(from);
+    if (type !== "phone") return this.#refuse("from.type", "must be phone");
+    if (isNumber(number)) return e164(number);
+    return this.#refuse("from.number", "must be 7 to 15 digits, without + and 00");
+  }
+
+  /** A field that is a list of one URL, and the method beside it. */
+  target(name: "answer" | "event", missing: Method): Target | undefined {
+    const { [`${name}_url`]: list, [`${name}_method`]: method = missing } = this.#body;
+    if (list === undefined) return;
+    const [url] = Array.isArray(list) && list.length === 1 ? list : [];
+    if (!isText(url) || !this.#isUrl(url)) {
+      return this.#refuse(`${name}_url`, "must be a list of one https URL");
+    }
+    if (method === "GET" || method === "POST") return { url, method };
+    return this.#refuse(`${name}_method`, "must be GET or POST");
+  }
+
+  first(): Next | undefined {
+    const { ncco, answer_url } = this.#body;
+    if ((ncco === undefined) === (answer_url === undefined)) {
+      return this.#refuse("answer_url", "must be there, or ncco, and not both");
+    }
+    if (ncco === undefined) return this.target("answer", "GET");
+    if (Array.isArray(ncco) && ncco.length > 0 && ncco.every(isAction)) return { ncco };
+    return this.#refuse("ncco", "must be a list of actions");
+  }
+
+  timer(name: string, max: number, missing: number): number {
+    const { [name]: seconds = missing } = this.#body;
+    if (typeof seconds === "number" && seconds >= 1 && seconds <= max) return seconds;
+    this.#refuse(name, `must be from 1 to ${max}`);
+    return missing;
+  }
+
+  machineDetection(): MachineDetection | undefined {
+    const { machine_detection, advanced_machine_detection } = this.#body;
+    const name =
+      advanced_machine_detection === undefined
+        ? "machine_detection"
+        : "advanced_machine_detection.behavior";
+    const { behavior, mode, beep_timeout = 45 } = fieldsOf(advanced_machine_detection);
+    const wanted =
+      advanced_machine_detection === undefined ? machine_detection : (behavior ?? "continue");
+    if (wanted === undefined) return;
+    if (!(Number(beep_timeout) >= 45 && Number(beep_timeout) <= 120)) {
+      return this.#refuse("advanced_machine_detection.beep_timeout", "must be from 45 to 120");
+    }
+    if (wanted === "continue" || wanted === "hangup") {
+      const beepTimeout = mode === "detect_beep" ? Number(beep_timeout) : undefined;
+      return { behavior: wanted, beepTimeout };
+    }
+    return this.#refuse(name, "must be continue or hangup");
+  }
+}
+
+/**
+ * The fields of a request for a call. Those that the emulator doesn't know are ignored.
+ *
+ * @param random - the number for `random_from_number`, in E.164
+ * @throws {VonageError} that names each field that breaks a rule
+ */
+export const parseCall = (body: unknown, isUrl: IsAllowed, random: string): CallFields => {
+  const reader = new CallReader(body, isUrl);
+  const to = reader.to();
+  const from = reader.from(random);
+  const first = reader.first();
+  const fields = {
+    events: reader.target("event", "POST"),
+    ringingTimer: reader.timer("ringing_timer", 120, 60),
+    lengthTimer: reader.timer("length_timer", 86_400, 7_200),
+    machineDetection: reader.machineDetection(),
+  };
+  const { invalid } = reader;
+  if (invalid.length > 0 || !to || !from || !first) {
+    throw new VonageError(400, "The request has wrong parameters", invalid);
+  }
+  return { to, from, first, ...fields };
+};

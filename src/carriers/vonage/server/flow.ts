@@ -1,0 +1,110 @@
+import type { Message } from "../../../emulator/call.ts";
+import { type FlowParts, simulatedLine } from "../../../emulator/simulated-line.ts";
+import { FlowError } from "../../../performer/line.ts";
+import { type DocumentContext, Performer } from "../../../performer/performer.ts";
+import { translate } from "./actions.ts";
+import { subjectOf, type VonageCall } from "./call.ts";
+import type { NccoAction, Next } from "./fields.ts";
+import { parseNcco, shownNcco } from "./ncco.ts";
+import { errorMessages, machineMessages } from "./notifications.ts";
+import { askForNcco } from "./requests.ts";
+import type { SignWebhook } from "./tokens.ts";
+
+/** What flows need beside what every flow needs. */
+export interface FlowSide {
+  readonly sign: SignWebhook;
+  readonly newUuid: () => string;
+  readonly notify: (messages: readonly Message[]) => void;
+}
+
+/** How many NCCOs in a row may take no time. */
+const maxNccos = 50;
+
+/** How long the detection of a machine takes, in milliseconds. */
+const detectionDuration = 2_000;
+
+/** Finds out what answered, while the flow runs. */
+const detect = (known: VonageCall, side: FlowSide): void => {
+  const { call, fields } = known;
+  const { machineDetection } = fields;
+  if (!machineDetection) return;
+  const { machine } = call;
+  const notify = (sub_state?: "beep_start" | "beep_timeout") => {
+    const status = machine ? "machine" : "human";
+    side.notify(machineMessages(known, status, sub_state, side.sign));
+  };
+  const { behavior, beepTimeout } = machineDetection;
+  call.timeline.after(detectionDuration, () => {
+    notify();
+    if (!machine || behavior === "continue") return;
+    known.endedBy = "platform";
+    call.transition("normal");
+  });
+  if (!machine || beepTimeout === undefined) return;
+  const isHeard = machine.beeps && machine.readyAt <= beepTimeout * 1_000;
+  const at = isHeard ? Math.max(machine.readyAt, detectionDuration) : beepTimeout * 1_000;
+  call.timeline.after(at, () => notify(isHeard ? "beep_start" : "beep_timeout"));
+};
+
+/** The NCCO that follows: the one that is there, or the response to a request. */
+const nccoOf = async (
+  next: Next,
+  { step, signal }: DocumentContext,
+  known: VonageCall,
+  { request }: FlowParts,
+  { sign }: FlowSide,
+): Promise<readonly NccoAction[]> => {
+  if ("ncco" in next) {
+    // The one that came with the request for the call is in no response.
+    if (step === 1) {
+      const document = shownNcco(JSON.stringify(next.ncco));
+      known.call.log({ type: "flow", step, url: "", ms: 0, ...document });
+    }
+    return parseNcco(next.ncco, step);
+  }
+  const fields = {
+    ...subjectOf(known),
+    endpoint_type: "phone",
+    region_url: "https://api.nexmo.com",
+  };
+  const parts = { known, request, sign, signal, step };
+  return (await askForNcco({ target: next, fields, isOptional: false }, parts)) ?? [];
+};
+
+/** Follows the flow of an answered call. */
+export const followNcco = async (
+  known: VonageCall,
+  parts: FlowParts,
+  side: FlowSide,
+): Promise<void> => {
+  const { call, fields } = known;
+  let since = 0;
+  let count = 0;
+  const performer = new Performer<Next>(simulatedLine(call, parts), {
+    first: fields.first,
+    load: async (next, context) => {
+      const { step } = context;
+      if (call.talkTime > since) count = 0;
+      since = call.talkTime;
+      if (++count > maxNccos) {
+        throw new FlowError(step, "The NCCO", `follows ${maxNccos} others that take no time`);
+      }
+      const ncco = await nccoOf(next, context, known, parts, side);
+      return translate(ncco, { ...side, ...context, known, request: parts.request });
+    },
+  });
+  call.recording.pause(0);
+  detect(known, side);
+  known.transfer = (next) => performer.redirect(next);
+  try {
+    await performer.perform();
+  } catch (error) {
+    if (error instanceof FlowError && !call.isOver) {
+      side.notify(errorMessages(known, error.message, side.sign));
+    }
+    throw error;
+  } finally {
+    known.transfer = undefined;
+    if (!call.isOver) known.endedBy = "platform";
+  }
+};

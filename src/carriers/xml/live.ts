@@ -1,0 +1,34 @@
+import { stateAfter } from "../../calls/live-call.ts";
+import { isText } from "../../lib/check.ts";
+import type { CarrierLive } from "../../service.ts";
+import { statuses, whoAnswered } from "./forms.ts";
+
+/**
+ * A form as the clients of Twilio and Telnyx spell it. The request for a call has one of its own, as sharing this one
+ * costs a bundle some bytes.
+ */
+export const formOf = (fields: Readonly<Record<string, string>>): string =>
+  `${new URLSearchParams(fields)}`.replaceAll("*", "%2A").replaceAll("%7E", "~");
+
+const textOf = (value: unknown): string => (isText(value) ? value : "");
+
+/** Reads a call as the REST API of Twilio's form returns it. */
+export const readResource: CarrierLive["read"] = (raw) => {
+  const { sid, from, to, status, duration, price, price_unit } = raw;
+  if (!isText(sid) || !sid) return;
+  // A queued call has not begun: no notification says so.
+  const known = statuses.get(status === "queued" ? "initiated" : status);
+  const answered_by = whoAnswered(raw.answered_by);
+  return {
+    id: sid,
+    from_number: textOf(from),
+    to_number: textOf(to),
+    state: stateAfter.get(known?.type),
+    ...(known?.reason && { reason: known.reason }),
+    ...(status === "completed" && /^\d+$/.test(String(duration)) && { duration: Number(duration) }),
+    ...(answered_by && { answered_by }),
+    // A unit without a price is no cost: the call is not billed yet.
+    ...(isText(price) && price && { cost: price }),
+    ...(isText(price) && price && isText(price_unit) && { currency: price_unit }),
+  };
+};

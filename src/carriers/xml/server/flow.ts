@@ -1,0 +1,216 @@
+import type { AnsweringMachine, Call, Message } from "../../../emulator/call.ts";
+import type { FlowEntry } from "../../../emulator/history.ts";
+import { messageOf } from "../../../emulator/outgoing.ts";
+import { type FlowParts, simulatedLine } from "../../../emulator/simulated-line.ts";
+import { FlowError } from "../../../performer/line.ts";
+import { type DocumentContext, Performer } from "../../../performer/performer.ts";
+import type { MarkupCall } from "./call.ts";
+import { type Request, unknownAttributes, type VerbCarrier } from "./context.ts";
+import { CookieJar } from "./cookies.ts";
+import { type MarkupElement, parseMarkup } from "./document.ts";
+import type { MachineDetection, Target } from "./fields.ts";
+import { detectionMessage } from "./notifications.ts";
+import { type Fields, fetchDocument } from "./requests.ts";
+import { translate } from "./verbs.ts";
+
+/** Why a document can't be read: carriers have codes for these. */
+type DocumentTrouble = "request" | "length" | "type" | "syntax";
+
+/** A carrier whose applications answer markup. */
+export interface MarkupCarrier extends VerbCarrier {
+  /** The carrier's codes for documents. */
+  readonly documentCodes: Readonly<Partial<Record<DocumentTrouble, number>>>;
+  /** How a document of a type is read; `undefined` if it isn't. */
+  readonly readingOf: (type: string) => "markup" | "speech" | "audio" | undefined;
+  /** What is in a document that the emulator can't follow, as the end of a sentence. */
+  readonly unreadable?: (text: string) => string | undefined;
+  /** The fields of a request to the fallback URL. */
+  readonly fallbackFields: (code: number | undefined, url: string) => Fields;
+  /** What has answered, by the detection. */
+  readonly detected: (machine: AnsweringMachine | undefined, detection: MachineDetection) => string;
+  /** Whether the status callback is notified of what answered before the flow begins. */
+  readonly notifiesOfDetection: boolean;
+}
+
+/** What flows need beside what every flow needs. */
+export interface FlowSide {
+  readonly carrier: MarkupCarrier;
+  readonly notify: (message: Message) => void;
+}
+
+/** A document that is performed. */
+interface Document {
+  /** Empty for one that came with a request of the API. */
+  readonly url: string;
+  readonly verbs: readonly MarkupElement[];
+}
+
+/** How many documents in a row may do nothing but redirect. */
+const maxRedirects = 50;
+
+/** The most characters of a document that the history keeps. */
+const maxShown = 4_096;
+
+const element = (name: string, text: string): MarkupElement => ({
+  name,
+  attributes: {},
+  children: [],
+  text,
+});
+
+/** A document in the history, without its text. */
+type Seen = Pick<FlowEntry, "url" | "ms" | "status" | "request">;
+
+/** How long the detection of a machine takes, in milliseconds. */
+const detectionDuration = 2_000;
+
+/** How long it is silent after a greeting without a beep until that counts as its end, in milliseconds. */
+const endSilence = 1_200;
+
+/** How long the detection takes: that of a greeting's end waits for it. */
+const detectionDurationOf = (
+  machine: AnsweringMachine | undefined,
+  detection: MachineDetection,
+): number => {
+  if (!machine || detection === "Enable") return detectionDuration;
+  return Math.max(detectionDuration, machine.readyAt + (machine.beeps ? 0 : endSilence));
+};
+
+/** Requests and reads the documents of one call. */
+class Documents {
+  readonly #known: MarkupCall;
+  readonly #parts: FlowParts;
+  readonly #carrier: MarkupCarrier;
+  readonly #cookies: CookieJar | undefined;
+
+  constructor(known: MarkupCall, parts: FlowParts, carrier: MarkupCarrier) {
+    this.#known = known;
+    this.#parts = parts;
+    this.#carrier = carrier;
+    this.#cookies = carrier.keepsCookies ? new CookieJar() : undefined;
+  }
+
+  get #call(): Call {
+    return this.#known.call;
+  }
+
+  async get(next: Request, { step, signal }: DocumentContext): Promise<Document> {
+    if ("document" in next) {
+      return { url: "", verbs: this.#read(next.document, step, { url: "", ms: 0 }) };
+    }
+    const carrier = this.#carrier;
+    const fields = { ...carrier.callFields(this.#known), ...next.fields };
+    const { request } = this.#parts;
+    const { local } = this.#call;
+    const parts = { request, cookies: this.#cookies, carrier, local, signal };
+    const fetched = await fetchDocument(next.url, next.method, fields, parts);
+    const { url, ms, response, body, error, cookie } = fetched;
+    const status = response && { status: response.status };
+    const sent = { method: next.method, fields, ...(cookie !== undefined && { cookie }) };
+    const seen = { url, ms, ...status, request: sent };
+    const fail = (rule: string, trouble: DocumentTrouble): never => {
+      this.#call.log({ type: "flow", step, ...seen });
+      throw new FlowError(step, "Url", rule, carrier.documentCodes[trouble]);
+    };
+    if (error !== undefined || !response || !body)
+      return fail(`gave no answer: ${error}`, "request");
+    if (!response.ok) return fail(`answered HTTP ${response.status}`, "request");
+    const type = response.headers.get("Content-Type") ?? "";
+    const reading = carrier.readingOf(type);
+    if (reading === "audio") {
+      this.#call.log({ type: "flow", step, ...seen });
+      return { url, verbs: [element("Play", url)] };
+    }
+    if (!body.isWhole) return fail("answered more than 64 kB", "length");
+    if (!reading) return fail(`answered the type ${type || "none"}, not text/xml`, "type");
+    return { url, verbs: this.#read(new TextDecoder().decode(body.bytes), step, seen, reading) };
+  }
+
+  /** Reads a document, and logs it as it came. */
+  #read(
+    text: string,
+    step: number,
+    seen: Seen,
+    reading: "markup" | "speech" = "markup",
+  ): readonly MarkupElement[] {
+    const { markup, attributes, documentCodes, unreadable } = this.#carrier;
+    const entry = { type: "flow", step, ...seen, document: text.slice(0, maxShown) } as const;
+    try {
+      const rule = unreadable?.(text);
+      if (rule !== undefined) throw new TypeError(rule);
+      const verbs = reading === "markup" ? parseMarkup(text) : [element("Say", text.trim())];
+      const unknown_fields = unknownAttributes(verbs, attributes);
+      this.#call.log({ ...entry, ...(unknown_fields.length > 0 && { unknown_fields }) });
+      return verbs;
+    } catch (error) {
+      this.#call.log(entry);
+      throw new FlowError(step, `The ${markup}`, messageOf(error), documentCodes.syntax);
+    }
+  }
+}
+
+/** Finds out what answered: before the flow, or while it runs. */
+const detect = async (known: MarkupCall, { carrier, notify }: FlowSide): Promise<void> => {
+  const { call, fields } = known;
+  const { machineDetection, asyncMachineDetection } = fields;
+  if (!machineDetection) return;
+  const { machine } = call;
+  const duration = detectionDurationOf(machine, machineDetection);
+  const found = (target: Target | undefined) => {
+    known.answeredBy = carrier.detected(machine, machineDetection);
+    if (target && !call.isOver) notify(detectionMessage(known, target, duration, carrier));
+  };
+  if (asyncMachineDetection) {
+    const target = asyncMachineDetection === "nobody" ? undefined : asyncMachineDetection;
+    call.timeline.after(duration, () => found(target));
+    return;
+  }
+  await call.waitUntil(call.talkTime + duration);
+  found(carrier.notifiesOfDetection ? fields.status : undefined);
+};
+
+/** Follows the flow of an answered call. */
+export const followMarkup = async (
+  known: MarkupCall,
+  parts: FlowParts,
+  side: FlowSide,
+): Promise<void> => {
+  const { call, fields } = known;
+  const { carrier } = side;
+  const documents = new Documents(known, parts, carrier);
+  let { fallback } = fields;
+  /** How many documents in a row did nothing but redirect. */
+  let redirects = 0;
+  const line = simulatedLine(call, parts);
+  const performer = new Performer<Request>(line, {
+    first: fields.first,
+    load: async (request, context) => {
+      const { step } = context;
+      if (redirects >= maxRedirects) {
+        const rule = `follows ${maxRedirects} others that do nothing else`;
+        throw new FlowError(step, "Redirect", rule);
+      }
+      const { url, verbs } = await documents.get(request, context);
+      redirects = verbs[0]?.name === "Redirect" ? redirects + 1 : 0;
+      return translate(verbs, { ...side, known, step, url });
+    },
+    recover: (error, failed) => {
+      if (!fallback) return;
+      const { code = carrier.documentCodes.request } = error;
+      const { step, field, message } = error;
+      call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) });
+      const url = "url" in failed ? failed.url : "";
+      const recovered = { ...fallback, fields: carrier.fallbackFields(code, url) };
+      fallback = undefined;
+      return recovered;
+    },
+  });
+  await detect(known, side);
+  known.redirect = (next) => performer.redirect(next);
+  try {
+    await performer.perform();
+  } finally {
+    known.redirect = undefined;
+    if (!call.isOver) known.endedBy = "caller";
+  }
+};

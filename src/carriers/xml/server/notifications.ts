@@ -1,0 +1,182 @@
+import type { Message } from "../../../emulator/call.ts";
+import type { CallState } from "../../../emulator/history.ts";
+import type { MarkupCall } from "./call.ts";
+import type { CallEventName, RecordingEventName, Target } from "./fields.ts";
+import type { CallRecording } from "./recordings.ts";
+import { type Fields, formRequest, type RequestCarrier } from "./requests.ts";
+
+/** What became of a stream. */
+export type StreamEvent = "started" | "stopped" | "failed";
+
+/** A stream, as its notifications describe it. */
+export interface StreamFacts {
+  readonly streamSid: string;
+  readonly name: string | undefined;
+  readonly event: StreamEvent;
+  /** Why it failed. */
+  readonly error: string | undefined;
+}
+
+/** The notifications of a carrier. */
+export interface NotificationCarrier extends RequestCarrier {
+  /** Milliseconds until a notification is sent again; `undefined` when it is given up. */
+  readonly retryDelay: (
+    url: string,
+    ...after: Parameters<Message["retryDelay"]>
+  ) => number | undefined;
+  /** Makes the headers that all attempts of a notification have. */
+  readonly notificationHeaders: () => Readonly<Record<string, string>>;
+  /** Whether a call that is canceled before it rings has an event. */
+  readonly reportsUnrung: boolean;
+  /** The fields of an event of a call. */
+  readonly statusFields: (known: MarkupCall, event: CallEventName, sequence: number) => Fields;
+  /** The SID of a call's recording. */
+  readonly recordingSid: (callSid: string) => string;
+  /** The fields of an event of a recording. */
+  readonly recordingFields: (
+    known: MarkupCall,
+    recording: CallRecording,
+    event: RecordingEventName,
+  ) => Fields;
+  /** The fields of the notification of what answered, after so many milliseconds. */
+  readonly detectionFields: (known: MarkupCall, duration: number) => Fields;
+  /** The fields of an event of a stream. */
+  readonly streamFields: (known: MarkupCall, facts: StreamFacts) => Fields;
+}
+
+/** The names of the events that states of a call cause. */
+const eventOf: Readonly<Record<CallState, CallEventName>> = {
+  initiated: "initiated",
+  ringing: "ringing",
+  answered: "answered",
+  completed: "completed",
+  failed: "completed",
+};
+
+/** What a notification is about. */
+interface Subject {
+  readonly id: string;
+  readonly event: string;
+  readonly fields: Fields;
+}
+
+/** A notification to a target. */
+export const messageTo = (
+  { url, method }: Target,
+  { id, event, fields }: Subject,
+  { sign, notificationHeaders, retryDelay }: NotificationCarrier,
+): Message => {
+  const sent = formRequest(url, method, fields);
+  const headers = { ...sent.headers, ...notificationHeaders() };
+  return {
+    id,
+    event,
+    url: sent.url,
+    method,
+    body: sent.body,
+    headers: async () => ({ ...headers, ...(await sign(sent)) }),
+    retryDelay: (attempts, delivery) => retryDelay(url, attempts, delivery),
+  };
+};
+
+const statusMessages = (known: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {
+  const { call, fields } = known;
+  const { status } = fields;
+  const event = eventOf[call.state];
+  if (!status?.events.has(event)) return [];
+  const isUnrung = call.facts.reason === "canceled" && !known.hasRung;
+  if (isUnrung && !carrier.reportsUnrung) return [];
+  const sequence = known.eventCount++;
+  const body = carrier.statusFields(known, event, sequence);
+  return [messageTo(status, { id: `${call.id}-${sequence}`, event, fields: body }, carrier)];
+};
+
+/** The event of a recording that a state of its call causes. */
+const recordingEventOf: Readonly<Partial<Record<CallState, RecordingEventName>>> = {
+  answered: "in-progress",
+  failed: "absent",
+  completed: "completed",
+};
+
+/** The event of a recording, for whoever receives it. */
+export const recordingMessages = (
+  known: MarkupCall,
+  recording: CallRecording,
+  event: RecordingEventName,
+  carrier: NotificationCarrier,
+): readonly Message[] => {
+  const { sid, receiver } = recording;
+  if (!receiver?.events.has(event)) return [];
+  const fields = carrier.recordingFields(known, recording, event);
+  return [
+    messageTo(receiver, { id: `${sid}-${event}`, event: `recording ${event}`, fields }, carrier),
+  ];
+};
+
+/** Begins and ends the recording of the whole call. */
+const wholeRecording = (
+  known: MarkupCall,
+  event: RecordingEventName,
+  carrier: NotificationCarrier,
+): CallRecording => {
+  const { call, fields } = known;
+  const sid = carrier.recordingSid(call.id);
+  const begun = known.recordings.find((one) => one.sid === sid);
+  const recording: CallRecording = begun ?? {
+    sid,
+    source: "OutboundAPI",
+    channels: 1,
+    track: "both",
+    from: 0,
+    status: event === "in-progress" ? event : "absent",
+    receiver: fields.recording,
+  };
+  if (event === "in-progress") known.recordings.push(recording);
+  if (event === "completed") {
+    recording.to = call.talkTime;
+    recording.status = event;
+  }
+  return recording;
+};
+
+const wholeRecordingMessages = (
+  known: MarkupCall,
+  carrier: NotificationCarrier,
+): readonly Message[] => {
+  const event = recordingEventOf[known.call.state];
+  if (!known.fields.record || !event) return [];
+  return recordingMessages(known, wholeRecording(known, event, carrier), event, carrier);
+};
+
+/** The notifications that are due when the state of a call has changed. */
+export const messagesOf = (known: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {
+  if (known.call.state === "ringing") known.hasRung = true;
+  return [...statusMessages(known, carrier), ...wholeRecordingMessages(known, carrier)];
+};
+
+/** The notification of what answered. */
+export const detectionMessage = (
+  known: MarkupCall,
+  target: Target,
+  duration: number,
+  carrier: NotificationCarrier,
+): Message => {
+  const fields = carrier.detectionFields(known, duration);
+  return messageTo(
+    target,
+    { id: `${known.call.id}-amd`, event: "machine detection", fields },
+    carrier,
+  );
+};
+
+/** The notification that a stream has started, was stopped, or failed. */
+export const streamMessage = (
+  known: MarkupCall,
+  target: Target,
+  facts: StreamFacts,
+  carrier: NotificationCarrier,
+): Message => {
+  const event = `stream-${facts.event}`;
+  const fields = carrier.streamFields(known, facts);
+  return messageTo(target, { id: `${facts.streamSid}-${event}`, event, fields }, carrier);
+};

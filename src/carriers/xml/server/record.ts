@@ -1,0 +1,114 @@
+import type { Message } from "../../../emulator/call.ts";
+import { lastLoud } from "../../../emulator/recording/loudness.ts";
+import type { Following } from "../../../performer/instructions.ts";
+import {
+  actionOf,
+  attributeOf,
+  beginning,
+  methodOf,
+  numberOf,
+  type Request,
+  requestAfter,
+  requested,
+  resolve,
+  type Verb,
+  type VerbContext,
+} from "./context.ts";
+import type { MarkupElement } from "./document.ts";
+import { type Receiver, type RecordingEventName, recordingEvents } from "./fields.ts";
+import { messageTo } from "./notifications.ts";
+import { beginRecording, endRecording, type RecordingPlan } from "./recorder.ts";
+import { type CallRecording, secondsOf } from "./recordings.ts";
+import type { Fields } from "./requests.ts";
+
+/** The longest recording, in seconds: four hours. */
+const maxRecording = 14_400;
+
+/** Who is notified of a recording, by the attributes of its verb. */
+export const receiverOf = (
+  element: MarkupElement,
+  context: VerbContext,
+): Receiver<RecordingEventName> | undefined => {
+  const given = attributeOf(element, "recordingStatusCallback", context);
+  if (!given) return;
+  const url = resolve(context, `${element.name}.recordingStatusCallback`, given);
+  const method = methodOf(attributeOf(element, "recordingStatusCallbackMethod", context));
+  const wanted = (
+    attributeOf(element, "recordingStatusCallbackEvent", context) ?? "completed"
+  ).split(/[\s,]+/);
+  return { url, method, events: new Set(recordingEvents.filter((each) => wanted.includes(each))) };
+};
+
+/** What a recording means for the flow. */
+interface Recorded {
+  readonly recording: CallRecording;
+  /** The key that ended it. */
+  readonly key: string | undefined;
+}
+
+/** Continues at `action`; the response for a call that is over has no effect. */
+const continueAfter = (
+  element: MarkupElement,
+  context: VerbContext,
+  { recording, key }: Recorded,
+): Following<Request> => {
+  const { known, carrier, notify, url: own } = context;
+  const { call } = known;
+  const digits = call.isOver ? "hangup" : key;
+  const fields: Fields = {
+    RecordingUrl: known.recordingUrl(recording.sid),
+    RecordingSid: recording.sid,
+    RecordingDuration: String(secondsOf(recording)),
+    ...(digits !== undefined && { Digits: digits }),
+  };
+  if (!call.isOver) return requested(requestAfter(element, context, fields));
+  const method = methodOf(attributeOf(element, "method", context));
+  const ownTarget = carrier.requestsOwnUrl && own ? { url: own, method } : undefined;
+  const target = actionOf(element, context, fields) ?? ownTarget;
+  if (target && "url" in target) {
+    const event = "record action";
+    const all = { ...carrier.callFields(known), ...fields };
+    notify(messageTo(target, { id: `${recording.sid}-action`, event, fields: all }, carrier));
+  }
+  return "end";
+};
+
+/** Records what the callee says. */
+export const record: Verb = (element, context) => {
+  const { known, carrier, notify } = context;
+  const { call } = known;
+  const { trim, channels, skipsEmpty, timeout, countsFirstSilence } = carrier.recordDefaults;
+  const receiver = receiverOf(element, context);
+  const isTrimmed = (attributeOf(element, "trim", context) ?? trim) === "trim-silence";
+  const limit = numberOf(element, "maxLength", context, 3_600) || maxRecording;
+  const notifyAll = (all: readonly Message[]) => {
+    for (const message of all) notify(message);
+  };
+  return {
+    type: "record",
+    step: beginning(element, context),
+    beeps: attributeOf(element, "playBeep", context) !== "false",
+    rules: {
+      keys: attributeOf(element, "finishOnKey", context) ?? "1234567890*#",
+      endSilence: numberOf(element, "timeout", context, timeout) * 1_000,
+      countsFirstSilence,
+      maxDuration: Math.min(limit, maxRecording) * 1_000,
+    },
+    begin: () => {
+      const from = call.talkTime;
+      const plan: RecordingPlan = {
+        source: "RecordVerb",
+        channels: attributeOf(element, "channels", context) === "single" ? 1 : channels,
+        track: channels === 1 ? "inbound" : "both",
+        receiver,
+      };
+      const { recording, messages } = beginRecording(known, plan, carrier);
+      notifyAll(messages);
+      return (key) => {
+        const isAbsent = skipsEmpty && lastLoud(call.recording, from, call.talkTime) === undefined;
+        notifyAll(endRecording(known, recording, carrier, { trims: isTrimmed, isAbsent }));
+        return isAbsent ? "next" : continueAfter(element, context, { recording, key });
+      };
+    },
+  };
+};
