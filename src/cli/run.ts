@@ -96,9 +96,18 @@ const information = async (name: string, args: readonly string[]): Promise<strin
   return helpOf(topic, entry.summary, (await entry.load()).command);
 };
 
+/** What is known about a call when a command ends early. */
+interface Early {
+  readonly exit: Exit;
+  /** The exit code of an interrupt, where it is another. */
+  readonly interrupted?: Exit;
+  readonly placed: "no" | "maybe" | "yes" | undefined;
+  readonly known: string;
+}
+
 const nothing = { exit: exits.refused, placed: "no", known: "no call was placed" } as const;
 
-/** What is known about a call when a command ends early, by the stage it reached, and its exit code where it is interrupted. */
+/** By the stage that the command has reached. */
 const early = {
   nothing,
   listed: { ...nothing, interrupted: exits.interrupted },
@@ -115,7 +124,7 @@ const early = {
     known: "calls may have been placed; the same command resumes, and repeats none of them",
   },
   placed: { exit: exits.done, placed: "yes", known: "the call was placed" },
-} as const satisfies Record<Stage, { readonly exit: Exit; readonly interrupted?: Exit }>;
+} as const satisfies Readonly<Record<Stage, Early>>;
 
 /** The end of a command that failed unexpectedly. */
 export const endedEarly = (what: string, stage: Stage): Failure => {

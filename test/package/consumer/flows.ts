@@ -15,6 +15,7 @@ import {
   type Context,
   type Dial,
   dial,
+  type FlowCampaign,
   type FlowOptions,
   FlowRequest,
   FrameException,
@@ -79,7 +80,8 @@ const decide = ({ call, context }: StepInput): Action => {
   const { language }: Context = context;
   return call.to_number === "+12025550100" && language === "en" ? greeting : end;
 };
-const options: FlowOptions = { ...verification, onAnswer: decide, onError };
+const campaign: FlowCampaign = { note: (given) => given };
+const options: FlowOptions = { ...verification, onAnswer: decide, onError, campaign };
 export const handler: (request: Request) => Promise<Response> = flowHandler(options);
 
 const chime: AudioPrompt = audio("https://app.test/chime.mp3");
