@@ -96,10 +96,9 @@ const information = async (name: string, args: readonly string[]): Promise<strin
   return helpOf(topic, entry.summary, (await entry.load()).command);
 };
 
-/** What is known about a call when a command ends early. */
+/** The end of a command that reached a stage. */
 interface Early {
   readonly exit: Exit;
-  /** The exit code of an interrupt, where it is another. */
   readonly interrupted?: Exit;
   readonly placed: "no" | "maybe" | "yes" | undefined;
   readonly known: string;
@@ -107,7 +106,7 @@ interface Early {
 
 const nothing = { exit: exits.refused, placed: "no", known: "no call was placed" } as const;
 
-/** By the stage that the command has reached. */
+/** What is known about a call when a command ends early, by the stage it reached, and its exit code where it is interrupted. */
 const early = {
   nothing,
   listed: { ...nothing, interrupted: exits.interrupted },
@@ -124,7 +123,7 @@ const early = {
     known: "calls may have been placed; the same command resumes, and repeats none of them",
   },
   placed: { exit: exits.done, placed: "yes", known: "the call was placed" },
-} as const satisfies Readonly<Record<Stage, Early>>;
+} as const satisfies Record<Stage, Early>;
 
 /** The end of a command that failed unexpectedly. */
 export const endedEarly = (what: string, stage: Stage): Failure => {

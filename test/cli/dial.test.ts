@@ -357,7 +357,7 @@ describe("outdial dial", () => {
   it("says while it runs that the service cannot be reached, and why in the results", async () => {
     const list = file("people.csv", people);
     const away = { ...env(), OUTDIAL_BASE_URL: await nobodysUrl() };
-    const running = begin(words(list, ...listening()), away, { columns: 100 });
+    const running = start("node", words(list, ...listening()), away);
     await running.says(/0\/3 done {2}the service cannot be reached/);
     running.kill("SIGINT");
     expect((await running.ended).stderr).toContain("the same command resumes");

@@ -1,16 +1,15 @@
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import * as dispatcher from "../../src/http/dispatcher.ts";
 import { path } from "../examples/execute.ts";
 import { startPeer } from "../stub-server/start.ts";
 
+new Response(); // Something has used fetch before the package is loaded.
 const peer = await startPeer();
 afterAll(peer.stop);
 afterEach(() => {
   vi.doUnmock("ky");
   vi.doUnmock("outdial");
-  vi.doUnmock("../../src/http/dispatcher.ts");
   vi.resetModules();
 });
 
@@ -30,15 +29,19 @@ describe.each(["ky1", "ky2"])("through %s of test/package.json", (name) => {
     vi.resetModules();
     vi.doMock("ky", () => import(name));
     vi.doMock("outdial", () => import("../../src/index.ts"));
-    // It has seen the platform's dispatcher before anything was sent: once a process.
-    vi.doMock("../../src/http/dispatcher.ts", () => dispatcher);
     const { cases } = await import("../conformance/client/index.ts");
     const { entries } = await import("../conformance/entries.ts");
     const entry = entries.find((each) => each.entry === "outdial");
     const broken: string[] = [];
     for (const { name: rule, run } of cases) {
       if (!entry) break;
-      const env = { runtime: "node24", peer: peer.url, inspect, ...entry } as const;
+      const env = {
+        runtime: "node24",
+        isLoadedLate: true,
+        peer: peer.url,
+        inspect,
+        ...entry,
+      } as const;
       await Promise.resolve(run(env)).catch((error) => broken.push(`${rule}: ${error}`));
     }
     expect(broken).toEqual([]);
