@@ -333,9 +333,10 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   const paused = pauseNote({ state, reason }, flags);
 
   const localUrl = opened.receiver?.localUrl;
+  // Before the check: a tunnel may be led here only now that the port is known.
+  if (localUrl) await terminal.report(`Notifications arrive at ${localUrl}`);
   const unclearHandlers = dry ? [] : await checkHandlers(campaign, invoked);
   const warnings = [...live.warnings, ...unclearHandlers, ...(paused ? [paused] : [])];
-  const notes = localUrl ? [`Notifications arrive at ${localUrl}`] : [];
   const confirmed = async (): Promise<boolean> => {
     if (!dry && !flags.yes) await confirm(terminal, invoked.signal);
     return !dry;
@@ -347,7 +348,6 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     optedOut,
     warnings,
     lastChange,
-    notes,
     confirm: confirmed,
   };
   const plan = await syncList(campaign, facts, invoked);
