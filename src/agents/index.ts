@@ -54,7 +54,7 @@ export type {
 export type { AudioFormat } from "./audio/resample.ts";
 export { connectAgent } from "./connect.ts";
 export { AgentException, type AgentProblem } from "./exception.ts";
-export type { SessionMetrics, ToolMetrics } from "./metrics.ts";
+export type { SessionMetrics, ToolMetrics, TurnMetrics } from "./metrics.ts";
 export type {
   Address,
   AgentSocket,

@@ -38,6 +38,7 @@ export {
   BunSocket,
   bunWebSocket,
 } from "./media/bun-socket.ts";
+export type { StreamForm } from "./media/carrier-media.ts";
 export {
   FrameException,
   FromApplication,
@@ -73,6 +74,7 @@ export {
   type Gather,
   type GatherOptions,
   gather,
+  type KeyCount,
   type Say,
   type SayOptions,
   say,

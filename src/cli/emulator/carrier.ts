@@ -14,7 +14,7 @@ const ownInterface: ShownInterface = {
   kept: ownShapes,
   hasSecret: true,
   signature: "webhook-signature",
-  hint: [],
+  hint: () => [],
   params: {},
   expires: false,
 };
