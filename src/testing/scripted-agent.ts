@@ -38,7 +38,7 @@ export interface ScriptedOptions {
 /** The tone of an answer. */
 const hertz = 300;
 
-/** The size of a sample that is no silence on a quiet line, and on the noisiest one that is followed: -40 dBFS. */
+/** The size of a sample that is no silence on a quiet line, and on the noisiest one that is followed: -42 dBFS. */
 const soundLevel = 300;
 const maxSoundLevel = 700;
 
@@ -169,7 +169,7 @@ const scriptedCodec = (
  * A tool that an answer calls is one of `tools`: `{ tool: "transfer", args: { target: "billing" } }` calls that of `transferTo`.
  *
  * The truth of a response is `patience + think` and the latency of the line both ways, rounded up to a frame of 20 ms. Noise
- * of up to -40 dBFS is silence for it.
+ * of up to -42 dBFS is silence for it.
  *
  * @param answers - in order
  *

@@ -68,7 +68,7 @@ test("a scripted agent leaves the message of leaveVoicemail as its next answer",
   expect([outcome, errors]).toEqual(["message_left", []]);
 });
 
-test.each([undefined, -50, -45, -40])(
+test.each([undefined, -50, -45, -42])(
   "a scripted agent responds as soon on a line with noise of %s dBFS",
   async (noise) => {
     const { turns } = await simulateCall({
