@@ -65,10 +65,11 @@ const fieldsFor = (type: keyof typeof fields, act: object): Record<string, Gener
 
 /** @throws {BadParametersException} that names the fields of an act of the caller that break a rule */
 export const checkAct = (act: unknown): void => {
-  if (!isRecord(act)) return fail("acts", `must be objects, not ${kindOf(act)}`);
-  const { type } = act;
-  if (!isType(type)) return fail("type", `must be ${Object.keys(fields).join(", ")}`);
-  check(strictObject({ type: text, ...fieldsFor(type, act) }, presence), () => act);
+  const given = isRecord(act) ? act : fail("acts", `must be objects, not ${kindOf(act)}`);
+  const type = isType(given.type)
+    ? given.type
+    : fail("type", `must be ${Object.keys(fields).join(", ")}`);
+  check(strictObject({ type: text, ...fieldsFor(type, given) }, presence), () => given);
 };
 
 /** What an act expects. */
