@@ -267,6 +267,7 @@ test("what goes wrong is shown in words, and can be done again", async () => {
 test("no key, no secret and no token is in what the browser is given, or stays with it", async () => {
   await visit();
   const bodies: string[] = [];
+  page.on("response", async (response) => {
     bodies.push(response.url(), await response.text().catch(() => ""));
   });
   await page.reload();
