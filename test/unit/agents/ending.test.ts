@@ -118,12 +118,8 @@ test.each(
   },
 );
 
-/** A model whose last words call several tools, and a callee who objects, or is silent. */
-const severalOf = async (
-  given: readonly (typeof actNames)[number][],
-  name: ProtocolName,
-  objectsAt?: number,
-) => {
+/** A model whose last words call several tools, and a callee who is silent. */
+const severalOf = async (given: readonly (typeof actNames)[number][], name: ProtocolName) => {
   const decided: unknown[] = [];
   const targets = { desk: { to: "+12025550100" } };
   const bye = (outcome: string) => ({
@@ -134,15 +130,11 @@ const severalOf = async (
   const calls = given.map((act) => ({ name: acts[act][0], args: { target: "desk", at: act } }));
   const talked = await talkInTime({
     ...{ name, tools: { bye: bye("bye"), transfer }, answers: [700, 200], calls: { 0: calls } },
-    caller: async function* (call) {
-      yield { type: "say", voice: speech(400) };
-      if (objectsAt !== undefined) {
-        yield { type: "until", ms: objectsAt };
-        yield { type: "say", voice: speech(300) };
-      }
-      yield { type: "until", ms: call.ms + 5_000 };
-      yield { type: "hangup" };
-    },
+    caller: [
+      { type: "say", voice: speech(400) },
+      { type: "silence", ms: 5_000 },
+      { type: "hangup" },
+    ],
   });
   return { end: endOf(talked), decided: decided.length };
 };
@@ -156,6 +148,34 @@ test.each(protocolNames)(
     expect(await severalOf(["leave", "transferTo"], name)).toEqual({ end: "left bye", decided: 0 });
   },
 );
+
+test("what waits to leave is done alone, also where the application interrupts and the model hangs up", async () => {
+  const done: string[] = [];
+  const left = (outcome: string) => ({
+    description: "Leaves.",
+    run: (_: unknown, { session }: ToolContext) => {
+      session.leave(outcome, {
+        before: async () => {
+          done.push(outcome);
+          await new Promise((resolve) => setImmediate(resolve));
+        },
+      });
+      return "Say nothing.";
+    },
+  });
+  const calls = ["first", "second", "hang_up"].map((name) => ({ name, args: {} }));
+  const { end } = await talkInTime({
+    ...{ answers: [700, 0], calls: { 0: calls } },
+    tools: { first: left("first"), second: left("second") },
+    caller: [
+      { type: "say", voice: speech(400) },
+      { type: "silence", ms: 6_000 },
+      { type: "hangup" },
+    ],
+    onSession: (session, clock) => clock.after(1_300, () => void session.interrupt()),
+  });
+  expect([end.reason, end.outcome, done]).toEqual(["left", "first", ["first"]]);
+});
 
 test("two that leave and are called off leave no outcome", async () => {
   const left: unknown[] = [];
