@@ -18,27 +18,26 @@ export {
   TimeoutException,
   UnauthorizedException,
 } from "./errors.ts";
-export type { Acknowledged, PlaybackLine } from "./flows/media/playback.ts";
-export type { MediaStream } from "./flows/media/session.ts";
-export type { Attempt, Fetch, OnAttempt } from "./http/post.ts";
-export type { Head } from "./http/response.ts";
-export type { BodySource } from "./lib/body.ts";
-export type { ApiKey, CallOptions, Endpoint, Options, ServiceUrl, Settings } from "./options.ts";
 export type {
-  CallService,
-  CarrierClient,
-  CarrierLive,
   CarrierMedia,
-  CarrierWebhooks,
-  Dialed,
-  EncodedCall,
-  FlowInput,
-  LiveRefusal,
-  LiveRequest,
   MediaCodec,
   MediaInput,
-  MediaMessage,
-  RedirectedCall,
-  Service,
-  SignatureRefusal,
-} from "./service.ts";
+  MediaStream,
+} from "./flows/media/carrier-media.ts";
+export type { Acknowledged, PlaybackLine } from "./flows/media/playback.ts";
+export type { MediaMessage } from "./flows/media/socket.ts";
+export type { CarrierWebhooks, Dialed, FlowInput, SignatureRefusal } from "./flows/webhooks.ts";
+export type { Attempt, EncodedCall, Fetch, OnAttempt } from "./http/post.ts";
+export type { Head } from "./http/response.ts";
+export type { BodySource } from "./lib/body.ts";
+export type {
+  ApiKey,
+  CallOptions,
+  CallService,
+  CarrierClient,
+  Endpoint,
+  Options,
+  ServiceUrl,
+  Settings,
+} from "./options.ts";
+export type { CarrierLive, LiveRefusal, LiveRequest, RedirectedCall, Service } from "./service.ts";

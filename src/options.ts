@@ -1,5 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import type { Fetch, OnAttempt } from "./http/post.ts";
+import type { CallParams } from "./calls/params.ts";
+import type { EncodedCall, Fetch, OnAttempt } from "./http/post.ts";
 import {
   check,
   fieldsOf,
@@ -13,7 +14,6 @@ import {
   withoutThrowing,
 } from "./lib/check.ts";
 import { urlRule } from "./lib/url.ts";
-import type { CallService } from "./service.ts";
 
 /** The account's key, or a function that returns it. */
 export type ApiKey = string | (() => string | Promise<string>);
@@ -238,3 +238,37 @@ export const settingsOf = (read: () => { readonly service?: CallService | undefi
     if (isPlain(options.headers)) options.headers = { ...options.headers };
     return options;
   });
+
+/** How calls are placed with a carrier. */
+export interface CarrierClient {
+  /**
+   * The schema of the options of a call, with the carrier's own rules of `apiKey`, `baseUrl`, `path` and `headers`.
+   */
+  readonly settings: GenericSchema<unknown, Settings>;
+  /** Makes a legal header value of a key that is none, such as a PEM; absent where every key is one. */
+  readonly keyOf?: (given: unknown) => unknown;
+  /**
+   * Called once for each POST, before it is sent.
+   *
+   * @param baseUrl - the option, or the carrier's default
+   * @throws {BadParametersException} for what the carrier can't do, by the field, and for a key that can't be
+   * used: no call was placed. What else it throws becomes one that names `service`, without that error's text
+   */
+  readonly encodeCall: (
+    params: CallParams,
+    baseUrl: string,
+    key: string,
+  ) => EncodedCall | Promise<EncodedCall>;
+}
+
+/** What places calls with a carrier, without what answers its requests. */
+export interface CallService {
+  /** Its name, as errors, the command line and the dashboard show it: `"twilio"`. */
+  readonly name: string;
+  /** The account at the carrier, which is no secret: a ledger belongs to service and account. */
+  readonly account: string;
+  /** Calls per second that the account may begin: above it a carrier queues or refuses. */
+  readonly callsPerSecond: number;
+  /** How its calls are placed. */
+  readonly client: CarrierClient;
+}

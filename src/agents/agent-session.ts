@@ -1,5 +1,5 @@
+import type { Context } from "../callbacks/signed-url.ts";
 import type { SessionMetrics } from "./metrics.ts";
-import type { SessionEnd } from "./options.ts";
 
 /**
  * What has become of something that was to be said: it was played to its end; the callee or the agent cut it off; or
@@ -102,3 +102,64 @@ export interface AgentSession {
   /** Ends the call at once. */
   readonly close: () => void;
 }
+
+/**
+ * Why a session ended.
+ *
+ * | reason | what happened |
+ * |---|---|
+ * | `hung_up` | the service closed the stream: the callee hung up, or the call ended |
+ * | `agent_hung_up` | the agent called `hang_up`, and what it said was played |
+ * | `agent_ended` | the agent closed its socket in order, and what it said was played |
+ * | `closed` | the application called `close` |
+ * | `left` | the application called `leave`, and the last words were played |
+ * | `no_start` | the service sent no `start` within `startTimeout` |
+ * | `unverified` | with `secret`: `start` has no valid token of `signUrl`; nothing was opened, called or sent |
+ * | `agent_unreachable` | the agent's socket could not be opened |
+ * | `agent_refused` | the agent refuses the key, the account, the model or its settings |
+ * | `agent_slow` | the agent wasn't ready within `agentTimeout` |
+ * | `agent_silent` | no audible audio and no tool call came within `silenceTimeout`, though a response was expected; or its `retries` have failed, too |
+ * | `agent_stalled` | the agent doesn't read what it is sent |
+ * | `agent_lost` | the agent's connection was lost |
+ * | `agent_failed` | the agent's adapter threw, or its audio has a format that can't be converted |
+ * | `session_limit` | the agent's own limit |
+ * | `too_long` | `maxDuration` has passed |
+ * | `too_many_tokens` | more than `maxTokens` were used, and what the agent said was played |
+ */
+export type EndReason =
+  | "hung_up"
+  | "agent_hung_up"
+  | "closed"
+  | "left"
+  | "no_start"
+  | "unverified"
+  | "agent_slow"
+  | "agent_silent"
+  | "session_limit"
+  | "too_long"
+  | "too_many_tokens"
+  | ConnectionEnd;
+
+/** How a session ended, and its figures. */
+export interface SessionEnd {
+  /** Why it ended. */
+  readonly reason: EndReason;
+  /** Its figures. */
+  readonly metrics: SessionMetrics;
+  /** With `opening`: the milliseconds of it that were played, and those that it has. */
+  readonly opening?: { readonly played: number; readonly duration: number } | undefined;
+  /** What `leave` was given. */
+  readonly outcome?: string | undefined;
+  /** The context of the signed `ws_url`; `{}` where there is none. */
+  readonly context: Context;
+}
+
+/** Why an agent's connection ended. */
+export type ConnectionEnd =
+  | "agent_unreachable"
+  | "agent_refused"
+  | "agent_lost"
+  | "agent_ended"
+  | "agent_stalled"
+  | "agent_failed"
+  | "session_limit";

@@ -2,33 +2,10 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { AudioFormat } from "./audio/resample.ts";
-import type { OpenSocket } from "./open-socket.ts";
-import type { CallTranscript } from "./options.ts";
+import type { Address, OpenSocket } from "./open-socket.ts";
 
 /** A message on the agent's socket: text or binary. */
 export type AgentMessage = string | Uint8Array<ArrayBuffer>;
-
-/** The endpoint of an agent, and its credentials. */
-export interface Address {
-  /** A wss URL; plain ws on loopback only. Never with the key in it. */
-  readonly url: string;
-  /** Sent where the runtime's WebSocket can: on Node, Deno, Bun and Workers. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Offered where it can't, and always when there are no `headers`. */
-  readonly protocols?: readonly string[] | undefined;
-  /** A request that returns the URL to connect to, for services that sign one; then `url` isn't used. */
-  readonly ticket?: Ticket | undefined;
-}
-
-/** A GET whose response has the URL to connect to. */
-export interface Ticket {
-  /** An https URL; plain http on loopback only. */
-  readonly url: string;
-  /** They hold a key: never log them. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Finds the URL in the parsed JSON of the response. */
-  readonly read: (body: unknown) => unknown;
-}
 
 /** The format of the line that an agent is connected to. */
 export interface LineFormat {
@@ -331,4 +308,10 @@ export interface Agent {
   readonly open?: OpenSocket | undefined;
   /** Begins a conversation on a line. */
   readonly codec: (line: LineFormat) => Codec;
+}
+
+/** A text of a call. */
+export interface CallTranscript extends Transcript {
+  /** Milliseconds from the start of the stream until the text came. */
+  readonly ms: number;
 }

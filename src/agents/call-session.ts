@@ -1,9 +1,10 @@
 import type { Reporter } from "../lib/report.ts";
 import type { Timers } from "../lib/timers.ts";
 import type { Tools } from "./agent.ts";
+import type { EndReason } from "./agent-session.ts";
 import type { Connection } from "./connection.ts";
 import type { Meter } from "./metrics.ts";
-import type { Emit, EndReason, Limits } from "./options.ts";
+import type { Emit, Limits } from "./options.ts";
 import type { OpeningWords } from "./own-audio.ts";
 import type { ToolSession } from "./tools.ts";
 import type { Voice } from "./voice.ts";

@@ -1,6 +1,7 @@
 import { Playback, type PlaybackLine } from "../flows/media/playback.ts";
 import { withoutThrowing } from "../lib/check.ts";
 import type { AgentEvent, Cut, EventOf, ToolResult } from "./agent.ts";
+import type { EndReason } from "./agent-session.ts";
 import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
 import type { Call, CallSession } from "./call-session.ts";
@@ -9,7 +10,6 @@ import { createEnding } from "./ending.ts";
 import { AgentException } from "./exception.ts";
 import { createIdle } from "./idle.ts";
 import { createInboundAudio } from "./inbound-audio.ts";
-import type { EndReason } from "./options.ts";
 import { createOutput, type Output } from "./output.ts";
 import { isRefusal } from "./refusals.ts";
 import { createRetries } from "./retries.ts";

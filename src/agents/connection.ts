@@ -1,8 +1,10 @@
 import type { MediaEvent } from "../flows/media/socket.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
-import type { Address, Agent, AgentEvent, AgentMessage, Codec, LineFormat } from "./agent.ts";
+import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat } from "./agent.ts";
+import type { ConnectionEnd } from "./agent-session.ts";
 import { AgentException, type AgentProblem } from "./exception.ts";
+import type { Address } from "./open-socket.ts";
 import { type AgentSocket, connect, type OpenSocket, openSocket, release } from "./open-socket.ts";
 import { meaningOf } from "./refusals.ts";
 
@@ -24,16 +26,6 @@ const maxInterval = 2 ** 31 - 1;
 
 /** So many letters and digits of a secret, one after the other, are a piece of it. */
 const pieceOfSecret = 8;
-
-/** Why an agent's connection ended. */
-export type ConnectionEnd =
-  | "agent_unreachable"
-  | "agent_refused"
-  | "agent_lost"
-  | "agent_ended"
-  | "agent_stalled"
-  | "agent_failed"
-  | "session_limit";
 
 /** What a connection calls. */
 export interface ConnectionListener {

@@ -25,16 +25,15 @@ export {
 export type { AgentOptions } from "./adapters/shared.ts";
 export { type XaiOptions, xai } from "./adapters/xai.ts";
 export type {
-  Address,
   Agent,
   AgentAbilities,
   AgentEvent,
   AgentMessage,
+  CallTranscript,
   Codec,
   Cut,
   Formats,
   LineFormat,
-  Ticket,
   Tool,
   ToolCall,
   ToolContext,
@@ -44,27 +43,33 @@ export type {
 } from "./agent.ts";
 export type {
   AgentSession,
+  ConnectionEnd,
+  EndReason,
   LeaveOptions,
   PlayOptions,
+  SessionEnd,
   SpeakOptions,
   Spoken,
 } from "./agent-session.ts";
 export type { AudioFormat } from "./audio/resample.ts";
 export { connectAgent } from "./connect.ts";
-export type { ConnectionEnd } from "./connection.ts";
 export { AgentException, type AgentProblem } from "./exception.ts";
-export type { SessionMetrics, ToolMetrics } from "./metrics.ts";
-export type { AgentSocket, AgentSocketEvent, Opening, OpenSocket } from "./open-socket.ts";
+export type { SessionMetrics, ToolMetrics, TurnMetrics } from "./metrics.ts";
+export type {
+  Address,
+  AgentSocket,
+  AgentSocketEvent,
+  Opening,
+  OpenSocket,
+  Ticket,
+} from "./open-socket.ts";
 export type {
   AnsweredTurn,
   CalledTool,
   CallOpening,
-  CallTranscript,
-  EndReason,
   Idle,
   Interruption,
   PressedKeys,
-  SessionEnd,
   SessionOptions,
 } from "./options.ts";
 export { type WarmAgent, type WarmOptions, warmAgent } from "./preconnect.ts";

@@ -1,6 +1,5 @@
 import type { MediaClock } from "../lib/clock.ts";
 import { type Summary, summaryOf } from "../lib/summary.ts";
-import type { EventOf } from "./agent.ts";
 
 /** The figures of a tool. */
 export interface ToolMetrics {
@@ -76,6 +75,15 @@ const minSpeech = 100;
 /** Quiet before each response, in ms: an agent needs longer to notice that the callee has finished. */
 const minQuiet = 60;
 
+/** What a message of an agent counts. */
+interface Usage {
+  readonly type: "usage";
+  readonly tokens?: number | undefined;
+  readonly seconds?: number | undefined;
+  /** Whether it counts from the beginning of the session. */
+  readonly total?: boolean | undefined;
+}
+
 /** Counts one session. */
 export class Meter {
   readonly #clock: MediaClock;
@@ -136,7 +144,7 @@ export class Meter {
   }
 
   /** The service has counted. Returns the tokens so far. */
-  used({ total, ...counts }: EventOf<"usage">): number {
+  used({ total, ...counts }: Usage): number {
     for (const name of ["tokens", "seconds"] as const) {
       const count = counts[name];
       if (count !== undefined) this.usage[name] = count + (total ? 0 : (this.usage[name] ?? 0));

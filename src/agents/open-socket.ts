@@ -1,7 +1,6 @@
 import { cutInTime, type MediaEvent } from "../flows/media/socket.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
 import { routeOf } from "../lib/url.ts";
-import type { Address } from "./agent.ts";
 import { AgentException } from "./exception.ts";
 
 /** The types of event that a socket has. */
@@ -215,3 +214,25 @@ export const connect = async (
     throw error instanceof AgentException ? error : new AgentException("agent_unreachable");
   }
 };
+
+/** The endpoint of an agent, and its credentials. */
+export interface Address {
+  /** A wss URL; plain ws on loopback only. Never with the key in it. */
+  readonly url: string;
+  /** Sent where the runtime's WebSocket can: on Node, Deno, Bun and Workers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Offered where it can't, and always when there are no `headers`. */
+  readonly protocols?: readonly string[] | undefined;
+  /** A request that returns the URL to connect to, for services that sign one; then `url` isn't used. */
+  readonly ticket?: Ticket | undefined;
+}
+
+/** A GET whose response has the URL to connect to. */
+export interface Ticket {
+  /** An https URL; plain http on loopback only. */
+  readonly url: string;
+  /** They hold a key: never log them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Finds the URL in the parsed JSON of the response. */
+  readonly read: (body: unknown) => unknown;
+}

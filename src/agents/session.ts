@@ -9,8 +9,10 @@ import { createTimers } from "../lib/timers.ts";
 import type { Agent } from "./agent.ts";
 import type {
   AgentSession,
+  EndReason,
   LeaveOptions,
   PlayOptions,
+  SessionEnd,
   SpeakOptions,
   Spoken,
 } from "./agent-session.ts";
@@ -25,13 +27,11 @@ import {
   booleanRule,
   checkOptions,
   type Emit,
-  type EndReason,
   functionRule,
   type Idle,
   limitsOf,
   type OptionRules,
   type PressedKeys,
-  type SessionEnd,
   type SessionListeners,
   type SessionOptions,
 } from "./options.ts";

@@ -1,6 +1,5 @@
 import { keepNewest } from "../lib/newest.ts";
-import type { Cut, Transcript } from "./agent.ts";
-import type { CallTranscript } from "./options.ts";
+import type { CallTranscript, Cut, Transcript } from "./agent.ts";
 
 /** What the texts of a call need of it. */
 interface TranscriptListener {

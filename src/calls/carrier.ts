@@ -1,8 +1,9 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import type { EncodedCall } from "../http/post.ts";
 import { type Head, headOf, readText } from "../http/response.ts";
 import { fieldsOf, presence, withoutThrowing } from "../lib/check.ts";
+import type { CallService } from "../options.ts";
 import { type ApiKey, entries, isHeaders, type Settings } from "../options.ts";
-import type { CallService, EncodedCall } from "../service.ts";
 
 /** What the options of a call are with a carrier. */
 export interface CarrierRules {

@@ -1,17 +1,12 @@
 import { type Effect, ServiceException, TimeoutException, withoutPlaced } from "../errors.ts";
 import { type RequireOpen, withDeadline } from "../http/deadline.ts";
+import type { EncodedCall } from "../http/post.ts";
 import { type Fetch, straight } from "../http/post.ts";
 import { headOf, readText } from "../http/response.ts";
 import { fail, fieldsOf, isRecord, isText, withoutThrowing } from "../lib/check.ts";
+import type { CallService, CarrierClient } from "../options.ts";
 import { type CallOptions, type ServiceUrl, type Settings, settingsOf } from "../options.ts";
-import type {
-  CallService,
-  CarrierClient,
-  CarrierLive,
-  EncodedCall,
-  LiveRequest,
-  Service,
-} from "../service.ts";
+import type { CarrierLive, LiveRequest, Service } from "../service.ts";
 import { attempts, encodeCall, type Known, type PlacingSettings } from "./create.ts";
 import { ownLive } from "./own.ts";
 import type { CallParams } from "./params.ts";

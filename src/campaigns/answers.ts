@@ -1,7 +1,8 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import { fail, fieldsOf, isText } from "../lib/check.ts";
+import { recordNews } from "./contact-state.ts";
 import { machineByAgent } from "./disposition.ts";
-import { attemptIn, learn, stateToNote } from "./notifications.ts";
+import { attemptIn, openAttempt } from "./notifications.ts";
 import type { CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
 import { contactOf, isErased } from "./tables.ts";
@@ -102,13 +103,17 @@ export const recordInput = async (
   return sql.commit(() => {
     const at = settings.clock();
     const { call_id } = call;
-    if (!stateToNote(sql, key, isText(call_id) && call_id ? call_id : null, at, settings))
-      return false;
+    const id = isText(call_id) && call_id ? call_id : null;
+    if (!openAttempt(sql, key, id, at, settings)) return false;
     const contact = contactOf(sql, key.contact);
     if (contact && !isErased(contact)) writeAnswers(sql, key, checked, at);
     const person = (checked.length > 0 && !speech) || (isText(digits) && digits !== "");
-    const news = { answered_by: isText(answered_by) ? answered_by : undefined, person };
-    learn(sql, key, { ...news, message: message === "left" }, at, settings);
+    const news = {
+      answered: at,
+      answered_by: isText(answered_by) ? answered_by : undefined,
+      ...{ person, message: message === "left" },
+    };
+    recordNews(sql, key, news, at, settings);
     return true;
   });
 };

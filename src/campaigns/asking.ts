@@ -1,7 +1,7 @@
 import type { CallEvent } from "../callbacks/event.ts";
 import { BadParametersException } from "../errors.ts";
 import { withDeadline } from "../http/deadline.ts";
-import type { Attempt } from "./attempts.ts";
+import type { Attempt } from "./attempt-facts.ts";
 import { recordEvent } from "./notifications.ts";
 import type { CallState, CampaignSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";

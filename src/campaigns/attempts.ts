@@ -1,68 +1,21 @@
 import { BadParametersException, isException } from "../errors.ts";
-import { retryReasons } from "./disposition.ts";
+import { type Attempt, stateOf } from "./attempt-facts.ts";
+import {
+  end,
+  type FollowSettings,
+  mostDeferrals,
+  move,
+  recordNews,
+  writeAllUnclear,
+  writeOpen,
+} from "./contact-state.ts";
+import { type End, retryReasons } from "./disposition.ts";
+import { countDeferral, countRefusal, deferralsNow, resetFaults } from "./faults.ts";
 import type { CampaignSettings } from "./options.ts";
 import { setStateOfCampaign, tallyOf } from "./progress.ts";
 import { ruleOf } from "./retries.ts";
 import type { Sql } from "./sqlite.ts";
-import {
-  audit,
-  type ContactRow,
-  contactOf,
-  end,
-  factOf,
-  isErased,
-  isErasedIn,
-  move,
-  setFact,
-  textIn,
-} from "./tables.ts";
-
-/** The key of an attempt in its campaign: one POST at most. */
-export interface Attempt {
-  readonly contact: number;
-  /** From 1. */
-  readonly attempt: number;
-}
-
-/** The state of an attempt: `undefined` when there is no claim. */
-export const stateOf = (
-  sql: Sql,
-  { contact, attempt }: Attempt,
-): "claimed" | "placed" | "settled" | undefined => {
-  const [row] = sql.all(
-    "select state from outdial_attempt where contact = ? and attempt = ?",
-    contact,
-    attempt,
-  );
-  if (!row) return;
-  return row.state === "claimed" || row.state === "placed" ? row.state : "settled";
-};
-
-/** Nothing more is expected of an attempt. */
-export const settle = (
-  sql: Sql,
-  { contact, attempt }: Attempt,
-  ended: number | null,
-  duration: number | null,
-): void => {
-  sql.all(
-    `update outdial_attempt set state = 'settled', ended = ?, duration = ?, ask_at = null
-     where contact = ? and attempt = ?`,
-    ended,
-    duration,
-    contact,
-    attempt,
-  );
-};
-
-/** How many answers in a row asked to wait; a placed call resets it. */
-const deferralsInRow = "deferrals_in_row";
-
-/** How many answers in a row refused their contact; a placed call resets it. */
-const refusalsInRow = "refusals_in_row";
-
-/** How many answered calls in a row had a flow that failed; a completed call resets it. */
-const flowErrorsInRow = "flow_errors_in_row";
+import { audit, type ContactRow, contactOf, isErased, isErasedIn } from "./tables.ts";
 
 /** How long after its claim a call may ring, in milliseconds. */
 const ringLimit = 30_000;
@@ -73,15 +26,6 @@ const askAfter = 60_000;
 /** Until when an attempt holds its slot of which the service is asked: until its end is known. */
 const asked = 8.64e15;
 
-/** A call was placed: the service works. */
-export const resetFaults = (sql: Sql): void => {
-  sql.all(
-    "update outdial_fact set value = 0 where name in (?, ?) and value > 0",
-    deferralsInRow,
-    refusalsInRow,
-  );
-};
-
 /** Records that an attempt has a call, and its id; of an erased contact without the id. */
 export const recordPlaced = (
   sql: Sql,
@@ -90,15 +34,9 @@ export const recordPlaced = (
   at: number,
   { get, settleTimeout }: Pick<CampaignSettings, "get" | "settleTimeout">,
 ): void => {
-  const [odd] = sql.all(
-    `select to_number glob '#*' as erased, state = 'unclear' and attempts = ? as unclear
-     from outdial_contact where contact = ? and (state = 'unclear' or to_number glob '#*')`,
-    attempt,
-    contact,
-  );
-  const id = odd?.erased === 1 ? null : call_id;
+  const id = isErasedIn(sql, contact) ? null : call_id;
   sql.all(
-    `update outdial_attempt set state = 'placed', ask_at = ?, settle_by = coalesce(?, settle_by)
+    `update outdial_attempt set state = 'placed', post = 'placed', ask_at = ?, settle_by = coalesce(?, settle_by)
      where contact = ? and attempt = ? and state = 'claimed'`,
     get && id !== null ? at + Math.min(ringLimit + askAfter, settleTimeout) : null,
     get && id !== null ? asked : null,
@@ -112,18 +50,14 @@ export const recordPlaced = (
     contact,
     attempt,
   );
-  // Apart, as a change of the state costs its indexes and the tally.
-  const toCalling = "update outdial_contact set state = 'calling' where contact = ?";
-  if (odd?.unclear === 1) sql.all(toCalling, contact);
+  writeOpen(sql, contact, "calling");
 };
 
 /** The contacts that may have been called become `unclear`: claims without an answer, when no POST is under way. */
 export const markUnclear = (sql: Sql): void =>
   sql.transaction(() => {
-    sql.all(
-      `update outdial_contact set state = 'unclear' where state = 'calling' and contact in (
-         select contact from outdial_attempt where state <> 'settled' and state = 'claimed')`,
-    );
+    sql.all("update outdial_attempt set post = 'maybe' where state = 'claimed' and post is null");
+    writeAllUnclear(sql);
   });
 
 /**
@@ -143,7 +77,14 @@ const release = (
   const row = contactOf(sql, contact);
   const isClaimed = stateOf(sql, { contact, attempt }) === "claimed";
   if (!isClaimed || row?.state !== "calling" || row.attempts !== attempt) return;
-  sql.all("delete from outdial_attempt where contact = ? and attempt = ?", contact, attempt);
+  // It is kept: a call that is notified of after all is this one, and of a ledger that has it.
+  sql.all(
+    `update outdial_attempt set state = 'settled', post = 'no', detail = ?
+     where contact = ? and attempt = ?`,
+    detail,
+    contact,
+    attempt,
+  );
   sql.all(
     "update outdial_contact set attempts = ?, call_id = ? where contact = ?",
     attempt - 1,
@@ -209,25 +150,8 @@ export const answerOfError = (error: unknown): Answer => {
   }
 };
 
-/** How many answers that ask to wait a contact gets. */
-const mostDeferrals = 20;
-
 /** The longest wait that grows by itself, in seconds. */
 const longestWait = 60;
-
-/** Ends a contact of which no notification will come. */
-const endUnnotified = (
-  sql: Sql,
-  key: Attempt,
-  at: number,
-  state: "placed" | "unknown",
-  reason?: string,
-): void => {
-  const row = contactOf(sql, key.contact);
-  if (row?.state !== "calling") return;
-  settle(sql, key, null, null);
-  move(sql, row, state, { at, reason });
-};
 
 /** Why a contact waits: how its last attempt ended, or why there was none yet. */
 const waitingReason = ({ attempts, reason }: ContactRow, detail: string): string | undefined =>
@@ -241,7 +165,7 @@ const leastWait = 1_000;
  * in a row it is about everybody, and no further contact is put off.
  */
 export const letsOthersPass = (sql: Sql): boolean => {
-  const inRow = Number(factOf(sql, deferralsInRow));
+  const inRow = deferralsNow(sql);
   return inRow > 0 && inRow < mostDeferrals;
 };
 
@@ -254,12 +178,11 @@ const putOff = (
   retryAfter: number | undefined,
 ): void => {
   const deferrals = row.deferrals + 1;
-  const inRow = Number(factOf(sql, deferralsInRow)) + 1;
+  const inRow = countDeferral(sql);
   const isLast = deferrals >= mostDeferrals;
   // Nobody was called since it was put off first; the only one that waits ends all the same.
   const isAlone = (tallyOf(sql).waiting ?? 0) === 0;
   const isOutage = isLast && (isAlone ? inRow > mostDeferrals : inRow >= mostDeferrals);
-  setFact(sql, deferralsInRow, inRow);
   sql.all(
     "update outdial_contact set deferrals = ? where contact = ?",
     isOutage ? 0 : deferrals,
@@ -278,34 +201,10 @@ const putOff = (
   }
 };
 
-/** How many contacts in a row may end by the same fault. */
-const mostInRow = 20;
-
-/** Counts a fault. After 20 in a row it is the campaign's, such as a wrong sender or secret: it pauses. */
-const countFault = (sql: Sql, inRow: string, at: number, reason: string): void => {
-  const count = Number(factOf(sql, inRow) ?? 0) + 1;
-  const isLast = count >= mostInRow;
-  setFact(sql, inRow, isLast ? 0 : count);
-  if (isLast) setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
-};
-
 /** Ends a contact that the service refused. */
 const refuse = (sql: Sql, row: ContactRow, at: number, detail: string): void => {
   move(sql, row, "refused", { at, reason: detail });
-  countFault(sql, refusalsInRow, at, `${mostInRow} contacts in a row were refused: ${detail}`);
-};
-
-/** Counts an answered call whose flow failed, or resets the count after one whose flow did not. */
-export const countFlow = (
-  sql: Sql,
-  disposition: "completed" | "machine" | "message_left" | "flow_error",
-  at: number,
-  detail: string | undefined,
-): void => {
-  if (disposition === "flow_error") {
-    const why = detail ? `: ${detail}` : "";
-    countFault(sql, flowErrorsInRow, at, `the flow of ${mostInRow} calls in a row failed${why}`);
-  } else if (factOf(sql, flowErrorsInRow)) setFact(sql, flowErrorsInRow, 0);
+  countRefusal(sql, at, detail);
 };
 
 /** The answer to the POST of an attempt. */
@@ -315,7 +214,7 @@ export interface Answered extends Attempt {
   readonly call_id: string | undefined;
 }
 
-type AnswerSettings = Pick<CampaignSettings, "notified" | "get" | "settleTimeout">;
+type AnswerSettings = Pick<CampaignSettings, "notified" | "get" | "settleTimeout"> & FollowSettings;
 
 /** @returns whether the claim still stands */
 const recordAnswer = (
@@ -326,29 +225,28 @@ const recordAnswer = (
 ): boolean => {
   const key = { contact, attempt };
   const { notified } = settings;
+  const endAs = (endedAs: End): void => {
+    if (stateOf(sql, key) !== "settled") recordNews(sql, key, { endedAs }, at, settings);
+  };
   // The service's words may name the person.
   const inLedger = (detail: string): string => (isErasedIn(sql, key.contact) ? "erased" : detail);
   switch (answer.type) {
     case "placed":
       recordPlaced(sql, key, answer.call_id, at, settings);
-      if (!notified) endUnnotified(sql, key, at, "placed");
+      if (!notified) endAs("placed");
       return true;
     case "maybe": {
       const detail = inLedger(answer.detail);
       audit(sql, { at, ...key, event: "maybe", detail });
       sql.all(
-        "update outdial_attempt set detail = ? where contact = ? and attempt = ?",
+        `update outdial_attempt set detail = ?, post = case state when 'claimed' then 'maybe' else post end
+         where contact = ? and attempt = ?`,
         detail,
         key.contact,
         key.attempt,
       );
-      if (!notified) endUnnotified(sql, key, at, "unknown", detail);
-      else if (stateOf(sql, key) === "claimed") {
-        sql.all(
-          "update outdial_contact set state = 'unclear' where contact = ? and state = 'calling'",
-          key.contact,
-        );
-      }
+      if (!notified) endAs("unknown");
+      else if (stateOf(sql, key) === "claimed") writeOpen(sql, key.contact, "unclear");
       return true;
     }
     default: {
@@ -361,7 +259,8 @@ const recordAnswer = (
       if (type === "paused") {
         setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
       }
-      return !!stateOf(sql, key);
+      const state = stateOf(sql, key);
+      return state !== undefined && state !== "released";
     }
   }
 };
@@ -400,19 +299,17 @@ export const nextToGiveUp = (sql: Sql): number => {
 
 /**
  * Frees the slots of a page of the attempts that no final notification came for. Their contacts are
- * `unknown`, and never called again by themselves.
+ * `unknown`, and never called again by themselves; who was promised a call-back waits for it.
  */
-export const giveUp = (sql: Sql, at: number): void => {
+export const giveUp = (sql: Sql, at: number, settings: FollowSettings): void => {
   const rows = sql.all(
-    `select contact, attempt, detail from outdial_attempt
+    `select contact, attempt from outdial_attempt
      where state <> 'settled' and settle_by <= ? limit ${giveUpPage}`,
     at,
   );
   for (const row of rows) {
     const key = { contact: Number(row.contact), attempt: Number(row.attempt) };
-    const contact = contactOf(sql, key.contact);
-    settle(sql, key, null, null);
-    if (contact) move(sql, contact, "unknown", { at, reason: textIn(row.detail) });
+    recordNews(sql, key, { endedAs: "unknown" }, at, settings);
   }
 };
 

@@ -1,24 +1,24 @@
 import { is } from "valibot";
 import { CallParams } from "../calls/params.ts";
 import { fail } from "../lib/check.ts";
+import { attemptsOf } from "./attempt-facts.ts";
 import { callTimeOf } from "./call-times.ts";
-import { endedAt } from "./claims.ts";
+import { move } from "./contact-state.ts";
+import { isDisposition, mayCallBack } from "./disposition.ts";
 import { isBlocked, telephoneOf } from "./do-not-call.ts";
+import { hasCallBack } from "./next-step.ts";
 import type { CampaignSettings } from "./options.ts";
 import { isOverAt } from "./progress.ts";
 import type { Sql } from "./sqlite.ts";
-import { audit, type ContactRow, contactIn, isAsked, isErased, move } from "./tables.ts";
-
-/** States of a contact that no call may follow, whatever the contact asks for. */
-const final: ReadonlySet<string> = new Set(["blocked", "refused", "unknown", "placed", "expired"]);
+import { audit, type ContactRow, contactIn, isErased } from "./tables.ts";
 
 /** Whether a contact may be called once more because it asked for that. */
 const mayBeCalled = (sql: Sql, row: ContactRow): boolean => {
   const { contact, state, attempts, listed, to_number } = row;
-  if (!listed || isErased(row) || final.has(state) || isBlocked(sql, to_number)) return false;
-  if (state === "waiting" || state === "calling" || state === "unclear") return true;
+  if (!listed || isErased(row) || isBlocked(sql, to_number)) return false;
+  if (!isDisposition(state)) return true;
   // Only what the service has notified of has ended.
-  return attempts > 0 && endedAt(sql, { contact, attempt: attempts }) !== undefined;
+  return mayCallBack(state) && attemptsOf(sql, contact).get(attempts)?.ended !== undefined;
 };
 
 /** Takes down when a contact wants to be called, in a transaction of the caller's. */
@@ -31,7 +31,7 @@ const takeDown = (
 ): boolean => {
   const { contact, attempts, state, call_backs } = row;
   // A time that was agreed on is only moved, and nobody's first call is one more.
-  const isMore = attempts > 0 && !isAsked(row);
+  const isMore = attempts > 0 && !hasCallBack(row);
   if (isMore && call_backs >= callBacks) return false;
   const call_for = attempts + 1;
   const asked = { ...row, call_at, call_for };

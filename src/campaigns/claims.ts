@@ -1,26 +1,15 @@
-import type { Attempt } from "./attempts.ts";
+import { attemptsOf } from "./attempt-facts.ts";
+import { end, type FollowSettings, follow, move, writeClaimed } from "./contact-state.ts";
 import type { CampaignSettings } from "./options.ts";
-import { ruleOf } from "./retries.ts";
 import type { Row, Sql } from "./sqlite.ts";
-import {
-  audit,
-  type ContactRow,
-  contactFieldsIn,
-  contactOf,
-  end,
-  isAsked,
-  isErased,
-  move,
-  numberIn,
-  outcomeIn,
-} from "./tables.ts";
+import { audit, type ContactRow, contactFieldsIn, contactOf, isErased } from "./tables.ts";
 
 /** A contact that waits: what decides whether its next attempt may be made. */
 interface Candidate
   extends Pick<
     ContactRow,
-    | ("contact" | "to_number" | "written" | "timezone" | "from_number" | "listed" | "outcome")
-    | ("attempts" | "due" | "call_for" | "call_backs")
+    | ("contact" | "to_number" | "written" | "timezone" | "from_number")
+    | ("listed" | "attempts" | "due")
   > {
   /** Whether the number is on the do-not-call list. */
   readonly isBlocked: boolean;
@@ -29,9 +18,6 @@ interface Candidate
 const candidateIn = (row: Row): Candidate => ({
   ...contactFieldsIn(row),
   listed: row.listed === 1,
-  outcome: outcomeIn(row.outcome),
-  call_for: Number(row.call_for),
-  call_backs: Number(row.call_backs),
   isBlocked: row.blocked === 1,
 });
 
@@ -43,7 +29,7 @@ export const candidatesOf = (
   new Map(
     sql
       .all(
-        `select contact, to_number, written, timezone, from_number, listed, outcome, attempts, due, call_for, call_backs,
+        `select contact, to_number, written, timezone, from_number, listed, attempts, due,
            exists (select 1 from outdial_blocked b where b.to_number = c.to_number) as blocked
          from json_each(?) w cross join outdial_contact c where contact = w.value and state = 'waiting'`,
         JSON.stringify(contacts),
@@ -54,37 +40,25 @@ export const candidatesOf = (
 /** What is claimed: the attempt of a contact after those it has had. */
 export type Claim = Pick<ContactRow, "contact" | "attempts" | "from_number">;
 
-/** When the final notification of an attempt came; `undefined` when none did. */
-export const endedAt = (sql: Sql, { contact, attempt }: Attempt): number | undefined => {
-  const [row] = sql.all(
-    "select ended from outdial_attempt where contact = ? and attempt = ?",
-    contact,
-    attempt,
-  );
-  return numberIn(row?.ended);
-};
-
 /** Whether another attempt of a contact that waits may follow: if not now, it waits on, and if never, it ends. */
-const mayFollow = (sql: Sql, row: Candidate, at: number, rules: RetrySettings): boolean => {
-  const { contact, attempts, outcome, call_backs, listed } = row;
-  const isFree = attempts === 0 || isAsked(row);
-  const rule = isFree ? undefined : ruleOf(rules, outcome);
-  const isRetried = !!rule && attempts < rule.attempts + call_backs;
-  if (!listed || !(isFree || isRetried)) {
-    const whole = contactOf(sql, contact);
-    if (whole) end(sql, whole, listed ? "expired" : "canceled", { at });
+const mayFollow = (sql: Sql, row: Candidate, at: number, settings: FollowSettings): boolean => {
+  if (row.listed && row.attempts === 0) return true;
+  const contact = contactOf(sql, row.contact);
+  if (!contact) return false;
+  if (!row.listed) {
+    end(sql, contact, "canceled", { at });
     return false;
   }
-  if (!rule) return true;
-  // The process that ended the last attempt may have had a shorter delay.
-  const ended = endedAt(sql, { contact, attempt: attempts });
-  if (ended === undefined || ended > at || ended + rule.after <= at) return true;
+  // The process that ended the last attempt may have had other rules, and a shorter delay.
+  const facts = attemptsOf(sql, row.contact);
+  const step = follow(sql, contact, facts, at, settings);
+  if (step.type !== "attempt") return false;
+  const ended = facts.get(row.attempts)?.ended;
+  if (step.due <= at || ended === undefined || ended > at) return true;
   const due = "update outdial_contact set due = ?, wait = ? where contact = ?";
-  sql.all(due, ended + rule.after, rule.after, contact);
+  sql.all(due, step.due, step.wait, row.contact);
   return false;
 };
-
-type RetrySettings = Pick<CampaignSettings, "retryOn" | "retryDelay" | "attempts">;
 
 /**
  * Whether the next attempt of a contact that waits may be made, by what the ledger has of the contact. Who is never to be
@@ -97,12 +71,13 @@ export const mayBeCalled = (
   row: Candidate,
   signed: Claim & Pick<ContactRow, "timezone">,
   at: number,
-  settings: RetrySettings & Pick<CampaignSettings, "prefixes">,
+  settings: FollowSettings & Pick<CampaignSettings, "prefixes">,
 ): boolean => {
   const { prefixes } = settings;
   const endAs = (state: "blocked" | "refused", reason: string): false => {
     const whole = contactOf(sql, row.contact);
-    if (whole) move(sql, whole, state, { at, reason });
+    if (whole && state === "blocked") end(sql, whole, state, { at, reason });
+    else if (whole) move(sql, whole, "refused", { at, reason });
     return false;
   };
   // The time may have been agreed on anew, and the list have another zone or sender.
@@ -116,7 +91,7 @@ export const mayBeCalled = (
 };
 
 /**
- * Claims attempts, those that nobody has claimed. A claim without an outcome means that a telephone may have rung, from
+ * Claims attempts, those that nobody has claimed, or that were released. A claim without an outcome means that a telephone may have rung, from
  * now on and whatever happens to the process. Only `release` takes it back.
  *
  * @param settleBy - until when the calls that may follow hold their slots
@@ -135,7 +110,9 @@ export const claim = (
       .all(
         `insert into outdial_attempt (contact, attempt, state, claimed, settle_by)
          select cast(key as integer), value, 'claimed', ?, ? from json_each(?)
-         where true on conflict do nothing returning contact`,
+         where true on conflict do update set state = 'claimed', claimed = excluded.claimed,
+           settle_by = excluded.settle_by, post = null, detail = null
+         where post = 'no' returning contact`,
         at,
         settleBy,
         JSON.stringify(Object.fromEntries(attemptsOf)),
@@ -143,13 +120,7 @@ export const claim = (
       .map(({ contact }) => Number(contact)),
   );
   const own = claims.filter(({ contact }) => claimed.has(contact));
-  const senders = own.map(({ contact, from_number = null }) => [contact, from_number]);
-  // In one statement, as each pays for the tally's trigger. The id of the attempt before is none of this one's.
-  sql.all(
-    `update outdial_contact set state = 'calling', attempts = attempts + 1, from_number = w.value, call_id = null
-     from json_each(?) w where contact = cast(w.key as integer)`,
-    JSON.stringify(Object.fromEntries(senders)),
-  );
+  writeClaimed(sql, own);
   for (const { contact, attempts } of own) {
     audit(sql, { at, contact, attempt: attempts + 1, event: "claimed" });
   }

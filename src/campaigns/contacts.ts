@@ -5,6 +5,7 @@ import { check, fail, presence } from "../lib/check.ts";
 import { utf8 } from "../lib/encoding.ts";
 import { callTimeOf } from "./call-times.ts";
 import { isTimezone, timezoneRule } from "./calling-hours.ts";
+import { move } from "./contact-state.ts";
 import {
   block,
   erasedMarksOf,
@@ -17,7 +18,7 @@ import {
 import type { CampaignSettings } from "./options.ts";
 import { addToTally } from "./progress.ts";
 import { patience, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
-import { contactIn, factOf, move, setFact } from "./tables.ts";
+import { contactIn, factOf, setFact } from "./tables.ts";
 
 /** Somebody to call. */
 export interface Contact {

@@ -13,6 +13,7 @@ import {
 } from "./attempts.ts";
 import { CallingHours } from "./calling-hours.ts";
 import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
+import { endWaiting } from "./contact-state.ts";
 import { Ending } from "./ending.ts";
 import { type DueContact, Hopper, zonesOf } from "./hopper.ts";
 import type { CampaignSettings } from "./options.ts";
@@ -20,7 +21,7 @@ import { DailyLimit, Pace, SendingPace } from "./pace.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
 import { onMachine, paramsOf, senderOf } from "./request.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
-import { endWaiting, factOf, setFact } from "./tables.ts";
+import { factOf, setFact } from "./tables.ts";
 import { WakeUp } from "./wake-up.ts";
 
 /** Calls that one step begins at most: between two steps their requests are sent. */
@@ -226,7 +227,9 @@ export class Dialer {
 
   async #giveUp(): Promise<void> {
     const at = this.#settings.clock();
-    if (nextToGiveUp(this.#sql) <= at) await this.#sql.commit(() => giveUp(this.#sql, at));
+    if (nextToGiveUp(this.#sql) <= at) {
+      await this.#sql.commit(() => giveUp(this.#sql, at, this.#settings));
+    }
   }
 
   /**

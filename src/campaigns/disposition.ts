@@ -15,6 +15,7 @@
  * | `unknown` | may have been called, and no final notification came |
  * | `expired` | was not called before `until`, or had 20 answers that asked to wait while others were called |
  * | `canceled` | was not called before the campaign was canceled, or the call was canceled |
+ * | `call_back_missed` | was promised a call-back that can no longer be made: the campaign ended, or the list lacks the contact |
  * | `blocked` | is on the do-not-call list, or was erased before its turn |
  * | `placed` | was called; the notifications go elsewhere (`notified: false`) |
  *
@@ -33,6 +34,7 @@ export type Disposition =
   | "unknown"
   | "expired"
   | "canceled"
+  | "call_back_missed"
   | "blocked"
   | "placed";
 
@@ -47,54 +49,177 @@ export interface DispositionFacts {
   readonly retry: boolean;
 }
 
-/** A row of the table. */
+/** How an attempt ended, by its notifications; `placed` and `unknown`: none will come, or none came. */
+export type End =
+  | "completed"
+  | "canceled"
+  | "rejected"
+  | "busy"
+  | "no_answer"
+  | "unreachable"
+  | "placed"
+  | "unknown";
+
+/** What is learned of an attempt. Each fact only grows, so the order in which they come does not matter. */
+export interface News {
+  /** When the first sign of an answer came, in milliseconds since 1970. */
+  readonly answered?: number | undefined;
+  /** Who took the call, in the words of `EventData`. */
+  readonly answered_by?: string | undefined;
+  /** Whether any key was pressed. */
+  readonly person?: boolean | undefined;
+  /** Whether the message was played to its end. */
+  readonly message?: boolean | undefined;
+  /** Whether the flow failed. */
+  readonly failed?: boolean | undefined;
+  /** Why it failed, in the service's words. */
+  readonly failure?: string | undefined;
+  /** How it ended. */
+  readonly endedAs?: End | undefined;
+  /** Why it ended so, in the service's words. */
+  readonly reason?: string | undefined;
+  /** When the first final notification came, in milliseconds since 1970. */
+  readonly ended?: number | undefined;
+  /** Milliseconds from the answer to the end. */
+  readonly duration?: number | undefined;
+}
+
+/** What is known of an attempt. */
+export interface Facts extends News {
+  readonly person: boolean;
+  readonly message: boolean;
+  readonly failed: boolean;
+  /** What the POST brought; `undefined` before its answer. `no`: the claim was released. */
+  readonly post: "placed" | "maybe" | "no" | undefined;
+  /** Why, in the words of the exception. */
+  readonly detail: string | undefined;
+}
+
+/** What a voice agent calls a machine, in the place of the service's words, by its speech. */
+export const machineByAgent = "machine_by_agent";
+
+/** Whether it is a machine, in the words of `EventData`. */
+export const isMachine = (answered_by: string | undefined): boolean =>
+  /^(machine|fax)/.test(answered_by ?? "");
+
+/** Who took a call. */
+export type Answerer = "person" | "machine";
+
+/** What shows that an attempt ended so. Of those that hold the lowest rank decides, whatever came first. */
+type Proof = readonly [rank: number, holds: (facts: Facts) => boolean];
+
+/**
+ * What may follow once a contact has ended so: `news`, another end that becomes known of its attempts; `call-back`, an
+ * attempt that the contact asks for. Whoever was talked to was, in any case.
+ */
+type Following = "news and call-back" | "news" | "call-back" | "nothing";
+
+/** A row of the table: each place that must know a disposition reads it here. */
 interface Row extends DispositionFacts {
-  /** The notifications that end a contact so by their `reason`. */
-  readonly ends?: readonly string[];
+  /** Who took the call; `undefined` if nobody did. */
+  readonly answered: Answerer | "either" | undefined;
+  readonly follows: Following;
+  /** How the facts of an attempt show it; none where it is no attempt that ends so. */
+  readonly proofs: readonly Proof[];
 }
 
 type Table = {
   readonly [Name in Disposition]: Row & { readonly retry: Name extends RetryReason ? true : false };
 };
 
-const failed = ["call.failed"];
+const isPerson = ({ person, answered_by }: Facts): boolean => person || answered_by === "human";
+
+/** The row of a call that ended, or counts as one, without an answer. */
+const unanswered = (rank: number, end: End) =>
+  ({
+    answered: undefined,
+    follows: "news and call-back",
+    proofs: [[rank, ({ endedAs }: Facts) => endedAs === end]],
+  }) as const;
+
+/** The row of a contact that waited in vain: no fact of an attempt shows it. */
+const uncalled = { retry: false, answered: undefined, follows: "nothing", proofs: [] } as const;
+
+/** The row of a call that was answered. */
+const answered = { retry: false, follows: "news and call-back" } as const;
 
 /** All that is known of each disposition, in the order of reports. */
 const table: Table = {
-  completed: { meaning: "answered, and the call has ended", retry: false },
-  machine: { meaning: "was a machine at the last attempt", retry: true },
+  completed: {
+    ...answered,
+    meaning: "answered, and the call has ended",
+    answered: "person",
+    proofs: [
+      // A key was pressed, or a person was recognized.
+      [4, isPerson],
+      // It was answered, and no more is known.
+      [7, (facts) => facts.endedAs === "completed" || facts.answered !== undefined],
+    ],
+  },
+  machine: {
+    ...answered,
+    meaning: "was a machine at the last attempt",
+    retry: true,
+    answered: "machine",
+    proofs: [[6, ({ answered_by }) => isMachine(answered_by)]],
+  },
   message_left: {
+    ...answered,
     meaning: "was a machine at the last attempt, and the message was played to its end",
-    retry: false,
+    answered: "machine",
+    proofs: [[5, ({ message }) => message]],
   },
   flow_error: {
+    ...answered,
     meaning: "answered, and the call ended because its flow failed",
-    retry: false,
-    ends: ["call.completed", "call.failed"],
+    answered: "either",
+    // Not where a message was left with a machine.
+    proofs: [[3, (facts) => facts.failed && (isPerson(facts) || !facts.message)]],
   },
-  busy: { meaning: "was busy at the last attempt", retry: true, ends: failed },
-  no_answer: { meaning: "did not answer the last attempt", retry: true, ends: failed },
-  rejected: { meaning: "rejected the last attempt", retry: true, ends: failed },
-  unreachable: { meaning: "could not be reached at the last attempt", retry: true, ends: failed },
+  busy: { meaning: "was busy at the last attempt", retry: true, ...unanswered(10, "busy") },
+  no_answer: {
+    meaning: "did not answer the last attempt",
+    retry: true,
+    ...unanswered(11, "no_answer"),
+  },
+  rejected: { meaning: "rejected the last attempt", retry: true, ...unanswered(9, "rejected") },
+  unreachable: {
+    meaning: "could not be reached at the last attempt",
+    retry: true,
+    ...unanswered(12, "unreachable"),
+  },
   refused: {
+    ...uncalled,
     meaning: "was refused by the service, which placed nothing, or by `prefixes`",
-    retry: false,
   },
-  unknown: { meaning: "may have been called, and no final notification came", retry: false },
+  unknown: {
+    ...unanswered(1, "unknown"),
+    meaning: "may have been called, and no final notification came",
+    retry: false,
+    follows: "news",
+  },
   expired: {
+    ...uncalled,
     meaning:
       "was not called before `until`, or had 20 answers that asked to wait while others were called",
-    retry: false,
   },
   canceled: {
     meaning: "was not called before the campaign was canceled, or the call was canceled",
     retry: false,
-    ends: failed,
+    ...unanswered(8, "canceled"),
   },
-  blocked: { meaning: "is on the do-not-call list, or was erased before its turn", retry: false },
+  call_back_missed: {
+    ...uncalled,
+    meaning:
+      "was promised a call-back that can no longer be made: the campaign ended, or the list lacks the contact",
+    follows: "call-back",
+  },
+  blocked: { ...uncalled, meaning: "is on the do-not-call list, or was erased before its turn" },
   placed: {
+    ...unanswered(2, "placed"),
     meaning: "was called; the notifications go elsewhere (`notified: false`)",
     retry: false,
+    follows: "news",
   },
 };
 
@@ -144,36 +269,50 @@ export const isRetryReason = (name: unknown): name is RetryReason =>
 /** All of them, in the order of reports. */
 export const retryReasons: readonly RetryReason[] = dispositionNames.filter(isRetryReason);
 
-/** What is known of who took an answered call. */
-export interface Answerer {
-  /** In the words of `EventData`. */
-  readonly answered_by?: string | undefined;
-  /** Whether somebody pressed a key. */
-  readonly person?: boolean | undefined;
-  /** Whether the message was spoken to its end. */
-  readonly message?: boolean | undefined;
-}
+/** Whether somebody, or something, answered, and no retry follows on it. */
+export const isTalk = (name: Disposition): boolean => !!table[name].answered && !table[name].retry;
 
-/** What a voice agent calls a machine, in the place of those words, by its speech. */
-export const machineByAgent = "machine_by_agent";
+/** Whether somebody answered, as far as is known: who did keeps that, also on the do-not-call list. */
+export const isAnswer = (name: Disposition): boolean =>
+  isTalk(name) && table[name].answered !== "machine";
 
-/** Whether it is a machine, in the words of `EventData`. */
-export const isMachine = (answered_by: string | undefined): boolean =>
-  /^(machine|fax)/.test(answered_by ?? "");
+/** Whether a call shows that flows work, or fail; `undefined` if it shows nothing. */
+export const isFlowWorking = (name: Disposition): boolean | undefined =>
+  table[name].answered && name !== "flow_error";
 
-/** How an answered call ended, by who took it: whoever pressed a key is a person, whatever the carrier detected. */
-export const talkOf = ({
-  answered_by,
-  person,
-  message,
-}: Answerer): "completed" | "machine" | "message_left" => {
-  if (person || answered_by === "human") return "completed";
-  if (message) return "message_left";
-  return isMachine(answered_by) ? "machine" : "completed";
+/** Whether a contact stays so, whatever becomes known of its attempts. */
+export const isClosed = (state: State): boolean =>
+  isDisposition(state) && !table[state].follows.startsWith("news");
+
+/** Whether a contact that has ended so may be called once more because it asked for that. */
+export const mayCallBack = (name: Disposition): boolean =>
+  table[name].follows.endsWith("call-back");
+
+/** The proofs of all dispositions, in the order of their ranks. */
+export const proofs: readonly (readonly [...Proof, disposition: Disposition])[] = dispositionNames
+  .flatMap((name) => table[name].proofs.map((proof) => [...proof, name] as const))
+  .sort(([one], [other]) => one - other);
+
+const provenBy = (facts: Facts): Disposition | undefined =>
+  proofs.find(([, holds]) => holds(facts))?.[2];
+
+/** How an attempt ended, by all that is known of it; `undefined` while its end is not known. */
+export const dispositionOf = (facts: Facts): Disposition | undefined =>
+  facts.endedAs && provenBy(facts);
+
+/** Who took the call of an attempt, whether its flow failed or not; while it is live, if anything is known of that. */
+export const answererOf = (facts: Facts): Answerer | undefined => {
+  const { endedAs, answered, answered_by, ended, failed } = facts;
+  const hasAnswered = ended !== undefined && (failed || answered !== undefined);
+  const isKnown = endedAs === "completed" || answered_by !== undefined || hasAnswered;
+  const proven = provenBy({
+    ...{ ...facts, failed: false, answered: undefined },
+    endedAs: isKnown ? "completed" : undefined,
+  });
+  const who = proven && table[proven].answered;
+  return who === "either" ? undefined : who;
 };
 
-/** The disposition of a contact after a final notification; a failure by another reason is `unreachable`. */
-export const dispositionOf = (type: string, reason = "", answerer: Answerer = {}): Disposition => {
-  if (isDisposition(reason) && table[reason].ends?.includes(type)) return reason;
-  return type === "call.completed" ? talkOf(answerer) : "unreachable";
-};
+/** Of two, the one that stands for both: the first in the order of reports. */
+export const firstOf = (one: Disposition, other: Disposition): Disposition =>
+  dispositionNames.indexOf(one) < dispositionNames.indexOf(other) ? one : other;

@@ -4,11 +4,12 @@ import { CallParams } from "../calls/params.ts";
 import { fail, isText } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { macOf } from "../lib/hmac.ts";
+import { end, move } from "./contact-state.ts";
 import { LedgerException } from "./errors.ts";
 import type { CampaignSettings } from "./options.ts";
 import { otherNumbersOf } from "./people.ts";
 import { isBusyError, patience, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
-import { audit, contactIn, move } from "./tables.ts";
+import { audit, contactIn } from "./tables.ts";
 
 /** Countries whose mobiles have a second spelling, with a digit after the country's code that no other number has. */
 const mobiles: readonly (readonly [long: RegExp, short: string])[] = [
@@ -98,7 +99,7 @@ export const block = (
     if (!row) continue;
     const contact = contactIn(row);
     audit(sql, { at, contact: contact.contact, event: "blocked" });
-    if (contact.state === "waiting") move(sql, contact, "blocked", { at, reason: "blocked" });
+    if (contact.state === "waiting") end(sql, contact, "blocked", { at, reason: "blocked" });
   }
   return added;
 };
@@ -303,8 +304,11 @@ export const erase = async (
       );
       // The service's words may name the person.
       sql.all("update outdial_audit set detail = null where contact = ?", contact.contact);
-      sql.all("update outdial_attempt set detail = null where contact = ?", contact.contact);
-      if (contact.state === "waiting") move(sql, contact, "blocked", { at, reason: "erased" });
+      sql.all(
+        "update outdial_attempt set detail = null, failure = null, end_reason = null where contact = ?",
+        contact.contact,
+      );
+      if (contact.state === "waiting") end(sql, contact, "blocked", { at, reason: "erased" });
       audit(sql, { at, contact: contact.contact, event: "erased" });
       erased++;
     };

@@ -1,4 +1,4 @@
-import type { Attempt } from "./attempts.ts";
+import type { Attempt } from "./attempt-facts.ts";
 import { LedgerException } from "./errors.ts";
 import type { CampaignSettings } from "./options.ts";
 import { setStateOfCampaign, stateOfCampaign, stopReason } from "./progress.ts";

@@ -61,20 +61,13 @@ const quarter = 900_000;
 /** How many answers to a question are counted apart. */
 const mostValues = 50;
 
-const isMachine = `(person = 0 and (message = 1
-  or coalesce(answered_by, '') glob 'machine*' or coalesce(answered_by, '') glob 'fax*'))`;
-
-/** An attempt that was answered: the end of one after which another followed is known by its talk alone. */
-const isAnswered = `(duration is not null or person = 1 or answered_by is not null
-  or (ended is not null and attempt = attempts and coalesce(outcome, '') in ('completed', 'machine', 'message_left', 'flow_error')))`;
-
 const quartersIn = (sql: Sql, from: number): Figures["quarters"] =>
   sql
     .all(
       `select claimed / ${quarter} as slot, count(*) as calls,
-         sum(${isAnswered} and not ${isMachine}) as people, sum(${isMachine}) as machines
-       from outdial_attempt join outdial_contact using (contact)
-       where claimed >= ? group by slot order by slot`,
+         sum(answerer is 'person') as people, sum(answerer is 'machine') as machines
+       from outdial_attempt
+       where claimed >= ? and post is not 'no' group by slot order by slot`,
       from,
     )
     .map(({ slot, calls, people, machines }) => ({

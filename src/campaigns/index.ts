@@ -31,9 +31,9 @@ export {
   openLedger,
   type Result,
 } from "./ledger.ts";
-export type { ListColumns } from "./list/columns.ts";
+export type { ListColumns, ListOptions, NumberReading } from "./list/columns.ts";
 export type { ListSource } from "./list/csv.ts";
-export { type ListOptions, type NumberReading, readList } from "./list/read.ts";
+export { readList } from "./list/read.ts";
 export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
 export type { ListRows, People } from "./people.ts";
 export type { Progress } from "./progress.ts";

@@ -28,6 +28,7 @@ export const otherNumbersOf = (sql: Sql, numbers: readonly string[]): readonly s
 
 /** Some rows of a list. */
 export interface ListRows {
+  /** How many. */
   readonly count: number;
   /** The lines of the first 20. */
   readonly lines: readonly number[];

@@ -24,7 +24,8 @@ export interface WholeRetryRule {
 /** The reasons that another attempt follows, each with its own delay and number of attempts. */
 export type RetryRules = { readonly [Reason in RetryReason]?: RetryRule | undefined };
 
-type Retries = Pick<CampaignSettings, "retryOn" | "retryDelay" | "attempts">;
+/** The options that decide whether another attempt follows. */
+export type Retries = Pick<CampaignSettings, "retryOn" | "retryDelay" | "attempts">;
 
 const ownAttempts = 2;
 

@@ -1,6 +1,6 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Action } from "../flows/actions.ts";
-import type { StepInput } from "../flows/steps.ts";
+import type { StepInput } from "../flows/flow-state.ts";
 import type { Campaign } from "./campaign.ts";
 import { attemptIn } from "./notifications.ts";
 import type { Sql } from "./sqlite.ts";

@@ -1,5 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { check, isFunction, isText, presence } from "../lib/check.ts";
+import { end, move } from "./contact-state.ts";
 import {
   addContacts,
   type Contact,
@@ -21,7 +22,7 @@ import {
 } from "./people.ts";
 import { type RetryPlan, retriesOf } from "./retries.ts";
 import { patience, type Row, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
-import { type ContactRow, contactIn, end, move, numberIn, textIn } from "./tables.ts";
+import { type ContactRow, contactIn, numberIn, textIn } from "./tables.ts";
 
 /** What a list would change in a campaign. */
 export interface SyncPlan extends People {

@@ -30,8 +30,12 @@ export interface ShownInterface {
   readonly hasSecret: boolean;
   /** The header that signs its requests to an application. */
   readonly signature: string;
-  /** How an application that has the carrier's client is pointed here. */
-  readonly hint: readonly string[];
+  /**
+   * How an application that has the carrier's client is pointed here.
+   *
+   * @param setting - how the application reads a setting from its environment
+   */
+  readonly hint: (setting: (name: string) => string) => readonly string[];
   /** Parameters of a call to try beside numbers and URLs: it is recorded, as in outdial's own interface. */
   readonly params: { readonly record?: boolean };
   /** Whether a request for a call expires: a command that is kept is then `outdial call`, which signs a new one. */

@@ -9,8 +9,8 @@ import { vonageCarrier } from "./vonage/carrier.ts";
  */
 export const carriers: Readonly<Record<string, Carrier>> = {
   twilio: twilioCarrier,
-  vonage: vonageCarrier,
   telnyx: telnyxCarrier,
+  vonage: vonageCarrier,
 };
 
 /** The carrier with a name, if there is one. */

@@ -96,6 +96,14 @@ const information = async (name: string, args: readonly string[]): Promise<strin
   return helpOf(topic, entry.summary, (await entry.load()).command);
 };
 
+/** The end of a command that reached a stage. */
+interface Early {
+  readonly exit: Exit;
+  readonly interrupted?: Exit;
+  readonly placed: "no" | "maybe" | "yes" | undefined;
+  readonly known: string;
+}
+
 const nothing = { exit: exits.refused, placed: "no", known: "no call was placed" } as const;
 
 /** What is known about a call when a command ends early, by the stage it reached, and its exit code where it is interrupted. */
@@ -115,7 +123,7 @@ const early = {
     known: "calls may have been placed; the same command resumes, and repeats none of them",
   },
   placed: { exit: exits.done, placed: "yes", known: "the call was placed" },
-} as const satisfies Record<Stage, { readonly exit: Exit; readonly interrupted?: Exit }>;
+} as const satisfies Record<Stage, Early>;
 
 /** The end of a command that failed unexpectedly. */
 export const endedEarly = (what: string, stage: Stage): Failure => {

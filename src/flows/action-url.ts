@@ -12,8 +12,8 @@ import {
 } from "./actions.ts";
 import { byAction } from "./by-action.ts";
 import { signOwnUrl } from "./continuation.ts";
+import type { FlowState } from "./flow-state.ts";
 import { seal } from "./sealed-state.ts";
-import type { FlowState } from "./steps.ts";
 
 /** The options of `actionUrl`. */
 export interface ActionUrlOptions {

@@ -2,7 +2,7 @@ import type { Received } from "../callbacks/handler.ts";
 import { BadParametersException } from "../errors.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { fieldsOf } from "../lib/check.ts";
-import type { StepInput } from "./steps.ts";
+import type { StepInput } from "./flow-state.ts";
 
 /** What a flow tells of its calls: a campaign of `outdial/campaigns`, or of `outdial/campaigns/workers`. */
 export interface FlowCampaign {

@@ -2,10 +2,10 @@ import { fail } from "../lib/check.ts";
 import { base64url, utf8 } from "../lib/encoding.ts";
 import { macOf } from "../lib/hmac.ts";
 import { urlRule } from "../lib/url.ts";
-import type { Dialed, FlowInput } from "../service.ts";
 import type { Branch, Dial } from "./actions.ts";
+import type { FlowState } from "./flow-state.ts";
 import { seal } from "./sealed-state.ts";
-import type { FlowState } from "./steps.ts";
+import type { Dialed, FlowInput } from "./webhooks.ts";
 
 /** The branches of a `dial`. */
 export const branchesOf = ({ on_busy, on_no_answer, on_failure }: Dial): Pick<Dial, Branch> => ({

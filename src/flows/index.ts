@@ -30,13 +30,15 @@ export {
   stream,
 } from "./actions.ts";
 export type { FlowCampaign } from "./campaign.ts";
-export { type FlowOptions, FlowRequest, flowHandler } from "./handler.ts";
+export type { Step, StepInput } from "./flow-state.ts";
+export { type FlowOptions, flowHandler } from "./handler.ts";
 export { type MachineUrlOptions, machineUrl } from "./machine-url.ts";
 export {
   type BunServerSocket,
   BunSocket,
   bunWebSocket,
 } from "./media/bun-socket.ts";
+export type { StreamForm } from "./media/carrier-media.ts";
 export {
   FrameException,
   FromApplication,
@@ -67,13 +69,14 @@ export {
   type Prompts,
   pause,
 } from "./prompts.ts";
+export { FlowRequest } from "./request.ts";
 export {
   type Gather,
   type GatherOptions,
   gather,
+  type KeyCount,
   type Say,
   type SayOptions,
   say,
 } from "./say.ts";
 export type { SpeechOptions, SpokenText } from "./speech.ts";
-export type { Step, StepInput } from "./steps.ts";

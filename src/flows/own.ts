@@ -1,8 +1,8 @@
 import { fail, isText } from "../lib/check.ts";
-import type { CarrierWebhooks } from "../service.ts";
 import { type AnyAction, basicSchemas } from "./actions.ts";
 import type { Prompt } from "./prompts.ts";
 import type { Gather } from "./say.ts";
+import type { CarrierWebhooks } from "./webhooks.ts";
 import type { WirePrompt } from "./wire.ts";
 
 const wirePrompt = (prompt: Prompt): WirePrompt => (isText(prompt) ? { text: prompt } : prompt);

@@ -1,66 +1,16 @@
 import { RefusedException } from "../callbacks/errors.ts";
-import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
-import type { Context, Token } from "../callbacks/signed-url.ts";
+
+import type { Token } from "../callbacks/signed-url.ts";
 import { check, fail, fieldsOf, isText } from "../lib/check.ts";
-import type { Dialed, FlowInput } from "../service.ts";
 import { Action, type AnyAction, hangup } from "./actions.ts";
 import { fitted, keptOf } from "./answer-size.ts";
 import { signOwnUrl } from "./continuation.ts";
-import type { FlowRequest } from "./handler.ts";
-import { checkSpoken, type Gather } from "./say.ts";
+import type { FlowState, Question, Step, StepInput } from "./flow-state.ts";
+import type { FlowRequest } from "./request.ts";
+import { checkSpoken } from "./say.ts";
 import { seal, sealSize, unsealed } from "./sealed-state.ts";
-import { type SpokenText, spokenIn } from "./speech.ts";
-
-/** What a step gets: the call, and what has come of it so far. */
-export interface StepInput {
-  /** The call that was answered, or has come to its next step. */
-  readonly call: FlowRequest;
-  /** The context of the signed `flow_url`; `{}` when none was signed, or no `secret` was given. */
-  readonly context: Context;
-  /** The variables of a list's contact, out of the context; `{}` without a list. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** The keys that were pressed; `""` when none were. */
-  readonly digits: string;
-  /** What was said, where a `gather` takes speech; absent when nothing was, or keys came first. */
-  readonly speech?: SpokenText | undefined;
-  /** How often this step has asked, with this time: 1 at first. */
-  readonly attempt: number;
-  /**
-   * The answers that have a name (`as`), by it: keys, or the beginning of what was said, 64 bytes of UTF-8 as JSON: 64
-   * Latin letters, 32 Cyrillic ones, 21 characters of Japanese or Chinese, 16 emoji. In later steps still less, where all
-   * answers together don't fit into a URL.
-   */
-  readonly answers: Readonly<Record<string, string>>;
-  /** What answered the telephone, where the carrier had found out by then. */
-  readonly answered_by?: OpenUnion<AnsweredBy> | undefined;
-  /** In `onInput`: `"left"` once a machine has heard the last prompt of `onMachine` to its end. */
-  readonly message?: "left" | undefined;
-}
-
-/** Returns what the call does next. */
-export type Step<Name extends string = never> = (
-  input: StepInput,
-) => Action<Name> | Promise<Action<Name>>;
-
-/** How an answer continues: the fields of a `gather`. */
-type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;
-
-/** What a URL of the flow's own carries, sealed. */
-export interface FlowState
-  extends Pick<StepInput, "attempt" | "context" | "answers" | "answered_by"> {
-  /** The service, the account and the call that it was made for; any account, any call where that was not known. */
-  readonly of: FlowInput["of"];
-  /** Which function asked, or decides: a step, `onAnswer` or `onMachine`; `""` at the end of a message. */
-  readonly at: string;
-  /** What was decided elsewhere: `actionUrl`. */
-  readonly action?: AnyAction | undefined;
-  /** What follows a `dial`. */
-  readonly dialed?: Dialed | undefined;
-  /** The question that was asked; absent after a `say`. */
-  readonly ask?: Question | undefined;
-  /** Whether the prompts before it were those of `onMachine`, or of a step after it. */
-  readonly machine?: boolean | undefined;
-}
+import { spokenIn } from "./speech.ts";
+import type { FlowInput } from "./webhooks.ts";
 
 /** One flow request of a conversation. */
 export interface Turn {

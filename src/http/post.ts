@@ -1,6 +1,6 @@
 import type { ExceptionFacts, Placed } from "../errors.ts";
-import type { EncodedCall } from "../service.ts";
 import { arePlatforms, dispatchers } from "./dispatcher.ts";
+import type { Head } from "./response.ts";
 
 /** What sends a request: the platform's `fetch`, or anything that answers as it does. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -121,3 +121,19 @@ export const measured = (
     (async () => onAttempt(report))().catch(() => {});
   };
 };
+
+/** A request that places a call, as it is sent. */
+export interface EncodedCall {
+  /** Where it is sent. */
+  readonly url: string;
+  /** All of its headers, with the key. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its body. */
+  readonly body: string;
+  /** Every form of the key in the request, such as the text of a Basic header: they are redacted, as the key is. */
+  readonly secrets?: readonly string[];
+  /** Pieces of what is too long to search for in every spelling, such as the lines of a PEM. */
+  readonly pieces?: readonly string[];
+  /** Reads the head of the response, and its body in outdial's own form; outdial's own reader where it is absent. */
+  readonly headOf?: (response: Response, url: string, signal: AbortSignal) => Head;
+}

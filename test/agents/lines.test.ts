@@ -62,7 +62,8 @@ const talkOn = async (line: LineName, name: keyof typeof agents) => {
     const words = agent.can?.say ? session.say("Confirmed.") : session.reply("Confirm it.");
     const { audio, sampleRate } = recorded(recordingLevel, 300);
     spoken.resolve(Promise.all([words, session.play(audio, { sampleRate })]));
-    return session.leave("confirmed");
+    // The callee has decided by a key: what the agent hears of it changes nothing.
+    return session.leave("confirmed", { interruptible: false });
   };
   const call = await callOn(line, {
     agent,

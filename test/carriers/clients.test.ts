@@ -15,7 +15,7 @@ import { type TelnyxOptions, telnyx } from "../../src/carriers/telnyx/index.ts";
 import { type TwilioOptions, twilio } from "../../src/carriers/twilio/index.ts";
 import { type VonageOptions, vonage } from "../../src/carriers/vonage/index.ts";
 import type { ServiceException } from "../../src/errors.ts";
-import type { CallService } from "../../src/service.ts";
+import type { CallService } from "../../src/options.ts";
 import { pem, pkcs1, publicKey } from "../unit/vonage/keys.ts";
 
 /** What the server sends, and what it received. */

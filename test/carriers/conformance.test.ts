@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { apiKey, from_number, to_number } from "../conformance/fixtures.ts";
 import { keepPrinted } from "../conformance/printed.ts";
 import {
@@ -10,6 +10,9 @@ import {
   unknownExemptions,
 } from "../conformance/services/index.ts";
 import { startPeer } from "../stub-server/start.ts";
+
+// As in an application that uses fetch before it imports this package.
+vi.hoisted(() => new Response());
 
 let peer: Awaited<ReturnType<typeof startPeer>>;
 beforeAll(async () => {
@@ -27,6 +30,7 @@ describe.each(serviceNames)("the conformance list with %s", (service) => {
     ({ run }) =>
       run({
         runtime: "node24",
+        isLoadedLate: true,
         peer: peer.url,
         service,
         inspect: (value) => inspect(value, { depth: 9, showHidden: true }),

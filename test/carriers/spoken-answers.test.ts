@@ -5,9 +5,9 @@ import { twimlOf } from "../../src/carriers/twilio/twiml.ts";
 import { nccoOf } from "../../src/carriers/vonage/ncco.ts";
 import type { CalleeAct } from "../../src/emulator/index.ts";
 import { BadParametersException } from "../../src/errors.ts";
+import type { StepInput } from "../../src/flows/flow-state.ts";
 import { gather, say } from "../../src/flows/say.ts";
 import { spokenIn as spokenText } from "../../src/flows/speech.ts";
-import type { StepInput } from "../../src/flows/steps.ts";
 import { parse } from "../unit/carriers/xml.ts";
 import { converse, key, type Program, services, spokenIn } from "./conversations.ts";
 

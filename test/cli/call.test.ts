@@ -76,7 +76,7 @@ describe("outdial call", () => {
 
   it("exits 1 when no connection was made", async () => {
     const url = await nobodysUrl();
-    const ended = await invoke([...call, "--base-url", url], { OUTDIAL_API_KEY: key });
+    const ended = await outdial("node", [...call, "--base-url", url], { OUTDIAL_API_KEY: key });
     expectLine(ended, 1, /connection failed.*no call was placed/i);
   });
 

@@ -357,7 +357,7 @@ describe("outdial dial", () => {
   it("says while it runs that the service cannot be reached, and why in the results", async () => {
     const list = file("people.csv", people);
     const away = { ...env(), OUTDIAL_BASE_URL: await nobodysUrl() };
-    const running = begin(words(list, ...listening()), away, { columns: 100 });
+    const running = start("node", words(list, ...listening()), away);
     await running.says(/0\/3 done {2}the service cannot be reached/);
     running.kill("SIGINT");
     expect((await running.ended).stderr).toContain("the same command resumes");
@@ -740,6 +740,24 @@ describe("outdial dial", () => {
     expect(stderr).toContain("until 2026-01-01T12:00:00.000Z");
     expect(JSON.parse(stdout)).toMatchObject({ contacts: 3, expired: 3, done: true });
     expect(posts).toBe(0);
+  });
+
+  it("counts a promised call-back that can no longer be made, and its exit code is not 0", async () => {
+    const list = file("people.csv", "number\n+13035551000\n");
+    await run(words(list, ...listening()));
+    const database = new DatabaseSync(join(folder, "people.outdial"));
+    database.exec(
+      "update outdial_contact set state = 'waiting', call_for = 2, call_at = 4000000000000, due = 4000000000000",
+    );
+    database.close();
+    const { code, stdout } = await run(
+      words(list, ...listening(), "--json", "--until", "2026-01-01T12:00Z"),
+    );
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ completed: 0, call_back_missed: 1, done: true });
+    expect(emulator.calls).toHaveLength(1);
+    const report = await run(["report", join(folder, "people.outdial")]);
+    expect(report.stdout).toMatch(/call_back_missed +1/);
   });
 
   it("begins at most --per-day calls, also when it is run again", async () => {

@@ -52,8 +52,9 @@ describe.each(partOf(runtimes))("under %s", (runtime) => {
       const args = [...call("https://app.test"), "--base-url", `http://${host}:${port}`];
       const ended = await outdial(runtime, args, env);
       expect(seen).toEqual([]);
-      // The service is bound to 127.0.0.1 alone.
-      expect(ended.code).toBe(host === "127.0.0.2" ? 1 : 0);
+      // The service is bound to 127.0.0.1 alone. A dispatcher that knows proxies isn't Node's plain one: nothing is certain.
+      const refused = runtime === "node" ? 3 : 1;
+      expect(ended.code).toBe(host === "127.0.0.2" ? refused : 0);
       expect(service.seen).toHaveLength(host === "127.0.0.2" ? 0 : 1);
     },
   );

@@ -20,6 +20,8 @@ export type Runtime = (typeof runtimes)[number];
 /** What a case gets from the launcher that runs it. */
 export interface Env {
   readonly runtime: Runtime;
+  /** Whether something has used `fetch` before the package was loaded: the dispatcher may then be anyone's. */
+  readonly isLoadedLate?: boolean;
   /**
    * The base URL of the peer, a server on loopback that misbehaves on request: see
    * `test/stub-server/server.ts`.
@@ -49,3 +51,7 @@ export interface Case<E = Env> {
 
 /** A rule of every entry that places calls. */
 export type ClientCase = Case<ClientEnv>;
+
+/** Whether a connection that was refused may be one that was lost. */
+export const isVague = ({ runtime, isLoadedLate = false }: Env): boolean =>
+  isLoadedLate || ["workerd", "happy-dom", "chromium"].includes(runtime);

@@ -11,13 +11,10 @@ export const read = (relative: string): string => readFileSync(path(relative), "
 
 /** The names of the entries, and the sources that they are built from: `./calls`, `src/calls/index.ts`. */
 export const entries = (): Readonly<Record<string, string>> => {
-  const { exports }: { exports: Readonly<Record<string, { readonly default: string }>> } =
-    JSON.parse(read("package.json"));
+  // `package/registries.test.ts` checks that npm's entries are built from the same.
+  const { exports }: { exports: Readonly<Record<string, string>> } = JSON.parse(read("deno.json"));
   return Object.fromEntries(
-    Object.entries(exports).map(([name, file]) => [
-      name,
-      file.default.replace("./dist/", "src/").replace(/\.js$/, ".ts"),
-    ]),
+    Object.entries(exports).map(([name, file]) => [name, file.replace("./", "")]),
   );
 };
 

@@ -140,7 +140,8 @@ describe.skipIf(missingPython)("the service in Python asks, and takes keys", () 
         const flow_url = `${origin}/flow`;
         if (given.length === 1) return say(["Hello.", pause(1000)], { flow_url });
         if (given.length === 4) return say("Goodbye.");
-        const answer = given.length === 2 ? { finish_on_key: "#" as const } : { digits: 1 as const };
+        const answer =
+          given.length === 2 ? { finish_on_key: "#" as const } : { digits: 1 as const };
         return gather("Your number?", { ...answer, flow_url });
       },
     });

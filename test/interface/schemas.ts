@@ -3,8 +3,8 @@ import { custom, type GenericSchema } from "valibot";
 import type { CallEvent, EventData } from "../../src/callbacks/event.ts";
 import { Call } from "../../src/calls/call.ts";
 import { CallParams } from "../../src/calls/params.ts";
-import { FlowRequest } from "../../src/flows/handler.ts";
 import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
+import { FlowRequest } from "../../src/flows/request.ts";
 import { WireAction, wireActions } from "../../src/flows/wire.ts";
 
 export type { JsonSchema };

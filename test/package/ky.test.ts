@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { path } from "../examples/execute.ts";
 import { startPeer } from "../stub-server/start.ts";
 
+new Response(); // Something has used fetch before the package is loaded.
 const peer = await startPeer();
 afterAll(peer.stop);
 afterEach(() => {
@@ -34,7 +35,13 @@ describe.each(["ky1", "ky2"])("through %s of test/package.json", (name) => {
     const broken: string[] = [];
     for (const { name: rule, run } of cases) {
       if (!entry) break;
-      const env = { runtime: "node24", peer: peer.url, inspect, ...entry } as const;
+      const env = {
+        runtime: "node24",
+        isLoadedLate: true,
+        peer: peer.url,
+        inspect,
+        ...entry,
+      } as const;
       await Promise.resolve(run(env)).catch((error) => broken.push(`${rule}: ${error}`));
     }
     expect(broken).toEqual([]);

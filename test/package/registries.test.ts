@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import tsup from "../../tsup.config.ts";
 import { execute, path } from "../examples/execute.ts";
 
 const json = (file: string) => JSON.parse(readFileSync(path(file), "utf8"));
@@ -7,10 +8,12 @@ const npm = json("package.json");
 const jsr = json("deno.json");
 
 test("npm and JSR offer the same entries, out of the same sources", () => {
+  const sources = new Map(Object.entries(tsup.entry ?? {}));
   const built = Object.entries<{ types: string; default: string }>(npm.exports).map(
     ([entry, files]) => {
       expect(files.types).toBe(files.default.replace(/\.js$/, ".d.ts"));
-      return [entry, files.default.replace("/dist/", "/src/").replace(/\.js$/, ".ts")];
+      const source = sources.get(files.default.replace(/^\.\/dist\/|\.js$/g, ""));
+      return [entry, `./${source}`];
     },
   );
   expect(Object.fromEntries(built)).toEqual(jsr.exports);

@@ -5,13 +5,8 @@ import { pagesFolder, path, read } from "./sources.ts";
 
 /** The names of the entries, and their sources: `outdial/calls`, `src/calls/index.ts`. */
 const entries: readonly (readonly [name: string, source: string])[] = Object.entries(
-  JSON.parse(read("package.json")).exports as Readonly<
-    Record<string, { readonly default: string }>
-  >,
-).map(([key, file]) => [
-  key.replace(".", "outdial"),
-  file.default.replace("./dist/", "src/").replace(/\.js$/, ".ts"),
-]);
+  JSON.parse(read("deno.json")).exports as Readonly<Record<string, string>>,
+).map(([key, file]) => [key.replace(".", "outdial"), file.replace("./", "")]);
 
 const folder = join(pagesFolder, "reference");
 const copy = path("test/site/copy");

@@ -1,77 +1,9 @@
 import type { Contact, RefusedContact } from "../contacts.ts";
 import { ListException } from "../errors.ts";
+import type { ListOptions, NumberReading } from "./columns.ts";
 import { columnsOf, type ListColumns, optionText as plainOption, unanswered } from "./columns.ts";
 import { type CsvRow, type ListSource, readCsv } from "./csv.ts";
 import { FlagColumns } from "./flag-columns.ts";
-
-/** A telephone number in E.164, or the rule that a cell breaks. */
-export type NumberReading =
-  | { readonly number: string; readonly reason?: undefined }
-  | { readonly number?: undefined; readonly reason: string };
-
-/** How a list is read. Columns are found without case, spaces, `-` and `_`. */
-export interface ListOptions {
-  /**
-   * The one sign between two columns.
-   *
-   * @defaultValue that of the list's `sep=` line; otherwise `,`, `;` or a tab, as the header has it
-   */
-  readonly delimiter?: string | undefined;
-  /**
-   * The encoding of the file, as `TextDecoder` names it, such as `"windows-1252"`.
-   *
-   * @defaultValue `"utf-8"`; a row that is none is refused
-   */
-  readonly encoding?: string | undefined;
-  /**
-   * The column with the telephone number.
-   *
-   * @defaultValue `to_number`, `phone_number`, `contact_number` or `phone`, of which a list has one; else `number`
-   */
-  readonly numberColumn?: string | undefined;
-  /**
-   * The column with the time zone.
-   *
-   * @defaultValue `timezone` or `tz`
-   */
-  readonly zoneColumn?: string | undefined;
-  /**
-   * Columns that say who must not be called: a row is blocked by each cell but an empty one, `false`, `no`, `n` and `0`.
-   * `"consent=no"` blocks the rows with that value alone, in any case.
-   *
-   * @defaultValue none; a list with a column such as `DoNotCall` or `opt_out` is refused, unless it is ignored, and so is one
-   * with a column that nothing uses and that has only a few short values, or dates
-   */
-  readonly optOutColumns?: readonly string[] | undefined;
-  /** Columns that may say who must not be called, by their name or their cells, and say something else. */
-  readonly ignoreColumns?: readonly string[] | undefined;
-  /**
-   * The columns that are variables. A column that is named here is used.
-   *
-   * @defaultValue every column that is nothing else
-   */
-  readonly variables?: readonly string[] | undefined;
-  /**
-   * Reads the cell with the telephone number, and that of the column `from_number`.
-   *
-   * @defaultValue the cell as it is; a campaign refuses what is not E.164
-   */
-  readonly readNumber?: ((cell: string) => NumberReading) | undefined;
-  /** Called with the columns, before the first contact. */
-  readonly onColumns?: ((columns: ListColumns) => void) | undefined;
-  /**
-   * Called with each row that is no contact.
-   *
-   * @defaultValue they are left out
-   */
-  readonly onRefused?: ((row: RefusedContact) => void) | undefined;
-  /**
-   * How a message names an option, and a value for it, such as `--number-column "Phone"`.
-   *
-   * @defaultValue `numberColumn: "Phone"`
-   */
-  readonly optionText?: ((option: keyof ListOptions, value?: string) => string) | undefined;
-}
 
 const delimiterNames: Readonly<Record<string, string>> = { ",": "comma", ";": "semicolon" };
 

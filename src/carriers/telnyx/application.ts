@@ -1,7 +1,7 @@
 import type { Secret } from "../../callbacks/signed-url.ts";
+import type { CarrierWebhooks } from "../../flows/webhooks.ts";
 import { fail } from "../../lib/check.ts";
 import { currentSecrets } from "../../lib/hmac.ts";
-import type { CarrierWebhooks } from "../../service.ts";
 import { eventOf, type Forms, flowOf, isOver } from "../xml/forms.ts";
 import { responder } from "../xml/respond.ts";
 import { isPublicKey, verifySignature } from "./signature.ts";

@@ -16,9 +16,9 @@ export const telnyxCarrier: Carrier = {
     kept: { apiKey: /^KEY_[\w-]{43}$/ },
     hasSecret: true,
     signature: "Telnyx-Signature-Ed25519",
-    hint: [
+    hint: (setting) => [
       '\n  In your application: the key above, the public key behind "signs with", whose private key is',
-      "  published, and { baseURL: process.env.TELNYX_BASE_URL } for its client, with /v2 at its end",
+      `  published, and { baseURL: ${setting("TELNYX_BASE_URL")} } for its client, with /v2 at its end`,
     ],
     params: { record: true },
     expires: false,

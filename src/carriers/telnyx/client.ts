@@ -1,10 +1,10 @@
 import { custom } from "valibot";
 import { carrierHead, carrierSettings } from "../../calls/carrier.ts";
 import type { CallParams } from "../../calls/params.ts";
+import type { EncodedCall } from "../../http/post.ts";
 import type { Head } from "../../http/response.ts";
 import { fail, fieldsOf, isFunction, isKey } from "../../lib/check.ts";
-import type { ApiKey } from "../../options.ts";
-import type { CarrierClient, EncodedCall } from "../../service.ts";
+import type { ApiKey, CarrierClient } from "../../options.ts";
 import type { TelnyxSettings } from "./options.ts";
 import { callPath, maxUrl, statusEvents } from "./wire.ts";
 

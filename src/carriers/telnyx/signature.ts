@@ -1,6 +1,6 @@
+import type { SignatureRefusal } from "../../flows/webhooks.ts";
 import { withoutThrowing } from "../../lib/check.ts";
 import { decoded, joined, utf8 } from "../../lib/encoding.ts";
-import type { SignatureRefusal } from "../../service.ts";
 import { signatureHeaders } from "./wire.ts";
 
 /** What Telnyx signs: the timestamp of the header, a pipe and the raw body, a form or JSON. */

@@ -1,6 +1,6 @@
 import type { Secret } from "../../callbacks/signed-url.ts";
+import type { CarrierWebhooks, SignatureRefusal } from "../../flows/webhooks.ts";
 import { currentSecrets } from "../../lib/hmac.ts";
-import type { CarrierWebhooks, SignatureRefusal } from "../../service.ts";
 import { eventOf, type Forms, flowOf, isOver } from "../xml/forms.ts";
 import { responder } from "../xml/respond.ts";
 import { verifySignature } from "./signature.ts";

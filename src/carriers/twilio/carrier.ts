@@ -16,9 +16,9 @@ export const twilioCarrier: Carrier = {
     kept: { apiKey: /^[\da-f]{32}$/ },
     hasSecret: false,
     signature: "X-Twilio-Signature",
-    hint: [
+    hint: (setting) => [
       "\n  In your application: the SID and the token above, and the base URL of its client, such as",
-      "  client.api.baseUrl = process.env.TWILIO_BASE_URL",
+      `  client.api.baseUrl = ${setting("TWILIO_BASE_URL")}`,
     ],
     params: { record: true },
     expires: false,

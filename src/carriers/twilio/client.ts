@@ -1,9 +1,9 @@
 import { custom } from "valibot";
 import { carrierHead, carrierSettings } from "../../calls/carrier.ts";
 import type { CallParams } from "../../calls/params.ts";
+import type { EncodedCall } from "../../http/post.ts";
 import { fail, fieldsOf, isFunction, isKey } from "../../lib/check.ts";
-import type { ApiKey } from "../../options.ts";
-import type { CarrierClient, EncodedCall } from "../../service.ts";
+import type { ApiKey, CarrierClient } from "../../options.ts";
 import type { TwilioSettings } from "./options.ts";
 
 /** The notifications that are asked for: without a list Twilio sends the last one alone. */

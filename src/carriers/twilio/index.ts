@@ -9,7 +9,9 @@
  *
  * @module
  */
-import type { CallService, Service } from "../../service.ts";
+
+import type { CallService } from "../../options.ts";
+import type { Service } from "../../service.ts";
 import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
 import { liveSide } from "./live.ts";

@@ -1,6 +1,6 @@
+import type { CarrierMedia, MediaCodec } from "../../flows/media/carrier-media.ts";
 import { carrierMedia } from "../../flows/media/carrier-stream.ts";
 import { startVerifier } from "../../flows/media/signed-start.ts";
-import type { CarrierMedia, MediaCodec } from "../../service.ts";
 import { mediaStreamCodec } from "../xml/media-streams.ts";
 
 /** The messages of one Media Stream. */

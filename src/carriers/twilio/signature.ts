@@ -1,6 +1,6 @@
+import type { SignatureRefusal } from "../../flows/webhooks.ts";
 import { decoded, utf8 } from "../../lib/encoding.ts";
 import { hmacKeys, isMacOf, sha256 } from "../../lib/hmac.ts";
-import type { SignatureRefusal } from "../../service.ts";
 
 /** How many fields a form may have: Twilio's have about 40. */
 const maxFields = 500;

@@ -17,9 +17,9 @@ export const vonageCarrier: Carrier = {
     kept: { webhookSecret: /^[\w-]{43}$/ },
     hasSecret: true,
     signature: "Authorization",
-    hint: [
+    hint: (setting) => [
       "\n  In your application: the id and the key above, which is published and protects nothing, and",
-      "  { apiHost: process.env.VONAGE_API_HOST } for its client",
+      `  { apiHost: ${setting("VONAGE_API_HOST")} } for its client`,
     ],
     params: {}, // Vonage records by an action.
     expires: true,

@@ -1,7 +1,8 @@
+import type { CarrierMedia, MediaCodec, MediaInput } from "../../flows/media/carrier-media.ts";
 import { carrierMedia, WholeFrames } from "../../flows/media/carrier-stream.ts";
 import { FrameException, faultIn, keyRule, parseJson } from "../../flows/media/messages.ts";
+import type { MediaMessage } from "../../flows/media/socket.ts";
 import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
-import type { CarrierMedia, MediaCodec, MediaInput, MediaMessage } from "../../service.ts";
 import { callIdHeader } from "./wire.ts";
 
 /** Messages of audio in a second: each has 20 ms, and one of another length ends the socket. */

@@ -1,6 +1,6 @@
 import type { AnyAction, Dial, Play, Stream } from "../../flows/actions.ts";
-import type { FlowRequest } from "../../flows/handler.ts";
 import type { Prompt } from "../../flows/prompts.ts";
+import type { FlowRequest } from "../../flows/request.ts";
 import type { Gather, Say } from "../../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../../flows/speech.ts";
 import { fail, isText } from "../../lib/check.ts";

@@ -1,7 +1,7 @@
+import type { SignatureRefusal } from "../../flows/webhooks.ts";
 import { fieldsOf, withoutThrowing } from "../../lib/check.ts";
 import { decoded, utf8 } from "../../lib/encoding.ts";
 import { isMacOf, sha256 } from "../../lib/hmac.ts";
-import type { SignatureRefusal } from "../../service.ts";
 
 /** A JWT in the header of credentials: header and claims, and the signature. */
 const bearer = /^Bearer (([\w-]+)\.([\w-]+))\.([\w-]+)$/i;

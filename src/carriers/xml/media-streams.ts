@@ -1,3 +1,4 @@
+import type { MediaCodec, MediaInput } from "../../flows/media/carrier-media.ts";
 import {
   audioB64,
   type Fields,
@@ -11,7 +12,6 @@ import { tokenIn } from "../../flows/media/signed-start.ts";
 import { fieldsOf, isRecord, isText, type Rule, textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import { decodeMulaw, encodeMulaw } from "../../lib/mulaw.ts";
-import type { MediaCodec, MediaInput } from "../../service.ts";
 
 /** The longest id, or name of a mark, in characters. */
 const maxName = 1000;

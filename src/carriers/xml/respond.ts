@@ -1,6 +1,6 @@
 import type { AnyAction, Branch, Dial, Hangup, Play } from "../../flows/actions.ts";
 import { branchesOf, firstBranch, signDialed } from "../../flows/continuation.ts";
-import type { CarrierWebhooks, FlowInput } from "../../service.ts";
+import type { CarrierWebhooks, FlowInput } from "../../flows/webhooks.ts";
 import type { Redirect } from "./verbs.ts";
 
 /**

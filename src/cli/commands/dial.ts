@@ -94,10 +94,11 @@ const confirm = async (terminal: Terminal, signal: AbortSignal): Promise<void> =
 };
 
 /** @param failedFlows - how many contacts ended in this run because their flow failed */
-const exitOf = ({ state, unknown }: Progress, failedFlows: number, interrupted: boolean): Exit => {
+const exitOf = (progress: Progress, failedFlows: number, interrupted: boolean): Exit => {
+  const { state, unknown, call_back_missed } = progress;
   if (interrupted) return exits.interrupted;
   if (state === "paused" || failedFlows > 0) return exits.refused;
-  return unknown > 0 ? exits.maybe : exits.done;
+  return unknown + call_back_missed > 0 ? exits.maybe : exits.done;
 };
 
 type Invoked = Invocation<typeof dialFlags>;
@@ -332,9 +333,10 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   const paused = pauseNote({ state, reason }, flags);
 
   const localUrl = opened.receiver?.localUrl;
+  // Before the check: a tunnel may be led here only now that the port is known.
+  if (localUrl) await terminal.report(`Notifications arrive at ${localUrl}`);
   const unclearHandlers = dry ? [] : await checkHandlers(campaign, invoked);
   const warnings = [...live.warnings, ...unclearHandlers, ...(paused ? [paused] : [])];
-  const notes = localUrl ? [`Notifications arrive at ${localUrl}`] : [];
   const confirmed = async (): Promise<boolean> => {
     if (!dry && !flags.yes) await confirm(terminal, invoked.signal);
     return !dry;
@@ -346,7 +348,6 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     optedOut,
     warnings,
     lastChange,
-    notes,
     confirm: confirmed,
   };
   const plan = await syncList(campaign, facts, invoked);
@@ -419,7 +420,7 @@ recorded and that a machine speaks.`,
     0: "every contact has a known outcome",
     1: "paused (also by outdial stop), a flow failed, not confirmed, or --json was not written",
     2: "the command line, the list or the ledger is wrong, or the ledger is in use",
-    3: "some contacts are unknown: they may have been called",
+    3: "some contacts are unknown: they may have been called; or a promised call-back was missed",
     130: "interrupted; the same command resumes",
   },
   run: async ({ reached, ...invoked }) => {

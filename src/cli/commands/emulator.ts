@@ -276,7 +276,7 @@ const greeting = (facts: Started, host: string, line: string, paint: Paint): str
   return [
     `${paint("bold", `outdial emulator ${version}`)} for development and tests\n`,
     ...Object.entries(rows).map(([name, value]) => `  ${paint("dim", name.padEnd(11))}  ${value}`),
-    ...hint,
+    ...hint((name) => `process.env.${name}`),
     ...(isPrivate(host) ? [] : warning),
     `\n${line}\n`,
   ].join("\n");

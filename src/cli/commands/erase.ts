@@ -7,6 +7,7 @@ import { signingSecretIn, withLedger } from "../ledger.ts";
 /** `outdial erase`: deletes the data of people from a ledger. */
 export const command: Command = defineCommand({
   args: ["ledger", "number…"],
+  example: "erase people.outdial +12025550100",
   flags: {},
   exits: {
     0: "nothing of them is in the ledger, and none of them will be called again",

@@ -37,8 +37,6 @@ interface ListFacts {
   readonly isSentOnce?: boolean | undefined;
   /** When the ledger was changed, if there was one. */
   readonly lastChange?: Date | undefined;
-  /** Below the plan. */
-  readonly notes?: readonly string[] | undefined;
   /**
    * Called once the plan is printed.
    *
@@ -50,7 +48,7 @@ interface ListFacts {
 /** Reads the list, prints the plan, and applies it if it is confirmed. */
 export const syncList = async (
   campaign: Campaign,
-  { options, blockFile, optedOut, warnings, notes = [], confirm, ...facts }: ListFacts,
+  { options, blockFile, optedOut, warnings, confirm, ...facts }: ListFacts,
   { flags, args: [list = ""], terminal, signal }: Invocation<typeof dialFlags>,
 ): Promise<ListPlan> => {
   const { isSentOnce = sendsOnce()(), lastChange, optOutPath } = facts;
@@ -92,7 +90,7 @@ export const syncList = async (
           ...{ columns, refused, changes: plan, warnings, progress, options, lastChange },
           ...{ isSentOnce, optOutPath },
         });
-        for (const line of [...lines, ...notes]) await terminal.report(line);
+        for (const line of lines) await terminal.report(line);
         return confirm();
       },
     });

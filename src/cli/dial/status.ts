@@ -44,7 +44,7 @@ const barLength = 20;
 const endingsText = (progress: Progress): string =>
   Object.entries(progress)
     .filter(([name, count]) => Object.hasOwn(dispositions, name) && Number(count) > 0)
-    .map(([name, count]) => `${count} ${name.replace("_", " ")}`)
+    .map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`)
     .join(", ");
 
 /** The time of day here; with the date if that is another day. */

@@ -3,8 +3,8 @@ import { request as requestByHttps } from "node:https";
 import { Readable } from "node:stream";
 import { bytesOf, tone } from "../../emulator/recording/track.ts";
 import { wavHead } from "../../emulator/recording/wav.ts";
+import type { CarrierWebhooks } from "../../flows/webhooks.ts";
 import type { CallParams } from "../../index.ts";
-import type { CarrierWebhooks } from "../../service.ts";
 import type { ScriptedFlow } from "./script.ts";
 
 /** How the emulator reaches an application. */

@@ -2,8 +2,10 @@ import { encodeCall } from "../../calls/create.ts";
 import type { ShownInterface } from "../../carriers/carrier.ts";
 import { carrierNamed } from "../../carriers/carriers.ts";
 import type { Emulator } from "../../emulator/index.ts";
+import type { CarrierWebhooks } from "../../flows/webhooks.ts";
 import type { CallParams } from "../../index.ts";
-import type { CarrierClient, CarrierWebhooks, Service } from "../../service.ts";
+import type { CarrierClient } from "../../options.ts";
+import type { Service } from "../../service.ts";
 import { ownShapes } from "../account.ts";
 import { callCommand, requestCommand, type Shell } from "./shell.ts";
 
@@ -12,7 +14,7 @@ const ownInterface: ShownInterface = {
   kept: ownShapes,
   hasSecret: true,
   signature: "webhook-signature",
-  hint: [],
+  hint: () => [],
   params: {},
   expires: false,
 };

@@ -1,5 +1,5 @@
+import type { EncodedCall } from "../../http/post.ts";
 import type { CallParams } from "../../index.ts";
-import type { EncodedCall } from "../../service.ts";
 import type { Environment } from "../command.ts";
 
 /** The shells whose quoting is known. */

@@ -1,6 +1,6 @@
 import type { CallParams } from "../../calls/params.ts";
 import { isRecord, withoutThrowing } from "../../lib/check.ts";
-import type { CarrierClient } from "../../service.ts";
+import type { CarrierClient } from "../../options.ts";
 import type { Emulator } from "../emulator.ts";
 import { messageOf } from "../outgoing.ts";
 

@@ -1,5 +1,5 @@
 import { safeParse } from "valibot";
-import type { FlowRequest } from "../../flows/handler.ts";
+import type { FlowRequest } from "../../flows/request.ts";
 import {
   type ActionName,
   basicActions,

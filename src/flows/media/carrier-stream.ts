@@ -3,10 +3,11 @@ import type { Context } from "../../callbacks/signed-url.ts";
 import { fail, fieldsOf, isText, type Rule, withoutThrowing } from "../../lib/check.ts";
 import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { joined } from "../../lib/encoding.ts";
-import type { CarrierMedia, MediaCodec, MediaInput, MediaMessage } from "../../service.ts";
+import type { CarrierMedia, MediaCodec, MediaInput } from "./carrier-media.ts";
 import { Marks } from "./marks.ts";
 import { FrameException, type MediaStart } from "./messages.ts";
 import { onlyWithService, type StartVerifier } from "./signed-start.ts";
+import type { MediaMessage } from "./socket.ts";
 import { attach, type MediaSocket, type StreamHandlers } from "./socket.ts";
 
 /** The most that is held until `start` is verified, in messages and in their length: that takes milliseconds. */

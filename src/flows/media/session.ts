@@ -1,8 +1,8 @@
 import { fail, type Rule, serviceRule, withoutThrowing } from "../../lib/check.ts";
 import { processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
-import type { Service } from "../../service.ts";
 import { AudioQueue, createSender } from "./audio-queue.ts";
+import type { CarrierMedia, MediaStream, StreamForm } from "./carrier-media.ts";
 import {
   decodeAudio,
   FrameException,
@@ -14,31 +14,17 @@ import {
   type NestedMediaSpeech,
   parseMessage,
 } from "./messages.ts";
-import type { PlaybackLine } from "./playback.ts";
-import { onlyWithService, type StartChecks } from "./signed-start.ts";
+import { onlyWithService } from "./signed-start.ts";
 import { attach, type MediaSocket, type OnOver, type StreamHandlers } from "./socket.ts";
 
 /** How a session reads and writes its messages. */
-export interface StreamOptions extends StartChecks {
+export interface StreamOptions extends StreamForm {
   /**
    * The carrier whose messages the socket carries, such as `twilio({ … })`.
    *
    * @defaultValue none: outdial's own interface
    */
-  readonly service?: Pick<Service, "media"> | undefined;
-  /**
-   * The most audio in one message, in whole milliseconds from 20 to 10 000: services recommend 500 or more.
-   *
-   * @defaultValue 500
-   */
-  readonly chunkSize?: number | undefined;
-  /**
-   * Where a message has its audio: at its top (`MediaSpeech`), or in `data` (`NestedMediaSpeech`). A `service` has a
-   * form of its own.
-   *
-   * @defaultValue `"flat"`
-   */
-  readonly form?: "flat" | "nested" | undefined;
+  readonly service?: { readonly media: CarrierMedia } | undefined;
 }
 
 const minChunk = 20;
@@ -53,22 +39,6 @@ export const chunkSizeRule: Rule = [
 /** @throws {BadParametersException} (`placed: "no"`) when `chunkSize` breaks its rule */
 const chunkSizeOf = ({ chunkSize = 500 }: StreamOptions): number =>
   chunkSizeRule[0](chunkSize) ? chunkSize : fail("chunkSize", chunkSizeRule[1]);
-
-/** The service's messages on one socket. */
-export interface MediaStream extends PlaybackLine {
-  /** Sends another message; returns whether it could be sent. */
-  readonly send: (message: MediaInterrupt | MediaClear) => boolean;
-  /** Ends the stream and calls `onClose` at once. */
-  readonly close: (code?: number, reason?: string) => void;
-  /** Passes an error to `onError`. */
-  readonly report: (error: unknown) => void;
-  /** Whether it has ended. */
-  readonly isOver: () => boolean;
-  /** Whether audio must wait. */
-  readonly isFull: () => boolean;
-  /** Samples per second; 8000 until the stream has started. */
-  readonly sampleRate: () => number;
-}
 
 /** Sends and receives the media messages of outdial's own interface on a WebSocket. */
 const openStream = (

@@ -2,7 +2,6 @@ import type { Context } from "../../callbacks/signed-url.ts";
 import { isFunction, withoutThrowing } from "../../lib/check.ts";
 import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { type Reporter, reporterOf } from "../../lib/report.ts";
-import type { MediaMessage } from "../../service.ts";
 import { maxBuffered } from "./audio-queue.ts";
 import type { MediaOther, MediaStart } from "./messages.ts";
 
@@ -217,3 +216,6 @@ export const attach = (
     clock: socket.simulation ?? processClock,
   };
 };
+
+/** A message on a media socket: text or binary. */
+export type MediaMessage = string | Uint8Array<ArrayBuffer>;

@@ -110,7 +110,10 @@ export const cases: readonly Case[] = [
         { type: "say", audio: of(1, 7) },
       ];
       const { heard } = await calling(acts, 60, { sample_rate: "16k", chunk_size: 20 });
-      assert.deepEqual(heard.slice(0, 16_002), join(of(16_000, 1_000), of(1, 7), of(1, 0)));
+      // The low-pass rounds both ends.
+      const inner = heard.slice(200, 15_800);
+      assert.isTrue(inner.every((sample) => Math.abs(sample - 1_000) <= 2));
+      assert.deepEqual(heard.slice(16_000, 16_002), join(of(1, 7), of(1, 0)));
     },
   },
   {

@@ -36,6 +36,7 @@ import {
   greetingEnded,
   type Idle,
   type Interruption,
+  type LeaveOptions,
   type LineFormat,
   leaveVoicemail,
   type OpenAIRealtimeOptions,
@@ -63,6 +64,7 @@ import {
   type Transfer,
   type TransferOptions,
   type TransferTarget,
+  type TurnMetrics,
   tones,
   transferTo,
   type VoicemailOptions,
@@ -147,13 +149,18 @@ const onTool = ({ name, args, ms, took, isError }: CalledTool): readonly unknown
   isError,
 ];
 const onInterrupted = ({ ms, truncated }: Interruption): number => ms + truncated;
-const onMetrics = ({ tools: used }: SessionMetrics): readonly ToolMetrics[] => Object.values(used);
+const measured = ({ notQuiet = 0 }: TurnMetrics): boolean => notQuiet === 0;
+const onMetrics = ({ tools: used, turns }: SessionMetrics): readonly ToolMetrics[] =>
+  measured(turns) ? Object.values(used) : [];
 const onEnd = ({ reason }: SessionEnd): EndReason => reason;
 const opening: CallOpening = { audio: new Int16Array(8), sampleRate: 8000, keep: false };
 const onTurn = ({ latency, interrupted }: AnsweredTurn): boolean => interrupted && latency > 0;
 const onKeys = ({ key, keys, done }: PressedKeys, session: AgentSession): unknown =>
   done ? session.addContext(keys) : key;
 const how: SpeakOptions = { interruptible: false };
+const leaving: LeaveOptions = { ...how, before: () => undefined };
+export const leave = (session: AgentSession): Promise<string | undefined> =>
+  session.leave("done", leaving);
 const playing: PlayOptions = { ...how, sampleRate: 8000, text: "Hello." };
 const onIdle = async ({ count }: Idle, session: AgentSession): Promise<Spoken> =>
   count > 1 ? session.reply("Ask.", how) : session.play(new Int16Array(8), playing);

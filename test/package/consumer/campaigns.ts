@@ -27,6 +27,7 @@ import {
   type ListColumns,
   ListException,
   type ListOptions,
+  type ListRows,
   type ListSource,
   type NumberReading,
   type OpenCall,
@@ -34,6 +35,7 @@ import {
   openCampaign,
   openLedger,
   type Param,
+  type People,
   type Progress,
   type QuarterFigures,
   type RefusedContact,
@@ -82,9 +84,13 @@ export const dial = async (
 };
 type CampaignParams = Parameters<CampaignOptions["create"]>[0];
 
+const isEmpty = ({ count, lines }: ListRows): boolean => count === 0 && lines.length === 0;
+const isPlain = ({ sharedIds, corrected }: People): boolean =>
+  isEmpty(sharedIds) && isEmpty(corrected);
+
 /** The list decides: who is no longer in it is not called again. */
 export const replace = async (campaign: Campaign): Promise<boolean> => {
-  const confirm = ({ removed }: SyncPlan): boolean => removed < 10;
+  const confirm = (plan: SyncPlan): boolean => plan.removed < 10 && isPlain(plan);
   const options: SyncOptions = { doNotCall: ["+12025550101"], confirm };
   const { applied }: Synced = await campaign.sync(contacts, options);
   return applied;

@@ -15,6 +15,7 @@ import {
   type Context,
   type Dial,
   dial,
+  type FlowCampaign,
   type FlowOptions,
   FlowRequest,
   FrameException,
@@ -26,6 +27,7 @@ import {
   gather,
   type Hangup,
   hangup,
+  type KeyCount,
   type KeyPress,
   type MachineUrlOptions,
   type MediaAudio,
@@ -54,6 +56,7 @@ import {
   type Step,
   type StepInput,
   type Stream,
+  type StreamForm,
   type StreamHandlers,
   type StreamOptions,
   type StreamSession,
@@ -79,14 +82,16 @@ const decide = ({ call, context }: StepInput): Action => {
   const { language }: Context = context;
   return call.to_number === "+12025550100" && language === "en" ? greeting : end;
 };
-const options: FlowOptions = { ...verification, onAnswer: decide, onError };
+const campaign: FlowCampaign = { note: (given) => given };
+const options: FlowOptions = { ...verification, onAnswer: decide, onError, campaign };
 export const handler: (request: Request) => Promise<Response> = flowHandler(options);
 
 const chime: AudioPrompt = audio("https://app.test/chime.mp3");
 const silence: PausePrompt = pause(1_000);
 const first: Prompt = "Your appointment is on Monday.";
 const prompts: Prompts = [chime, silence, first];
-const keys: GatherOptions<"thanks"> = { digits: 1, as: "reply", on: { 1: "thanks" } };
+const one: KeyCount = 1;
+const keys: GatherOptions<"thanks"> = { digits: one, as: "reply", on: { 1: "thanks" } };
 const recognition: SpeechOptions = {
   language: "en-GB",
   hints: ["yes", "no"],
@@ -128,7 +133,8 @@ export const echo = (socket: MediaSocket): StreamSession => {
     onClose: ({ code, reason }: Closed) => session.close(code, reason),
     onError: (error) => error instanceof FrameException && session.clear(),
   };
-  const options: StreamOptions = { chunkSize: 500, form: "nested" };
+  const form: StreamForm = { chunkSize: 500, form: "nested" };
+  const options: StreamOptions = form;
   const session = streamSession(socket, handlers, options);
   session.interrupt("chunk");
   return session;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import type { Address } from "../../../src/agents/agent.ts";
+import type { Address } from "../../../src/agents/open-socket.ts";
 import { connect } from "../../../src/agents/open-socket.ts";
 
 afterEach(() => void vi.unstubAllGlobals());

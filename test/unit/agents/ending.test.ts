@@ -53,10 +53,14 @@ const talk = async (
 
 /** Calls whose callee is silent, by what they are. */
 const silent = new Map<string, ReturnType<typeof talk>>();
-const silentTalk = (...given: [...Parameters<typeof talk>, undefined?]) => {
-  const [, name, line, latency] = given;
+const silentTalk = (
+  act: (typeof actNames)[number],
+  name: ProtocolName,
+  line: (typeof lines)[number],
+  latency: number,
+) => {
   const key = [name, line.name, latency].join();
-  const made = silent.get(key) ?? talk(...given);
+  const made = silent.get(key) ?? talk(act, name, line, latency);
   silent.set(key, made);
   return made;
 };

@@ -5,7 +5,7 @@ import { gemini } from "../../../src/agents/adapters/gemini.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import type { Agent } from "../../../src/agents/agent.ts";
-import type { EndReason } from "../../../src/agents/options.ts";
+import type { EndReason } from "../../../src/agents/agent-session.ts";
 import { plain, talking } from "./talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -7,7 +7,7 @@ import type { CallParams } from "../../../src/calls/params.ts";
 import { telnyx } from "../../../src/carriers/telnyx/index.ts";
 import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { vonage } from "../../../src/carriers/vonage/index.ts";
-import type { CarrierClient } from "../../../src/service.ts";
+import type { CarrierClient } from "../../../src/options.ts";
 
 /** Why a value breaks the rule of its field, or nothing. */
 type Rule = (value: unknown) => string | undefined;

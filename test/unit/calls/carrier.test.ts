@@ -5,7 +5,7 @@ import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { vonage } from "../../../src/carriers/vonage/index.ts";
 import { BadParametersException, isException } from "../../../src/errors.ts";
 import type { Options } from "../../../src/index.ts";
-import type { CallService, CarrierClient } from "../../../src/service.ts";
+import type { CallService, CarrierClient } from "../../../src/options.ts";
 import { pem, unusableKeys } from "../vonage/keys.ts";
 
 const params = {

@@ -153,12 +153,13 @@ describe("callBack", () => {
     expect(await stage.campaign.callBack(numberOf(2), later)).toBe(false);
   });
 
-  it("who asked and whose call was given up is called once its notification has come", async () => {
+  it("who asked and whose call was given up is called at that time", async () => {
     const stage = await called({ settleTimeout: minute });
     await stage.campaign.callBack(numberOf(0), later);
     await stage.play(2 * minute);
+    expect(stage.campaign.progress()).toMatchObject({ waiting: 1, unknown: 0 });
     await stage.play(4 * hour);
-    expect(stage.posts).toHaveLength(1);
+    expect(stage.posts).toHaveLength(2);
     await stage.tell(0, "call.completed", "normal");
     await stage.play(minute);
     expect(stage.posts).toHaveLength(2);

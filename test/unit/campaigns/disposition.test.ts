@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { proofs } from "../../../src/campaigns/disposition.ts";
 import { dispositions } from "../../../src/campaigns/index.ts";
 import { stageOf } from "./stage.ts";
 
@@ -17,6 +18,15 @@ describe("the dispositions have one table", () => {
   it("docs/campaigns.md has its rows", () => {
     const page = readFileSync(new URL("../../../docs/campaigns.md", import.meta.url), "utf8");
     expect(rowsIn(page)).toEqual(rows);
+  });
+
+  it("docs/campaigns.md has what proves each end, in the order of the ranks", () => {
+    const page = readFileSync(new URL("../../../docs/campaigns.md", import.meta.url), "utf8");
+    const ranks = page.matchAll(/^\| (\d+) \| .+ \| `(\w+)` \|$/gm);
+    expect(Array.from(ranks, ([, rank, name]) => [Number(rank), name])).toEqual(
+      proofs.map(([rank, , disposition]) => [rank, disposition]),
+    );
+    expect(proofs.map(([rank]) => rank)).toEqual(proofs.map((_, at) => at + 1));
   });
 
   it("the documentation of `Disposition` has its rows", () => {

@@ -2,8 +2,10 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { parse } from "valibot";
 import { afterEach, describe, expect, it } from "vitest";
-import { openLedger } from "../../../src/campaigns/index.ts";
+import { CallEvent } from "../../../src/callbacks/event.ts";
+import { dispositions, openLedger } from "../../../src/campaigns/index.ts";
 import { sqlOf } from "../../../src/campaigns/sqlite.ts";
 import { prepareTables } from "../../../src/campaigns/tables.ts";
 import { numberOf, people, stageOf } from "./stage.ts";
@@ -188,7 +190,7 @@ describe("a state that no version writes", () => {
 });
 
 /** Ledgers of each version, made by its own code: each with a contact in each state of a run. */
-const everyVersion = [1, 2, 3, 4, 5, 6].flatMap((version) =>
+const everyVersion = [1, 2, 3, 4, 5, 6, 7].flatMap((version) =>
   (["closed", "killed"] as const).map((end) => [version, end] as const),
 );
 
@@ -209,6 +211,49 @@ describe.each(everyVersion)("a ledger of version %d whose process was %s", (vers
     expect(posts.map(({ to_number }) => to_number)).toEqual([numberOf(1)]);
   });
 
+  it("has the results that it had, also once what it knew comes again", async () => {
+    const database = new DatabaseSync(fileOf(sql));
+    const before = database
+      .prepare(
+        `select contact, outdial_contact.state, reason, attempts, call_id, ended, duration from outdial_contact
+         left join outdial_attempt using (contact) where attempt is null or attempt = attempts order by contact`,
+      )
+      .all()
+      .map(({ state, reason, call_id, ended, duration, ...row }) => ({
+        ...row,
+        disposition: Object.hasOwn(dispositions, String(state)) ? state : undefined,
+        ...{ reason: reason ?? undefined, call_id: call_id ?? undefined },
+        ...{ endedAt: ended ?? undefined, duration: duration ?? undefined },
+      }));
+    const { campaign } = await stageOf(options, database);
+    expect([...campaign.results()]).toMatchObject(before);
+    const again = (contact: number, type: string, reason: string) =>
+      campaign.note({
+        context: { campaign: campaign.id, contact, attempt: 1 },
+        event: parse(CallEvent, { type, call_id: `cs_${contact - 1}`, data: { reason } }),
+      });
+    await again(1, "call.completed", "normal");
+    await again(2, "call.failed", "busy");
+    await again(3, "call.failed", "unreachable");
+    expect([...campaign.results()]).toMatchObject(before);
+  });
+
+  it("what it concluded is a fact, by which later news is judged", async () => {
+    const { campaign, posts, play } = await stageOf(options, new DatabaseSync(fileOf(sql)));
+    const news = (contact: number, type: string, data: object) =>
+      campaign.note({
+        context: { campaign: campaign.id, contact, attempt: 1 },
+        event: parse(CallEvent, { type, call_id: `cs_${contact - 1}`, data }),
+      });
+    await news(1, "call.failed", { reason: "busy" });
+    await news(2, "call.completed", { reason: "normal" });
+    await news(3, "call.failed", { reason: "rejected" });
+    const ends = [...campaign.results()].slice(0, 3).map(({ disposition }) => disposition);
+    expect(ends).toEqual(["completed", "completed", "rejected"]);
+    await play(120_000);
+    expect(posts).toEqual([]);
+  });
+
   it("is read, reported and blocked in without a process that dials", async () => {
     const ledger = openLedger(new DatabaseSync(fileOf(sql)));
     expect([...ledger.results()]).toHaveLength(8);
@@ -216,5 +261,41 @@ describe.each(everyVersion)("a ledger of version %d whose process was %s", (vers
     expect(await ledger.block(numberOf(1))).toBe(1);
     await ledger.stop();
     expect(ledger.progress()).toMatchObject({ contacts: 8, blocked: 2 });
+  });
+});
+
+describe("a ledger of version 6", () => {
+  const sql = readFileSync(new URL("ledgers/ledger-6-closed.sql", import.meta.url), "utf8");
+  const opened = (changes: string) =>
+    stageOf(options, new DatabaseSync(fileOf(`${sql}${changes}`)));
+  const ending = (type: string, contact: number, attempt: number) => ({
+    event: parse(CallEvent, { type, call_id: "cs_9", data: {} }),
+    context: { contact, attempt },
+  });
+
+  it("knows the claims that were released, by its audit log", async () => {
+    const released =
+      "insert into outdial_audit values (99, 1780480860020, 2, 2, 'released', 'HTTP 429');";
+    const { campaign } = await opened(released);
+    const { event, context } = ending("call.completed", 2, 2);
+    expect(await campaign.note({ event, context: { ...context, campaign: campaign.id } })).toBe(
+      true,
+    );
+    expect(campaign.progress()).toMatchObject({ state: "running", completed: 2 });
+    expect(openLedger((await opened(released)).database).figures()).toMatchObject({
+      attempts: [7],
+    });
+  });
+
+  it("knows that somebody was talked to after all while a later attempt is under way", async () => {
+    const { campaign } = await opened(
+      `update outdial_contact set attempts = 2, state = 'calling', outcome = 'completed' where contact = 2;
+       insert into outdial_attempt (contact, attempt, state, claimed, settle_by) values (2, 2, 'placed', 1780480870020, 1780481470020);
+       update outdial_tally set contacts = contacts - 1 where state = 'waiting';
+       update outdial_tally set contacts = contacts + 1 where state = 'calling';`,
+    );
+    const { event, context } = ending("call.failed", 2, 2);
+    await campaign.note({ event, context: { ...context, campaign: campaign.id } });
+    expect([...campaign.results()][1]).toMatchObject({ disposition: "completed", attempts: 2 });
   });
 });

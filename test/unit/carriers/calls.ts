@@ -2,7 +2,7 @@ import { expect, vi } from "vitest";
 import { create } from "../../../src/calls/index.ts";
 import type { Exception } from "../../../src/errors.ts";
 import type { Options } from "../../../src/index.ts";
-import type { CallService } from "../../../src/service.ts";
+import type { CallService } from "../../../src/options.ts";
 import { params } from "./carriers.ts";
 
 /** A request as a `fetch` of the tests got it. */

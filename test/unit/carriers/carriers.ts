@@ -2,7 +2,8 @@ import { verify } from "node:crypto";
 import { telnyx, telnyxCalls } from "../../../src/carriers/telnyx/index.ts";
 import { twilio, twilioCalls } from "../../../src/carriers/twilio/index.ts";
 import { vonage, vonageCalls } from "../../../src/carriers/vonage/index.ts";
-import type { CallService, Service } from "../../../src/service.ts";
+import type { CallService } from "../../../src/options.ts";
+import type { Service } from "../../../src/service.ts";
 import { publicKey as telnyxKey } from "../telnyx/sign.ts";
 import { pem, pkcs1, publicKey, refusedKeys, unusableKeys } from "../vonage/keys.ts";
 

@@ -2,7 +2,7 @@ import { parse } from "valibot";
 import { describe, expect, test } from "vitest";
 import { CallEvent, isFinal, type UnknownEvent } from "../../../src/callbacks/event.ts";
 import { applicationSide } from "../../../src/carriers/telnyx/application.ts";
-import { FlowRequest } from "../../../src/flows/handler.ts";
+import { FlowRequest } from "../../../src/flows/request.ts";
 
 const application = applicationSide({});
 const decodeFlow = (body: string) => application.decodeFlow(body, "https://app.test/flow");

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
+import type { Agent, AgentEvent, CallTranscript } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type {
   AnsweredTurn,
   CalledTool,
-  CallTranscript,
   Interruption,
   SessionOptions,
 } from "../../../src/agents/options.ts";

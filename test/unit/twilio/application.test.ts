@@ -7,7 +7,7 @@ import {
   type UnknownEvent,
 } from "../../../src/callbacks/event.ts";
 import { applicationSide } from "../../../src/carriers/twilio/application.ts";
-import { FlowRequest } from "../../../src/flows/handler.ts";
+import { FlowRequest } from "../../../src/flows/request.ts";
 import { accountSid } from "./service.ts";
 
 const application = applicationSide({ accountSid });

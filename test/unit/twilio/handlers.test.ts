@@ -5,8 +5,8 @@ import { signUrl } from "../../../src/callbacks/signed-url.ts";
 import { twimlOf } from "../../../src/carriers/twilio/twiml.ts";
 import { BadParametersException } from "../../../src/errors.ts";
 import { type Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
+import type { StepInput } from "../../../src/flows/flow-state.ts";
 import { type FlowOptions, flowHandler } from "../../../src/flows/handler.ts";
-import type { StepInput } from "../../../src/flows/steps.ts";
 import { serviceWith } from "./service.ts";
 import { authToken, signed } from "./sign.ts";
 

@@ -25,6 +25,8 @@ const calling = async (script: Script, options: Partial<ListOptions> = {}) => {
     secret,
     window: "always",
     variables: ["name"],
+    rate: 10_000,
+    concurrency: 100,
     create: async (params, _) => {
       placed.push(params);
       return { id: `cs_${placed.length}` };
@@ -187,6 +189,10 @@ describe("answered calls whose flow is never requested", () => {
     const { campaign, post } = await calling({ onAnswer: () => hangup() });
     const more = requested.map((_, index) => ({ to_number: `+1202556${1_000 + index}` }));
     await campaign.add(more);
+    while (campaign.progress().waiting > 0) {
+      await campaign.step();
+      await campaign.idle();
+    }
     const states: string[] = [];
     for (const [index, isRequested] of requested.entries()) {
       const context = { campaign: campaign.id, contact: index + 1, attempt: 1 };

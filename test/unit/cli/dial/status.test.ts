@@ -22,7 +22,7 @@ const none: Progress = {
     refused: 0,
     unknown: 0,
   },
-  ...{ expired: 0, canceled: 0, blocked: 0, placed: 0 },
+  ...{ expired: 0, canceled: 0, call_back_missed: 0, blocked: 0, placed: 0 },
 };
 
 const now = Date.parse("2026-06-03T10:00:00Z");

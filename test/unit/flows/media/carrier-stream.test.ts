@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Cut } from "../../../../src/agents/agent.ts";
 import { connectAgent } from "../../../../src/agents/connect.ts";
 import { BunSocket } from "../../../../src/flows/media/bun-socket.ts";
+import type { MediaCodec } from "../../../../src/flows/media/carrier-media.ts";
 import { carrierMedia } from "../../../../src/flows/media/carrier-stream.ts";
 import { FrameException } from "../../../../src/flows/media/messages.ts";
 import { streamSession } from "../../../../src/flows/media/session.ts";
 import { joined } from "../../../../src/lib/encoding.ts";
-import type { MediaCodec } from "../../../../src/service.ts";
 import { plain, Socket } from "../../agents/talking.ts";
 import { start } from "./start.ts";
 

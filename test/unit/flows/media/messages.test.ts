@@ -1,7 +1,7 @@
 import { getDotPath, is, parse, safeParse } from "valibot";
 import { describe, expect, test } from "vitest";
-import { FlowRequest } from "../../../../src/flows/handler.ts";
 import { FromApplication, FromService, faultOf } from "../../../../src/flows/media/messages.ts";
+import { FlowRequest } from "../../../../src/flows/request.ts";
 import { start } from "./start.ts";
 
 describe("the messages of the service", () => {

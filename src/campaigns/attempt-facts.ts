@@ -1,0 +1,93 @@
+import { answererOf, type End, type Facts } from "./disposition.ts";
+import { isEnd } from "./facts.ts";
+import type { Row, Sql, Value } from "./sqlite.ts";
+import { numberIn, textIn } from "./tables.ts";
+
+/** The key of an attempt in its campaign: one POST at most. */
+export interface Attempt {
+  readonly contact: number;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** What is known of an attempt, and what is expected of it. */
+export interface KnownAttempt extends Facts {
+  /** `claimed`: its POST brought no call yet; `placed`: it has a call; `settled`: nothing more is expected. */
+  readonly state: "claimed" | "placed" | "settled";
+}
+
+const stateIn = (value: Value | undefined): KnownAttempt["state"] =>
+  value === "claimed" || value === "placed" ? value : "settled";
+
+const postIn = (value: Value | undefined): Facts["post"] =>
+  value === "placed" || value === "maybe" || value === "no" ? value : undefined;
+
+const endIn = (value: Value | undefined): End | undefined => (isEnd(value) ? value : undefined);
+
+const attemptIn = (row: Row): KnownAttempt => ({
+  state: stateIn(row.state),
+  post: postIn(row.post),
+  detail: textIn(row.detail),
+  answered: numberIn(row.answered),
+  answered_by: textIn(row.answered_by),
+  person: row.person === 1,
+  message: row.message === 1,
+  failed: row.failed === 1,
+  failure: textIn(row.failure),
+  endedAs: endIn(row.ended_as),
+  reason: textIn(row.end_reason),
+  ended: numberIn(row.ended),
+  duration: numberIn(row.duration),
+});
+
+/** What is known of the attempts of a contact, by their numbers; a claim that was released is one of them. */
+export const attemptsOf = (sql: Sql, contact: number): ReadonlyMap<number, KnownAttempt> =>
+  new Map(
+    sql
+      .all(
+        `select attempt, state, post, detail, answered, answered_by, person, message, failed, failure, ended_as, end_reason,
+           ended, duration
+         from outdial_attempt where contact = ?`,
+        contact,
+      )
+      .map((row) => [Number(row.attempt), attemptIn(row)]),
+  );
+
+/** How far an attempt is: `released` when its claim was taken back, `undefined` when there is none. */
+export const stateOf = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+): KnownAttempt["state"] | "released" | undefined => {
+  const [row] = sql.all(
+    "select state, post from outdial_attempt where contact = ? and attempt = ?",
+    contact,
+    attempt,
+  );
+  return row && (row.post === "no" ? "released" : stateIn(row.state));
+};
+
+const facts = `answered = ?, answered_by = ?, person = ?, message = ?, failed = ?, failure = ?, ended_as = ?,
+  end_reason = ?, ended = ?, duration = ?, answerer = ? where contact = ? and attempt = ?`;
+const update = `update outdial_attempt set ${facts}`;
+const settle = `update outdial_attempt set state = 'settled', ask_at = null, ${facts}`;
+
+/** Writes the facts of an attempt, and what indexes and figures need of them: nothing more is expected of one that has ended. */
+export const writeFacts = (sql: Sql, { contact, attempt }: Attempt, known: KnownAttempt): void => {
+  const { answered, answered_by, person, message, failed, failure, endedAs, reason } = known;
+  sql.all(
+    endedAs === undefined ? update : settle,
+    answered ?? null,
+    answered_by ?? null,
+    person ? 1 : 0,
+    message ? 1 : 0,
+    failed ? 1 : 0,
+    failure ?? null,
+    endedAs ?? null,
+    reason ?? null,
+    known.ended ?? null,
+    known.duration ?? null,
+    answererOf(known) ?? null,
+    contact,
+    attempt,
+  );
+};
