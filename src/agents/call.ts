@@ -428,6 +428,7 @@ export const createCall = (
       if (speaksUntil() <= timers.now()) meter.sound(soundMs);
     },
     stop: (isLeft) => {
+      ending.stop();
       tools.stop();
       turns.end(isHeard());
       const cuts = playback.stop(isLeft);

@@ -26,7 +26,7 @@ const noticing = 1000;
 /** What the model is told. */
 export const calledOff = "The callee spoke: the call goes on.";
 
-/** Called when it is time for what ends the conversation, or a turn of the callee has called that off. */
+/** Called when it is time for what ends the conversation, or a turn of the callee has called that off; it never rejects. */
 type Settle = (isDue: boolean) => unknown;
 
 interface Act {
@@ -50,6 +50,8 @@ export interface Ending {
    * @param isSure - `false`: it may have been before an act was added, unless they were heard since
    */
   readonly callOff: (isSure?: boolean) => void;
+  /** The conversation has ended: none is done any more. */
+  readonly stop: () => void;
 }
 
 /** @param heardAt - when the callee was audible last, by the clock */
@@ -59,6 +61,8 @@ export const createEnding = (
   { silentAt, heardAt }: Pick<InboundAudio, "silentAt" | "heardAt">,
 ): Ending => {
   const acts = new Set<Act>();
+  /** Until when one is being done, as far as that is waited for: it is certain then, and no other is done with it. */
+  let actsUntil = 0;
   const check = (): void => {
     for (const act of acts) act.check();
     playback.isEnding = acts.size > 0;
@@ -69,9 +73,11 @@ export const createEnding = (
       const addedAt = timers.now();
       /** Since when nothing else comes before it. */
       let freeAt = addedAt;
-      const settle = (isDue: boolean) => {
+      const settle = async (isDue: boolean) => {
         acts.delete(act);
-        work(isDue);
+        if (isDue) actsUntil = timers.now() + maxDelay;
+        await work(isDue);
+        if (isDue) actsUntil = 0;
       };
       const isDue = (now: number) => {
         const late = now - Math.max(freeAt, playback.until);
@@ -84,7 +90,7 @@ export const createEnding = (
       const act: Act = {
         check: () => {
           const now = timers.now();
-          if (isHeld()) freeAt = now;
+          if (now < actsUntil || isHeld()) freeAt = now;
           else if (isDue(now)) settle(true);
         },
         callOff: (isSure) => {
@@ -97,5 +103,6 @@ export const createEnding = (
     callOff: (isSure = true) => {
       for (const act of acts) act.callOff(isSure);
     },
+    stop: () => acts.clear(),
   };
 };

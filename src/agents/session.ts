@@ -94,7 +94,8 @@ export const createSession = (
   let connected: Call | undefined;
   let resolveEnded: (end: SessionEnd) => void = () => {};
   let startedBy: MediaStart | undefined;
-  let outcome: string | undefined;
+  /** Outcomes of those who wait to leave: the first one is that of a call that ends meanwhile. */
+  const awaited = new Set<{ readonly outcome: string | undefined }>();
   /** Resolves with the call once the stream has started, and with nothing once the session has ended. */
   let resolveStarted: (call?: Call) => void = () => {};
   const starting = new Promise<Call | undefined>((resolve) => {
@@ -105,7 +106,7 @@ export const createSession = (
   });
 
   /** Ends the session, for the first reason that is given; no timer, socket or tool is left. */
-  const end = (reason: EndReason): void => {
+  const end = (reason: EndReason, outcome = [...awaited][0]?.outcome): void => {
     if (isOver) return;
     isOver = true;
     timers.stop();
@@ -251,19 +252,18 @@ export const createSession = (
     leave: async (given, how = {}) => {
       checkOptions<LeaveOptions>(how, { interruptible: booleanRule, before: functionRule });
       const { interruptible = true, before } = how;
-      const had = outcome;
-      if (!before) outcome ??= given;
+      const own = { outcome: given };
+      if (!before) awaited.add(own);
       const last = async () => {
         await clock.hold(Promise.resolve(before?.()));
-        outcome ??= given;
-        end("left");
+        end("left", given);
       };
       const leaving = within(({ voice }) => voice.leave(interruptible, last));
-      if ((await Promise.race([leaving, ended])) === false) {
-        outcome = had;
+      if ((await Promise.race([leaving, ended])) !== false) await ended;
+      else {
+        awaited.delete(own);
         return calledOff;
       }
-      await ended;
     },
     close: () => end("closed"),
   };

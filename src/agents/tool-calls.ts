@@ -2,13 +2,17 @@ import type { MediaClock } from "../lib/clock.ts";
 import { createIsNew } from "../lib/newest.ts";
 import type { EventOf, ToolCall, ToolResult, Tools } from "./agent.ts";
 import { calledOff } from "./ending.ts";
-import { failure, hangUp, runTool, type ToolOutcome, type ToolSession } from "./tools.ts";
+import {
+  failure,
+  hangUp,
+  keyOfCall,
+  runTool,
+  type ToolOutcome,
+  type ToolSession,
+} from "./tools.ts";
 
 /** The most tools that run at once. */
 const maxRunning = 32;
-
-/** The longest beginning of a call by which it is recognized, in characters. */
-const maxKey = 4000;
 
 /** The result of a `hang_up` that is called off, since something that was called with it was not done. */
 const undone = "The call goes on: something was not done.";
@@ -83,10 +87,8 @@ export const createToolCalls = (
     isBusy: () => running.size > 0,
     isHangingUp: () => !!hangup,
     has,
-    isNew: ({ id, response, name, arguments: args }) =>
-      isNewId(
-        id && (response ? `${response} ${id}` : JSON.stringify([id, name, args]).slice(0, maxKey)),
-      ),
+    isNew: (call) =>
+      isNewId(call.id && call.response ? `${call.response} ${call.id}` : keyOfCall(call)),
     run: async (call) => {
       if (call.name === hangUp && !has(hangUp)) {
         if (hangup) answer(call, "The call is being ended.", false);

@@ -64,6 +64,13 @@ export const checkTools = (tools: unknown): void => {
 /** The longest result of a tool, in characters: a model takes no book. */
 const maxResult = 2 ** 17;
 
+/** The longest beginning of a call by which it is recognized, in characters. */
+const maxKey = 4000;
+
+/** By what a call is recognized where responses have no names; nothing without an id. */
+export const keyOfCall = ({ id, name, arguments: args }: ToolCall): string =>
+  id && JSON.stringify([id, name, args]).slice(0, maxKey);
+
 /** What a tool gets of its session. */
 export type ToolSession = Omit<ToolContext, "signal">;
 

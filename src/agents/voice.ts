@@ -223,11 +223,14 @@ export const createVoice = ({
       });
       leaving++;
       try {
-        const isDue = await new Promise<boolean>((settle) =>
-          ending.add(settle, interruptible, () => wait.begunAt === undefined),
-        );
-        if (isDue) await last();
-        return isDue;
+        return await new Promise<boolean>((resolve, reject) => {
+          const settle = async (isDue: boolean) => {
+            const done = isDue ? last() : undefined;
+            await done?.then(undefined, reject);
+            resolve(isDue);
+          };
+          ending.add(settle, interruptible, () => wait.begunAt === undefined);
+        });
       } finally {
         leaving--;
         wait.isDone = true;

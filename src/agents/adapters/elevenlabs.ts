@@ -169,14 +169,17 @@ const createCodec = (options: ElevenLabsOptions): Codec => {
       isReported = false;
       return [];
     },
-    toolResult: ({ id, output, isError }) => [
-      toMessage({
-        type: "client_tool_result",
-        tool_call_id: id,
-        result: output,
-        is_error: isError,
-      }),
-    ],
+    toolResult: ({ id, output, isError }) => {
+      isStale = false; // What follows is a response to it; its text may come after its audio.
+      return [
+        toMessage({
+          type: "client_tool_result",
+          tool_call_id: id,
+          result: output,
+          is_error: isError,
+        }),
+      ];
+    },
     reply: (instructions) => {
       isStale = false;
       return [toMessage({ type: "user_message", text: asUser(instructions) })];

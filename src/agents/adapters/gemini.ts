@@ -1,7 +1,8 @@
 import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
+import { createIsNew } from "../../lib/newest.ts";
 import type { Agent, AgentAbilities, AgentEvent, AgentMessage, Codec, Tools } from "../agent.ts";
-import { toolDefinitions } from "../tools.ts";
+import { keyOfCall, toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,
   checkAgentOptions,
@@ -123,6 +124,8 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
   let isAsked = false;
   const callee = createText("callee");
   const agent = createText("agent");
+  /** The turns are counted here: a call that is repeated may come in another one. */
+  const isNewCall = createIsNew();
   /** What interrupts a turn, if it is sent within one. */
   const afterTurn: AgentMessage[] = [];
 
@@ -223,9 +226,12 @@ const createCodec = (options: GeminiOptions, can: AgentAbilities): Codec => {
         // Before it is ready it takes nothing but its settings.
         if (isAnswered) events.push({ type: "send", messages: greet() });
       }
-      const calls = objectsIn(partOf(fields, "toolCall").functionCalls);
-      for (const { id, name, args } of calls) {
-        const call = { id: String(id ?? ""), name: String(name ?? ""), arguments: args ?? {} };
+      const calls = objectsIn(partOf(fields, "toolCall").functionCalls)
+        .map(({ id, name, args }) => ({
+          ...{ id: String(id ?? ""), name: String(name ?? ""), arguments: args ?? {} },
+        }))
+        .filter((call) => isNewCall(keyOfCall(call)));
+      for (const call of calls) {
         events.push(...begin(), { type: "tool", ...call, response: String(turn) });
       }
       // All of the response has come, though some models leave the turn open until they have the results.

@@ -16,6 +16,9 @@ const minLevel = 100;
 /** Blocks whose common level is compared: it doesn't move where two tones beat at 40 Hz, as 440 and 480 Hz do. */
 const windowBlocks = 5;
 
+/** The fewest windows of a sound whose beginning wasn't heard: a syllable may be as steady for less than 160 ms. */
+const minWindows = 12;
+
 /** How much the level of a machine's sound may vary, as a part of its mean, and how many of its blocks may be no sine. */
 const maxVariation = 0.1;
 const minPure = 0.6;
@@ -106,7 +109,8 @@ export const createBeepDetector = (
 export interface Steadiness {
   /** Takes samples from its middle, of whole blocks of 10 ms; whether something else came between the last ones and these. */
   readonly push: (samples: Int16Array, isApart: boolean) => void;
-  readonly isSteady: () => boolean;
+  /** @param isWhole - whether it was heard from its beginning */
+  readonly isSteady: (isWhole: boolean) => boolean;
 }
 
 /**
@@ -132,8 +136,10 @@ export const createSteadiness = (sampleRate: number): Steadiness => {
         squares += mean;
       }
     },
-    isSteady: () =>
-      count > 0 &&
-      (squares * count <= (1 + maxVariation ** 2) * sum ** 2 || pure >= minPure * blocks),
+    isSteady: (isWhole) => {
+      const isLevel = squares * count <= (1 + maxVariation ** 2) * sum ** 2;
+      const isLong = isWhole || count >= minWindows;
+      return count > 0 && ((isLevel && isLong) || pure >= minPure * blocks);
+    },
   };
 };

@@ -83,6 +83,8 @@ export const greetingEnded = async (
     let spoken = now() - words.from;
     let isGreeting = false;
     let isPaused = false;
+    /** Whether the last sound was heard from its beginning. */
+    let isWhole = false;
     const pauseAt = (at: number) =>
       set("pause", Math.max(0, at - now()), () => {
         isPaused = true;
@@ -102,7 +104,7 @@ export const greetingEnded = async (
       if (isSound) {
         const at = now();
         if (isPaused) {
-          [quiet, spoken] = [at - soundAt, 0];
+          [quiet, spoken, isWhole] = [at - soundAt, 0, true];
           steadiness = createSteadiness(sampleRate);
         }
         // Without the first frame and the last one, in which it isn't audible all the time.
@@ -116,10 +118,10 @@ export const greetingEnded = async (
         set("silence", silence, () => resolve("silence"));
         set("person", quietAround, () => {
           const isPhrase = ms >= minPhrase && before >= quietAround && !isGreeting;
-          if (isPhrase && !steadiness.isSteady()) resolve("person");
+          if (isPhrase && !steadiness.isSteady(isWhole)) resolve("person");
         });
         set("sound", afterSound, () => {
-          if (steadiness.isSteady()) resolve("beep");
+          if (steadiness.isSteady(isWhole)) resolve("beep");
         });
       } else frames = 0;
       if (beep) clear("person");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Tools } from "../../../src/agents/agent.ts";
+import type { ToolContext, Tools } from "../../../src/agents/agent.ts";
 import { transferTo } from "../../../src/agents/telephone/transfer-to.ts";
 import { heardOf, speech, type Talked, talkInTime } from "../../conformance/models/talk-in-time.ts";
 import { levelOf, type ProtocolName, protocolNames } from "../../conformance/models/timed-model.ts";
@@ -121,3 +121,96 @@ test.each(
     }
   },
 );
+
+/** A model whose last words call several tools, and a callee who is silent. */
+const severalOf = async (given: readonly (typeof actNames)[number][], name: ProtocolName) => {
+  const decided: unknown[] = [];
+  const targets = { desk: { to: "+12025550100" } };
+  const bye = (outcome: string) => ({
+    description: "Leaves.",
+    run: (_: unknown, { session }: ToolContext) => session.leave(outcome),
+  });
+  const transfer = transferTo(targets, { decide: (_, { to }) => decided.push(to) });
+  const calls = given.map((act) => ({ name: acts[act][0], args: { target: "desk", at: act } }));
+  const talked = await talkInTime({
+    ...{ name, tools: { bye: bye("bye"), transfer }, answers: [700, 200], calls: { 0: calls } },
+    caller: [
+      { type: "say", voice: speech(400) },
+      { type: "silence", ms: 5_000 },
+      { type: "hangup" },
+    ],
+  });
+  return { end: endOf(talked), decided: decided.length };
+};
+
+test.each(protocolNames)(
+  "%s: of two that leave the first one does, and the outcome is its own",
+  async (name) => {
+    expect(await severalOf(["transferTo", "leave"], name)).toEqual({
+      ...{ end: "left transferred", decided: 1 },
+    });
+    expect(await severalOf(["leave", "transferTo"], name)).toEqual({ end: "left bye", decided: 0 });
+  },
+);
+
+test("what waits to leave is done alone, also where the application interrupts and the model hangs up", async () => {
+  const done: string[] = [];
+  const left = (outcome: string) => ({
+    description: "Leaves.",
+    run: (_: unknown, { session }: ToolContext) => {
+      session.leave(outcome, {
+        before: async () => {
+          done.push(outcome);
+          await new Promise((resolve) => setImmediate(resolve));
+        },
+      });
+      return "Say nothing.";
+    },
+  });
+  const calls = ["first", "second", "hang_up"].map((name) => ({ name, args: {} }));
+  const { end } = await talkInTime({
+    ...{ answers: [700, 0], calls: { 0: calls } },
+    tools: { first: left("first"), second: left("second") },
+    caller: [
+      { type: "say", voice: speech(400) },
+      { type: "silence", ms: 6_000 },
+      { type: "hangup" },
+    ],
+    onSession: (session, clock) => clock.after(1_300, () => void session.interrupt()),
+  });
+  expect([end.reason, end.outcome, done]).toEqual(["left", "first", ["first"]]);
+});
+
+test("two that leave and are called off leave no outcome", async () => {
+  const left: unknown[] = [];
+  const { end } = await talkInTime({
+    ...{
+      answers: [700, 200],
+      calls: {
+        0: [
+          { name: "bye", args: {} },
+          { name: "later", args: {} },
+        ],
+      },
+    },
+    tools: Object.fromEntries(
+      ["bye", "later"].map((outcome) => [
+        outcome,
+        {
+          description: "Leaves.",
+          run: async (_: unknown, { session }: ToolContext) =>
+            left.push(await session.leave(outcome)),
+        },
+      ]),
+    ),
+    caller: [
+      { type: "say", voice: speech(400) },
+      { type: "until-quiet", ms: 200 },
+      { type: "say", voice: speech(300) },
+      { type: "silence", ms: 3_000 },
+      { type: "hangup" },
+    ],
+  });
+  expect(left).toEqual(Array(2).fill("The callee spoke: the call goes on."));
+  expect([end.reason, end.outcome]).toEqual(["hung_up", undefined]);
+});

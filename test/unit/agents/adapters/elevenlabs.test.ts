@@ -148,6 +148,16 @@ test("a ping is answered; a correction replaces the text that it corrects", () =
   expect(codec.interrupted([])).toEqual([]);
 });
 
+test("what it says once it has a tool's result is heard, though its last response was interrupted by the application", () => {
+  const { codec, read } = codecOf();
+  const audio = { type: "audio", audio_event: { audio_base_64: "/w==", event_id: 1 } };
+  read({ type: "client_tool_call", client_tool_call: { tool_name: "wait", tool_call_id: "c1" } });
+  codec.interrupted([]);
+  expect(read(audio)).toEqual([]);
+  codec.toolResult({ id: "c1", name: "wait", output: "", isError: false, reply: true });
+  expect(read(audio)).toHaveLength(1);
+});
+
 test("a client tool is asked for and answered", () => {
   const { codec, read } = codecOf();
   expect(

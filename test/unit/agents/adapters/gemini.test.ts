@@ -195,17 +195,30 @@ test("tools are called, cancelled and answered; what follows a result is a respo
 
 test("a turn that stays open at a tool call goes on as another response; a text that interrupts it is no callee", () => {
   const { codec, read, content } = codecOf();
-  const toolCall = { functionCalls: [{ id: "c1", name: "look" }] };
+  const toolCallOf = (id: string) => ({ functionCalls: [{ id, name: "look" }] });
   content(audio);
-  expect(read({ toolCall }).at(-1)).toEqual(done("1"));
+  expect(read({ toolCall: toolCallOf("c1") }).at(-1)).toEqual(done("1"));
   expect(codec.addContext?.("It is 5.")).toEqual([]);
   expect(content(audio)).toEqual([started("2"), heard("2")]);
-  expect(read({ toolCall }).at(-1)).toEqual(done("2"));
+  expect(read({ toolCall: toolCallOf("c2") }).at(-1)).toEqual(done("2"));
   codec.reply?.("Say it.", "r");
   expect(content({ interrupted: true })).toEqual([]);
   expect(content({ turnComplete: true }).map(({ type }) => type)).toEqual(["send"]);
   expect(content(audio)).toEqual([started("3"), heard("3")]);
   expect(content({ interrupted: true })).toEqual([{ type: "interrupted" }]);
+});
+
+test("a call that the service repeats, at once or in a later turn, is no other one; without an id each is", () => {
+  const { read, content } = codecOf();
+  const callOf = (id: string, args = {}) =>
+    read({ toolCall: { functionCalls: [{ id, name: "book", args }] } }).map(({ type }) => type);
+  const call = ["response_started", "tool", "response_done"];
+  expect(callOf("c1")).toEqual(call);
+  expect(callOf("c1")).toEqual([]);
+  content({ turnComplete: true });
+  expect(callOf("c1")).toEqual([]);
+  expect(callOf("c1", { day: 2 })).toEqual(call);
+  expect([callOf(""), callOf("")]).toEqual([call, call]);
 });
 
 test("the service goes away: its own limit", () => {

@@ -57,6 +57,29 @@ describe("leaveVoicemail", () => {
     expect(answer.from).toBeGreaterThan(3_000);
   });
 
+  test.each([80, 100, 120, 140, 160, 180])(
+    "called %i ms before the end of a person's words: it is no voicemail",
+    async (left) => {
+      const [before, words] = [1_500, 580];
+      const talk = await talkInTime({
+        tools,
+        answers: [0, 700],
+        calls,
+        // The model calls it 100 ms later.
+        onModel: (model, clock) => clock.after(before + words - left - 100, () => model.answer()),
+        caller: [
+          { type: "silence", ms: before },
+          { type: "say", voice: voice(words) },
+          { type: "silence", ms: 8_000 },
+          { type: "hangup" },
+        ],
+      });
+      const outputs = talk.model.received.flatMap(({ item }) => Object(item).output ?? []);
+      expect(outputs).toEqual([expect.stringContaining("A person speaks")]);
+      expect(talk.end.outcome).toBeUndefined();
+    },
+  );
+
   test.each(protocolNames)(
     "what %s says while it waits is not played, nor is the rest of it, where responses have names",
     async (name) => {
