@@ -45,7 +45,7 @@ export interface Contact {
    */
   readonly from_number?: string | undefined;
   /**
-   * Whether the number goes on the do-not-call list, as the list says.
+   * Whether the number goes on the do-not-call list, as the list says; also where another field breaks its rule.
    *
    * @defaultValue `false`
    */
