@@ -12,7 +12,7 @@
 
 export type { CallInput, CallOutcome } from "./answers.ts";
 export type { Window } from "./calling-hours.ts";
-export { type Campaign, openCampaign } from "./campaign.ts";
+export type { CalledContact, Campaign } from "./campaign.ts";
 export type { CheckOptions, UrlCheck } from "./check.ts";
 export type { Added, Contact, RefusedContact } from "./contacts.ts";
 export {
@@ -34,17 +34,12 @@ export {
 export type { ListColumns, ListOptions, NumberReading } from "./list/columns.ts";
 export type { ListSource } from "./list/csv.ts";
 export { readList } from "./list/read.ts";
+export { openCampaign } from "./open-campaign.ts";
 export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
 export type { ListRows, People } from "./people.ts";
 export type { Progress } from "./progress.ts";
 export type { RetryPlan, RetryRule, RetryRules, WholeRetryRule } from "./retries.ts";
-export type {
-  CalledContact,
-  Script,
-  ScriptCampaign,
-  ScriptInput,
-  ScriptStep,
-} from "./script.ts";
+export type { Script, ScriptCampaign, ScriptInput, ScriptStep } from "./script.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";
 export type { Synced, SyncOptions, SyncPlan } from "./sync.ts";
 export type { AuditEntry } from "./tables.ts";

@@ -1,5 +1,4 @@
 import { isRetryReason, type RetryReason, retryReasons } from "./disposition.ts";
-import type { CampaignSettings } from "./options.ts";
 
 /** When another attempt follows on a reason, and how many there are. */
 export interface RetryRule {
@@ -25,7 +24,11 @@ export interface WholeRetryRule {
 export type RetryRules = { readonly [Reason in RetryReason]?: RetryRule | undefined };
 
 /** The options that decide whether another attempt follows. */
-export type Retries = Pick<CampaignSettings, "retryOn" | "retryDelay" | "attempts">;
+export interface Retries {
+  readonly retryOn: readonly RetryReason[] | RetryRules;
+  readonly retryDelay: number;
+  readonly attempts?: number | undefined;
+}
 
 const ownAttempts = 2;
 

@@ -1,22 +1,10 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Action } from "../flows/actions.ts";
 import type { StepInput } from "../flows/flow-state.ts";
-import type { Campaign } from "./campaign.ts";
+import type { CalledContact, Campaign } from "./campaign.ts";
 import { attemptIn } from "./notifications.ts";
 import type { Sql } from "./sqlite.ts";
 import { contactOf, isErased } from "./tables.ts";
-
-/** Who is called, as the ledger has it. */
-export interface CalledContact {
-  /** E.164, as the list has it. */
-  readonly to_number: string;
-  /** The list's own name for the contact. */
-  readonly id: string | undefined;
-  /** The columns of the list that the option `variables` names; `{}` without one. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Counts the attempts of the contact from 1. */
-  readonly attempt: number;
-}
 
 /** What a step of a script does with its list. */
 export type ScriptCampaign = Pick<Campaign, "block" | "callBack" | "cancel">;

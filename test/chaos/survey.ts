@@ -258,7 +258,8 @@ export const survey = async ({ contacts, kills, seed, service }: SurveyChaos) =>
   const faults = [...faultsIn(results, tunnel)];
   if (results.length !== contacts) faults.push(`${results.length} rows`);
   // Who may have been called when a process was killed is unknown (3), and flows fail while none runs (1).
-  if (last.code !== 0 && last.code !== 1 && last.code !== 3) faults.push(`exit ${last.code}: ${last.stderr}`);
+  if (last.code !== 0 && last.code !== 1 && last.code !== 3)
+    faults.push(`exit ${last.code}: ${last.stderr}`);
   for (const [number, posts] of emulator.posts) {
     if (posts > 1) faults.push(`${Number(number.slice(-4))}: ${posts} POSTs`);
   }

@@ -735,7 +735,7 @@ describe("outdial dial", () => {
     );
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^0 contacts to call, .*\n {2}warning: --until is over: no call begins, and 3 waiting contacts end as expired, for good\n/,
+      /^0 contacts to call, .*\n {2}warning: --until is over: no call begins, and 3 waiting contacts end as expired, for good\n/m,
     );
     expect(stderr).toContain("until 2026-01-01T12:00:00.000Z");
     expect(JSON.parse(stdout)).toMatchObject({ contacts: 3, expired: 3, done: true });
@@ -916,7 +916,7 @@ describe("outdial dial", () => {
     const asked = await run([...args.filter((word) => word !== "--yes"), "--rate", "50"]);
     expect(asked.code).toBe(2);
     const again = await run(args.map((word) => (word === "0.5" ? "50" : word)));
-    expect(again.stderr).toMatch(/^1 contact to call, of 4 contacts/);
+    expect(again.stderr).toMatch(/^1 contact to call, of 4 contacts/m);
     expect(again.stderr).toMatch(/1 waiting, and changed as in the list/);
     expect(again.stderr).toMatch(/2 no longer in the list: not called/);
     const rows = await results();

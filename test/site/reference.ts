@@ -54,9 +54,14 @@ export const writeReference = async (): Promise<void> => {
   }
   const project = await app.convert();
   if (!project) throw new Error("TypeDoc can't read the sources.");
-  // TypeDoc calls a module by its source: `campaigns/workers`, `index`.
+  // TypeDoc calls a module by its source: `campaigns/workers`, `carriers/twilio`, `index`.
+  const names = new Map(
+    entries.map(([name, source]) => [source.replace(/^src\/|(\/index)?\.ts$/g, ""), name]),
+  );
   for (const module of project.children ?? []) {
-    module.name = module.name === "index" ? "outdial" : `outdial/${module.name}`;
+    const name = names.get(module.name);
+    if (!name) throw new Error(`No entry is built from the module ${module.name}.`);
+    module.name = name;
   }
   await app.generateOutputs(project);
   rmSync(copy, { recursive: true });
