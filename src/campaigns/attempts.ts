@@ -36,8 +36,9 @@ export const recordPlaced = (
 ): void => {
   const id = isErasedIn(sql, contact) ? null : call_id;
   sql.all(
-    `update outdial_attempt set state = 'placed', post = 'placed', ask_at = ?, settle_by = coalesce(?, settle_by)
-     where contact = ? and attempt = ? and state = 'claimed'`,
+    `update outdial_attempt
+     set state = 'placed', post = 'placed', ask_at = coalesce(?, ask_at), settle_by = coalesce(?, settle_by)
+     where contact = ? and attempt = ? and state <> 'settled'`,
     get && id !== null ? at + Math.min(ringLimit + askAfter, settleTimeout) : null,
     get && id !== null ? asked : null,
     contact,

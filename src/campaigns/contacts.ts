@@ -1,13 +1,14 @@
-import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
 import { BadParametersException, type ParameterIssue } from "../errors.ts";
-import { check, fail, presence } from "../lib/check.ts";
+import { check, fail, fieldsOf, isText, presence } from "../lib/check.ts";
 import { utf8 } from "../lib/encoding.ts";
 import { callTimeOf } from "./call-times.ts";
 import { isTimezone, timezoneRule } from "./calling-hours.ts";
 import { move } from "./contact-state.ts";
 import {
   block,
+  blockAll,
   erasedMarksOf,
   erasedReason,
   hasBlocked,
@@ -44,7 +45,7 @@ export interface Contact {
    */
   readonly from_number?: string | undefined;
   /**
-   * Whether the number goes on the do-not-call list, as the list says.
+   * Whether the number goes on the do-not-call list, as the list says; also where another field breaks its rule.
    *
    * @defaultValue `false`
    */
@@ -161,6 +162,20 @@ const entryOf = (given: unknown, line: number, rules: ContactRules): Entry => {
 
 const textOf = ({ param, message }: ParameterIssue): string => `${param} ${message}`;
 
+/** A row that can't be taken. */
+export interface Refusal {
+  readonly refused: RefusedContact;
+  /** Whom the row puts on the do-not-call list all the same: another row may have the number, or the id. */
+  readonly blocked: Pick<Entry, "to_number" | "id"> | undefined;
+}
+
+/** Whom a row that breaks a rule puts on the do-not-call list. */
+const blockedBy = (given: unknown): Refusal["blocked"] => {
+  const { to_number, id, doNotCall } = fieldsOf(given);
+  if (doNotCall !== true || !is(CallParams.entries.to_number, to_number)) return;
+  return { to_number: telephoneOf(to_number), id: isText(id) && id ? id : null };
+};
+
 /** Reads the contacts of one list, and counts its lines. */
 export class ContactReader {
   readonly #rules: ContactRules;
@@ -171,7 +186,7 @@ export class ContactReader {
   }
 
   /** A contact as the ledger keeps it, or why it can't be added. */
-  read(given: unknown): Entry | RefusedContact {
+  read(given: unknown): Entry | Refusal {
     const own =
       typeof given === "object" && given !== null && "line" in given ? given.line : undefined;
     const line = Number.isSafeInteger(own) ? Number(own) : ++this.#count;
@@ -179,7 +194,8 @@ export class ContactReader {
       return entryOf(given, line, this.#rules);
     } catch (error) {
       if (!(error instanceof BadParametersException)) throw error;
-      return { line, reason: error.issues.map(textOf).join("; ") };
+      const reason = error.issues.map(textOf).join("; ");
+      return { refused: { line, reason }, blocked: blockedBy(given) };
     }
   }
 }
@@ -347,6 +363,7 @@ export const addContacts = async (
   const { clock, secret } = settings;
   const refused: RefusedContact[] = [];
   let entries: Entry[] = [];
+  let blocked: string[] = [];
   let added = 0;
   let duplicate = 0;
   const write = <T>(work: () => T): Promise<T> =>
@@ -357,7 +374,11 @@ export const addContacts = async (
   const list = await write(() => nextList(sql));
   const flush = async (): Promise<void> => {
     const full = entries;
+    const numbers = blocked;
     entries = [];
+    blocked = [];
+    const block = () => blockAll(sql, numbers, secret, clock());
+    if (numbers.length > 0) await whileBusy(block, (triedFor) => triedFor > patience);
     // In the transaction of the insert: somebody may have been erased a moment ago.
     const insertAll = (some: readonly Marked[]) =>
       write(() => insertPage(sql, some, list, clock()));
@@ -377,9 +398,11 @@ export const addContacts = async (
   /** @returns whether a page is full */
   const read = (given: unknown): boolean => {
     const entry = reader.read(given);
-    if ("reason" in entry) refused.push(entry);
-    else entries.push(entry);
-    return entries.length >= page;
+    if ("refused" in entry) {
+      refused.push(entry.refused);
+      if (entry.blocked) blocked.push(entry.blocked.to_number);
+    } else entries.push(entry);
+    return entries.length + blocked.length >= page;
   };
   const turn = async (): Promise<void> => {
     await flush();

@@ -10,7 +10,7 @@ import { resetFaults } from "./faults.ts";
 import type { CampaignSettings } from "./options.ts";
 import { setStateOfCampaign, stateOfCampaign } from "./progress.ts";
 import type { Sql } from "./sqlite.ts";
-import { contactOf, factOf } from "./tables.ts";
+import { contactOf, factOf, isErased } from "./tables.ts";
 
 type CallEvent = Received["event"];
 
@@ -108,6 +108,12 @@ const pauseAsRestored = (sql: Sql, at: number): void => {
   setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
 };
 
+/** Whether the id of an open call is not known: what an agent says of a call does not name it. */
+const lacksId = (sql: Sql, { contact, attempt }: Attempt): boolean => {
+  const row = contactOf(sql, contact);
+  return row?.attempts === attempt && row.call_id === undefined && !isErased(row);
+};
+
 /**
  * Records that an attempt has a call that something is known of. One that the service had refused is claimed by it, and
  * so is one that this ledger never claimed: nobody is called twice.
@@ -131,6 +137,8 @@ export const openAttempt = (
   }
   if (state !== "placed" && state !== "settled") {
     resetFaults(sql);
+    recordPlaced(sql, key, call_id, at, settings);
+  } else if (state === "placed" && call_id !== null && lacksId(sql, key)) {
     recordPlaced(sql, key, call_id, at, settings);
   }
   return true;

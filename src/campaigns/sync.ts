@@ -185,13 +185,29 @@ interface ReadRows {
   readonly refused: RefusedContact[];
 }
 
+/** Has a number blocked with the plan. */
+const writeBlocked = (sql: Sql, to_number: string): void => {
+  sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, to_number);
+};
+
+/** Has the numbers of all rows with some ids blocked with the plan: rows with one id are one person. */
+const blockByIds = async (sql: Sql, ids: readonly string[]): Promise<void> => {
+  for (const bounds of pagesOf(sql, "entry", draft)) {
+    sql.all(
+      `insert into ${draftBlocked} select to_number from ${draft}
+       where entry > ? and entry <= ? and id in (select value from json_each(?)) on conflict do nothing`,
+      ...bounds,
+      JSON.stringify(ids),
+    );
+    await yieldToOthers();
+  }
+};
+
 /** Writes a row of the list into the tables of the connection: of a telephone the first row stays. */
 const writeRow = (sql: Sql, entry: Entry, rows: ReadRows): void => {
   const { to_number, written, id, timezone, variables, line, doNotCall } = entry;
   const { call_at, from_number } = entry;
-  if (doNotCall) {
-    sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, to_number);
-  }
+  if (doNotCall) writeBlocked(sql, to_number);
   const [isNew] = sql.all(
     `insert into ${draft} (to_number, written, id, timezone, variables, line, call_at, from_number)
      values (?, ?, ?, ?, ?, ?, ?, ?)
@@ -242,6 +258,8 @@ const readList = async (
     });
   };
   const reader = new ContactReader(settings);
+  /** The ids of rows that can't be taken, and say that nobody is to be called. */
+  const blockedIds = new Set<string>();
   for await (const contact of contacts) {
     // A look for each row would cost a quarter of the whole; who is erased meanwhile is refused when the plan is applied.
     if (count++ % page === 0) {
@@ -250,8 +268,10 @@ const readList = async (
       isAnyErased = await patiently(() => hasErased(sql));
     }
     const entry = reader.read(contact);
-    if ("reason" in entry) {
-      rows.refused.push(entry);
+    if ("refused" in entry) {
+      rows.refused.push(entry.refused);
+      if (entry.blocked) writeBlocked(sql, entry.blocked.to_number);
+      if (entry.blocked?.id) blockedIds.add(entry.blocked.id);
     } else if (
       isAnyErased &&
       (await patiently(() => wasErased(sql, settings.secret, entry.to_number)))
@@ -260,6 +280,7 @@ const readList = async (
     } else entries.push(entry);
   }
   flush();
+  if (blockedIds.size > 0) await blockByIds(sql, [...blockedIds]);
   sql.all(`delete from ${draft} where conflict = 1`);
   const { duplicate, refused } = rows;
   return { duplicate, refused };
@@ -294,7 +315,7 @@ const readBlocked = async (
       isAnyErased = await patiently(() => hasErased(sql));
     }
     if (isAnyErased && (await patiently(() => wasErased(sql, secret, number)))) continue;
-    sql.all(`insert into ${draftBlocked} values (?) on conflict do nothing`, number);
+    writeBlocked(sql, number);
   }
 };
 

@@ -76,11 +76,11 @@ export class FlagColumns {
     this.#open = this.#columns;
   }
 
-  /** Reads the cells of a row. */
+  /** Reads the cells of a row; in quotes one may have spaces around it. */
   add(cells: readonly string[]): void {
     this.#rows++;
     for (const column of this.#open) {
-      const cell = cells[column.index] ?? "";
+      const cell = (cells[column.index] ?? "").trim();
       if (cell === "") column.hasEmpty = true;
       else if (!column.seen.has(cell)) this.#read(column, cell);
     }

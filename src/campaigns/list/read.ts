@@ -10,8 +10,11 @@ const delimiterNames: Readonly<Record<string, string>> = { ",": "comma", ";": "s
 /** What a cell of an opt-out column may say without blocking its row. */
 const callable = /^(false|no|n|0|)$/i;
 
-const isBlocking = (cell: string, values: readonly string[] | undefined): boolean =>
-  values ? values.includes(cell.toLowerCase()) : !callable.test(cell);
+/** Whether a cell of an opt-out column blocks its row; in quotes it may have spaces around it. */
+const isBlocking = (cell: string, values: readonly string[] | undefined): boolean => {
+  const text = cell.trim();
+  return values ? values.includes(text.toLowerCase()) : !callable.test(text);
+};
 
 /** How many rows are read before the first contact is given: by then most columns that say yes or no have said it. */
 const firstRows = 1_000;
@@ -29,8 +32,6 @@ const contactOf = (
   optionText: NonNullable<ListOptions["optionText"]>,
 ): Contact | RefusedContact => {
   const { header, number: at, id: idAt, timezone: zoneAt, callAt, from, optOut } = columns;
-  // Somebody's name would be said wrongly, or a telephone be another one.
-  if (isGarbled) return { line, reason: garbled(optionText) };
   // A delimiter that is not quoted shifts the cells, and another number would be dialled; the last may be empty.
   if (cells.length > header.length) {
     const sign = delimiterNames[delimiter] ?? "delimiter";
@@ -41,7 +42,6 @@ const contactOf = (
     return { line, reason: "has fewer cells than the header: quote a text with a line break" };
   }
   const { number, reason } = read(cells[at] ?? "");
-  if (number === undefined) return { line, reason: `to_number ${reason}` };
   const cellAt = (index: number | undefined): string =>
     index === undefined ? "" : (cells[index] ?? "");
   const id = cellAt(idAt);
@@ -49,6 +49,18 @@ const contactOf = (
   const call_at = cellAt(callAt);
   const sender = cellAt(from);
   const from_number = sender ? read(sender) : undefined;
+  const doNotCall = optOut.some((index) =>
+    isBlocking(cellAt(index), columns.optOutValues.get(index)),
+  );
+  const isWrong = isGarbled || from_number?.reason !== undefined;
+  // Nobody is called by this row, but another one may have the number, or the id.
+  if (isWrong && doNotCall && number !== undefined) {
+    const own = { ...(id && { id }), ...(timezone && { timezone }) };
+    return { to_number: number, ...own, doNotCall, line };
+  }
+  // Somebody's name would be said wrongly, or a telephone be another one.
+  if (isGarbled) return { line, reason: garbled(optionText) };
+  if (number === undefined) return { line, reason: `to_number ${reason}` };
   if (from_number?.reason) return { line, reason: `from_number ${from_number.reason}` };
   return {
     to_number: number,
@@ -56,9 +68,7 @@ const contactOf = (
     ...(timezone && { timezone }),
     ...(call_at && { call_at }),
     ...(from_number && { from_number: from_number.number }),
-    ...(optOut.some((index) => isBlocking(cellAt(index), columns.optOutValues.get(index))) && {
-      doNotCall: true,
-    }),
+    ...(doNotCall && { doNotCall }),
     variables: Object.fromEntries(
       [...columns.variables].map(([name, index]) => [name, cells[index] ?? ""]),
     ),

@@ -93,6 +93,24 @@ describe("a call whose notifications never come", () => {
     expect(stage.posts[2]?.to_number).toBe(numberOf(1));
   });
 
+  it("is asked for, and ended, by an id that comes after what an agent said of it", async () => {
+    const { get, asked } = serviceOf();
+    const ended: string[] = [];
+    const end = async (id: string) => void ended.push(id);
+    const stage = await stageOf({ get, end, settleTimeout });
+    stage.answer = () => Promise.reject(new Error("the answer was lost"));
+    await stage.campaign.add(people(1));
+    await stage.play();
+    const { context } = await stage.received(0, "call.answered");
+    await stage.campaign.note({ context, outcome: "transfer" });
+    await stage.tell(0, "call.answered");
+    expect([...stage.campaign.results()]).toMatchObject([{ call_id: "cs_0" }]);
+    await stage.play(92_000);
+    expect(asked).toEqual(["cs_0"]);
+    expect(await stage.campaign.endCalls()).toMatchObject({ ended: 1, unclear: [] });
+    expect(ended).toEqual(["cs_0"]);
+  });
+
   it("is asked for sooner where its end is waited for less than that", async () => {
     const { get, asked } = serviceOf({ cs_0: { state: "completed", reason: "normal" } });
     const stage = await stageOf({ get, settleTimeout: 20_000 });

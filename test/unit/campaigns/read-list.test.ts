@@ -220,6 +220,11 @@ describe("a column that nothing uses, and that may say who must not be called", 
     expect((await read(list(values))).contacts).toHaveLength(values.length);
   });
 
+  it("is asked about where its cells have spaces in quotes", async () => {
+    const cells = `phone,note\n${one},"Yes "\n${two}," another text"\n`;
+    await expect(read(cells)).rejects.toThrow('called: "note"; pass');
+  });
+
   it("is asked about with all others like it, also one without a name", async () => {
     await expect(read(`phone,a,b,c\n${one},x,,\n${two},,1,\n`)).rejects.toThrow('"a", "b"; pass');
     await expect(read(`phone,\n${one},x\n${two},\n`)).rejects.toThrow(
@@ -325,6 +330,40 @@ describe("who has opted out, by a column of the list", () => {
     await stage.campaign.add([{ to_number: numberOf(1), doNotCall: true }]);
     await stage.play();
     expect(stage.posts.map(({ to_number }) => to_number)).toEqual([numberOf(0), numberOf(2)]);
+  });
+
+  const wrongRows = [
+    ["a sender that is no number", "Ada,Europe/Berlin,"],
+    ["a time zone that is none", ",Mars,"],
+    ["a time that is none", ",,tomorrow"],
+    ["bytes that are no text", ",,\xff"],
+  ] as const;
+  const readNumber = (cell: string) =>
+    cell.startsWith("+") ? { number: cell } : { reason: "is no number" };
+
+  it.each(wrongRows)("is not called by another row where theirs has %s", async (_, wrong) => {
+    const rows = [
+      ...[`${numberOf(0)},A,,,,`, `${numberOf(1)},B,yes,${wrong}`],
+      ...[`${numberOf(1)},B2,,,,`, `${numberOf(2)},B,,,,`],
+    ];
+    const text = ["phone,id,opt_out,from_number,timezone,call_at", ...rows].join("\n");
+    const latin1 = Uint8Array.from(text, (character) => character.charCodeAt(0));
+    const all = () => readList(pieces(latin1, 50), { ...options, readNumber });
+    const [synced, added] = [await stageOf(), await stageOf()];
+    await synced.campaign.sync(all());
+    await synced.play();
+    expect(synced.posts.map(({ to_number }) => to_number)).toEqual([numberOf(0)]);
+    await added.campaign.add(all());
+    await added.play();
+    expect(added.posts.map(({ to_number }) => to_number)).not.toContain(numberOf(1));
+  });
+
+  it("is read without the spaces that a cell in quotes has", async () => {
+    const cells = `phone,ok\n${one},"No "\n${two}," no\u00a0"\n${numberOf(3)},"yes "\n`;
+    const { contacts } = await read(cells, { optOutColumns: ["ok=no"] });
+    expect(contacts.map(({ doNotCall = false }) => doNotCall)).toEqual([true, true, false]);
+    const plain = await read(cells, { optOutColumns: ["ok"] });
+    expect(plain.contacts.map(({ doNotCall = false }) => doNotCall)).toEqual([false, false, true]);
   });
 
   it("changes nothing of a plan that is refused", async () => {
