@@ -6,17 +6,17 @@ export const dispatchers = (): readonly unknown[] =>
     .map((version) => Reflect.get(globalThis, Symbol.for(`undici.globalDispatcher.${version}`)))
     .filter(Boolean);
 
-/** What Node 22's dispatcher makes of its own functions when it sends for the first time. */
+/** What Node 22's dispatcher makes of its own functions and interceptors when it sends for the first time. */
 const madeLater = "Symbol(Intercepted Dispatch)";
 
-/** An object and its prototypes, with the functions of each: those by which it sends may be replaced. */
+/** An object and its prototypes, with the functions of each and of its lists: those by which it sends may be replaced. */
 const partsOf = (object: unknown): readonly unknown[] =>
   object instanceof Object
     ? [
         object,
         ...Reflect.ownKeys(object)
           .filter((key) => String(key) !== madeLater)
-          .map((key) => Reflect.getOwnPropertyDescriptor(object, key)?.value)
+          .flatMap((key) => Reflect.getOwnPropertyDescriptor(object, key)?.value)
           .filter(isFunction),
         ...partsOf(Object.getPrototypeOf(object)),
       ]

@@ -117,3 +117,8 @@ test.each<[string, Program]>([
 ])("a refused connection is maybe where the dispatcher %s", async (_, program) => {
   expect(await placedIn(program)).toBe("maybe");
 });
+
+test("a list of functions that the platform's dispatcher didn't have, such as Node 22's interceptors, makes it maybe", async () => {
+  const next = "globalThis[symbol].interceptors = [(dispatch) => dispatch]";
+  expect(await placedIn({ next })).toBe("maybe");
+});
