@@ -8,7 +8,7 @@ import type { CallService, CarrierClient } from "../options.ts";
 import { type CallOptions, type ServiceUrl, type Settings, settingsOf } from "../options.ts";
 import type { CarrierLive, LiveRequest, Service } from "../service.ts";
 import { attempts, encodeCall, type Known, type PlacingSettings } from "./create.ts";
-import { ownLive } from "./own.ts";
+import { ownLive } from "./outdial-interface.ts";
 import type { CallParams } from "./params.ts";
 
 /** Where a call is live: with a whole carrier, or at a service with outdial's own interface. */

@@ -17,7 +17,7 @@ import { maxUrl as defaultMaxUrl } from "../lib/url.ts";
 import { hangup } from "./actions.ts";
 import { type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
 import type { Step, StepInput } from "./flow-state.ts";
-import { respondJson } from "./own.ts";
+import { respondJson } from "./outdial-interface.ts";
 import { FlowRequest } from "./request.ts";
 import { isSealed } from "./sealed-state.ts";
 import { answeredByOf, decideTurn, stateIn } from "./steps.ts";

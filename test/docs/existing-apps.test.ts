@@ -11,8 +11,8 @@ import {
   replacements as nccoReplacements,
 } from "../../src/carriers/vonage/server/ncco.ts";
 import { vonageRoutes } from "../../src/carriers/vonage/server/rest.ts";
-import { replacements } from "../../src/carriers/xml/server/absent.ts";
 import type { VerbCarrier } from "../../src/carriers/xml/server/context.ts";
+import { replacements } from "../../src/carriers/xml/server/not-emulated.ts";
 import { createEmulator } from "../../src/emulator/index.ts";
 import type { Service } from "../../src/service.ts";
 import { read } from "./sources.ts";

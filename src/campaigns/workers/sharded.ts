@@ -39,7 +39,7 @@ import {
  */
 export const shardOf = (to_number: string, shards: number): number => {
   const hash = utf8(telephoneOf(to_number)).reduce(
-    (so_far, byte) => Math.imul(so_far ^ byte, 0x01000193),
+    (hash, byte) => Math.imul(hash ^ byte, 0x01000193),
     0x811c9dc5,
   );
   return (hash >>> 0) % shards;

@@ -1,7 +1,6 @@
 import type { Message } from "../../../emulator/call.ts";
 import { scenarioOf } from "../../../emulator/scenarios.ts";
 import type { Reason } from "../../../performer/line.ts";
-import { notEmulated } from "./absent.ts";
 import { joinConference } from "./conference.ts";
 import {
   actionOf,
@@ -14,6 +13,7 @@ import {
   type VerbContext,
 } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
+import { notEmulated } from "./not-emulated.ts";
 import { receiverOf } from "./record.ts";
 import { beginRecording, endRecording } from "./recorder.ts";
 import type { CallRecording } from "./recordings.ts";

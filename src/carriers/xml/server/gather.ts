@@ -1,5 +1,4 @@
 import type { InputRules, Prompts, Taken } from "../../../performer/instructions.ts";
-import { notEmulated } from "./absent.ts";
 import {
   actionOf,
   attributeOf,
@@ -13,6 +12,7 @@ import {
   type VerbContext,
 } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
+import { notEmulated } from "./not-emulated.ts";
 import { isPrompt, promptsOf } from "./prompts.ts";
 
 /** The longest silence in speech with `speechTimeout="auto"`, in milliseconds: the carriers don't say how long it is. */

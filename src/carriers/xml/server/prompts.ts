@@ -1,9 +1,9 @@
 import { endlessLoops } from "../../../emulator/simulated-line.ts";
 import type { Prompts } from "../../../performer/instructions.ts";
 import type { Part } from "../../../performer/line.ts";
-import { notEmulated } from "./absent.ts";
 import { beginning, fail, numberOf, resolve, type Verb, type VerbContext } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
+import { notEmulated } from "./not-emulated.ts";
 import { formRequest } from "./requests.ts";
 
 /** The verbs that speak before keys are taken. */

@@ -1,7 +1,6 @@
 import { isAllowed } from "../../../emulator/outgoing.ts";
 import type { Stream } from "../../../performer/instructions.ts";
 import type { MediaSocket } from "../../../performer/media-socket.ts";
-import { notEmulated } from "./absent.ts";
 import {
   actionOf,
   attributeOf,
@@ -15,6 +14,7 @@ import {
   type VerbContext,
 } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
+import { notEmulated } from "./not-emulated.ts";
 import { type StreamEvent, streamMessage } from "./notifications.ts";
 
 /** The URL of a media socket. */

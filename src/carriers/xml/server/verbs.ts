@@ -1,5 +1,4 @@
 import type { Instruction } from "../../../performer/instructions.ts";
-import { notEmulated } from "./absent.ts";
 import {
   beginning,
   methodOf,
@@ -11,6 +10,7 @@ import {
 import { dial } from "./dial.ts";
 import type { MarkupElement } from "./document.ts";
 import { gather } from "./gather.ts";
+import { notEmulated } from "./not-emulated.ts";
 import { prompt } from "./prompts.ts";
 import { record } from "./record.ts";
 import { connect, start, stop } from "./streams.ts";
