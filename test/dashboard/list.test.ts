@@ -66,11 +66,16 @@ describe("the list", () => {
     await attend(page);
     await show.stage.place({ to_number: "+12025550102" });
     const state = page.getByLabel("State");
-    const number = page.getByLabel("Number", { exact: true });
+    const number = page.getByLabel("Number or id", { exact: true });
     await state.selectOption("failed");
     await page.getByRole("heading", { name: "Calls 2 of 4" }).waitFor();
     await number.fill("0103");
     await page.getByRole("heading", { name: "Calls 1 of 4" }).waitFor();
+    const { id = "" } =
+      show.stage.emulator.calls.find(({ to_number }) => to_number.endsWith("0101")) ?? {};
+    await number.fill(id);
+    await page.getByRole("heading", { name: "Calls 1 of 4" }).waitFor();
+    await number.fill("0103");
     await expect.poll(() => shown(page)).toBe(1);
     await state.selectOption("completed");
     await page.getByText("No call matches the filters.").waitFor();
