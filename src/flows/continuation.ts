@@ -1,3 +1,4 @@
+import { contextIn, type Secret, secretsOf, signUrl, tokenOf } from "../callbacks/signed-url.ts";
 import { fail } from "../lib/check.ts";
 import { base64url, utf8 } from "../lib/encoding.ts";
 import { macOf } from "../lib/hmac.ts";
@@ -31,6 +32,33 @@ export const withoutAdditions = (url: string): string => {
   while (addition.test(parameters.at(-1) ?? "")) parameters.pop();
   return queries.length && parameters.length ? `${path}?${parameters.join("&")}` : path;
 };
+
+/**
+ * A URL of the application, marked with how a `dial` has ended, and signed again where `signUrl` had signed it. One that
+ * another secret has signed, or that has no room, stays as it is.
+ */
+export const dialedUrl = async (
+  url: string,
+  status: string,
+  secret: Secret | undefined,
+): Promise<string> => {
+  const [base = "", ...hash] = url.split("#");
+  const bare = withoutAdditions(base);
+  const mark = `${bare.includes("?") ? "&" : "?"}outdial-dialed=${status}`;
+  const marked = [bare + mark, ...hash].join("#");
+  if (bare === base) return marked;
+  try {
+    const token = await tokenOf(url, secretsOf(secret), undefined);
+    const expiresIn = token.expires - Math.ceil(Date.now() / 1000);
+    return await signUrl(marked, { secret: secret ?? "", context: contextIn(token), expiresIn });
+  } catch {
+    return url;
+  }
+};
+
+/** How a `dial` has ended, out of the URL at which the flow continues. */
+export const dialedIn = (url: string): string | undefined =>
+  /[?&]outdial-dialed=([a-z-]+)/.exec(url)?.[1];
 
 /** Characters of the end of a token: a dot, and a MAC of 32 bytes in base64url. */
 const macLength = 44;

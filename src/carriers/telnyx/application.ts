@@ -44,7 +44,7 @@ export const applicationSide = ({
           return verifySignature(keys, request, body);
         },
   decodeEvent: (body) => eventOf(body, forms),
-  decodeFlow: (body) => flowOf(body, forms),
+  decodeFlow: (body, url) => flowOf(body, url, forms),
   respond: responder((action, branchesUrl, input) =>
     texmlOf(action, { branchesUrl, callerId: callerIdOf(input?.call.from_number) }),
   ),

@@ -1,4 +1,5 @@
 import type { CallEvent, EventData, FailedEvent } from "../../callbacks/event.ts";
+import { dialedIn } from "../../flows/continuation.ts";
 import { isText } from "../../lib/check.ts";
 
 /** The fields of a form. */
@@ -119,14 +120,24 @@ export const eventOf = (text: string, { reasonIn }: Forms): unknown => {
   };
 };
 
-/** A flow request of TwiML's form in the form that the schema `FlowRequest` takes; `undefined` if it is none. */
-export const flowOf = (text: string, { direction = "", isElsewhere }: Forms): unknown => {
+/**
+ * A flow request of TwiML's form in the form that the schema `FlowRequest` takes; `undefined` if it is none.
+ *
+ * @param url - that it came to
+ */
+export const flowOf = (
+  text: string,
+  url: string,
+  { direction = "", isElsewhere }: Forms,
+): unknown => {
   const fields = formOf(text);
   if (!fields || isElsewhere?.(fields)) return;
   const { CallSid, AccountSid, From, To, Digits, Direction = direction } = fields;
   const { SpeechResult: said, Confidence: confidence } = fields;
   const answered_by = whoAnswered(fields.AnsweredBy);
+  const DialCallStatus = dialedIn(url);
   return {
+    ...(DialCallStatus && { DialCallStatus }),
     ...fields,
     call_id: CallSid,
     account_id: AccountSid,

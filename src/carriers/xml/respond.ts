@@ -1,6 +1,7 @@
 import type { AnyAction, Branch, Dial, Hangup, Play } from "../../flows/actions.ts";
-import { branchesOf, firstBranch, signDialed } from "../../flows/continuation.ts";
+import { branchesOf, dialedUrl, firstBranch, signDialed } from "../../flows/continuation.ts";
 import type { CarrierWebhooks, FlowInput } from "../../flows/webhooks.ts";
+import { isText } from "../../lib/check.ts";
 import type { Redirect } from "./verbs.ts";
 
 /**
@@ -22,14 +23,22 @@ const branches: ReadonlyMap<unknown, Branch> = new Map([
 ]);
 
 /** What follows a `dial`, where the request came to the URL that decides it; `undefined` for any other request. */
-const followingDial = ({ call, dialed }: FlowInput): Play | Hangup | Redirect | undefined => {
+const followingDial = async ({
+  call: { DialCallStatus: status },
+  dialed,
+  secret,
+}: FlowInput): Promise<Play | Hangup | Redirect | undefined> => {
   if (!dialed) return;
-  const branch = branches.get(call.DialCallStatus);
+  const branch = branches.get(status);
   const { flow_url } = dialed;
-  return (
-    (branch && dialed[branch]) ??
-    (flow_url === undefined ? { action: "hangup" } : { action: "redirect", flow_url })
-  );
+  const action = branch && dialed[branch];
+  if (action || flow_url === undefined) return action ?? { action: "hangup" };
+  // The request after a redirect has no field of the dial, as one to its action would have.
+  const isWord = isText(status) && /^[a-z-]+$/.test(status);
+  return {
+    action: "redirect",
+    flow_url: isWord ? await dialedUrl(flow_url, status, secret) : flow_url,
+  };
 };
 
 /**
@@ -46,7 +55,7 @@ export const responder =
     ) => string,
   ): CarrierWebhooks["respond"] =>
   async (decide, input) => {
-    const action = (input && followingDial(input)) ?? (await decide());
+    const action = (input && (await followingDial(input))) ?? (await decide());
     const branchesUrl =
       action.action === "dial" && input ? await branchesUrlOf(action, input) : undefined;
     return new Response(documentFor(action, branchesUrl, input), {
