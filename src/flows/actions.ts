@@ -202,10 +202,9 @@ const streamOf = <Step extends string>() =>
   strictObject({ ...streamSchema.entries, next: optional(stepName<Step>()) }, presence);
 
 const branchSchema = <Step extends string>(): GenericSchema<unknown, Following<Step>> =>
-  lazy((value): GenericSchema<unknown, Following<Step>> =>
-    isText(value)
-      ? stepName<`${Step}`>()
-      : (Action as GenericSchema<unknown, Action<Step>>),
+  lazy(
+    (value): GenericSchema<unknown, Following<Step>> =>
+      isText(value) ? stepName<`${Step}`>() : (Action as GenericSchema<unknown, Action<Step>>),
   );
 
 const dialOf = <Step extends string>() => {

@@ -32,7 +32,10 @@ class ClosedSocket extends EventTarget {
   close(): void {}
 }
 
-const failed = (reason: Dialed["reason"]): Dialed => ({ state: "failed", ...(reason && { reason }) });
+const failed = (reason: Dialed["reason"]): Dialed => ({
+  state: "failed",
+  ...(reason && { reason }),
+});
 
 /** Click to call, as the issue and docs/recipes.md have it. */
 const clickToCall = (to: string) => {
@@ -150,9 +153,9 @@ describe.each(services)("$name: branches of a dial", (service) => {
 
 describe.each(services)("$name: next", (service) => {
   test("of a play runs a step when it has ended", async () => {
-    const program: Program<"then"> = {
-      onAnswer: ({ context }) => play(media, context.x ? { next: "then" } : {}),
-      steps: { then: ({ context, dialed }) => say(`Then ${context.x}, ${dialed}.`) },
+    const program: Program<"later"> = {
+      onAnswer: ({ context }) => play(media, context.x ? { next: "later" } : {}),
+      steps: { later: ({ context, dialed }) => say(`Then ${context.x}, ${dialed}.`) },
     };
     const { call, onError } = await converse(service, program, [], { context: { x: 1 } });
     expect(onError).not.toHaveBeenCalled();
@@ -160,9 +163,9 @@ describe.each(services)("$name: next", (service) => {
   });
 
   test("of a stream runs a step when the socket is closed", async () => {
-    const program: Program<"then"> = {
-      onAnswer: () => stream("wss://app.test/media", { next: "then" }),
-      steps: { then: () => say("The agent has gone.") },
+    const program: Program<"later"> = {
+      onAnswer: () => stream("wss://app.test/media", { next: "later" }),
+      steps: { later: () => say("The agent has gone.") },
     };
     const WebSocket = ClosedSocket as unknown as SocketConstructor;
     const { call, onError } = await converse(service, program, [], { WebSocket });

@@ -1,5 +1,6 @@
 import {
   type Acknowledged,
+  type AfterDial,
   type BodySource,
   type CallOptions,
   type CallService,
@@ -7,7 +8,6 @@ import {
   type CarrierMedia,
   type CarrierWebhooks,
   calls,
-  type AfterDial,
   type EncodedCall,
   type Endpoint,
   type FlowInput,

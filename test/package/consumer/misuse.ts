@@ -58,7 +58,11 @@ export const misused = async (): Promise<void> => {
   // @ts-expect-error: what follows is an action, or the name of a step
   dial("+12025550100", { on_busy: 7 });
   // @ts-expect-error: no step is called so
-  flowHandler({ secret: "a secret that was made at random", onAnswer: () => play("https://app.test/a.wav", { next: "b" }), steps: { a: () => hangup() } });
+  flowHandler({
+    secret: "a secret that was made at random",
+    onAnswer: () => play("https://app.test/a.wav", { next: "b" }),
+    steps: { a: () => hangup() },
+  });
   // @ts-expect-error: there are two clocks
   createEmulator({ clock: "fast" });
 };

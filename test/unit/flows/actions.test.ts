@@ -38,7 +38,10 @@ describe("the schema of an action", () => {
     ],
     [
       { action: "dial", to: "+12025550100", on_failure: { action: "play" }, on_no_answer: 7 },
-      ["on_no_answer must be play, stream, dial, hangup, say or gather", "on_failure.media_url is missing"],
+      [
+        "on_no_answer must be play, stream, dial, hangup, say or gather",
+        "on_failure.media_url is missing",
+      ],
     ],
   ])("names the fields and rules of %j, and no value", (action, rules) => {
     expect(reported(action)).toEqual(rules);
@@ -106,8 +109,14 @@ describe("what follows", () => {
   const tries = { digits: 1, on: { 1: "a" }, tries: 2 } as const;
   test.each<[string, () => unknown]>([
     ["flow_url must be left out with next", () => play(url, { next: "a", flow_url: url })],
-    ["flow_url must be left out with next", () => stream("wss://a.test/", { next: "a", flow_url: url })],
-    ["flow_url must be left out with next", () => dial("+12025550100", { next: "a", flow_url: url })],
+    [
+      "flow_url must be left out with next",
+      () => stream("wss://a.test/", { next: "a", flow_url: url }),
+    ],
+    [
+      "flow_url must be left out with next",
+      () => dial("+12025550100", { next: "a", flow_url: url }),
+    ],
     ["next must be the name of a step", () => play(url, { next: "" })],
     ["on_busy must be the name of a step", () => dial("+12025550100", { on_busy: "" })],
     [
@@ -120,7 +129,13 @@ describe("what follows", () => {
     ],
     [
       "on_failure must not ask more than once: name a step that asks",
-      () => dial("+12025550100", { on_failure: dial("+12025550100", { on_busy: gather("1?", { ...tries, tries: 1 }), on_failure: gather("1?", tries) }) }),
+      () =>
+        dial("+12025550100", {
+          on_failure: dial("+12025550100", {
+            on_busy: gather("1?", { ...tries, tries: 1 }),
+            on_failure: gather("1?", tries),
+          }),
+        }),
     ],
   ])("%s", (message, make) => expect(make).toThrow(message));
 });
