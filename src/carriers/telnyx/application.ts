@@ -44,9 +44,9 @@ export const applicationSide = ({
           return verifySignature(keys, request, body);
         },
   decodeEvent: (body) => eventOf(body, forms),
-  decodeFlow: (body, url) => flowOf(body, url, forms),
-  respond: responder((action, branchesUrl, input) =>
-    texmlOf(action, { branchesUrl, callerId: callerIdOf(input?.call.from_number) }),
+  decodeFlow: (body) => flowOf(body, forms),
+  respond: responder((action, afterUrl, input) =>
+    texmlOf(action, { afterUrl, callerId: callerIdOf(input?.call.from_number) }),
   ),
   isOver,
   maxUrl,

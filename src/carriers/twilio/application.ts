@@ -61,7 +61,7 @@ export const applicationSide = ({
           return refused ?? (isOf(accountSid, body) ? undefined : otherAccount);
         },
   decodeEvent: (body) => eventOf(body, forms),
-  decodeFlow: (body, url) => flowOf(body, url, forms),
+  decodeFlow: (body) => flowOf(body, forms),
   respond: responder(twimlOf),
   isOver,
   maxUrl,

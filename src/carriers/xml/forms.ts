@@ -1,5 +1,4 @@
 import type { CallEvent, EventData, FailedEvent } from "../../callbacks/event.ts";
-import { dialedIn } from "../../flows/continuation.ts";
 import { isText } from "../../lib/check.ts";
 
 /** The fields of a form. */
@@ -120,24 +119,26 @@ export const eventOf = (text: string, { reasonIn }: Forms): unknown => {
   };
 };
 
-/**
- * A flow request of TwiML's form in the form that the schema `FlowRequest` takes; `undefined` if it is none.
- *
- * @param url - that it came to
- */
-export const flowOf = (
-  text: string,
-  url: string,
-  { direction = "", isElsewhere }: Forms,
-): unknown => {
+/** What came of a `Dial`, by its `DialCallStatus`: a conference has `answered`. */
+const dialedIn = ({ DialCallStatus, DialCallDuration = "" }: Form) => {
+  if (DialCallStatus === undefined) return;
+  if (DialCallStatus === "completed" || DialCallStatus === "answered") {
+    const duration = /^\d+$/.test(DialCallDuration) ? Number(DialCallDuration) : undefined;
+    return { state: "completed", reason: "normal", duration };
+  }
+  const { type, reason } = statuses.get(DialCallStatus) ?? {};
+  return type === "call.failed" ? { state: "failed", reason } : undefined;
+};
+
+/** A flow request of TwiML's form in the form that the schema `FlowRequest` takes; `undefined` if it is none. */
+export const flowOf = (text: string, { direction = "", isElsewhere }: Forms): unknown => {
   const fields = formOf(text);
   if (!fields || isElsewhere?.(fields)) return;
   const { CallSid, AccountSid, From, To, Digits, Direction = direction } = fields;
   const { SpeechResult: said, Confidence: confidence } = fields;
   const answered_by = whoAnswered(fields.AnsweredBy);
-  const DialCallStatus = dialedIn(url);
+  const dialed = dialedIn(fields);
   return {
-    ...(DialCallStatus && { DialCallStatus }),
     ...fields,
     call_id: CallSid,
     account_id: AccountSid,
@@ -147,5 +148,6 @@ export const flowOf = (
     ...(Digits !== undefined && { digits: Digits }),
     ...(said && { speech: { text: said, confidence } }),
     ...(answered_by && { answered_by }),
+    ...(dialed && { dialed }),
   };
 };
