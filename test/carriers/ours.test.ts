@@ -13,7 +13,7 @@ import type { StepInput } from "../../src/flows/flow-state.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import { streamSession } from "../../src/flows/media/session.ts";
 import { Client } from "../../src/index.ts";
-import { serveOpenai } from "../agents/protocols/openai.ts";
+import { serveOpenai } from "../agents/protocols.ts";
 import type { AgentServer } from "../agents/server.ts";
 import type { Carrier } from "./carrier.ts";
 import { carriers } from "./carriers.ts";
