@@ -1,12 +1,17 @@
 import { carrierNamed, carriers } from "../carriers/carriers.ts";
 import { check, fail, isText } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
-import type { ApiRoutes } from "./api.ts";
+import type { ApiRoutes } from "../server/api.ts";
+import type { CallRecord, EmulatorEvent, RefusedEvent } from "../server/history.ts";
+import { idSource, randomSource } from "../server/ids.ts";
+import { outdialSide } from "../server/outdial/side.ts";
+import { type Reach, reachOf } from "../server/outgoing.ts";
+import type { MakeSide, ServiceSide } from "../server/side.ts";
+import { respondAs } from "./api-responses.ts";
 import { type Call, CallRegistry, type Trigger } from "./call.ts";
 import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
-import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
-import { idSource, randomSource } from "./ids.ts";
+import { EventLog } from "./event-log.ts";
 import {
   type EmulatedService,
   type EmulatorOptions,
@@ -14,11 +19,9 @@ import {
   EmulatorSettingsSchema,
   urlOf,
 } from "./options.ts";
-import { outdialSide } from "./outdial/side.ts";
-import { type Reach, reachOf } from "./outgoing.ts";
 import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
-import type { EmulatedSide, MakeSide } from "./side.ts";
+import { scenarioOf } from "./scenarios.ts";
 import type { LineParts } from "./simulated-line.ts";
 import { callStarter } from "./start.ts";
 
@@ -191,7 +194,7 @@ const controlsOf = (calls: CallRegistry): CallControls => {
 /** The state of one emulator. */
 interface EmulatorParts {
   readonly settings: EmulatorSettings;
-  readonly side: EmulatedSide;
+  readonly side: ServiceSide;
   readonly calls: CallRegistry;
   readonly received: ReceivedRequests;
   readonly eventLog: EventLog<EmulatorEvent>;
@@ -327,10 +330,15 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   const app = side.routes({
     reachOf: reach,
     responseTimeout,
-    isClosed,
     findCall: (id) => calls.get(id),
     allCalls: () => calls.all(),
-    onPost: received.onPost,
+    admit: (to_number) => {
+      received.count(to_number);
+      const closed = { status: 503, detail: "The emulator is closed." };
+      return scenarioOf(to_number).outage ?? (isClosed() ? closed : undefined);
+    },
+    respond: (to_number, response, signal) =>
+      respondAs(scenarioOf(to_number).response, response, signal),
     onRefused: received.onRefused,
     accept,
   });

@@ -1,5 +1,6 @@
-import type { ApiParts } from "./api.ts";
-import type { EmulatorEvent, EventLog, RefusedEvent } from "./history.ts";
+import type { ApiParts } from "../server/api.ts";
+import type { EmulatorEvent, RefusedEvent } from "../server/history.ts";
+import type { EventLog } from "./event-log.ts";
 
 /** How many refused requests are kept. */
 const maxRefused = 100;
@@ -9,7 +10,7 @@ const maxPath = 200;
 const maxDetail = 400;
 
 /** The requests that the API of an emulator has received. */
-export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused"> {
+export class ReceivedRequests implements Pick<ApiParts, "onRefused"> {
   /** How many valid requests for a call came, by `to_number`. */
   readonly posts: Map<string, number> = new Map();
   readonly #eventLog: EventLog<EmulatorEvent>;
@@ -24,9 +25,9 @@ export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused"> 
     return this.#refused;
   }
 
-  readonly onPost: ApiParts["onPost"] = (to_number) => {
+  count(to_number: string): void {
     this.posts.set(to_number, (this.posts.get(to_number) ?? 0) + 1);
-  };
+  }
 
   readonly onRefused: ApiParts["onRefused"] = ({ method, path, status, detail }) => {
     const event: RefusedEvent = {

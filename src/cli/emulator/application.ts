@@ -1,10 +1,11 @@
 import { request as requestByHttp } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Readable } from "node:stream";
-import { bytesOf, tone } from "../../emulator/recording/track.ts";
+import { tone } from "../../emulator/recording/track.ts";
 import { wavHead } from "../../emulator/recording/wav.ts";
 import type { CarrierWebhooks } from "../../flows/webhooks.ts";
 import type { CallParams } from "../../index.ts";
+import { bytesOf } from "../../lib/encoding.ts";
 import type { ScriptedFlow } from "./script.ts";
 
 /** How the emulator reaches an application. */

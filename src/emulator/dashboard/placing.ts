@@ -1,8 +1,8 @@
 import type { CallParams } from "../../calls/params.ts";
 import { isRecord, withoutThrowing } from "../../lib/check.ts";
 import type { CarrierClient } from "../../options.ts";
+import { messageOf } from "../../server/outgoing.ts";
 import type { Emulator } from "../emulator.ts";
-import { messageOf } from "../outgoing.ts";
 
 /** The parameters of a sample call, without the number that is called. */
 export type SampleCall = Omit<CallParams, "to_number">;

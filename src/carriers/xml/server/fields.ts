@@ -1,6 +1,6 @@
 import type { CallParams } from "../../../calls/params.ts";
-import type { CallLimits } from "../../../emulator/call.ts";
-import type { IsAllowed } from "../../../emulator/rest.ts";
+import type { CallLimits } from "../../../server/call.ts";
+import type { IsAllowed } from "../../../server/rest.ts";
 import type { Method } from "./requests.ts";
 
 /** Where a carrier sends requests, and how. */

@@ -2,11 +2,9 @@ import type { Hono } from "hono/tiny";
 import type { CallParams } from "../calls/params.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
-import type { Call, CallLimits } from "./call.ts";
+import type { CallLimits, ServedCall } from "./call.ts";
 import type { RefusedEvent } from "./history.ts";
 import type { Reach } from "./outgoing.ts";
-import { downloadOf } from "./recording/download.ts";
-import type { ApiResponse } from "./scenarios.ts";
 
 /** The largest body of a request, in bytes. */
 const maxBody = 64 * 1024;
@@ -29,6 +27,12 @@ export type ApiRoutes = Hono<Env>;
 /** A refused request, without its time. */
 type Refusal = Omit<RefusedEvent, "type" | "at">;
 
+/** Why no call is accepted now. */
+export interface Outage {
+  readonly status: number;
+  readonly detail: string;
+}
+
 /** A valid request for a call. */
 interface NewCall<T> {
   readonly params: CallParams;
@@ -36,7 +40,7 @@ interface NewCall<T> {
   /** The URL of the request. */
   readonly url: string;
   /** Called with the call before anything happens in it. */
-  readonly prepare: (call: Call) => T;
+  readonly prepare: (call: ServedCall) => T;
 }
 
 /** What the routes need of the emulator. */
@@ -45,38 +49,21 @@ export interface ApiParts {
   readonly reachOf: (url: string) => Reach;
   /** Milliseconds of real time for a request's body. */
   readonly responseTimeout: number;
-  /** Whether no more calls are accepted. */
-  readonly isClosed: () => boolean;
-  readonly findCall: (id: string) => Call | undefined;
+  readonly findCall: (id: string) => ServedCall | undefined;
   /** All known calls, the oldest first. */
-  readonly allCalls: () => readonly Call[];
-  /** Called for each request whose key and fields are valid. */
-  readonly onPost: (to_number: string) => void;
+  readonly allCalls: () => readonly ServedCall[];
+  /** Counts a request whose key and fields are valid, and returns why it is refused nevertheless, if it is. */
+  readonly admit: (to_number: string) => Outage | undefined;
+  /** Sends the response to an accepted call. */
+  readonly respond: (
+    to_number: string,
+    response: AcceptedResponse,
+    signal: AbortSignal | undefined,
+  ) => Response | Promise<Response>;
   readonly onRefused: (refusal: Refusal) => void;
   /** Starts a call whose request is valid, and returns what `prepare` returned. */
   readonly accept: <T>(call: NewCall<T>) => T;
 }
-
-/** Resolves with the signal's reason once it aborts. */
-const aborted = (signal: AbortSignal | undefined): Promise<unknown> =>
-  new Promise((resolve) => {
-    if (signal?.aborted) resolve(signal.reason);
-    signal?.addEventListener("abort", () => resolve(signal.reason), { once: true });
-  });
-
-/** The first half of a text, and then nothing until the signal aborts. */
-const stalledBody = (text: string, signal: AbortSignal | undefined): ReadableStream<Uint8Array> => {
-  let cancelled = false;
-  return new ReadableStream({
-    start: (controller) => {
-      controller.enqueue(new TextEncoder().encode(text.slice(0, text.length / 2)));
-      aborted(signal).then((reason) => cancelled || controller.error(reason));
-    },
-    cancel: () => {
-      cancelled = true;
-    },
-  });
-};
 
 /** The response to an accepted call. */
 export interface AcceptedResponse {
@@ -84,26 +71,6 @@ export interface AcceptedResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
-
-/** Sends the response to an accepted call as the scenario wants it. */
-export const respondAs = async (
-  scenario: ApiResponse,
-  { status, headers, text }: AcceptedResponse,
-  signal: AbortSignal | undefined,
-): Promise<Response> => {
-  switch (scenario) {
-    case "whole":
-      return new Response(text, { status, headers });
-    case "silent":
-      throw await aborted(signal);
-    case "stalled":
-      return new Response(stalledBody(text, signal), { status, headers });
-    case "dropped":
-      throw new TypeError("The connection was dropped");
-    case "garbled":
-      return new Response("accepted, but this is not JSON", { status, headers });
-  }
-};
 
 const encoder = new TextEncoder();
 
@@ -134,8 +101,11 @@ export const receiveBody = async (
 };
 
 /** The recording of a call that is over, if there is one. */
-export const recordingOf = (call: Call | undefined, request: Request): Response | undefined => {
+export const recordingOf = (
+  call: ServedCall | undefined,
+  request: Request,
+): Response | undefined => {
   if (!call?.facts.recording_url) return;
   const channels = new URL(request.url).searchParams.get("channels") === "2" ? 2 : 1;
-  return downloadOf(call.recording, { to: call.talkTime }, request.headers.get("Range"), channels);
+  return call.audio.download({ to: call.talkTime }, request.headers.get("Range"), channels);
 };

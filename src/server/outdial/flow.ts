@@ -12,9 +12,9 @@ import { isRecord } from "../../lib/check.ts";
 import { FlowError } from "../../performer/line.ts";
 import type { DocumentContext } from "../../performer/performer.ts";
 import { Performer } from "../../performer/performer.ts";
-import type { Call } from "../call.ts";
+import type { ServedCall } from "../call.ts";
 import { statusIn } from "../outgoing.ts";
-import { type FlowParts, simulatedLine } from "../simulated-line.ts";
+import type { FlowParts } from "../side.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
 /** The largest response of a flow, in bytes. */
@@ -74,7 +74,7 @@ const plainUrlField = (action: object, place: string): string | undefined => {
 /** @throws {FlowError} when the response is not an action */
 const parseAction = (
   bytes: Uint8Array,
-  call: Call,
+  call: ServedCall,
   step: number,
 ): { readonly action: WireAction; readonly unknown: readonly string[] } => {
   const value = parseJson(bytes);
@@ -97,7 +97,7 @@ const parseAction = (
  * @throws {FlowError} when the response is not an action
  */
 const requestAction = async (
-  call: Call,
+  call: ServedCall,
   { url, digits, dialed }: ActionRequest,
   { step, signal }: DocumentContext,
   announced: readonly string[] | undefined,
@@ -155,14 +155,14 @@ const maxSteps = 50;
  * @throws {FlowError} when it can't be followed
  */
 export const followActions = (
-  call: Call,
+  call: ServedCall,
   parts: FlowParts,
   announced: readonly string[] | undefined,
 ): Promise<void> => {
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };
   const newStreamId = () => `st_${newId(call.timeline.now())}`;
-  const performer = new Performer<ActionRequest>(simulatedLine(call, parts), {
+  const performer = new Performer<ActionRequest>(parts.line, {
     first: { url: call.params.flow_url },
     load: async (request, context) => {
       const { step } = context;

@@ -1,13 +1,6 @@
 import type { Account } from "./account.ts";
-import {
-  type AcceptedResponse,
-  type ApiParts,
-  type RequestExtras,
-  receiveBody,
-  respondAs,
-} from "./api.ts";
+import { type AcceptedResponse, type ApiParts, type RequestExtras, receiveBody } from "./api.ts";
 import { isAllowed } from "./outgoing.ts";
-import { scenarioOf } from "./scenarios.ts";
 
 /** Why a request is refused, in the form of a carrier. */
 export abstract class RestError extends Error {
@@ -166,13 +159,11 @@ interface CallAnswers {
 export const placeCall = async (
   { to, from }: ValidCall,
   { extras }: Asked,
-  { account, onPost, isClosed }: ApiParts & { readonly account: Account },
+  { account, admit, respond }: ApiParts & { readonly account: Account },
   { notOwned, outage: refusal, start }: CallAnswers,
 ): Promise<Response> => {
   if (!account.owns(from)) throw notOwned();
-  onPost(to);
-  const { outage, response } = scenarioOf(to);
+  const outage = admit(to);
   if (outage) throw refusal(outage.status, outage.detail);
-  if (isClosed()) throw refusal(503, "The emulator is closed.");
-  return respondAs(response, start(), extras.signal);
+  return respond(to, start(), extras.signal);
 };

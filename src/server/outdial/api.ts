@@ -13,12 +13,10 @@ import {
   type RequestExtras,
   receiveBody,
   recordingOf,
-  respondAs,
 } from "../api.ts";
-import type { Call } from "../call.ts";
+import type { ServedCall } from "../call.ts";
 import { iso } from "../history.ts";
 import type { Reach } from "../outgoing.ts";
-import { scenarioOf } from "../scenarios.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
 const cors = {
@@ -122,7 +120,7 @@ const initiate = async (
   request: Request,
   extras: RequestExtras,
   { account }: OutdialAccount,
-  { responseTimeout, reachOf, isClosed, onPost, accept }: ApiParts,
+  { responseTimeout, reachOf, admit, respond: send, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method"))
@@ -147,15 +145,14 @@ const initiate = async (
   if (!account.owns(params.from_number)) {
     return refusal(403, "from_number does not belong to this account.");
   }
-  onPost(params.to_number);
-  const { outage, response } = scenarioOf(params.to_number);
+  const { to_number } = params;
+  const outage = admit(to_number);
   if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
-  if (isClosed()) return refusal(503, "The emulator is closed.");
   const id = accept({ params, url, prepare: (call) => call.id });
-  const { from_number, to_number, status_callback_url, record = true } = params;
+  const { from_number, status_callback_url, record = true } = params;
   const data = { id, from_number, to_number, status_callback_url, record };
   const text = JSON.stringify({ message: "Call accepted.", data });
-  return respondAs(response, { status: 202, headers: jsonHeaders, text }, extras.signal);
+  return send(to_number, { status: 202, headers: jsonHeaders, text }, extras.signal);
 };
 
 /** Why a request is refused that has no valid key, if it is. */
@@ -165,7 +162,7 @@ const keyRefusal = (key: string | null, { account }: OutdialAccount): Response |
 };
 
 /** A call as the API returns it. */
-const resourceOf = ({ id, facts }: Call): object => {
+const resourceOf = ({ id, facts }: ServedCall): object => {
   const { state, reason, from_number, to_number, initiated_at, answered_at, ended_at } = facts;
   const { recording_url } = facts;
   return {
@@ -189,7 +186,7 @@ const coded = (status: number, code: string, message: string): Response =>
 const unknownCall = (): Response => coded(404, "call_not_found", "There is no such call.");
 
 /** Ends a call: one that isn't answered yet fails as `canceled`. */
-const hangUp = (call: Call): Response =>
+const hangUp = (call: ServedCall): Response =>
   call.transition("normal") || call.transition("canceled")
     ? respond(202, { request_id: `req_${crypto.randomUUID()}` })
     : coded(409, "call_not_live", "The call has ended.");
@@ -202,14 +199,17 @@ const pressKeys: CallRoute[1] = async (call, receive) => {
     return refusal(422, "digits: must be 1 to 32 of 0-9, * and #");
   }
   if (call.state !== "answered") return coded(409, "call_not_live", "The call is not answered.");
-  call.callee?.pressed(digits);
+  call.sendKeys(digits);
   return respond(202, { request_id: `req_${crypto.randomUUID()}` });
 };
 
 /** What a request to a call does, by its method. */
 type CallRoute = readonly [
   method: "GET" | "POST",
-  respond: (call: Call, receive: () => Promise<Body | undefined>) => Response | Promise<Response>,
+  respond: (
+    call: ServedCall,
+    receive: () => Promise<Body | undefined>,
+  ) => Response | Promise<Response>,
 ];
 
 /** What follows a call's path. */
