@@ -1,5 +1,5 @@
-import type { AcceptedResponse } from "../server/api.ts";
-import type { ApiResponse } from "./scenarios.ts";
+import type { AcceptedResponse, Reception } from "../server/api.ts";
+import { type ApiResponse, scenarioOf } from "./scenarios.ts";
 
 /** Resolves with the signal's reason once it aborts. */
 const aborted = (signal: AbortSignal | undefined): Promise<unknown> =>
@@ -22,8 +22,14 @@ const stalledBody = (text: string, signal: AbortSignal | undefined): ReadableStr
   });
 };
 
+/** How a request is answered after `lost` responses to others with its key: the call is placed once. */
+const responseAfter = (lost: number, scenario: ApiResponse): ApiResponse =>
+  lost < (scenario === "dropped_twice" ? 2 : 1) ? scenario : "whole";
+
+const failed = "The service failed after it had placed the call.";
+
 /** Sends the response to an accepted call as the scenario wants it. */
-export const respondAs = async (
+const respondAs = async (
   scenario: ApiResponse,
   { status, headers, text }: AcceptedResponse,
   signal: AbortSignal | undefined,
@@ -36,8 +42,32 @@ export const respondAs = async (
     case "stalled":
       return new Response(stalledBody(text, signal), { status, headers });
     case "dropped":
+    case "dropped_twice":
+    case "unplaced":
       throw new TypeError("The connection was dropped");
+    case "failed":
+      return new Response(JSON.stringify({ detail: failed, message: failed }), {
+        status: 503,
+        headers,
+      });
     case "garbled":
       return new Response("accepted, but this is not JSON", { status, headers });
   }
+};
+
+/**
+ * What becomes of a request, by the number that it calls.
+ *
+ * @param isClosed - whether no more calls are accepted
+ */
+export const receptionOf = (to_number: string, lost: number, isClosed: boolean): Reception => {
+  const { outage, response } = scenarioOf(to_number);
+  const scenario = responseAfter(lost, response);
+  const closed = isClosed ? { status: 503, detail: "The emulator is closed." } : undefined;
+  return {
+    outage: outage ?? closed,
+    isLost: scenario === "unplaced",
+    isSent: scenario === "whole",
+    send: (accepted, signal) => respondAs(scenario, accepted, signal),
+  };
 };

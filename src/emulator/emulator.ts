@@ -7,7 +7,7 @@ import { idSource, randomSource } from "../server/ids.ts";
 import { outdialSide } from "../server/outdial/side.ts";
 import { type Reach, reachOf } from "../server/outgoing.ts";
 import type { MakeSide, ServiceSide } from "../server/side.ts";
-import { respondAs } from "./api-responses.ts";
+import { receptionOf } from "./api-responses.ts";
 import { type Call, CallRegistry, type Trigger } from "./call.ts";
 import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
@@ -21,7 +21,6 @@ import {
 } from "./options.ts";
 import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
-import { scenarioOf } from "./scenarios.ts";
 import type { LineParts } from "./simulated-line.ts";
 import { callStarter } from "./start.ts";
 
@@ -308,7 +307,9 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   const side = sideOf(service)({ settings, service, random, newId });
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
-  const received = new ReceivedRequests(eventLog);
+  const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
+  const { clock = ownClock, ...simulated }: SimulatedLine = line ?? {};
+  const received = new ReceivedRequests(eventLog, () => clock().now());
   const parts: EmulatorParts = { settings, side, calls, received, eventLog };
   const controls = controlsOf(calls);
   const { isClosed, close } = closerOf(parts, controls.hangup);
@@ -316,8 +317,6 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const reach = (url: string): Reach =>
     reachOf(isLoopback(host === undefined ? url : urlOf(host)), service !== undefined);
-  const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const { clock = ownClock, ...simulated }: SimulatedLine = line ?? {};
   const accept = callStarter({
     ...parts,
     clock,
@@ -332,14 +331,12 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
     responseTimeout,
     findCall: (id) => calls.get(id),
     allCalls: () => calls.all(),
-    admit: (to_number) => {
+    receive: (to_number, lost = 0) => {
       received.count(to_number);
-      const closed = { status: 503, detail: "The emulator is closed." };
-      return scenarioOf(to_number).outage ?? (isClosed() ? closed : undefined);
+      return receptionOf(to_number, lost, isClosed());
     },
-    respond: (to_number, response, signal) =>
-      respondAs(scenarioOf(to_number).response, response, signal),
     onRefused: received.onRefused,
+    keys: received.keys,
     accept,
   });
   app.onError((error) => {

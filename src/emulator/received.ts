@@ -1,5 +1,6 @@
 import type { ApiParts } from "../server/api.ts";
 import type { EmulatorEvent, RefusedEvent } from "../server/history.ts";
+import { KeptKeys } from "../server/outdial/kept-keys.ts";
 import type { EventLog } from "./event-log.ts";
 
 /** How many refused requests are kept. */
@@ -10,14 +11,17 @@ const maxPath = 200;
 const maxDetail = 400;
 
 /** The requests that the API of an emulator has received. */
-export class ReceivedRequests implements Pick<ApiParts, "onRefused"> {
+export class ReceivedRequests implements Pick<ApiParts, "onRefused" | "keys"> {
   /** How many valid requests for a call came, by `to_number`. */
   readonly posts: Map<string, number> = new Map();
+  readonly keys: KeptKeys;
   readonly #eventLog: EventLog<EmulatorEvent>;
   #refused: readonly RefusedEvent[] = [];
 
-  constructor(eventLog: EventLog<EmulatorEvent>) {
+  /** @param now - milliseconds since 1970, by the emulator's clock */
+  constructor(eventLog: EventLog<EmulatorEvent>, now: () => number) {
     this.#eventLog = eventLog;
+    this.keys = new KeptKeys(now);
   }
 
   /** The latest that were refused, the oldest first. */
@@ -44,6 +48,7 @@ export class ReceivedRequests implements Pick<ApiParts, "onRefused"> {
 
   clear(): void {
     this.posts.clear();
+    this.keys.clear();
     this.#refused = [];
   }
 }

@@ -4,6 +4,7 @@ import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
 import type { CallLimits, ServedCall } from "./call.ts";
 import type { RefusedEvent } from "./history.ts";
+import type { KeptKeys } from "./outdial/kept-keys.ts";
 import type { Reach } from "./outgoing.ts";
 
 /** The largest body of a request, in bytes. */
@@ -27,10 +28,19 @@ export type ApiRoutes = Hono<Env>;
 /** A refused request, without its time. */
 type Refusal = Omit<RefusedEvent, "type" | "at">;
 
-/** Why no call is accepted now. */
-export interface Outage {
-  readonly status: number;
-  readonly detail: string;
+/** What becomes of a valid request for a call. */
+export interface Reception {
+  /** Why no call is placed, if there is a reason. */
+  readonly outage: { readonly status: number; readonly detail: string } | undefined;
+  /** Whether it is lost before a call is placed. */
+  readonly isLost: boolean;
+  /** Whether its response is sent whole. */
+  readonly isSent: boolean;
+  /** Sends the response to an accepted call. */
+  readonly send: (
+    response: AcceptedResponse,
+    signal: AbortSignal | undefined,
+  ) => Response | Promise<Response>;
 }
 
 /** A valid request for a call. */
@@ -52,15 +62,15 @@ export interface ApiParts {
   readonly findCall: (id: string) => ServedCall | undefined;
   /** All known calls, the oldest first. */
   readonly allCalls: () => readonly ServedCall[];
-  /** Counts a request whose key and fields are valid, and returns why it is refused nevertheless, if it is. */
-  readonly admit: (to_number: string) => Outage | undefined;
-  /** Sends the response to an accepted call. */
-  readonly respond: (
-    to_number: string,
-    response: AcceptedResponse,
-    signal: AbortSignal | undefined,
-  ) => Response | Promise<Response>;
+  /**
+   * Called for each request whose key and fields are valid: decides what becomes of it.
+   *
+   * @param lost - how many responses to the same request were not sent whole
+   */
+  readonly receive: (to_number: string, lost?: number) => Reception;
   readonly onRefused: (refusal: Refusal) => void;
+  /** The keys by which a request is recognized that is sent again. */
+  readonly keys: KeptKeys;
   /** Starts a call whose request is valid, and returns what `prepare` returned. */
   readonly accept: <T>(call: NewCall<T>) => T;
 }

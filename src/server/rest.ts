@@ -159,11 +159,13 @@ interface CallAnswers {
 export const placeCall = async (
   { to, from }: ValidCall,
   { extras }: Asked,
-  { account, admit, respond }: ApiParts & { readonly account: Account },
+  { account, receive }: ApiParts & { readonly account: Account },
   { notOwned, outage: refusal, start }: CallAnswers,
 ): Promise<Response> => {
   if (!account.owns(from)) throw notOwned();
-  const outage = admit(to);
+  const { outage, isLost, send } = receive(to);
   if (outage) throw refusal(outage.status, outage.detail);
-  return respond(to, start(), extras.signal);
+  // A request that is lost has no response that anybody reads.
+  const nothing: AcceptedResponse = { status: 503, headers: {}, text: "" };
+  return send(isLost ? nothing : start(), extras.signal);
 };

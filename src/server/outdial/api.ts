@@ -64,7 +64,7 @@ const preflight = (methods: string): Response =>
     headers: {
       ...cors,
       "Access-Control-Allow-Methods": methods,
-      "Access-Control-Allow-Headers": "X-API-Key, Content-Type",
+      "Access-Control-Allow-Headers": "X-API-Key, Content-Type, Idempotency-Key",
       "Access-Control-Max-Age": "600",
     },
   });
@@ -76,6 +76,12 @@ const missing = (loc: readonly string[]): FieldError => ({
 });
 
 const missingKey = missing(["header", "x-api-key"]);
+
+const wrongIdempotencyKey: FieldError = {
+  loc: ["header", "idempotency-key"],
+  msg: 'must be 1 to 64 letters, digits, "_" and "-"',
+  type: "value_error",
+};
 
 const wrong = (name: string, msg: string, type = "value_error"): FieldError => ({
   loc: ["body", name],
@@ -108,6 +114,10 @@ const parseFields = (body: unknown, reach: Reach): CallParams | readonly FieldEr
   return success && errors.length === 0 ? output : errors;
 };
 
+/** Refuses with the service's own constant, for programs to compare. */
+const coded = (status: number, code: string, message: string): Response =>
+  respond(status, { detail: message, message, code });
+
 const isJson = /^application\/json *(;|$)/i;
 
 /** Whose API it is. */
@@ -120,7 +130,7 @@ const initiate = async (
   request: Request,
   extras: RequestExtras,
   { account }: OutdialAccount,
-  { responseTimeout, reachOf, admit, respond: send, accept }: ApiParts,
+  { responseTimeout, reachOf, receive, keys, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method"))
@@ -142,17 +152,30 @@ const initiate = async (
   if (body === undefined) return refusal(400, "The body must be JSON in UTF-8.");
   const params = parseFields(body, reachOf(url));
   if (!("to_number" in params)) return refusal(422, params);
+  const idempotencyKey = headers.get("Idempotency-Key");
+  if (idempotencyKey !== null && !/^[\w-]{1,64}$/.test(idempotencyKey)) {
+    return refusal(422, [wrongIdempotencyKey]);
+  }
   if (!account.owns(params.from_number)) {
     return refusal(403, "from_number does not belong to this account.");
   }
-  const { to_number } = params;
-  const outage = admit(to_number);
-  if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
-  const id = accept({ params, url, prepare: (call) => call.id });
-  const { from_number, status_callback_url, record = true } = params;
+  const { from_number, to_number, status_callback_url, record = true } = params;
+  const sent = idempotencyKey === null ? "" : new TextDecoder().decode(bytes);
+  const kept = idempotencyKey === null ? undefined : keys.find(idempotencyKey);
+  const { outage, isLost, isSent, send } = receive(to_number, kept?.lost);
+  if (kept?.id === undefined) {
+    if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
+  } else if (kept.body !== sent) {
+    return coded(409, "idempotency_conflict", "The Idempotency-Key has placed another call.");
+  }
+  const place = () => accept({ params, url, prepare: (call) => call.id });
+  const id = kept?.id ?? (isLost ? undefined : place());
+  if (idempotencyKey !== null) {
+    keys.keep(idempotencyKey, { body: sent, id, lost: (kept?.lost ?? 0) + (isSent ? 0 : 1) });
+  }
   const data = { id, from_number, to_number, status_callback_url, record };
   const text = JSON.stringify({ message: "Call accepted.", data });
-  return send(to_number, { status: 202, headers: jsonHeaders, text }, extras.signal);
+  return send({ status: 202, headers: jsonHeaders, text }, extras.signal);
 };
 
 /** Why a request is refused that has no valid key, if it is. */
@@ -178,10 +201,6 @@ const resourceOf = ({ id, facts }: ServedCall): object => {
     legs: [{ recordings: recording_url === undefined ? [] : [{ url: recording_url }] }],
   };
 };
-
-/** Refuses with the service's own constant, for programs to compare. */
-const coded = (status: number, code: string, message: string): Response =>
-  respond(status, { detail: message, message, code });
 
 const unknownCall = (): Response => coded(404, "call_not_found", "There is no such call.");
 
