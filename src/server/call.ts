@@ -79,6 +79,14 @@ export interface RecordedAudio {
   readonly download: (part: RecordedPart, range: string | null, channels: 1 | 2) => Response;
 }
 
+/**
+ * Ends a call as its API asks for it: one that isn't answered yet fails as `canceled`.
+ *
+ * @returns whether it was live
+ */
+export const hangUp = (call: ServedCall): boolean =>
+  call.transition("normal") || call.transition("canceled");
+
 /** A call that a service has accepted, as the interface that serves it knows it. */
 export interface ServedCall {
   readonly id: string;

@@ -1,7 +1,8 @@
 import { Hono } from "hono/tiny";
 import { fieldsOf, isText } from "../../../lib/check.ts";
 import type { Account } from "../../../server/account.ts";
-import type { ApiParts, ApiRoutes } from "../../../server/api.ts";
+import { type ApiParts, type ApiRoutes, recordingOf } from "../../../server/api.ts";
+import { hangUp } from "../../../server/call.ts";
 import {
   type Asked,
   byMethod,
@@ -134,7 +135,7 @@ const updateCall = ({ text, isUrl }: Asked, call: VonageCall): Response => {
   if (action === "hangup") {
     if (served.isOver) throw new VonageError(400, "The call is over");
     call.endedBy = "platform";
-    if (!served.transition("normal")) served.transition("canceled");
+    hangUp(served);
     return new Response(null, { status: 204 });
   }
   if (action === "transfer") {
@@ -170,12 +171,10 @@ const oneCall = (uuid: string): VonageRoute =>
 const file = (id: string): VonageRoute =>
   byMethod<RestParts>(
     {
-      GET: async ({ request, url }, { findRecorded }) => {
+      GET: async ({ request }, { findRecorded }) => {
         const call = findRecorded(id);
         if (!call?.served.isOver) throw notFound();
-        const { audio, talkTime } = call.served;
-        const channels = url.searchParams.get("channels") === "2" ? 2 : 1;
-        return audio.download({ to: talkTime }, request.headers.get("Range"), channels);
+        return recordingOf(call.served, request);
       },
     },
     notAllowed,

@@ -1,3 +1,4 @@
+import { hangUp } from "../../../server/call.ts";
 import type { RestError } from "../../../server/rest.ts";
 import { type MarkupCall, statusOf } from "./call.ts";
 import type { Next } from "./fields.ts";
@@ -101,6 +102,6 @@ export const updateCall = (
   if (next) call.redirect?.(next);
   if (status) call.endedBy = "caller";
   // An answered call can't be canceled, and a completed one stays as it is.
-  if (status === "completed" && !served.transition("normal")) served.transition("canceled");
+  if (status === "completed") hangUp(served);
   if (status === "canceled") served.transition("canceled");
 };
