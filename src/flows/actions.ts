@@ -11,6 +11,7 @@ import { CallParams } from "../calls/params.ts";
 import { presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { type ActionSchema, build, byAction } from "./by-action.ts";
+import { inRequest } from "./in-request.ts";
 import { numberRule } from "./prompts.ts";
 import { type Gather, gatherSchema, type Say, saySchema } from "./say.ts";
 
@@ -279,4 +280,4 @@ export const dial = (to: string, options?: Omit<Dial, "action" | "to">): Dial =>
  * ```
  * @see docs/flows.md
  */
-export const hangup = (): Hangup => ({ action: "hangup" });
+export const hangup = (): Hangup => inRequest({ action: "hangup" });

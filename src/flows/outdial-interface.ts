@@ -1,11 +1,8 @@
-import { fail, isText } from "../lib/check.ts";
+import { fail } from "../lib/check.ts";
 import { type AnyAction, basicSchemas } from "./actions.ts";
-import type { Prompt } from "./prompts.ts";
+import { wirePrompt } from "./prompts.ts";
 import type { Gather } from "./say.ts";
 import type { CarrierWebhooks } from "./webhooks.ts";
-import type { WirePrompt } from "./wire.ts";
-
-const wirePrompt = (prompt: Prompt): WirePrompt => (isText(prompt) ? { text: prompt } : prompt);
 
 /**
  * An action as outdial's own interface writes it: a `say` and a `gather` continue at their `flow_url` alone. A new action

@@ -1,11 +1,8 @@
 import { Hono } from "hono/tiny";
-import { safeParse } from "valibot";
 import asyncapi from "../../../docs/asyncapi.json" with { type: "json" };
 import openapi from "../../../docs/openapi.json" with { type: "json" };
-import { CallParams } from "../../calls/params.ts";
 import { type Body, parseJson } from "../../lib/body.ts";
-import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
-import { routeOf } from "../../lib/url.ts";
+import { fieldsOf, isText } from "../../lib/check.ts";
 import type { Account, RecordingUrls } from "../account.ts";
 import {
   type ApiParts,
@@ -18,6 +15,7 @@ import {
 import type { Call } from "../call.ts";
 import { iso } from "../history.ts";
 import { scenarioOf } from "../scenarios.ts";
+import { type FieldError, missing, parseFields } from "./request.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
 const cors = {
@@ -37,13 +35,6 @@ const jsonHeaders = { "Content-Type": "application/json", ...cors };
 
 const respond = (status: number, body: unknown, headers?: Headers): Response =>
   new Response(JSON.stringify(body), { status, headers: { ...jsonHeaders, ...headers } });
-
-/** One error of one field. */
-interface FieldError {
-  readonly loc: readonly string[];
-  readonly msg: string;
-  readonly type: string;
-}
 
 /** Refuses a request. The reason is in two fields, as clients differ in which one they read. */
 const refusal = (
@@ -70,43 +61,7 @@ const preflight = (methods: string): Response =>
     },
   });
 
-const missing = (loc: readonly string[]): FieldError => ({
-  loc,
-  msg: "Field required",
-  type: "missing",
-});
-
 const missingKey = missing(["header", "x-api-key"]);
-
-const wrong = (name: string, msg: string, type = "value_error"): FieldError => ({
-  loc: ["body", name],
-  msg,
-  type,
-});
-
-/**
- * The fields of a call, or all errors in them.
- *
- * @param local - whether plain http on loopback is allowed
- */
-const parseFields = (body: unknown, local: boolean): CallParams | readonly FieldError[] => {
-  if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
-  const known: Record<string, unknown> = {};
-  const errors: FieldError[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    if (Object.hasOwn(CallParams.entries, name)) known[name] = value;
-    else errors.push(wrong(name, "is unknown", "extra_forbidden"));
-  }
-  const { success, output, issues } = safeParse(CallParams, known);
-  for (const { path, message } of issues ?? []) {
-    const name = String(path?.[0].key);
-    errors.push(name in known ? wrong(name, message) : missing(["body", name]));
-  }
-  for (const name of ["flow_url", "status_callback_url"]) {
-    if (routeOf(known[name]) === "loopback" && !local) errors.push(wrong(name, "must be https"));
-  }
-  return success && errors.length === 0 ? output : errors;
-};
 
 const isJson = /^application\/json *(;|$)/i;
 
@@ -114,12 +69,14 @@ const isJson = /^application\/json *(;|$)/i;
 interface OutdialAccount {
   readonly account: Account;
   readonly recordingUrls: RecordingUrls;
+  /** Whether a call's flow may be in its request. */
+  readonly takesFlow: boolean;
 }
 
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  { account }: OutdialAccount,
+  { account, takesFlow }: OutdialAccount,
   { responseTimeout, isLocal, isClosed, onPost, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
@@ -140,7 +97,7 @@ const initiate = async (
   if (!isWhole) return refusal(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refusal(400, "The body must be JSON in UTF-8.");
-  const params = parseFields(body, isLocal(url));
+  const params = parseFields(body, isLocal(url), takesFlow);
   if (!("to_number" in params)) return refusal(422, params);
   if (!account.owns(params.from_number)) {
     return refusal(403, "from_number does not belong to this account.");

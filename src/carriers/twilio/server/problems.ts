@@ -35,6 +35,7 @@ const numberCodes: Readonly<Record<string, readonly [missing: number, invalid: n
 /** The rules of Twilio's form, and its errors. */
 export const twilioForm: FormRules = {
   document: "Twiml",
+  maxDocument: 4_000,
   unsupported: ["ApplicationSid"],
   methods: { Url: ["Method"], FallbackUrl: ["FallbackMethod"] },
   timeout: [1, 600],
@@ -52,6 +53,8 @@ export const twilioForm: FormRules = {
         return refuse(invalid, `The '${field}' number ${value} is not a valid phone number.`);
       case "url":
         return refuse(field.endsWith("Callback") ? 21_609 : 21_205, `${field} ${rule}: ${value}`);
+      case "length":
+        return refuse(32_018, "Twiml size exceeded maximum allowed value of 4000 characters");
       case "unsupported":
         return refuse(field in numberCodes ? invalid : 20_001, `${field} ${rule}`);
       case "method":

@@ -1,5 +1,4 @@
-import type { CallParams } from "../../../calls/params.ts";
-import type { CallLimits } from "../../../emulator/call.ts";
+import type { CallLimits, RequestedCall } from "../../../emulator/call.ts";
 import type { IsAllowed } from "../../../emulator/rest.ts";
 import type { Method } from "./requests.ts";
 
@@ -54,7 +53,7 @@ export interface CallFields {
 export interface FieldProblem {
   readonly field: string;
   /** What is wrong with it. */
-  readonly kind: "missing" | "number" | "url" | "method" | "seconds" | "unsupported";
+  readonly kind: "missing" | "number" | "url" | "method" | "seconds" | "length" | "unsupported";
   /** What it has. */
   readonly value: string;
   /** The rule, as the end of a sentence. */
@@ -68,6 +67,8 @@ type Range = readonly [min: number, max: number];
 export interface FormRules {
   /** The field with a document. */
   readonly document: string;
+  /** The most characters of it; any number by default. */
+  readonly maxDocument?: number;
   /** The fields with the method of a URL, the first that is there; by default the name of the URL and `Method`. */
   readonly methods: Readonly<Record<string, readonly string[]>>;
   readonly timeout: Range;
@@ -119,7 +120,11 @@ export class FormReader {
 
   /** The document of a request, or where to get it. */
   next(): Next | undefined {
-    const document = this.text(this.#rules.document);
+    const { document: field, maxDocument = Number.POSITIVE_INFINITY } = this.#rules;
+    const document = this.text(field);
+    if (document.length > maxDocument) {
+      return this.#refuse(field, "length", `exceeds ${maxDocument} characters`);
+    }
     return this.target("Url") ?? (document ? { document } : undefined);
   }
 
@@ -211,7 +216,7 @@ export const parseCall = (form: URLSearchParams, rules: FormRules, isUrl: IsAllo
   new FormReader(form, rules, isUrl).call();
 
 /** What the emulator keeps of every call. */
-export const paramsOf = ({ to, from, first, status, record }: CallFields): CallParams => ({
+export const paramsOf = ({ to, from, first, status, record }: CallFields): RequestedCall => ({
   from_number: from,
   to_number: to,
   flow_url: "url" in first ? first.url : "",
