@@ -113,12 +113,10 @@ const number: CustomSchema<string, string> = custom(
 
 const url: GenericSchema<string> = ruleSchema((value) => urlRule(value));
 
-const flow: GenericSchema<CallFlow> = custom(
-  isBuilt,
-  "must be made by say() or the like",
-);
+const flow: GenericSchema<CallFlow> = custom(isBuilt, "must be made by say() or the like");
 
-const flag: GenericSchema<boolean> = custom(
+/** The rule of what is either so or not. */
+export const flag: GenericSchema<boolean> = custom(
   (value) => typeof value === "boolean",
   "must be true or false",
 );

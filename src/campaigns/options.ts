@@ -220,7 +220,8 @@ const mostNames = 50;
 const maxUrl = 600;
 
 const signable = custom<string>(
-  (value) => is(CallParams.entries.flow_url.wrapped, value) && new URL(String(value)).href.length <= maxUrl,
+  (value) =>
+    is(CallParams.entries.flow_url.wrapped, value) && new URL(String(value)).href.length <= maxUrl,
   `must be an https URL of at most ${maxUrl} characters, as it is sent, without user and password`,
 );
 

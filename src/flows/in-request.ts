@@ -24,9 +24,7 @@ const secretsIn = (text: string): readonly string[] => {
   const digits = text.match(digitRun) ?? [];
   return [
     // A shorter one is in other texts by chance.
-    ...(text.replace(/[^\p{L}\p{N}]/gu, "").length > 2
-      ? [text.replace(/^\+/, "")]
-      : []),
+    ...(text.replace(/[^\p{L}\p{N}]/gu, "").length > 2 ? [text.replace(/^\+/, "")] : []),
     ...(text.replace(/\+/g, " ").match(new RegExp(`[^]{${partLength}}`, "g")) ?? []),
     ...digits.map((run) => `+${run.replace(/\D/g, "")}`),
   ];

@@ -1,7 +1,8 @@
 import type { AnyAction } from "../../flows/actions.ts";
+import type { Redirect } from "../../flows/webhooks.ts";
 import { fail } from "../../lib/check.ts";
 import { type EncodeFlow, flowEncoder } from "../flow-in-request.ts";
-import { type Dialect, documentOf, type Redirect } from "../xml/verbs.ts";
+import { type Dialect, documentOf } from "../xml/verbs.ts";
 
 /** The shortest `timeout` of a `<Dial>`, in seconds. */
 const leastRinging = 5;
@@ -31,12 +32,12 @@ const twiml: Dialect = {
 /**
  * An action as TwiML.
  *
- * @param branchesUrl - the URL that decides what follows a `dial`
+ * @param afterUrl - the URL that decides what follows a `dial`
  * @throws {BadParametersException} for what Twilio can't do, by the field
  * @see https://www.twilio.com/docs/voice/twiml
  */
-export const twimlOf = (action: AnyAction | Redirect, branchesUrl?: string): string =>
-  documentOf(action, branchesUrl, twiml);
+export const twimlOf = (action: AnyAction | Redirect, afterUrl?: string): string =>
+  documentOf(action, afterUrl, twiml);
 
 /**
  * The most characters of TwiML in a request for a call.

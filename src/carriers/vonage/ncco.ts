@@ -4,6 +4,7 @@ import type { Prompt } from "../../flows/prompts.ts";
 import type { FlowRequest } from "../../flows/request.ts";
 import type { Gather, Say } from "../../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../../flows/speech.ts";
+import type { Redirect } from "../../flows/webhooks.ts";
 import { fail, isText } from "../../lib/check.ts";
 import { type EncodeFlow, flowEncoder } from "../flow-in-request.ts";
 import { callIdHeader, digitsOf } from "./wire.ts";
@@ -53,12 +54,12 @@ const eventsOf = (legs: LegEvents | undefined) =>
 const recording = (record: boolean | undefined): readonly Instruction[] =>
   record ? [{ action: "record" }] : [];
 
-const play = ({ media_url }: Play): readonly Instruction[] => [
+const play = ({ media_url }: Play<string>): readonly Instruction[] => [
   { action: "stream", streamUrl: [urlOf(media_url)] },
 ];
 
 const stream = (
-  { ws_url, sample_rate, chunk_size, record }: Stream,
+  { ws_url, sample_rate, chunk_size, record }: Stream<string>,
   { call_id }: Subject,
   legs: LegEvents | undefined,
 ): readonly Instruction[] => {
@@ -77,7 +78,7 @@ const stream = (
 const ringing = 30;
 
 const dial = (
-  { to, timeout = ringing, record }: Dial,
+  { to, timeout = ringing, record }: Dial<string>,
   { from_number }: Subject,
   legs: LegEvents | undefined,
 ): readonly Instruction[] => {
@@ -153,7 +154,7 @@ const gather = (action: Gather<string>): readonly Instruction[] => {
  * @see https://developer.vonage.com/en/voice/voice-api/ncco-reference
  */
 export const nccoOf = (
-  action: AnyAction,
+  action: AnyAction | Redirect,
   call: Subject,
   legs: LegEvents | undefined,
 ): readonly Instruction[] => {
@@ -164,6 +165,8 @@ export const nccoOf = (
       return [...stream(action, call, legs), ...next(action.flow_url, call)];
     case "dial":
       return [...dial(action, call, legs), ...next(action.flow_url, call)];
+    case "redirect":
+      return next(action.flow_url, call);
     case "hangup":
       return [];
     case "say":

@@ -77,7 +77,7 @@ const initiate = async (
   request: Request,
   extras: RequestExtras,
   { account, takesFlow }: OutdialAccount,
-  { responseTimeout, isLocal, isClosed, onPost, accept }: ApiParts,
+  { responseTimeout, reachOf, isClosed, onPost, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method"))
@@ -97,7 +97,7 @@ const initiate = async (
   if (!isWhole) return refusal(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refusal(400, "The body must be JSON in UTF-8.");
-  const params = parseFields(body, isLocal(url), takesFlow);
+  const params = parseFields(body, reachOf(url), takesFlow);
   if (!("to_number" in params)) return refusal(422, params);
   if (!account.owns(params.from_number)) {
     return refusal(403, "from_number does not belong to this account.");

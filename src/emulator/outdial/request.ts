@@ -5,6 +5,7 @@ import { WireAction } from "../../flows/wire.ts";
 import { isRecord, presence } from "../../lib/check.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { RequestedCall } from "../call.ts";
+import type { Reach } from "../outgoing.ts";
 import { plainUrlField } from "./flow.ts";
 
 /** One error of one field. */
@@ -47,12 +48,12 @@ export const withFlow: ActionSchema<
 /**
  * The fields of a call, or all errors in them.
  *
- * @param local - whether plain http on loopback is allowed
+ * @param reach - where the URLs may lead
  * @param takesFlow - whether the flow may be in the request
  */
 export const parseFields = (
   body: unknown,
-  local: boolean,
+  reach: Reach,
   takesFlow: boolean,
 ): RequestedCall | readonly FieldError[] => {
   if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
@@ -72,10 +73,11 @@ export const parseFields = (
     );
   }
   for (const name of ["flow_url", "status_callback_url"]) {
-    if (routeOf(known[name]) === "loopback" && !local) errors.push(wrong(name, "must be https"));
+    if (routeOf(known[name]) === "loopback" && !reach.has("loopback"))
+      errors.push(wrong(name, "must be https"));
   }
   if (!success || errors.length > 0) return errors;
   if (!output.flow) return output;
-  const plain = local ? undefined : plainUrlField(output.flow, "flow.");
+  const plain = reach.has("loopback") ? undefined : plainUrlField(output.flow, "flow.");
   return plain ? [wrong(plain, "must be https or wss")] : { ...output, flow_url: "" };
 };

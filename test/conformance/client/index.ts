@@ -3,6 +3,7 @@ import { cases as attempts } from "./attempts.ts";
 import { cases as client } from "./client.ts";
 import { cases as flow, ownCases as ownFlow } from "./flow.ts";
 import { cases as hostile } from "./hostile.ts";
+import { cases as idempotent } from "./idempotent.ts";
 import { cases as key } from "./key.ts";
 import { cases as network } from "./network.ts";
 import { cases as notAfter } from "./not-after.ts";
@@ -27,4 +28,5 @@ export const cases: readonly ClientCase[] = [
   ...redaction,
   ...hostile,
   ...attempts,
+  ...idempotent,
 ];

@@ -2,6 +2,7 @@ import { type CallAtUrls, type CallService, isException } from "outdial";
 import { inspect } from "../../runtimes/inspect.ts";
 import { type Answer, inAnswers } from "../../stub-server/answer.ts";
 import type { Case } from "../case.ts";
+import { cases as idempotent } from "../client/idempotent.ts";
 import type { Entry } from "../entries.ts";
 import { apiKey } from "../fixtures.ts";
 
@@ -67,6 +68,7 @@ export const unlikeCarriers: Readonly<Record<string, readonly string[]>> = {
     "a service that doesn't know the field refuses with 422: no call was placed, and the error says why",
     "without service status_callback_url is required, also with a flow in the request",
   ],
+  "a carrier keeps no Idempotency-Key": idempotent.map(({ name }) => name),
   "a carrier has its own answers": [
     "the result is the call under data, or the call bare, with every field that the service sent",
     "the service's own constants are passed on: reason and type",

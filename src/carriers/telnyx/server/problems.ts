@@ -56,7 +56,6 @@ const codes = {
   url: 10003,
   method: 10027,
   seconds: 90002,
-  // No limit of a document is documented.
   length: 10015,
   unsupported: 10015,
 } as const;

@@ -1,4 +1,4 @@
-import { RestError } from "../../../emulator/rest.ts";
+import { notEmulatedAt, RestError } from "../../../emulator/rest.ts";
 import type { FormRules } from "../../xml/server/fields.ts";
 
 /** Why a request is refused, in Twilio's form. */
@@ -22,6 +22,9 @@ export const contentType = "application/json;charset=utf-8";
 
 export const notFound = (path: string): TwilioError =>
   new TwilioError(404, 20_404, `The requested resource ${path} was not found`);
+
+export const notEmulated = (path: string): TwilioError =>
+  new TwilioError(404, 20_404, notEmulatedAt(path));
 
 export const notAllowed = (method: string): TwilioError =>
   new TwilioError(405, 20_004, `Method ${method} not allowed`);
@@ -56,7 +59,7 @@ export const twilioForm: FormRules = {
       case "length":
         return refuse(32_018, "Twiml size exceeded maximum allowed value of 4000 characters");
       case "unsupported":
-        return refuse(field in numberCodes ? invalid : 20_001, `${field} ${rule}`);
+        return refuse(20_001, `${field} ${rule}`);
       case "method":
         return refuse(21_209, `${field} ${rule}`);
       case "seconds":
