@@ -97,7 +97,7 @@ test("a busy telephone is reported", async () => {
   const { emulator, events, place } = start();
   await emulator.ended(await idIn(await place("+12025550101")));
   await emulator.close();
-  assert.equal(events.at(-1), "call.failed");
+  assert.ok(events.includes("call.failed"));
 });
 
 test("a call that may have been placed is not repeated", async () => {
