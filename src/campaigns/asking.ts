@@ -49,6 +49,18 @@ const eventOf = (id: string, call: CallState): CallEvent | undefined => {
   return { ...common, type: "call.completed", data };
 };
 
+/**
+ * Asks the service for a call.
+ *
+ * @returns its end, if it has ended
+ * @throws what `get` throws, or a `TimeoutError` after 30 s
+ */
+export const readEnd = async (
+  get: NonNullable<CampaignSettings["get"]>,
+  id: string,
+): Promise<CallEvent | undefined> =>
+  eventOf(id, await withDeadline(longestAnswer, undefined, late, async () => get(id)));
+
 /** How long a call is asked for beyond its horizon, in milliseconds, while no answer can be read. */
 const longestOutage = 86_400_000;
 
@@ -84,6 +96,8 @@ export const adjustToGet = (sql: Sql, at: number, { get, settleTimeout }: Campai
            where c.contact = outdial_attempt.contact and attempts = attempt and call_id is not null)`,
         at,
       );
+      // A process begins only now and then, and calls may have ended since the last one. A Durable Object often wakes.
+      if (sql.isFile) sql.all("update outdial_attempt set ask_at = ? where ask_at > ?", at, at);
     } else {
       sql.all(
         "update outdial_attempt set ask_at = null, settle_by = ? where ask_at is not null",
@@ -190,8 +204,7 @@ export class Asking {
     try {
       // Before the request, as the answer may never come.
       await this.#write(() => setFact(this.#sql, lastAsk, this.#settings.clock()));
-      const asked = async () => get(call.call_id);
-      event = eventOf(call.call_id, await withDeadline(longestAnswer, undefined, late, asked));
+      event = await readEnd(get, call.call_id);
     } catch (error) {
       patience = isRefused(error) ? 0 : longestOutage;
     }

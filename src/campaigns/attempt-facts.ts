@@ -19,8 +19,9 @@ export interface KnownAttempt extends Facts {
 const stateIn = (value: Value | undefined): KnownAttempt["state"] =>
   value === "claimed" || value === "placed" ? value : "settled";
 
-const postIn = (value: Value | undefined): Facts["post"] =>
-  value === "placed" || value === "maybe" || value === "no" ? value : undefined;
+const posts: readonly Facts["post"][] = ["placed", "maybe", "lost", "no"];
+
+const postIn = (value: Value | undefined): Facts["post"] => posts.find((post) => post === value);
 
 const endIn = (value: Value | undefined): End | undefined => (isEnd(value) ? value : undefined);
 

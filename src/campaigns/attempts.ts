@@ -57,7 +57,7 @@ export const recordPlaced = (
 /** The contacts that may have been called become `unclear`: claims without an answer, when no POST is under way. */
 export const markUnclear = (sql: Sql): void =>
   sql.transaction(() => {
-    sql.all("update outdial_attempt set post = 'maybe' where state = 'claimed' and post is null");
+    sql.all("update outdial_attempt set post = 'lost' where state = 'claimed' and post is null");
     writeAllUnclear(sql);
   });
 

@@ -89,8 +89,11 @@ export interface Facts extends News {
   readonly person: boolean;
   readonly message: boolean;
   readonly failed: boolean;
-  /** What the POST brought; `undefined` before its answer. `no`: the claim was released. */
-  readonly post: "placed" | "maybe" | "no" | undefined;
+  /**
+   * What the POST brought; `undefined` before its answer. `no`: the claim was released. `lost`: its process was killed before the
+   * answer, or before the POST.
+   */
+  readonly post: "placed" | "maybe" | "lost" | "no" | undefined;
   /** Why, in the words of the exception. */
   readonly detail: string | undefined;
 }

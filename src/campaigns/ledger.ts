@@ -129,11 +129,13 @@ export interface OpenedLedger extends Ledger {
    * option `end`, and one that is being placed when its id arrives. What it doesn't end within two seconds, or all where no
    * process dials, is ended from here by `end`. Each is in the audit log, as `ended` or `not_ended`.
    *
-   * @param options - `end` is that of `openCampaign`; without it only the process that dials ends calls, which has 30 s for that
+   * @param options - `end` and `get` are those of `openCampaign`. Without `end` only the process that dials ends calls, which has 30 s
+   * for that. With `get` the ends of the calls that are ended from here are in the results at once; whom another attempt may follow on
+   * waits until a process dials, which knows its rules
    * @returns what became of them; without `end`, those that nobody has ended are in `failed`
    * @throws {LedgerException} `busy`, while another program writes to the file
    */
-  readonly endCalls: (options?: Pick<CampaignOptions, "end">) => Promise<EndedCalls>;
+  readonly endCalls: (options?: Pick<CampaignOptions, "end" | "get">) => Promise<EndedCalls>;
   /**
    * Takes numbers off the do-not-call list. A contact of the list that was never called waits again; one that was keeps its
    * disposition. The reason is in the audit log. A list in a file or a list of opt-outs blocks them again.
@@ -299,7 +301,7 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
       const pause = { at: Date.now(), event: "paused", reason: stopReason };
       sql.transaction(() => setStateOfCampaign(sql, "paused", pause));
     },
-    endCalls: ({ end } = {}) => endFromOutside(storage, sql, end),
+    endCalls: (options = {}) => endFromOutside(storage, sql, options),
     block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, Date.now()),
     erase: async (numbers) => {
       const all = await checkedNumbers(numbers);

@@ -186,4 +186,12 @@ export const steps: readonly (readonly Step[])[] = [
        where l.event = 'released' group by l.contact, l.attempt
        on conflict do nothing`,
   ],
+  // Claims without an answer are `lost`; the call of an older version whose id is known was placed.
+  [
+    `update outdial_attempt set post = 'lost' where post = 'maybe' and detail is null and exists (
+       select 1 from outdial_contact c where c.contact = outdial_attempt.contact and c.to_number not glob '#*')`,
+    `update outdial_attempt set post = 'placed' where post is null and state = 'settled' and exists (
+       select 1 from outdial_contact c
+       where c.contact = outdial_attempt.contact and attempts = attempt and call_id is not null)`,
+  ],
 ];

@@ -257,7 +257,8 @@ describe.each(everyVersion)("a ledger of version %d whose process was %s", (vers
   it("is read, reported and blocked in without a process that dials", async () => {
     const ledger = openLedger(new DatabaseSync(fileOf(sql)));
     expect([...ledger.results()]).toHaveLength(8);
-    expect(ledger.figures().attempts.length).toBeGreaterThan(0);
+    // The kill came before the answer to one POST.
+    expect(ledger.figures().attempts).toEqual([end === "killed" ? 6 : 7]);
     expect(await ledger.block(numberOf(1))).toBe(1);
     await ledger.stop();
     expect(ledger.progress()).toMatchObject({ contacts: 8, blocked: 2 });
