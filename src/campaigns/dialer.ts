@@ -16,7 +16,7 @@ import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
 import { endWaiting } from "./contact-state.ts";
 import { Ending } from "./ending.ts";
 import { type DueContact, Hopper, zonesOf } from "./hopper.ts";
-import type { CampaignSettings } from "./options.ts";
+import { type CampaignSettings, defaultConcurrency } from "./options.ts";
 import { DailyLimit, Pace, SendingPace } from "./pace.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
 import { onMachine, paramsOf, senderOf } from "./request.ts";
@@ -26,8 +26,6 @@ import { WakeUp } from "./wake-up.ts";
 
 /** Calls that one step begins at most: between two steps their requests are sent. */
 const mostPerStep = 16;
-
-const defaultConcurrency = 10;
 
 /** Milliseconds until the next step when another program holds the file. */
 const busyInterval = 250;

@@ -11,15 +11,15 @@ import { isDone, type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
 import { auditRows, factOf, prepareTables, setFact } from "../tables.ts";
 import {
-  type Answers,
-  bodyOf,
-  isRequest,
+  type Answer,
+  type Body,
   linesOf,
   mostSamples,
   type Requests,
   refusalOf,
   type Sample,
   type Share,
+  type Wanted,
   wantedIn,
 } from "./rpc.ts";
 
@@ -103,10 +103,11 @@ const historyOf = (sql: Sql): readonly Sample[] => {
 export type ShardOptions = Pick<CampaignOptions, "secret" | "create" | "get" | "end" | "service">;
 
 type Handlers = {
-  readonly [What in keyof Requests]: (
-    body: Requests[What],
-  ) => Answers[What] | Promise<Answers[What]>;
+  readonly [What in keyof Requests]: (body: Body<What>) => Answer<What> | Promise<Answer<What>>;
 };
+
+const isRequest = (handlers: Handlers, what: string): what is keyof Handlers =>
+  Object.hasOwn(handlers, what);
 
 /** The share that the object keeps, if it has one. */
 const shareIn = (sql: Sql): Share | undefined => {
@@ -184,16 +185,18 @@ export class CampaignShard {
     });
   }
 
-  /** Answers the Worker. */
+  /** Answers `createCampaign`, `campaignOf` and `statusHandler`; a request that the Worker has forwarded gets a 404. */
   async fetch(request: Request): Promise<Response> {
-    const what = new URL(request.url).pathname.slice(1);
-    const body: unknown = await request.json();
+    const what = wantedIn(request);
+    if (what === undefined) return new Response(null, { status: 404 });
+    const body = await request.json();
     try {
       if (what === "results") {
-        return new Response(linesOf(this.#campaign.results(), wantedIn(body)));
+        const { only }: Wanted = body;
+        return new Response(linesOf(this.#campaign.results(), only));
       }
       if (what === "audit") return new Response(linesOf(this.#read(auditRows)));
-      if (!isRequest(what)) return new Response(null, { status: 404 });
+      if (!isRequest(this.#handlers, what)) return Response.json({}, { status: 404 });
       return Response.json(await this.#answer(what, body));
     } catch (error) {
       return refusalOf(error);
@@ -308,8 +311,8 @@ export class CampaignShard {
     figures: ({ from }) => this.#read((sql) => figuresOf(sql, from)),
   };
 
-  async #answer<What extends keyof Requests>(what: What, body: unknown): Promise<Answers[What]> {
-    return this.#handlers[what](bodyOf(what, body));
+  async #answer<What extends keyof Requests>(what: What, body: Body<What>): Promise<Answer<What>> {
+    return this.#handlers[what](body);
   }
 
   /** @throws {LedgerException} when there is none, or it can't be used */

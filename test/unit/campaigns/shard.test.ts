@@ -64,6 +64,19 @@ it("a shard reads its live calls for a sample of the progress, and not at each s
   expect(count(" as since")).toBe(count("insert into outdial_sample"));
 });
 
+it("a shard answers no request that the Worker has forwarded, whatever it asks for", async () => {
+  const { campaign, namespace } = await objectsOf();
+  await campaign.add(people(1));
+  const stub = namespace.get(namespace.idFromName(`${campaign.id}/0`));
+  const post = (url: string, body: unknown): Promise<Response> =>
+    stub.fetch(new Request(url, { method: "POST", body: JSON.stringify(body) }));
+  for (const [what, body] of Object.entries({ resume: null, results: {}, audit: {}, add: [] })) {
+    const answer = await post(`https://app.test/${what}`, body);
+    expect([what, answer.status, await answer.text()]).toEqual([what, 404, ""]);
+  }
+  expect(await campaign.progress()).toMatchObject({ state: "paused", contacts: 1 });
+});
+
 it("a shard's create that drops notAfter is a warning when the campaign begins", async () => {
   const warn = vi.spyOn(console, "warn").mockReturnValue();
   await objectsOf({ create: async () => ({ id: "cs_1" }) });
