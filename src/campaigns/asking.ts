@@ -110,30 +110,31 @@ export const adjustToGet = (sql: Sql, at: number, { get, settleTimeout }: Campai
 export const asksFor = (concurrency: number): number =>
   Math.max(1, Number.isFinite(concurrency) ? concurrency / 60 : 1);
 
+/** How ends are written. */
+interface AskingLedger {
+  readonly write: <T>(work: () => T) => Promise<T>;
+  readonly failed: (error: unknown) => void;
+}
+
 /** Asks the service what became of calls whose final notification hasn't come. */
 export class Asking {
   readonly #sql: Sql;
   readonly #settings: CampaignSettings;
   readonly #perSecond: number;
-  readonly #write: <T>(work: () => T) => Promise<T>;
+  readonly #ledger: AskingLedger;
   readonly #underWay = new Map<number, Promise<void>>();
   /** When the next one may be asked for. */
   #free: number;
 
   /**
    * @param perSecond - how many calls are asked for in a second, at most
-   * @param write - commits, and waits while another program holds the file
+   * @param ledger - `write` commits, and waits while another program holds the file; `failed` gets why an end can't be written
    */
-  constructor(
-    sql: Sql,
-    settings: CampaignSettings,
-    perSecond: number,
-    write: <T>(work: () => T) => Promise<T>,
-  ) {
+  constructor(sql: Sql, settings: CampaignSettings, perSecond: number, ledger: AskingLedger) {
     this.#sql = sql;
     this.#settings = settings;
     this.#perSecond = perSecond;
-    this.#write = write;
+    this.#ledger = ledger;
     this.#free = Number(factOf(sql, lastAsk)) + second / perSecond;
   }
 
@@ -203,14 +204,15 @@ export class Asking {
     let patience = Number.POSITIVE_INFINITY;
     try {
       // Before the request, as the answer may never come.
-      await this.#write(() => setFact(this.#sql, lastAsk, this.#settings.clock()));
+      await this.#ledger.write(() => setFact(this.#sql, lastAsk, this.#settings.clock()));
       event = await readEnd(get, call.call_id);
     } catch (error) {
       patience = isRefused(error) ? 0 : longestOutage;
     }
     try {
-      await this.#write(() => this.#record(call, event, patience));
-    } catch {
+      await this.#ledger.write(() => this.#record(call, event, patience));
+    } catch (error) {
+      this.#ledger.failed(error);
       this.#free = this.#settings.clock() + second;
     }
   }

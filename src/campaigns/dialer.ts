@@ -1,4 +1,5 @@
 import type { CallParams } from "../calls/params.ts";
+import { BadParametersException } from "../errors.ts";
 import { Asking, asksFor } from "./asking.ts";
 import {
   type Answer,
@@ -15,6 +16,7 @@ import { CallingHours } from "./calling-hours.ts";
 import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
 import { endWaiting } from "./contact-state.ts";
 import { Ending } from "./ending.ts";
+import { LedgerException } from "./errors.ts";
 import { type DueContact, Hopper, zonesOf } from "./hopper.ts";
 import { type CampaignSettings, defaultConcurrency } from "./options.ts";
 import { DailyLimit, Pace, SendingPace } from "./pace.ts";
@@ -49,12 +51,14 @@ interface Begun {
   readonly began: number;
 }
 
-/** What bounds a dialer beside the options of its campaign. */
+/** What bounds and wakes a dialer beside the options of its campaign. */
 export interface DialerLimits {
   /** How many requests wait for their answer at once, at most. */
   readonly mostRequests?: number | undefined;
   /** How many calls are asked for in a second, at most. */
   readonly asksPerSecond?: number | undefined;
+  /** Wakes the loop that steps, where it is none of the campaign's own. */
+  readonly wakeUp?: WakeUp | undefined;
 }
 
 /** Dials what is due: it alone makes the POSTs of a campaign. */
@@ -77,20 +81,25 @@ export class Dialer {
   readonly ending: Ending;
   /** One step at a time: what it reads holds until its claims are committed. */
   #lastStep: Promise<unknown> = Promise.resolve();
-  /** Why an answer couldn't be recorded; its claim stands, which is safe. */
+  /** Why something couldn't be recorded; its claim stands, which is safe. */
   #failure: { readonly error: unknown } | undefined;
   /** When it was closed, by `performance.now()`. */
   #closed = Number.POSITIVE_INFINITY;
   /** How many changes wait for the file before which no call may begin. */
   #holds = 0;
   /** Announces whatever may give a sleeping loop something to do. */
-  readonly wakeUp: WakeUp = new WakeUp();
+  readonly wakeUp: WakeUp;
 
   constructor(
     sql: Sql,
     settings: CampaignSettings,
-    { mostRequests = Number.POSITIVE_INFINITY, asksPerSecond }: DialerLimits = {},
+    {
+      mostRequests = Number.POSITIVE_INFINITY,
+      asksPerSecond,
+      wakeUp = new WakeUp(),
+    }: DialerLimits = {},
   ) {
+    this.wakeUp = wakeUp;
     const { rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
     const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
     this.#sql = sql;
@@ -98,7 +107,10 @@ export class Dialer {
     this.#slots = concurrency;
     this.#mostRequests = mostRequests;
     const write = <T>(work: () => T): Promise<T> => this.whileBusy(() => sql.commit(work));
-    this.#asking = new Asking(sql, settings, asksPerSecond ?? asksFor(concurrency), write);
+    this.#asking = new Asking(sql, settings, asksPerSecond ?? asksFor(concurrency), {
+      write,
+      failed: (error) => this.fail(error),
+    });
     this.ending = new Ending(sql, settings, {
       most: mostRequests,
       write,
@@ -110,10 +122,6 @@ export class Dialer {
     this.#pace = new Pace(rate, clock(), last);
     this.#sending = new SendingPace(rate, clock, last);
     this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
-  }
-
-  get isClosed(): boolean {
-    return this.#closed < Number.POSITIVE_INFINITY;
   }
 
   /** Calls a second as they are now. */
@@ -138,6 +146,18 @@ export class Dialer {
     } finally {
       this.#holds--;
     }
+  }
+
+  /**
+   * Has the run end because something can't be recorded: without the ends of live calls it might wait for ever. A busy file only
+   * delays, and a rule that was broken is the caller's.
+   */
+  fail(error: unknown): void {
+    const isPassing =
+      error instanceof LedgerException && (error.reason === "busy" || error.reason === "closed");
+    if (isPassing || error instanceof BadParametersException) return;
+    this.#failure ??= { error };
+    this.wakeUp.announce();
   }
 
   /** How many requests wait for their answer, or for its record. */
@@ -184,7 +204,7 @@ export class Dialer {
   }
 
   async #step(): Promise<number | undefined> {
-    if (this.isClosed) return;
+    if (this.wakeUp.isClosed) return;
     if (this.#failure) throw this.#failure.error;
     const { clock } = this.#settings;
     try {
@@ -206,6 +226,7 @@ export class Dialer {
    * @returns when to come back; `undefined` when no call is live
    */
   async giveUp(): Promise<number | undefined> {
+    if (this.#failure) throw this.#failure.error;
     try {
       await this.#attend();
       const next = Math.min(nextToGiveUp(this.#sql), this.#asking.wake);
@@ -259,7 +280,7 @@ export class Dialer {
   /** Begins no further call, and waits until nothing is under way. */
   async close(): Promise<void> {
     this.#closed = Math.min(this.#closed, performance.now());
-    this.wakeUp.announce();
+    this.wakeUp.close();
     await this.#lastStep;
     await this.idle();
   }
@@ -318,7 +339,7 @@ export class Dialer {
     const sql = this.#sql;
     const { clock, settleTimeout } = this.#settings;
     const at = clock();
-    const isOver = this.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
+    const isOver = this.wakeUp.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
     if (isOver || stateOfCampaign(sql) !== "running") return new Set();
     const free = Math.min(this.#pace.free(at), this.#slots - openNow(sql), this.#day.left(at));
     const candidates = candidatesOf(
@@ -387,7 +408,7 @@ export class Dialer {
     } catch (error) {
       // What can't be recorded takes no other with it.
       if (answers.length > 1) for (const one of answers) await this.#recordAll([one]);
-      else this.#failure = { error };
+      else this.#failure ??= { error };
     }
   }
 

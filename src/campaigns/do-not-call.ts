@@ -215,7 +215,7 @@ export const unblock = async (
   sql: Sql,
   numbers: readonly string[],
   reason: string,
-  secret: Secret | undefined,
+  { secret, clock }: Pick<CampaignSettings, "clock"> & { readonly secret?: Secret | undefined },
 ): Promise<number> => {
   if (!isReason(reason)) {
     fail(
@@ -225,7 +225,7 @@ export const unblock = async (
   }
   if (secret === undefined && hasErased(sql)) throw new LedgerException("missing_secret");
   const marks = await marksOf(sql, numbers, secret);
-  const at = Date.now();
+  const at = clock();
   return sql.transaction(() => {
     // Somebody may have been erased a moment ago.
     if (!marks && hasErased(sql)) throw new LedgerException("busy");

@@ -319,13 +319,13 @@ const lockOf = (storage: Storage): Sql | undefined => {
 export const endFromOutside = async (
   storage: Storage,
   sql: Sql,
-  { end, get }: Pick<CampaignSettings, "end" | "get">,
+  live: Pick<CampaignSettings, "end" | "get" | "clock">,
 ): Promise<EndedCalls> => {
   const entry = lastEntry(sql);
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const write = <T>(work: () => T): Promise<T> => whileBusy(() => sql.transaction(work), isTooLong);
-  await write(() => requestEnd(sql, Date.now(), stopReason));
-  const limit = end ? dialerTime : onlyDialerTime;
+  await write(() => requestEnd(sql, live.clock(), stopReason));
+  const limit = live.end ? dialerTime : onlyDialerTime;
   const began = performance.now();
   let alone: Sql | undefined;
   try {
@@ -337,7 +337,7 @@ export const endFromOutside = async (
       if (alone) break;
       await wait(lookInterval);
     }
-    const outside = { ...anyRetry, end, get, clock: Date.now };
+    const outside = { ...anyRetry, ...live };
     const ending = new Ending(sql, outside, { most: mostAtOnce, write, done: () => {} });
     ending.endAll(endedSince(sql, entry).untried);
     await ending.idle();

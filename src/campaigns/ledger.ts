@@ -1,13 +1,20 @@
-import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
+import { type GenericSchema, optional, strictObject } from "valibot";
+import type { Secret } from "../callbacks/signed-url.ts";
 import { check, presence } from "../lib/check.ts";
 import { answerNamesIn, answersOf } from "./answers.ts";
+import { checkedClock } from "./calling-hours.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
 import { blockAll, checkedNumbers, erase, requireErasureSecrets, unblock } from "./do-not-call.ts";
 import { type EndedCalls, endFromOutside } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
 import { type Figures, figuresOf } from "./figures.ts";
-import { type CampaignOptions, defaultSettleTimeout } from "./options.ts";
+import {
+  type CampaignOptions,
+  type CampaignSettings,
+  clockOption,
+  defaultSettleTimeout,
+  secretOption,
+} from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign, stopReason } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import {
@@ -227,10 +234,18 @@ export interface LedgerOptions {
    * @defaultValue none: `block` writes the numbers as they are given, erased ones too
    */
   readonly secret?: Secret | undefined;
+  /**
+   * What time it is, in milliseconds since 1970: the clock of the campaign, where that has one.
+   *
+   * @defaultValue `Date.now`
+   */
+  readonly clock?: (() => number) | undefined;
 }
 
-const LedgerOptionsSchema: GenericSchema<unknown, LedgerOptions> = strictObject(
-  { secret: optional(custom<Secret>((value) => secretsOf(value).length > 0, secretRule)) },
+type LedgerSettings = LedgerOptions & Pick<CampaignSettings, "clock">;
+
+const LedgerOptionsSchema: GenericSchema<unknown, LedgerSettings> = strictObject(
+  { secret: optional(secretOption), clock: clockOption },
   presence,
 );
 
@@ -286,7 +301,9 @@ const migrateUnlessInUse = (storage: Storage, sql: Sql): void => {
  * @see docs/campaigns.md
  */
 export const openLedger = (storage: Storage, options: LedgerOptions = {}): OpenedLedger => {
-  const { secret } = check(LedgerOptionsSchema, () => options, "options");
+  const settings = check(LedgerOptionsSchema, () => options, "options");
+  const { secret } = settings;
+  const clock = checkedClock(settings.clock);
   const sql = sqlOf(storage);
   requireTables(sql);
   migrateUnlessInUse(storage, sql);
@@ -298,17 +315,18 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
     figures: ({ from } = {}) => figuresOf(sql, from),
     audit: () => readAudit(sql),
     stop: async () => {
-      const pause = { at: Date.now(), event: "paused", reason: stopReason };
+      const pause = { at: clock(), event: "paused", reason: stopReason };
       sql.transaction(() => setStateOfCampaign(sql, "paused", pause));
     },
-    endCalls: (options = {}) => endFromOutside(storage, sql, options),
-    block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, Date.now()),
+    endCalls: (live = {}) => endFromOutside(storage, sql, { ...live, clock }),
+    block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, clock()),
     erase: async (numbers) => {
       const all = await checkedNumbers(numbers);
       const own = secretToErase(secret);
       await requireErasureSecrets(sql, own);
-      return erase(sql, all, { secret: own, settleTimeout: defaultSettleTimeout, clock: Date.now });
+      return erase(sql, all, { secret: own, settleTimeout: defaultSettleTimeout, clock });
     },
-    unblock: async (numbers, reason) => unblock(sql, await checkedNumbers(numbers), reason, secret),
+    unblock: async (numbers, reason) =>
+      unblock(sql, await checkedNumbers(numbers), reason, { secret, clock }),
   };
 };

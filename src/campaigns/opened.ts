@@ -170,10 +170,14 @@ const coreOf = (
     idle: () => dialer.idle(),
     note: async (given) => {
       sql.requireOpen();
-      const isOurs =
+      const record = (): Promise<boolean> =>
         "event" in given
-          ? await recordNotification(sql, given, settings)
-          : await recordInput(sql, "answers" in given ? given : inputOf(given), settings);
+          ? recordNotification(sql, given, settings)
+          : recordInput(sql, "answers" in given ? given : inputOf(given), settings);
+      const isOurs = await record().catch((error: unknown) => {
+        dialer.fail(error);
+        throw error;
+      });
       // The id of a call that is to be ended may have come.
       dialer.ending.endKnown();
       return changed(isOurs);
@@ -219,14 +223,17 @@ export const settingsOf = (options: CampaignOptions, wholeRate?: number): Campai
  * Opens a campaign for the code of this package.
  *
  * @param prepare - makes the ledger's tables, or checks those that are there
- * @param shard - where this is a shard: the id that its signed URLs carry, and calls a second of all shards
+ * @param shard - what bounds the dialer; where this is a shard, the id that its signed URLs carry, and calls a second of all shards
  * @throws as `openCampaign` does
  */
 export const open = async (
   sql: Sql,
   options: CampaignOptions,
   prepare: (sql: Sql) => void,
-  shard?: DialerLimits & { readonly id?: string | undefined; readonly wholeRate: number },
+  shard?: DialerLimits & {
+    readonly id?: string | undefined;
+    readonly wholeRate?: number | undefined;
+  },
 ): Promise<Opened> => {
   const checked = settingsOf(options, shard?.wholeRate);
   const clock = checkedClock(checked.clock);

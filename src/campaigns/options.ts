@@ -1,4 +1,13 @@
-import { array, custom, type GenericSchema, is, lazy, optional, strictObject } from "valibot";
+import {
+  array,
+  custom,
+  type GenericSchema,
+  is,
+  lazy,
+  type OptionalSchema,
+  optional,
+  strictObject,
+} from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import type { LiveCall } from "../calls/live-call.ts";
@@ -266,6 +275,18 @@ export const defaultRate = 1;
 /** Calls that are live at once. */
 export const defaultConcurrency = 10;
 
+/** The rule of `secret`. */
+export const secretOption: GenericSchema<unknown, Secret> = custom<Secret>(
+  (value) => secretsOf(value).length > 0,
+  secretRule,
+);
+
+/** The rule of `clock`, and its default, which is looked up at each call. */
+export const clockOption: OptionalSchema<
+  GenericSchema<unknown, () => number>,
+  () => () => number
+> = optional(callable<() => number>(), () => () => Date.now());
+
 /** How long an attempt holds its slot without a final notification, in milliseconds. */
 export const defaultSettleTimeout = 3_750_000;
 
@@ -277,7 +298,7 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
     flowName: optional(custom<string>((value) => isText(value) && value !== "", "must be a text")),
     status_callback_url: signable,
     record: CallParams.entries.record,
-    secret: custom<Secret>((value) => secretsOf(value).length > 0, secretRule),
+    secret: secretOption,
     create: callable<CampaignOptions["create"]>(),
     get: optional(callable<NonNullable<CampaignOptions["get"]>>()),
     end: optional(callable<NonNullable<CampaignOptions["end"]>>()),
@@ -323,7 +344,7 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
       ),
       [] as const,
     ),
-    clock: optional(callable<() => number>(), () => () => Date.now()),
+    clock: clockOption,
   },
   presence,
 );

@@ -10,6 +10,7 @@ import { type CampaignOptions, warningsOf } from "../options.ts";
 import { isDone, type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
 import { auditRows, factOf, prepareTables, setFact } from "../tables.ts";
+import { type LastWork, loop } from "../wake-up.ts";
 import {
   type Answer,
   type Body,
@@ -210,10 +211,10 @@ export class CampaignShard {
     const { wakeUp } = opened.dialer;
     this.#isAwake = true;
     try {
-      const { wake, seen } = await this.#attend(opened);
+      const { at, seen } = await this.#attend(opened);
       // From here on whatever happens sets the alarm itself; what happened meanwhile is due now.
       this.#isAwake = false;
-      const next = wakeUp.count === seen ? wake : Date.now();
+      const next = wakeUp.count === seen ? at : Date.now();
       await (next === undefined ? this.#storage.deleteAlarm() : this.#storage.setAlarm(next));
     } finally {
       this.#isAwake = false;
@@ -225,28 +226,26 @@ export class CampaignShard {
    *
    * @returns when to come back, in milliseconds since 1970, by the announcements seen so far
    */
-  async #attend({
-    campaign,
-    dialer,
-  }: Opened): Promise<{ readonly wake: number | undefined; readonly seen: number }> {
+  async #attend({ campaign, dialer, settings }: Opened): Promise<LastWork> {
     const { wakeUp } = dialer;
-    const end = Date.now() + longestAlarm;
+    const { clock } = settings;
+    const end = clock() + longestAlarm;
     const before = this.#requests;
-    await this.#storage.setAlarm(Date.now() + backAfter);
-    for (;;) {
-      const seen = wakeUp.count;
-      const wake = await campaign.step();
-      sample(this.#sql, campaign.progress, Date.now());
-      const now = Date.now();
-      if (now >= end || this.#requests - before >= mostInAlarm) {
-        // The platform drops what is under way once an alarm has ended.
-        await campaign.idle();
-        return { wake: Date.now(), seen };
-      }
+    await this.#storage.setAlarm(clock() + backAfter);
+    const step = async (): Promise<number | undefined> => {
+      const at = await campaign.step();
+      sample(this.#sql, campaign.progress, clock());
+      return at;
+    };
+    const isSpent = (): boolean => clock() >= end || this.#requests - before >= mostInAlarm;
+    const last = await loop({ wakeUp, clock }, step, ({ at = end + nap, seen }) => {
       const isIdle = dialer.underWay === 0 && wakeUp.count === seen;
-      if (isIdle && (wake === undefined || wake > now + nap)) return { wake, seen };
-      await wakeUp.sleep(seen, Math.min(wake ?? end, end) - now);
-    }
+      return isSpent() || (isIdle && at > clock() + nap);
+    });
+    if (!isSpent()) return last;
+    // The platform drops what is under way once an alarm has ended.
+    await campaign.idle();
+    return { ...last, at: clock() };
   }
 
   readonly #handlers: Handlers = {
@@ -297,7 +296,7 @@ export class CampaignShard {
     block: (numbers) => this.#change((campaign) => campaign.block(numbers)),
     unblock: async ({ numbers, reason }) => {
       const { dialer, settings } = this.#whole;
-      const removed = await unblock(this.#sql, numbers, reason, settings.secret);
+      const removed = await unblock(this.#sql, numbers, reason, settings);
       dialer.wakeUp.announce();
       await this.#wake();
       return removed;
