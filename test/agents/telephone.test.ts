@@ -11,7 +11,7 @@ import {
   transferTo,
 } from "outdial/agents";
 import type { CalleeAct, CalleeScript } from "outdial/emulator";
-import { dial } from "outdial/flows";
+import { type Dial, dial } from "outdial/flows";
 import { expect, onTestFinished, test } from "vitest";
 import { level } from "../conformance/models/sound.ts";
 import { voice as voiceOf } from "../conformance/models/voice.ts";
@@ -42,7 +42,7 @@ const callWith = async (
     readonly callee: CalleeScript;
     readonly options?: SessionOptions;
     readonly pressesByApi?: boolean;
-    readonly after?: () => ReturnType<typeof dial>;
+    readonly after?: () => Dial;
   },
 ) => {
   const { behaviour, tools, callee, options, ...more } = given;
@@ -192,7 +192,7 @@ test("on every line a menu hears the keys that a model presses: as tones, and by
 
 test("on every line the last words before a transfer are heard, and then the named target is called", async () => {
   const transferOn = async (line: LineName) => {
-    const decided: ReturnType<typeof dial>[] = [];
+    const decided: Dial[] = [];
     const name = line === "twilio" || line === "vonage" ? "openai" : "deepgram";
     const targets = { billing: { to: "+12025550101" } }; // Is busy.
     const call = await callWith(line, name, {

@@ -97,9 +97,9 @@ const parseAction = (
  */
 const requestAction = async (
   call: Call,
-  { url, digits }: ActionRequest,
+  { url, digits, dialed }: ActionRequest,
   { step, signal }: DocumentContext,
-  announced: readonly ActionName[] | undefined,
+  announced: readonly string[] | undefined,
   { accountId: account_id, request }: FlowParts,
 ): Promise<WireAction> => {
   const { from_number, to_number } = call.params;
@@ -111,6 +111,7 @@ const requestAction = async (
     direction: "outbound",
     ...(announced && { actions: announced }),
     ...(digits !== undefined && { digits }),
+    ...(dialed && announced?.includes("dialed") && { dialed }),
   };
   const init = {
     method: "POST",
@@ -129,7 +130,7 @@ const requestAction = async (
     if (!response?.ok) throw new FlowError(step, "flow_url", `answered HTTP ${response?.status}`);
     if (!body?.isWhole) throw new FlowError(step, "flow_url", "answered more than 64 KiB");
     const { action, unknown } = parseAction(body.bytes, call, step);
-    if (!(announced ?? basicActions).includes(action.action)) {
+    if (!new Set<string>(announced ?? basicActions).has(action.action)) {
       throw new FlowError(step, "action", "must be play, stream, dial or hangup");
     }
     const more = unknown.length > 0 && { unknown_fields: unknown };
@@ -153,7 +154,7 @@ const maxSteps = 50;
 export const followActions = (
   call: Call,
   parts: FlowParts,
-  announced: readonly ActionName[] | undefined,
+  announced: readonly string[] | undefined,
 ): Promise<void> => {
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };
