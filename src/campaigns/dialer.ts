@@ -1,6 +1,6 @@
 import type { CallParams } from "../calls/params.ts";
 import { BadParametersException } from "../errors.ts";
-import { Asking, asksFor } from "./asking.ts";
+import { Polling, pollsFor } from "./polling.ts";
 import {
   type Answer,
   type Answered,
@@ -17,7 +17,7 @@ import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
 import { endWaiting } from "./contact-state.ts";
 import { Ending } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
-import { type DueContact, Hopper, zonesOf } from "./hopper.ts";
+import { type DueContact, DueContacts, zonesOf } from "./due-contacts.ts";
 import { type CampaignSettings, defaultConcurrency } from "./options.ts";
 import { DailyLimit, Pace, SendingPace } from "./pace.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
@@ -56,7 +56,7 @@ export interface DialerLimits {
   /** How many requests wait for their answer at once, at most. */
   readonly mostRequests?: number | undefined;
   /** How many calls are asked for in a second, at most. */
-  readonly asksPerSecond?: number | undefined;
+  readonly pollsPerSecond?: number | undefined;
   /** Wakes the loop that steps, where it is none of the campaign's own. */
   readonly wakeUp?: WakeUp | undefined;
 }
@@ -66,7 +66,7 @@ export class Dialer {
   readonly #sql: Sql;
   readonly #settings: CampaignSettings;
   readonly #hours: CallingHours;
-  readonly #hopper: Hopper;
+  readonly #dueContacts: DueContacts;
   readonly #pace: Pace;
   readonly #sending: SendingPace;
   readonly #day: DailyLimit;
@@ -76,7 +76,7 @@ export class Dialer {
   /** Answers that are not recorded yet, and when they will be. */
   readonly #answered: (Answered & Begun)[] = [];
   #recording: Promise<void> = Promise.resolve();
-  readonly #asking: Asking;
+  readonly #polling: Polling;
   /** Ends the live calls once that is asked for. */
   readonly ending: Ending;
   /** One step at a time: what it reads holds until its claims are committed. */
@@ -95,7 +95,7 @@ export class Dialer {
     settings: CampaignSettings,
     {
       mostRequests = Number.POSITIVE_INFINITY,
-      asksPerSecond,
+      pollsPerSecond,
       wakeUp = new WakeUp(),
     }: DialerLimits = {},
   ) {
@@ -107,7 +107,7 @@ export class Dialer {
     this.#slots = concurrency;
     this.#mostRequests = mostRequests;
     const write = <T>(work: () => T): Promise<T> => this.whileBusy(() => sql.commit(work));
-    this.#asking = new Asking(sql, settings, asksPerSecond ?? asksFor(concurrency), {
+    this.#polling = new Polling(sql, settings, pollsPerSecond ?? pollsFor(concurrency), {
       write,
       failed: (error) => this.fail(error),
     });
@@ -117,7 +117,7 @@ export class Dialer {
       done: () => this.wakeUp.announce(),
     });
     this.#hours = hoursOf(settings);
-    this.#hopper = new Hopper(sql, this.#hours, hoursOf(settings));
+    this.#dueContacts = new DueContacts(sql, this.#hours, hoursOf(settings));
     const last = Number(factOf(sql, lastClaim));
     this.#pace = new Pace(rate, clock(), last);
     this.#sending = new SendingPace(rate, clock, last);
@@ -162,12 +162,12 @@ export class Dialer {
 
   /** How many requests wait for their answer, or for its record. */
   get underWay(): number {
-    return this.#inFlight.size + this.#asking.count + this.ending.count;
+    return this.#inFlight.size + this.#polling.count + this.ending.count;
   }
 
   /** When the next live call is asked for, in milliseconds since 1970; `Infinity` when none is. */
-  get nextAsk(): number {
-    return this.#asking.wake;
+  get nextPoll(): number {
+    return this.#polling.wake;
   }
 
   /** When the next call may begin, in milliseconds since 1970; `Infinity` when nothing waits. */
@@ -176,7 +176,7 @@ export class Dialer {
     const now = this.#settings.clock();
     const { waiting = 0 } = tallyOf(sql);
     if (waiting === 0) return Number.POSITIVE_INFINITY;
-    const due = this.#hopper.nextDue(now);
+    const due = this.#dueContacts.nextDue(now);
     const pace = Math.max(this.#pace.nextAt(now), this.#sending.freeAt(now));
     return Math.ceil(Math.max(due, pace, this.#day.freeAt(now)));
   }
@@ -229,7 +229,7 @@ export class Dialer {
     if (this.#failure) throw this.#failure.error;
     try {
       await this.#attend();
-      const next = Math.min(nextToGiveUp(this.#sql), this.#asking.wake);
+      const next = Math.min(nextToGiveUp(this.#sql), this.#polling.wake);
       return next === Number.POSITIVE_INFINITY ? undefined : next;
     } catch (error) {
       if (!isBusyError(error)) throw error;
@@ -241,7 +241,7 @@ export class Dialer {
   async #attend(): Promise<void> {
     await this.#giveUp();
     this.ending.endKnown();
-    this.#asking.ask(this.#mostRequests - this.underWay, () => this.wakeUp.announce());
+    this.#polling.poll(this.#mostRequests - this.underWay, () => this.wakeUp.announce());
   }
 
   async #giveUp(): Promise<void> {
@@ -273,7 +273,7 @@ export class Dialer {
   /** Waits until every request has its answer, and that is recorded. */
   async idle(): Promise<void> {
     await this.posted();
-    await this.#asking.idle();
+    await this.#polling.idle();
     await this.ending.idle();
   }
 
@@ -300,7 +300,7 @@ export class Dialer {
     const campaign = String(factOf(sql, "id"));
     // Signed before the claim: what can't be signed claims nothing.
     const calls = await Promise.all(
-      this.#hopper.dueNow(now, wanted, letsOthersPass(sql)).map(async (row) => {
+      this.#dueContacts.dueNow(now, wanted, letsOthersPass(sql)).map(async (row) => {
         const { from_number = senderOf(row.to_number, this.#settings.from_number) } = row;
         const contact = { ...row, from_number };
         return { contact, params: await paramsOf(contact, campaign, this.#settings) };
@@ -366,7 +366,7 @@ export class Dialer {
     if (!hours) return tooLate;
     const { notAfter } = hours;
     try {
-      const beforeSend = () => this.#sending.turn();
+      const beforeSend = () => this.#sending.untilFree();
       return answerOf(await this.#settings.create(params, { ...hours, beforeSend }));
     } catch (error) {
       const isLate = notAfter && Date.now() >= notAfter.getTime();
@@ -419,7 +419,7 @@ export class Dialer {
     const times = [nextToGiveUp(sql)];
     // Each answer is a wake-up of its own.
     const hasRequests = this.underWay < this.#mostRequests;
-    if (hasRequests) times.push(this.#asking.wake);
+    if (hasRequests) times.push(this.#polling.wake);
     if (waiting > 0) times.push(endOf(this.#settings));
     const isFull = openIn(tally) >= this.#slots || !hasRequests;
     if (waiting > 0 && !isFull && stateOfCampaign(sql) === "running") times.push(this.nextCall);

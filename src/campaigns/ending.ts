@@ -1,4 +1,4 @@
-import { readEnd } from "./asking.ts";
+import { readEnd } from "./polling.ts";
 import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { retryReasons } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";

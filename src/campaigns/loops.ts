@@ -6,7 +6,7 @@ import { markClosed } from "./tables.ts";
 import { loop } from "./wake-up.ts";
 
 /** Something that is read from the ledger, and what it was the last time. */
-export class Reading<Args extends readonly unknown[], T> {
+export class LastKnown<Args extends readonly unknown[], T> {
   readonly #read: (...args: Args) => T;
   #known: T;
 
@@ -43,7 +43,7 @@ export const loopsOf = (
   sql: Sql,
   dialer: Dialer,
   clock: () => number,
-  progress: Reading<[], Progress>,
+  progress: LastKnown<[], Progress>,
 ): Pick<Campaign, "run" | "drain" | "close"> => {
   const loops = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;

@@ -4,9 +4,9 @@ import { checkUrls, signedUrl } from "./check.ts";
 
 import type { Dialer, DialerLimits } from "./dialer.ts";
 import { numbersIn } from "./do-not-call.ts";
-import { loopsOf, Reading } from "./loops.ts";
+import { loopsOf, LastKnown } from "./loops.ts";
 import { openUnderOneName } from "./one-name.ts";
-import { open } from "./opened.ts";
+import { open } from "./engine.ts";
 import type { CampaignOptions, CampaignSettings } from "./options.ts";
 import { otherNumbersOf } from "./people.ts";
 import { calledContact } from "./script.ts";
@@ -100,8 +100,8 @@ export const openWith = async (
     },
     limits,
   );
-  const nextCall = new Reading(() => finite(dialer.nextCall), undefined);
-  const lastCall = new Reading((rate: number) => finite(dialer.lastCall(rate)), undefined);
+  const nextCall = new LastKnown(() => finite(dialer.nextCall), undefined);
+  const lastCall = new LastKnown((rate: number) => finite(dialer.lastCall(rate)), undefined);
   const { run, drain, close } = loopsOf(sql, dialer, settings.clock, progress);
   return {
     ...campaign,

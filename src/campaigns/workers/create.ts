@@ -1,7 +1,7 @@
 import { BadParametersException } from "../../errors.ts";
 import { fail } from "../../lib/check.ts";
 import { hex } from "../../lib/encoding.ts";
-import { asksFor } from "../asking.ts";
+import { pollsFor } from "../polling.ts";
 import { defaultConcurrency, defaultRate } from "../options.ts";
 import { ask, type CampaignPlan, type ShardNamespace, type Share } from "./rpc.ts";
 import { campaignOf, type ShardedCampaign } from "./sharded.ts";
@@ -48,7 +48,7 @@ export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readon
     status_callback_url: statusUrlOf(status_callback_url, id, shard),
     rate: part(rate, shard, shards),
     wholeRate: rate,
-    asksPerSecond: asksFor(concurrency) / shards,
+    pollsPerSecond: pollsFor(concurrency) / shards,
     concurrency: part(concurrency, shard, shards),
     ...(perDay !== undefined && { perDay: part(perDay, shard, shards) }),
     ...(until && { until: String(new Date(until).toJSON()) }),

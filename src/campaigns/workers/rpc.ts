@@ -27,7 +27,7 @@ export type Share = Omit<CampaignPlan, "until"> & {
   /** Calls a second of all shards together: a carrier counts them all. */
   readonly wholeRate: number;
   /** How many calls are asked for in a second, at most. */
-  readonly asksPerSecond?: number | undefined;
+  readonly pollsPerSecond?: number | undefined;
   /** ISO 8601. */
   readonly until?: string | undefined;
 };

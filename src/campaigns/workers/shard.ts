@@ -5,7 +5,7 @@ import { byState } from "../disposition.ts";
 import { unblock } from "../do-not-call.ts";
 import { LedgerException } from "../errors.ts";
 import { figuresOf } from "../figures.ts";
-import { type Opened, open } from "../opened.ts";
+import { type Opened, open } from "../engine.ts";
 import { type CampaignOptions, warningsOf } from "../options.ts";
 import { isDone, type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
@@ -271,7 +271,7 @@ export class CampaignShard {
       if (isEnd) sample(this.#sql, campaign.progress, Date.now());
       // A slot is free and somebody waits for it, another attempt follows, or a call is to be ended whose id has come.
       const isDue = (isEnd && waiting > 0) || waiting > before || dialer.ending.count > 0;
-      await this.#wake(isDue ? Date.now() : dialer.nextAsk);
+      await this.#wake(isDue ? Date.now() : dialer.nextPoll);
       return isOurs;
     },
     callBack: ({ to_number, at }) => this.#change((campaign) => campaign.callBack(to_number, at)),
@@ -333,7 +333,7 @@ export class CampaignShard {
 
   /** @throws {BadParametersException} when the share breaks a rule */
   async #open(share: Share): Promise<Opened["campaign"]> {
-    const { id, until, wholeRate, asksPerSecond, ...rest } = share;
+    const { id, until, wholeRate, pollsPerSecond, ...rest } = share;
     const { create, get, end, ...own } = this.#options;
     const counting =
       <Args extends readonly unknown[], T>(request: (...args: Args) => T) =>
@@ -349,7 +349,7 @@ export class CampaignShard {
       ...(get && { get: counting(get) }),
       ...(end && { end: counting(end) }),
     };
-    const shard = { id, wholeRate, asksPerSecond, mostRequests };
+    const shard = { id, wholeRate, pollsPerSecond, mostRequests };
     this.#opened = await open(this.#sql, options, prepareTables, shard);
     prepareHistory(this.#sql);
     return this.#opened.campaign;

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Call } from "../../../src/calls/call.ts";
 import { openLedger, type Result } from "../../../src/campaigns/index.ts";
-import { open } from "../../../src/campaigns/opened.ts";
+import { open } from "../../../src/campaigns/engine.ts";
 import type { CallState } from "../../../src/campaigns/options.ts";
 import { sqlOf } from "../../../src/campaigns/sqlite.ts";
 import { prepareTables } from "../../../src/campaigns/tables.ts";

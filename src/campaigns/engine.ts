@@ -2,7 +2,7 @@ import { BadParametersException } from "../errors.ts";
 import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { answerNamesIn, inputOf, recordInput } from "./answers.ts";
-import { adjustToGet } from "./asking.ts";
+import { adjustToGet } from "./polling.ts";
 import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
 import { callBack } from "./call-backs.ts";
 import { checkedClock } from "./calling-hours.ts";
@@ -19,7 +19,7 @@ import {
 import { type EndedCalls, requestEnd, withdrawEnd } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
 import { readResults, variableNamesIn } from "./ledger.ts";
-import { Reading } from "./loops.ts";
+import { LastKnown } from "./loops.ts";
 import { recordNotification } from "./notifications.ts";
 import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
 import { isPausedFor, type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
@@ -111,18 +111,18 @@ const endCalls = async (
 };
 
 /** What a shard needs of a campaign: its alarm takes the place of the loops. */
-type Core = Pick<
+type Engine = Pick<
   Campaign,
   | ("id" | "add" | "step" | "idle" | "note" | "pause" | "resume" | "cancel" | "block" | "erase")
   | ("progress" | "results" | "answerNames" | "variableNames" | "callBack" | "endCalls")
 >;
 
-const coreOf = (
+const engineOf = (
   sql: Sql,
   dialer: Dialer,
   settings: CampaignSettings,
-  progress: Reading<[], Progress>,
-): Core => {
+  progress: LastKnown<[], Progress>,
+): Engine => {
   const { clock, secret } = settings;
   const changed = <T>(result: T): T => {
     dialer.wakeUp.announce();
@@ -200,10 +200,10 @@ const coreOf = (
 
 /** What is open of a campaign, for the code of this package. */
 export interface Opened {
-  readonly campaign: Core;
+  readonly campaign: Engine;
   readonly dialer: Dialer;
   readonly settings: CampaignSettings;
-  readonly progress: Reading<[], Progress>;
+  readonly progress: LastKnown<[], Progress>;
 }
 
 /**
@@ -248,8 +248,8 @@ export const open = async (
     adjustToDelay(sql, clock(), settings);
     adjustToGet(sql, clock(), settings);
     const dialer = new Dialer(sql, settings, shard);
-    const progress = new Reading(() => progressOf(sql), progressOf(sql));
-    return { campaign: coreOf(sql, dialer, settings, progress), dialer, settings, progress };
+    const progress = new LastKnown(() => progressOf(sql), progressOf(sql));
+    return { campaign: engineOf(sql, dialer, settings, progress), dialer, settings, progress };
   };
   try {
     return await whileBusy(begin, (triedFor) => triedFor > patience);
