@@ -1,6 +1,5 @@
 import type { CallParams } from "../calls/params.ts";
 import { BadParametersException } from "../errors.ts";
-import { Polling, pollsFor } from "./polling.ts";
 import {
   type Answer,
   type Answered,
@@ -15,11 +14,12 @@ import {
 import { CallingHours } from "./calling-hours.ts";
 import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
 import { endWaiting } from "./contact-state.ts";
+import { type DueContact, DueContacts, zonesOf } from "./due-contacts.ts";
 import { Ending } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
-import { type DueContact, DueContacts, zonesOf } from "./due-contacts.ts";
 import { type CampaignSettings, defaultConcurrency } from "./options.ts";
 import { DailyLimit, Pace, SendingPace } from "./pace.ts";
+import { Polling, pollsFor } from "./polling.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
 import { onMachine, paramsOf, senderOf } from "./request.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";

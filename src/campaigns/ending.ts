@@ -1,9 +1,9 @@
-import { readEnd } from "./polling.ts";
 import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { retryReasons } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
 import { type EventSettings, recordEvent } from "./notifications.ts";
 import { type CampaignSettings, defaultSettleTimeout } from "./options.ts";
+import { readEnd } from "./polling.ts";
 import { setStateOfCampaign, stateOfCampaign, stopReason } from "./progress.ts";
 import { isBusyError, patience, type Sql, type Storage, sqlOf, whileBusy } from "./sqlite.ts";
 import { audit, factOf, isErased, setFact, textIn } from "./tables.ts";

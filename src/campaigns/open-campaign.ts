@@ -4,9 +4,9 @@ import { checkUrls, signedUrl } from "./check.ts";
 
 import type { Dialer, DialerLimits } from "./dialer.ts";
 import { numbersIn } from "./do-not-call.ts";
-import { loopsOf, LastKnown } from "./loops.ts";
-import { openUnderOneName } from "./one-name.ts";
 import { open } from "./engine.ts";
+import { LastKnown, loopsOf } from "./loops.ts";
+import { openUnderOneName } from "./one-name.ts";
 import type { CampaignOptions, CampaignSettings } from "./options.ts";
 import { otherNumbersOf } from "./people.ts";
 import { calledContact } from "./script.ts";

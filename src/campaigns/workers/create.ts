@@ -1,8 +1,8 @@
 import { BadParametersException } from "../../errors.ts";
 import { fail } from "../../lib/check.ts";
 import { hex } from "../../lib/encoding.ts";
-import { pollsFor } from "../polling.ts";
 import { defaultConcurrency, defaultRate } from "../options.ts";
+import { pollsFor } from "../polling.ts";
 import { ask, type CampaignPlan, type ShardNamespace, type Share } from "./rpc.ts";
 import { campaignOf, type ShardedCampaign } from "./sharded.ts";
 
