@@ -1,4 +1,3 @@
-import type { CallParams } from "../calls/params.ts";
 import { fail } from "../lib/check.ts";
 import type { CallState, Reason } from "../performer/line.ts";
 import type { Utterance } from "../performer/utterances.ts";
@@ -7,6 +6,7 @@ import type {
   CallLimits,
   Message,
   RecordedAudio,
+  RequestedCall,
   ServedCall,
 } from "../server/call.ts";
 import {
@@ -88,7 +88,7 @@ export const dialLeg = async (leg: Leg, outcome: Outcome, ringing: Ringing): Pro
 /** A request for a call that the API accepted. */
 export interface AcceptedRequest {
   readonly id: string;
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   /** Makes the URL of the recording. */
   readonly recordingUrl: () => string;
   /** Where its URLs may lead. */
@@ -113,7 +113,7 @@ const overReason = "The call is over";
 /** One call: its state, its time and its history. */
 export class Call implements ServedCall {
   readonly id: string;
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   readonly reach: Reach;
   readonly limits: CallLimits;
   /** The time of its line. */
@@ -155,7 +155,7 @@ export class Call implements ServedCall {
     clock: Clock,
     listeners: CallListeners,
   ) {
-    const { record = true, ...others } = params;
+    const { record = true, flow: _, ...others } = params;
     this.id = id;
     this.params = params;
     this.reach = reach;

@@ -1,8 +1,7 @@
 import type { Hono } from "hono/tiny";
-import type { CallParams } from "../calls/params.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
-import type { CallLimits, ServedCall } from "./call.ts";
+import type { CallLimits, RequestedCall, ServedCall } from "./call.ts";
 import type { RefusedEvent } from "./history.ts";
 import type { KeptKeys } from "./outdial/kept-keys.ts";
 import type { Reach } from "./outgoing.ts";
@@ -45,7 +44,7 @@ export interface Reception {
 
 /** A valid request for a call. */
 interface NewCall<T> {
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   readonly limits?: CallLimits | undefined;
   /** The URL of the request. */
   readonly url: string;

@@ -1,8 +1,17 @@
-import type { CallParams } from "../calls/params.ts";
+import type { WireAction } from "../flows/wire.ts";
 import type { Reason } from "../performer/line.ts";
 import type { Side } from "../performer/media-socket.ts";
 import type { CallFacts, NewEntry } from "./history.ts";
 import type { Reach } from "./outgoing.ts";
+
+/** What a call is asked for with, whichever interface it came by. */
+export interface RequestedCall
+  extends Pick<CallFacts, "from_number" | "to_number" | "flow_url" | "status_callback_url"> {
+  /** Whether it is recorded: by default it is. */
+  readonly record?: boolean | undefined;
+  /** What it does first, where that came with the request, in outdial's own interface. */
+  readonly flow?: WireAction | undefined;
+}
 
 /** How long a call may ring and last, in milliseconds. */
 export interface CallLimits {
@@ -90,7 +99,7 @@ export const hangUp = (call: ServedCall): boolean =>
 /** A call that a service has accepted, as the interface that serves it knows it. */
 export interface ServedCall {
   readonly id: string;
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   readonly facts: CallFacts;
   readonly state: CallFacts["state"];
   readonly isOver: boolean;
