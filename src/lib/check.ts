@@ -65,7 +65,7 @@ export const ruleSchema = <T>(
   );
 
 /** The schema of what is either so or not. */
-export const flag: GenericSchema<boolean> = custom(
+export const flag: CustomSchema<boolean, string> = custom(
   (value) => typeof value === "boolean",
   "must be true or false",
 );
