@@ -18,7 +18,7 @@ import type { CallParams } from "./params.ts";
 
 /**
  * Places a call: one POST, and a second only where the first can't have placed anything (see
- * `Options`: `path`, `apiKey`, `retries`).
+ * `Options`: `path`, `apiKey`, `retries`), or with the same `Idempotency-Key` (`idempotent`).
  *
  * @param params - who calls whom, and the URLs of the call flow and of the status notifications
  * @param options - the key, the service and how to reach it

@@ -9,7 +9,7 @@ import {
   type StrictObjectSchema,
   strictObject,
 } from "valibot";
-import { isText, presence, ruleSchema } from "../lib/check.ts";
+import { flag, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 
 /** An action that a call begins with, as a builder of `outdial/flows` makes it: the rest of it is in its builder's type. */
@@ -114,12 +114,6 @@ const number: CustomSchema<string, string> = custom(
 const url: GenericSchema<string> = ruleSchema((value) => urlRule(value));
 
 const flow: GenericSchema<CallFlow> = custom(isBuilt, "must be made by say() or the like");
-
-/** The rule of what is either so or not. */
-export const flag: GenericSchema<boolean> = custom(
-  (value) => typeof value === "boolean",
-  "must be true or false",
-);
 
 /**
  * The parameters of a call, by the names they have on the wire. Unknown fields are refused: a typo
