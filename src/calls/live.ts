@@ -1,3 +1,4 @@
+import type { CallsClient } from "../client.ts";
 import { type Effect, ServiceException, TimeoutException, withoutPlaced } from "../errors.ts";
 import { type RequireOpen, withDeadline } from "../http/deadline.ts";
 import type { EncodedCall } from "../http/post.ts";
@@ -5,7 +6,13 @@ import { type Fetch, straight } from "../http/post.ts";
 import { headOf, readText } from "../http/response.ts";
 import { fail, fieldsOf, isRecord, isText, withoutThrowing } from "../lib/check.ts";
 import type { CallService, CarrierClient } from "../options.ts";
-import { type CallOptions, type ServiceUrl, type Settings, settingsOf } from "../options.ts";
+import {
+  type CallOptions,
+  isKeptClient,
+  type ServiceUrl,
+  type Settings,
+  settingsOfEither,
+} from "../options.ts";
 import type { CarrierLive, LiveRequest, Service } from "../service.ts";
 import { attempts, encodeCall, type Known, type PlacingSettings } from "./create.ts";
 import { ownLive } from "./outdial-interface.ts";
@@ -35,6 +42,12 @@ export type LiveEndpoint =
  * `idempotencyKey` mean nothing there, and `onAttempt` gets attempts without `placed`.
  */
 export type LiveOptions = CallOptions & LiveEndpoint;
+
+/** The options of a function about a live call, or a client, whose key and options it uses. */
+export type OptionsOrClient<Given = LiveOptions> = Given | CallsClient;
+
+/** Whether a value is a client, and not options. */
+export const isClient = (given: unknown): given is CallsClient => isKeptClient(given);
 
 /** How a request is sent, and how the response to it is read. */
 interface Reading<T> {
@@ -189,21 +202,35 @@ const sendingOf = <T>(
 /** The statuses of a route that is absent. */
 const absent: readonly unknown[] = [404, 405, 410];
 
+/** A function about a live call, whose options and parameters are checked. */
+export interface Prepared<T> {
+  readonly settings: Settings;
+  readonly service: CarrierLive;
+  readonly work: Work<T>;
+}
+
+/**
+ * Checks the options and the parameters of a function about a live call.
+ *
+ * @param options - unchecked, or a client
+ * @param prepare - checks the parameters
+ * @throws {BadParametersException} without `placed`
+ */
+export const prepareLive = <T>(
+  options: object,
+  prepare: (settings: Settings) => Work<T>,
+): Prepared<T> =>
+  withoutPlacing(() => {
+    const settings = settingsOfEither(options);
+    return { settings, service: liveOf(settings), work: prepare(settings) };
+  });
+
 /**
  * Runs a function about a live call under the rules of `create`: its options, key, deadline, redaction and repetition.
  *
- * @param options - returns the options, unchecked
- * @param prepare - checks the parameters
  * @throws exceptions without `placed`
  */
-export const runLive = async <T>(
-  options: () => { readonly service?: CallService | undefined },
-  prepare: (settings: Settings) => Work<T>,
-): Promise<T> => {
-  const { settings, service, work } = withoutPlacing(() => {
-    const checked = settingsOf(options);
-    return { settings: checked, service: liveOf(checked), work: prepare(checked) };
-  });
+export const runPrepared = async <T>({ settings, service, work }: Prepared<T>): Promise<T> => {
   const { effect, texts, numbers = [], run } = work;
   const { timeout, signal: caller } = settings;
   const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
@@ -231,8 +258,20 @@ export const runLive = async <T>(
   });
 };
 
+/**
+ * Checks and runs a function about a live call.
+ *
+ * @param options - unchecked, or a client
+ * @param prepare - checks the parameters
+ * @throws exceptions without `placed`
+ */
+export const runLive = async <T>(
+  options: object,
+  prepare: (settings: Settings) => Work<T>,
+): Promise<T> => runPrepared(prepareLive(options, prepare));
+
 /** Runs a check, whose exception has no `placed`. */
-const withoutPlacing = <T>(work: () => T): T => {
+export const withoutPlacing = <T>(work: () => T): T => {
   try {
     return work();
   } catch (error) {
