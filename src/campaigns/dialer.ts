@@ -1,4 +1,4 @@
-import type { CallParams } from "../calls/params.ts";
+import type { CallAtUrls } from "../calls/params.ts";
 import { BadParametersException } from "../errors.ts";
 import {
   type Answer,
@@ -359,7 +359,7 @@ export class Dialer {
     return claimed;
   }
 
-  async #post(timezone: string, params: CallParams): Promise<Answer> {
+  async #post(timezone: string, params: CallAtUrls): Promise<Answer> {
     const tooLate: Answer = { type: "unsent", detail: "the hours had ended" };
     // A commit may take its time: a disk that stalls, a machine that sleeps.
     const hours = this.#hoursOf(timezone);

@@ -12,9 +12,9 @@ import { isRecord } from "../../lib/check.ts";
 import { FlowError } from "../../performer/line.ts";
 import type { DocumentContext } from "../../performer/performer.ts";
 import { Performer } from "../../performer/performer.ts";
-import type { Call } from "../call.ts";
+import type { ServedCall } from "../call.ts";
 import { statusIn } from "../outgoing.ts";
-import { type FlowParts, simulatedLine } from "../simulated-line.ts";
+import type { FlowParts } from "../side.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
 /** The largest response of a flow, in bytes. */
@@ -61,8 +61,12 @@ const knownFields = (value: unknown, place = ""): KnownFields => {
   return { action, unknown: unknown.slice(0, maxUnknownFields) };
 };
 
-/** The name of the first field with a plain http or ws URL. */
-const plainUrlField = (action: object, place: string): string | undefined => {
+/**
+ * The name of the first field with a plain http or ws URL.
+ *
+ * @param place - what comes before the name, such as `flow.`
+ */
+export const plainUrlField = (action: object, place: string): string | undefined => {
   for (const [name, value] of Object.entries(action)) {
     if (name.endsWith("_url") && /^(http|ws):/i.test(String(value))) return place + name;
     const inner = value instanceof Object && plainUrlField(value, `${place}${name}.`);
@@ -74,7 +78,7 @@ const plainUrlField = (action: object, place: string): string | undefined => {
 /** @throws {FlowError} when the response is not an action */
 const parseAction = (
   bytes: Uint8Array,
-  call: Call,
+  call: ServedCall,
   step: number,
 ): { readonly action: WireAction; readonly unknown: readonly string[] } => {
   const value = parseJson(bytes);
@@ -97,8 +101,8 @@ const parseAction = (
  * @throws {FlowError} when the response is not an action
  */
 const requestAction = async (
-  call: Call,
-  { url, digits, dialed }: ActionRequest,
+  call: ServedCall,
+  { url, digits, dialed }: Extract<ActionRequest, { readonly url: string }>,
   { step, signal }: DocumentContext,
   announced: readonly string[] | undefined,
   { accountId: account_id, request }: FlowParts,
@@ -145,6 +149,12 @@ const requestAction = async (
   }
 };
 
+/** The action that came with the request for the call: it is in no response. */
+const givenAction = (call: ServedCall, action: WireAction, step: number): WireAction => {
+  call.log({ type: "flow", step, url: "", ms: 0, action });
+  return action;
+};
+
 /** The most requests of one flow. */
 const maxSteps = 50;
 
@@ -155,19 +165,23 @@ const maxSteps = 50;
  * @throws {FlowError} when it can't be followed
  */
 export const followActions = (
-  call: Call,
+  call: ServedCall,
   parts: FlowParts,
   announced: readonly string[] | undefined,
 ): Promise<void> => {
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };
+  const { flow } = call.params;
   const newStreamId = () => `st_${newId(call.timeline.now())}`;
-  const performer = new Performer<ActionRequest>(simulatedLine(call, parts), {
-    first: { url: call.params.flow_url },
+  const performer = new Performer<ActionRequest>(parts.line, {
+    first: flow ? { action: flow } : { url: call.params.flow_url },
     load: async (request, context) => {
       const { step } = context;
       if (step > maxSteps) throw new FlowError(step, "flow_url", `is one of more than ${maxSteps}`);
-      const action = await requestAction(call, request, context, announced, parts);
+      const action =
+        "action" in request
+          ? givenAction(call, request.action, step)
+          : await requestAction(call, request, context, announced, parts);
       return instructionsOf(action, { step, place: "", ...ids, newStreamId });
     },
   });

@@ -1,11 +1,8 @@
 import { Hono } from "hono/tiny";
-import { safeParse } from "valibot";
 import asyncapi from "../../../docs/asyncapi.json" with { type: "json" };
 import openapi from "../../../docs/openapi.json" with { type: "json" };
-import { CallParams } from "../../calls/params.ts";
 import { type Body, parseJson } from "../../lib/body.ts";
-import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
-import { routeOf } from "../../lib/url.ts";
+import { fieldsOf, isText } from "../../lib/check.ts";
 import type { Account, RecordingUrls } from "../account.ts";
 import {
   type ApiParts,
@@ -13,12 +10,10 @@ import {
   type RequestExtras,
   receiveBody,
   recordingOf,
-  respondAs,
 } from "../api.ts";
-import type { Call } from "../call.ts";
+import type { ServedCall } from "../call.ts";
 import { iso } from "../history.ts";
-import type { Reach } from "../outgoing.ts";
-import { type ApiResponse, scenarioOf } from "../scenarios.ts";
+import { type FieldError, missing, parseFields } from "./request.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
 const cors = {
@@ -38,13 +33,6 @@ const jsonHeaders = { "Content-Type": "application/json", ...cors };
 
 const respond = (status: number, body: unknown, headers?: Headers): Response =>
   new Response(JSON.stringify(body), { status, headers: { ...jsonHeaders, ...headers } });
-
-/** One error of one field. */
-interface FieldError {
-  readonly loc: readonly string[];
-  readonly msg: string;
-  readonly type: string;
-}
 
 /** Refuses a request. The reason is in two fields, as clients differ in which one they read. */
 const refusal = (
@@ -71,12 +59,6 @@ const preflight = (methods: string): Response =>
     },
   });
 
-const missing = (loc: readonly string[]): FieldError => ({
-  loc,
-  msg: "Field required",
-  type: "missing",
-});
-
 const missingKey = missing(["header", "x-api-key"]);
 
 const wrongIdempotencyKey: FieldError = {
@@ -84,41 +66,6 @@ const wrongIdempotencyKey: FieldError = {
   msg: 'must be 1 to 64 letters, digits, "_" and "-"',
   type: "value_error",
 };
-
-const wrong = (name: string, msg: string, type = "value_error"): FieldError => ({
-  loc: ["body", name],
-  msg,
-  type,
-});
-
-/**
- * The fields of a call, or all errors in them.
- *
- * @param reach - where the URLs may lead
- */
-const parseFields = (body: unknown, reach: Reach): CallParams | readonly FieldError[] => {
-  if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
-  const known: Record<string, unknown> = {};
-  const errors: FieldError[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    if (Object.hasOwn(CallParams.entries, name)) known[name] = value;
-    else errors.push(wrong(name, "is unknown", "extra_forbidden"));
-  }
-  const { success, output, issues } = safeParse(CallParams, known);
-  for (const { path, message } of issues ?? []) {
-    const name = String(path?.[0].key);
-    errors.push(name in known ? wrong(name, message) : missing(["body", name]));
-  }
-  for (const name of ["flow_url", "status_callback_url"]) {
-    if (routeOf(known[name]) === "loopback" && !reach.has("loopback"))
-      errors.push(wrong(name, "must be https"));
-  }
-  return success && errors.length === 0 ? output : errors;
-};
-
-/** How a request is answered after `lost` responses to others with its key: the call is placed once. */
-const responseAfter = (lost: number, scenario: ApiResponse): ApiResponse =>
-  lost < (scenario === "dropped_twice" ? 2 : 1) ? scenario : "whole";
 
 /** Refuses with the service's own constant, for programs to compare. */
 const coded = (status: number, code: string, message: string): Response =>
@@ -130,13 +77,15 @@ const isJson = /^application\/json *(;|$)/i;
 interface OutdialAccount {
   readonly account: Account;
   readonly recordingUrls: RecordingUrls;
+  /** Whether a call's flow may be in its request. */
+  readonly takesFlow: boolean;
 }
 
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  { account }: OutdialAccount,
-  { responseTimeout, reachOf, isClosed, onPost, keys, accept }: ApiParts,
+  { account, takesFlow }: OutdialAccount,
+  { responseTimeout, reachOf, receive, keys, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method"))
@@ -156,7 +105,7 @@ const initiate = async (
   if (!isWhole) return refusal(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refusal(400, "The body must be JSON in UTF-8.");
-  const params = parseFields(body, reachOf(url));
+  const params = parseFields(body, reachOf(url), takesFlow);
   if (!("to_number" in params)) return refusal(422, params);
   const idempotencyKey = headers.get("Idempotency-Key");
   if (idempotencyKey !== null && !/^[\w-]{1,64}$/.test(idempotencyKey)) {
@@ -165,28 +114,23 @@ const initiate = async (
   if (!account.owns(params.from_number)) {
     return refusal(403, "from_number does not belong to this account.");
   }
-  onPost(params.to_number);
+  const { from_number, to_number, status_callback_url, record = true } = params;
   const sent = idempotencyKey === null ? "" : new TextDecoder().decode(bytes);
   const kept = idempotencyKey === null ? undefined : keys.find(idempotencyKey);
-  const lost = kept?.lost ?? 0;
-  const { outage, response } = scenarioOf(params.to_number);
-  const scenario = responseAfter(lost, response);
+  const { outage, isLost, isSent, send } = receive(to_number, kept?.lost);
   if (kept?.id === undefined) {
     if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
-    if (isClosed()) return refusal(503, "The emulator is closed.");
   } else if (kept.body !== sent) {
     return coded(409, "idempotency_conflict", "The Idempotency-Key has placed another call.");
   }
   const place = () => accept({ params, url, prepare: (call) => call.id });
-  const id = kept?.id ?? (scenario === "unplaced" ? undefined : place());
+  const id = kept?.id ?? (isLost ? undefined : place());
   if (idempotencyKey !== null) {
-    const known = { body: sent, id, lost: scenario === "whole" ? lost : lost + 1 };
-    keys.keep(idempotencyKey, known);
+    keys.keep(idempotencyKey, { body: sent, id, lost: (kept?.lost ?? 0) + (isSent ? 0 : 1) });
   }
-  const { from_number, to_number, status_callback_url, record = true } = params;
   const data = { id, from_number, to_number, status_callback_url, record };
   const text = JSON.stringify({ message: "Call accepted.", data });
-  return respondAs(scenario, { status: 202, headers: jsonHeaders, text }, extras.signal);
+  return send({ status: 202, headers: jsonHeaders, text }, extras.signal);
 };
 
 /** Why a request is refused that has no valid key, if it is. */
@@ -196,7 +140,7 @@ const keyRefusal = (key: string | null, { account }: OutdialAccount): Response |
 };
 
 /** A call as the API returns it. */
-const resourceOf = ({ id, facts }: Call): object => {
+const resourceOf = ({ id, facts }: ServedCall): object => {
   const { state, reason, from_number, to_number, initiated_at, answered_at, ended_at } = facts;
   const { recording_url } = facts;
   return {
@@ -216,7 +160,7 @@ const resourceOf = ({ id, facts }: Call): object => {
 const unknownCall = (): Response => coded(404, "call_not_found", "There is no such call.");
 
 /** Ends a call: one that isn't answered yet fails as `canceled`. */
-const hangUp = (call: Call): Response =>
+const hangUp = (call: ServedCall): Response =>
   call.transition("normal") || call.transition("canceled")
     ? respond(202, { request_id: `req_${crypto.randomUUID()}` })
     : coded(409, "call_not_live", "The call has ended.");
@@ -229,14 +173,17 @@ const pressKeys: CallRoute[1] = async (call, receive) => {
     return refusal(422, "digits: must be 1 to 32 of 0-9, * and #");
   }
   if (call.state !== "answered") return coded(409, "call_not_live", "The call is not answered.");
-  call.callee?.pressed(digits);
+  call.sendKeys(digits);
   return respond(202, { request_id: `req_${crypto.randomUUID()}` });
 };
 
 /** What a request to a call does, by its method. */
 type CallRoute = readonly [
   method: "GET" | "POST",
-  respond: (call: Call, receive: () => Promise<Body | undefined>) => Response | Promise<Response>,
+  respond: (
+    call: ServedCall,
+    receive: () => Promise<Body | undefined>,
+  ) => Response | Promise<Response>,
 ];
 
 /** What follows a call's path. */
