@@ -8,7 +8,7 @@ const isSame = (one: string, other: string): boolean => one.toLowerCase() === ot
 
 /** Reads a call, as part of a function about it. */
 export const readCall = async (
-  { service, settings, known, ask }: Live,
+  { service, settings, progress, ask }: Live,
   id: string,
 ): Promise<LiveCall> => {
   const { raw, call } = await ask(service.get(id, settings.baseUrl), {
@@ -21,7 +21,7 @@ export const readCall = async (
     },
   });
   const { state } = call;
-  if (!state) throw new ServiceException("The state of the call is unknown here", known.facts);
+  if (!state) throw new ServiceException("The state of the call is unknown here", progress.facts);
   return { ...call, state, raw };
 };
 

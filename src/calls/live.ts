@@ -14,7 +14,7 @@ import {
   settingsOfEither,
 } from "../options.ts";
 import type { CarrierLive, LiveRequest, Service } from "../service.ts";
-import { attempts, encodeCall, type Known, type PlacingSettings } from "./create.ts";
+import { attempts, encodeCall, type PlacingSettings, type Progress } from "./create.ts";
 import { ownLive } from "./outdial-interface.ts";
 import type { CallParams } from "./params.ts";
 
@@ -64,7 +64,7 @@ export interface Live {
   readonly service: CarrierLive;
   readonly settings: Settings;
   /** Has the secrets that no exception may contain. */
-  readonly known: Known;
+  readonly progress: Progress;
   /** Throws once the deadline has passed: called before anything is sent. */
   readonly requireOpen: RequireOpen;
   /** Sends a request, and sends it again only as `create` does. */
@@ -233,18 +233,21 @@ export const prepareLive = <T>(
 export const runPrepared = async <T>({ settings, service, work }: Prepared<T>): Promise<T> => {
   const { effect, texts, numbers = [], run } = work;
   const { timeout, signal: caller } = settings;
-  const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
+  const progress: Progress = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
   const late = () =>
-    withoutPlaced(new TimeoutException(`No answer within ${timeout} ms`, known.facts), effect);
+    withoutPlaced(new TimeoutException(`No answer within ${timeout} ms`, progress.facts), effect);
   return withDeadline(timeout, caller, late, async (signal, requireOpen, ends) => {
     const send = async <R>(request: LiveRequest, reading: Reading<R>): Promise<R> => {
       const { settings: own, result } = sendingOf(request, reading, settings);
       const json = JSON.stringify([request.url, ...texts]);
-      const shared = { known, send: straight, signal, requireOpen, ends };
+      const shared = { progress, send: straight, signal, requireOpen, ends };
       await attempts({ settings: own, params: unsent, numbers, json, ...shared }, {});
       const answer = result();
       if (answer !== undefined) return answer;
-      throw new ServiceException(`HTTP ${known.facts.code} without ${reading.lacks}`, known.facts);
+      throw new ServiceException(
+        `HTTP ${progress.facts.code} without ${reading.lacks}`,
+        progress.facts,
+      );
     };
     const ask: Live["ask"] = (request, reading) =>
       send(request, reading).catch((error: unknown) => {
@@ -252,7 +255,7 @@ export const runPrepared = async <T>({ settings, service, work }: Prepared<T>): 
         if (!otherUrl || !absent.includes(fieldsOf(error).code)) throw error;
         return send({ ...others, url: otherUrl }, reading);
       });
-    return run({ service, settings, known, requireOpen, ask }).catch((error: unknown) => {
+    return run({ service, settings, progress, requireOpen, ask }).catch((error: unknown) => {
       throw withoutPlaced(error, effect);
     });
   });

@@ -112,7 +112,7 @@ const followed = async (
   init: RequestInit,
   { grant, live, inUrls, refuse }: Following,
 ): Promise<Response> => {
-  const keys = live.known.secrets.filter((secret) => !inUrls.includes(secret));
+  const keys = live.progress.secrets.filter((secret) => !inUrls.includes(secret));
   let url = first;
   let access = grant(first);
   for (let redirects = 0; ; redirects++) {
@@ -144,7 +144,7 @@ const followed = async (
     }
     const secrets = secretsIn(next);
     inUrls.push(...secrets);
-    live.known.secrets.push(...secrets);
+    live.progress.secrets.push(...secrets);
     drop(response);
     if (next.origin !== from.origin) access = "nothing";
     url = next;
@@ -152,14 +152,14 @@ const followed = async (
 };
 
 /** The response for the caller: its body is watched, and it has no URL, whose query may be a secret. */
-const watched = (response: Response, { settings, known }: Live): Response => {
+const watched = (response: Response, { settings, progress }: Live): Response => {
   const { status, headers } = response;
   const kept = new Headers(headers);
   // The platform has decoded the body.
   if (kept.has("content-encoding")) kept.delete("content-length");
   kept.delete("content-encoding");
   kept.delete("set-cookie");
-  const redaction = () => redactor(known.secrets, [], known.pieces);
+  const redaction = () => redactor(progress.secrets, [], progress.pieces);
   const body = response.body && watchedBody(response.body, { signal: settings.signal, redaction });
   return new Response(body, { status, headers: kept });
 };
@@ -253,7 +253,7 @@ export const recording = (
         fail("hosts", "must have the URL's host, as that is not the service's own");
       }
       const inUrls = [...secretsIn(first)];
-      live.known.secrets.push(...inUrls);
+      live.progress.secrets.push(...inUrls);
       let refused: string | undefined;
       const refuse = (why: string): void => {
         refused = why;
