@@ -100,7 +100,8 @@ export const mediaDuration = async (
   request: Requester,
 ): Promise<number> => {
   const init = { headers: { ...(await headers?.()), Range: `bytes=0-${mediaLimit - 1}` } };
-  const rules = { limit: mediaLimit, redirects: "any", local: call.local, signal } as const;
+  const rules = { limit: mediaLimit, redirects: "any", reach: call.reach, signal } as const;
+  call.warnOfPlain(url);
   const { response, body, error } = await request(url, init, rules);
   if (signal.aborted) return 0;
   if (!response || !body) throw new FlowError(step, field, `gave no answer: ${error}`, code);
@@ -231,9 +232,9 @@ export const simulatedLine = (
     over: call.over.signal,
     waitUntil: wait,
     wake: () => call.timeline.skip(),
-    begin: (step, duration) => {
-      call.log({ ...step, ...(duration !== undefined && { duration }) });
-      planHangup(call, duration);
+    begin: (step, doing) => {
+      call.log({ ...step, ...doing });
+      planHangup(call, doing?.duration);
     },
     logError: ({ step, field, message, code }) =>
       call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) }),
