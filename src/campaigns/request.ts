@@ -1,7 +1,7 @@
 import { signUrl } from "../callbacks/signed-url.ts";
 import type { CallParams } from "../calls/params.ts";
 import { utf8 } from "../lib/encoding.ts";
-import type { DueContact } from "./hopper.ts";
+import type { DueContact } from "./due-contacts.ts";
 import type { CampaignSettings } from "./options.ts";
 
 /** FNV-1a over a text that begins with a word of its own, so that it differs from that of the shards. */
