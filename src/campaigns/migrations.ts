@@ -199,4 +199,10 @@ export const steps: readonly (readonly Step[])[] = [
        select 1 from outdial_contact c
        where c.contact = outdial_attempt.contact and attempts = attempt and call_id is not null)`,
   ],
+  // What a request is sent again with.
+  [
+    attemptColumn("idempotency_key", "text"),
+    attemptColumn("signed", "integer"),
+    attemptColumn("body", "text"),
+  ],
 ];
