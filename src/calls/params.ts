@@ -9,7 +9,7 @@ import {
   type StrictObjectSchema,
   strictObject,
 } from "valibot";
-import { isText, presence, ruleSchema } from "../lib/check.ts";
+import { flag, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 
 /** What `calls.create` takes: the parameters of a call, by the names that they have on the wire. */
@@ -39,12 +39,6 @@ const number: CustomSchema<string, string> = custom(
 );
 
 const url: GenericSchema<string> = ruleSchema((value) => urlRule(value));
-
-/** The rule of what is either so or not. */
-export const flag: GenericSchema<boolean> = custom(
-  (value) => typeof value === "boolean",
-  "must be true or false",
-);
 
 /**
  * The parameters of a call, by the names they have on the wire. Unknown fields are refused: a typo

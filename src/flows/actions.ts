@@ -1,15 +1,6 @@
-import {
-  type CustomSchema,
-  custom,
-  type GenericSchema,
-  is,
-  lazy,
-  literal,
-  optional,
-  strictObject,
-} from "valibot";
+import { custom, type GenericSchema, is, lazy, literal, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { fail, isText, presence, ruleSchema } from "../lib/check.ts";
+import { fail, flag, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { type ActionSchema, build, byAction } from "./by-action.ts";
 import { numberRule } from "./prompts.ts";
@@ -123,11 +114,6 @@ const isSipUri = (value: unknown): boolean =>
   typeof value === "string" &&
   value.length <= 2083 &&
   /^sip:[^\s<>"@]+(@[^\s<>"@]+)?$/i.test(value);
-
-const flag: CustomSchema<boolean, string> = custom(
-  (value) => typeof value === "boolean",
-  "must be true or false",
-);
 
 const playSchema = strictObject(
   {
