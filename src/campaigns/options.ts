@@ -12,7 +12,7 @@ import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import type { LiveCall } from "../calls/live-call.ts";
 import { CallParams } from "../calls/params.ts";
-import { fieldsOf, isFunction, isText, presence } from "../lib/check.ts";
+import { fieldsOf, flag, isFunction, isText, presence } from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";

@@ -14,7 +14,7 @@ type CreateOptions = Parameters<CampaignOptions["create"]>[1];
 /** How long after its claim an attempt is asked for again, in milliseconds by the ledger's clock. */
 export const repeatedFor = 600_000;
 
-/** The pauses before an attempt is asked for again, in milliseconds: this at first, and twice as long each time. */
+/** The pauses between two requests for an attempt, in milliseconds: this at first, and twice as long each time. */
 const firstPause = 10_000;
 
 const longestPause = 120_000;

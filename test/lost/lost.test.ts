@@ -8,3 +8,10 @@ test("120 calls with lost answers in each of three runtimes are one call each at
   const { code, stdout, stderr } = await execute(node, args, {}, { patience: 850_000 });
   expect(code, stdout + stderr).toBe(0);
 });
+
+test("a list of 60 contacts whose process is killed twice among lost answers calls nobody twice, and nearly all are known", async () => {
+  const node = path("test/node_modules/node/bin/node");
+  const args = ["test/lost/run.ts", "list", "--seed", "7", "--calls", "60", "--kills", "2"];
+  const { code, stdout, stderr } = await execute(node, args, {}, { patience: 850_000 });
+  expect(code, stdout + stderr).toBe(0);
+});

@@ -2,23 +2,39 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import type { Came, Given } from "./caller.ts";
+import { lostList } from "./list.ts";
 import { type Planned, planOf } from "./plan.ts";
 import { type Seen, startService, startVanishing } from "./service.ts";
 
 /**
  * Calls whose answers are lost, `npm run lost`: cut at each byte, 503 after the call was placed, silence, at a service that
  * keeps keys, on real sockets, in three runtimes at once. Each call is counted there. `--seed` repeats a run, `--calls` are
- * those of each runtime.
+ * those of each runtime. `-- list` dials a list of so many contacts on Node, by processes that are killed, with the option and
+ * without it.
  */
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
   options: {
     seed: { type: "string", default: `${Date.now() % 2 ** 31}` },
     calls: { type: "string", default: "1000" },
+    kills: { type: "string", default: "20" },
   },
+  allowPositionals: true,
 });
 process.chdir(new URL("../..", import.meta.url).pathname);
 const seed = Number(values.seed);
 const count = Number(values.calls);
+if (positionals.includes("list")) {
+  let isWhole = true;
+  for (const idempotent of [true, false]) {
+    const { faults, summary } = await lostList({
+      ...{ contacts: count, kills: Number(values.kills), seed, idempotent },
+    });
+    console.log(summary);
+    for (const fault of faults) console.log(`FAILED ${fault}`);
+    isWhole &&= faults.length === 0;
+  }
+  process.exit(isWhole ? 0 : 1);
+}
 const main = "test/lost/caller.ts";
 const deno = ["run", "--no-prompt", "--allow-net=127.0.0.1", "--config=test/runtimes/deno.json"];
 

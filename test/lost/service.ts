@@ -36,21 +36,39 @@ const cutAfter = (socket: Socket, bytes: Buffer, by: "end" | "reset"): void => {
   else socket.write(bytes, end);
 };
 
+/** How the POSTs of a call are answered, and under which name they are counted. */
+export interface Answered {
+  readonly name: string;
+  readonly fates: readonly Fate[];
+}
+
+/** As the query of its `flow_url` asks for. */
+const asAsked = ({ flow_url }: { readonly flow_url: string }): Answered => {
+  const asked = new URL(flow_url).searchParams;
+  return { name: asked.get("name") ?? "", fates: JSON.parse(asked.get("fates") ?? "[]") };
+};
+
 /**
- * A service that keeps `Idempotency-Key` as docs/service.md says, on a real port, and answers each POST as the call's `flow_url`
- * asks for: without a key each POST is one more call.
+ * A service that keeps `Idempotency-Key` as docs/service.md says, on a real port: without a key each POST is one more call.
+ *
+ * @param answeredFor - how a call is answered, by its parameters
  */
-export const startService = async () => {
+export const startService = async (
+  answeredFor: (params: {
+    readonly flow_url: string;
+    readonly to_number: string;
+  }) => Answered = asAsked,
+) => {
   const kept = new Map<string, Kept>();
   const seen = new Map<string, { posts: string[]; calls: string[] }>();
   const silent = new Set<Socket>();
   let ids = 0;
+  let posts = 0;
   const answer = async (request: IncomingMessage, { socket }: ServerResponse) => {
     const body = await bodyOf(request);
     const params = JSON.parse(body);
-    const asked = new URL(params.flow_url).searchParams;
-    const name = asked.get("name") ?? "";
-    const fates: readonly Fate[] = JSON.parse(asked.get("fates") ?? "[]");
+    const { name, fates } = answeredFor(params);
+    posts++;
     const one = seen.get(name) ?? { posts: [], calls: [] };
     seen.set(name, one);
     const key = request.headers["idempotency-key"];
@@ -94,6 +112,8 @@ export const startService = async () => {
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    /** How many POSTs came. */
+    posts: () => posts,
     seen: (name: string): Seen => seen.get(name) ?? { posts: [], calls: [] },
     close: () => {
       for (const socket of silent) socket.destroy();
