@@ -62,7 +62,7 @@ export { end } from "./end.ts";
 export { get } from "./get.ts";
 export type { LiveEndpoint, LiveOptions } from "./live.ts";
 export type { LiveCall, LiveState } from "./live-call.ts";
-export { CallParams } from "./params.ts";
+export { type CallAtUrls, type CallFlow, CallParams } from "./params.ts";
 export { press } from "./press.ts";
 export { type RecordingOptions, recording } from "./recording.ts";
 export { redirect } from "./redirect.ts";

@@ -1,4 +1,4 @@
-import type { CallParams } from "../calls/params.ts";
+import type { CallAtUrls } from "../calls/params.ts";
 import { BadParametersException } from "../errors.ts";
 import type { Attempt } from "./attempt-facts.ts";
 import {
@@ -389,7 +389,7 @@ export class Dialer {
 
   async #post(
     { contact, attempts, timezone }: DueContact,
-    params: CallParams,
+    params: CallAtUrls,
     sent: Sent | undefined,
   ): Promise<Answer> {
     const tooLate: Answer = { type: "unsent", detail: "the hours had ended" };
@@ -450,7 +450,7 @@ export class Dialer {
   }
 
   /** Sends the request of an attempt again. Only the id of the call is an answer: what the first one may have placed stays open. */
-  async #askAgain(lost: LostAttempt, params: CallParams): Promise<void> {
+  async #askAgain(lost: LostAttempt, params: CallAtUrls): Promise<void> {
     const { contact, attempt, claimed, key, row } = lost;
     const began = this.#settings.clock();
     try {

@@ -15,6 +15,7 @@
  * Since version 7 an attempt keeps the facts of which its end follows (`Facts` in facts.ts), and a claim that was released is kept
  * as well (`post` is `no`). `state`, `outcome`, `reason`, `due`, `wait` of a contact, and `state`, `answerer` of an attempt
  * follow from them.
+ * Since version 9 `idempotency_key`, `signed` and `body` of an attempt: what its request is sent again with (`Sent` in repeats.ts).
  */
 const firstTables = [
   "create table outdial_fact (name text primary key, value) without rowid",

@@ -11,7 +11,7 @@ import {
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import type { LiveCall } from "../calls/live-call.ts";
-import { CallParams } from "../calls/params.ts";
+import { type CallAtUrls, CallParams } from "../calls/params.ts";
 import { fieldsOf, flag, isFunction, isText, presence } from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
@@ -66,7 +66,7 @@ export interface CampaignOptions {
    * `sync`.
    */
   readonly create: (
-    params: CallParams,
+    params: CallAtUrls,
     options: Pick<CallOptions, "notAfter" | "beforeSend" | "idempotencyKey">,
   ) => Promise<Call>;
   /**
@@ -222,7 +222,8 @@ const mostNames = 50;
 const maxUrl = 600;
 
 const signable = custom<string>(
-  (value) => is(CallParams.entries.flow_url, value) && new URL(String(value)).href.length <= maxUrl,
+  (value) =>
+    is(CallParams.entries.flow_url.wrapped, value) && new URL(String(value)).href.length <= maxUrl,
   `must be an https URL of at most ${maxUrl} characters, as it is sent, without user and password`,
 );
 

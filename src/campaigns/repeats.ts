@@ -1,5 +1,5 @@
 import { secretsOf } from "../callbacks/signed-url.ts";
-import type { CallParams } from "../calls/params.ts";
+import type { CallAtUrls } from "../calls/params.ts";
 import { isException } from "../errors.ts";
 import { base64url, utf8 } from "../lib/encoding.ts";
 import type { Attempt } from "./attempt-facts.ts";
@@ -32,13 +32,13 @@ export interface Sent {
   readonly body: string;
 }
 
-const digestOf = async (params: CallParams): Promise<string> => {
+const digestOf = async (params: CallAtUrls): Promise<string> => {
   const bytes = await crypto.subtle.digest("SHA-256", utf8(JSON.stringify(params)));
   return base64url(new Uint8Array(bytes));
 };
 
 /** What an attempt is claimed with. */
-export const sentOf = async (params: CallParams, signed: number): Promise<Sent> => ({
+export const sentOf = async (params: CallAtUrls, signed: number): Promise<Sent> => ({
   key: crypto.randomUUID(),
   signed,
   body: await digestOf(params),
@@ -148,7 +148,7 @@ export const paramsAgain = async (
   sql: Sql,
   { row, signed, body }: LostAttempt,
   settings: CampaignSettings,
-): Promise<CallParams | undefined> => {
+): Promise<CallAtUrls | undefined> => {
   const campaign = String(factOf(sql, "id"));
   for (const secret of secretsOf(settings.secret)) {
     const params = await paramsOf(row, campaign, { ...settings, secret }, signed).catch(() => {});

@@ -1,5 +1,5 @@
 import { signUrlAt } from "../callbacks/signed-url.ts";
-import type { CallParams } from "../calls/params.ts";
+import type { CallAtUrls } from "../calls/params.ts";
 import { utf8 } from "../lib/encoding.ts";
 import type { DueContact } from "./due-contacts.ts";
 import type { CampaignSettings } from "./options.ts";
@@ -29,7 +29,7 @@ export const paramsOf = async (
   campaign: string,
   settings: CampaignSettings,
   signed: number,
-): Promise<CallParams> => {
+): Promise<CallAtUrls> => {
   const { flow_url, status_callback_url, record, secret, settleTimeout } = settings;
   const expiresIn = Math.ceil(settleTimeout / 1000) + urlMargin;
   const context = { campaign, contact, attempt: attempts + 1, ...(id !== undefined && { id }) };

@@ -1,8 +1,7 @@
 import type { Hono } from "hono/tiny";
-import type { CallParams } from "../calls/params.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
-import type { Call, CallLimits } from "./call.ts";
+import type { Call, CallLimits, RequestedCall } from "./call.ts";
 import type { RefusedEvent } from "./history.ts";
 import type { KeptKeys } from "./outdial/kept-keys.ts";
 import type { Reach } from "./outgoing.ts";
@@ -32,7 +31,7 @@ type Refusal = Omit<RefusedEvent, "type" | "at">;
 
 /** A valid request for a call. */
 interface NewCall<T> {
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   readonly limits?: CallLimits | undefined;
   /** The URL of the request. */
   readonly url: string;

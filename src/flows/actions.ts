@@ -3,6 +3,7 @@ import { CallParams } from "../calls/params.ts";
 import { fail, flag, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { type ActionSchema, build, byAction } from "./by-action.ts";
+import { inRequest } from "./in-request.ts";
 import { numberRule } from "./prompts.ts";
 import { checkSpoken, type Gather, gatherSchema, type Say, saySchema, stepName } from "./say.ts";
 
@@ -386,4 +387,4 @@ export const dial = <const Step extends string = never>(
  * ```
  * @see docs/flows.md
  */
-export const hangup = (): Hangup => ({ action: "hangup" });
+export const hangup = (): Hangup => inRequest({ action: "hangup" });

@@ -54,6 +54,21 @@ interface Sent {
 const requests: readonly Sent[] = [
   { status: 202, name: "a call", body: params },
   { status: 202, name: "a call without a recording", body: { ...params, record: false } },
+  {
+    status: 202,
+    name: "a call with its flow",
+    body: { ...params, flow_url: undefined, flow: { action: "hangup" } },
+  },
+  {
+    status: 422,
+    name: "a flow beside flow_url",
+    body: { ...params, flow: { action: "hangup" } },
+  },
+  {
+    status: 422,
+    name: "a flow against its rule",
+    body: { ...params, flow_url: undefined, flow: { action: "say", prompts: [] } },
+  },
   { status: 400, name: "no JSON", body: "{" },
   { status: 403, name: "another key", body: params, headers: { "X-API-Key": "ak_wrong" } },
   {

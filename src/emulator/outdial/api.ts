@@ -1,11 +1,8 @@
 import { Hono } from "hono/tiny";
-import { safeParse } from "valibot";
 import asyncapi from "../../../docs/asyncapi.json" with { type: "json" };
 import openapi from "../../../docs/openapi.json" with { type: "json" };
-import { CallParams } from "../../calls/params.ts";
 import { type Body, parseJson } from "../../lib/body.ts";
-import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
-import { routeOf } from "../../lib/url.ts";
+import { fieldsOf, isText } from "../../lib/check.ts";
 import type { Account, RecordingUrls } from "../account.ts";
 import {
   type ApiParts,
@@ -17,8 +14,8 @@ import {
 } from "../api.ts";
 import type { Call } from "../call.ts";
 import { iso } from "../history.ts";
-import type { Reach } from "../outgoing.ts";
 import { type ApiResponse, scenarioOf } from "../scenarios.ts";
+import { type FieldError, missing, parseFields } from "./request.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
 const cors = {
@@ -38,13 +35,6 @@ const jsonHeaders = { "Content-Type": "application/json", ...cors };
 
 const respond = (status: number, body: unknown, headers?: Headers): Response =>
   new Response(JSON.stringify(body), { status, headers: { ...jsonHeaders, ...headers } });
-
-/** One error of one field. */
-interface FieldError {
-  readonly loc: readonly string[];
-  readonly msg: string;
-  readonly type: string;
-}
 
 /** Refuses a request. The reason is in two fields, as clients differ in which one they read. */
 const refusal = (
@@ -71,49 +61,12 @@ const preflight = (methods: string): Response =>
     },
   });
 
-const missing = (loc: readonly string[]): FieldError => ({
-  loc,
-  msg: "Field required",
-  type: "missing",
-});
-
 const missingKey = missing(["header", "x-api-key"]);
 
 const wrongIdempotencyKey: FieldError = {
   loc: ["header", "idempotency-key"],
   msg: 'must be 1 to 64 letters, digits, "_" and "-"',
   type: "value_error",
-};
-
-const wrong = (name: string, msg: string, type = "value_error"): FieldError => ({
-  loc: ["body", name],
-  msg,
-  type,
-});
-
-/**
- * The fields of a call, or all errors in them.
- *
- * @param reach - where the URLs may lead
- */
-const parseFields = (body: unknown, reach: Reach): CallParams | readonly FieldError[] => {
-  if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
-  const known: Record<string, unknown> = {};
-  const errors: FieldError[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    if (Object.hasOwn(CallParams.entries, name)) known[name] = value;
-    else errors.push(wrong(name, "is unknown", "extra_forbidden"));
-  }
-  const { success, output, issues } = safeParse(CallParams, known);
-  for (const { path, message } of issues ?? []) {
-    const name = String(path?.[0].key);
-    errors.push(name in known ? wrong(name, message) : missing(["body", name]));
-  }
-  for (const name of ["flow_url", "status_callback_url"]) {
-    if (routeOf(known[name]) === "loopback" && !reach.has("loopback"))
-      errors.push(wrong(name, "must be https"));
-  }
-  return success && errors.length === 0 ? output : errors;
 };
 
 /** How a request is answered after `lost` responses to others with its key: the call is placed once. */
@@ -130,12 +83,14 @@ const isJson = /^application\/json *(;|$)/i;
 interface OutdialAccount {
   readonly account: Account;
   readonly recordingUrls: RecordingUrls;
+  /** Whether a call's flow may be in its request. */
+  readonly takesFlow: boolean;
 }
 
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  { account }: OutdialAccount,
+  { account, takesFlow }: OutdialAccount,
   { responseTimeout, reachOf, isClosed, onPost, keys, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
@@ -156,7 +111,7 @@ const initiate = async (
   if (!isWhole) return refusal(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refusal(400, "The body must be JSON in UTF-8.");
-  const params = parseFields(body, reachOf(url));
+  const params = parseFields(body, reachOf(url), takesFlow);
   if (!("to_number" in params)) return refusal(422, params);
   const idempotencyKey = headers.get("Idempotency-Key");
   if (idempotencyKey !== null && !/^[\w-]{1,64}$/.test(idempotencyKey)) {

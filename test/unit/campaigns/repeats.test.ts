@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CallParams } from "../../../src/calls/params.ts";
+import type { CallAtUrls } from "../../../src/calls/params.ts";
 import type { CampaignOptions } from "../../../src/campaigns/options.ts";
 import { ServiceException } from "../../../src/errors.ts";
 import { noon, people, type Stage, secret, stageOf } from "./stage.ts";
@@ -19,7 +19,7 @@ const keeping = () => {
   const posted: Posted[] = [];
   const calls = new Map<string, string>();
   const service = { posted, calls, isLost: true, placed: "maybe" as "maybe" | "no", code: 503 };
-  const create = async (params: CallParams, options: Options) => {
+  const create = async (params: CallAtUrls, options: Options) => {
     const { idempotencyKey: key = "", notAfter, beforeSend } = options;
     await beforeSend?.();
     posted.push({ key, body: JSON.stringify(params), notAfter });
@@ -230,6 +230,13 @@ describe("an attempt whose answer was lost, with idempotent", () => {
     await step(stage, minutes);
     await step(await stage.reopen());
     expect(posts).toBe(1);
+  });
+
+  it("is refused with a carrier, which keeps no keys", async () => {
+    const service = { name: "twilio", account: "AC1", callsPerSecond: 1_000 };
+    await expect(stageOf({ idempotent: true, service })).rejects.toMatchObject({
+      param: "idempotent",
+    });
   });
 
   it("is not asked for again by a clock that was set back before its claim", async () => {
