@@ -115,7 +115,7 @@ export const dialFlags = {
   "no-record": { type: "boolean", help: "no recording; without --service calls are recorded" },
   idempotent: {
     type: "boolean",
-    help: "the service keeps Idempotency-Key: asks again for lost answers",
+    help: "the service keeps Idempotency-Key: asks for lost answers",
     sets: "idempotent",
   },
   "do-not-call": {
