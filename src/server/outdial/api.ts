@@ -11,7 +11,7 @@ import {
   receiveBody,
   recordingOf,
 } from "../api.ts";
-import type { ServedCall } from "../call.ts";
+import { hangUp, type ServedCall } from "../call.ts";
 import { iso } from "../history.ts";
 import { type FieldError, missing, parseFields } from "./request.ts";
 
@@ -159,9 +159,8 @@ const resourceOf = ({ id, facts }: ServedCall): object => {
 
 const unknownCall = (): Response => coded(404, "call_not_found", "There is no such call.");
 
-/** Ends a call: one that isn't answered yet fails as `canceled`. */
-const hangUp = (call: ServedCall): Response =>
-  call.transition("normal") || call.transition("canceled")
+const end = (call: ServedCall): Response =>
+  hangUp(call)
     ? respond(202, { request_id: `req_${crypto.randomUUID()}` })
     : coded(409, "call_not_live", "The call has ended.");
 
@@ -189,7 +188,7 @@ type CallRoute = readonly [
 /** What follows a call's path. */
 const callRoutes: Readonly<Record<string, CallRoute>> = {
   "": ["GET", (call) => respond(200, resourceOf(call))],
-  "/hangup": ["POST", hangUp],
+  "/hangup": ["POST", end],
   "/dtmf": ["POST", pressKeys],
 };
 
@@ -248,7 +247,8 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
     const id = req.param("file").slice(0, -4);
     const refused = recordingRefusal(req.raw, id, own);
     if (refused) return refused;
-    return recordingOf(parts.findCall(id), req.raw) ?? notFound();
+    const call = parts.findCall(id);
+    return call?.facts.recording_url ? recordingOf(call, req.raw) : notFound();
   });
   for (const [path, document] of Object.entries(documents)) {
     app.all(path, ({ req, notFound }) => {
