@@ -2,6 +2,7 @@ import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Action, AnyAction } from "./actions.ts";
 import type { AfterDial, Dialed } from "./dialed.ts";
+import type { RecordingInput } from "./record.ts";
 import type { FlowRequest } from "./request.ts";
 import type { Gather } from "./say.ts";
 import type { SpokenText } from "./speech.ts";
@@ -54,6 +55,8 @@ export interface FlowState
   readonly action?: AnyAction | undefined;
   /** What follows a `dial`. */
   readonly after?: AfterDial | undefined;
+  /** The recording that comes to it: its name, and its call. */
+  readonly recording?: Pick<RecordingInput, "as" | "call_id"> | undefined;
   /** The question that was asked; absent after a `say`. */
   readonly ask?: Question | undefined;
   /** Whether the prompts before it were those of `onMachine`, or of a step after it. */

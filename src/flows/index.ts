@@ -3,8 +3,8 @@
  * socket.
  *
  * The service requests the `flow_url` of a call when somebody answers. {@link flowHandler} verifies the request, and responds
- * with the action that your function returns: {@link say}, {@link gather}, {@link play},
- * {@link stream}, {@link dial} or {@link hangup}.
+ * with the action that your function returns: {@link say}, {@link gather}, {@link record},
+ * {@link play}, {@link stream}, {@link dial} or {@link hangup}.
  * {@link streamSession} reads and writes the audio of a `stream`.
  *
  * @see docs/flows.md
@@ -71,6 +71,7 @@ export {
   type Prompts,
   pause,
 } from "./prompts.ts";
+export { type RecordAction, type RecordingInput, record } from "./record.ts";
 export { FlowRequest } from "./request.ts";
 export {
   type Gather,

@@ -17,6 +17,8 @@ const texml: Dialect = {
     // A socket that was closed ends the stream: a second one would begin in the middle of a conversation.
     enableReconnect: "false",
   },
+  // Without it there are two channels: one is silent.
+  recordAttributes: { channels: "single" },
   // Its default voices speak English, whatever the language is.
   speechIn: (language) => ({ voice: "alice", language }),
   gathersPauses: false,
@@ -41,8 +43,8 @@ const templateIn = (fields: object): string | undefined => {
 
 /** What a document has beyond the fields of its action. */
 export interface TexmlExtras {
-  /** The URL that decides what follows a `dial`. */
-  readonly afterUrl?: string | undefined;
+  /** The URL that decides what follows a `dial`, or that a recording comes to. */
+  readonly ownUrl?: string | undefined;
   /** The number that a `dial` shows. */
   readonly callerId?: string | undefined;
 }
@@ -55,9 +57,9 @@ export interface TexmlExtras {
  */
 export const texmlOf = (
   action: AnyAction | Redirect,
-  { afterUrl, callerId }: TexmlExtras = {},
+  { ownUrl, callerId }: TexmlExtras = {},
 ): string => {
-  const xml = documentOf(action, afterUrl, { ...texml, dialAttributes: { callerId } });
+  const xml = documentOf(action, ownUrl, { ...texml, dialAttributes: { callerId } });
   // A URL of its own may have one too: that of the branches is the request's.
   const field = templateIn(action) ?? (xml.includes(template) ? "flow_url" : undefined);
   return field ? fail(field, `must be without ${template}, which Telnyx fills in`) : xml;

@@ -15,6 +15,8 @@ const maxSpoken = 4500;
 const twiml: Dialect = {
   carrier: "Twilio",
   connectHasAction: true,
+  // Its duration is then that of what is there.
+  recordAttributes: { trim: "do-not-trim" },
   speechIn: (language) => ({ language }),
   spokenRule: (text) =>
     encodeURIComponent(text).length > maxSpoken
@@ -30,9 +32,9 @@ const twiml: Dialect = {
 /**
  * An action as TwiML.
  *
- * @param afterUrl - the URL that decides what follows a `dial`
+ * @param ownUrl - the URL that decides what follows a `dial`, or that a recording comes to
  * @throws {BadParametersException} for what Twilio can't do, by the field
  * @see https://www.twilio.com/docs/voice/twiml
  */
-export const twimlOf = (action: AnyAction | Redirect, afterUrl?: string): string =>
-  documentOf(action, afterUrl, twiml);
+export const twimlOf = (action: AnyAction | Redirect, ownUrl?: string): string =>
+  documentOf(action, ownUrl, twiml);

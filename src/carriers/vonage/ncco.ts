@@ -1,5 +1,6 @@
 import type { AnyAction, Dial, Play, Stream } from "../../flows/actions.ts";
 import type { Prompt } from "../../flows/prompts.ts";
+import { defaultMaxLength, type RecordAction } from "../../flows/record.ts";
 import type { FlowRequest } from "../../flows/request.ts";
 import type { Gather, Say } from "../../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../../flows/speech.ts";
@@ -95,7 +96,7 @@ const promptAction = (prompt: Prompt): "talk" | "stream" | "wait" => {
 
 /** @param bargesFrom - the index of the first prompt that a key interrupts */
 const promptsOf = (
-  { prompts, language }: Say<string> | Gather<string>,
+  { prompts, language }: Say<string> | Gather<string> | RecordAction<string>,
   bargesFrom: number,
 ): readonly Instruction[] =>
   prompts.map((prompt, at) => {
@@ -144,10 +145,25 @@ const gather = (action: Gather<string>): readonly Instruction[] => {
   return [...promptsOf(action, bargesFrom), { ...input, ...events }];
 };
 
+/** @param recordings - where Vonage sends that it has the recording */
+const record = (
+  action: RecordAction<string>,
+  recordings: LegEvents | undefined,
+): readonly Instruction[] => {
+  const { max_length_ms = defaultMaxLength, finish_on_key, silence_ms } = action;
+  const limits = {
+    ...(finish_on_key && { endOnKey: finish_on_key }),
+    ...(silence_ms !== undefined && { endOnSilence: silence_ms / 1000 }),
+    timeOut: max_length_ms / 1000,
+  };
+  const taken = { action: "record", ...limits, beepStart: true, ...eventsOf(recordings) };
+  return [...promptsOf(action, action.prompts.length), taken];
+};
+
 /**
  * An action as NCCO: JSON, so that no text in it is markup.
  *
- * @param legs - where the events of the leg go that `stream` and `dial` add
+ * @param legs - where the events of the leg go that `stream` and `dial` add, and that of a recording
  * @throws {BadParametersException} for what Vonage can't do, by the field
  * @see https://developer.vonage.com/en/voice/voice-api/ncco-reference
  */
@@ -171,5 +187,7 @@ export const nccoOf = (
       return [...promptsOf(action, action.prompts.length), ...next(action.flow_url, call)];
     case "gather":
       return gather(action);
+    case "record":
+      return [...record(action, legs), ...next(action.flow_url, call)];
   }
 };

@@ -18,6 +18,7 @@ import {
 import type { Call } from "../call.ts";
 import { iso } from "../history.ts";
 import { scenarioOf } from "../scenarios.ts";
+import type { FlowRecordings } from "./recordings.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
 const cors = {
@@ -114,12 +115,13 @@ const isJson = /^application\/json *(;|$)/i;
 interface OutdialAccount {
   readonly account: Account;
   readonly recordingUrls: RecordingUrls;
+  readonly recordings: FlowRecordings;
 }
 
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  { account }: OutdialAccount,
+  { account, recordings }: OutdialAccount,
   { responseTimeout, isLocal, isClosed, onPost, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
@@ -149,7 +151,14 @@ const initiate = async (
   const { outage, response } = scenarioOf(params.to_number);
   if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
   if (isClosed()) return refusal(503, "The emulator is closed.");
-  const id = accept({ params, url, prepare: (call) => call.id });
+  const id = accept({
+    params,
+    url,
+    prepare: (call) => {
+      recordings.add(call, url);
+      return call.id;
+    },
+  });
   const { from_number, to_number, status_callback_url, record = true } = params;
   const data = { id, from_number, to_number, status_callback_url, record };
   const text = JSON.stringify({ message: "Call accepted.", data });
@@ -272,7 +281,12 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
     const id = req.param("file").slice(0, -4);
     const refused = recordingRefusal(req.raw, id, own);
     if (refused) return refused;
-    return recordingOf(parts.findCall(id), req.raw) ?? notFound();
+    const [, callId = "", number] = /^(.+)-(\d{1,3})$/.exec(id) ?? [];
+    const file =
+      number === undefined
+        ? recordingOf(parts.findCall(id), req.raw)
+        : own.recordings.fileOf(parts.findCall(callId), Number(number), req.raw);
+    return file ?? notFound();
   });
   for (const [path, document] of Object.entries(documents)) {
     app.all(path, ({ req, notFound }) => {

@@ -142,19 +142,26 @@ const requestAction = async (
   }
 };
 
+/** What outdial's own interface has for flows. */
+export interface ActionSide {
+  /** The actions of the service, in each request; absent for one that has the basic four. */
+  readonly announced: readonly string[] | undefined;
+  /** Begins a recording of a call, and returns what ends it. */
+  readonly beginRecording: (call: Call, as: string | undefined, parts: FlowParts) => () => void;
+}
+
 /** The most requests of one flow. */
 const maxSteps = 50;
 
 /**
  * Follows the flow of an answered call until the flow or the call ends.
  *
- * @param announced - the actions of the service, in each request; absent for one that has the basic four
  * @throws {FlowError} when it can't be followed
  */
 export const followActions = (
   call: Call,
   parts: FlowParts,
-  announced: readonly string[] | undefined,
+  { announced, beginRecording }: ActionSide,
 ): Promise<void> => {
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };
@@ -165,7 +172,10 @@ export const followActions = (
       const { step } = context;
       if (step > maxSteps) throw new FlowError(step, "flow_url", `is one of more than ${maxSteps}`);
       const action = await requestAction(call, request, context, announced, parts);
-      return instructionsOf(action, { step, place: "", ...ids, newStreamId });
+      return instructionsOf(action, {
+        ...{ step, place: "", ...ids, newStreamId },
+        beginRecording: (as) => beginRecording(call, as, parts),
+      });
     },
   });
   return performer.perform();

@@ -77,6 +77,7 @@ const targetOf = (action: Entry<"action">["action"]): string => {
       return "";
     case "say":
     case "gather":
+    case "record":
       return action.prompts.map(promptText).join(" ");
   }
 };
