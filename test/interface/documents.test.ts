@@ -133,7 +133,7 @@ describe("docs/service.md", () => {
     ...["openapi CallParams", "openapi Accepted", "openapi Refusal", "openapi FieldRefusal"],
     ...["openapi CallCompleted", "openapi OlderNotification", "openapi FlowRequest"],
     ...["openapi Play", "openapi Stream", "openapi Dial", "openapi Hangup"],
-    ...["openapi Say", "openapi Gather"],
+    ...["openapi Say", "openapi Record", "openapi Gather"],
     ...["asyncapi Start", "asyncapi ServiceAudio", "asyncapi ApplicationAudio"],
     ...["asyncapi NestedApplicationAudio", "asyncapi Interrupt", "asyncapi Clear"],
   ];
@@ -160,6 +160,7 @@ describe("docs/service.md", () => {
         "Dial",
         "Say",
         "Gather",
+        "Record",
         "FlowRequest",
         "CallCompleted",
       ].flatMap((name) => Object.keys(schemas[name].properties)),

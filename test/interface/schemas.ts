@@ -72,7 +72,7 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
     properties: { id: { type: "string", minLength: 1 } },
     required: ["id"],
   },
-  Action: oneOf("Play", "Stream", "Dial", "Hangup", "Say", "Gather"),
+  Action: oneOf("Play", "Stream", "Dial", "Hangup", "Say", "Gather", "Record"),
   on_no_answer: oneOf("Play", "Hangup"),
   from_number: phoneNumber,
   flow_url: httpUrl,

@@ -1,6 +1,5 @@
 import type { Hangup, Play, Stream, WireDial } from "../../flows/actions.ts";
 import type { Dialed } from "../../flows/dialed.ts";
-import { defaultMaxLength } from "../../flows/record.ts";
 import type { WireAction, WireGather, WirePrompt, WireRecord, WireSay } from "../../flows/wire.ts";
 import type { Instruction, Prompts, Then } from "../../performer/instructions.ts";
 import { type Beginning, FlowError, type Part, type Reason } from "../../performer/line.ts";
@@ -172,6 +171,9 @@ const gather = (action: WireGather, at: Place): OutdialInstruction => {
     next: ({ keys }) => ({ request: { url, digits: keys } }),
   };
 };
+
+/** Milliseconds after which a recording ends by default. */
+const defaultMaxLength = 60_000;
 
 /** Prompts, and then records after a beep. */
 const record = (action: WireRecord, at: Place): readonly OutdialInstruction[] => {
