@@ -246,7 +246,7 @@ export interface ErrorEntry extends Stamp {
   readonly message: string;
 }
 
-/** The application has something to say of the call: `note` of the emulator. */
+/** What the application says of the call, by `note` of the emulator, or a warning of the emulator. */
 export interface NoteEntry extends Stamp {
   /** The kind of entry. */
   readonly type: "note";

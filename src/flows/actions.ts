@@ -70,7 +70,7 @@ export interface Stream<Step extends string = never> {
 export type Branch = "on_busy" | "on_no_answer" | "on_failure";
 
 /** What follows in a branch: an action, or the name of a step, in a form that TypeScript infers beside an action. */
-type Following<Step extends string> = Action<Step> | `${Step}`;
+export type Following<Step extends string> = Action<Step> | `${Step}`;
 
 /** Connects the call to somebody else. */
 export interface Dial<Step extends string = never> {

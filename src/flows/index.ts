@@ -20,8 +20,10 @@ export { type ActionUrlOptions, actionUrl } from "./action-url.ts";
 export {
   Action,
   type AnyAction,
+  type Branch,
   type Dial,
   dial,
+  type Following,
   type Hangup,
   hangup,
   type Play,

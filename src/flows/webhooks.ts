@@ -5,7 +5,9 @@ import type { FlowRequest } from "./request.ts";
 
 /** The action that only continues at another flow URL. */
 export interface Redirect {
+  /** Which action it is. */
   readonly action: "redirect";
+  /** Where the call continues. */
   readonly flow_url: string;
 }
 
@@ -19,6 +21,7 @@ export interface OwnUrl extends Pick<AfterDial, "call" | "dialed"> {
 
 /** What a call does next. */
 export interface Decision {
+  /** The action, with the URL of what follows it. */
   readonly action: AnyAction | Redirect;
   /**
    * Signs a second URL of the action: the one that decides what follows a `dial`, or the one that a recording comes to.

@@ -13,6 +13,7 @@ import { FlowError } from "../../performer/line.ts";
 import type { DocumentContext } from "../../performer/performer.ts";
 import { Performer } from "../../performer/performer.ts";
 import type { Call } from "../call.ts";
+import { statusIn } from "../outgoing.ts";
 import { type FlowParts, simulatedLine } from "../simulated-line.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
@@ -85,7 +86,7 @@ const parseAction = (
     const field = path?.map(({ key }) => String(key)).join(".") ?? "the action";
     throw new FlowError(step, field.slice(0, maxFieldLength), message);
   }
-  const plain = call.local ? undefined : plainUrlField(output, "");
+  const plain = call.reach.has("loopback") ? undefined : plainUrlField(output, "");
   if (plain) throw new FlowError(step, plain, "must be https or wss, as the service is remote");
   return { action: output, unknown };
 };
@@ -121,13 +122,15 @@ const requestAction = async (
   const { ms, response, body, error } = await request(url, init, {
     limit: maxResponse,
     redirects: "origin",
-    local: call.local,
+    reach: call.reach,
     signal,
   });
   const status = response && { status: response.status };
   try {
     if (error) throw new FlowError(step, "flow_url", `gave no answer: ${error}`);
-    if (!response?.ok) throw new FlowError(step, "flow_url", `answered HTTP ${response?.status}`);
+    if (response && !response.ok) {
+      throw new FlowError(step, "flow_url", `answered ${statusIn(response)}`);
+    }
     if (!body?.isWhole) throw new FlowError(step, "flow_url", "answered more than 64 KiB");
     const { action, unknown } = parseAction(body.bytes, call, step);
     if (!new Set<string>(announced ?? basicActions).has(action.action)) {

@@ -14,8 +14,9 @@ import {
   targetOf,
   urlOf,
 } from "./context.ts";
-import type { NccoAction, Next } from "./fields.ts";
+import type { Next } from "./fields.ts";
 import { input } from "./input.ts";
+import type { NccoAction } from "./ncco.ts";
 import { endRecording } from "./notifications.ts";
 
 /** The most characters of a `talk`, without tags. */

@@ -36,6 +36,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
   const newId = idSource(random, seed !== undefined, hexUlid);
   const newUuidAt = (time: number) => uuidOf(newId(time));
   const sign = webhookSigner(webhookSecret, applicationId);
+  const newConversation = ({ timeline }: Call) => `CON-${newUuidAt(timeline.now())}`;
   const knownCalls = new WeakMap<Call, VonageCall>();
   const knownOf = (call: Call | undefined) => call && knownCalls.get(call);
   return {
@@ -70,7 +71,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
               const known: VonageCall = {
                 call,
                 fields,
-                conversation: `CON-${newUuidAt(call.timeline.now())}`,
+                conversation: newConversation(call),
                 origin: new URL(url).origin,
                 endedBy: "user",
                 recordings: [],
@@ -96,6 +97,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
       await followNcco(known, parts, {
         sign,
         newUuid: () => newUuidAt(call.timeline.now()),
+        newConversation: () => newConversation(call),
         notify: (messages) => parts.notify(call, messages),
       });
     },
