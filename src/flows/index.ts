@@ -72,6 +72,7 @@ export {
   type Prompt,
   type Prompts,
   pause,
+  spell,
 } from "./prompts.ts";
 export { type RecordAction, type RecordingInput, record } from "./record.ts";
 export { FlowRequest } from "./request.ts";

@@ -1,6 +1,7 @@
 import { custom, type GenericSchema, looseObject, optional, strictObject } from "valibot";
 import { callRate, wholeSeconds } from "../../lib/carrier-options.ts";
 import { check, fail, isFunction, isText, presence } from "../../lib/check.ts";
+import type { Voices } from "../voices.ts";
 import type { PublicKey } from "./application.ts";
 import { isPublicKey } from "./signature.ts";
 
@@ -60,6 +61,13 @@ export interface TelnyxOptions extends TelnyxCallsOptions {
    * @defaultValue none
    */
   readonly accountSid?: string | undefined;
+  /**
+   * The voice of texts by their language, such as `{ "en-US": "Polly.Joanna" }`. A text in another
+   * language, or in none, gets `alice` if it has a language: without a voice Telnyx speaks English.
+   *
+   * @defaultValue none
+   */
+  readonly voice?: Voices<string> | undefined;
 }
 
 /** The checked options of an application. */

@@ -1,12 +1,13 @@
 import type { AnyAction } from "../../flows/actions.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
 import { fail, isRecord, isText } from "../../lib/check.ts";
+import { type Voices, voiceOf } from "../voices.ts";
 import { type Dialect, documentOf } from "../xml/verbs.ts";
 
 /** The seconds that a `<Dial>` may ring. */
 const [leastRinging, mostRinging] = [5, 120] as const;
 
-const texml: Dialect = {
+const texml: Omit<Dialect, "speechIn"> = {
   carrier: "Telnyx",
   connectHasAction: false,
   streamAttributes: {
@@ -19,8 +20,6 @@ const texml: Dialect = {
   },
   // Without it there are two channels: one is silent.
   recordAttributes: { channels: "single" },
-  // Its default voices speak English, whatever the language is.
-  speechIn: (language) => ({ voice: "alice", language }),
   gathersPauses: false,
   ringRule: (seconds) =>
     seconds < leastRinging || seconds > mostRinging
@@ -45,6 +44,8 @@ const templateIn = (fields: object): string | undefined => {
 export interface TexmlExtras {
   /** The URL that decides what follows a `dial`, or that a recording comes to. */
   readonly ownUrl?: string | undefined;
+  /** The voices, by language. */
+  readonly voices?: Voices<string> | undefined;
   /** The number that a `dial` shows. */
   readonly callerId?: string | undefined;
 }
@@ -57,9 +58,14 @@ export interface TexmlExtras {
  */
 export const texmlOf = (
   action: AnyAction | Redirect,
-  { ownUrl, callerId }: TexmlExtras = {},
+  { ownUrl, callerId, voices = {} }: TexmlExtras = {},
 ): string => {
-  const xml = documentOf(action, ownUrl, { ...texml, dialAttributes: { callerId } });
+  // Its default voices speak English, whatever the language is.
+  const speechIn = (language: string) => ({
+    voice: voiceOf(voices, language) ?? "alice",
+    language,
+  });
+  const xml = documentOf(action, ownUrl, { ...texml, speechIn, dialAttributes: { callerId } });
   // A URL of its own may have one too: that of the branches is the request's.
   const field = templateIn(action) ?? (xml.includes(template) ? "flow_url" : undefined);
   return field ? fail(field, `must be without ${template}, which Telnyx fills in`) : xml;

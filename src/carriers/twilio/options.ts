@@ -1,6 +1,7 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { callRate, isSecret, wholeSeconds } from "../../lib/carrier-options.ts";
 import { check, isFunction, isText, presence } from "../../lib/check.ts";
+import type { Voices } from "../voices.ts";
 import type { AuthToken } from "./application.ts";
 
 /** The account at Twilio, and what its calls do beyond the fields of `calls.create`. */
@@ -55,6 +56,13 @@ export interface TwilioOptions {
    */
   readonly edge?: string | undefined;
   /**
+   * The voice of texts by their language, such as `{ "en-US": "Polly.Joanna-Neural" }`. A text in another
+   * language, or in none, gets that of the account's settings.
+   *
+   * @defaultValue none
+   */
+  readonly voice?: Voices<string> | undefined;
+  /**
    * Calls that the account may begin in a second. Twilio queues those above it, and a queued call may ring hours later:
    * a campaign with a higher `rate` is refused.
    *
@@ -64,7 +72,7 @@ export interface TwilioOptions {
 }
 
 /** The checked options of an account. */
-export type TwilioSettings = Omit<TwilioOptions, "callsPerSecond"> & {
+export type TwilioSettings = Omit<TwilioOptions, "callsPerSecond" | "voice"> & {
   readonly callsPerSecond: number;
 };
 

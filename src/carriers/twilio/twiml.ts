@@ -1,5 +1,6 @@
 import type { AnyAction } from "../../flows/actions.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
+import { type Voices, voiceOf } from "../voices.ts";
 import { type Dialect, documentOf } from "../xml/verbs.ts";
 
 /** The shortest `timeout` of a `<Dial>`, in seconds. */
@@ -12,12 +13,11 @@ const leastRinging = 5;
  */
 const maxSpoken = 4500;
 
-const twiml: Dialect = {
+const twiml: Omit<Dialect, "speechIn"> = {
   carrier: "Twilio",
   connectHasAction: true,
   // Its duration is then that of what is there.
   recordAttributes: { trim: "do-not-trim" },
-  speechIn: (language) => ({ language }),
   spokenRule: (text) =>
     encodeURIComponent(text).length > maxSpoken
       ? `must be at most ${maxSpoken} characters, URL-encoded: Twilio speaks no more`
@@ -33,8 +33,15 @@ const twiml: Dialect = {
  * An action as TwiML.
  *
  * @param ownUrl - the URL that decides what follows a `dial`, or that a recording comes to
+ * @param voices - by language
  * @throws {BadParametersException} for what Twilio can't do, by the field
  * @see https://www.twilio.com/docs/voice/twiml
  */
-export const twimlOf = (action: AnyAction | Redirect, ownUrl?: string): string =>
-  documentOf(action, ownUrl, twiml);
+export const twimlOf = (
+  action: AnyAction | Redirect,
+  ownUrl?: string,
+  voices: Voices<string> = {},
+): string => {
+  const speechIn = (language: string) => ({ voice: voiceOf(voices, language), language });
+  return documentOf(action, ownUrl, { ...twiml, speechIn });
+};

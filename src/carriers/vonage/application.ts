@@ -7,7 +7,8 @@ import { fieldsOf, isText } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import { currentSecrets } from "../../lib/hmac.ts";
 import { urlRule } from "../../lib/url.ts";
-import { type LegEvents, nccoOf, type Subject } from "./ncco.ts";
+import type { Voices } from "../voices.ts";
+import { type LegEvents, nccoOf, type Subject, type VonageVoice } from "./ncco.ts";
 import { verifySignature } from "./signature.ts";
 import { answeredBy, numberOf, replacing, type Status, statuses } from "./wire.ts";
 
@@ -229,9 +230,12 @@ const nobody: Subject = { call_id: "", from_number: "", to_number: "" };
 export const applicationSide = ({
   applicationId,
   signatureSecret,
+  voices,
 }: {
   readonly applicationId: string;
   readonly signatureSecret?: SignatureSecret | undefined;
+  /** By language. */
+  readonly voices: Voices<VonageVoice>;
 }): CarrierWebhooks => ({
   verify:
     signatureSecret === undefined
@@ -246,7 +250,7 @@ export const applicationSide = ({
     if (input && decidesNothing(input)) return new Response(null, { status: 204 });
     const decision = await decide();
     const legs = input && (await legEventsOf(decision, input));
-    return Response.json(nccoOf(await withNext(decision), input?.call ?? nobody, legs));
+    return Response.json(nccoOf(await withNext(decision), input?.call ?? nobody, legs, voices));
   },
   flowTimeout,
 });

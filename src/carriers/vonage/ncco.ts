@@ -5,7 +5,8 @@ import type { FlowRequest } from "../../flows/request.ts";
 import type { Gather, Say } from "../../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../../flows/speech.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
-import { fail, isText } from "../../lib/check.ts";
+import { fail, fieldsOf, isRecord, isText } from "../../lib/check.ts";
+import { type Voices, voiceOf } from "../voices.ts";
 import { callIdHeader, digitsOf } from "./wire.ts";
 
 /** An action of an NCCO. */
@@ -20,6 +21,29 @@ export interface LegEvents {
   /** Whether the response to an event decides what follows. */
   readonly decides: boolean;
 }
+
+/** A voice of Vonage's: those of a language have numbers. */
+export interface VonageVoice {
+  /**
+   * Which of the language's voices.
+   *
+   * @defaultValue 0
+   */
+  readonly style?: number | undefined;
+  /**
+   * Whether it is the premium version, which costs more.
+   *
+   * @defaultValue `false`
+   */
+  readonly premium?: boolean | undefined;
+}
+
+/** Whether a value is a voice of Vonage's. */
+export const isVoice = (value: unknown): boolean => {
+  const { style = 0, premium = false, ...others } = fieldsOf(value);
+  const isStyle = Number.isInteger(style) && Number(style) >= 0;
+  return isRecord(value) && isStyle && typeof premium === "boolean" && !Object.keys(others).length;
+};
 
 const urlOf = (url: string): string => new URL(url).href;
 
@@ -98,15 +122,18 @@ const promptAction = (prompt: Prompt): "talk" | "stream" | "wait" => {
 const promptsOf = (
   { prompts, language }: Say<string> | Gather<string> | RecordAction<string>,
   bargesFrom: number,
-): readonly Instruction[] =>
-  prompts.map((prompt, at) => {
+  voices: Voices<VonageVoice>,
+): readonly Instruction[] => {
+  const spoken = language && { language, ...voiceOf(voices, language) };
+  return prompts.map((prompt, at) => {
     const action = promptAction(prompt);
     const bargeIn = at >= bargesFrom && { bargeIn: true };
-    if (isText(prompt)) return { action, text: prompt, ...bargeIn, ...(language && { language }) };
+    if (isText(prompt)) return { action, text: prompt, ...bargeIn, ...spoken };
     return "media_url" in prompt
       ? { action, streamUrl: [urlOf(prompt.media_url)], ...bargeIn }
       : { action, timeout: prompt.pause_ms / 1000 };
   });
+};
 
 /** The most keys of an answer. */
 const maxDigits = 20;
@@ -125,7 +152,7 @@ const speechOf = (
 };
 
 /** Keys and speech interrupt the last prompts of one kind: after one with `bargeIn` Vonage takes those of that kind, or an `input`. */
-const gather = (action: Gather<string>): readonly Instruction[] => {
+const gather = (action: Gather<string>, voices: Voices<VonageVoice>): readonly Instruction[] => {
   const { prompts, digits, finish_on_key, speech, timeout_ms = 5000, flow_url } = action;
   const kinds = prompts.map(promptAction);
   const bargesFrom = kinds.findLastIndex((kind) => kind !== kinds.at(-1)) + 1;
@@ -142,13 +169,14 @@ const gather = (action: Gather<string>): readonly Instruction[] => {
   };
   const input = { action: "input", type: Object.keys(taken), ...taken };
   const events = flow_url && { eventUrl: [urlOf(flow_url)], eventMethod: "POST" };
-  return [...promptsOf(action, bargesFrom), { ...input, ...events }];
+  return [...promptsOf(action, bargesFrom, voices), { ...input, ...events }];
 };
 
 /** @param recordings - where Vonage sends that it has the recording */
 const record = (
   action: RecordAction<string>,
   recordings: LegEvents | undefined,
+  voices: Voices<VonageVoice>,
 ): readonly Instruction[] => {
   const { max_length_ms = defaultMaxLength, finish_on_key, silence_ms } = action;
   const limits = {
@@ -157,7 +185,7 @@ const record = (
     timeOut: max_length_ms / 1000,
   };
   const taken = { action: "record", ...limits, beepStart: true, ...eventsOf(recordings) };
-  return [...promptsOf(action, action.prompts.length), taken];
+  return [...promptsOf(action, action.prompts.length, voices), taken];
 };
 
 /**
@@ -171,6 +199,7 @@ export const nccoOf = (
   action: AnyAction | Redirect,
   call: Subject,
   legs: LegEvents | undefined,
+  voices: Voices<VonageVoice> = {},
 ): readonly Instruction[] => {
   switch (action.action) {
     case "play":
@@ -184,10 +213,10 @@ export const nccoOf = (
     case "hangup":
       return [];
     case "say":
-      return [...promptsOf(action, action.prompts.length), ...next(action.flow_url, call)];
+      return [...promptsOf(action, action.prompts.length, voices), ...next(action.flow_url, call)];
     case "gather":
-      return gather(action);
+      return gather(action, voices);
     case "record":
-      return [...record(action, legs), ...next(action.flow_url, call)];
+      return [...record(action, legs, voices), ...next(action.flow_url, call)];
   }
 };
