@@ -1,6 +1,7 @@
 import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Action, AnyAction } from "./actions.ts";
+import type { CalledContact, ScriptCampaign } from "./contact.ts";
 import type { AfterDial, Dialed } from "./dialed.ts";
 import type { RecordingInput } from "./record.ts";
 import type { FlowRequest } from "./request.ts";
@@ -20,6 +21,10 @@ export interface StepInput {
   readonly digits: string;
   /** What was said, where a `gather` takes speech; absent when nothing was, or keys came first. */
   readonly speech?: SpokenText | undefined;
+  /** Who is called, where `flowHandler` has the campaign of the call. */
+  readonly contact?: CalledContact | undefined;
+  /** The campaign of the call, where `flowHandler` has it. */
+  readonly campaign?: ScriptCampaign | undefined;
   /** What came of a `dial`, in the step that follows it. */
   readonly dialed?: Dialed | undefined;
   /** How often this step has asked, with this time: 1 at first. */
@@ -36,10 +41,17 @@ export interface StepInput {
   readonly message?: "left" | undefined;
 }
 
+/** Functions of an application, as methods: a step of a list may demand `contact`, which a campaign gives. */
+interface Functions<Name extends string> {
+  step(input: StepInput): Action<Name> | Promise<Action<Name>>;
+  hook(given: StepInput): unknown;
+}
+
 /** Returns what the call does next. */
-export type Step<Name extends string = never> = (
-  input: StepInput,
-) => Action<Name> | Promise<Action<Name>>;
+export type Step<Name extends string = never> = Functions<Name>["step"];
+
+/** Called with what a call has learned. */
+export type InputHook = Functions<never>["hook"];
 
 /** How an answer continues: the fields of a `gather`. */
 export type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;

@@ -16,8 +16,8 @@ import {
 import { check, fail, fieldsOf, isFunction, isRecord, isText } from "../lib/check.ts";
 import { maxUrl as defaultMaxUrl } from "../lib/url.ts";
 import { hangup } from "./actions.ts";
-import { type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
-import type { FlowState, Step, StepInput } from "./flow-state.ts";
+import { campaignOf, type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
+import type { FlowState, InputHook, Step, StepInput } from "./flow-state.ts";
 import { respondJson } from "./outdial-interface.ts";
 import { type RecordingInput, recordingIn } from "./record.ts";
 import { FlowRequest } from "./request.ts";
@@ -62,7 +62,7 @@ export type FlowOptions<Name extends string = never> = Verification & {
    *
    * @defaultValue none
    */
-  readonly onInput?: ((given: StepInput) => unknown) | undefined;
+  readonly onInput?: InputHook | undefined;
   /**
    * Called when the service has a recording that a `record` has made: with Twilio, Telnyx and Vonage. outdial's own interface
    * sends the notification `recording.completed` to `callbackHandler` instead. It may be called twice with one. If it throws,
@@ -73,7 +73,7 @@ export type FlowOptions<Name extends string = never> = Verification & {
   readonly onRecording?: ((recording: RecordingInput) => unknown) | undefined;
   /**
    * The campaign whose calls these are (`openCampaign`, or `campaignOf` of `outdial/campaigns/workers`), or its `note`: each
-   * answer, and what answered the telephone, is recorded before `onInput`, and the contact of a call that fails here ends as
+   * answer, and what answered the telephone, is recorded before `onInput`, steps get `contact` and `campaign`, and the contact of a call that fails here ends as
    * `flow_error`, with every service; 20 in a row pause the campaign. Needs `secret`.
    *
    * @defaultValue none: a call that fails here is completed to the service, and so to a campaign
@@ -252,9 +252,11 @@ export const flowHandler = <const Name extends string = never>(
           answered_by,
         } as const;
         const { waitFor } = waiting;
+        if (campaign) waitFor("campaign");
+        const ofCampaign = campaign ? await campaignOf(campaign, context, call) : {};
         const turn = {
           ...{ functions, onInput: noteInput ?? onInput, input, state: kept ?? begun },
-          ...{ report, waitFor, records: !!onRecording },
+          ...{ report, waitFor, records: !!onRecording, ofCampaign },
         };
         return respond(() => decideTurn(turn), input);
       });

@@ -33,8 +33,9 @@ export {
   type WireDial,
 } from "./actions.ts";
 export type { FlowCampaign } from "./campaign.ts";
+export type { CalledContact, ScriptCampaign } from "./contact.ts";
 export type { Dialed } from "./dialed.ts";
-export type { Step, StepInput } from "./flow-state.ts";
+export type { InputHook, Step, StepInput } from "./flow-state.ts";
 export { type FlowOptions, flowHandler } from "./handler.ts";
 export { type MachineUrlOptions, machineUrl } from "./machine-url.ts";
 export {

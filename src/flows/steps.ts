@@ -1,6 +1,6 @@
 import { RefusedException } from "../callbacks/errors.ts";
 import type { Token } from "../callbacks/signed-url.ts";
-import { check, fail, fieldsOf, isText } from "../lib/check.ts";
+import { check, fail, isText } from "../lib/check.ts";
 import {
   Action,
   type AnyAction,
@@ -11,6 +11,7 @@ import {
   stepsOf,
 } from "./actions.ts";
 import { fitted, keptOf } from "./answer-size.ts";
+import { variablesIn } from "./contact.ts";
 import { signOwnUrl } from "./continuation.ts";
 import { dialedIn, followingDial } from "./dialed.ts";
 import type { FlowState, Step, StepInput } from "./flow-state.ts";
@@ -25,6 +26,8 @@ export interface Turn {
   /** The steps, `onAnswer` and `onMachine`. */
   readonly functions: Readonly<Record<string, Step<string> | undefined>>;
   readonly onInput: ((given: StepInput) => unknown) | undefined;
+  /** What is given to each step beside what the call says. */
+  readonly ofCampaign: Pick<StepInput, "contact" | "campaign">;
   /** Whether somebody waits for recordings. */
   readonly records: boolean;
   readonly input: FlowInput;
@@ -203,17 +206,14 @@ export const decideTurn = async (turn: Turn): Promise<Decision> => {
   const { digits: keys = "" } = input.call;
   // Nothing else is an answer.
   const digits = /^[\d*#]{0,20}$/.test(keys) ? keys : "";
-  const variables = Object.fromEntries(
-    Object.entries(fieldsOf(context.variables)).filter((one): one is [string, string] =>
-      isText(one[1]),
-    ),
-  );
+  const variables = variablesIn(context);
   const speech = digits ? undefined : spokenIn(input.call.speech);
   const dialed = after && (dialedIn(input.call.dialed) ?? after.dialed);
   const given: StepInput = {
     ...{ call: input.call, context, variables, digits, attempt, answers, answered_by },
     ...(speech && { speech }),
     ...(dialed && { dialed }),
+    ...turn.ofCampaign,
   };
   /** What `onInput` throws is reported, and the flow continues. */
   const note = async (noted: StepInput): Promise<void> => {
