@@ -232,9 +232,9 @@ export const simulatedLine = (
     over: call.over.signal,
     waitUntil: wait,
     wake: () => call.timeline.skip(),
-    begin: (step, duration) => {
-      call.log({ ...step, ...(duration !== undefined && { duration }) });
-      planHangup(call, duration);
+    begin: (step, doing) => {
+      call.log({ ...step, ...doing });
+      planHangup(call, doing?.duration);
     },
     logError: ({ step, field, message, code }) =>
       call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) }),

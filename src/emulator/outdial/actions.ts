@@ -128,15 +128,20 @@ const dial = (action: WireDial, at: Place): OutdialInstruction => {
   };
 };
 
-const promptPart = (prompt: WirePrompt, index: number, at: Place): Part => {
-  if ("text" in prompt) return { type: "text", text: prompt.text };
+const promptPart = (
+  prompt: WirePrompt,
+  index: number,
+  at: Place,
+  language: string | undefined,
+): Part => {
+  if ("text" in prompt) return { type: "text", text: prompt.text, language };
   if ("pause_ms" in prompt) return { type: "pause", ms: prompt.pause_ms };
   return mediaPart(prompt.media_url, `prompts.${index}.media_url`, at);
 };
 
 const promptsOf = (action: WireSay | WireGather | WireRecord, at: Place): Prompts => ({
   step: beginning(action, at),
-  parts: action.prompts.map((prompt, index) => promptPart(prompt, index, at)),
+  parts: action.prompts.map((prompt, index) => promptPart(prompt, index, at, action.language)),
 });
 
 const say = (action: WireSay, at: Place): OutdialInstruction => ({
