@@ -8,7 +8,7 @@ import { vonage, vonageCalls } from "../../src/carriers/vonage/index.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import { spell } from "../../src/flows/prompts.ts";
 import { record } from "../../src/flows/record.ts";
-import { gather, say } from "../../src/flows/say.ts";
+import { gather, type Say, say } from "../../src/flows/say.ts";
 import type { Service } from "../../src/service.ts";
 import { converse, services, spokenIn } from "./conversations.ts";
 
@@ -22,7 +22,7 @@ const form = `AccountSid=${accountSid}&CallSid=CA1&From=%2B12025550199&To=%2B120
 const json = JSON.stringify({ uuid: "u-1", from: "12025550199", to: "12025550100" });
 
 /** The document of an action. */
-const documentOf = async (service: Service, action: ReturnType<typeof say>, body: string) => {
+const documentOf = async (service: Service, action: Say, body: string) => {
   const handler = flowHandler({ secret, service, onAnswer: () => action });
   const url = await signUrl("https://app.test/flow", { secret });
   return (await handler(new Request(url, { method: "POST", body }))).text();

@@ -37,7 +37,7 @@ export const applicationSide = ({
 }: {
   readonly publicKey?: PublicKey | undefined;
   /** By language. */
-  readonly voices: Voices<string>;
+  readonly voices?: Voices<string> | undefined;
 }): CarrierWebhooks => ({
   verify:
     publicKey === undefined

@@ -54,7 +54,7 @@ export const applicationSide = ({
   readonly accountSid: string;
   readonly authToken?: AuthToken | undefined;
   /** By language. */
-  readonly voices: Voices<string>;
+  readonly voices?: Voices<string> | undefined;
 }): CarrierWebhooks => ({
   verify:
     authToken === undefined

@@ -235,7 +235,7 @@ export const applicationSide = ({
   readonly applicationId: string;
   readonly signatureSecret?: SignatureSecret | undefined;
   /** By language. */
-  readonly voices: Voices<VonageVoice>;
+  readonly voices?: Voices<VonageVoice> | undefined;
 }): CarrierWebhooks => ({
   verify:
     signatureSecret === undefined
