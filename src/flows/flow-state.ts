@@ -41,17 +41,13 @@ export interface StepInput {
   readonly message?: "left" | undefined;
 }
 
-/** Functions of an application, as methods: a step of a list may demand `contact`, which a campaign gives. */
-interface Functions<Name extends string> {
+/** Returns what the call does next. A method's type: a step of a list may demand `contact`, which a campaign gives. */
+export type Step<Name extends string = never> = {
   step(input: StepInput): Action<Name> | Promise<Action<Name>>;
-  hook(given: StepInput): unknown;
-}
+}["step"];
 
-/** Returns what the call does next. */
-export type Step<Name extends string = never> = Functions<Name>["step"];
-
-/** Called with what a call has learned. */
-export type InputHook = Functions<never>["hook"];
+/** Called with what a call has learned. A method's type, as that of a step. */
+export type InputHook = { hook(given: StepInput): unknown }["hook"];
 
 /** How an answer continues: the fields of a `gather`. */
 type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;

@@ -1,7 +1,6 @@
 import { custom, type GenericSchema, looseObject, optional, strictObject } from "valibot";
 import { callRate, wholeSeconds } from "../../lib/carrier-options.ts";
 import { check, fail, isFunction, isText, presence } from "../../lib/check.ts";
-import type { Voices } from "../voices.ts";
 import type { PublicKey } from "./application.ts";
 import { isPublicKey } from "./signature.ts";
 
@@ -67,7 +66,7 @@ export interface TelnyxOptions extends TelnyxCallsOptions {
    *
    * @defaultValue none
    */
-  readonly voice?: Voices<string> | undefined;
+  readonly voice?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The checked options of an application. */

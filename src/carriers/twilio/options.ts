@@ -1,7 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { callRate, isSecret, wholeSeconds } from "../../lib/carrier-options.ts";
 import { check, isFunction, isText, presence } from "../../lib/check.ts";
-import type { Voices } from "../voices.ts";
 import type { AuthToken } from "./application.ts";
 
 /** The account at Twilio, and what its calls do beyond the fields of `calls.create`. */
@@ -61,7 +60,7 @@ export interface TwilioOptions {
    *
    * @defaultValue none
    */
-  readonly voice?: Voices<string> | undefined;
+  readonly voice?: Readonly<Record<string, string>> | undefined;
   /**
    * Calls that the account may begin in a second. Twilio queues those above it, and a queued call may ring hours later:
    * a campaign with a higher `rate` is refused.

@@ -1,7 +1,6 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { callRate, isSecret, wholeSeconds } from "../../lib/carrier-options.ts";
 import { check, isFunction, isText, presence } from "../../lib/check.ts";
-import type { Voices } from "../voices.ts";
 import type { SignatureSecret } from "./application.ts";
 import type { VonageVoice } from "./ncco.ts";
 
@@ -49,7 +48,7 @@ export interface VonageOptions {
    *
    * @defaultValue none
    */
-  readonly voice?: Voices<VonageVoice> | undefined;
+  readonly voice?: Readonly<Record<string, VonageVoice>> | undefined;
   /**
    * Calls that the account may begin in a second. Vonage refuses those above it (429): a campaign with a higher
    * `rate` doesn't open.
