@@ -10,6 +10,7 @@
  * @module
  */
 
+import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
 import { isVoiceName, voicesIn } from "../voices.ts";
@@ -24,15 +25,16 @@ import {
   type TelnyxOptions,
   type TelnyxSettings,
 } from "./options.ts";
+import { texmlEncoder } from "./texml.ts";
 
 export type { PublicKey } from "./application.ts";
 export type { TelnyxCallsOptions, TelnyxOptions } from "./options.ts";
 
-const callSide = (settings: TelnyxSettings): CallService => ({
+const callSide = (settings: TelnyxSettings, encodeFlow: EncodeFlow<string>): CallService => ({
   name: "telnyx",
   account: settings.applicationId,
   callsPerSecond: settings.callsPerSecond,
-  client: clientSide(settings),
+  client: clientSide(settings, encodeFlow),
 });
 
 /**
@@ -72,7 +74,7 @@ export const telnyx = (options: TelnyxOptions): Service => {
   const { accountSid, others } = accountOf(() => unvoiced);
   const settings = settingsOf(() => others);
   return {
-    ...callSide(settings),
+    ...callSide(settings, texmlEncoder(settings.machineDetection, voices)),
     live: liveSide(accountSid),
     application: applicationSide({ ...settings, voices }),
     media: mediaSide(),
@@ -98,4 +100,7 @@ export const telnyx = (options: TelnyxOptions): Service => {
  * @see docs/telnyx.md
  */
 export const telnyxCalls = (options: TelnyxCallsOptions): CallService =>
-  callSide(settingsOf(() => options));
+  callSide(
+    settingsOf(() => options),
+    noFlowEncoder("telnyx"),
+  );

@@ -10,6 +10,7 @@
  * @module
  */
 
+import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
 import { isVoiceName, voicesIn } from "../voices.ts";
@@ -18,6 +19,7 @@ import { clientSide } from "./client.ts";
 import { liveSide } from "./live.ts";
 import { mediaSide } from "./media.ts";
 import { settingsOf, type TwilioOptions, type TwilioSettings } from "./options.ts";
+import { twimlEncoder } from "./twiml.ts";
 
 export type { AuthToken } from "./application.ts";
 export type { TwilioOptions } from "./options.ts";
@@ -54,18 +56,18 @@ export const twilio = (options: TwilioOptions): Service => {
   const { voices, others } = voicesIn<string>(() => options, isVoiceName, "the name of a voice");
   const settings = settingsOf(() => others);
   return {
-    ...callSide(settings),
+    ...callSide(settings, twimlEncoder(settings.machineDetection, voices)),
     live: liveSide(settings),
     application: applicationSide({ ...settings, voices }),
     media: mediaSide(),
   };
 };
 
-const callSide = (settings: TwilioSettings): CallService => ({
+const callSide = (settings: TwilioSettings, encodeFlow: EncodeFlow<string>): CallService => ({
   name: "twilio",
   account: settings.accountSid,
   callsPerSecond: settings.callsPerSecond,
-  client: clientSide(settings),
+  client: clientSide(settings, encodeFlow),
 });
 
 /**
@@ -87,4 +89,7 @@ const callSide = (settings: TwilioSettings): CallService => ({
  * @see docs/twilio.md
  */
 export const twilioCalls = (options: Omit<TwilioOptions, "voice">): CallService =>
-  callSide(settingsOf(() => options));
+  callSide(
+    settingsOf(() => options),
+    noFlowEncoder("twilio"),
+  );

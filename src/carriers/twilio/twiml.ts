@@ -1,5 +1,7 @@
 import type { AnyAction } from "../../flows/actions.ts";
+import { type EncodeFlow, flowEncoder } from "../../flows/flow-in-request.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
+import { fail } from "../../lib/check.ts";
 import { type Voices, voiceOf } from "../voices.ts";
 import { type Dialect, documentOf } from "../xml/verbs.ts";
 
@@ -45,3 +47,30 @@ export const twimlOf = (
   const speechIn = (language: string) => ({ voice: voiceOf(voices, language), language });
   return documentOf(action, ownUrl, { ...twiml, speechIn });
 };
+
+/**
+ * The most characters of TwiML in a request for a call.
+ *
+ * @see https://www.twilio.com/docs/api/errors/32018
+ */
+const maxInRequest = 4000;
+
+const inRequest = (action: AnyAction, voices: Voices<string>): string => {
+  const xml = twimlOf(action, undefined, voices);
+  return xml.length > maxInRequest
+    ? fail(
+        "flow",
+        `must be at most ${maxInRequest} characters as TwiML, not ${xml.length}: give flow_url, where Twilio takes 64 kB`,
+      )
+    : xml;
+};
+
+/** How a call's flow becomes TwiML in its request. Until a greeting is over, the call waits for it with the flow there, too. */
+export const twimlEncoder = (
+  machineDetection: string | undefined,
+  voices: Voices<string> = {},
+): EncodeFlow<string> =>
+  flowEncoder(
+    (action) => inRequest(action, voices),
+    /^(detect|Enable)$/.exec(machineDetection ?? "")?.[0],
+  );

@@ -10,6 +10,7 @@
  * @module
  */
 
+import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
 import { voicesIn } from "../voices.ts";
@@ -17,18 +18,18 @@ import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
 import { liveSide } from "./live.ts";
 import { mediaSide } from "./media.ts";
-import { isVoice, type VonageVoice } from "./ncco.ts";
+import { isVoice, nccoEncoder, type VonageVoice } from "./ncco.ts";
 import { settingsOf, type VonageOptions, type VonageSettings } from "./options.ts";
 
 export type { SignatureSecret } from "./application.ts";
 export type { VonageVoice } from "./ncco.ts";
 export type { VonageOptions } from "./options.ts";
 
-const callSide = (settings: VonageSettings): CallService => ({
+const callSide = (settings: VonageSettings, encodeFlow: EncodeFlow<object>): CallService => ({
   name: "vonage",
   account: settings.applicationId,
   callsPerSecond: settings.callsPerSecond,
-  client: clientSide(settings),
+  client: clientSide(settings, encodeFlow),
 });
 
 /**
@@ -70,7 +71,7 @@ export const vonage = (options: VonageOptions): Service => {
   const { voices, others } = voicesIn<VonageVoice>(() => options, isVoice, "{ style, premium }");
   const settings = settingsOf(() => others);
   return {
-    ...callSide(settings),
+    ...callSide(settings, nccoEncoder(settings.machineDetection, voices)),
     live: liveSide(),
     application: applicationSide({ ...settings, voices }),
     media: mediaSide(settings.applicationId),
@@ -97,4 +98,7 @@ export const vonage = (options: VonageOptions): Service => {
  * @see docs/vonage.md
  */
 export const vonageCalls = (options: Omit<VonageOptions, "voice">): CallService =>
-  callSide(settingsOf(() => options));
+  callSide(
+    settingsOf(() => options),
+    noFlowEncoder("vonage"),
+  );

@@ -11,7 +11,7 @@ import { fieldsOf } from "../../lib/check.ts";
 import type { RedirectedCall, Service } from "../../service.ts";
 
 /** What of a campaign its requests need. */
-export type CalledList = Pick<
+type CalledList = Pick<
   Campaign,
   "note" | "contact" | "block" | "callBack" | "cancel" | "pause" | "samePerson"
 >;

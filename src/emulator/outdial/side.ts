@@ -41,7 +41,8 @@ export const outdialSide: MakeSide = ({ settings, random, newId }) => {
     newCallId: (time) => `cs_${newId(time)}`,
     responseTimeout: 10_000,
     recordingUrl: (origin, id) => recordingUrls.urlOf(origin, id),
-    routes: (parts) => outdialRoutes({ account, recordingUrls, recordings }, parts),
+    routes: (parts) =>
+      outdialRoutes({ account, recordingUrls, recordings, takesFlow: !!announced }, parts),
     messagesOf: (call) => [notificationOf(call)],
     follow: (call, parts) => followActions(call, parts, side),
   };
