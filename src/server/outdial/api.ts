@@ -13,6 +13,7 @@ import {
 } from "../api.ts";
 import { hangUp, type ServedCall } from "../call.ts";
 import { iso } from "../history.ts";
+import type { FlowRecordings } from "./recordings.ts";
 import { type FieldError, missing, parseFields } from "./request.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
@@ -77,6 +78,7 @@ const isJson = /^application\/json *(;|$)/i;
 interface OutdialAccount {
   readonly account: Account;
   readonly recordingUrls: RecordingUrls;
+  readonly recordings: FlowRecordings;
   /** Whether a call's flow may be in its request. */
   readonly takesFlow: boolean;
 }
@@ -84,7 +86,7 @@ interface OutdialAccount {
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  { account, takesFlow }: OutdialAccount,
+  { account, recordings, takesFlow }: OutdialAccount,
   { responseTimeout, reachOf, receive, keys, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
@@ -123,7 +125,15 @@ const initiate = async (
   } else if (kept.body !== sent) {
     return coded(409, "idempotency_conflict", "The Idempotency-Key has placed another call.");
   }
-  const place = () => accept({ params, url, prepare: (call) => call.id });
+  const place = () =>
+    accept({
+      params,
+      url,
+      prepare: (call) => {
+        recordings.add(call, url);
+        return call.id;
+      },
+    });
   const id = kept?.id ?? (isLost ? undefined : place());
   if (idempotencyKey !== null) {
     keys.keep(idempotencyKey, { body: sent, id, lost: (kept?.lost ?? 0) + (isSent ? 0 : 1) });
@@ -247,6 +257,11 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
     const id = req.param("file").slice(0, -4);
     const refused = recordingRefusal(req.raw, id, own);
     if (refused) return refused;
+    const [, callId = "", number] = /^(.+)-(\d{1,3})$/.exec(id) ?? [];
+    if (number !== undefined) {
+      const of = parts.findCall(callId);
+      return own.recordings.fileOf(of, Number(number), req.raw) ?? notFound();
+    }
     const call = parts.findCall(id);
     return call?.facts.recording_url ? recordingOf(call, req.raw) : notFound();
   });

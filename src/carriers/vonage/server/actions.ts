@@ -121,7 +121,7 @@ const record: Translate = (action, context) => {
   return {
     type: "record",
     step: beginning(context, action),
-    beeps: false,
+    beeps: action.beepStart === true,
     ...(isSynchronous && { rules }),
     begin: () => {
       beginRecording(action, context);
