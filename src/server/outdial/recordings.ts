@@ -1,7 +1,6 @@
 import type { RecordingUrls } from "../account.ts";
-import type { Call, Message } from "../call.ts";
-import { downloadOf, type RecordedPart } from "../recording/download.ts";
-import type { FlowParts } from "../simulated-line.ts";
+import type { Message, RecordedPart, ServedCall } from "../call.ts";
+import type { FlowParts } from "../side.ts";
 
 /** What the notification of a recording says of it. */
 export interface RecordingFacts {
@@ -15,26 +14,26 @@ export interface RecordingFacts {
 /** What recordings are made with. */
 interface RecordingParts {
   readonly urls: RecordingUrls;
-  readonly messageOf: (call: Call, facts: RecordingFacts) => Message;
+  readonly messageOf: (call: ServedCall, facts: RecordingFacts) => Message;
 }
 
 /** The recordings that `record` makes of what callees say. The id of one is that of its call, a dash and its number. */
 export class FlowRecordings {
   readonly #parts: RecordingParts;
-  readonly #origins = new WeakMap<Call, string>();
-  readonly #made = new WeakMap<Call, RecordedPart[]>();
+  readonly #origins = new WeakMap<ServedCall, string>();
+  readonly #made = new WeakMap<ServedCall, RecordedPart[]>();
 
   constructor(parts: RecordingParts) {
     this.#parts = parts;
   }
 
   /** @param url - where the request for the call came in */
-  add(call: Call, url: string): void {
+  add(call: ServedCall, url: string): void {
     this.#origins.set(call, new URL(url).origin);
   }
 
   /** Begins a recording, and returns what ends it and sends its notification. */
-  begin(call: Call, as: string | undefined, { notify }: FlowParts): () => void {
+  begin(call: ServedCall, as: string | undefined, { notify }: FlowParts): () => void {
     const from = call.talkTime;
     return () => {
       const to = call.talkTime;
@@ -46,13 +45,13 @@ export class FlowRecordings {
       const seconds = (to - from) / 1_000;
       call.log({ type: "recording", url: recording_url, seconds });
       const facts = { recording_id, recording_url, duration: Math.round(seconds) };
-      notify(call, [this.#parts.messageOf(call, { ...facts, ...(as !== undefined && { as }) })]);
+      notify([this.#parts.messageOf(call, { ...facts, ...(as !== undefined && { as }) })]);
     };
   }
 
   /** A recording as a WAV, or the part that a player requests. */
-  fileOf(call: Call | undefined, number: number, { headers }: Request): Response | undefined {
+  fileOf(call: ServedCall | undefined, number: number, { headers }: Request): Response | undefined {
     const part = call && this.#made.get(call)?.[number - 1];
-    return part && downloadOf(call.recording, part, headers.get("Range"));
+    return part && call.audio.download(part, headers.get("Range"), 1);
   }
 }
