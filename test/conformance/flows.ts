@@ -133,12 +133,12 @@ const wrong: readonly (readonly [field: string, make: () => unknown])[] = [
   ),
   ...(["on_no_answer", "on_busy", "on_failure"] as const).flatMap((field) =>
     [
-      dial("+12025550100"),
-      stream(socket),
+      { action: "dial" },
+      { action: "stream" },
       { action: "play" },
       { action: "MARKED" },
       { action: "hangup", extra: "MARKED" },
-      "hangup",
+      "",
       null,
     ].map((nested) => [field, () => dial("+12025550100", { [field]: nested as never })] as const),
   ),

@@ -182,7 +182,7 @@ export const cases: readonly Case[] = [
           from_number,
           to_number,
           direction: "outbound",
-          actions: ["play", "stream", "dial", "hangup", "say", "gather"],
+          actions: ["play", "stream", "dial", "hangup", "say", "gather", "record", "dialed"],
         });
       }
       assert.deepEqual(
