@@ -2,7 +2,7 @@ import { type JsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import { custom, type GenericSchema } from "valibot";
 import type { CallEvent, EventData } from "../../src/callbacks/event.ts";
 import { Call } from "../../src/calls/call.ts";
-import { atUrl, withFlow as CallWithFlow } from "../../src/emulator/outdial/request.ts";
+import { atUrl, withFlow as CallWithFlow } from "../../src/server/outdial/request.ts";
 import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
 import { FlowRequest } from "../../src/flows/request.ts";
 import { WireAction, wireActions } from "../../src/flows/wire.ts";
