@@ -9,7 +9,10 @@ const layers = [
   ["calls", "(calls/|client\\.ts$)"],
   ["flows", "flows/"],
   ["client", "(index|fetch|exports)\\.ts$"],
-  ["agents, campaigns, carriers", "(agents/|campaigns/|carriers/\\w+/(?!server/|carrier\\.ts$))"],
+  [
+    "agents, campaigns, carriers",
+    "(agents/|campaigns/|carriers/voices\\.ts$|carriers/\\w+/(?!server/|carrier\\.ts$))",
+  ],
   ["performer", "performer/"],
   ["server", "server/"],
   ["carriers' servers", "carriers/"],
