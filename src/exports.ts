@@ -48,4 +48,11 @@ export type {
   ServiceUrl,
   Settings,
 } from "./options.ts";
-export type { CarrierLive, LiveRefusal, LiveRequest, RedirectedCall, Service } from "./service.ts";
+export type {
+  CarrierLive,
+  LiveRefusal,
+  LiveRequest,
+  RecordingList,
+  RedirectedCall,
+  Service,
+} from "./service.ts";

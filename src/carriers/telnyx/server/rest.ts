@@ -1,6 +1,7 @@
 import { Hono } from "hono/tiny";
-import type { ApiRoutes } from "../../../emulator/api.ts";
-import { messageOf } from "../../../emulator/outgoing.ts";
+import { fieldsOf, isText, withoutThrowing } from "../../../lib/check.ts";
+import type { ApiRoutes } from "../../../server/api.ts";
+import { messageOf } from "../../../server/outgoing.ts";
 import {
   type Asked,
   byMethod,
@@ -9,8 +10,7 @@ import {
   placeCall,
   type Route,
   restServer,
-} from "../../../emulator/rest.ts";
-import { fieldsOf, isText, withoutThrowing } from "../../../lib/check.ts";
+} from "../../../server/rest.ts";
 import { type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import { FormReader, parseCall } from "../../xml/server/fields.ts";
 import { type CallRecording, fileOf, secondsOf } from "../../xml/server/recordings.ts";

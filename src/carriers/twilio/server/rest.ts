@@ -1,13 +1,13 @@
 import { Hono } from "hono/tiny";
-import { isSame } from "../../../emulator/account.ts";
-import type { ApiRoutes } from "../../../emulator/api.ts";
+import { isSame } from "../../../server/account.ts";
+import type { ApiRoutes } from "../../../server/api.ts";
 import {
   byMethod,
   jsonResponder,
   placeCall,
   type Route,
   restServer,
-} from "../../../emulator/rest.ts";
+} from "../../../server/rest.ts";
 import { type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import { FormReader, parseCall } from "../../xml/server/fields.ts";
 import { pageOfCalls, updateCall } from "../../xml/server/resources.ts";

@@ -1,8 +1,7 @@
-import { iso } from "../../../emulator/history.ts";
-import { endlessLoops } from "../../../emulator/simulated-line.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
-import type { Instruction } from "../../../performer/instructions.ts";
+import { endlessLoops, type Instruction } from "../../../performer/instructions.ts";
 import type { Part } from "../../../performer/line.ts";
+import { iso } from "../../../server/history.ts";
 import { connect } from "./connect.ts";
 import {
   type ActionContext,
@@ -97,14 +96,14 @@ const beginRecording = (action: NccoAction, context: ActionContext): void => {
   const id = context.newUuid();
   known.recordings.push(id);
   known.recording = { id, from: call.talkTime, events };
-  call.recording.resume(call.talkTime);
+  call.audio.resume(call.talkTime);
 };
 
 /** Ends the recording, unless the end of the call has ended it. */
 const stopRecording = ({ known, sign, notify: send }: ActionContext): void => {
   const { call } = known;
   if (call.isOver) return;
-  call.recording.pause(call.talkTime);
+  call.audio.pause(call.talkTime);
   send(endRecording(known, sign));
 };
 

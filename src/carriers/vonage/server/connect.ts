@@ -1,6 +1,6 @@
-import { isSocketAllowed } from "../../../emulator/outgoing.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
 import type { Instruction, Then } from "../../../performer/instructions.ts";
+import { isSocketAllowed } from "../../../server/outgoing.ts";
 import type { Fields } from "./call.ts";
 import {
   type ActionContext,

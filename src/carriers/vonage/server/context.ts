@@ -1,8 +1,8 @@
-import type { Message } from "../../../emulator/call.ts";
-import { isAllowed, type Requester } from "../../../emulator/outgoing.ts";
 import { isText } from "../../../lib/check.ts";
 import type { Instruction, Then } from "../../../performer/instructions.ts";
 import { type Beginning, FlowError } from "../../../performer/line.ts";
+import type { Message } from "../../../server/call.ts";
+import { isAllowed, type Requester } from "../../../server/outgoing.ts";
 import type { Fields, VonageCall } from "./call.ts";
 import type { Next, Target } from "./fields.ts";
 import type { NccoAction } from "./ncco.ts";
@@ -41,7 +41,7 @@ export const fail = ({ step }: ActionContext, field: string, rule: string): neve
 
 /** The beginning of an action, in the history, with its fields as they came. */
 export const beginning = (
-  { step }: ActionContext,
+  { step }: Pick<ActionContext, "step">,
   { action: verb, text, ...fields }: NccoAction,
 ): Beginning => {
   const attributes = Object.fromEntries(

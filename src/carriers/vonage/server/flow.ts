@@ -1,7 +1,7 @@
-import type { Message } from "../../../emulator/call.ts";
-import { type FlowParts, simulatedLine } from "../../../emulator/simulated-line.ts";
 import { FlowError } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
+import type { Message } from "../../../server/call.ts";
+import type { FlowParts } from "../../../server/side.ts";
 import { translate } from "./actions.ts";
 import { subjectOf, type VonageCall } from "./call.ts";
 import type { Next } from "./fields.ts";
@@ -82,7 +82,7 @@ export const followNcco = async (
   const { call, fields } = known;
   let since = 0;
   let count = 0;
-  const performer = new Performer<Next>(simulatedLine(call, parts), {
+  const performer = new Performer<Next>(parts.line, {
     first: fields.first,
     load: async (next, context) => {
       const { step } = context;
@@ -95,7 +95,7 @@ export const followNcco = async (
       return translate(ncco, { ...side, ...context, known, request: parts.request });
     },
   });
-  call.recording.pause(0);
+  call.audio.pause(0);
   detect(known, side);
   known.transfer = (next) => {
     const from = known.conversation;

@@ -1,6 +1,6 @@
-import type { FlowEntry } from "../../../emulator/history.ts";
 import { isRecord, isText, withoutThrowing } from "../../../lib/check.ts";
 import { FlowError } from "../../../performer/line.ts";
+import type { FlowEntry } from "../../../server/history.ts";
 
 /** One action of an NCCO. */
 export type NccoAction = Readonly<Record<string, unknown>> & { readonly action: string };

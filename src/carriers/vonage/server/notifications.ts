@@ -1,5 +1,5 @@
-import type { Message } from "../../../emulator/call.ts";
-import { iso, type Reason } from "../../../emulator/history.ts";
+import type { Message } from "../../../server/call.ts";
+import { iso, type Reason } from "../../../server/history.ts";
 import {
   digitsOf,
   endFields,

@@ -1,7 +1,7 @@
-import type { Call, Delivery, Message } from "../../../emulator/call.ts";
-import { type Requester, statusIn } from "../../../emulator/outgoing.ts";
 import { withoutThrowing } from "../../../lib/check.ts";
 import { FlowError } from "../../../performer/line.ts";
+import type { Delivery, Message, ServedCall } from "../../../server/call.ts";
+import { type Requester, statusIn } from "../../../server/outgoing.ts";
 import type { Fields, VonageCall } from "./call.ts";
 import type { Target } from "./fields.ts";
 import { type NccoAction, parseNcco, shownNcco } from "./ncco.ts";
@@ -93,7 +93,7 @@ const shownFields = (fields: Fields): Readonly<Record<string, string>> =>
 const send = async (
   sent: SentRequest,
   { method }: Target,
-  call: Call,
+  call: ServedCall,
   { request, signal }: RequestParts,
 ) => {
   const init = method === "GET" ? {} : { method, body: sent.body };

@@ -1,7 +1,7 @@
 import { Hono } from "hono/tiny";
-import type { Account } from "../../../emulator/account.ts";
-import type { ApiParts, ApiRoutes } from "../../../emulator/api.ts";
-import { downloadOf } from "../../../emulator/recording/download.ts";
+import { fieldsOf, isText } from "../../../lib/check.ts";
+import type { Account } from "../../../server/account.ts";
+import type { ApiParts, ApiRoutes } from "../../../server/api.ts";
 import {
   type Asked,
   byMethod,
@@ -11,8 +11,7 @@ import {
   placeCall,
   type Route,
   restServer,
-} from "../../../emulator/rest.ts";
-import { fieldsOf, isText } from "../../../lib/check.ts";
+} from "../../../server/rest.ts";
 import { resourceOf, statusOf, type VonageCall } from "./call.ts";
 import { type CallFields, type Next, parseCall, VonageError } from "./fields.ts";
 import { liveRoutes, silence } from "./live.ts";
@@ -174,9 +173,9 @@ const file = (id: string): VonageRoute =>
       GET: async ({ request, url }, { findRecorded }) => {
         const known = findRecorded(id);
         if (!known?.call.isOver) throw notFound();
-        const { recording, talkTime } = known.call;
+        const { audio, talkTime } = known.call;
         const channels = url.searchParams.get("channels") === "2" ? 2 : 1;
-        return downloadOf(recording, { to: talkTime }, request.headers.get("Range"), channels);
+        return audio.download({ to: talkTime }, request.headers.get("Range"), channels);
       },
     },
     notAllowed,

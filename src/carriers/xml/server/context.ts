@@ -1,8 +1,8 @@
-import type { Message } from "../../../emulator/call.ts";
-import { isAllowed } from "../../../emulator/outgoing.ts";
 import type { Following, Instruction } from "../../../performer/instructions.ts";
 import { type Beginning, FlowError } from "../../../performer/line.ts";
 import type { SocketCodec } from "../../../performer/media-socket.ts";
+import type { Message } from "../../../server/call.ts";
+import { isAllowed } from "../../../server/outgoing.ts";
 import type { Failures, MarkupCall } from "./call.ts";
 import type { MarkupElement } from "./document.ts";
 import type { Next } from "./fields.ts";

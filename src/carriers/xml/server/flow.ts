@@ -1,9 +1,9 @@
-import type { AnsweringMachine, Call, Message } from "../../../emulator/call.ts";
-import type { FlowEntry } from "../../../emulator/history.ts";
-import { messageOf, statusIn } from "../../../emulator/outgoing.ts";
-import { type FlowParts, simulatedLine } from "../../../emulator/simulated-line.ts";
-import { FlowError } from "../../../performer/line.ts";
+import { FlowError, type Line } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
+import type { AnsweringMachine, Message, ServedCall } from "../../../server/call.ts";
+import type { FlowEntry } from "../../../server/history.ts";
+import { messageOf, statusIn } from "../../../server/outgoing.ts";
+import type { FlowParts } from "../../../server/side.ts";
 import type { MarkupCall } from "./call.ts";
 import { type Request, unknownAttributes, type VerbCarrier } from "./context.ts";
 import { CookieJar } from "./cookies.ts";
@@ -90,7 +90,7 @@ class Documents {
     this.#cookies = carrier.keepsCookies ? new CookieJar() : undefined;
   }
 
-  get #call(): Call {
+  get #call(): ServedCall {
     return this.#known.call;
   }
 
@@ -151,7 +151,11 @@ class Documents {
 }
 
 /** Finds out what answered: before the flow, or while it runs. */
-const detect = async (known: MarkupCall, { carrier, notify }: FlowSide): Promise<void> => {
+const detect = async (
+  known: MarkupCall,
+  line: Line,
+  { carrier, notify }: FlowSide,
+): Promise<void> => {
   const { call, fields } = known;
   const { machineDetection, asyncMachineDetection } = fields;
   if (!machineDetection) return;
@@ -166,7 +170,7 @@ const detect = async (known: MarkupCall, { carrier, notify }: FlowSide): Promise
     call.timeline.after(duration, () => found(target));
     return;
   }
-  await call.waitUntil(call.talkTime + duration);
+  await line.waitUntil(line.talkTime + duration, () => !line.isOver);
   found(carrier.notifiesOfDetection ? fields.status : undefined);
 };
 
@@ -182,7 +186,7 @@ export const followMarkup = async (
   let { fallback } = fields;
   /** How many documents in a row did nothing but redirect. */
   let redirects = 0;
-  const line = simulatedLine(call, parts);
+  const { line } = parts;
   const performer = new Performer<Request>(line, {
     first: fields.first,
     load: async (request, context) => {
@@ -206,7 +210,7 @@ export const followMarkup = async (
       return recovered;
     },
   });
-  await detect(known, side);
+  await detect(known, line, side);
   known.redirect = (next) => performer.redirect(next);
   try {
     await performer.perform();

@@ -1,6 +1,6 @@
-import { isSocketAllowed } from "../../../emulator/outgoing.ts";
 import type { Stream } from "../../../performer/instructions.ts";
 import type { MediaSocket } from "../../../performer/media-socket.ts";
+import { isSocketAllowed } from "../../../server/outgoing.ts";
 import {
   actionOf,
   attributeOf,

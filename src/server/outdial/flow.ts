@@ -12,9 +12,9 @@ import { isRecord } from "../../lib/check.ts";
 import { FlowError } from "../../performer/line.ts";
 import type { DocumentContext } from "../../performer/performer.ts";
 import { Performer } from "../../performer/performer.ts";
-import type { Call } from "../call.ts";
+import type { ServedCall } from "../call.ts";
 import { statusIn } from "../outgoing.ts";
-import { type FlowParts, simulatedLine } from "../simulated-line.ts";
+import type { FlowParts } from "../side.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
 /** The largest response of a flow, in bytes. */
@@ -78,7 +78,7 @@ export const plainUrlField = (action: object, place: string): string | undefined
 /** @throws {FlowError} when the response is not an action */
 const parseAction = (
   bytes: Uint8Array,
-  call: Call,
+  call: ServedCall,
   step: number,
 ): { readonly action: WireAction; readonly unknown: readonly string[] } => {
   const value = parseJson(bytes);
@@ -101,7 +101,7 @@ const parseAction = (
  * @throws {FlowError} when the response is not an action
  */
 const requestAction = async (
-  call: Call,
+  call: ServedCall,
   { url, digits, dialed }: Extract<ActionRequest, { readonly url: string }>,
   { step, signal }: DocumentContext,
   announced: readonly string[] | undefined,
@@ -150,7 +150,7 @@ const requestAction = async (
 };
 
 /** The action that came with the request for the call: it is in no response. */
-const givenAction = (call: Call, action: WireAction, step: number): WireAction => {
+const givenAction = (call: ServedCall, action: WireAction, step: number): WireAction => {
   call.log({ type: "flow", step, url: "", ms: 0, action });
   return action;
 };
@@ -165,7 +165,7 @@ const maxSteps = 50;
  * @throws {FlowError} when it can't be followed
  */
 export const followActions = (
-  call: Call,
+  call: ServedCall,
   parts: FlowParts,
   announced: readonly string[] | undefined,
 ): Promise<void> => {
@@ -173,7 +173,7 @@ export const followActions = (
   const ids = { account_id: accountId, call_id: call.id };
   const { flow } = call.params;
   const newStreamId = () => `st_${newId(call.timeline.now())}`;
-  const performer = new Performer<ActionRequest>(simulatedLine(call, parts), {
+  const performer = new Performer<ActionRequest>(parts.line, {
     first: flow ? { action: flow } : { url: call.params.flow_url },
     load: async (request, context) => {
       const { step } = context;

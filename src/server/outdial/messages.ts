@@ -1,14 +1,13 @@
 import { safeParse } from "valibot";
 import { FromApplication, type MediaAudio, type MediaStart } from "../../flows/media/messages.ts";
 import { isRecord } from "../../lib/check.ts";
-import { base64, decoded } from "../../lib/encoding.ts";
+import { base64, bytesOf, decoded } from "../../lib/encoding.ts";
 import {
   type Effect,
   enqueue,
   type Output,
   type SocketCodec,
 } from "../../performer/media-socket.ts";
-import { bytesOf } from "../recording/track.ts";
 
 /**
  * The samples in base64.

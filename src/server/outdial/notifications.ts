@@ -1,5 +1,5 @@
 import type { Sign } from "../account.ts";
-import type { Call, Message } from "../call.ts";
+import type { Message, ServedCall } from "../call.ts";
 import { type CallFacts, type CallState, iso } from "../history.ts";
 import type { NewId, Random } from "../ids.ts";
 
@@ -69,7 +69,7 @@ const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 /** Returns the notification of a call's current state. */
 export const notifications =
   ({ accountId, newId, random, sign }: NotificationParts) =>
-  (call: Call): Message => {
+  (call: ServedCall): Message => {
     const now = call.timeline.now();
     const id = `evt_${newId(now)}`;
     const notification = notificationOf(id, accountId, call.facts, now);
