@@ -28,10 +28,10 @@ export type {
 export type { Acknowledged, PlaybackLine } from "./flows/media/playback.ts";
 export type { MediaMessage } from "./flows/media/socket.ts";
 export type {
-  AfterDialUrl,
   CarrierWebhooks,
   Decision,
   FlowInput,
+  OwnUrl,
   Redirect,
   SignatureRefusal,
 } from "./flows/webhooks.ts";

@@ -10,7 +10,7 @@
  * @module
  */
 
-export type { WireAction, WireGather, WirePrompt, WireSay } from "../flows/wire.ts";
+export type { WireAction, WireGather, WirePrompt, WireRecord, WireSay } from "../flows/wire.ts";
 export type {
   ActionEntry,
   CallFacts,

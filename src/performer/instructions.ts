@@ -91,7 +91,8 @@ export interface RecordRules {
 /** Records the callee. */
 export interface Record<Request> {
   readonly type: "record";
-  readonly step: Beginning;
+  /** Absent where it began with its prompt. */
+  readonly step?: Beginning;
   readonly beeps: boolean;
   /** What ends it; absent for a recording that goes on while the flow continues. */
   readonly rules?: RecordRules;

@@ -109,12 +109,8 @@ export const receiveBody = async (
   }
 };
 
-/** The recording of a call that is over, if there is one. */
-export const recordingOf = (
-  call: ServedCall | undefined,
-  request: Request,
-): Response | undefined => {
-  if (!call?.facts.recording_url) return;
+/** The recording of a whole call, or the part that a player requests. */
+export const recordingOf = (call: ServedCall, request: Request): Response => {
   const channels = new URL(request.url).searchParams.get("channels") === "2" ? 2 : 1;
   return call.audio.download({ to: call.talkTime }, request.headers.get("Range"), channels);
 };

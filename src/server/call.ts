@@ -4,6 +4,15 @@ import type { Side } from "../performer/media-socket.ts";
 import type { CallFacts, NewEntry } from "./history.ts";
 import type { Reach } from "./outgoing.ts";
 
+/** What a call is asked for with, whichever interface it came by. */
+export interface RequestedCall
+  extends Pick<CallFacts, "from_number" | "to_number" | "flow_url" | "status_callback_url"> {
+  /** Whether it is recorded: by default it is. */
+  readonly record?: boolean | undefined;
+  /** What it does first, where that came with the request, in outdial's own interface. */
+  readonly flow?: WireAction | undefined;
+}
+
 /** How long a call may ring and last, in milliseconds. */
 export interface CallLimits {
   readonly answerTimeout?: number;
@@ -87,6 +96,14 @@ export interface RequestedCall
   /** What it does first, where that came with the request, in outdial's own interface. */
   readonly flow?: WireAction | undefined;
 }
+
+/**
+ * Ends a call as its API asks for it: one that isn't answered yet fails as `canceled`.
+ *
+ * @returns whether it was live
+ */
+export const hangUp = (call: ServedCall): boolean =>
+  call.transition("normal") || call.transition("canceled");
 
 /** A call that a service has accepted, as the interface that serves it knows it. */
 export interface ServedCall {

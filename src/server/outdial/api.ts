@@ -11,8 +11,9 @@ import {
   receiveBody,
   recordingOf,
 } from "../api.ts";
-import type { ServedCall } from "../call.ts";
+import { hangUp, type ServedCall } from "../call.ts";
 import { iso } from "../history.ts";
+import type { FlowRecordings } from "./recordings.ts";
 import { type FieldError, missing, parseFields } from "./request.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
@@ -77,6 +78,7 @@ const isJson = /^application\/json *(;|$)/i;
 interface OutdialAccount {
   readonly account: Account;
   readonly recordingUrls: RecordingUrls;
+  readonly recordings: FlowRecordings;
   /** Whether a call's flow may be in its request. */
   readonly takesFlow: boolean;
 }
@@ -84,7 +86,7 @@ interface OutdialAccount {
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  { account, takesFlow }: OutdialAccount,
+  { account, recordings, takesFlow }: OutdialAccount,
   { responseTimeout, reachOf, receive, keys, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
@@ -123,7 +125,15 @@ const initiate = async (
   } else if (kept.body !== sent) {
     return coded(409, "idempotency_conflict", "The Idempotency-Key has placed another call.");
   }
-  const place = () => accept({ params, url, prepare: (call) => call.id });
+  const place = () =>
+    accept({
+      params,
+      url,
+      prepare: (call) => {
+        recordings.add(call, url);
+        return call.id;
+      },
+    });
   const id = kept?.id ?? (isLost ? undefined : place());
   if (idempotencyKey !== null) {
     keys.keep(idempotencyKey, { body: sent, id, lost: (kept?.lost ?? 0) + (isSent ? 0 : 1) });
@@ -159,9 +169,8 @@ const resourceOf = ({ id, facts }: ServedCall): object => {
 
 const unknownCall = (): Response => coded(404, "call_not_found", "There is no such call.");
 
-/** Ends a call: one that isn't answered yet fails as `canceled`. */
-const hangUp = (call: ServedCall): Response =>
-  call.transition("normal") || call.transition("canceled")
+const end = (call: ServedCall): Response =>
+  hangUp(call)
     ? respond(202, { request_id: `req_${crypto.randomUUID()}` })
     : coded(409, "call_not_live", "The call has ended.");
 
@@ -189,7 +198,7 @@ type CallRoute = readonly [
 /** What follows a call's path. */
 const callRoutes: Readonly<Record<string, CallRoute>> = {
   "": ["GET", (call) => respond(200, resourceOf(call))],
-  "/hangup": ["POST", hangUp],
+  "/hangup": ["POST", end],
   "/dtmf": ["POST", pressKeys],
 };
 
@@ -248,7 +257,13 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
     const id = req.param("file").slice(0, -4);
     const refused = recordingRefusal(req.raw, id, own);
     if (refused) return refused;
-    return recordingOf(parts.findCall(id), req.raw) ?? notFound();
+    const [, callId = "", number] = /^(.+)-(\d{1,3})$/.exec(id) ?? [];
+    if (number !== undefined) {
+      const of = parts.findCall(callId);
+      return own.recordings.fileOf(of, Number(number), req.raw) ?? notFound();
+    }
+    const call = parts.findCall(id);
+    return call?.facts.recording_url ? recordingOf(call, req.raw) : notFound();
   });
   for (const [path, document] of Object.entries(documents)) {
     app.all(path, ({ req, notFound }) => {

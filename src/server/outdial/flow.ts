@@ -149,6 +149,18 @@ const requestAction = async (
   }
 };
 
+/** What outdial's own interface has for flows. */
+export interface ActionSide {
+  /** The actions of the service, in each request; absent for one that has the basic four. */
+  readonly announced: readonly string[] | undefined;
+  /** Begins a recording of a call, and returns what ends it. */
+  readonly beginRecording: (
+    call: ServedCall,
+    as: string | undefined,
+    parts: FlowParts,
+  ) => () => void;
+}
+
 /** The action that came with the request for the call: it is in no response. */
 const givenAction = (call: ServedCall, action: WireAction, step: number): WireAction => {
   call.log({ type: "flow", step, url: "", ms: 0, action });
@@ -161,13 +173,12 @@ const maxSteps = 50;
 /**
  * Follows the flow of an answered call until the flow or the call ends.
  *
- * @param announced - the actions of the service, in each request; absent for one that has the basic four
  * @throws {FlowError} when it can't be followed
  */
 export const followActions = (
   call: ServedCall,
   parts: FlowParts,
-  announced: readonly string[] | undefined,
+  { announced, beginRecording }: ActionSide,
 ): Promise<void> => {
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };
@@ -182,7 +193,10 @@ export const followActions = (
         "action" in request
           ? givenAction(call, request.action, step)
           : await requestAction(call, request, context, announced, parts);
-      return instructionsOf(action, { step, place: "", ...ids, newStreamId });
+      return instructionsOf(action, {
+        ...{ step, place: "", ...ids, newStreamId },
+        beginRecording: (as) => beginRecording(call, as, parts),
+      });
     },
   });
   return performer.perform();

@@ -8,6 +8,7 @@ import {
   type Output,
   type SocketCodec,
 } from "../../performer/media-socket.ts";
+import { jsonOf } from "../media-messages.ts";
 
 /**
  * The samples in base64.
@@ -28,15 +29,6 @@ export const samplesOf = (base64: string): Int16Array => {
 
 const knownTypes: ReadonlySet<unknown> = new Set(["audio", "interrupt", "clear"]);
 
-const parse = (data: unknown): unknown => {
-  if (typeof data !== "string") throw new TypeError("must be text");
-  try {
-    return JSON.parse(data);
-  } catch {
-    throw new TypeError("must be JSON");
-  }
-};
-
 /**
  * Applies a message of an application to the playout.
  *
@@ -44,7 +36,7 @@ const parse = (data: unknown): unknown => {
  * @throws {TypeError} when the message is malformed
  */
 const applyMessage = (data: unknown, playout: Output, now: number): Effect => {
-  const message = parse(data);
+  const message = jsonOf(data);
   const name = isRecord(message) ? message.type : undefined;
   if (typeof name === "string" && !knownTypes.has(name)) return { type: "ignored", name };
   const { success, output, issues } = safeParse(FromApplication, message);

@@ -32,7 +32,7 @@ export const telnyxSide: MakeSide = ({ settings, service, random }) => {
     notificationTimeout: 2_000,
     recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
     routes: (parts) => telnyxRoutes({ ...calls.restParts(parts, account), applicationId, signer }),
-    messagesOf: (call) => calls.messagesOf(call),
-    follow: (call, parts) => calls.follow(call, parts),
+    messagesOf: (served) => calls.messagesOf(served),
+    follow: (served, parts) => calls.follow(served, parts),
   };
 };

@@ -35,7 +35,7 @@ export const twilioSide: MakeSide = ({ settings, service, random }) => {
     responseTimeout: 15_000,
     recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
     routes: (parts) => twilioRoutes({ ...calls.restParts(parts, account), accountSid, carrier }),
-    messagesOf: (call) => calls.messagesOf(call),
-    follow: (call, parts) => calls.follow(call, parts),
+    messagesOf: (served) => calls.messagesOf(served),
+    follow: (served, parts) => calls.follow(served, parts),
   };
 };

@@ -13,7 +13,8 @@ interface NccoRecording {
 
 /** A call on Vonage: the state that only this carrier has. */
 export interface VonageCall {
-  readonly call: ServedCall;
+  /** The call, as each carrier has it. */
+  readonly served: ServedCall;
   readonly fields: CallFields;
   /** The id of the conversation, which other legs of the call share; a transfer leads into another one. */
   conversation: string;
@@ -78,10 +79,10 @@ const endpointOf = (to: string): object =>
   /^sips?:/i.test(to) ? { type: "sip", uri: to } : { type: "phone", number: digitsOf(to) };
 
 /** The fields that name the call of a request. */
-export const subjectOf = ({ call, conversation }: VonageCall): Fields => ({
-  from: digitsOf(call.params.from_number),
-  to: digitsOf(call.params.to_number),
-  uuid: call.id,
+export const subjectOf = ({ served, conversation }: VonageCall): Fields => ({
+  from: digitsOf(served.params.from_number),
+  to: digitsOf(served.params.to_number),
+  uuid: served.id,
   conversation_uuid: conversation,
 });
 
@@ -96,9 +97,9 @@ export const endFields = (answeredAt: number | undefined, endedAt: number): Fiel
 });
 
 /** A call as the API returns it. */
-export const resourceOf = (known: VonageCall): object => {
-  const { call, conversation } = known;
-  const { facts, id } = call;
+export const resourceOf = (call: VonageCall): object => {
+  const { served, conversation } = call;
+  const { facts, id } = served;
   const { answered_at, ended_at, from_number, to_number } = facts;
   return {
     _links: { self: { href: `/v1/calls/${id}` } },

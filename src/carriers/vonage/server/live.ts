@@ -12,8 +12,8 @@ const respond = jsonResponder(contentType);
 const notAnswered = (): VonageError => new VonageError(400, "The call is not answered");
 
 /** @throws {VonageError} for a call that rings, or is over */
-const lineOf = ({ call, line }: VonageCall): Line => {
-  if (call.state === "answered" && line) return line;
+const lineOf = ({ served, line }: VonageCall): Line => {
+  if (served.state === "answered" && line) return line;
   throw notAnswered();
 };
 
@@ -33,18 +33,18 @@ interface LiveAudio {
 
 /** Plays something beside the flow, in the place of what the API has played before, and returns once it begins. */
 const play = async (
-  known: VonageCall,
+  call: VonageCall,
   action: "talk" | "stream",
   { part, plays, times, fields }: LiveAudio,
 ): Promise<void> => {
-  const line = lineOf(known);
+  const line = lineOf(call);
   const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
   const playing = line.beside(async (beside, signal) => {
     try {
       const sound = await beside.load(part, signal, times);
       if (signal.aborted) throw notAnswered();
-      known.live?.stop();
-      known.live = playing;
+      call.live?.stop();
+      call.live = playing;
       // No document of the flow has it.
       const { duration } = sound;
       beside.begin(beginning({ step: 0 }, { ...fields, action }), { plays: [plays], duration });
@@ -57,22 +57,22 @@ const play = async (
   await begun;
 };
 
-const started = ({ call: { id: uuid } }: VonageCall, what: string): Response =>
+const started = ({ served: { id: uuid } }: VonageCall, what: string): Response =>
   respond(200, { message: `${what} started`, uuid });
 
 /** Speaks to the callee. */
-const talk = async ({ text: body }: Asked, known: VonageCall): Promise<Response> => {
+const talk = async ({ text: body }: Asked, call: VonageCall): Promise<Response> => {
   const fields = fieldsOf(jsonOf(body));
   const { text, loop } = fields;
   if (!isText(text) || text === "") return refuseField("text", "must be a text");
   const spoken = { text: text.replace(/<[^>]*>/g, "") };
   const part = { type: "text", ...spoken } as const;
-  await play(known, "talk", { part, plays: spoken, times: loopsIn(loop), fields });
-  return started(known, "Talk");
+  await play(call, "talk", { part, plays: spoken, times: loopsIn(loop), fields });
+  return started(call, "Talk");
 };
 
 /** Plays audio to the callee. */
-const stream = async ({ text, isUrl }: Asked, known: VonageCall): Promise<Response> => {
+const stream = async ({ text, isUrl }: Asked, call: VonageCall): Promise<Response> => {
   const fields = fieldsOf(jsonOf(text));
   const { stream_url, loop } = fields;
   const list: unknown[] = Array.isArray(stream_url) ? stream_url : [];
@@ -81,30 +81,30 @@ const stream = async ({ text, isUrl }: Asked, known: VonageCall): Promise<Respon
     return refuseField("stream_url", "must be a list of one URL of http or https");
   }
   const part = { type: "media", source: { step: 0, field: "stream_url", url } } as const;
-  await play(known, "stream", { part, plays: { media_url: url }, times: loopsIn(loop), fields });
-  return started(known, "Stream");
+  await play(call, "stream", { part, plays: { media_url: url }, times: loopsIn(loop), fields });
+  return started(call, "Stream");
 };
 
 /** Presses keys, which the callee hears. */
-const dtmf = ({ text }: Asked, known: VonageCall): Response => {
+const dtmf = ({ text }: Asked, call: VonageCall): Response => {
   const { digits } = fieldsOf(jsonOf(text));
   if (!isText(digits) || !/^[\d*#p]{1,100}$/.test(digits)) {
     return refuseField("digits", "must be 1 to 100 of 0 to 9, *, # and p");
   }
-  const { call } = known;
-  call.sendKeys(digits);
-  lineOf(known).begin(beginning({ step: 0 }, { action: "dtmf", digits }), {
+  const { served } = call;
+  served.sendKeys(digits);
+  lineOf(call).begin(beginning({ step: 0 }, { action: "dtmf", digits }), {
     plays: [{ keys: digits }],
   });
-  return respond(200, { message: "DTMF sent", uuid: call.id });
+  return respond(200, { message: "DTMF sent", uuid: served.id });
 };
 
 const stop =
   (what: string) =>
-  (known: VonageCall): Response => {
-    known.live?.stop();
-    known.live = undefined;
-    return respond(200, { message: `${what} stopped`, uuid: known.call.id });
+  (call: VonageCall): Response => {
+    call.live?.stop();
+    call.live = undefined;
+    return respond(200, { message: `${what} stopped`, uuid: call.served.id });
   };
 
 /** The operations of a live call, by their last part of the path. */
@@ -112,9 +112,9 @@ export const liveRoutes = <Parts>(
   findOrThrow: (parts: Parts) => VonageCall,
 ): Readonly<Record<"talk" | "stream" | "dtmf", Route<Parts>>> => {
   const answered = (parts: Parts): VonageCall => {
-    const known = findOrThrow(parts);
-    lineOf(known);
-    return known;
+    const call = findOrThrow(parts);
+    lineOf(call);
+    return call;
   };
   return {
     talk: byMethod<Parts>(
@@ -151,13 +151,13 @@ const silencing = {
  *
  * @returns whether the action is one of those
  */
-export const silence = (known: VonageCall, action: unknown): boolean => {
+export const silence = (call: VonageCall, action: unknown): boolean => {
   const entry = Object.entries(silencing).find(([name]) => name === action)?.[1];
   if (!entry) return false;
-  const line = lineOf(known);
-  const { call } = known;
+  const line = lineOf(call);
+  const { served } = call;
   const [side, isSilent] = entry;
-  call.audio.silence(side, isSilent, call.talkTime);
+  served.audio.silence(side, isSilent, served.talkTime);
   line.begin(beginning({ step: 0 }, { action: String(action) }));
   return true;
 };

@@ -14,7 +14,7 @@ export const followed: Readonly<Record<string, readonly string[]>> = {
   stream: ["streamUrl", "loop", "bargeIn"],
   connect: ["endpoint", "from", "timeout", "limit", "eventType", "eventUrl", "eventMethod"],
   conversation: ["name", "record", "eventUrl", "eventMethod"],
-  record: ["endOnSilence", "endOnKey", "timeOut", "eventUrl", "eventMethod"],
+  record: ["endOnSilence", "endOnKey", "timeOut", "beepStart", "eventUrl", "eventMethod"],
   input: ["type", "dtmf", "speech", "eventUrl", "eventMethod"],
   notify: ["payload", "eventUrl", "eventMethod"],
   wait: ["timeout"],

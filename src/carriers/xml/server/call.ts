@@ -5,7 +5,8 @@ import type { CallRecording } from "./recordings.ts";
 
 /** A call on a carrier with markup: the state that other carriers do not have. */
 export interface MarkupCall {
-  readonly call: ServedCall;
+  /** The call, as each carrier has it. */
+  readonly served: ServedCall;
   /** The account in requests about the call. */
   readonly accountSid: string;
   readonly fields: CallFields;

@@ -67,9 +67,9 @@ class DialRecording {
   onState(state: string): void {
     const begins = this.#wanted.startsWith("record-from-ringing") ? "ringing" : "answered";
     if (!this.isWanted || state !== begins) return;
-    const { known, carrier } = this.#context;
+    const { call, carrier } = this.#context;
     const { recording, messages } = beginRecording(
-      known,
+      call,
       {
         source: "DialVerb",
         channels: this.#wanted.endsWith("-dual") ? 2 : 1,
@@ -84,12 +84,12 @@ class DialRecording {
 
   /** Ends it, and returns what the request after the Dial has of it. */
   end(): Fields {
-    const { known, carrier } = this.#context;
+    const { call, carrier } = this.#context;
     const recording = this.#recording;
     if (!recording) return {};
     const trims = attributeOf(this.#element, "trim", this.#context) === "trim-silence";
-    this.#notify(endRecording(known, recording, carrier, { trims }));
-    return { RecordingUrl: known.recordingUrl(recording.sid) };
+    this.#notify(endRecording(call, recording, carrier, { trims }));
+    return { RecordingUrl: call.recordingUrl(recording.sid) };
   }
 
   #notify(messages: readonly Message[]): void {
@@ -99,12 +99,12 @@ class DialRecording {
 
 /** Calls somebody, and connects the two. */
 export const dial: Verb = (element, context) => {
-  const { known, carrier } = context;
+  const { call, carrier } = context;
   const conference = element.children.find(({ name }) => name === "Conference");
   if (conference) return joinConference(element, conference, context);
   const [to, ...others] = dialled(element, context);
   if (to === undefined) return fail(context, "Dial", "has nobody to call", "nobody");
-  const sid = carrier.newSid("call", known.call.timeline.now());
+  const sid = carrier.newSid("call", call.served.timeline.now());
   const recording = new DialRecording(element, context);
   return {
     type: "dial",

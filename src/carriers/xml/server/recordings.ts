@@ -48,15 +48,15 @@ export const trim = (recording: RecordedAudio, part: CallRecording): void => {
 
 /** A recording as a WAV, or the part that a player requests. */
 export const fileOf = (
-  { call }: { readonly call: ServedCall },
+  { served }: { readonly served: ServedCall },
   part: CallRecording,
   { url, headers }: Request,
 ): Response | undefined => {
-  const { from, to = call.talkTime, gaps, channels, status } = part;
+  const { from, to = served.talkTime, gaps, channels, status } = part;
   if (status !== "completed") return;
   const wanted =
     new URL(url).searchParams.get("channels") ?? new URL(url).searchParams.get("RequestedChannels");
   const count = wanted === "2" || (wanted === null && channels === 2) ? 2 : 1;
   const side = sideOf(part);
-  return call.audio.download({ from, to, gaps, side }, headers.get("Range"), count);
+  return served.audio.download({ from, to, gaps, side }, headers.get("Range"), count);
 };
