@@ -85,7 +85,7 @@ const flags = {
   "idempotency-key": {
     type: "string",
     value: "key",
-    help: "the same with a key of your own, such as the id of a queue's message",
+    help: "the same with a key of your own, such as a queue message's id",
     sets: "idempotencyKey",
   },
 } as const;
