@@ -283,7 +283,11 @@ export class Playback {
     return this.until - this.#clock.now();
   }
 
-  /** Whether more of a response may come. */
+  /** The responses of which more may come. */
+  get open(): ReadonlySet<string> {
+    return this.#open;
+  }
+
   get isOpen(): boolean {
     return this.#open.size > 0;
   }

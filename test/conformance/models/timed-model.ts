@@ -31,6 +31,10 @@ export interface Behaviour {
   readonly answers?: readonly number[] | undefined;
   /** The answers, counted from 0, that call a tool after their audio, or several. */
   readonly calls?: Readonly<Record<number, ModelCall | readonly ModelCall[]>>;
+  /**
+   * How long after its text, and its calls of tools, the audio of an answer comes: with Deepgram's and ElevenLabs' protocol.
+   */
+  readonly speechDelays?: Readonly<Record<number, number>>;
   /** The answers that fail with `server_error`, after all of their audio and their tool: with OpenAI's protocol. */
   readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
@@ -106,7 +110,14 @@ export class TimedModel {
   /** Says its next answer, asked for by some request. */
   answer(request?: unknown): void {
     const answer = this.#answers++;
-    let left = this.#behaviour.answers?.[answer] ?? 800;
+    const { answers, calls = {}, speechDelays = {} } = this.#behaviour;
+    let left = answers?.[answer] ?? 800;
+    const delay = speechDelays[answer];
+    const callTools = () => {
+      const given = [calls[answer] ?? []].flat();
+      const named = given.map((call, at) => ({ ...call, id: `call_${answer}${at || ""}` }));
+      if (named.length > 0) this.#dialect.tools(named, answer);
+    };
     this.#making = answer;
     this.#dialect.begin(answer, request);
     const make = () => {
@@ -119,14 +130,16 @@ export class TimedModel {
         return;
       }
       this.#making = undefined;
-      const calls = [this.#behaviour.calls?.[answer] ?? []].flat();
-      const named = calls.map((call, at) => ({ ...call, id: `call_${answer}${at || ""}` }));
-      if (named.length > 0) this.#dialect.tools(named, answer);
+      if (delay === undefined) callTools();
       const hasFailed = this.#behaviour.failures?.includes(answer);
       if (hasFailed) this.#dialect.failed?.(answer);
       else this.#dialect.done(answer, false);
     };
-    this.#cancel = this.#clock.after(100, make);
+    this.#cancel = this.#clock.after(100, () => {
+      if (delay === undefined) return make();
+      callTools();
+      this.#cancel = this.#clock.after(delay, make);
+    });
   }
 
   /** Hears samples of the callee. */
@@ -300,7 +313,8 @@ const dialects: Readonly<
       dialect: {
         coding: () => ulaw,
         begin: () => {
-          events++;
+          const event = { agent_response: "…", event_id: ++events };
+          send({ type: "agent_response", agent_response_event: event });
         },
         audio: (_, bytes) =>
           send({ type: "audio", audio_event: { audio_base_64: base64(bytes), event_id: events } }),
