@@ -36,9 +36,6 @@ export const wordsPause = 500;
 /** Less of the callee's speech than this, in ms, isn't followed by what was said before: it may be a click. */
 const minSpeech = 200;
 
-/** How long the next thing to say has to begin after one that couldn't be interrupted, in ms. */
-const handover = 20;
-
 /** The most silence after what was withheld: as much has passed, and the agent notices that the callee has finished. */
 const maxTail = 1000;
 
@@ -227,9 +224,7 @@ export const createInboundAudio = (
       }
       kept = isKept;
       before = undefined;
-      // Not at once: what is said next may mute it again, or leave the call.
-      const earliest = timers.now() + handover;
-      if (missed) timers.wait("missed", () => Math.max(earliest, overAt()), deliver);
+      if (missed) timers.wait("missed", overAt, deliver);
     },
     speech: (isSpeaking) => {
       noticedAt = timers.now();

@@ -210,7 +210,7 @@ test("a hang_up waits for what a tool of the same response has asked for, howeve
     ],
     onModel: (model, clock) => {
       const answer = model.answer.bind(model);
-      model.answer = (request) => void clock.after(900, () => answer(request));
+      model.answer = (request) => void clock.after(1_500, () => answer(request));
     },
   });
   expect([endOf(talked), spoken]).toEqual(["agent_hung_up", ["played"]]);
