@@ -7,13 +7,14 @@ import {
   type ApiKey,
   type CallOptions,
   type Endpoint,
+  keepClient,
   type Options,
   type Settings,
   settingsOf,
 } from "./options.ts";
 
-/** The options of a client: those of a call, without the key. */
-export type ClientOptions = Omit<CallOptions, "apiKey"> & Endpoint;
+/** The options of a client: those of a call, without the keys. */
+export type ClientOptions = Omit<CallOptions, "apiKey" | "idempotencyKey"> & Endpoint;
 
 /** The only resource manager of a client. */
 export interface Calls {
@@ -47,9 +48,15 @@ export abstract class CallsClient {
   protected constructor(send: Send, apiKey: ApiKey, options: ClientOptions) {
     const memory: Memory = {};
     const kept = settingsOf(() => ({ ...options, apiKey }));
+    if (kept.idempotencyKey) fail("idempotencyKey", "must be an option of one call");
+    const settings = (): Settings => {
+      if (this.#disposed) fail("client", "was disposed of");
+      return kept;
+    };
+    keepClient(this, settings);
     const create: Calls["create"] = (params, own) => {
       const settingsOfCall = (): Settings => {
-        if (this.#disposed) fail("client", "was disposed of");
+        settings();
         // The client's key and URL are for its own carrier.
         if (own?.service && own.service !== kept.service) fail("service", "must be the client's");
         return own ? settingsOf(() => ({ ...kept, ...withoutUndefined(own) })) : kept;

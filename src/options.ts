@@ -4,10 +4,12 @@ import type { EncodedCall, Fetch, OnAttempt } from "./http/post.ts";
 import {
   check,
   fieldsOf,
+  flag,
   isFunction,
   isKey,
   isPage,
   isRecord,
+  isText,
   kindOf,
   presence,
   ruleSchema,
@@ -101,6 +103,24 @@ export interface CallOptions {
    */
   readonly retries?: number | undefined;
   /**
+   * Whether the service keeps `Idempotency-Key`, as docs/service.md says: the emulator does, no carrier. Each
+   * `create` then sends a key of its own. After a lost answer, a 5xx, an unreadable 2xx, a 429, or a 409
+   * `idempotency_in_progress` it sends the same POST again, to the same URL with the same key and body, until the deadline, with
+   * growing pauses from 0.2 to 2 s or the service's `Retry-After`; one POST waits a third of `timeout` for its answer, 3 s
+   * without one. Once a POST may have placed a call, `placed` stays `"maybe"`, until the id of the call comes. At a service
+   * that does not keep keys each such POST is one more call.
+   *
+   * @defaultValue `false`: nothing that may have placed a call is sent twice
+   */
+  readonly idempotent?: boolean | undefined;
+  /**
+   * A key of your own, of one call, such as the id of a queue's message: 1 to 64 letters, digits, `_` and `-`. It implies
+   * `idempotent`. A call that was already placed with the key and the same body is returned, for 24 hours.
+   *
+   * @defaultValue with `idempotent` a random one for each `create`
+   */
+  readonly idempotencyKey?: string | undefined;
+  /**
    * Further request headers: none that holds the key, or describes the body or the connection.
    *
    * @defaultValue on servers a `User-Agent`, `outdial/` and the version
@@ -157,7 +177,7 @@ const timeoutRule = (value: unknown): string | undefined => {
 
 /** A header's name; not the client's own, nor one of the body or the connection. */
 const headerName =
-  /^(?!(x-api-key|content-.*|host|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer)$)[\w!#$%&'*+.^`|~-]+$/i;
+  /^(?!(x-api-key|idempotency-key|content-.*|host|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer)$)[\w!#$%&'*+.^`|~-]+$/i;
 
 /** Whether headers are an object of names and texts, not a `Headers`, a `Map` or a list. */
 const isPlain = (headers: unknown): headers is Readonly<Record<string, unknown>> =>
@@ -167,7 +187,7 @@ export const isHeaders = (value: unknown): boolean =>
   isPlain(value) &&
   Object.entries(value).every(([name, text]) => headerName.test(name) && isKey(text));
 
-const isSignal = (value: unknown): boolean => {
+export const isSignal = (value: unknown): value is AbortSignal => {
   const { addEventListener, removeEventListener } = fieldsOf(value);
   return isFunction(addEventListener) && isFunction(removeEventListener);
 };
@@ -205,6 +225,13 @@ export const entries: {
     ),
     0,
   ),
+  idempotent: optional(flag),
+  idempotencyKey: optional(
+    custom<string>(
+      (value) => isText(value) && /^[\w-]{1,64}$/.test(value),
+      'must be 1 to 64 letters, digits, "_" and "-"',
+    ),
+  ),
   headers: optional(
     custom<Settings["headers"]>(
       isHeaders,
@@ -238,6 +265,30 @@ export const settingsOf = (read: () => { readonly service?: CallService | undefi
     if (isPlain(options.headers)) options.headers = { ...options.headers };
     return options;
   });
+
+/** The settings of each client, which have its key: nothing outside this package can read them. */
+const clients = new WeakMap<object, () => Settings>();
+
+/**
+ * Keeps the settings of a client, for functions that take one in the place of options.
+ *
+ * @param settings - throws a `BadParametersException` once the client was disposed of
+ */
+export const keepClient = (client: object, settings: () => Settings): void => {
+  clients.set(client, settings);
+};
+
+/** Whether a value is a client, and not its options. */
+export const isKeptClient = (given: unknown): boolean => clients.has(Object(given));
+
+/**
+ * The settings of a client, or the checked options.
+ *
+ * @throws {BadParametersException} that names each option and its rule
+ */
+export const settingsOfEither = (
+  given: { readonly service?: CallService | undefined } | object,
+): Settings => clients.get(Object(given))?.() ?? settingsOf(() => given);
 
 /** How calls are placed with a carrier. */
 export interface CarrierClient {

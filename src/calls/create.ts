@@ -1,4 +1,4 @@
-import { safeParse } from "valibot";
+import { type InferOutput, safeParse } from "valibot";
 import {
   BadParametersException,
   type ExceptionFacts,
@@ -16,7 +16,7 @@ import { apiOf, isLoopback } from "../lib/url.ts";
 import type { CarrierClient } from "../options.ts";
 import { type Options, type Settings, settingsOf } from "../options.ts";
 import { Call } from "./call.ts";
-import { CallParams } from "./params.ts";
+import { CallParams, requestFlowOf } from "./params.ts";
 
 /** What a client remembers between calls. */
 export interface Memory {
@@ -33,7 +33,7 @@ export type PlacingSettings = Omit<Settings, "service"> & {
 export interface Placing {
   readonly settings: PlacingSettings;
   readonly params: CallParams;
-  /** The telephone numbers that no exception may have. */
+  /** The telephone numbers, and the texts of a flow, that no exception may have. */
   readonly numbers: readonly string[];
   readonly json: string;
   readonly send: Send;
@@ -41,13 +41,15 @@ export interface Placing {
   readonly requireOpen: RequireOpen;
   /** When the deadline passes, by `performance.now()`. */
   readonly ends: number;
-  readonly known: Known;
+  readonly progress: Progress;
 }
 
-/** What is known of a call. Before the first request, `placed` is `"no"`. */
-export interface Known {
+/** How far a call has come. Before the first request, `placed` is `"no"`. */
+export interface Progress {
   facts: ExceptionFacts;
   posts: number;
+  /** With it what may have placed a call is sent again; dropped after an answer of another host or about another call. */
+  idempotencyKey?: string | false | undefined;
   /** The keys and other secrets, and the pieces of secrets, of all POSTs. */
   readonly secrets: string[];
   readonly pieces: string[];
@@ -83,19 +85,35 @@ const inCall = <T>(check: () => T): T => {
   }
 };
 
-const checkLoopback = (params: CallParams, { baseUrl }: Settings): void => {
-  for (const param of ["flow_url", "status_callback_url"] as const) {
-    if (/^http:/i.test(params[param]) && !isLoopback(baseUrl)) {
+/** What the schema of the parameters returns. */
+type CheckedParams = InferOutput<typeof CallParams>;
+
+/**
+ * Checks the fields whose rules need other fields and the options.
+ *
+ * @throws {BadParametersException} that names a field
+ */
+function checkTogether(
+  params: CheckedParams,
+  { baseUrl, service }: Settings,
+): asserts params is CallParams {
+  for (const [param, instead] of [
+    ["flow_url", params.flow],
+    ["status_callback_url", service],
+  ] as const) {
+    const url = params[param];
+    if (!(url || instead)) fail(param, "is missing");
+    if (/^http:/i.test(`${url}`) && !isLoopback(baseUrl)) {
       fail(param, "must be https, as baseUrl is remote");
     }
   }
-};
+}
 
 /**
  * The key: the option `apiKey`, or the result of that function. It must be a legal header value, and must not occur
  * anywhere else in the request.
  */
-const keyFor = async ({ settings, json, known }: Placing): Promise<string> => {
+const keyFor = async ({ settings, json, progress }: Placing): Promise<string> => {
   const { apiKey, baseUrl, headers, service } = settings;
   let key: unknown = apiKey;
   try {
@@ -105,10 +123,12 @@ const keyFor = async ({ settings, json, known }: Placing): Promise<string> => {
     key = undefined; // The error may name the secret that was looked up.
   }
   if (!isKey(key)) return fail("apiKey", "must give a legal header value");
-  if (holdsKey(key, [baseUrl, json, ...Object.values(headers)].join("\n"))) {
+  if (
+    holdsKey(key, [baseUrl, json, progress.idempotencyKey, ...Object.values(headers)].join("\n"))
+  ) {
     fail("apiKey", "must not be in a URL, a parameter or another header");
   }
-  known.secrets.push(key);
+  progress.secrets.push(key);
   return key;
 };
 
@@ -118,54 +138,71 @@ const callIn = (body: unknown): unknown => {
   return fieldsOf(data).id ? { ...rest, ...fieldsOf(data) } : body;
 };
 
+/** Makes the exception for a deadline that has passed. */
+const lateAfter = (timeout: number | false, progress: Progress) => () =>
+  new TimeoutException(`No answer within ${timeout} ms`, progress.facts);
+
 /** The request for a call in outdial's own interface, as `encodeCall` of a service makes it in the carrier's. */
 export const encodeCall = (params: CallParams, baseUrl: string, key: string): EncodedCall => ({
   url: `${apiOf(baseUrl)}/calls/initiate`,
   headers: { "X-API-Key": key, "Content-Type": "application/json" },
-  body: JSON.stringify(params),
+  body: JSON.stringify({ ...params, flow: requestFlowOf(params) }),
 });
 
 /** The request of the next attempt. */
 const encode = async (placing: Placing, plan: Plan): Promise<EncodedCall> => {
-  const { settings, params, json, known } = placing;
+  const { settings, params, json, progress } = placing;
   const { baseUrl, service } = settings;
+  const { idempotencyKey } = progress;
   plan.key ??= await keyFor(placing);
   if (!service) {
     // As `encodeCall`, which would cost each bundle some bytes here.
     return {
       url: `${apiOf(baseUrl)}/${plan.paths[0]}/initiate`,
-      headers: { "X-API-Key": plan.key, "Content-Type": "application/json" },
+      headers: {
+        "X-API-Key": plan.key,
+        "Content-Type": "application/json",
+        ...(idempotencyKey && { "Idempotency-Key": idempotencyKey }),
+      },
       body: json,
     };
   }
   const encoded = await service.client.encodeCall(params, baseUrl, plan.key);
   // A token of an earlier POST is still valid.
-  known.secrets.push(...(encoded.secrets ?? []));
-  known.pieces.push(...(encoded.pieces ?? []));
+  progress.secrets.push(...(encoded.secrets ?? []));
+  progress.pieces.push(...(encoded.pieces ?? []));
   return encoded;
 };
 
 /** Sends one POST. Returns the call that it placed, or the exception. */
 const attempt = async (
-  { settings, numbers, send, signal, known, requireOpen }: Placing,
+  { settings, numbers, send, signal, progress, requireOpen }: Placing,
   encoded: EncodedCall,
 ): Promise<Call | ServiceException> => {
   const { fetch, headers, notAfter, onAttempt, service } = settings;
   const { url } = encoded;
-  const redaction = () => redactor(known.secrets, numbers, known.pieces);
+  const { placed: before } = progress.facts;
+  const learn = (facts: ExceptionFacts, isForeign?: unknown): void => {
+    // What comes after this POST's time is not about the next one.
+    if (signal.aborted) return;
+    // What an earlier POST may have placed, no refusal of a later one takes back.
+    progress.facts = before === "no" ? facts : { ...facts, placed: before };
+    if (isForeign) progress.idempotencyKey = "";
+  };
+  const redaction = () => redactor(progress.secrets, numbers, progress.pieces);
   let reportAttempt: ReturnType<typeof measured> = () => {};
   let isSingle = () => false;
   const begin = (): Promise<Response> => {
     const init = initOf(encoded, headers, signal);
     requireOpen(
       Date.now() >= Number(notAfter) &&
-        new TimeoutException("notAfter has passed", { placed: "no" }),
+        new TimeoutException("notAfter has passed", { placed: before }),
     );
     isSingle = sendsOnce(fetch);
-    known.facts = { placed: "maybe" };
-    known.posts++;
+    progress.facts = { placed: "maybe" };
+    progress.posts++;
     if (onAttempt) {
-      reportAttempt = measured(onAttempt, url, known);
+      reportAttempt = measured(onAttempt, url, progress);
       signal.addEventListener("abort", () => reportAttempt());
     }
     return (fetch ?? globalThis.fetch)(url, init);
@@ -174,24 +211,31 @@ const attempt = async (
     const head = (encoded.headOf ?? headOf)(await send(url, begin), url, signal);
     const { status: code, placed, ok } = head;
     const requestId = !ok || onAttempt ? requestIdOf(head, redaction()) : undefined;
-    known.facts = { code, placed, requestId };
+    learn({ code, placed, requestId }, head.isMoved);
     const read = readText(head, signal);
     const text = await (ok ? read : read.catch(() => ""));
     const body: unknown = withoutThrowing(() => JSON.parse(text));
     const call = safeParse(Call, service ? body : callIn(body));
     if (!ok) {
       // A carrier's refusal that has the id of a call contradicts itself: nothing may follow it.
-      if (service && call.success) known.facts = { ...known.facts, placed: "maybe" };
-      return responseException(known.facts, head, text, redaction());
+      if (service && call.success) learn({ ...progress.facts, placed: "maybe" });
+      return responseException(progress.facts, head, text, redaction());
     }
-    if (!call.success)
-      return new ServiceException(`HTTP ${code} without the id of a call`, known.facts);
-    reportAttempt("yes");
-    return call.output;
+    const { from_number, to_number } = fieldsOf(call.output);
+    const isForeign =
+      progress.idempotencyKey &&
+      [from_number, to_number].some((number, at) => (number ?? numbers[at]) !== numbers[at]);
+    if (call.success && !isForeign) {
+      reportAttempt("yes");
+      return call.output;
+    }
+    learn(progress.facts, isForeign);
+    return new ServiceException(`HTTP ${code} without the id of a call`, progress.facts);
   } catch (error) {
     // The error may be of any class, also of this package: the caller's `fetch` may throw anything.
-    const lost = networkException(error, redaction(), !known.facts.code && isSingle());
-    known.facts = { ...known.facts, placed: lost.placed };
+    const isUnanswered = before === "no" && !progress.facts.code;
+    const lost = networkException(error, redaction(), isUnanswered && isSingle());
+    learn({ ...progress.facts, placed: lost.placed });
     return lost;
   } finally {
     reportAttempt();
@@ -219,9 +263,12 @@ const withOtherKey: Repeat = async (plan, _, placing) => {
   return plan.key !== old;
 };
 
-const afterPause: Repeat = async (plan, { retryAfter = 1 }, { ends, signal }) => {
-  const wait = retryAfter * 1000;
-  if (plan.retries-- < 1 || performance.now() + wait >= ends || wait >= 2 ** 31) return false;
+const afterPause: Repeat = async (plan, { retryAfter }, { ends, signal, progress }) => {
+  const least = progress.idempotencyKey ? Math.min(2 ** progress.posts / 10, 2) : 0;
+  const wait = Math.max(retryAfter ?? Number(!least), least) * 1000;
+  // With a key only the deadline ends the asking.
+  const isLast = !least && plan.retries-- < 1;
+  if (isLast || performance.now() + wait >= ends || wait >= 2 ** 31) return false;
   await pause(wait, signal);
   return true;
 };
@@ -235,27 +282,49 @@ const repeats: Readonly<Record<number, Repeat>> = {
   429: afterPause,
 };
 
+/**
+ * The outcomes after which a service that keeps the key is asked again, as status and reason: it can say what became of
+ * the call. In the place of a status that never came is what may have been placed.
+ */
+const unsettled = /^(maybe|[25]..|429|409 idempotency_in_progress$)/;
+
 /** Repeats attempts until a call is placed, or until no repetition is safe. */
 export const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
-  const { path, retries, service } = placing.settings;
+  const { progress } = placing;
+  const { path, retries, service, timeout } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
   const plan: Plan = { paths, isOtherKey: false, retries };
-  let refused: ServiceException | undefined;
+  let last: ServiceException | undefined;
   for (;;) {
     const encoded = await encode(placing, plan).catch((error) => {
       // Another key that can't be used: the refusal of the first one is of more use.
-      throw refused ?? refusalOf(error);
+      throw last ?? refusalOf(error);
     });
-    await placing.settings.beforeSend?.();
-    const outcome = await attempt(placing, encoded);
-    const code = outcome instanceof ServiceException ? outcome.code : 202;
+    try {
+      await placing.settings.beforeSend?.();
+    } catch (error) {
+      throw progress.facts.placed === "no" ? error : last;
+    }
+    // One of several POSTs waits a third of the time, so that something is left to ask again with.
+    const limit = Math.ceil((timeout || 9_000) / 3);
+    const outcome = await (progress.idempotencyKey
+      ? withDeadline(limit, placing.signal, lateAfter(limit, progress), (signal) =>
+          attempt({ ...placing, signal }, encoded),
+        ).catch((error) => error)
+      : attempt(placing, encoded));
+    if (!(outcome instanceof ServiceException)) {
+      memory.path = paths[0];
+      return outcome;
+    }
+    const { code, placed, reason } = outcome;
+    const isAsked = progress.idempotencyKey && unsettled.test(`${code ?? placed} ${reason}`);
     // A carrier refuses a key with 401, too.
-    const repeat = repeats[code === 401 && service ? 403 : (code ?? 0)];
+    const refusal = placed === "no" && (code === 401 && service ? 403 : code);
+    const repeat = isAsked ? afterPause : repeats[refusal || 0];
     if (code && repeat !== onOtherPath) memory.path = paths[0];
-    if (!(outcome instanceof ServiceException)) return outcome;
-    if (outcome.placed !== "no" || !(await repeat?.(plan, outcome, placing))) throw outcome;
-    refused = outcome;
+    if (!(await repeat?.(plan, outcome, placing))) throw outcome;
+    last = outcome;
   }
 };
 
@@ -272,19 +341,28 @@ export const place = async (
   memory: Memory,
   send: Send,
 ): Promise<Call> => {
-  const [params, settings] = inCall(() => {
-    const checked = [check(CallParams, () => given, "params"), settingsOfCall()] as const;
-    checkLoopback(...checked);
-    return checked;
+  const [params, settings, flow] = inCall(() => {
+    const checked: CheckedParams = check(CallParams, () => given, "params");
+    const options = settingsOfCall();
+    checkTogether(checked, options);
+    return [checked, options, requestFlowOf(checked)] as const;
   });
-  const { timeout, signal: caller } = settings;
-  const json = JSON.stringify(params);
-  const numbers = [params.from_number, params.to_number];
-  const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
-  const late = () => new TimeoutException(`No answer within ${timeout} ms`, known.facts);
-  return withDeadline(timeout, caller, late, (signal, requireOpen, ends) =>
-    attempts({ settings, params, numbers, json, known, send, signal, requireOpen, ends }, memory),
+  const { timeout, signal: caller, idempotent } = settings;
+  const { idempotencyKey = idempotent && crypto.randomUUID() } = settings;
+  const json = JSON.stringify({ ...params, flow });
+  const numbers = [params.from_number, params.to_number, ...(flow?.secrets ?? [])];
+  const progress: Progress = {
+    facts: { placed: "no" },
+    ...{ posts: 0, idempotencyKey, secrets: [], pieces: [] },
+  };
+  const late = lateAfter(timeout, progress);
+  const call = withDeadline(timeout, caller, late, (signal, requireOpen, ends) =>
+    attempts(
+      { settings, params, numbers, json, progress, send, signal, requireOpen, ends },
+      memory,
+    ),
   );
+  return flow && !settings.service ? call.catch(flow.explain) : call;
 };
 
 /** Makes the function `create` of an entry, which needs no client. */

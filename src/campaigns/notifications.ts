@@ -3,7 +3,7 @@ import { fieldsOf, isText } from "../lib/check.ts";
 import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { recordPlaced } from "./attempts.ts";
 import { claim } from "./claims.ts";
-import { recordNews, writeReclaimed } from "./contact-state.ts";
+import { type FollowSettings, recordNews, writeReclaimed } from "./contact-state.ts";
 import { type End, isDisposition, type News } from "./disposition.ts";
 import { bareFailure } from "./facts.ts";
 import { resetFaults } from "./faults.ts";
@@ -23,8 +23,11 @@ export const attemptIn = (
     ? { contact: Number(contact), attempt: Number(attempt) }
     : undefined;
 
+/** The ends of a call; `call.ended` is that of a call that nobody answered, without its reason. */
+const ends: ReadonlySet<string> = new Set(["call.completed", "call.failed", "call.ended"]);
+
 /** Whether a call has ended. The signed URL names the call where the event doesn't. */
-const isEnd = ({ type }: CallEvent): boolean => type === "call.completed" || type === "call.failed";
+export const isEnd = ({ type }: CallEvent): boolean => ends.has(type);
 
 /** The longest reason that is kept. */
 const longestReason = 200;
@@ -101,6 +104,9 @@ const isNews = (event: CallEvent): boolean =>
   answers.has(event.type) ||
   answeredByIn(event) !== undefined;
 
+/** The options that decide what follows on a notification. */
+export type EventSettings = FollowSettings & Pick<CampaignSettings, "get" | "settleTimeout">;
+
 /** Pauses the campaign: the ledger is a restored backup, which would call others again, too. */
 const pauseAsRestored = (sql: Sql, at: number): void => {
   if (stateOfCampaign(sql) !== "running") return;
@@ -125,7 +131,7 @@ export const openAttempt = (
   key: Attempt,
   call_id: string | null,
   at: number,
-  settings: CampaignSettings,
+  settings: EventSettings,
 ): boolean => {
   const state = stateOf(sql, key);
   if (state === undefined || state === "released") {
@@ -167,7 +173,7 @@ export const recordEvent = (
   key: Attempt,
   event: CallEvent,
   at: number,
-  settings: CampaignSettings,
+  settings: EventSettings,
 ): boolean => {
   if (!openAttempt(sql, key, event.call_id, at, settings)) return false;
   recordNews(sql, key, newsIn(event, at), at, settings);

@@ -1,16 +1,25 @@
-import type { CallParams } from "../calls/params.ts";
 import { fail } from "../lib/check.ts";
 import type { CallState, Reason } from "../performer/line.ts";
 import type { Utterance } from "../performer/utterances.ts";
-import type { ScriptedCallee } from "./callee.ts";
-import type { Clock, Timeline } from "./clock.ts";
+import type {
+  AnsweringMachine,
+  CallLimits,
+  Message,
+  RecordedAudio,
+  RequestedCall,
+  ServedCall,
+} from "../server/call.ts";
 import {
   type CallFacts,
   type CallRecord,
   type HistoryEntry,
   iso,
   type NewEntry,
-} from "./history.ts";
+} from "../server/history.ts";
+import { type Reach, wayOf } from "../server/outgoing.ts";
+import { addKeyTone, keyInterval, type ScriptedCallee } from "./callee.ts";
+import type { Clock, Timeline } from "./clock.ts";
+import { recordedAudio } from "./recording/recorded-audio.ts";
 import { Recording } from "./recording/recording.ts";
 import type { Outcome } from "./scenarios.ts";
 
@@ -79,60 +88,15 @@ export const dialLeg = async (leg: Leg, outcome: Outcome, ringing: Ringing): Pro
 /** A request for a call that the API accepted. */
 export interface AcceptedRequest {
   readonly id: string;
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   /** Makes the URL of the recording. */
   readonly recordingUrl: () => string;
-  /** Whether plain http on loopback is allowed. */
-  readonly local: boolean;
+  /** Where its URLs may lead. */
+  readonly reach: Reach;
   /** The request's own limits, instead of the emulator's options. */
   readonly limits?: CallLimits | undefined;
   /** How much of the applications' audio is kept, in milliseconds: ten minutes by default. */
   readonly kept?: number | undefined;
-}
-
-/** A machine that answers a call. Times are in milliseconds since the answer. */
-export interface AnsweringMachine {
-  /** When its greeting is over, and its beep. */
-  readonly readyAt: number;
-  /** Whether it beeps. */
-  readonly beeps: boolean;
-}
-
-/** How long a call may ring and last, in milliseconds. */
-export interface CallLimits {
-  readonly answerTimeout?: number;
-  readonly maxDuration?: number;
-}
-
-/** How an attempt to deliver a notification ended. */
-export interface Delivery {
-  /** Absent when no response came. */
-  readonly status?: number | undefined;
-  /** Why it was not delivered. */
-  readonly error?: string | undefined;
-  /** Whether it took too long. */
-  readonly timedOut?: boolean | undefined;
-}
-
-/** A notification, ready to be sent. */
-export interface Message {
-  readonly id: string;
-  /** Its type. */
-  readonly event: string;
-  readonly url: string;
-  readonly method: "GET" | "POST";
-  /** Empty when the URL has everything. */
-  readonly body: string;
-  /** The headers of an attempt: a signature may depend on the time, and be made by Web Crypto. */
-  readonly headers: () =>
-    | Readonly<Record<string, string>>
-    | Promise<Readonly<Record<string, string>>>;
-  /**
-   * Milliseconds until the next attempt, after so many; `undefined` when there is none.
-   *
-   * @param delivery - how the latest attempt ended
-   */
-  readonly retryDelay: (attempts: number, delivery: Delivery) => number | undefined;
 }
 
 /** What a call reports to the rest of the emulator. */
@@ -147,10 +111,10 @@ type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 const overReason = "The call is over";
 
 /** One call: its state, its time and its history. */
-export class Call {
+export class Call implements ServedCall {
   readonly id: string;
-  readonly params: CallParams;
-  readonly local: boolean;
+  readonly params: RequestedCall;
+  readonly reach: Reach;
   readonly limits: CallLimits;
   /** The time of its line. */
   readonly timeline: Timeline;
@@ -181,17 +145,20 @@ export class Call {
   readonly #listeners: CallListeners;
   readonly #facts: Writable<CallFacts>;
   readonly #history: HistoryEntry[] = [];
+  /** The hosts of which is said that they are reached in plain text. */
+  readonly #plain = new Set<string>();
   #recording: Recording | undefined;
+  readonly audio: RecordedAudio = recordedAudio(() => this.recording);
 
   constructor(
-    { id, params, recordingUrl, local, limits = {}, kept }: AcceptedRequest,
+    { id, params, recordingUrl, reach, limits = {}, kept }: AcceptedRequest,
     clock: Clock,
     listeners: CallListeners,
   ) {
-    const { record = true, ...others } = params;
+    const { record = true, flow: _, ...others } = params;
     this.id = id;
     this.params = params;
-    this.local = local;
+    this.reach = reach;
     this.limits = limits;
     this.timeline = clock();
     this.notificationTimeline = this.timeline.fork();
@@ -298,11 +265,33 @@ export class Call {
     for (const listener of this.speechListeners) listener(utterance);
   }
 
+  /** Presses keys for the callee to hear; `p` is a pause. */
+  sendKeys(keys: string): void {
+    // A script gets them at once, as other audio may be in the way of the tones.
+    this.callee?.pressed(keys.replaceAll("p", ""));
+    if (this.callee) return;
+    const from = this.talkTime;
+    for (const [at, key] of [...keys].entries()) {
+      if (key !== "p") addKeyTone(this.recording.media, key, from + at * keyInterval);
+    }
+  }
+
   /** Ends the call because its flow can't be followed. */
   fail(flow_error: string): void {
     if (this.isOver) return;
     this.#facts.flow_error = flow_error;
     this.transition("flow_error");
+  }
+
+  /** Warns, once for each host, of a URL that is requested in plain text from another machine. */
+  warnOfPlain(url: string): void {
+    const way = wayOf(url, url.length);
+    if (way !== "plain" && way !== "private") return;
+    const { host } = new URL(url);
+    if (this.#plain.has(host)) return;
+    this.#plain.add(host);
+    const text = `${host} is asked by plain http, as the carrier does: whoever is between can read and change it. Give https.`;
+    this.log({ type: "note", text });
   }
 
   /** Adds an entry to the history, unless the call was removed. */

@@ -1,12 +1,17 @@
 import { carrierNamed, carriers } from "../carriers/carriers.ts";
 import { check, fail, isText } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
-import type { ApiRoutes } from "./api.ts";
+import type { ApiRoutes } from "../server/api.ts";
+import type { CallRecord, EmulatorEvent, RefusedEvent } from "../server/history.ts";
+import { idSource, randomSource } from "../server/ids.ts";
+import { outdialSide } from "../server/outdial/side.ts";
+import { type Reach, reachOf } from "../server/outgoing.ts";
+import type { MakeSide, ServiceSide } from "../server/side.ts";
+import { receptionOf } from "./api-responses.ts";
 import { type Call, CallRegistry, type Trigger } from "./call.ts";
 import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
-import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
-import { idSource, randomSource } from "./ids.ts";
+import { EventLog } from "./event-log.ts";
 import {
   type EmulatedService,
   type EmulatorOptions,
@@ -14,10 +19,8 @@ import {
   EmulatorSettingsSchema,
   urlOf,
 } from "./options.ts";
-import { outdialSide } from "./outdial/side.ts";
 import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
-import type { EmulatedSide, MakeSide } from "./side.ts";
 import type { LineParts } from "./simulated-line.ts";
 import { callStarter } from "./start.ts";
 
@@ -190,7 +193,7 @@ const controlsOf = (calls: CallRegistry): CallControls => {
 /** The state of one emulator. */
 interface EmulatorParts {
   readonly settings: EmulatorSettings;
-  readonly side: EmulatedSide;
+  readonly side: ServiceSide;
   readonly calls: CallRegistry;
   readonly received: ReceivedRequests;
   readonly eventLog: EventLog<EmulatorEvent>;
@@ -304,32 +307,36 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   const side = sideOf(service)({ settings, service, random, newId });
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
-  const received = new ReceivedRequests(eventLog);
+  const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
+  const { clock = ownClock, ...simulated }: SimulatedLine = line ?? {};
+  const received = new ReceivedRequests(eventLog, () => clock().now());
   const parts: EmulatorParts = { settings, side, calls, received, eventLog };
   const controls = controlsOf(calls);
   const { isClosed, close } = closerOf(parts, controls.hangup);
   const { responseTimeout = side.responseTimeout } = settings;
   // The sender of a request chooses its URL, so a server passes where it is bound.
-  const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
-  const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const { clock = ownClock, ...simulated }: SimulatedLine = line ?? {};
+  const reach = (url: string): Reach =>
+    reachOf(isLoopback(host === undefined ? url : urlOf(host)), service !== undefined);
   const accept = callStarter({
     ...parts,
     clock,
     line: simulated,
     random,
     newId,
-    isLocal,
+    reachOf: reach,
     responseTimeout,
   });
   const app = side.routes({
-    isLocal,
+    reachOf: reach,
     responseTimeout,
-    isClosed,
     findCall: (id) => calls.get(id),
     allCalls: () => calls.all(),
-    onPost: received.onPost,
+    receive: (to_number, lost = 0) => {
+      received.count(to_number);
+      return receptionOf(to_number, lost, isClosed());
+    },
     onRefused: received.onRefused,
+    keys: received.keys,
     accept,
   });
   app.onError((error) => {

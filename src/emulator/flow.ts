@@ -1,10 +1,10 @@
 import { withDeadline } from "../http/deadline.ts";
 import { FlowError } from "../performer/line.ts";
+import { messageOf } from "../server/outgoing.ts";
 import { type Call, dialLeg } from "./call.ts";
 import { ScriptedCallee } from "./callee.ts";
 import type { Callee, CalleeCall } from "./callee-script.ts";
 import type { OnCall } from "./options.ts";
-import { messageOf } from "./outgoing.ts";
 import { audioOf } from "./recording/recording.ts";
 import { type Outcome, parseOutcome, scenarioOf } from "./scenarios.ts";
 import type { FlowParts } from "./simulated-line.ts";

@@ -11,14 +11,14 @@
  */
 
 export type { WireAction, WireGather, WirePrompt, WireSay } from "../flows/wire.ts";
-export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "./callee-script.ts";
-export { createEmulator, type Emulator } from "./emulator.ts";
 export type {
   ActionEntry,
   CallFacts,
   CallRecord,
   CallState,
+  Cut,
   CutEntry,
+  Doing,
   EmulatorEvent,
   EndReason,
   ErrorEntry,
@@ -29,6 +29,7 @@ export type {
   LegEntry,
   NoteEntry,
   NotificationEntry,
+  Played,
   PressEntry,
   Reason,
   RecordingEntry,
@@ -39,7 +40,10 @@ export type {
   StateEntry,
   StreamEntry,
   VerbEntry,
-} from "./history.ts";
+} from "../server/history.ts";
+export type { Send } from "../server/outgoing.ts";
+export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "./callee-script.ts";
+export { createEmulator, type Emulator } from "./emulator.ts";
 export type {
   EmulatedService,
   EmulatorOptions,
@@ -47,6 +51,5 @@ export type {
   OnCall,
   SocketConstructor,
 } from "./options.ts";
-export type { Send } from "./outgoing.ts";
-export type { CallAudio, Cut, PlayedPiece, Side } from "./recording/recording.ts";
+export type { CallAudio, PlayedPiece, Side } from "./recording/recording.ts";
 export { type ApiResponse, type Outcome, type Scenario, scenarios } from "./scenarios.ts";

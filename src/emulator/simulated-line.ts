@@ -9,11 +9,11 @@ import {
   type Reason,
   type Sound,
 } from "../performer/line.ts";
+import type { Requester } from "../server/outgoing.ts";
 import {
   type Call,
   dialLeg,
   type Leg,
-  type Message,
   type Ringing,
   reasonOf,
   type Trigger,
@@ -21,26 +21,20 @@ import {
 } from "./call.ts";
 import { addKeyTone } from "./callee.ts";
 import type { Timeline } from "./clock.ts";
-import type { NewId } from "./ids.ts";
-import type { Requester } from "./outgoing.ts";
 import { lastLoud } from "./recording/loudness.ts";
 import { wavSeconds } from "./recording/wav.ts";
 import { scenarioOf } from "./scenarios.ts";
 import { runStream, type StreamParts } from "./stream.ts";
 
-/** What the flow of a call needs of the emulator. */
+/** What the line of a simulated call needs of the emulator. */
 export interface FlowParts extends Ringing, StreamParts {
-  readonly accountId: string;
   readonly request: Requester;
-  readonly newId: NewId;
   /** Called when prompts of the flow have ended, and keys are taken. */
   readonly onQuestion?: ((call: Call) => void) | undefined;
   /** Whether a frame of 20 ms of the application's audio is lost, by its index since the answer. */
   readonly isLost?: ((frame: number) => boolean) | undefined;
   /** How much of the applications' audio is kept of a call, in milliseconds: ten minutes by default. */
   readonly kept?: number | undefined;
-  /** Sends notifications of a call, after those that are pending. */
-  readonly notify: (call: Call, messages: readonly Message[]) => void;
 }
 
 /** What the line of a simulated call has that the emulator's own has not. */
@@ -70,7 +64,7 @@ const mediaLimit = 4_096;
 const assumedMediaSeconds = 5;
 
 /** The tone that stands for media in the recording. */
-export const mediaHertz = 350;
+const mediaHertz = 350;
 
 /** Milliseconds of speech for each character, and at least. */
 const characterDuration = 65;
@@ -81,11 +75,8 @@ const minDuration = 500;
  *
  * @param text - without markup such as SSML
  */
-export const speechDuration = (text: string): number =>
+const speechDuration = (text: string): number =>
   Math.max(minDuration, text.trim().replace(/\s+/g, " ").length * characterDuration);
-
-/** How often a prompt is repeated whose `loop` is 0, which means until the call is over. */
-export const endlessLoops = 1_000;
 
 /**
  * Requests the head of some media, and returns its length in milliseconds: the media is not decoded.
@@ -93,14 +84,15 @@ export const endlessLoops = 1_000;
  * @param signal - aborts the request
  * @throws {FlowError} when there is no such media
  */
-export const mediaDuration = async (
+const mediaDuration = async (
   call: Call,
   { step, field, url, headers, code }: MediaSource,
   signal: AbortSignal,
   request: Requester,
 ): Promise<number> => {
   const init = { headers: { ...(await headers?.()), Range: `bytes=0-${mediaLimit - 1}` } };
-  const rules = { limit: mediaLimit, redirects: "any", local: call.local, signal } as const;
+  const rules = { limit: mediaLimit, redirects: "any", reach: call.reach, signal } as const;
+  call.warnOfPlain(url);
   const { response, body, error } = await request(url, init, rules);
   if (signal.aborted) return 0;
   if (!response || !body) throw new FlowError(step, field, `gave no answer: ${error}`, code);
@@ -154,6 +146,8 @@ const secondLegHertz = 520;
 
 /** How long the other participant of a conference needs to join, in milliseconds. */
 const joinDelay = 1_000;
+
+const answers = (to: string): boolean => scenarioOf(to).outcome.outcome === "answer";
 
 /** Calls another number, by the same scenarios as a call, and connects the two for a while. */
 const dialSecondLeg = async (
@@ -231,9 +225,9 @@ export const simulatedLine = (
     over: call.over.signal,
     waitUntil: wait,
     wake: () => call.timeline.skip(),
-    begin: (step, duration) => {
-      call.log({ ...step, ...(duration !== undefined && { duration }) });
-      planHangup(call, duration);
+    begin: (step, doing) => {
+      call.log({ ...step, ...doing });
+      planHangup(call, doing?.duration);
     },
     logError: ({ step, field, message, code }) =>
       call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) }),
@@ -269,8 +263,9 @@ export const simulatedLine = (
     lastAudible: (from, to) => lastLoud(call.recording, from, to),
     dial: (dialling) => {
       const { ringDuration } = parts;
-      const { answerTimeout } = dialling;
-      return dialSecondLeg(call, dialling, { ringDuration, answerTimeout });
+      const { answerTimeout, to, others = [] } = dialling;
+      const reached = [to, ...others].find(answers) ?? to;
+      return dialSecondLeg(call, { ...dialling, to: reached }, { ringDuration, answerTimeout });
     },
     join: (dialling) => {
       const answerTimeout = joinDelay;

@@ -1,19 +1,20 @@
-import type { ApiParts } from "./api.ts";
-import { Call, type CallRegistry, type Message } from "./call.ts";
+import type { ApiParts } from "../server/api.ts";
+import type { EmulatorEvent } from "../server/history.ts";
+import type { NewId, Random } from "../server/ids.ts";
+import { requester } from "../server/outgoing.ts";
+import type { ServiceSide } from "../server/side.ts";
+import { Call, type CallRegistry } from "./call.ts";
 import type { Clock } from "./clock.ts";
+import type { EventLog } from "./event-log.ts";
 import { type CallParts, runCall } from "./flow.ts";
-import type { EmulatorEvent, EventLog } from "./history.ts";
-import type { NewId, Random } from "./ids.ts";
 import { Notifier } from "./notifications.ts";
 import type { EmulatorSettings } from "./options.ts";
-import { requester } from "./outgoing.ts";
-import type { EmulatedSide } from "./side.ts";
-import type { LineParts } from "./simulated-line.ts";
+import { type LineParts, simulatedLine } from "./simulated-line.ts";
 
 /** What the calls of an emulator are made of. */
-export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeout"> {
+export interface StarterParts extends Pick<ApiParts, "reachOf" | "responseTimeout"> {
   readonly settings: EmulatorSettings;
-  readonly side: EmulatedSide;
+  readonly side: ServiceSide;
   readonly clock: Clock;
   readonly line: LineParts;
   readonly random: Random;
@@ -36,25 +37,29 @@ const callPartsOf = (
   notifier: Notifier,
 ): CallParts => ({
   ...settings,
-  accountId: side.accountId,
   request: requester(settings.fetch, responseTimeout),
-  newId,
   responseTimeout,
   ...line,
   WebSocket: settings.WebSocket ?? globalThis.WebSocket,
-  follow: side.follow,
-  notify: (call: Call, messages: readonly Message[]) => notifier.notify(call, messages),
+  follow: (call, parts) =>
+    side.follow(call, {
+      accountId: side.accountId,
+      newId,
+      request: parts.request,
+      line: simulatedLine(call, parts),
+      notify: (messages) => notifier.notify(call, messages),
+    }),
 });
 
 /** Returns the function that starts the calls which the API accepts. */
 export const callStarter = (parts: StarterParts): ApiParts["accept"] => {
-  const { side, clock, calls, eventLog, isLocal, line } = parts;
+  const { side, clock, calls, eventLog, reachOf, line } = parts;
   const notifier = notifierOf(parts);
   const callParts = callPartsOf(parts, notifier);
   return ({ params, limits, url, prepare }) => {
     const id = side.newCallId(Date.now());
     const recordingUrl = () => side.recordingUrl(new URL(url).origin, id);
-    const request = { id, params, limits, recordingUrl, local: isLocal(url), kept: line.kept };
+    const request = { id, params, limits, recordingUrl, reach: reachOf(url), kept: line.kept };
     const call = new Call(request, clock, {
       onEntry: (entry) => eventLog.append(entry),
       onState: (changed) => notifier.notify(changed, side.messagesOf(changed)),

@@ -41,7 +41,7 @@ export type Step<Name extends string = never> = (
 ) => Action<Name> | Promise<Action<Name>>;
 
 /** How an answer continues: the fields of a `gather`. */
-export type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;
+type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;
 
 /** What a URL of the flow's own carries, sealed. */
 export interface FlowState

@@ -11,8 +11,9 @@ const layers = [
   ["client", "(index|fetch|exports|client)\\.ts$"],
   ["agents, campaigns, carriers", "(agents/|campaigns/|carriers/\\w+/(?!server/|carrier\\.ts$))"],
   ["performer", "performer/"],
-  ["simulated telephone", "emulator/(?!(index|emulator)\\.ts$|dashboard/)"],
+  ["server", "server/"],
   ["carriers' servers", "carriers/"],
+  ["simulated telephone", "emulator/(?!(index|emulator)\\.ts$|dashboard/)"],
   ["emulator", "emulator/"],
   ["testing", "testing/"],
   ["cli", "cli/"],
@@ -24,7 +25,8 @@ const seam = "(options|service)\\.ts$";
 /** The folders that others enter by these files alone. `campaigns` has more than its index for the command. */
 const doors = {
   agents: "index",
-  campaigns: "(index|disposition|do-not-call|list/columns|opened|progress)",
+  campaigns:
+    "(index|disposition|do-not-call|engine|list/columns|open-campaign|options|progress|wake-up)",
   testing: "(index|simulated-time)",
   "carriers/(?!xml/)\\w+": "(index|carrier)",
 };

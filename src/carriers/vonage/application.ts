@@ -30,21 +30,17 @@ const isoOf = (time: unknown): string | undefined => {
 };
 
 /**
- * Whether a `completed` call was never answered: Vonage sends that after `busy`, `timeout` and the like, too. It must
- * not look like a conversation, and has no reason: the event before it has that.
+ * Whether a `completed` call was never answered: Vonage sends that after `busy`, `timeout` and the like, too. It has no
+ * reason, so it is no `call.failed`: that is the event before it.
  */
 export const isUnanswered = ({ status, start_time, duration }: Fields): boolean =>
   status === "completed" && !start_time && Number(duration ?? Number.NaN) === 0;
 
-const unanswered: Status = { type: "call.failed", time: "hangup_time" };
-
 /** Whether it is about a leg that an action has added: a call of `calls.create` goes to a telephone. */
 const isOtherLeg = ({ to }: Fields): boolean => isText(to) && !/^\+?\d+$/.test(to);
 
-const statusOf = (fields: Fields): Status | undefined => {
-  if (isOtherLeg(fields)) return;
-  return isUnanswered(fields) ? unanswered : statuses.get(fields.status);
-};
+const statusOf = (fields: Fields): Status | undefined =>
+  isOtherLeg(fields) || isUnanswered(fields) ? undefined : statuses.get(fields.status);
 
 /** Whether it is the error of an NCCO, which has no name: it names the conversation, and says why. */
 const isFlowError = ({ status, type, uuid, conversation_uuid, reason }: Fields): boolean =>
@@ -56,6 +52,7 @@ const isFlowError = ({ status, type, uuid, conversation_uuid, reason }: Fields):
 const otherType = (fields: Fields): string => {
   const { status, recording_url, type = "unknown" } = fields;
   if (isFlowError(fields)) return "call.flow_error";
+  if (isUnanswered(fields) && !isOtherLeg(fields)) return "call.ended";
   if (recording_url) return "recording.completed";
   if (answeredBy.has(status)) return "call.machine_detected";
   return `${isOtherLeg(fields) ? "leg" : "call"}.${status ?? type}`;

@@ -1,6 +1,7 @@
 import { access, constants, type FileHandle, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exits, Failure } from "../command.ts";
+import { pathBeside } from "../ledger.ts";
 import { codeOf } from "../terminal.ts";
 import { DoNotCallFile } from "./do-not-call.ts";
 import type { ReadNumber } from "./numbers.ts";
@@ -8,7 +9,7 @@ import type { DialValues } from "./options.ts";
 
 const lineFeed = 10;
 
-/** Drops what a full disk has taken of a text: a part of a number is none, or somebody else's. */
+/** Drops a truncated last line: part of a number may be another number. */
 const dropPart = async (file: FileHandle, size: number, text: Buffer): Promise<void> => {
   const part = Buffer.alloc(text.length + 1);
   const { bytesRead } = await file.read(part, 0, part.length, size);
@@ -58,7 +59,8 @@ export const optOutPathOf = (
   list: string,
 ): string | undefined => {
   if (script === undefined) return;
-  return given ?? join(dirname(list), sharedName);
+  const pathOf = (path: string): string => join(dirname(path), sharedName);
+  return given ?? pathBeside(list, pathOf, ["a file of opt-outs", "--opt-outs"]);
 };
 
 /**

@@ -1,7 +1,9 @@
 import type { ClientCase } from "../case.ts";
 import { cases as attempts } from "./attempts.ts";
 import { cases as client } from "./client.ts";
+import { cases as flow, ownCases as ownFlow } from "./flow.ts";
 import { cases as hostile } from "./hostile.ts";
+import { cases as idempotent } from "./idempotent.ts";
 import { cases as key } from "./key.ts";
 import { cases as network } from "./network.ts";
 import { cases as notAfter } from "./not-after.ts";
@@ -16,6 +18,8 @@ export const cases: readonly ClientCase[] = [
   ...params,
   ...options,
   ...placing,
+  ...flow,
+  ...ownFlow,
   ...notAfter,
   ...key,
   ...refusals,
@@ -24,4 +28,5 @@ export const cases: readonly ClientCase[] = [
   ...redaction,
   ...hostile,
   ...attempts,
+  ...idempotent,
 ];

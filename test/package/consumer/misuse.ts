@@ -57,9 +57,9 @@ export const misused = async (): Promise<void> => {
   flowHandler({ secret: "a secret that was made at random", onAnswer: () => {} });
   // @ts-expect-error: what follows is an action, or the name of a step
   dial("+12025550100", { on_busy: 7 });
-  // @ts-expect-error: no step is called so
   flowHandler({
     secret: "a secret that was made at random",
+    // @ts-expect-error: no step is called so
     onAnswer: () => play("https://app.test/a.wav", { next: "b" }),
     steps: { a: () => hangup() },
   });

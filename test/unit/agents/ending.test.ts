@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { ToolContext, Tools } from "../../../src/agents/agent.ts";
 import { transferTo } from "../../../src/agents/telephone/transfer-to.ts";
+import { levelOf } from "../../conformance/models/model.ts";
+import { type ProtocolName, protocolNames } from "../../conformance/models/protocols.ts";
 import { heardOf, speech, type Talked, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf, type ProtocolName, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
 
 /** What ends a conversation: the tool that a model calls, and how a call ends that it ends. */
@@ -208,10 +209,7 @@ test("a hang_up waits for what a tool of the same response has asked for, howeve
       { type: "silence", ms: 9_000 },
       { type: "hangup" },
     ],
-    onModel: (model, clock) => {
-      const answer = model.answer.bind(model);
-      model.answer = (request) => void clock.after(1_500, () => answer(request));
-    },
+    latency: 1_500,
   });
   expect([endOf(talked), spoken]).toEqual(["agent_hung_up", ["played"]]);
   expect(heardOf(talked, levelOf(1)).ms).toBe(500);

@@ -1,6 +1,6 @@
-import type { Delivery } from "../../../emulator/call.ts";
-import { iso, type Reason } from "../../../emulator/history.ts";
-import { type NewId, uuidOf } from "../../../emulator/ids.ts";
+import type { Delivery } from "../../../server/call.ts";
+import { iso, type Reason } from "../../../server/history.ts";
+import { type NewId, uuidOf } from "../../../server/ids.ts";
 import { type Failures, type MarkupCall, statusOf } from "../../xml/server/call.ts";
 import {
   conferenceAttributes,

@@ -1,4 +1,4 @@
-import { RestError } from "../../../emulator/rest.ts";
+import { RestError } from "../../../server/rest.ts";
 import type { FormRules } from "../../xml/server/fields.ts";
 
 /** The titles of Telnyx's errors, by their codes. */
@@ -56,6 +56,7 @@ const codes = {
   url: 10003,
   method: 10027,
   seconds: 90002,
+  length: 10015,
   unsupported: 10015,
 } as const;
 

@@ -1,15 +1,16 @@
 import { Hono } from "hono/tiny";
-import type { ApiRoutes } from "../../../emulator/api.ts";
-import { messageOf } from "../../../emulator/outgoing.ts";
+import { fieldsOf, isText, withoutThrowing } from "../../../lib/check.ts";
+import type { ApiRoutes } from "../../../server/api.ts";
+import { messageOf } from "../../../server/outgoing.ts";
 import {
   type Asked,
   byMethod,
   jsonResponder,
+  notEmulatedAt,
   placeCall,
   type Route,
   restServer,
-} from "../../../emulator/rest.ts";
-import { fieldsOf, isText, withoutThrowing } from "../../../lib/check.ts";
+} from "../../../server/rest.ts";
 import { type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import { FormReader, parseCall } from "../../xml/server/fields.ts";
 import { type CallRecording, fileOf, secondsOf } from "../../xml/server/recordings.ts";
@@ -115,7 +116,13 @@ const createCall =
       start: () => {
         const { call } = parts.start(fields, asked.url.href, accountSid);
         const { from, to } = fields;
-        const text = JSON.stringify({ call_sid: call.id, from, to, status: "queued" });
+        const text = JSON.stringify({
+          call_sid: call.id,
+          sid: call.id,
+          from,
+          to,
+          status: "queued",
+        });
         return { status: 200, headers: { "Content-Type": contentType }, text };
       },
     });
@@ -273,10 +280,14 @@ export const telnyxRoutes = (parts: RestParts): ApiRoutes => {
     const found = recordingNamed(parts, sid);
     return (found && fileOf(found.known, found.recording, req.raw)) ?? none();
   });
-  app.notFound(({ req, env }) => answer(req.raw, env, missing));
+  app.notFound(({ req, env }) => answer(req.raw, env, notEmulated));
   return app;
 };
 
 const missing: TelnyxRoute = async () => {
   throw notFound();
+};
+
+const notEmulated: TelnyxRoute = async ({ url }) => {
+  throw new TelnyxError(404, 10005, notEmulatedAt(url.pathname));
 };

@@ -1,6 +1,6 @@
-import type { Delivery } from "../../../emulator/call.ts";
-import type { Reason } from "../../../emulator/history.ts";
-import type { NewId } from "../../../emulator/ids.ts";
+import type { Delivery } from "../../../server/call.ts";
+import type { Reason } from "../../../server/history.ts";
+import type { NewId } from "../../../server/ids.ts";
 import { type Failures, type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import {
   conferenceAttributes,

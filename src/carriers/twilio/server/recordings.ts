@@ -1,4 +1,4 @@
-import { byMethod, jsonResponder, type Route } from "../../../emulator/rest.ts";
+import { byMethod, jsonResponder, type Route } from "../../../server/rest.ts";
 import { type MarkupCall, rfc2822 } from "../../xml/server/call.ts";
 import { FormReader, recordingEvents } from "../../xml/server/fields.ts";
 import type { MarkupCarrier } from "../../xml/server/flow.ts";

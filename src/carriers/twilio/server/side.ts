@@ -1,8 +1,8 @@
-import { Account } from "../../../emulator/account.ts";
-import { hexUlid, idSource } from "../../../emulator/ids.ts";
-import type { MakeSide } from "../../../emulator/side.ts";
 import { fail } from "../../../lib/check.ts";
 import { hex } from "../../../lib/encoding.ts";
+import { Account } from "../../../server/account.ts";
+import { hexUlid, idSource } from "../../../server/ids.ts";
+import type { MakeSide } from "../../../server/side.ts";
 import { MarkupCalls } from "../../xml/server/side.ts";
 import { recordingSidOf, twilioCarrier } from "./carrier.ts";
 import { twilioRoutes } from "./rest.ts";

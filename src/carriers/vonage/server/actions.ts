@@ -1,8 +1,7 @@
-import { iso } from "../../../emulator/history.ts";
-import { endlessLoops } from "../../../emulator/simulated-line.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
-import type { Instruction } from "../../../performer/instructions.ts";
+import { endlessLoops, type Instruction } from "../../../performer/instructions.ts";
 import type { Part } from "../../../performer/line.ts";
+import { iso } from "../../../server/history.ts";
 import { connect } from "./connect.ts";
 import {
   type ActionContext,
@@ -14,8 +13,9 @@ import {
   targetOf,
   urlOf,
 } from "./context.ts";
-import type { NccoAction, Next } from "./fields.ts";
+import type { Next } from "./fields.ts";
 import { input } from "./input.ts";
+import type { NccoAction } from "./ncco.ts";
 import { endRecording } from "./notifications.ts";
 
 /** The most characters of a `talk`, without tags. */
@@ -47,12 +47,18 @@ const loopsOf = ({ action, loop }: NccoAction, context: ActionContext): number =
   numberOf(context, `${action}.loop`, loop, [0, endlessLoops], 1) || endlessLoops;
 
 const talk: Translate = (action, context) => {
-  const { text } = action;
+  const { text, language: given } = action;
   if (!isText(text)) return fail(context, "talk.text", "must be a string");
+  const language = isText(given) ? given : undefined;
   const spoken = text.replace(/<[^>]*>/g, "");
   if (spoken.length > maxSpoken)
     return fail(context, "talk.text", `must be at most ${maxSpoken} characters, without tags`);
-  return prompt(action, context, { type: "text", text: spoken }, loopsOf(action, context));
+  return prompt(
+    action,
+    context,
+    { type: "text", text: spoken, language },
+    loopsOf(action, context),
+  );
 };
 
 const stream: Translate = (action, context) => {
@@ -90,14 +96,14 @@ const beginRecording = (action: NccoAction, context: ActionContext): void => {
   const id = context.newUuid();
   known.recordings.push(id);
   known.recording = { id, from: call.talkTime, events };
-  call.recording.resume(call.talkTime);
+  call.audio.resume(call.talkTime);
 };
 
 /** Ends the recording, unless the end of the call has ended it. */
 const stopRecording = ({ known, sign, notify: send }: ActionContext): void => {
   const { call } = known;
   if (call.isOver) return;
-  call.recording.pause(call.talkTime);
+  call.audio.pause(call.talkTime);
   send(endRecording(known, sign));
 };
 

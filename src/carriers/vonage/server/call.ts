@@ -1,7 +1,7 @@
-import type { Call } from "../../../emulator/call.ts";
-import { type CallFacts, iso, type Reason } from "../../../emulator/history.ts";
-import type { Requester } from "../../../emulator/outgoing.ts";
-import type { CallFields, NccoAction, Target } from "./fields.ts";
+import type { Background, Line } from "../../../performer/line.ts";
+import type { ServedCall } from "../../../server/call.ts";
+import { type CallFacts, iso, type Reason } from "../../../server/history.ts";
+import type { CallFields, Next, Target } from "./fields.ts";
 
 /** A recording that an action began. */
 interface NccoRecording {
@@ -11,18 +11,12 @@ interface NccoRecording {
   readonly events: Target | undefined;
 }
 
-/** Audio that the API plays to an answered call, beside its flow. */
-interface LiveAudio {
-  /** Ends it now. */
-  readonly stop: () => void;
-}
-
 /** A call on Vonage: the state that only this carrier has. */
 export interface VonageCall {
-  readonly call: Call;
+  readonly call: ServedCall;
   readonly fields: CallFields;
-  /** The id of the conversation, which other legs of the call share. */
-  readonly conversation: string;
+  /** The id of the conversation, which other legs of the call share; a transfer leads into another one. */
+  conversation: string;
   /** Where the request for the call came in. */
   readonly origin: string;
   /** Who ended the call, once it is over. */
@@ -31,12 +25,12 @@ export interface VonageCall {
   readonly recordings: string[];
   /** The recording that is running. */
   recording: NccoRecording | undefined;
-  /** Makes requests of the call; absent while it isn't answered. */
-  request: Requester | undefined;
+  /** Its line; absent until it is answered. */
+  line: Line | undefined;
   /** What the API plays beside the flow. */
-  live: LiveAudio | undefined;
+  live: Background | undefined;
   /** Makes the call continue with another NCCO; absent while it isn't answered. */
-  transfer: ((next: Target | { readonly ncco: readonly NccoAction[] }) => void) | undefined;
+  transfer: ((next: Next) => void) | undefined;
 }
 
 /** The fields of a request to an application. */

@@ -1,10 +1,11 @@
-import type { Message } from "../../../emulator/call.ts";
-import { isAllowed, type Requester } from "../../../emulator/outgoing.ts";
 import { isText } from "../../../lib/check.ts";
 import type { Instruction, Then } from "../../../performer/instructions.ts";
 import { type Beginning, FlowError } from "../../../performer/line.ts";
+import type { Message } from "../../../server/call.ts";
+import { isAllowed, type Requester } from "../../../server/outgoing.ts";
 import type { Fields, VonageCall } from "./call.ts";
-import type { NccoAction, Next, Target } from "./fields.ts";
+import type { Next, Target } from "./fields.ts";
+import type { NccoAction } from "./ncco.ts";
 import { askForNcco } from "./requests.ts";
 import type { SignWebhook } from "./tokens.ts";
 
@@ -40,7 +41,7 @@ export const fail = ({ step }: ActionContext, field: string, rule: string): neve
 
 /** The beginning of an action, in the history, with its fields as they came. */
 export const beginning = (
-  { step }: ActionContext,
+  { step }: Pick<ActionContext, "step">,
   { action: verb, text, ...fields }: NccoAction,
 ): Beginning => {
   const attributes = Object.fromEntries(
@@ -72,8 +73,12 @@ export const urlOf = (context: ActionContext, field: string, value: unknown): st
   const list: unknown[] = Array.isArray(value) ? value : [value];
   const [url] = list;
   if (list.length !== 1 || !isText(url)) return fail(context, field, "must be a list of one URL");
-  if (isAllowed(url, context.known.call.local)) return url;
-  return fail(context, field, "must be https, as the service is remote");
+  if (isAllowed(url, context.known.call.reach)) return url;
+  return fail(
+    context,
+    field,
+    "must be http or https, and lead to no private host of a remote service",
+  );
 };
 
 /** Where the events of an action go: its own URL, or that of the call. */

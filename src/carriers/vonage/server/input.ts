@@ -1,6 +1,6 @@
-import { iso } from "../../../emulator/history.ts";
 import { fieldsOf } from "../../../lib/check.ts";
 import type { InputRules, Taken } from "../../../performer/instructions.ts";
+import { iso } from "../../../server/history.ts";
 import { type Fields, subjectOf } from "./call.ts";
 import {
   type ActionContext,
@@ -11,7 +11,7 @@ import {
   type Translate,
   targetOf,
 } from "./context.ts";
-import type { NccoAction } from "./fields.ts";
+import type { NccoAction } from "./ncco.ts";
 
 const rulesOf = (
   { dtmf: keys, speech: said }: NccoAction,

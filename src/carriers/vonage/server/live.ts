@@ -1,14 +1,9 @@
-import { addKeyTone, keyInterval } from "../../../emulator/callee.ts";
-import { type Asked, byMethod, jsonResponder, type Route } from "../../../emulator/rest.ts";
-import {
-  endlessLoops,
-  mediaDuration,
-  mediaHertz,
-  speechDuration,
-} from "../../../emulator/simulated-line.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
-import { FlowError } from "../../../performer/line.ts";
+import { endlessLoops } from "../../../performer/instructions.ts";
+import { FlowError, type Line, type Part, type Played } from "../../../performer/line.ts";
+import { type Asked, byMethod, jsonResponder, type Route } from "../../../server/rest.ts";
 import type { VonageCall } from "./call.ts";
+import { beginning } from "./context.ts";
 import { VonageError } from "./fields.ts";
 import { contentType, jsonOf, notAllowed, refuseField } from "./problems.ts";
 
@@ -17,8 +12,9 @@ const respond = jsonResponder(contentType);
 const notAnswered = (): VonageError => new VonageError(400, "The call is not answered");
 
 /** @throws {VonageError} for a call that rings, or is over */
-const requireAnswered = ({ call }: VonageCall): void => {
-  if (call.state !== "answered") throw notAnswered();
+const lineOf = ({ call, line }: VonageCall): Line => {
+  if (call.state === "answered" && line) return line;
+  throw notAnswered();
 };
 
 const loopsIn = (loop: unknown): number => {
@@ -27,54 +23,52 @@ const loopsIn = (loop: unknown): number => {
   return refuseField("loop", "must be a whole number of 0 or more");
 };
 
-/** Plays a tone for some audio, in the place of what the API has played before. */
-const play = (
+/** What the API asks to be played. */
+interface LiveAudio {
+  readonly part: Part;
+  readonly plays: Played;
+  readonly times: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Plays something beside the flow, in the place of what the API has played before, and returns once it begins. */
+const play = async (
   known: VonageCall,
-  kind: "talk" | "stream",
-  duration: number,
-  fields: Readonly<Record<string, unknown>>,
-): Response => {
-  const { call } = known;
-  const { text, ...others } = fields;
-  known.live?.stop();
-  const from = call.talkTime;
-  const track = call.recording.media;
-  const tone = track.openTone(mediaHertz, from, from + duration);
-  known.live = {
-    stop: () => {
-      tone.to = Math.max(from, Math.min(tone.to, call.talkTime));
-      track.closeTone(tone);
-      known.live = undefined;
-    },
-  };
-  const attributes = Object.fromEntries(
-    Object.entries(others).map(([name, value]) => [
-      name,
-      isText(value) ? value : JSON.stringify(value),
-    ]),
-  );
-  // No document of the flow has it.
-  call.log({
-    type: "verb",
-    step: 0,
-    verb: kind,
-    attributes,
-    ...(isText(text) && { text }),
-    duration,
+  action: "talk" | "stream",
+  { part, plays, times, fields }: LiveAudio,
+): Promise<void> => {
+  const line = lineOf(known);
+  const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
+  const playing = line.beside(async (beside, signal) => {
+    try {
+      const sound = await beside.load(part, signal, times);
+      if (signal.aborted) throw notAnswered();
+      known.live?.stop();
+      known.live = playing;
+      // No document of the flow has it.
+      const { duration } = sound;
+      beside.begin(beginning({ step: 0 }, { ...fields, action }), { plays: [plays], duration });
+      resolve();
+      await sound.play(() => !signal.aborted);
+    } catch (error) {
+      reject(error instanceof FlowError ? new VonageError(400, error.message) : error);
+    }
   });
-  return started(known, kind === "talk" ? "Talk" : "Stream");
+  await begun;
 };
 
 const started = ({ call: { id: uuid } }: VonageCall, what: string): Response =>
   respond(200, { message: `${what} started`, uuid });
 
 /** Speaks to the callee. */
-const talk = ({ text: body }: Asked, known: VonageCall): Response => {
+const talk = async ({ text: body }: Asked, known: VonageCall): Promise<Response> => {
   const fields = fieldsOf(jsonOf(body));
   const { text, loop } = fields;
   if (!isText(text) || text === "") return refuseField("text", "must be a text");
-  const once = speechDuration(text.replace(/<[^>]*>/g, ""));
-  return play(known, "talk", loopsIn(loop) * once, fields);
+  const spoken = { text: text.replace(/<[^>]*>/g, "") };
+  const part = { type: "text", ...spoken } as const;
+  await play(known, "talk", { part, plays: spoken, times: loopsIn(loop), fields });
+  return started(known, "Talk");
 };
 
 /** Plays audio to the callee. */
@@ -84,20 +78,11 @@ const stream = async ({ text, isUrl }: Asked, known: VonageCall): Promise<Respon
   const list: unknown[] = Array.isArray(stream_url) ? stream_url : [];
   const [url] = list;
   if (list.length !== 1 || !isText(url) || !isUrl(url)) {
-    return refuseField("stream_url", "must be a list of one https URL");
+    return refuseField("stream_url", "must be a list of one URL of http or https");
   }
-  const loops = loopsIn(loop);
-  const { call, request } = known;
-  if (!request) throw notAnswered();
-  const source = { step: 0, field: "stream_url", url };
-  try {
-    const once = await mediaDuration(call, source, call.over.signal, request);
-    requireAnswered(known);
-    return play(known, "stream", loops * once, fields);
-  } catch (error) {
-    if (error instanceof FlowError) throw new VonageError(400, error.message);
-    throw error;
-  }
+  const part = { type: "media", source: { step: 0, field: "stream_url", url } } as const;
+  await play(known, "stream", { part, plays: { media_url: url }, times: loopsIn(loop), fields });
+  return started(known, "Stream");
 };
 
 /** Presses keys, which the callee hears. */
@@ -107,15 +92,10 @@ const dtmf = ({ text }: Asked, known: VonageCall): Response => {
     return refuseField("digits", "must be 1 to 100 of 0 to 9, *, # and p");
   }
   const { call } = known;
-  const from = call.talkTime;
-  // A script gets them at once, as other audio may be in the way of the tones.
-  if (call.callee) call.callee.pressed(digits.replaceAll("p", ""));
-  else {
-    for (const [at, digit] of [...digits].entries()) {
-      if (digit !== "p") addKeyTone(call.recording.media, digit, from + at * keyInterval);
-    }
-  }
-  call.log({ type: "verb", step: 0, verb: "dtmf", attributes: { digits } });
+  call.sendKeys(digits);
+  lineOf(known).begin(beginning({ step: 0 }, { action: "dtmf", digits }), {
+    plays: [{ keys: digits }],
+  });
   return respond(200, { message: "DTMF sent", uuid: call.id });
 };
 
@@ -123,6 +103,7 @@ const stop =
   (what: string) =>
   (known: VonageCall): Response => {
     known.live?.stop();
+    known.live = undefined;
     return respond(200, { message: `${what} stopped`, uuid: known.call.id });
   };
 
@@ -132,7 +113,7 @@ export const liveRoutes = <Parts>(
 ): Readonly<Record<"talk" | "stream" | "dtmf", Route<Parts>>> => {
   const answered = (parts: Parts): VonageCall => {
     const known = findOrThrow(parts);
-    requireAnswered(known);
+    lineOf(known);
     return known;
   };
   return {
@@ -173,10 +154,10 @@ const silencing = {
 export const silence = (known: VonageCall, action: unknown): boolean => {
   const entry = Object.entries(silencing).find(([name]) => name === action)?.[1];
   if (!entry) return false;
-  requireAnswered(known);
+  const line = lineOf(known);
   const { call } = known;
   const [side, isSilent] = entry;
-  call.recording.silence(side, isSilent, call.talkTime);
-  call.log({ type: "verb", step: 0, verb: String(action), attributes: {} });
+  call.audio.silence(side, isSilent, call.talkTime);
+  line.begin(beginning({ step: 0 }, { action: String(action) }));
   return true;
 };

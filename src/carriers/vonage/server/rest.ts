@@ -1,20 +1,21 @@
 import { Hono } from "hono/tiny";
-import type { Account } from "../../../emulator/account.ts";
-import type { ApiParts, ApiRoutes } from "../../../emulator/api.ts";
-import { downloadOf } from "../../../emulator/recording/download.ts";
+import { fieldsOf, isText } from "../../../lib/check.ts";
+import type { Account } from "../../../server/account.ts";
+import type { ApiParts, ApiRoutes } from "../../../server/api.ts";
 import {
   type Asked,
   byMethod,
   type IsAllowed,
   jsonResponder,
+  notEmulatedAt,
   placeCall,
   type Route,
   restServer,
-} from "../../../emulator/rest.ts";
-import { fieldsOf, isText } from "../../../lib/check.ts";
+} from "../../../server/rest.ts";
 import { resourceOf, statusOf, type VonageCall } from "./call.ts";
-import { type CallFields, isAction, type Next, parseCall, VonageError } from "./fields.ts";
+import { type CallFields, type Next, parseCall, VonageError } from "./fields.ts";
 import { liveRoutes, silence } from "./live.ts";
+import { readNcco } from "./ncco.ts";
 import { contentType, jsonOf, notAllowed, notFound, refuseField } from "./problems.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
@@ -120,7 +121,9 @@ const destinationOf = (destination: unknown, isUrl: IsAllowed): Next => {
   const { type, url, ncco } = fieldsOf(destination);
   const [first] = Array.isArray(url) ? url : [];
   if (type === "ncco" && isText(first) && isUrl(first)) return { url: first, method: "GET" };
-  if (type === "ncco" && Array.isArray(ncco) && ncco.every(isAction)) return { ncco };
+  if (type === "ncco" && ncco !== undefined) {
+    return { ncco: readNcco(ncco, (at, rule) => refuseField(`destination.ncco${at}`, rule)) };
+  }
   const rule = "must have the type ncco, and a list of one URL as url, or an ncco";
   return refuseField("destination", rule);
 };
@@ -170,9 +173,9 @@ const file = (id: string): VonageRoute =>
       GET: async ({ request, url }, { findRecorded }) => {
         const known = findRecorded(id);
         if (!known?.call.isOver) throw notFound();
-        const { recording, talkTime } = known.call;
+        const { audio, talkTime } = known.call;
         const channels = url.searchParams.get("channels") === "2" ? 2 : 1;
-        return downloadOf(recording, { to: talkTime }, request.headers.get("Range"), channels);
+        return audio.download({ to: talkTime }, request.headers.get("Range"), channels);
       },
     },
     notAllowed,
@@ -205,8 +208,8 @@ export const vonageRoutes = (parts: RestParts): ApiRoutes => {
     );
   }
   app.all(`/v1/files/${uuid}`, ({ req, env }) => answer(req.raw, env, file(req.param("uuid"))));
-  const missing: VonageRoute = async () => {
-    throw notFound();
+  const missing: VonageRoute = async ({ url }) => {
+    throw new VonageError(404, notEmulatedAt(url.pathname));
   };
   app.notFound(({ req, env }) => answer(req.raw, env, missing));
   return app;

@@ -1,9 +1,9 @@
-import { Account, randomText } from "../../../emulator/account.ts";
-import type { Call } from "../../../emulator/call.ts";
-import { hexUlid, idSource, uuidOf } from "../../../emulator/ids.ts";
-import type { MakeSide } from "../../../emulator/side.ts";
 import { fail } from "../../../lib/check.ts";
 import { isPrivateKey } from "../../../lib/pem.ts";
+import { Account, randomText } from "../../../server/account.ts";
+import type { ServedCall } from "../../../server/call.ts";
+import { hexUlid, idSource, uuidOf } from "../../../server/ids.ts";
+import type { MakeSide } from "../../../server/side.ts";
 import type { VonageCall } from "./call.ts";
 import type { CallFields } from "./fields.ts";
 import { followNcco } from "./flow.ts";
@@ -36,8 +36,9 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
   const newId = idSource(random, seed !== undefined, hexUlid);
   const newUuidAt = (time: number) => uuidOf(newId(time));
   const sign = webhookSigner(webhookSecret, applicationId);
-  const knownCalls = new WeakMap<Call, VonageCall>();
-  const knownOf = (call: Call | undefined) => call && knownCalls.get(call);
+  const newConversation = ({ timeline }: ServedCall) => `CON-${newUuidAt(timeline.now())}`;
+  const knownCalls = new WeakMap<ServedCall, VonageCall>();
+  const knownOf = (call: ServedCall | undefined) => call && knownCalls.get(call);
   return {
     account,
     accountId: applicationId,
@@ -70,12 +71,12 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
               const known: VonageCall = {
                 call,
                 fields,
-                conversation: `CON-${newUuidAt(call.timeline.now())}`,
+                conversation: newConversation(call),
                 origin: new URL(url).origin,
                 endedBy: "user",
                 recordings: [],
                 recording: undefined,
-                request: undefined,
+                line: undefined,
                 live: undefined,
                 transfer: undefined,
               };
@@ -92,11 +93,12 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
     follow: async (call, parts) => {
       const known = knownOf(call);
       if (!known) return;
-      known.request = parts.request;
+      known.line = parts.line;
       await followNcco(known, parts, {
         sign,
         newUuid: () => newUuidAt(call.timeline.now()),
-        notify: (messages) => parts.notify(call, messages),
+        newConversation: () => newConversation(call),
+        notify: parts.notify,
       });
     },
   };

@@ -1,5 +1,5 @@
-import { bytesOf } from "../../../emulator/recording/track.ts";
 import { isRecord, isText } from "../../../lib/check.ts";
+import { bytesOf } from "../../../lib/encoding.ts";
 import {
   type Effect,
   enqueue,

@@ -1,8 +1,8 @@
-import type { Message } from "../../../emulator/call.ts";
-import { isAllowed } from "../../../emulator/outgoing.ts";
 import type { Following, Instruction } from "../../../performer/instructions.ts";
 import { type Beginning, FlowError } from "../../../performer/line.ts";
 import type { SocketCodec } from "../../../performer/media-socket.ts";
+import type { Message } from "../../../server/call.ts";
+import { isAllowed } from "../../../server/outgoing.ts";
 import type { Failures, MarkupCall } from "./call.ts";
 import type { MarkupElement } from "./document.ts";
 import type { Next } from "./fields.ts";
@@ -215,8 +215,13 @@ export const resolve = (context: VerbContext, field: string, given: string): str
   }
   const bare = new URL(resolved);
   bare.username = bare.password = bare.hash = "";
-  if (isAllowed(bare.href, known.call.local, maxUrl)) return resolved.href;
-  return fail(context, field, "must be https, as the service is remote", "url");
+  if (isAllowed(bare.href, known.call.reach, maxUrl)) return resolved.href;
+  return fail(
+    context,
+    field,
+    "must be http or https, and lead to no private host of a remote service",
+    "url",
+  );
 };
 
 /** The request to a URL of a verb, by default its `action`. */

@@ -1,9 +1,9 @@
-import type { AnsweringMachine, Call, Message } from "../../../emulator/call.ts";
-import type { FlowEntry } from "../../../emulator/history.ts";
-import { messageOf } from "../../../emulator/outgoing.ts";
-import { type FlowParts, simulatedLine } from "../../../emulator/simulated-line.ts";
-import { FlowError } from "../../../performer/line.ts";
+import { FlowError, type Line } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
+import type { AnsweringMachine, Message, ServedCall } from "../../../server/call.ts";
+import type { FlowEntry } from "../../../server/history.ts";
+import { messageOf, statusIn } from "../../../server/outgoing.ts";
+import type { FlowParts } from "../../../server/side.ts";
 import type { MarkupCall } from "./call.ts";
 import { type Request, unknownAttributes, type VerbCarrier } from "./context.ts";
 import { CookieJar } from "./cookies.ts";
@@ -90,7 +90,7 @@ class Documents {
     this.#cookies = carrier.keepsCookies ? new CookieJar() : undefined;
   }
 
-  get #call(): Call {
+  get #call(): ServedCall {
     return this.#known.call;
   }
 
@@ -101,8 +101,9 @@ class Documents {
     const carrier = this.#carrier;
     const fields = { ...carrier.callFields(this.#known), ...next.fields };
     const { request } = this.#parts;
-    const { local } = this.#call;
-    const parts = { request, cookies: this.#cookies, carrier, local, signal };
+    const { reach } = this.#call;
+    this.#call.warnOfPlain(next.url);
+    const parts = { request, cookies: this.#cookies, carrier, reach, signal };
     const fetched = await fetchDocument(next.url, next.method, fields, parts);
     const { url, ms, response, body, error, cookie } = fetched;
     const status = response && { status: response.status };
@@ -114,7 +115,7 @@ class Documents {
     };
     if (error !== undefined || !response || !body)
       return fail(`gave no answer: ${error}`, "request");
-    if (!response.ok) return fail(`answered HTTP ${response.status}`, "request");
+    if (!response.ok) return fail(`answered ${statusIn(response)}`, "request");
     const type = response.headers.get("Content-Type") ?? "";
     const reading = carrier.readingOf(type);
     if (reading === "audio") {
@@ -150,7 +151,11 @@ class Documents {
 }
 
 /** Finds out what answered: before the flow, or while it runs. */
-const detect = async (known: MarkupCall, { carrier, notify }: FlowSide): Promise<void> => {
+const detect = async (
+  known: MarkupCall,
+  line: Line,
+  { carrier, notify }: FlowSide,
+): Promise<void> => {
   const { call, fields } = known;
   const { machineDetection, asyncMachineDetection } = fields;
   if (!machineDetection) return;
@@ -165,7 +170,7 @@ const detect = async (known: MarkupCall, { carrier, notify }: FlowSide): Promise
     call.timeline.after(duration, () => found(target));
     return;
   }
-  await call.waitUntil(call.talkTime + duration);
+  await line.waitUntil(line.talkTime + duration, () => !line.isOver);
   found(carrier.notifiesOfDetection ? fields.status : undefined);
 };
 
@@ -181,7 +186,7 @@ export const followMarkup = async (
   let { fallback } = fields;
   /** How many documents in a row did nothing but redirect. */
   let redirects = 0;
-  const line = simulatedLine(call, parts);
+  const { line } = parts;
   const performer = new Performer<Request>(line, {
     first: fields.first,
     load: async (request, context) => {
@@ -205,7 +210,7 @@ export const followMarkup = async (
       return recovered;
     },
   });
-  await detect(known, side);
+  await detect(known, line, side);
   known.redirect = (next) => performer.redirect(next);
   try {
     await performer.perform();

@@ -1,5 +1,5 @@
-import type { Message } from "../../../emulator/call.ts";
-import type { CallState } from "../../../emulator/history.ts";
+import type { Message } from "../../../server/call.ts";
+import type { CallState } from "../../../server/history.ts";
 import type { MarkupCall } from "./call.ts";
 import type { CallEventName, RecordingEventName, Target } from "./fields.ts";
 import type { CallRecording } from "./recordings.ts";

@@ -1,5 +1,4 @@
-import { endlessLoops } from "../../../emulator/simulated-line.ts";
-import type { Prompts } from "../../../performer/instructions.ts";
+import { endlessLoops, type Prompts } from "../../../performer/instructions.ts";
 import type { Part } from "../../../performer/line.ts";
 import { beginning, fail, numberOf, resolve, type Verb, type VerbContext } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
@@ -38,7 +37,8 @@ const mediaOf = (text: string, context: VerbContext): Part => {
 const partOf = ({ name, text, attributes }: MarkupElement, context: VerbContext): Part => {
   if (name === "Say") {
     const rule = context.carrier.spokenRule?.(text);
-    return rule === undefined ? { type: "text", text } : fail(context, name, rule, "text");
+    if (rule !== undefined) return fail(context, name, rule, "text");
+    return { type: "text", text, language: attributes.language };
   }
   const { digits, mediaStorage } = attributes;
   if (digits) return { type: "keys", keys: digits, keyMs: digitDuration };

@@ -1,6 +1,5 @@
-import type { Message } from "../../../emulator/call.ts";
-import { lastLoud } from "../../../emulator/recording/loudness.ts";
 import type { Following } from "../../../performer/instructions.ts";
+import type { Message } from "../../../server/call.ts";
 import {
   actionOf,
   attributeOf,
@@ -105,7 +104,7 @@ export const record: Verb = (element, context) => {
       const { recording, messages } = beginRecording(known, plan, carrier);
       notifyAll(messages);
       return (key) => {
-        const isAbsent = skipsEmpty && lastLoud(call.recording, from, call.talkTime) === undefined;
+        const isAbsent = skipsEmpty && call.audio.lastAudible(from, call.talkTime) === undefined;
         notifyAll(endRecording(known, recording, carrier, { trims: isTrimmed, isAbsent }));
         return isAbsent ? "next" : continueAfter(element, context, { recording, key });
       };

@@ -1,4 +1,4 @@
-import type { Message } from "../../../emulator/call.ts";
+import type { Message } from "../../../server/call.ts";
 import type { MarkupCall } from "./call.ts";
 import type { VerbCarrier } from "./context.ts";
 import { recordingMessages } from "./notifications.ts";
@@ -48,7 +48,7 @@ export const endRecording = (
   recording.status = isAbsent ? "absent" : "completed";
   if (isAbsent) recordings.splice(recordings.indexOf(recording), 1);
   else {
-    if (trims) trim(call.recording, recording);
+    if (trims) trim(call.audio, recording);
     const seconds = (recording.to - recording.from) / 1_000;
     call.log({ type: "recording", url: known.recordingUrl(recording.sid), seconds });
   }

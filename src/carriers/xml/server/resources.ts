@@ -1,4 +1,4 @@
-import type { RestError } from "../../../emulator/rest.ts";
+import type { RestError } from "../../../server/rest.ts";
 import { type MarkupCall, statusOf } from "./call.ts";
 import type { Next } from "./fields.ts";
 import { type ListRules, timeFilters } from "./filters.ts";

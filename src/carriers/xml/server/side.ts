@@ -1,7 +1,7 @@
-import type { Account } from "../../../emulator/account.ts";
-import type { ApiParts } from "../../../emulator/api.ts";
-import type { Call, Message } from "../../../emulator/call.ts";
-import type { FlowParts } from "../../../emulator/simulated-line.ts";
+import type { Account } from "../../../server/account.ts";
+import type { ApiParts } from "../../../server/api.ts";
+import type { Message, ServedCall } from "../../../server/call.ts";
+import type { FlowParts } from "../../../server/side.ts";
 import type { MarkupCall } from "./call.ts";
 import { type CallFields, limitsOf, paramsOf } from "./fields.ts";
 import { followMarkup, type MarkupCarrier } from "./flow.ts";
@@ -34,7 +34,7 @@ export const recordingNamed = (
 export class MarkupCalls {
   readonly #carrier: MarkupCarrier;
   readonly #recordingUrl: (origin: string, sid: string) => string;
-  readonly #known = new WeakMap<Call, MarkupCall>();
+  readonly #known = new WeakMap<ServedCall, MarkupCall>();
 
   /** @param recordingUrl - the URL of a recording, at the origin of the request for its call */
   constructor(carrier: MarkupCarrier, recordingUrl: (origin: string, sid: string) => string) {
@@ -78,7 +78,7 @@ export class MarkupCalls {
   }
 
   /** The notifications that are due when the state of a call has changed. */
-  messagesOf(call: Call): readonly Message[] {
+  messagesOf(call: ServedCall): readonly Message[] {
     const known = this.#known.get(call);
     if (!known) return [];
     const messages = messagesOf(known, this.#carrier);
@@ -86,11 +86,11 @@ export class MarkupCalls {
   }
 
   /** Follows the flow of an answered call. */
-  async follow(call: Call, parts: FlowParts): Promise<void> {
+  async follow(call: ServedCall, parts: FlowParts): Promise<void> {
     const known = this.#known.get(call);
     if (!known) return;
-    known.notify = (messages) => parts.notify(call, messages);
-    const notify = (message: Message) => parts.notify(call, [message]);
+    known.notify = parts.notify;
+    const notify = (message: Message) => parts.notify([message]);
     await followMarkup(known, parts, { carrier: this.#carrier, notify });
   }
 }

@@ -1,0 +1,200 @@
+import type { Hangup, Play, Stream, WireDial } from "../../flows/actions.ts";
+import type { Dialed } from "../../flows/dialed.ts";
+import type { WireAction, WireGather, WirePrompt, WireSay } from "../../flows/wire.ts";
+import type { Instruction, Prompts, Then } from "../../performer/instructions.ts";
+import { type Beginning, FlowError, type Part, type Reason } from "../../performer/line.ts";
+import { outdialCodec } from "./messages.ts";
+
+/** A request for the next action of a flow; or the action, where it came with the request for the call. */
+export type ActionRequest =
+  | {
+      readonly url: string;
+      /** The keys that were pressed, after a `gather`. */
+      readonly digits?: string;
+      /** What came of a `dial`. */
+      readonly dialed?: Dialed;
+    }
+  | { readonly action: WireAction };
+
+/** Where an action is. */
+interface Place {
+  /** Counts the requests to the flow from 1. */
+  readonly step: number;
+  /** Where it is in the flow's response: empty, or such as `on_busy.`. */
+  readonly place: string;
+  readonly account_id: string;
+  readonly call_id: string;
+  readonly newStreamId: () => string;
+}
+
+type OutdialInstruction = Instruction<ActionRequest>;
+
+const beginning = (action: WireAction, { step }: Place): Beginning => ({
+  type: "action",
+  step,
+  action,
+});
+
+/** What follows an action: the flow at its URL, or the end of the call. */
+const after = (url: string | undefined): Then<ActionRequest> =>
+  url === undefined ? "end" : { request: { url } };
+
+const hangup = (action: Hangup, at: Place): OutdialInstruction => ({
+  type: "continue",
+  step: beginning(action, at),
+  next: () => "end",
+});
+
+const mediaPart = (url: string, field: string, { step }: Place): Part => ({
+  type: "media",
+  source: { step, field, url },
+});
+
+const play = (action: Play, at: Place): OutdialInstruction => ({
+  type: "play",
+  step: beginning(action, at),
+  parts: [mediaPart(action.media_url, `${at.place}media_url`, at)],
+  endsPrompts: true,
+  next: () => after(action.flow_url),
+});
+
+const sampleRates = { "8k": 8_000, "16k": 16_000 } as const;
+
+const stream = (action: Stream, at: Place): OutdialInstruction => {
+  const { ws_url, sample_rate = "8k", chunk_size = 400, record = true, flow_url } = action;
+  const { step, place, account_id, call_id, newStreamId } = at;
+  const sampleRate = sampleRates[sample_rate];
+  return {
+    type: "stream",
+    step: beginning(action, at),
+    open: () => ({
+      step,
+      field: `${place}ws_url`,
+      url: ws_url,
+      record,
+      onOpen: () => {
+        const stream_id = newStreamId();
+        return outdialCodec({
+          account_id,
+          call_id,
+          stream_id,
+          sampleRate,
+          frameDuration: chunk_size,
+        });
+      },
+    }),
+    next: (error) => {
+      if (error) throw error;
+      return after(flow_url);
+    },
+  };
+};
+
+/** The branch of a `dial` for each reason why its second leg failed. */
+const branches: Readonly<Partial<Record<Reason, "on_busy" | "on_no_answer" | "on_failure">>> = {
+  busy: "on_busy",
+  no_answer: "on_no_answer",
+  rejected: "on_failure",
+  unreachable: "on_failure",
+};
+
+/** The request after a `dial`, with what came of it. */
+const dialedAt = (
+  url: string,
+  reason: Reason | undefined,
+  talkTime: number | undefined,
+): Then<ActionRequest> => {
+  const dialed: Dialed =
+    talkTime === undefined
+      ? { state: "failed", ...(reason && { reason }) }
+      : { state: "completed", reason: "normal", duration: Math.round(talkTime / 1_000) };
+  return { request: { url, dialed } };
+};
+
+const dial = (action: WireDial, at: Place): OutdialInstruction => {
+  const { to, timeout = 30, record = false, flow_url } = action;
+  return {
+    type: "dial",
+    step: beginning(action, at),
+    to,
+    record,
+    answerTimeout: timeout * 1_000,
+    next: ({ reason, talkTime }) => {
+      const branch = reason && branches[reason];
+      const next = branch && action[branch];
+      if (!next) return flow_url === undefined ? "end" : dialedAt(flow_url, reason, talkTime);
+      return { instructions: instructionsOf(next, { ...at, place: `${branch}.` }) };
+    },
+  };
+};
+
+const promptPart = (
+  prompt: WirePrompt,
+  index: number,
+  at: Place,
+  language: string | undefined,
+): Part => {
+  if ("text" in prompt) return { type: "text", text: prompt.text, language };
+  if ("pause_ms" in prompt) return { type: "pause", ms: prompt.pause_ms };
+  return mediaPart(prompt.media_url, `prompts.${index}.media_url`, at);
+};
+
+const promptsOf = (action: WireSay | WireGather, at: Place): Prompts => ({
+  step: beginning(action, at),
+  parts: action.prompts.map((prompt, index) => promptPart(prompt, index, at, action.language)),
+});
+
+const say = (action: WireSay, at: Place): OutdialInstruction => ({
+  type: "play",
+  ...promptsOf(action, at),
+  endsPrompts: true,
+  next: () => after(action.flow_url),
+});
+
+/** The most keys of a `gather` without `digits`. */
+const maxKeys = 20;
+
+const gather = (action: WireGather, at: Place): OutdialInstruction => {
+  const { digits, finish_on_key, timeout_ms = 5_000, flow_url: url } = action;
+  if (!digits && !finish_on_key) {
+    throw new FlowError(at.step, "digits", "is missing, as is finish_on_key");
+  }
+  return {
+    type: "input",
+    prompts: [promptsOf(action, at)],
+    bargesIn: true,
+    rules: {
+      takesKeys: true,
+      takesSpeech: false,
+      maxKeys: digits ?? maxKeys,
+      finishingKeys: finish_on_key ?? "",
+      firstTimeout: timeout_ms,
+      keyTimeout: timeout_ms,
+      endSilence: 0,
+      maxSpeech: 0,
+    },
+    next: ({ keys }) => ({ request: { url, digits: keys } }),
+  };
+};
+
+const instructionOf = (action: WireAction, at: Place): OutdialInstruction => {
+  switch (action.action) {
+    case "play":
+      return play(action, at);
+    case "stream":
+      return stream(action, at);
+    case "dial":
+      return dial(action, at);
+    case "hangup":
+      return hangup(action, at);
+    case "say":
+      return say(action, at);
+    case "gather":
+      return gather(action, at);
+  }
+};
+
+/** Translates an action of outdial's own interface. */
+export const instructionsOf = (action: WireAction, at: Place): readonly OutdialInstruction[] => [
+  instructionOf(action, at),
+];

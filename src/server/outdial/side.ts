@@ -1,0 +1,39 @@
+import { announceable } from "../../flows/wire.ts";
+import { fail } from "../../lib/check.ts";
+import {
+  Account,
+  isWebhookSecret,
+  RecordingUrls,
+  randomSecret,
+  randomText,
+  webhookSigner,
+} from "../account.ts";
+import type { MakeSide } from "../side.ts";
+import { outdialRoutes } from "./api.ts";
+import { followActions } from "./flow.ts";
+import { notifications } from "./notifications.ts";
+
+/** outdial's own interface. */
+export const outdialSide: MakeSide = ({ settings, random, newId }) => {
+  const { webhookSecret = randomSecret(), apiKey, numbers } = settings;
+  if (!isWebhookSecret(webhookSecret)) {
+    fail("webhookSecret", 'must be "whsec_" and base64 of 24 to 64 bytes');
+  }
+  const account = new Account({ key: apiKey, numbers, newKey: () => `ak_${randomText()}` });
+  const accountId = `ac_${newId(Date.now())}`;
+  const announced = settings.actions === "basic" ? undefined : announceable;
+  const recordingUrls = new RecordingUrls();
+  const sign = webhookSigner(webhookSecret);
+  const notificationOf = notifications({ accountId, newId, random, sign });
+  return {
+    account,
+    accountId,
+    webhookSecret: () => webhookSecret,
+    newCallId: (time) => `cs_${newId(time)}`,
+    responseTimeout: 10_000,
+    recordingUrl: (origin, id) => recordingUrls.urlOf(origin, id),
+    routes: (parts) => outdialRoutes({ account, recordingUrls, takesFlow: !!announced }, parts),
+    messagesOf: (call) => [notificationOf(call)],
+    follow: (call, parts) => followActions(call, parts, announced),
+  };
+};
