@@ -3,6 +3,7 @@ import { withoutThrowing } from "../lib/check.ts";
 import { isSilent } from "../lib/loudness.ts";
 import type { AgentEvent, Cut, EventOf, ToolResult } from "./agent.ts";
 import type { EndReason } from "./agent-session.ts";
+import { createAnnounced } from "./announced.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
 import type { Call, CallSession } from "./call-session.ts";
 import type { Connection } from "./connection.ts";
@@ -101,8 +102,8 @@ export const createCall = (
   const isHeard = () => speaksUntil() > timers.now();
   const overAt = () => voice.overAt();
   const input = createInboundAudio(stream, meter, timers, limits.interruptAfter, isHeard, overAt);
-
   const ending = createEnding(playback, timers, input);
+  const announced = createAnnounced(playback, timers);
 
   const sendResult = (result: ToolResult): void =>
     connection.send("tool_result", (codec) => codec.toolResult(result));
@@ -116,15 +117,17 @@ export const createCall = (
         emit("onTool", { name, args, ms: meter.ms, took, isError });
         meter.toolCalled(tools.has(name) ? name : "unknown", took, isError);
         sendResult(result);
+        announced.next();
         parts?.watchdog.expect();
         sendDue();
       },
       onError: (error, isThrown) => (isThrown ? thrown : report)(error),
       onHangUp: (settle) => {
         const hangUp = (isDue: boolean) => settle(isDue) && end("agent_hung_up");
-        ending.add(hangUp, true, () => tools.isBusy());
+        ending.add(hangUp, true, () => tools.isBusy() || voice.isSaying());
       },
       send: sendResult,
+      isWaiting: () => voice.isWaiting(),
     },
     timers,
     { ...about, transcripts: transcripts.final },
@@ -160,12 +163,10 @@ export const createCall = (
   const onEnd = (reason: EndReason): void => {
     if (isEnding) return;
     isEnding = !!parts && afterLastWords.includes(reason);
-    if (!isEnding) {
-      end(reason);
-      return;
-    }
-    playback.endAll();
-    ending.add(() => end(reason));
+    if (isEnding) {
+      playback.endAll();
+      ending.add(() => end(reason));
+    } else end(reason);
   };
 
   const voice = createVoice({
@@ -229,6 +230,7 @@ export const createCall = (
       connection.send("cancel", (codec) => codec.cancel?.([]) ?? []);
     }
     const isPlayed = !(isLate || voice.isListening());
+    if (!isPlayed) announced.end();
     const isAudible = isPlayed && !isSilent(audio, format.encoding);
     if (isPlayed) {
       transcripts.audio(item);
@@ -239,6 +241,7 @@ export const createCall = (
       ? output.play(audio, item, response)
       : audio.length / bytesPerMs(format);
     if (isAudible) {
+      announced.heard();
       hasOutput = hasActed = true;
       watchdog.output();
       audibleUntil = playback.until;
@@ -255,14 +258,14 @@ export const createCall = (
     const hasFailed = outcome === "failed";
     if (!outcome) retries.reset();
     watchdog.done(!hasFailed && (outcome !== undefined || hasOutput !== false));
+    announced.end();
     output.end(response, outcome === "cancelled");
     hasOutput = undefined;
-    if (!isRetried) voice.done(outcome);
+    if (!isRetried) voice.done(outcome, response);
     isRetried = false;
     sendDue(hasFailed ? retryDelay : 0);
   };
 
-  /** What was cut off of the agent's own. */
   const ofAgent = (cuts: readonly Cut[]) => cuts.filter((cut) => !isOwn(cut));
 
   /** Silences the line for the application, or our own audio for a callee to whom the agent yields by itself. */
@@ -284,6 +287,7 @@ export const createCall = (
     // It could not be sent, which has ended the session.
     if (connection.isOver) return;
     ending.callOff();
+    announced.next();
     parts?.watchdog.speech();
     input.speech(true);
     transcripts.cut(cuts);
@@ -299,17 +303,22 @@ export const createCall = (
     reportsStop = true;
     retries.reset();
     ending.callOff();
+    announced.next();
     input.speech(false);
     parts?.watchdog.speechStopped();
     sendDue();
   };
 
-  const onTranscript = ({ type: _, response, ...transcript }: EventOf<"transcript">): void => {
+  const onTranscript = (event: EventOf<"transcript">): void => {
+    const { type: _, response, ...transcript } = event;
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       parts?.watchdog.transcript();
       ending.callOff(transcript.final && input.silentAt() > timers.now());
       if (transcript.final) input.speech(false);
     }
+    if (transcript.who === "callee") announced.next();
+    else if (!isContinuous() && !voice.isListening() && announced.text(event))
+      newsAt = timers.now();
     transcripts.add(transcript, playback.isCancelled(response));
   };
 

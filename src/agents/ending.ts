@@ -11,8 +11,11 @@ export const maxGap = 3000;
 /** How often it is checked whether it is time, in ms. */
 const interval = 20;
 
-/** How long the callee must be silent once they have heard the last words, in ms. */
-const quiet = 600;
+/**
+ * How long the callee must be silent once they have heard the last words, in ms: 600, and how much later it is known that they
+ * speak. The frame of 20 ms in which they begin comes at its end, and may be too soft.
+ */
+const quiet = 640;
 
 /** The longest way there and back of a line that acknowledges nothing, in ms. */
 const roundTrip = 600;

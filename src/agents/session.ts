@@ -258,7 +258,8 @@ export const createSession = (
       const own = { outcome: given };
       if (!before) awaited.add(own);
       const last = async () => {
-        await clock.hold(Promise.resolve(before?.()));
+        const run = async () => before?.();
+        await (clock.holdWith?.(own, run) ?? clock.hold(run()));
         end("left", given);
       };
       const leaving = within(({ voice }) => voice.leave(interruptible, last));

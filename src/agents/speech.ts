@@ -30,6 +30,8 @@ export interface Utterance {
   duration: number;
   /** When it was begun. */
   begunAt?: number | undefined;
+  /** Responses of the agent that were open then: they are none to a request. */
+  others?: ReadonlySet<string> | undefined;
   /** Whether all of it has come. */
   isDone?: boolean | undefined;
 }
@@ -55,6 +57,8 @@ export interface Speech {
   readonly add: (utterance: Utterance) => Promise<Spoken>;
   readonly isProtected: () => boolean;
   readonly isBusy: () => boolean;
+  /** Whether anything is being said, or is still to be said. */
+  readonly isSaying: () => boolean;
   /** Whether audio of our own is played that the callee can interrupt. */
   readonly isOwn: () => boolean;
   /** Checks at once whether something can begin or is over. */
@@ -64,7 +68,7 @@ export interface Speech {
   /** A response of the agent has begun, to this request if the service returns it. */
   readonly started: (id?: string) => void;
   /** A response of the agent has ended. */
-  readonly done: (outcome?: "failed" | "cancelled") => void;
+  readonly done: (outcome?: "failed" | "cancelled", response?: string) => void;
   /** The service has refused a request. */
   readonly refused: (id?: string) => void;
   /** Another agent takes over: what was asked of the one before is asked for again. */
@@ -152,6 +156,7 @@ export const createSpeech = (
       }),
     isProtected,
     isBusy: () => queue.length > 0,
+    isSaying: () => queue.some(({ type }) => type !== "wait"),
     isOwn: () => {
       const first = queue[0];
       return first?.type === "audio" && first.begunAt !== undefined && !first.isProtected;
@@ -167,9 +172,9 @@ export const createSpeech = (
       asked.duration = 0; // What has come was of another response.
       asked.isDone = false;
     },
-    done: (outcome) => {
+    done: (outcome, response = "") => {
       const asked = request();
-      if (!asked) return;
+      if (!asked || asked.others?.has(response)) return;
       asked.isDone = true;
       if (outcome) settle(asked.duration > 0 ? "interrupted" : "refused");
     },

@@ -31,6 +31,8 @@ export interface ToolCallListener {
   readonly onHangUp: (settle: (isDue: boolean) => boolean) => void;
   /** Sends the result of the built-in tool. */
   readonly send: (result: ToolResult) => void;
+  /** Whether anybody waits for their time to leave. */
+  readonly isWaiting: () => boolean;
 }
 
 /** The calls of tools by the agents of one session, `hang_up` too. */
@@ -51,13 +53,14 @@ export interface ToolCalls {
 }
 
 export const createToolCalls = (
-  { tools, timeout, onResult, onError, onHangUp, send }: ToolCallListener,
-  { now, hold, holdWith }: Pick<MediaClock, "now" | "hold" | "holdWith">,
+  { tools, timeout, onResult, onError, onHangUp, send, isWaiting }: ToolCallListener,
+  { now, after, hold, holdWith }: Pick<MediaClock, "now" | "after" | "hold" | "holdWith">,
   about: ToolSession,
 ): ToolCalls => {
   /** The agent's id of each running call, which need not be unique. */
   const running = new Map<AbortController, string>();
   const isNewId = createIsNew();
+  const time = { after, holdWith, isWaiting };
   let hangup: ToolCall | undefined;
   /** The last response of which a tool has failed, or has refused. */
   let failedIn: string | undefined;
@@ -113,7 +116,7 @@ export const createToolCalls = (
       const startedAt = now();
       running.set(controller, call.id);
       const work = (session = about.session) =>
-        runTool(call, tools(), timeout, controller.signal, { ...about, session });
+        runTool(call, tools(), timeout, controller.signal, { ...about, session }, time);
       const outcome = await (holdWith?.(about.session, work) ?? hold(work()));
       if (running.delete(controller)) finish(call, now() - startedAt, outcome);
     },

@@ -1,5 +1,6 @@
 import { withDeadline } from "../http/deadline.ts";
 import { fail, isRecord, isText, shownName, withoutThrowing } from "../lib/check.ts";
+import type { MediaClock } from "../lib/clock.ts";
 import { durationRule, functionRule, type OptionRules, textRule } from "../lib/rules.ts";
 import type { Tool, ToolCall, ToolContext, Tools } from "./agent.ts";
 
@@ -114,6 +115,12 @@ const argumentsOf = (given: unknown, { parameters }: Tool): unknown => {
 const toText = (value: unknown): string =>
   isText(value) ? value : (JSON.stringify(value) ?? "Done.");
 
+/** By what the time of a tool is counted. */
+export interface ToolTime extends Pick<MediaClock, "after" | "holdWith"> {
+  /** Whether the tool may wait for its time to leave: that is no time of its own. */
+  readonly isWaiting: () => boolean;
+}
+
 /**
  * Runs a tool within a deadline. It never rejects: the outcome has what the model gets.
  *
@@ -126,6 +133,7 @@ export const runTool = async (
   limit: number,
   signal: AbortSignal,
   about: ToolSession,
+  { after, holdWith, isWaiting }: ToolTime,
 ): Promise<ToolOutcome> => {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (!tool) return failure("There is no such tool.");
@@ -144,10 +152,25 @@ export const runTool = async (
     return new DOMException(`No tool answered within ${timeout} ms`, "TimeoutError");
   };
   try {
-    const output = await withDeadline(timeout, signal, late, async (stop) => {
-      const result = await tool.run(args, { ...about, signal: stop });
-      isRefused = refused.has(stop) || undefined;
-      return toText(result);
+    // Simulated time stands still while a tool runs that never ends: then the process's own clock ends it.
+    const own = holdWith ? timeout : false;
+    const output = await withDeadline(own, signal, late, async (stop, requireOpen) => {
+      let cancel = () => {};
+      const wait = () => {
+        cancel = after(timeout, () => {
+          if (isWaiting()) wait();
+          else withoutThrowing(() => requireOpen(late()));
+        });
+      };
+      wait();
+      stop.addEventListener("abort", () => cancel());
+      try {
+        const result = await tool.run(args, { ...about, signal: stop });
+        isRefused = refused.has(stop) || undefined;
+        return toText(result);
+      } finally {
+        cancel();
+      }
     });
     if (output.length <= maxResult) return { output, isError: false, isRefused };
     return failure("The answer was too long.");

@@ -60,7 +60,7 @@ interface Manner extends SpeakOptions {
 export interface Voice
   extends Pick<
     Speech,
-    "isProtected" | "isBusy" | "isOwn" | "started" | "done" | "refused" | "cut"
+    "isProtected" | "isBusy" | "isSaying" | "isOwn" | "started" | "done" | "refused" | "cut"
   > {
   readonly play: (audio: OwnAudio, text: string | undefined, how: Manner) => Promise<Spoken>;
   /** @throws {AgentException} `not_supported` */
@@ -85,6 +85,8 @@ export interface Voice
   readonly isListening: () => boolean;
   /** Whether nothing is asked of the agent any more. */
   readonly isLeaving: () => boolean;
+  /** Whether anybody waits for their time to leave. */
+  readonly isWaiting: () => boolean;
   /** Says the first words; rejects as `ask` throws, and with `not_supported` where they were never said. */
   readonly open: (opening: OpeningWords) => Promise<unknown>;
   /** The first words, as far as they were played. */
@@ -113,8 +115,10 @@ export const createVoice = ({
 }: VoiceCall): Voice => {
   let count = 0;
   let opening: Utterance | undefined;
-  /** How many wait for their time to leave. */
+  /** How many wait for their time to leave, or leave. */
   let leaving = 0;
+  /** Those of them whose time has not come. */
+  let waiting = 0;
   /** Notes for the agent, and those that were sent, as long as another one may take over. */
   const notes: Note[] = [];
   const sentNotes: Note[] = [];
@@ -192,11 +196,14 @@ export const createVoice = ({
   };
   const ask = (name: "say" | "reply", text: string | undefined, how: Manner) => {
     checkAbility(name, name === "reply" ? (text ?? "") : text);
-    const begin = ({ id }: Utterance) =>
+    const begin = (utterance: Utterance) => {
+      const { id } = utterance;
+      utterance.others = new Set(playback.open);
       connection().send(
         name,
         (codec) => (name === "say" ? codec.say?.(text ?? "", id) : codec.reply?.(text, id)) ?? [],
       );
+    };
     return add("request", begin, how);
   };
 
@@ -223,9 +230,11 @@ export const createVoice = ({
         wait.begunAt ??= 0;
       });
       leaving++;
+      waiting++;
       try {
         return await new Promise<boolean>((resolve, reject) => {
           const settle = async (isDue: boolean) => {
+            waiting--;
             const done = isDue ? last() : undefined;
             await done?.then(undefined, reject);
             resolve(isDue);
@@ -240,6 +249,7 @@ export const createVoice = ({
     },
     isListening: () => listening !== undefined,
     isLeaving: () => leaving > 0,
+    isWaiting: () => waiting > 0,
     listen: async <T>(listener: Listener<T>) => {
       let found: T | undefined;
       const begin = (utterance: Utterance) => {

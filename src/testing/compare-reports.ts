@@ -196,9 +196,9 @@ const comparedFigures: readonly Compared[] = [
   { name: "end.outcome", worse: "other", of: ({ end }) => end.outcome },
 ];
 
-/** How often each tool of a report was called: what is booked twice is as wrong as what is not booked. */
-const callsOf = (baseline: Report): readonly Compared[] =>
-  [...new Set(baseline.tools.map(({ name }) => name))].map((tool) => ({
+/** How often each tool of the reports was called: what is booked twice is as wrong as what is not booked. */
+const callsOf = (...reports: readonly Report[]): readonly Compared[] =>
+  [...new Set(reports.flatMap(({ tools }) => tools.map(({ name }) => name)))].map((tool) => ({
     name: `tools.${tool}.n`,
     worse: "other",
     of: ({ tools }) => tools.filter(({ name }) => name === tool).length,
@@ -283,7 +283,7 @@ export const compareReports = (
     if (!trust.ok)
       fail(name, "can't be compared: frames were late, or two runs differed; see trust");
   }
-  const found = [...comparedFigures, ...callsOf(baseline)]
+  const found = [...comparedFigures, ...callsOf(baseline, now)]
     .map(({ name, worse, of }) => ({ worse, figure: name, now: of(now), baseline: of(baseline) }))
     .filter((each) => isWorse(each.worse, each.now, each.baseline, checked))
     .map(({ worse: _, ...difference }): Difference => difference);

@@ -13,7 +13,8 @@ export interface Utterance extends Segment {
 export interface Turn extends Utterance {
   /**
    * From the end of the utterance to the agent's next speech, at the caller's ear. It is negative where the agent cut
-   * in. Absent where none came, and for what the agent should ignore.
+   * in. What it began to say before it can have heard the caller is none. Absent where none came, and for what the agent
+   * should ignore.
    */
   readonly response?: number | undefined;
   /**
@@ -23,13 +24,13 @@ export interface Turn extends Utterance {
   readonly stop?: number | undefined;
   /** The agent spoke on for more than a second after it can have heard an utterance that should stop it. */
   readonly talkedOn?: true | undefined;
-  /** The agent began to speak before the utterance was over. */
+  /** The agent began to speak before the utterance was over, and after it can have heard it. */
   readonly cutIn?: true | undefined;
   /** The agent stopped within a second after it can have heard what it should ignore. */
   readonly falseStop?: true | undefined;
   /** The agent began to speak within two seconds after it can have heard what it should ignore, though it was silent. */
   readonly spurious?: true | undefined;
-  /** No response came within ten seconds, and before the caller's next words. */
+  /** No response came within ten seconds, and before the agent can have heard the caller's next words. */
   readonly missed?: true | undefined;
   /** In real time: frames of the line were late while this turn was measured, by so many milliseconds at most. */
   readonly late?: number | undefined;
@@ -106,11 +107,17 @@ const turnOf = (utterance: Utterance, context: TurnContext): Turn => {
   const { from, to, expect } = utterance;
   if (expect === "ignore") return ignoredTurn(utterance, context);
   const { agent, next, end, roundTrip } = context;
-  const isStopping = expect === "stop";
-  const during = isStopping ? speechAt(agent, from, to) : undefined;
+  const heard = from + roundTrip.least;
+  // What it began to say before it can have heard the caller stops, too.
+  const during =
+    expect === "stop"
+      ? (speechAt(agent, from, to) ?? speechAt(agent, heard, Math.max(heard, to)))
+      : undefined;
   const stopped = stopOf(during, end);
-  const begins = during?.to ?? from;
-  const following = agent.find((segment) => segment.from > begins && segment.from < next);
+  const begins = Math.max(during?.to ?? from, heard);
+  // What it began to say before it can have heard the caller's next words is about these.
+  const until = next + roundTrip.least;
+  const following = agent.find((segment) => segment.from > begins && segment.from < until);
   const response =
     following && following.from - to <= responseWindow ? following.from - to : undefined;
   return {

@@ -144,7 +144,6 @@ export const carrierMedia = (
         cancelStart?.();
         started = start;
         attached.call((given: MediaStart) => handlers.onStart?.(given, context), start);
-        marks?.probe();
       },
       onInput: (input) => {
         if (input.type === "stop") attached.close();

@@ -20,7 +20,7 @@ const maxDelay = 1000;
  * a slow or stalled service still holds never counts as played.
  *
  * A mark on an idle line comes back at once, after the delay of the network, both ways. When a `clear` reaches the
- * service, playback is ahead of its marks by that delay.
+ * service, playback is ahead of its marks by that delay; when the other side has left, it is not.
  */
 export class Marks implements Acknowledged {
   readonly #send: (id: string) => void;
@@ -32,7 +32,7 @@ export class Marks implements Acknowledged {
   #delay: number | undefined;
   #probes = 0;
   #probedAt = 0;
-  isUsed = false;
+  #isUsed = false;
 
   /** @param send - sends a mark */
   constructor(send: (id: string) => void, clock: MediaClock) {
@@ -40,9 +40,14 @@ export class Marks implements Acknowledged {
     this.#clock = clock;
   }
 
-  /** Measures the delay of the network on an idle line, if a playback uses it. */
-  probe(): void {
-    if (!this.isUsed || this.isWaiting()) return;
+  use(): void {
+    this.#isUsed = true;
+    this.#probe();
+  }
+
+  /** Measures the delay of the network on an idle line. */
+  #probe(): void {
+    if (!this.#isUsed || this.isWaiting()) return;
     this.#probedAt = this.#clock.now();
     this.#send(`probe ${++this.#probes}`);
   }
@@ -65,20 +70,24 @@ export class Marks implements Acknowledged {
     if (at < 0) return;
     this.#lastAt = this.#clock.now();
     this.#next(at + 1);
-    if (this.#unplayed.length === 0) this.probe();
+    if (this.#unplayed.length === 0) this.#probe();
   }
 
   /** The line was cleared: marks that come back now were not played. */
   clear(): void {
     this.#unplayed = [];
-    this.probe();
+    this.#probe();
   }
 
-  playedAt(now: number): number {
+  playedAt(now: number, isLeft: boolean): number {
     const [first] = this.#unplayed;
     if (!first) return Number.POSITIVE_INFINITY;
     const { from, until } = first;
-    return Math.min(until + (this.#delay ?? 0), from + now - this.#beganAt);
+    const played = from + now - this.#beganAt;
+    if (!isLeft) return Math.min(until + (this.#delay ?? 0), played);
+    // Who has left heard nothing while the mark that measures the delay was on its way.
+    const delay = this.#delay ?? (this.#isUsed ? this.#clock.now() - this.#probedAt : 0);
+    return Math.min(until, played - Math.min(delay, maxDelay));
   }
 
   isWaiting(): boolean {

@@ -8,14 +8,17 @@ import type { MediaClear } from "./messages.ts";
 export interface Acknowledged {
   /** A message was sent, whose audio plays from one time until another if the service is not behind. */
   readonly sent: (id: string, from: number, until: number) => void;
-  /** The time of the playback's clock up to which audio was played. */
-  readonly playedAt: (now: number) => number;
+  /**
+   * The time of the playback's clock up to which audio was played: when a `clear` reaches the service, or until the other side
+   * had left.
+   */
+  readonly playedAt: (now: number, isLeft: boolean) => number;
   /** Whether sent audio is not acknowledged. */
   readonly isWaiting: () => boolean;
   /** When the last of it was acknowledged, by the clock of the playback. */
   readonly lastAt: () => number;
-  /** Whether a playback uses it. */
-  isUsed: boolean;
+  /** A playback uses it, and sends nothing before. */
+  readonly use: () => void;
 }
 
 /** The line that a playback sends to. */
@@ -149,7 +152,7 @@ export class Playback {
       () => this.#send(),
       this.#clock,
     );
-    if (line.acknowledged) line.acknowledged.isUsed = true;
+    line.acknowledged?.use();
   }
 
   /** A response begins. An earlier, cancelled response may have had the same name. */
@@ -248,7 +251,7 @@ export class Playback {
 
   /** Whether some of an item may not have been played yet. */
   isPlaying(name: string): boolean {
-    const now = this.#playedAt(this.#clock.now() - this.#margin);
+    const now = this.#surelyPlayedAt(this.#clock.now());
     return this.#items.some(
       (item) => item.name === name && playedOf(item, now) < item.duration - epsilon,
     );
@@ -260,8 +263,7 @@ export class Playback {
    * @param isLeft - whether the other side has left: what was sent since then, or was on its way to it, was not played
    */
   stop(isLeft = false): readonly PlayedItem[] {
-    const late = (isLeft && this.#line.roundTrip) || 0;
-    const cuts = this.#cut(this.#playedAt(this.#clock.now() - late));
+    const cuts = this.#cut(this.#playedAt(this.#clock.now(), isLeft));
     this.#sender.stop();
     this.#queue.drop();
     this.#open.clear();
@@ -281,14 +283,13 @@ export class Playback {
     return this.until - this.#clock.now();
   }
 
-  /** Whether more of a response may come. */
-  get isOpen(): boolean {
-    return this.#open.size > 0;
+  /** The responses of which more may come. */
+  get open(): ReadonlySet<string> {
+    return this.#open;
   }
 
-  /** How much later than by our clock audio may be played, in ms. */
-  get #margin(): number {
-    return Math.max(margin, this.#line.roundTrip ?? 0);
+  get isOpen(): boolean {
+    return this.#open.size > 0;
   }
 
   /** Bytes that the socket buffers: a socket of any make may throw. */
@@ -307,10 +308,16 @@ export class Playback {
   }
 
   /** The time up to which audio was played. Audio in the socket's buffer was not played. */
-  #playedAt(now: number): number {
-    const played = this.#line.acknowledged?.playedAt(now) ?? now;
+  #playedAt(now: number, isLeft = false): number {
+    const { acknowledged, roundTrip = 0 } = this.#line;
+    const played = acknowledged?.playedAt(now, isLeft) ?? now - (isLeft ? roundTrip : 0);
     const unsent = this.#unsent();
     return unsent > 0 ? Math.min(played, this.#sentUntil - unsent) : played;
+  }
+
+  /** The time up to which audio was played even if the other side has left by now, and the network is slower than ever. */
+  #surelyPlayedAt(now: number): number {
+    return this.#playedAt(now - Math.max(0, margin - (this.#line.roundTrip ?? 0)), true);
   }
 
   /** When the next message is due: a whole message early, a partial one as late as possible. */
@@ -331,7 +338,7 @@ export class Playback {
     const gap = this.#hasSent ? from - this.#sentUntil : 0;
     const response = this.#queue.next?.response;
     const isSame = response === undefined ? gap < pause : response === this.#lastResponse;
-    this.#forgetPlayed(this.#playedAt(now - this.#margin));
+    this.#forgetPlayed(this.#surelyPlayedAt(now));
     for (let at = 0; at < size; ) {
       const part = this.#queue.take(size - at);
       if (!part) break;

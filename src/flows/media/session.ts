@@ -37,6 +37,9 @@ export const chunkSizeRule: Rule = [
   `must be a whole number of ms from ${minChunk} to ${maxChunk}`,
 ];
 
+/** A ping without an answer so far counts as no longer than this, in ms: some services may answer none. */
+const maxDelay = 1000;
+
 /** @throws {BadParametersException} (`placed: "no"`) when `chunkSize` breaks its rule */
 const chunkSizeOf = ({ chunkSize = 500 }: StreamOptions): number =>
   chunkSizeRule[0](chunkSize) ? chunkSize : fail("chunkSize", chunkSizeRule[1]);
@@ -51,6 +54,9 @@ const openStream = (
   let start: MediaStart | undefined;
   let samples = 0;
   let chunks = 0;
+  /** When a ping was sent, and how long its answer took, in ms. */
+  let pingedAt: number | undefined;
+  let roundTrip: number | undefined;
 
   const receive = (data: unknown): void => {
     const message = parseMessage(data);
@@ -59,13 +65,13 @@ const openStream = (
     } else if (message.type === "start") {
       if (start) throw new FrameException("The stream has started already");
       start = message;
-      const { now } = attached.clock;
-      const from = now();
       withoutThrowing(() => {
-        socket.once?.("pong", () => {
-          stream.roundTrip = now() - from;
+        if (!socket.once || !socket.ping) return;
+        socket.once("pong", () => {
+          roundTrip = now() - (pingedAt ?? 0);
         });
-        socket.ping?.();
+        pingedAt = now();
+        socket.ping();
       });
       attached.call((given: MediaStart) => handlers.onStart?.(given, {}), message);
     } else {
@@ -77,12 +83,17 @@ const openStream = (
     }
   };
   const attached = attach(socket, handlers, receive, onOver);
+  const { now } = attached.clock;
   const send = (message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear): boolean =>
     attached.write(() => [JSON.stringify(message)]);
 
-  const stream = {
+  return {
     ...attached,
-    roundTrip: 0,
+    get roundTrip() {
+      if (pingedAt === undefined) return 0;
+      // Until the answer has come it takes at least as long.
+      return roundTrip ?? Math.min(now() - pingedAt, maxDelay);
+    },
     sendAudio: (bytes: Uint8Array) => {
       const chunk_id = String(++chunks);
       const speech = { audio_b64: base64(bytes), chunk_id };
@@ -92,7 +103,6 @@ const openStream = (
     send,
     sampleRate: () => start?.data.sample_rate ?? 8000,
   };
-  return stream;
 };
 
 /**

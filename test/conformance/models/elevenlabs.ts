@@ -37,6 +37,8 @@ export const elevenlabs: Protocol = (post, clock, behaviour) => {
       coding: () => voice,
       begin: () => {
         answering = ++events;
+        const event = { agent_response: "…", event_id: answering };
+        send({ type: "agent_response", agent_response_event: event });
       },
       audio: (_, bytes) => {
         const audio_event = { audio_base_64: base64(bytes), event_id: answering };

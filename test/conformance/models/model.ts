@@ -22,6 +22,10 @@ export interface Behaviour {
   readonly further?: number | false | undefined;
   /** The answers, counted from 0, that call a tool after their audio, or several. */
   readonly calls?: Readonly<Record<number, ModelCall | readonly ModelCall[]>> | undefined;
+  /**
+   * How long after its text, and its calls of tools, the audio of an answer comes: with Deepgram's and ElevenLabs' protocol.
+   */
+  readonly speechDelays?: Readonly<Record<number, number>> | undefined;
   /** The answers that fail with `server_error`, after all of their audio and their tool: with OpenAI's protocol. */
   readonly failures?: readonly number[] | undefined;
   /** What its first words are: none by default. */
@@ -102,14 +106,19 @@ export class Model {
 
   /** Says its next answer, asked for by some request. */
   answer(request?: unknown): void {
-    const { answers, further = 800, calls, latency = 100 } = this.#behaviour;
+    const { answers, further = 800, calls, latency = 100, speechDelays } = this.#behaviour;
     const answer = this.#answers++;
     const ms = answers?.[answer] ?? further;
     const wanted = [calls?.[answer] ?? []].flat();
     if (ms === false && wanted.length === 0) return;
     this.#making = answer;
     this.#dialect.begin(answer, request);
-    const make = () => this.#make(answer, ms || 0, wanted);
+    const delay = speechDelays?.[answer];
+    const make = () => {
+      if (delay === undefined) return this.#make(answer, ms || 0, wanted);
+      this.#callTools(answer, wanted);
+      this.#cancel = this.#clock.after(delay, () => this.#make(answer, ms || 0, []));
+    };
     if (latency > 0) this.#cancel = this.#clock.after(latency, make);
     else make();
   }
@@ -130,12 +139,16 @@ export class Model {
         return;
       }
       this.#making = undefined;
-      const calls = wanted.map((call, at) => ({ ...call, id: `call_${answer}${at || ""}` }));
-      if (calls.length > 0) this.#dialect.tools(calls, answer);
+      this.#callTools(answer, wanted);
       if (failures?.includes(answer)) this.#dialect.failed?.(answer);
       else this.#dialect.done(answer, false);
     };
     make();
+  }
+
+  #callTools(answer: number, wanted: readonly ModelCall[]): void {
+    const calls = wanted.map((call, at) => ({ ...call, id: `call_${answer}${at || ""}` }));
+    if (calls.length > 0) this.#dialect.tools(calls, answer);
   }
 
   #audio(answer: number, ms: number): void {

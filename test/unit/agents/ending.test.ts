@@ -154,6 +154,93 @@ test.each(protocolNames)(
   },
 );
 
+test.each(
+  (["deepgram", "elevenlabs"] as const).flatMap((name) =>
+    [500, 900, 1_800].map((delay) => ({ name, delay })),
+  ),
+)(
+  "$name: a hang_up that comes $delay ms before the audio of the last words waits for it, as their text has come",
+  async ({ name, delay }) => {
+    const talked = await talkInTime({
+      ...{ name, answers: [700], calls: { 0: { name: "hang_up", args: {} } } },
+      speechDelays: { 0: delay },
+      caller: [
+        { type: "say", voice: speech(400) },
+        { type: "silence", ms: 6_000 },
+        { type: "hangup" },
+      ],
+    });
+    const { ms, until } = heardOf(talked, levelOf(0));
+    expect([endOf(talked), ms]).toEqual(["agent_hung_up", 700]);
+    expect(talked.call.end.ms - until).toBeLessThanOrEqual(1_300);
+  },
+);
+
+test("a text whose audio never comes holds a hang_up for 3 s", async () => {
+  const talked = await talkInTime({
+    ...{ name: "deepgram", answers: [0], calls: { 0: { name: "hang_up", args: {} } } },
+    speechDelays: { 0: 20_000 },
+    caller: [
+      { type: "say", voice: speech(400) },
+      { type: "silence", ms: 9_000 },
+      { type: "hangup" },
+    ],
+  });
+  expect(endOf(talked)).toBe("agent_hung_up");
+  expect(talked.call.end.ms).toBeGreaterThan(3_600);
+  expect(talked.call.end.ms).toBeLessThan(5_000);
+});
+
+test("a hang_up waits for what a tool of the same response has asked for, however long the service takes", async () => {
+  const spoken: unknown[] = [];
+  const talked = await talkInTime({
+    answers: [700, 500],
+    calls: { 0: ["note", "hang_up"].map((tool) => ({ name: tool, args: {} })) },
+    tools: {
+      note: {
+        description: "Notes.",
+        run: (_, { session }) => {
+          session.reply("Thank them.").then((how) => spoken.push(how));
+        },
+      },
+    },
+    caller: [
+      { type: "say", voice: speech(400) },
+      { type: "silence", ms: 9_000 },
+      { type: "hangup" },
+    ],
+    latency: 1_500,
+  });
+  expect([endOf(talked), spoken]).toEqual(["agent_hung_up", ["played"]]);
+  expect(heardOf(talked, levelOf(1)).ms).toBe(500);
+});
+
+test("last words that are longer than the time of a tool are heard, and the tool has not failed", async () => {
+  const talked = await talkInTime({
+    ...{ answers: [7_000, 500], calls: { 0: { name: "bye", args: {} } } },
+    options: { toolTimeout: 3_000 },
+    tools: { bye: { description: "Leaves.", run: (_, { session }) => session.leave("bye") } },
+    caller: [
+      { type: "say", voice: speech(400) },
+      { type: "silence", ms: 12_000 },
+      { type: "hangup" },
+    ],
+  });
+  expect([endOf(talked), talked.errors]).toEqual(["left bye", []]);
+  expect(heardOf(talked, levelOf(0)).ms).toBe(7_000);
+  expect(heardOf(talked, levelOf(1)).ms).toBe(0);
+});
+
+test("a callee who speaks up to 600 ms after the last words calls a hang_up off, wherever a frame of the line begins", async () => {
+  for (const line of lines) {
+    const { until } = heardOf(await silentTalk("hang_up", "openai", line, 0), levelOf(0));
+    for (const objection of [571, 583, 591, 599]) {
+      const talked = await talk("hang_up", "openai", line, 0, Math.round(until) + objection);
+      expect([line.name, objection, endOf(talked)]).toEqual([line.name, objection, "hung_up"]);
+    }
+  }
+});
+
 test("what waits to leave is done alone, also where the application interrupts and the model hangs up", async () => {
   const done: string[] = [];
   const left = (outcome: string) => ({

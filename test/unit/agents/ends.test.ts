@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { gemini } from "../../../src/agents/adapters/gemini.ts";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
@@ -176,6 +177,30 @@ test("a response that is known to be another's isn't counted for the one that wa
   mind.receive({ type: "response_done", response: "now" });
   await vi.advanceTimersByTimeAsync(2_000);
   expect(spoken).toBe("played");
+  talk.close();
+});
+
+test("a reply that ends a turn in which Gemini has said nothing for 3 s is that of the next turn", async () => {
+  const { mind, talk } = await talking(gemini({ apiKey: "key", greeting: false }));
+  const content = (serverContent: object) => mind.receive({ serverContent });
+  const data = Buffer.from(new Int16Array(2_400).fill(5_000).buffer).toString("base64");
+  const speak = () => content({ modelTurn: { parts: [{ inlineData: { data } }] } });
+  mind.receive({ setupComplete: {} });
+  speak();
+  await vi.advanceTimersByTimeAsync(200);
+  const how = vi.fn();
+  talk.reply("Say it.").then(how);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(JSON.stringify(mind.messages.at(-1))).toContain("Say it.");
+  content({ interrupted: true });
+  content({ turnComplete: true });
+  await vi.advanceTimersByTimeAsync(300);
+  expect(how).not.toHaveBeenCalled();
+  speak();
+  content({ generationComplete: true });
+  content({ turnComplete: true });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(how).toHaveBeenCalledWith("played");
   talk.close();
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ToolContext, Tools } from "../../../src/agents/agent.ts";
 import { runTool } from "../../../src/agents/tools.ts";
+import { processClock } from "../../../src/lib/clock.ts";
 import { start } from "../flows/media/start.ts";
 import { noSession as about, plain, talking } from "./talking.ts";
 
@@ -21,8 +22,9 @@ const tools: Tools = {
 };
 
 const { signal } = new AbortController();
+const time = { ...processClock, isWaiting: () => false };
 const use = (name: string, given?: unknown, stop = signal) =>
-  runTool({ id: "1", name, arguments: given }, tools, 1_000, stop, about);
+  runTool({ id: "1", name, arguments: given }, tools, 1_000, stop, about, time);
 
 test.each([
   ["text in JSON", "echo", '{"a":1}', '{"a":1}'],
@@ -76,7 +78,8 @@ test("a tool hears that nobody waits any more", async () => {
         }),
     },
   };
-  const used = runTool({ id: "1", name: "slow", arguments: "" }, slow, 1_000, gone.signal, about);
+  const call = { id: "1", name: "slow", arguments: "" };
+  const used = runTool(call, slow, 1_000, gone.signal, about, time);
   await vi.advanceTimersByTimeAsync(1);
   gone.abort();
   await used;
@@ -94,12 +97,25 @@ test("a tool's own timeout takes the place of the session's, above and below it"
   for (const timeout of [500, 2_000]) {
     const call = { id: "1", name: `t${timeout}`, arguments: "" };
     const used = vi.fn();
-    runTool(call, tools, 1_000, new AbortController().signal, about).then(used);
+    runTool(call, tools, 1_000, new AbortController().signal, about, time).then(used);
     await vi.advanceTimersByTimeAsync(timeout - 1);
     expect(used).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     expect(used).toHaveBeenCalledWith(expect.objectContaining({ isError: true }));
   }
+});
+
+test("what a tool waits for its time to leave is no time of its own", async () => {
+  let isWaiting = true;
+  const used = vi.fn();
+  const call = { id: "1", name: "late", arguments: "" };
+  runTool(call, tools, 1_000, signal, about, { ...time, isWaiting: () => isWaiting }).then(used);
+  await vi.advanceTimersByTimeAsync(2_999);
+  isWaiting = false;
+  expect(used).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(used).toHaveBeenCalledWith(expect.objectContaining({ isError: true }));
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a tool has the session, the stream's start, the context and what was said, as it was played", async () => {

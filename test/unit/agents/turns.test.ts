@@ -151,7 +151,7 @@ describe("a hang_up that comes while the callee speaks", () => {
     mind.receive({ type: "response.output_audio.delta", delta });
     await seconds(3.9);
     expect(ends).toEqual([]);
-    await seconds(1.3);
+    await seconds(1.4);
     expect(ends).toEqual(["agent_hung_up"]);
   });
 });

@@ -58,13 +58,16 @@ describe("an agent that does less", () => {
     expect(compareReports(baseline, baseline)).toEqual([]);
   });
 
-  test("no longer calls its tool", async () => {
+  test("no longer calls its tool, or calls one that it did not call", async () => {
     const baseline = await reportOf(scriptedAgent(complete));
     const now = { ...baseline, tools: [] };
     expect(compareReports(now, baseline, { percent: 1_000, floor: 1_000 })).toEqual([
       { figure: "tools.book.n", now: 0, baseline: 1 },
     ]);
-    expect(compareReports(baseline, now)).toEqual([]);
+    // What is booked where nothing was is as wrong.
+    expect(compareReports(baseline, now)).toEqual([
+      { figure: "tools.book.n", now: 1, baseline: 0 },
+    ]);
   });
 
   test("talks on where it has stopped before", async () => {

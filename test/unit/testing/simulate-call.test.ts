@@ -152,6 +152,38 @@ test("a tool that waits by the call's own clock has its time, while others that 
   expect(slow.response).toEqual(one.response);
 });
 
+test("a tool that takes longer than its timeout in the call fails, as it does in production", async () => {
+  const talk = (timeout: number) =>
+    simulateCall({
+      app: (socket, options) => {
+        const { simulation } = options;
+        const run = () => new Promise<void>((resolve) => void simulation.after(3_000, resolve));
+        const agent: Agent = {
+          ...scriptedAgent([{ ms: 500 }, { tool: "wait", args: {} }, { ms: 500 }]),
+          tools: { wait: { description: "Waits.", timeout, run } },
+        };
+        return connectAgent(socket, agent, { ...options, onError: () => {} });
+      },
+      caller: questions(1),
+    });
+  expect((await talk(2_000)).tools).toMatchObject([{ name: "wait", took: 2_000, isError: true }]);
+  expect((await talk(4_000)).tools).toMatchObject([{ name: "wait", took: 3_000, isError: false }]);
+});
+
+test("what is done before a call is left may wait by the call's own clock", async () => {
+  const { end, transcript } = await simulateCall({
+    app: (socket, options) => {
+      const { simulation } = options;
+      const before = () => new Promise<void>((resolve) => void simulation.after(700, resolve));
+      const session = connectAgent(socket, scriptedAgent([{ ms: 500 }]), options);
+      session.leave("noted", { before });
+    },
+    caller: [{ type: "silence", ms: 9_000 }, { type: "hangup" }],
+  });
+  expect([end.session, end.outcome, transcript]).toEqual(["left", "noted", []]);
+  expect(end.ms).toBeGreaterThan(500 + 600 + 700);
+});
+
 test("audio that is more than is kept of a call is refused by name: its figures would be of silence", async () => {
   const second = new Int16Array(8_000);
   /** Sends so many minutes of audio at once. */

@@ -196,6 +196,44 @@ describe("on a line with latency, what the agent should do counts from when it c
     expect(faultsOf(stopping, speech(0, 2_701))).toContain("talkedOn");
   });
 
+  test("a response begins once it can have heard the caller; what began before is none, and no cut-in", () => {
+    const words = utterance(1_000, 2_000);
+    const turns = (...agent: readonly Segment[]) =>
+      turnsOf([words], agent, 30_000, { least: 600, most: 700 });
+    expect(turns(speech(1_200, 1_900), speech(2_800, 4_000))).toEqual([
+      { ...words, response: 800 },
+    ]);
+    expect(turns(speech(1_599, 4_000))).toEqual([{ ...words, missed: true }]);
+    expect(turns(speech(1_601, 4_000))).toEqual([{ ...words, response: -399, cutIn: true }]);
+    const word = utterance(1_000, 1_200);
+    expect(turnsOf([word], [speech(1_300, 2_000)], 9_000, { least: 600, most: 600 })).toEqual([
+      { ...word, missed: true },
+    ]);
+  });
+
+  test("what began after the caller's next words, and before it can have heard them, responds to the words before", () => {
+    const [first, second] = [utterance(1_000, 2_000), utterance(4_000, 5_000)];
+    const agent = [speech(4_500, 5_200), speech(6_500, 7_000)];
+    expect(turnsOf([first, second], agent, 9_000, { least: 600, most: 600 })).toEqual([
+      { ...first, response: 2_500 },
+      { ...second, response: 1_500 },
+    ]);
+    expect(turnsOf([first, second], agent, 9_000)).toMatchObject([
+      { missed: true },
+      { response: -500, cutIn: true },
+    ]);
+  });
+
+  test("it stops what it began to say before it can have heard the caller", () => {
+    const stopping = utterance(1_000, 2_000, "stop");
+    const [turn] = turnsOf([stopping], [speech(1_200, 1_900), speech(2_800, 4_000)], 9_000, {
+      least: 600,
+      most: 700,
+    });
+    expect(turn).toEqual({ ...stopping, stop: 900, response: 800 });
+    expect(faultsOf(stopping, speech(1_200, 5_000))).toEqual(["stop", "talkedOn", "missed"]);
+  });
+
   test("a response to the words before the noise is theirs, also where the agent spoke before it can have heard them", () => {
     const words = utterance(100, 700);
     const [, noise] = turnsOf([words, cough], [speech(300, 400), speech(2_000, 3_000)], 9_000, {
