@@ -5,6 +5,7 @@ import type { ApiRoutes } from "./api.ts";
 import { type Call, CallRegistry, type Trigger } from "./call.ts";
 import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
+import type { Telephones } from "./flow.ts";
 import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
 import { idSource, randomSource } from "./ids.ts";
 import {
@@ -19,6 +20,7 @@ import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { EmulatedSide, MakeSide } from "./side.ts";
 import type { LineParts } from "./simulated-line.ts";
+import { simulatedTelephones } from "./simulated-telephones.ts";
 import { callStarter } from "./start.ts";
 
 const sideOf = (service: EmulatedService | undefined): MakeSide => {
@@ -284,8 +286,10 @@ const emulatorOf = (
  */
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => emulate(options);
 
-/** The time and the line of simulated calls. */
+/** The time, the line and the telephones of an emulator's calls. */
 export interface SimulatedLine extends LineParts {
+  /** Instead of simulated ones. */
+  readonly telephones?: Telephones | undefined;
   /** Instead of the clock that the options describe. */
   readonly clock?: Clock | undefined;
 }
@@ -312,11 +316,16 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
   const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const { clock = ownClock, ...simulated }: SimulatedLine = line ?? {};
+  const {
+    clock = ownClock,
+    telephones = simulatedTelephones,
+    ...simulated
+  }: SimulatedLine = line ?? {};
   const accept = callStarter({
     ...parts,
     clock,
     line: simulated,
+    telephones,
     random,
     newId,
     isLocal,

@@ -1,7 +1,7 @@
 import type { ApiParts } from "./api.ts";
 import { Call, type CallRegistry, type Message } from "./call.ts";
 import type { Clock } from "./clock.ts";
-import { type CallParts, runCall } from "./flow.ts";
+import { type CallParts, runCall, type Telephones } from "./flow.ts";
 import type { EmulatorEvent, EventLog } from "./history.ts";
 import type { NewId, Random } from "./ids.ts";
 import { Notifier } from "./notifications.ts";
@@ -16,6 +16,7 @@ export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeou
   readonly side: EmulatedSide;
   readonly clock: Clock;
   readonly line: LineParts;
+  readonly telephones: Telephones;
   readonly random: Random;
   readonly newId: NewId;
   readonly calls: CallRegistry;
@@ -32,19 +33,24 @@ const notifierOf = ({ settings, side, random, responseTimeout }: StarterParts): 
 };
 
 const callPartsOf = (
-  { settings, side, line, newId, responseTimeout }: StarterParts,
+  { settings, side, line, telephones, newId, responseTimeout }: StarterParts,
   notifier: Notifier,
-): CallParts => ({
-  ...settings,
-  accountId: side.accountId,
-  request: requester(settings.fetch, responseTimeout),
-  newId,
-  responseTimeout,
-  ...line,
-  WebSocket: settings.WebSocket ?? globalThis.WebSocket,
-  follow: side.follow,
-  notify: (call: Call, messages: readonly Message[]) => notifier.notify(call, messages),
-});
+): CallParts => {
+  const parts: CallParts = {
+    ...settings,
+    accountId: side.accountId,
+    request: requester(settings.fetch, responseTimeout),
+    newId,
+    responseTimeout,
+    ...line,
+    telephones,
+    WebSocket: settings.WebSocket ?? globalThis.WebSocket,
+    follow: side.follow,
+    notify: (call: Call, messages: readonly Message[]) => notifier.notify(call, messages),
+    lineOf: (call) => telephones.lineOf(call, parts),
+  };
+  return parts;
+};
 
 /** Returns the function that starts the calls which the API accepts. */
 export const callStarter = (parts: StarterParts): ApiParts["accept"] => {

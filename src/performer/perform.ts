@@ -101,8 +101,12 @@ const performInput = async <Request>(
   input: Input<Request>,
   performance: Performance,
 ): Promise<Then<Request>> => {
-  const { step, prompts } = input;
+  const { step, prompts, rules } = input;
   const { line, ahead, signal } = performance;
+  if (!rules.takesKeys && !line.recognizesSpeech) {
+    const rule = "takes speech alone, which this line doesn't recognize: take keys";
+    throw new FlowError(step?.step ?? 0, "input", rule);
+  }
   if (step) line.begin(step);
   const taken = await takeInput(line, input, ahead, signal, async (continues) => {
     for (const prompt of prompts) {

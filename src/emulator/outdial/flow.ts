@@ -13,7 +13,7 @@ import { FlowError } from "../../performer/line.ts";
 import type { DocumentContext } from "../../performer/performer.ts";
 import { Performer } from "../../performer/performer.ts";
 import type { Call } from "../call.ts";
-import { type FlowParts, simulatedLine } from "../simulated-line.ts";
+import type { FlowParts } from "../simulated-line.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
 /** The largest response of a flow, in bytes. */
@@ -158,7 +158,7 @@ export const followActions = (
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };
   const newStreamId = () => `st_${newId(call.timeline.now())}`;
-  const performer = new Performer<ActionRequest>(simulatedLine(call, parts), {
+  const performer = new Performer<ActionRequest>(parts.lineOf(call), {
     first: { url: call.params.flow_url },
     load: async (request, context) => {
       const { step } = context;

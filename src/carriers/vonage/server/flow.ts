@@ -1,5 +1,5 @@
 import type { Message } from "../../../emulator/call.ts";
-import { type FlowParts, simulatedLine } from "../../../emulator/simulated-line.ts";
+import type { FlowParts } from "../../../emulator/simulated-line.ts";
 import { FlowError } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
 import { translate } from "./actions.ts";
@@ -80,7 +80,7 @@ export const followNcco = async (
   const { call, fields } = known;
   let since = 0;
   let count = 0;
-  const performer = new Performer<Next>(simulatedLine(call, parts), {
+  const performer = new Performer<Next>(parts.lineOf(call), {
     first: fields.first,
     load: async (next, context) => {
       const { step } = context;

@@ -1,7 +1,7 @@
 import type { AnsweringMachine, Call, Message } from "../../../emulator/call.ts";
 import type { FlowEntry } from "../../../emulator/history.ts";
 import { messageOf } from "../../../emulator/outgoing.ts";
-import { type FlowParts, simulatedLine } from "../../../emulator/simulated-line.ts";
+import type { FlowParts } from "../../../emulator/simulated-line.ts";
 import { FlowError } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
 import type { MarkupCall } from "./call.ts";
@@ -181,7 +181,7 @@ export const followMarkup = async (
   let { fallback } = fields;
   /** How many documents in a row did nothing but redirect. */
   let redirects = 0;
-  const line = simulatedLine(call, parts);
+  const line = parts.lineOf(call);
   const performer = new Performer<Request>(line, {
     first: fields.first,
     load: async (request, context) => {
