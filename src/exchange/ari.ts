@@ -41,6 +41,9 @@ const eventOf = (event: Readonly<Record<string, unknown>>): ChannelEvent | undef
   switch (event.type) {
     case "ChannelStateChange":
       return fieldsOf(event.channel).state === "Ringing" ? { type: "ringing" } : undefined;
+    case "Dial":
+      // Sound before the answer is how some networks ring.
+      return event.dialstatus === "PROGRESS" ? { type: "ringing" } : undefined;
     case "StasisStart":
       return { type: "entered" };
     case "ChannelDtmfReceived":
@@ -154,7 +157,7 @@ export class Ari {
   #receive(data: unknown): void {
     const event = isText(data) ? withoutThrowing(() => JSON.parse(data)) : undefined;
     if (!isRecord(event)) return;
-    const { id } = fieldsOf(event.channel);
+    const { id } = fieldsOf(event.channel ?? event.peer);
     const known = eventOf(event);
     if (isText(id) && known) this.#emit(id, known);
   }

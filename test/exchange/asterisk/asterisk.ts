@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +38,16 @@ const loaderOf = (root: string): readonly string[] => {
 export const speechOf = (root: string) => {
   const [command = "", ...loading] = loaderOf(root);
   const program = `${root}/usr/bin/espeak-ng`;
-  const args = [...loading, program, "--path", `${root}/usr/lib/x86_64-linux-gnu`, "-v", "en", "--stdin", "--stdout"];
+  const args = [
+    ...loading,
+    program,
+    "--path",
+    `${root}/usr/lib/x86_64-linux-gnu`,
+    "-v",
+    "en",
+    "--stdin",
+    "--stdout",
+  ];
   return { command, args };
 };
 
@@ -55,13 +72,19 @@ export const freeAddress = async (): Promise<string> => {
 const readyInterval = 50;
 
 /** Resolves once Asterisk answers, or rejects once it has ended. */
-const ready = async (url: string, headers: Record<string, string>, child: ChildProcess): Promise<void> => {
+const ready = async (
+  url: string,
+  headers: Record<string, string>,
+  child: ChildProcess,
+): Promise<void> => {
   let hasEnded = false;
   child.once("exit", () => {
     hasEnded = true;
   });
   while (!hasEnded) {
-    const response = await fetch(`${url}/ari/asterisk/info?only=status`, { headers }).catch(() => undefined);
+    const response = await fetch(`${url}/ari/asterisk/info?only=status`, { headers }).catch(
+      () => undefined,
+    );
     if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, readyInterval));
   }

@@ -98,7 +98,8 @@ export const filesOf = ({ root, folder, address, password }: Place): Record<stri
     ...modules.map((name) => `load=${name}.so`),
     "",
   ].join("\n"),
-  "logger.conf": section("general", { dateformat: "%F %T.%3q" }) +
+  "logger.conf":
+    section("general", { dateformat: "%F %T.%3q" }) +
     section("logfiles", { messages: "notice,warning,error,verbose(3)" }),
   "http.conf": section("general", {
     enabled: "yes",
@@ -109,7 +110,8 @@ export const filesOf = ({ root, folder, address, password }: Place): Record<stri
     sessionlimit: 2000,
     session_keep_alive: 15000,
   }),
-  "ari.conf": section("general", { enabled: "yes", websocket_write_timeout: 1000 }) +
+  "ari.conf":
+    section("general", { enabled: "yes", websocket_write_timeout: 1000 }) +
     section("outdial", {
       type: "user",
       read_only: "no",
@@ -125,7 +127,8 @@ export const filesOf = ({ root, folder, address, password }: Place): Record<stri
     icesupport: "no",
   }),
   "chan_websocket.conf": section("global", { control_message_format: "json" }),
-  "pjsip.conf": section("global", { type: "global", user_agent: "outdial-exchange" }) +
+  "pjsip.conf":
+    section("global", { type: "global", user_agent: "outdial-exchange" }) +
     section("udp", { type: "transport", protocol: "udp", bind: `${address}:${ports.sip}` }) +
     section("trunk", {
       type: "endpoint",
@@ -145,8 +148,18 @@ export const filesOf = ({ root, folder, address, password }: Place): Record<stri
   "cdr.conf": section("general", { enable: "no" }),
   // Asterisk warns of each of these that is not there.
   ...Object.fromEntries(
-    ["acl", "ccss", "cel", "codecs", "features", "indications", "musiconhold", "pjproject", "stasis", "udptl", "websocket_client"].map(
-      (name) => [`${name}.conf`, ""],
-    ),
+    [
+      "acl",
+      "ccss",
+      "cel",
+      "codecs",
+      "features",
+      "indications",
+      "musiconhold",
+      "pjproject",
+      "stasis",
+      "udptl",
+      "websocket_client",
+    ].map((name) => [`${name}.conf`, ""]),
   ),
 });

@@ -44,8 +44,19 @@ const keyPause = 5;
 
 /** What is to be sent. */
 type Job =
-  | { readonly type: "samples"; readonly samples: Int16Array; at: number; readonly onBegin: (at: number) => void }
-  | { readonly type: "key"; readonly key: string; sent: number; timestamp: number; readonly onBegin: (at: number) => void };
+  | {
+      readonly type: "samples";
+      readonly samples: Int16Array;
+      at: number;
+      readonly onBegin: (at: number) => void;
+    }
+  | {
+      readonly type: "key";
+      readonly key: string;
+      sent: number;
+      timestamp: number;
+      readonly onBegin: (at: number) => void;
+    };
 
 /** The audio of one telephone in one call. */
 export class Rtp {
@@ -134,7 +145,12 @@ export class Rtp {
         job.at += frame;
         if (job.at >= job.samples.length) this.#jobs.shift();
       }
-      this.#send(codecs[this.#codec], isFirst, this.#timestamp, coders[this.#codec].encode(samples));
+      this.#send(
+        codecs[this.#codec],
+        isFirst,
+        this.#timestamp,
+        coders[this.#codec].encode(samples),
+      );
     }
     this.#timestamp += frame;
   }
@@ -149,7 +165,12 @@ export class Rtp {
       const isEnd = number >= keyPackets;
       const duration = Math.min(number + 1, keyPackets) * frame;
       const volume = 10;
-      const payload = [keys.indexOf(job.key), (isEnd ? 0x80 : 0) | volume, duration >> 8, duration & 255];
+      const payload = [
+        keys.indexOf(job.key),
+        (isEnd ? 0x80 : 0) | volume,
+        duration >> 8,
+        duration & 255,
+      ];
       this.#send(keyType, number === 0, job.timestamp, Uint8Array.from(payload));
     }
     if (job.sent >= keyPackets + keyEnds + keyPause) this.#jobs.shift();
@@ -169,7 +190,10 @@ export class Rtp {
     const send = () => {
       if (this.#target) this.#socket.send(packet, this.#target.port, this.#target.address);
     };
-    if (jitter === 0) return send();
+    if (jitter === 0) {
+      send();
+      return;
+    }
     const timer = setTimeout(() => {
       this.#delayed.delete(timer);
       send();

@@ -22,13 +22,16 @@ const longNames: Readonly<Record<string, string>> = {
 export const parseSip = (text: string): SipMessage | undefined => {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return;
-  const [first = "", ...lines] = text.slice(0, end).replace(/\r\n[ \t]+/g, " ").split("\r\n");
+  const [first = "", ...lines] = text
+    .slice(0, end)
+    .replace(/\r\n[ \t]+/g, " ")
+    .split("\r\n");
   const headers: Record<string, string[]> = {};
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, colon).trim().toLowerCase();
-    const values = (headers[longNames[name] ?? name] ??= []);
-    values.push(line.slice(colon + 1).trim());
+    const longName = longNames[name] ?? name;
+    headers[longName] = [...(headers[longName] ?? []), line.slice(colon + 1).trim()];
   }
   return { first, headers, body: text.slice(end + 4) };
 };

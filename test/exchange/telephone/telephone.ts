@@ -80,6 +80,11 @@ export class TelephoneCall {
     return this.#rtp?.keys ?? "";
   }
 
+  /** Says that it has got the call. */
+  try(): void {
+    this.#respond(100, "Trying");
+  }
+
   /** Says that it rings. */
   ring(): void {
     this.#respond(180, "Ringing");
@@ -157,6 +162,7 @@ export class TelephoneCall {
       // A repeated one; one within the call keeps what was agreed.
       const isSame = header(message, "cseq") === header(this.#invite, "cseq");
       if (isSame) this.#telephone.send(this.#last, this.#remote);
+      else if (this.#isOver) this.#respondTo(message, 481, "Call Does Not Exist");
       else this.#respondTo(message, 200, "OK", this.#description());
     } else if (method === "CANCEL") {
       this.#respondTo(message, 200, "OK");
@@ -186,7 +192,8 @@ export class TelephoneCall {
 
   #start(): void {
     const offer = parseSdp(this.#invite.body);
-    if (!offer?.types.includes(codecs[this.#codec])) throw new Error("The caller has no such codec");
+    if (!offer?.types.includes(codecs[this.#codec]))
+      throw new Error("The caller has no such codec");
     this.#audio().start(offer);
   }
 
@@ -295,7 +302,9 @@ export class Telephone {
   /** The next call that no function handles. */
   next(): Promise<TelephoneCall> {
     const untaken = this.#untaken.shift();
-    return untaken ? Promise.resolve(untaken) : new Promise((resolve) => this.#waiting.push(resolve));
+    return untaken
+      ? Promise.resolve(untaken)
+      : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   send(text: string, { address, port }: Pick<RemoteInfo, "address" | "port">): void {
@@ -312,8 +321,8 @@ export class Telephone {
     if (!message) return;
     const id = header(message, "call-id");
     const known = this.#calls.get(id);
-    if (known) return known.receive(message);
-    if (!message.first.startsWith("INVITE ")) return;
+    known?.receive(message);
+    if (known || !message.first.startsWith("INVITE ")) return;
     const call = new TelephoneCall(this, message, remote);
     this.#calls.set(id, call);
     if (this.#behave) {
