@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { applicationOf, from, openStage, spoken, to, until, urls } from "./stage.ts";
-import { find, heard } from "./telephone/ear.ts";
+import { applicationOf, from, hears, openStage, spoken, to, until, urls } from "./stage.ts";
+import { hear } from "./telephone/ear.ts";
 
 const question = "Your appointment is tomorrow at nine. Press one to confirm.";
 const thanks = "Thank you. Goodbye.";
@@ -26,18 +26,11 @@ test("a reminder is heard, a key is pressed, and the answer to it is heard to it
   expect([call.to, call.from]).toEqual([to, from]);
   call.ring();
   await call.answer();
-  const [asked, thanked] = await Promise.all([spoken(question), spoken(thanks)]);
-  await until(() => call.packets.length * 160 > asked.length + 4_000);
+  const asked = await hears(call, await spoken(question));
   await call.press("1");
+  const thanked = await hears(call, await spoken(thanks));
+  expect(thanked.from).toBeGreaterThan(asked.to);
   expect(await call.ended).toBe("caller");
-  const sound = heard(call.packets, call.answeredAt);
-  const first = find(asked, sound);
-  const second = find(thanked, sound);
-  expect(first.correlation).toBeGreaterThan(0.99);
-  expect(second.correlation).toBeGreaterThan(0.99);
-  expect(second.at).toBeGreaterThan(first.at);
-  // Nothing of the last word is cut off.
-  expect(second.at * 8 + thanked.length).toBeLessThanOrEqual(sound.length);
   const { state, reason } = await exchange.ended(id);
   expect([state, reason]).toEqual(["completed", "normal"]);
   expect(app.events.map(({ type }) => type)).toEqual([
@@ -61,10 +54,13 @@ test("a key interrupts the question", async () => {
   await call.answer();
   await until(() => call.packets.length > 60);
   await call.press("1");
+  const asked = await spoken(question);
+  await hears(call, await spoken(thanks));
   await call.ended;
-  const sound = heard(call.packets, call.answeredAt);
-  const [asked, thanked] = await Promise.all([spoken(question), spoken(thanks)]);
-  const { at, correlation } = find(thanked, sound);
-  expect(correlation).toBeGreaterThan(0.99);
-  expect(at).toBeLessThan((asked.length * 1_000) / 8_000);
+  expect(
+    hear(
+      asked,
+      call.packets.map(({ samples }) => samples),
+    ).share,
+  ).toBeLessThan(0.9);
 });

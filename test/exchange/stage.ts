@@ -1,11 +1,13 @@
 import { inject, onTestFinished } from "vitest";
 import type { CallEvent } from "../../src/callbacks/index.ts";
+import { serveNode } from "../../src/cli/serve.ts";
 import { type Emulator, emulate } from "../../src/emulator/emulator.ts";
 import type { EmulatorOptions } from "../../src/emulator/options.ts";
 import { Speech } from "../../src/exchange/sounds.ts";
 import { openTelephones } from "../../src/exchange/telephones.ts";
 import { Client } from "../../src/index.ts";
-import { Telephone } from "./telephone/telephone.ts";
+import { hear } from "./telephone/ear.ts";
+import { Telephone, type TelephoneCall } from "./telephone/telephone.ts";
 
 export const from = "+12025550199";
 export const to = "+12025550150";
@@ -53,6 +55,15 @@ export const openStage = async (options: EmulatorOptions): Promise<Stage> => {
   return { exchange, client, telephone, addTelephone };
 };
 
+/** The same on a port, for clients of others and programs of their own. */
+export const openServedStage = async (options: EmulatorOptions) => {
+  const stage = await openStage({ host: "127.0.0.1", ...options });
+  const handler = (request: Request) => stage.exchange.fetch(request);
+  const { port, stop } = await serveNode(handler, { hostname: "127.0.0.1", port: 0 });
+  onTestFinished(stop);
+  return { ...stage, baseUrl: `http://127.0.0.1:${port}` };
+};
+
 /** What the program that speaks makes of a text, at the rate of a telephone. */
 export const spoken = (text: string): Promise<Int16Array> =>
   new Speech(inject("exchange").speech).speak(text);
@@ -78,6 +89,27 @@ export const applicationOf = (answers: Readonly<Record<string, object>>) => {
     return answer ? Response.json(answer) : new Response(null, { status: 404 });
   };
   return { events, asked, fetch };
+};
+
+/** When a telephone has heard a sound, in milliseconds since the answer. */
+interface HeardAt {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Waits until a telephone has heard a sound. */
+export const hears = async (call: TelephoneCall, sound: Int16Array): Promise<HeardAt> => {
+  for (;;) {
+    const { isOver, packets, answeredAt } = call;
+    const { share, first, last } = hear(
+      sound,
+      packets.map(({ samples }) => samples),
+    );
+    const ms = (at: number) => (packets[at]?.at ?? Number.NaN) - answeredAt;
+    if (share > 0.9) return { from: ms(first), to: ms(last) };
+    if (isOver) throw new Error(`The telephone has heard ${Math.round(100 * share)} % of it`);
+    await pause(500);
+  }
 };
 
 /** Waits for a while, as people do. */

@@ -1,27 +1,5 @@
-import type { Packet } from "./rtp.ts";
-
 /** The rate of telephones, in samples per second. */
 const rate = 8_000;
-
-/** How far apart packets may arrive that belong together, in milliseconds: an ear's telephone evens that out. */
-const together = 60;
-
-/** What was heard, as samples: packets are placed by their arrival, from a time on. */
-export const heard = (packets: readonly Packet[], from: number): Int16Array => {
-  const last = packets.at(-1);
-  if (!last) return new Int16Array();
-  const size = Math.ceil(((last.at - from) * rate) / 1_000) + last.samples.length;
-  const samples = new Int16Array(Math.max(0, size) + (together * rate) / 1_000);
-  let next = 0;
-  for (const packet of packets) {
-    const arrived = Math.round(((packet.at - from) * rate) / 1_000);
-    const isNext = next > 0 && arrived - next < (together * rate) / 1_000;
-    const first = Math.max(0, isNext ? next : Math.max(next, arrived));
-    samples.set(packet.samples.subarray(0, Math.max(0, samples.length - first)), first);
-    next = first + packet.samples.length;
-  }
-  return samples;
-};
 
 /** The root mean square of samples. */
 export const loudness = (samples: Int16Array): number => {
@@ -35,57 +13,86 @@ const audible = 32_768 * 10 ** (-45 / 20);
 
 export const isAudible = (samples: Int16Array): boolean => loudness(samples) > audible;
 
-/** How alike two sounds are, from -1 to 1, one of them from a sample on. */
-const correlationAt = (
-  expected: Int16Array,
-  samples: Int16Array,
-  first: number,
-  count: number,
-): number => {
+/** How alike two sounds are, from -1 to 1. */
+const correlationOf = (expected: Int16Array, found: Int16Array): number => {
   let product = 0;
   let one = 0;
   let other = 0;
-  for (let at = 0; at < count; at++) {
-    const [wanted = 0, found = 0] = [expected[at], samples[first + at]];
-    product += wanted * found;
+  for (let at = 0; at < expected.length; at++) {
+    const [wanted = 0, got = 0] = [expected[at], found[at]];
+    product += wanted * got;
     one += wanted * wanted;
-    other += found * found;
+    other += got * got;
   }
   return one > 0 && other > 0 ? product / Math.sqrt(one * other) : 0;
 };
 
-/** A sound that was found in another. */
-export interface Found {
-  /** Where it begins, in milliseconds. */
-  readonly at: number;
-  /** How alike the two are: 1 is the same. */
-  readonly correlation: number;
+/** The samples of a packet. */
+const frame = 160;
+
+/** From which correlation on two frames are the same: a telephone's codec makes 0.999 of it. */
+const same = 0.95;
+
+/** Cuts samples into frames, from a sample on. */
+export const framesOf = (samples: Int16Array, first = 0): readonly Int16Array[] =>
+  Array.from({ length: Math.max(0, Math.floor((samples.length - first) / frame)) }, (_, at) =>
+    samples.subarray(first + at * frame, first + (at + 1) * frame),
+  );
+
+/** Where the packets that were heard begin in the frames of a sound, in samples: its caller need not know. */
+const phaseOf = (expected: Int16Array, heard: readonly Int16Array[]): number => {
+  const parts = framesOf(expected);
+  const loudest = parts.reduce(
+    (best, part, at) => {
+      const level = loudness(part);
+      return at > 0 && at < parts.length - 1 && level > best.level ? { at, level } : best;
+    },
+    { at: 1, level: 0 },
+  );
+  let best = { phase: 0, correlation: -1 };
+  for (let phase = 0; phase < frame; phase++) {
+    const first = loudest.at * frame + phase;
+    const part = expected.subarray(first, first + frame);
+    for (const each of heard) {
+      const correlation = correlationOf(part, each);
+      if (correlation > best.correlation) best = { phase, correlation };
+    }
+  }
+  return best.phase;
+};
+
+/** A sound that was found in what was heard. */
+export interface Heard {
+  /** How much of it was heard, in its order, from 0 to 1. There may be gaps in between, where a busy machine stalled. */
+  readonly share: number;
+  /** The first and the last frame of what was heard that belong to it. */
+  readonly first: number;
+  readonly last: number;
 }
 
-/** How much of a sound is compared to find where it is: 300 ms. */
-const sought = 0.3 * rate;
-
-/** Finds where a sound is most alike in what was heard. */
-export const find = (expected: Int16Array, samples: Int16Array): Found => {
-  // From the loudest part on, as silence is everywhere.
-  let start = 0;
-  let best = 0;
-  for (let at = 0; at + sought <= expected.length; at += sought / 2) {
-    const level = loudness(expected.subarray(at, at + sought));
-    if (level > best) [best, start] = [level, at];
+/** Finds a sound in what was heard, frame by frame. */
+export const hear = (expected: Int16Array, heard: readonly Int16Array[]): Heard => {
+  const audibleFrames = heard
+    .map((samples, at) => ({ samples, at }))
+    .filter(({ samples }) => isAudible(samples));
+  const phase = phaseOf(
+    expected,
+    audibleFrames.map(({ samples }) => samples),
+  );
+  const wanted = framesOf(expected, phase).filter(isAudible);
+  let [next, count, first, last] = [0, 0, -1, -1];
+  for (const part of wanted) {
+    const found = audibleFrames.findIndex(
+      ({ samples }, at) => at >= next && correlationOf(part, samples) > same,
+    );
+    const at = audibleFrames[found]?.at;
+    if (at === undefined) continue;
+    next = found + 1;
+    count++;
+    if (first < 0) first = at;
+    last = at;
   }
-  const part = expected.subarray(start, start + sought);
-  let found = { first: 0, correlation: -1 };
-  for (let first = 0; first + part.length <= samples.length; first++) {
-    const correlation = correlationAt(part, samples, first, part.length);
-    if (correlation > found.correlation) found = { first, correlation };
-  }
-  const first = found.first - start;
-  const count = Math.min(expected.length, samples.length - first);
-  return {
-    at: (first * 1_000) / rate,
-    correlation: correlationAt(expected, samples, first, count),
-  };
+  return { share: wanted.length > 0 ? count / wanted.length : 0, first, last };
 };
 
 /** The amplitude of a frequency in samples, from 0 to 1. */
