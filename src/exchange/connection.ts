@@ -4,14 +4,15 @@ import type { LineMedia } from "../emulator/stream.ts";
 import type { Ari } from "./ari.ts";
 import { connectMedia, disconnectMedia, lineRate, Media } from "./media.ts";
 
-/** How far the telephone's count of its packets may be from our clock, in milliseconds, and for how many packets. */
-const maxDrift = 100;
-const drifting = 25;
+/** How far the telephone's count of its packets may be from our clock, in milliseconds. */
+const maxDrift = 60;
+
+/** Packets that come sooner after each other, in milliseconds, have waited together for a stall to end. */
+const shortestInterval = 10;
 
 /** How much of a second telephone's sound may wait, in milliseconds: more is dropped, as it would stay late. */
 const maxWaiting = 60;
 
-/** How long until what was given to the line is heard: what Asterisk has queued. */
 const ms = (samples: number): number => (samples * 1_000) / lineRate;
 
 /**
@@ -24,8 +25,9 @@ export class Connection implements LineMedia {
   readonly #listeners = new Set<(samples: Int16Array<ArrayBuffer>) => void>();
   /** Where the telephone's next packet belongs, in samples since the answer: by its own count. */
   #next: number | undefined;
-  /** By how much the last packets were late, in samples: many at once follow a stall, and are not. */
-  #lags: number[] = [];
+  /** How many packets in a row were far from our clock, each in its own time. */
+  #drifted = 0;
+  #receivedAt = 0;
 
   constructor(call: Call, socket: WebSocket, onGone: () => void) {
     const { recording } = call;
@@ -95,16 +97,19 @@ export class Connection implements LineMedia {
   }
 
   #receive(samples: Int16Array<ArrayBuffer>): void {
+    const clock = performance.now();
     const now = sampleAt(this.#call.talkTime, lineRate);
     // What has come just now was said in the 20 ms before.
-    this.#next ??= Math.max(0, now - samples.length);
-    this.#lags = [...this.#lags, now - samples.length - this.#next].slice(-drifting);
-    const least = this.#lags.reduce((one, other) =>
-      Math.abs(other) < Math.abs(one) ? other : one,
-    );
-    if (this.#lags.length === drifting && Math.abs(least) > sampleAt(maxDrift, lineRate)) {
-      this.#next = Math.max(0, this.#next + least);
-      this.#lags = [];
+    const said = Math.max(0, now - samples.length);
+    this.#next ??= said;
+    const isPaced = clock - this.#receivedAt >= shortestInterval;
+    const isFar = Math.abs(said - this.#next) > sampleAt(maxDrift, lineRate);
+    this.#receivedAt = clock;
+    this.#drifted = isFar && isPaced ? this.#drifted + 1 : 0;
+    // A telephone sends no sound while a key is pressed, nor while it holds the call.
+    if (this.#drifted > 1) {
+      this.#next = said;
+      this.#drifted = 0;
     }
     this.#call.recording.callee.add({ from: this.#next, samples, sampleRate: lineRate });
     this.#next += samples.length;
