@@ -12,8 +12,8 @@ import {
   settingsOf,
 } from "./options.ts";
 
-/** The options of a client: those of a call, without the key. */
-export type ClientOptions = Omit<CallOptions, "apiKey"> & Endpoint;
+/** The options of a client: those of a call, without the keys. */
+export type ClientOptions = Omit<CallOptions, "apiKey" | "idempotencyKey"> & Endpoint;
 
 /** The only resource manager of a client. */
 export interface Calls {
@@ -47,6 +47,7 @@ export abstract class CallsClient {
   protected constructor(send: Send, apiKey: ApiKey, options: ClientOptions) {
     const memory: Memory = {};
     const kept = settingsOf(() => ({ ...options, apiKey }));
+    if (kept.idempotencyKey) fail("idempotencyKey", "must be an option of one call");
     const create: Calls["create"] = (params, own) => {
       const settingsOfCall = (): Settings => {
         if (this.#disposed) fail("client", "was disposed of");

@@ -18,6 +18,7 @@ export {
   TimeoutException,
   UnauthorizedException,
 } from "./errors.ts";
+export type { AfterDial, Dialed } from "./flows/dialed.ts";
 export type {
   CarrierMedia,
   MediaCodec,
@@ -26,7 +27,14 @@ export type {
 } from "./flows/media/carrier-media.ts";
 export type { Acknowledged, PlaybackLine } from "./flows/media/playback.ts";
 export type { MediaMessage } from "./flows/media/socket.ts";
-export type { CarrierWebhooks, Dialed, FlowInput, SignatureRefusal } from "./flows/webhooks.ts";
+export type {
+  AfterDialUrl,
+  CarrierWebhooks,
+  Decision,
+  FlowInput,
+  Redirect,
+  SignatureRefusal,
+} from "./flows/webhooks.ts";
 export type { Attempt, EncodedCall, Fetch, OnAttempt } from "./http/post.ts";
 export type { Head } from "./http/response.ts";
 export type { BodySource } from "./lib/body.ts";

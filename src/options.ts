@@ -1,5 +1,5 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import type { CallParams } from "./calls/params.ts";
+import { type CallParams, flag } from "./calls/params.ts";
 import type { EncodedCall, Fetch, OnAttempt } from "./http/post.ts";
 import {
   check,
@@ -8,6 +8,7 @@ import {
   isKey,
   isPage,
   isRecord,
+  isText,
   kindOf,
   presence,
   ruleSchema,
@@ -101,6 +102,24 @@ export interface CallOptions {
    */
   readonly retries?: number | undefined;
   /**
+   * Whether the service keeps `Idempotency-Key`, as docs/service.md says: the emulator does, no carrier. Each
+   * `create` then sends a key of its own. After a lost answer, a 5xx, an unreadable 2xx, a 429, or a 409
+   * `idempotency_in_progress` it sends the same POST again, to the same URL with the same key and body, until the deadline, with
+   * growing pauses from 0.2 to 2 s or the service's `Retry-After`; one POST waits a third of `timeout` for its answer, 3 s
+   * without one. Once a POST may have placed a call, `placed` stays `"maybe"`, until the id of the call comes. At a service
+   * that does not keep keys each such POST is one more call.
+   *
+   * @defaultValue `false`: nothing that may have placed a call is sent twice
+   */
+  readonly idempotent?: boolean | undefined;
+  /**
+   * A key of your own, of one call, such as the id of a queue's message: 1 to 64 letters, digits, `_` and `-`. It implies
+   * `idempotent`. A call that was already placed with the key and the same body is returned, for 24 hours.
+   *
+   * @defaultValue with `idempotent` a random one for each `create`
+   */
+  readonly idempotencyKey?: string | undefined;
+  /**
    * Further request headers: none that holds the key, or describes the body or the connection.
    *
    * @defaultValue on servers a `User-Agent`, `outdial/` and the version
@@ -157,7 +176,7 @@ const timeoutRule = (value: unknown): string | undefined => {
 
 /** A header's name; not the client's own, nor one of the body or the connection. */
 const headerName =
-  /^(?!(x-api-key|content-.*|host|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer)$)[\w!#$%&'*+.^`|~-]+$/i;
+  /^(?!(x-api-key|idempotency-key|content-.*|host|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer)$)[\w!#$%&'*+.^`|~-]+$/i;
 
 /** Whether headers are an object of names and texts, not a `Headers`, a `Map` or a list. */
 const isPlain = (headers: unknown): headers is Readonly<Record<string, unknown>> =>
@@ -204,6 +223,13 @@ export const entries: {
       "must be a whole number from 0",
     ),
     0,
+  ),
+  idempotent: optional(flag),
+  idempotencyKey: optional(
+    custom<string>(
+      (value) => isText(value) && /^[\w-]{1,64}$/.test(value),
+      'must be 1 to 64 letters, digits, "_" and "-"',
+    ),
   ),
   headers: optional(
     custom<Settings["headers"]>(

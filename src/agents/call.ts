@@ -1,8 +1,8 @@
 import { Playback, type PlaybackLine } from "../flows/media/playback.ts";
 import { withoutThrowing } from "../lib/check.ts";
+import { isSilent } from "../lib/loudness.ts";
 import type { AgentEvent, Cut, EventOf, ToolResult } from "./agent.ts";
 import type { EndReason } from "./agent-session.ts";
-import { isSilent } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
 import type { Call, CallSession } from "./call-session.ts";
 import type { Connection } from "./connection.ts";
@@ -229,7 +229,7 @@ export const createCall = (
       connection.send("cancel", (codec) => codec.cancel?.([]) ?? []);
     }
     const isPlayed = !(isLate || voice.isListening());
-    const isAudible = isPlayed && !isSilent(audio, format);
+    const isAudible = isPlayed && !isSilent(audio, format.encoding);
     if (isPlayed) {
       transcripts.audio(item);
       newsAt = timers.now();

@@ -1,6 +1,6 @@
 import { AudioQueue } from "../flows/media/audio-queue.ts";
+import { createSpeechDetector } from "../lib/loudness.ts";
 import type { Timers } from "../lib/timers.ts";
-import { createSpeechDetector } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";
 import type { Meter } from "./metrics.ts";
 import { createWithheld, type Withheld } from "./withheld.ts";

@@ -2,8 +2,17 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaOther, MediaStart } from "../flows/media/messages.ts";
 import { chunkSizeRule, type StreamOptions } from "../flows/media/session.ts";
 import type { StartChecks } from "../flows/media/signed-start.ts";
-import { fail, fieldsOf, isFunction, isRecord, type Rule, serviceRule } from "../lib/check.ts";
+import { fieldsOf, isRecord, serviceRule } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
+import {
+  booleanRule,
+  checkOptions,
+  countRule,
+  durationRule,
+  functionRule,
+  type OptionRules,
+  objectRule,
+} from "../lib/rules.ts";
 import type { CallTranscript } from "./agent.ts";
 import type { AgentSession, SessionEnd } from "./agent-session.ts";
 import type { SessionMetrics } from "./metrics.ts";
@@ -225,20 +234,12 @@ export interface SessionOptions extends StreamOptions {
   readonly simulation?: MediaClock | undefined;
 }
 
-/** The limits of a session, and the most audio in a message, in ms. */
-export interface Limits {
-  readonly chunkSize: number;
-  readonly maxDuration: number;
-  readonly startTimeout: number;
-  readonly agentTimeout: number;
-  readonly silenceTimeout: number;
-  readonly toolTimeout: number;
-  readonly keysTimeout: number;
-  readonly idleTimeout: number;
-  readonly interruptAfter: number;
-  readonly retries: number;
-  readonly maxTokens: number;
-}
+/** The options that are numbers: the limits of a session, and the most audio in a message, in ms. */
+export type Limits = {
+  readonly [Name in keyof SessionOptions as SessionOptions[Name] extends number | undefined
+    ? Name
+    : never]-?: number;
+};
 
 const defaults: Limits = {
   chunkSize: 500,
@@ -252,44 +253,6 @@ const defaults: Limits = {
   interruptAfter: 0,
   retries: 2,
   maxTokens: Number.POSITIVE_INFINITY,
-};
-
-/** The options of one function, each with its rule. */
-export type OptionRules<Options> = Readonly<Record<keyof Options, Rule>>;
-
-export const functionRule: Rule = [isFunction, "must be a function"];
-export const booleanRule: Rule = [(value) => typeof value === "boolean", "must be a boolean"];
-export const objectRule: Rule = [isRecord, "must be an object"];
-export const durationRule: Rule = [
-  (value) => typeof value === "number" && value > 0 && value < 2 ** 31,
-  "must be a number of milliseconds above 0 and below 2 ** 31",
-];
-
-const countRule: Rule = [
-  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31,
-  "must be a whole number from 0",
-];
-
-/** A name as an exception may show it: any text can be the name of a field, a secret too. */
-export const shownName = (name: string): string =>
-  /^[a-z_]{1,26}$/i.test(name) ? name : "a field";
-
-/**
- * Checks options; those that are left out or undefined have defaults.
- *
- * @throws {BadParametersException} (`placed: "no"`) that names the option and the rule, never the value
- */
-export const checkOptions = <Options>(options: unknown, rules: OptionRules<Options>): void => {
-  if (!isRecord(options)) fail("options", "must be an object");
-  const known: Readonly<Record<string, Rule>> = rules;
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(known, name)) continue;
-    const meant = Object.keys(known).find((each) => each.startsWith(name.slice(0, 3)));
-    fail(shownName(name), meant ? `is unknown: did you mean ${meant}?` : "is unknown");
-  }
-  for (const [name, [isKept, rule]] of Object.entries(known)) {
-    if (options[name] !== undefined && !isKept(options[name])) fail(name, rule);
-  }
 };
 
 const sessionRules: OptionRules<Omit<SessionOptions, keyof StartChecks>> = {

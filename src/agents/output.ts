@@ -1,6 +1,6 @@
 import type { Playback } from "../flows/media/playback.ts";
+import { withoutSilence } from "../lib/loudness.ts";
 import type { Cut } from "./agent.ts";
-import { withoutSilence } from "./audio/loudness.ts";
 import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";
 
 /** A backlog of audio that never stops is shortened above this, in ms. */

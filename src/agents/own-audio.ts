@@ -1,7 +1,8 @@
-import { fail, type Rule, textRule, withoutThrowing } from "../lib/check.ts";
+import { fail, withoutThrowing } from "../lib/check.ts";
+import { booleanRule, checkOptions, type Rule, textRule } from "../lib/rules.ts";
 import type { Agent } from "./agent.ts";
 import { type AudioFormat, bytesPerMs, Converter, isFormat } from "./audio/resample.ts";
-import { booleanRule, type CallOpening, checkOptions } from "./options.ts";
+import type { CallOpening } from "./options.ts";
 
 /** Samples of the application's, as bytes. */
 export interface OwnAudio {

@@ -1,16 +1,16 @@
 import { fail, isFunction, isRecord } from "../lib/check.ts";
 import { type MediaClock, processClock } from "../lib/clock.ts";
-import type { Agent, AgentEvent, LineFormat } from "./agent.ts";
-import { Connection, type ConnectionListener } from "./connection.ts";
-import { AgentException } from "./exception.ts";
-import type { OpenSocket } from "./open-socket.ts";
 import {
   checkOptions,
   durationRule,
   functionRule,
   type OptionRules,
   objectRule,
-} from "./options.ts";
+} from "../lib/rules.ts";
+import type { Agent, AgentEvent, LineFormat } from "./agent.ts";
+import { Connection, type ConnectionListener } from "./connection.ts";
+import { AgentException } from "./exception.ts";
+import type { OpenSocket } from "./open-socket.ts";
 import { checkTools } from "./tools.ts";
 
 /** The options of `warmAgent`. */

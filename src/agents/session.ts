@@ -2,9 +2,16 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
 import { streamOf } from "../flows/media/session.ts";
 import type { AudioFrame, KeyPress, MediaSocket } from "../flows/media/socket.ts";
-import { fail, isText, textRule, withoutThrowing } from "../lib/check.ts";
+import { fail, isText, withoutThrowing } from "../lib/check.ts";
 import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
+import {
+  booleanRule,
+  checkOptions,
+  functionRule,
+  type OptionRules,
+  textRule,
+} from "../lib/rules.ts";
 import { createTimers } from "../lib/timers.ts";
 import type { Agent } from "./agent.ts";
 import type {
@@ -24,13 +31,9 @@ import { AgentException } from "./exception.ts";
 import { createKeys } from "./keys.ts";
 import { Meter } from "./metrics.ts";
 import {
-  booleanRule,
-  checkOptions,
   type Emit,
-  functionRule,
   type Idle,
   limitsOf,
-  type OptionRules,
   type PressedKeys,
   type SessionListeners,
   type SessionOptions,

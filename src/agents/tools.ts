@@ -1,7 +1,7 @@
 import { withDeadline } from "../http/deadline.ts";
-import { fail, isRecord, isText, textRule, withoutThrowing } from "../lib/check.ts";
+import { fail, isRecord, isText, shownName, withoutThrowing } from "../lib/check.ts";
+import { durationRule, functionRule, type OptionRules, textRule } from "../lib/rules.ts";
 import type { Tool, ToolCall, ToolContext, Tools } from "./agent.ts";
-import { durationRule, functionRule, type OptionRules, shownName } from "./options.ts";
 
 /** The name of the built-in tool. */
 export const hangUp = "hang_up";

@@ -1,5 +1,6 @@
 import type { Playback } from "../flows/media/playback.ts";
-import { fail, isText, textRule } from "../lib/check.ts";
+import { fail, isText } from "../lib/check.ts";
+import { textRule } from "../lib/rules.ts";
 import type { Timers } from "../lib/timers.ts";
 import type { AgentAbilities, AgentMessage, Codec } from "./agent.ts";
 import type { SpeakOptions, Spoken } from "./agent-session.ts";

@@ -13,6 +13,8 @@ export interface CarrierRules {
   readonly baseUrl: string;
 }
 
+const absent = optional(custom<undefined>(() => false, "must be left out with a service"));
+
 /** The schema of the options of a call with a carrier: outdial's own, with the carrier's key, URL and header. */
 export const carrierSettings = ({
   apiKey,
@@ -23,7 +25,9 @@ export const carrierSettings = ({
       ...entries,
       apiKey,
       baseUrl: optional(entries.baseUrl, baseUrl),
-      path: optional(custom<undefined>(() => false, "must be left out with a service")),
+      path: absent,
+      idempotent: absent,
+      idempotencyKey: absent,
       headers: optional(
         custom<Settings["headers"]>(
           (value) =>

@@ -48,6 +48,8 @@ export interface Placing {
 export interface Known {
   facts: ExceptionFacts;
   posts: number;
+  /** With it what may have placed a call is sent again; dropped after an answer of another host or about another call. */
+  idempotencyKey?: string | false | undefined;
   /** The keys and other secrets, and the pieces of secrets, of all POSTs. */
   readonly secrets: string[];
   readonly pieces: string[];
@@ -105,7 +107,7 @@ const keyFor = async ({ settings, json, known }: Placing): Promise<string> => {
     key = undefined; // The error may name the secret that was looked up.
   }
   if (!isKey(key)) return fail("apiKey", "must give a legal header value");
-  if (holdsKey(key, [baseUrl, json, ...Object.values(headers)].join("\n"))) {
+  if (holdsKey(key, [baseUrl, json, known.idempotencyKey, ...Object.values(headers)].join("\n"))) {
     fail("apiKey", "must not be in a URL, a parameter or another header");
   }
   known.secrets.push(key);
@@ -118,6 +120,10 @@ const callIn = (body: unknown): unknown => {
   return fieldsOf(data).id ? { ...rest, ...fieldsOf(data) } : body;
 };
 
+/** Makes the exception for a deadline that has passed. */
+const lateAfter = (timeout: number | false, known: Known) => () =>
+  new TimeoutException(`No answer within ${timeout} ms`, known.facts);
+
 /** The request for a call in outdial's own interface, as `encodeCall` of a service makes it in the carrier's. */
 export const encodeCall = (params: CallParams, baseUrl: string, key: string): EncodedCall => ({
   url: `${apiOf(baseUrl)}/calls/initiate`,
@@ -129,12 +135,17 @@ export const encodeCall = (params: CallParams, baseUrl: string, key: string): En
 const encode = async (placing: Placing, plan: Plan): Promise<EncodedCall> => {
   const { settings, params, json, known } = placing;
   const { baseUrl, service } = settings;
+  const { idempotencyKey } = known;
   plan.key ??= await keyFor(placing);
   if (!service) {
     // As `encodeCall`, which would cost each bundle some bytes here.
     return {
       url: `${apiOf(baseUrl)}/${plan.paths[0]}/initiate`,
-      headers: { "X-API-Key": plan.key, "Content-Type": "application/json" },
+      headers: {
+        "X-API-Key": plan.key,
+        "Content-Type": "application/json",
+        ...(idempotencyKey && { "Idempotency-Key": idempotencyKey }),
+      },
       body: json,
     };
   }
@@ -152,6 +163,14 @@ const attempt = async (
 ): Promise<Call | ServiceException> => {
   const { fetch, headers, notAfter, onAttempt, service } = settings;
   const { url } = encoded;
+  const { placed: before } = known.facts;
+  const learn = (facts: ExceptionFacts, isForeign?: unknown): void => {
+    // What comes after this POST's time is not about the next one.
+    if (signal.aborted) return;
+    // What an earlier POST may have placed, no refusal of a later one takes back.
+    known.facts = before === "no" ? facts : { ...facts, placed: before };
+    if (isForeign) known.idempotencyKey = "";
+  };
   const redaction = () => redactor(known.secrets, numbers, known.pieces);
   let reportAttempt: ReturnType<typeof measured> = () => {};
   let isSingle = () => false;
@@ -159,7 +178,7 @@ const attempt = async (
     const init = initOf(encoded, headers, signal);
     requireOpen(
       Date.now() >= Number(notAfter) &&
-        new TimeoutException("notAfter has passed", { placed: "no" }),
+        new TimeoutException("notAfter has passed", { placed: before }),
     );
     isSingle = sendsOnce(fetch);
     known.facts = { placed: "maybe" };
@@ -174,24 +193,31 @@ const attempt = async (
     const head = (encoded.headOf ?? headOf)(await send(url, begin), url, signal);
     const { status: code, placed, ok } = head;
     const requestId = !ok || onAttempt ? requestIdOf(head, redaction()) : undefined;
-    known.facts = { code, placed, requestId };
+    learn({ code, placed, requestId }, head.isMoved);
     const read = readText(head, signal);
     const text = await (ok ? read : read.catch(() => ""));
     const body: unknown = withoutThrowing(() => JSON.parse(text));
     const call = safeParse(Call, service ? body : callIn(body));
     if (!ok) {
       // A carrier's refusal that has the id of a call contradicts itself: nothing may follow it.
-      if (service && call.success) known.facts = { ...known.facts, placed: "maybe" };
+      if (service && call.success) learn({ ...known.facts, placed: "maybe" });
       return responseException(known.facts, head, text, redaction());
     }
-    if (!call.success)
-      return new ServiceException(`HTTP ${code} without the id of a call`, known.facts);
-    reportAttempt("yes");
-    return call.output;
+    const { from_number, to_number } = fieldsOf(call.output);
+    const isForeign =
+      known.idempotencyKey &&
+      [from_number, to_number].some((number, at) => (number ?? numbers[at]) !== numbers[at]);
+    if (call.success && !isForeign) {
+      reportAttempt("yes");
+      return call.output;
+    }
+    learn(known.facts, isForeign);
+    return new ServiceException(`HTTP ${code} without the id of a call`, known.facts);
   } catch (error) {
     // The error may be of any class, also of this package: the caller's `fetch` may throw anything.
-    const lost = networkException(error, redaction(), !known.facts.code && isSingle());
-    known.facts = { ...known.facts, placed: lost.placed };
+    const isUnanswered = before === "no" && !known.facts.code;
+    const lost = networkException(error, redaction(), isUnanswered && isSingle());
+    learn({ ...known.facts, placed: lost.placed });
     return lost;
   } finally {
     reportAttempt();
@@ -219,9 +245,12 @@ const withOtherKey: Repeat = async (plan, _, placing) => {
   return plan.key !== old;
 };
 
-const afterPause: Repeat = async (plan, { retryAfter = 1 }, { ends, signal }) => {
-  const wait = retryAfter * 1000;
-  if (plan.retries-- < 1 || performance.now() + wait >= ends || wait >= 2 ** 31) return false;
+const afterPause: Repeat = async (plan, { retryAfter }, { ends, signal, known }) => {
+  const least = known.idempotencyKey ? Math.min(2 ** known.posts / 10, 2) : 0;
+  const wait = Math.max(retryAfter ?? Number(!least), least) * 1000;
+  // With a key only the deadline ends the asking.
+  const isLast = !least && plan.retries-- < 1;
+  if (isLast || performance.now() + wait >= ends || wait >= 2 ** 31) return false;
   await pause(wait, signal);
   return true;
 };
@@ -235,27 +264,49 @@ const repeats: Readonly<Record<number, Repeat>> = {
   429: afterPause,
 };
 
+/**
+ * The outcomes after which a service that keeps the key is asked again, as status and reason: it can say what became of
+ * the call. In the place of a status that never came is what may have been placed.
+ */
+const unsettled = /^(maybe|[25]..|429|409 idempotency_in_progress$)/;
+
 /** Repeats attempts until a call is placed, or until no repetition is safe. */
 export const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
-  const { path, retries, service } = placing.settings;
+  const { known } = placing;
+  const { path, retries, service, timeout } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
   const plan: Plan = { paths, isOtherKey: false, retries };
-  let refused: ServiceException | undefined;
+  let last: ServiceException | undefined;
   for (;;) {
     const encoded = await encode(placing, plan).catch((error) => {
       // Another key that can't be used: the refusal of the first one is of more use.
-      throw refused ?? refusalOf(error);
+      throw last ?? refusalOf(error);
     });
-    await placing.settings.beforeSend?.();
-    const outcome = await attempt(placing, encoded);
-    const code = outcome instanceof ServiceException ? outcome.code : 202;
+    try {
+      await placing.settings.beforeSend?.();
+    } catch (error) {
+      throw known.facts.placed === "no" ? error : last;
+    }
+    // One of several POSTs waits a third of the time, so that something is left to ask again with.
+    const limit = Math.ceil((timeout || 9_000) / 3);
+    const outcome = await (known.idempotencyKey
+      ? withDeadline(limit, placing.signal, lateAfter(limit, known), (signal) =>
+          attempt({ ...placing, signal }, encoded),
+        ).catch((error) => error)
+      : attempt(placing, encoded));
+    if (!(outcome instanceof ServiceException)) {
+      memory.path = paths[0];
+      return outcome;
+    }
+    const { code, placed, reason } = outcome;
+    const isAsked = known.idempotencyKey && unsettled.test(`${code ?? placed} ${reason}`);
     // A carrier refuses a key with 401, too.
-    const repeat = repeats[code === 401 && service ? 403 : (code ?? 0)];
+    const refusal = placed === "no" && (code === 401 && service ? 403 : code);
+    const repeat = isAsked ? afterPause : repeats[refusal || 0];
     if (code && repeat !== onOtherPath) memory.path = paths[0];
-    if (!(outcome instanceof ServiceException)) return outcome;
-    if (outcome.placed !== "no" || !(await repeat?.(plan, outcome, placing))) throw outcome;
-    refused = outcome;
+    if (!(await repeat?.(plan, outcome, placing))) throw outcome;
+    last = outcome;
   }
 };
 
@@ -277,12 +328,15 @@ export const place = async (
     checkLoopback(...checked);
     return checked;
   });
-  const { timeout, signal: caller } = settings;
+  const { timeout, signal: caller, idempotent } = settings;
+  const { idempotencyKey = idempotent && crypto.randomUUID() } = settings;
   const json = JSON.stringify(params);
   const numbers = [params.from_number, params.to_number];
-  const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
-  const late = () => new TimeoutException(`No answer within ${timeout} ms`, known.facts);
-  return withDeadline(timeout, caller, late, (signal, requireOpen, ends) =>
+  const known: Known = {
+    facts: { placed: "no" },
+    ...{ posts: 0, idempotencyKey, secrets: [], pieces: [] },
+  };
+  return withDeadline(timeout, caller, lateAfter(timeout, known), (signal, requireOpen, ends) =>
     attempts({ settings, params, numbers, json, known, send, signal, requireOpen, ends }, memory),
   );
 };

@@ -31,8 +31,8 @@ export type LiveEndpoint =
     });
 
 /**
- * The options of `get`, `end` and `redirect`: those of `create`, with the whole service. `notAfter` means nothing there,
- * and `onAttempt` gets attempts without `placed`.
+ * The options of `get`, `end` and `redirect`: those of `create`, with the whole service. `notAfter`, `idempotent` and
+ * `idempotencyKey` mean nothing there, and `onAttempt` gets attempts without `placed`.
  */
 export type LiveOptions = CallOptions & LiveEndpoint;
 

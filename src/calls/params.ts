@@ -40,7 +40,8 @@ const number: CustomSchema<string, string> = custom(
 
 const url: GenericSchema<string> = ruleSchema((value) => urlRule(value));
 
-const flag: GenericSchema<boolean> = custom(
+/** The rule of what is either so or not. */
+export const flag: GenericSchema<boolean> = custom(
   (value) => typeof value === "boolean",
   "must be true or false",
 );

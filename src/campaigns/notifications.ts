@@ -23,8 +23,11 @@ export const attemptIn = (
     ? { contact: Number(contact), attempt: Number(attempt) }
     : undefined;
 
+/** The ends of a call; `call.ended` is that of a call that nobody answered, without its reason. */
+const ends: ReadonlySet<string> = new Set(["call.completed", "call.failed", "call.ended"]);
+
 /** Whether a call has ended. The signed URL names the call where the event doesn't. */
-const isEnd = ({ type }: CallEvent): boolean => type === "call.completed" || type === "call.failed";
+export const isEnd = ({ type }: CallEvent): boolean => ends.has(type);
 
 /** The longest reason that is kept. */
 const longestReason = 200;

@@ -4,6 +4,7 @@ import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
 import type { Call, CallLimits } from "./call.ts";
 import type { RefusedEvent } from "./history.ts";
+import type { Reach } from "./outgoing.ts";
 import { downloadOf } from "./recording/download.ts";
 import type { ApiResponse } from "./scenarios.ts";
 
@@ -40,8 +41,8 @@ interface NewCall<T> {
 
 /** What the routes need of the emulator. */
 export interface ApiParts {
-  /** Whether plain http on loopback is allowed for a request to this URL. */
-  readonly isLocal: (url: string) => boolean;
+  /** Where the URLs of a request to this URL may lead. */
+  readonly reachOf: (url: string) => Reach;
   /** Milliseconds of real time for a request's body. */
   readonly responseTimeout: number;
   /** Whether no more calls are accepted. */

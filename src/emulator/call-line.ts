@@ -43,9 +43,9 @@ export const callLine = (
     over: call.over.signal,
     waitUntil: wait,
     wake: () => call.timeline.skip(),
-    begin: (step, duration) => {
-      call.log({ ...step, ...(duration !== undefined && { duration }) });
-      onBegin?.(duration);
+    begin: (step, doing) => {
+      call.log({ ...step, ...doing });
+      onBegin?.(doing?.duration);
     },
     logError: ({ step, field, message, code }) =>
       call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) }),

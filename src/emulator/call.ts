@@ -11,6 +11,7 @@ import {
   iso,
   type NewEntry,
 } from "./history.ts";
+import { type Reach, wayOf } from "./outgoing.ts";
 import { Recording } from "./recording/recording.ts";
 import type { Outcome } from "./scenarios.ts";
 
@@ -82,8 +83,8 @@ export interface AcceptedRequest {
   readonly params: CallParams;
   /** Makes the URL of the recording. */
   readonly recordingUrl: () => string;
-  /** Whether plain http on loopback is allowed. */
-  readonly local: boolean;
+  /** Where its URLs may lead. */
+  readonly reach: Reach;
   /** The request's own limits, instead of the emulator's options. */
   readonly limits?: CallLimits | undefined;
   /** How much of the applications' audio is kept, in milliseconds: ten minutes by default. */
@@ -150,7 +151,7 @@ const overReason = "The call is over";
 export class Call {
   readonly id: string;
   readonly params: CallParams;
-  readonly local: boolean;
+  readonly reach: Reach;
   readonly limits: CallLimits;
   /** The time of its line. */
   readonly timeline: Timeline;
@@ -181,17 +182,19 @@ export class Call {
   readonly #listeners: CallListeners;
   readonly #facts: Writable<CallFacts>;
   readonly #history: HistoryEntry[] = [];
+  /** The hosts of which is said that they are reached in plain text. */
+  readonly #plain = new Set<string>();
   #recording: Recording | undefined;
 
   constructor(
-    { id, params, recordingUrl, local, limits = {}, kept }: AcceptedRequest,
+    { id, params, recordingUrl, reach, limits = {}, kept }: AcceptedRequest,
     clock: Clock,
     listeners: CallListeners,
   ) {
     const { record = true, ...others } = params;
     this.id = id;
     this.params = params;
-    this.local = local;
+    this.reach = reach;
     this.limits = limits;
     this.timeline = clock();
     this.notificationTimeline = this.timeline.fork();
@@ -303,6 +306,17 @@ export class Call {
     if (this.isOver) return;
     this.#facts.flow_error = flow_error;
     this.transition("flow_error");
+  }
+
+  /** Warns, once for each host, of a URL that is requested in plain text from another machine. */
+  warnOfPlain(url: string): void {
+    const way = wayOf(url, url.length);
+    if (way !== "plain" && way !== "private") return;
+    const { host } = new URL(url);
+    if (this.#plain.has(host)) return;
+    this.#plain.add(host);
+    const text = `${host} is asked by plain http, as the carrier does: whoever is between can read and change it. Give https.`;
+    this.log({ type: "note", text });
   }
 
   /** Adds an entry to the history, unless the call was removed. */

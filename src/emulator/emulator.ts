@@ -16,6 +16,7 @@ import {
   urlOf,
 } from "./options.ts";
 import { outdialSide } from "./outdial/side.ts";
+import { type Reach, reachOf } from "./outgoing.ts";
 import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { EmulatedSide, MakeSide } from "./side.ts";
@@ -314,7 +315,8 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   const { isClosed, close } = closerOf(parts, controls.hangup);
   const { responseTimeout = side.responseTimeout } = settings;
   // The sender of a request chooses its URL, so a server passes where it is bound.
-  const isLocal = (url: string): boolean => isLoopback(host === undefined ? url : urlOf(host));
+  const reach = (url: string): Reach =>
+    reachOf(isLoopback(host === undefined ? url : urlOf(host)), service !== undefined);
   const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
   const {
     clock = ownClock,
@@ -328,11 +330,11 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
     telephones,
     random,
     newId,
-    isLocal,
+    reachOf: reach,
     responseTimeout,
   });
   const app = side.routes({
-    isLocal,
+    reachOf: reach,
     responseTimeout,
     isClosed,
     findCall: (id) => calls.get(id),

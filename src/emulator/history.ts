@@ -1,8 +1,15 @@
 import type { WireAction } from "../flows/wire.ts";
-import type { CallState, EndReason, FailureReason, Reason } from "../performer/line.ts";
+import type {
+  CallState,
+  Doing,
+  EndReason,
+  FailureReason,
+  Played,
+  Reason,
+} from "../performer/line.ts";
 import type { Cut } from "./recording/recording.ts";
 
-export type { CallState, EndReason, FailureReason, Reason };
+export type { CallState, Doing, EndReason, FailureReason, Played, Reason };
 
 /** A call at one moment, without its history. */
 export interface CallFacts {
@@ -102,19 +109,17 @@ export interface FlowErrorEntry extends Stamp {
 }
 
 /** An action begins. */
-export interface ActionEntry extends Stamp {
+export interface ActionEntry extends Stamp, Doing {
   /** The kind of entry. */
   readonly type: "action";
   /** Which action of the flow, counted from 1. */
   readonly step: number;
   /** The action, as the flow sent it. */
   readonly action: WireAction;
-  /** How long a `play` lasts, in milliseconds. */
-  readonly duration?: number;
 }
 
 /** A step of a carrier's document begins, such as a verb of TwiML. */
-export interface VerbEntry extends Stamp {
+export interface VerbEntry extends Stamp, Doing {
   /** The kind of entry. */
   readonly type: "verb";
   /** Which document of the flow, counted from 1; 0 for a request of the API. */
@@ -125,8 +130,6 @@ export interface VerbEntry extends Stamp {
   readonly attributes: Readonly<Record<string, string>>;
   /** The text in it. */
   readonly text?: string;
-  /** How long it lasts, in milliseconds, if that is known. */
-  readonly duration?: number;
 }
 
 /** The callee pressed a key. */
@@ -246,7 +249,7 @@ export interface ErrorEntry extends Stamp {
   readonly message: string;
 }
 
-/** The application has something to say of the call: `note` of the emulator. */
+/** What the application says of the call, by `note` of the emulator, or a warning of the emulator. */
 export interface NoteEntry extends Stamp {
   /** The kind of entry. */
   readonly type: "note";

@@ -2,7 +2,7 @@ import type { Call, Message } from "./call.ts";
 import { iso, type NotificationEntry } from "./history.ts";
 import type { Random } from "./ids.ts";
 import type { Faults } from "./options.ts";
-import type { Requester, RequestResult, RequestRules } from "./outgoing.ts";
+import { type Requester, type RequestResult, type RequestRules, statusIn } from "./outgoing.ts";
 
 /** The faults of one notification. */
 interface InjectedFaults {
@@ -45,7 +45,7 @@ const resultOf = ({ ms, response, body, error, timedOut }: RequestResult): Attem
   return {
     ms,
     status,
-    ...(!ok && { error: redirects ? "redirects, which is refused" : `HTTP ${status}` }),
+    ...(!ok && { error: redirects ? "redirects, which is refused" : statusIn(response) }),
     ...(body && { response: { body: decoder.decode(body.bytes) } }),
   };
 };
@@ -142,9 +142,10 @@ export class Notifier {
     const rules: RequestRules = {
       limit: maxResponse,
       redirects: "none",
-      local: call.local,
+      reach: call.reach,
       signal,
     };
+    call.warnOfPlain(url);
     const init = method === "GET" ? { headers } : { method, headers, body };
     const result = await this.#parts.request(url, init, rules);
     const shown = { url, ...(method === "GET" && { method }), headers, body };

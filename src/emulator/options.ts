@@ -1,7 +1,7 @@
 import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { isPrivateKey } from "../carriers/vonage/server/keys.ts";
 import { isFunction, isKey, isRecord, isText, presence, withoutThrowing } from "../lib/check.ts";
+import { isPrivateKey } from "../lib/pem.ts";
 import type { Callee } from "./callee-script.ts";
 import type { CallRecord } from "./history.ts";
 import type { Send } from "./outgoing.ts";

@@ -1,7 +1,8 @@
+import { refusedHeader } from "../callbacks/errors.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
 import { isRecord } from "../lib/check.ts";
-import { routeOf } from "../lib/url.ts";
+import { maxUrl, routeOf } from "../lib/url.ts";
 
 /** The message of what user code threw: it may be anything, and may throw when it is read. */
 export const messageOf = (thrown: unknown): string => {
@@ -10,6 +11,12 @@ export const messageOf = (thrown: unknown): string => {
   } catch {
     return "an error without a readable message";
   }
+};
+
+/** The status of a response, with the reason that a handler of this package refuses a request for. */
+export const statusIn = ({ status, headers }: Response): string => {
+  const reason = headers.get(refusedHeader) ?? "";
+  return `HTTP ${status}${/^[a-z_]{1,40}$/.test(reason) ? ` (${refusedHeader}: ${reason})` : ""}`;
 };
 
 /** The message of the innermost cause, which is the most precise. */
@@ -33,8 +40,7 @@ export interface RequestRules {
   readonly limit: number;
   /** Which redirects are followed. */
   readonly redirects: "none" | "origin" | "any";
-  /** Whether plain http on loopback is allowed. */
-  readonly local: boolean;
+  readonly reach: Reach;
   /** Aborts the request. */
   readonly signal: AbortSignal;
 }
@@ -73,23 +79,66 @@ const isResponse = (value: unknown): boolean =>
   isRecord(value.headers) &&
   typeof value.headers.get === "function";
 
+/** How a URL is reached: with TLS, or in plain text on this machine, on one of its network, or on any other. */
+type Way = "https" | "loopback" | "private" | "plain";
+
+/** The ways in which requests may be sent. */
+export type Reach = ReadonlySet<Way>;
+
 /**
- * Whether the emulator may request a URL: any by https, and its own machine by http if it is local.
+ * The ways of a service.
+ *
+ * @param isLocal - whether it is on the machine of whoever uses it: what is private there is theirs
+ * @param isPlain - whether it accepts URLs of plain http, as carriers do
+ */
+export const reachOf = (isLocal: boolean, isPlain: boolean): Reach =>
+  new Set<Way>([
+    "https",
+    ...(isPlain ? (["plain"] as const) : []),
+    ...(isLocal ? (["loopback"] as const) : []),
+    ...(isLocal && isPlain ? (["private"] as const) : []),
+  ]);
+
+/** Whether a host is an address, or a name that no public server has. */
+const isPrivate = (host: string): boolean =>
+  /^[\d.]+$|^\[|^[^.]+$|\.(internal|local|lan)$/.test(host);
+
+/** How a URL is reached; `undefined` for one that isn't requested at all. */
+export const wayOf = (url: string, most?: number): Way | undefined => {
+  const route = routeOf(url, "http", most);
+  if (route || !/^http:/i.test(url)) return route;
+  // Of plain http only what would be accepted with TLS, whose scheme is a character longer.
+  if (!routeOf(url.replace(/^http/i, "https"), "http", (most ?? maxUrl) + 1)) return;
+  return isPrivate(new URL(url).hostname) ? "private" : "plain";
+};
+
+/**
+ * Whether a URL may be requested.
  *
  * @param most - the most characters that it may have; by default those of outdial's own interface
  */
-export const isAllowed = (url: string, local: boolean, most?: number): boolean => {
-  const route = routeOf(url, "http", most);
-  return route === "https" || (local && route === "loopback");
+export const isAllowed = (url: string, reach: Reach, most?: number): boolean => {
+  const way = wayOf(url, most);
+  return way !== undefined && reach.has(way);
 };
 
+/** Whether a media socket may be opened: the carriers send no audio in plain text to another machine. */
+export const isSocketAllowed = (url: string, reach: Reach): boolean => {
+  const way = wayOf(url.replace(/^ws/i, "http"));
+  return way === "https" || (way === "loopback" && reach.has(way));
+};
+
+/** Whether a redirect stays where it is: within the origin, or on the same host with TLS. */
+export const isWithin = (from: URL, to: URL): boolean =>
+  to.origin === from.origin || (to.protocol === "https:" && to.host === from.host);
+
 /** @throws {TypeError} when the rules forbid to follow the redirect */
-const redirectTarget = (url: string, to: string, { redirects, local }: RequestRules): string => {
+const redirectTarget = (url: string, to: string, { redirects, reach }: RequestRules): string => {
   const target = new URL(to, url);
-  if (redirects === "origin" && target.origin !== new URL(url).origin) {
+  if (redirects === "origin" && !isWithin(new URL(url), target)) {
     throw new TypeError("redirects to another origin");
   }
-  if (!isAllowed(target.href, local)) throw new TypeError("redirects to where it must not");
+  if (!isAllowed(target.href, reach)) throw new TypeError("redirects to where it must not");
   return target.href;
 };
 

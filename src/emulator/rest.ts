@@ -106,8 +106,8 @@ export const restServer = <Parts extends ApiParts>(
       await signIn(request);
       if (!received?.isWhole) throw incomplete();
       const text = new TextDecoder().decode(received.bytes);
-      const local = parts.isLocal(request.url);
-      const isUrl = (given: string) => isAllowed(bareUrl(given), local, maxUrl);
+      const reach = parts.reachOf(request.url);
+      const isUrl = (given: string) => isAllowed(bareUrl(given), reach, maxUrl);
       const response = await route({ request, extras, url, text, isUrl }, parts);
       for (const [name, value] of Object.entries(idHeaders)) response.headers.set(name, value);
       return response;
@@ -135,6 +135,10 @@ export const byMethod =
     if (!route) throw notAllowed(method);
     return route(asked, parts);
   };
+
+/** Why there is nothing at a path: a carrier may have it. What looks like a number of a telephone is left out. */
+export const notEmulatedAt = (path: string): string =>
+  `${path.slice(0, 100).replace(/\/(\+|%2B)?\d{7,15}(?=\/|$)/gi, "/…")} is not emulated`;
 
 /** A call whose fields are valid. */
 interface ValidCall {

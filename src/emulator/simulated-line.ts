@@ -89,7 +89,8 @@ export const mediaDuration = async (
   request: Requester,
 ): Promise<number> => {
   const init = { headers: { ...(await headers?.()), Range: `bytes=0-${mediaLimit - 1}` } };
-  const rules = { limit: mediaLimit, redirects: "any", local: call.local, signal } as const;
+  const rules = { limit: mediaLimit, redirects: "any", reach: call.reach, signal } as const;
+  call.warnOfPlain(url);
   const { response, body, error } = await request(url, init, rules);
   if (signal.aborted) return 0;
   if (!response || !body) throw new FlowError(step, field, `gave no answer: ${error}`, code);

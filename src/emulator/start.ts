@@ -11,7 +11,7 @@ import type { EmulatedSide } from "./side.ts";
 import type { LineParts } from "./simulated-line.ts";
 
 /** What the calls of an emulator are made of. */
-export interface StarterParts extends Pick<ApiParts, "isLocal" | "responseTimeout"> {
+export interface StarterParts extends Pick<ApiParts, "reachOf" | "responseTimeout"> {
   readonly settings: EmulatorSettings;
   readonly side: EmulatedSide;
   readonly clock: Clock;
@@ -54,13 +54,13 @@ const callPartsOf = (
 
 /** Returns the function that starts the calls which the API accepts. */
 export const callStarter = (parts: StarterParts): ApiParts["accept"] => {
-  const { side, clock, calls, eventLog, isLocal, line } = parts;
+  const { side, clock, calls, eventLog, reachOf, line } = parts;
   const notifier = notifierOf(parts);
   const callParts = callPartsOf(parts, notifier);
   return ({ params, limits, url, prepare }) => {
     const id = side.newCallId(Date.now());
     const recordingUrl = () => side.recordingUrl(new URL(url).origin, id);
-    const request = { id, params, limits, recordingUrl, local: isLocal(url), kept: line.kept };
+    const request = { id, params, limits, recordingUrl, reach: reachOf(url), kept: line.kept };
     const call = new Call(request, clock, {
       onEntry: (entry) => eventLog.append(entry),
       onState: (changed) => notifier.notify(changed, side.messagesOf(changed)),

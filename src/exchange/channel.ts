@@ -40,7 +40,7 @@ const unansweredCauses: ReadonlySet<number> = new Set([18, 19]);
  *
  * @param hasRung - whether the telephone rang: without that it was not reached
  */
-export const failureOf = (
+const failureOf = (
   {
     cause = 0,
     status,

@@ -48,7 +48,8 @@ const loadMedia = async (
   signal: AbortSignal,
   request: FlowParts["request"],
 ): Promise<Int16Array> => {
-  const rules = { limit: mediaLimit, redirects: "any", local: call.local, signal } as const;
+  const rules = { limit: mediaLimit, redirects: "any", reach: call.reach, signal } as const;
+  call.warnOfPlain(url);
   const { response, body, error } = await request(
     url,
     { headers: { ...(await headers?.()) } },

@@ -3,29 +3,32 @@ import {
   custom,
   type GenericSchema,
   is,
+  lazy,
   literal,
   optional,
   strictObject,
 } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { presence, ruleSchema } from "../lib/check.ts";
+import { fail, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { type ActionSchema, build, byAction } from "./by-action.ts";
 import { numberRule } from "./prompts.ts";
-import { type Gather, gatherSchema, type Say, saySchema } from "./say.ts";
+import { checkSpoken, type Gather, gatherSchema, type Say, saySchema, stepName } from "./say.ts";
 
 /** Plays a recording to the person on the line. */
-export interface Play {
+export interface Play<Step extends string = never> {
   /** Which action it is. */
   readonly action: "play";
   /** What is played: an https URL; http on loopback, for work on one machine. */
   readonly media_url: string;
-  /** The URL of the next action; without one the call ends with this one. */
+  /** The step of `flowHandler` that decides what comes next; without one, and without `flow_url`, the call ends. */
+  readonly next?: Step | undefined;
+  /** The URL of the next action, instead of `next`. */
   readonly flow_url?: string | undefined;
 }
 
 /** Connects the audio of the call, both ways, to a WebSocket of yours. */
-export interface Stream {
+export interface Stream<Step extends string = never> {
   /** Which action it is. */
   readonly action: "stream";
   /** Where the service connects to: a wss URL; ws on loopback, for work on one machine. */
@@ -48,12 +51,20 @@ export interface Stream {
    * @defaultValue `true`, filled in by the service
    */
   readonly record?: boolean | undefined;
-  /** The URL of the next action; without one the call ends with this one. */
+  /** The step of `flowHandler` that decides what comes next; without one, and without `flow_url`, the call ends. */
+  readonly next?: Step | undefined;
+  /** The URL of the next action, instead of `next`. */
   readonly flow_url?: string | undefined;
 }
 
+/** What follows a `dial` whose callee wasn't reached. */
+export type Branch = "on_busy" | "on_no_answer" | "on_failure";
+
+/** What follows in a branch: an action, or the name of a step, in a form that TypeScript infers beside an action. */
+type Following<Step extends string> = Action<Step> | `${Step}`;
+
 /** Connects the call to somebody else. */
-export interface Dial {
+export interface Dial<Step extends string = never> {
   /** Which action it is. */
   readonly action: "dial";
   /** Who: an E.164 number, or a `sip:` URI. */
@@ -70,18 +81,17 @@ export interface Dial {
    * @defaultValue `false`, filled in by the service
    */
   readonly record?: boolean | undefined;
-  /** The URL of the next action; without one the call ends with this one. */
+  /** The step of `flowHandler` that decides what comes next; it gets `dialed`. Without one, and without `flow_url`, the call ends. */
+  readonly next?: Step | undefined;
+  /** The URL of the next action, instead of `next`. */
   readonly flow_url?: string | undefined;
-  /** What follows when nobody answers. */
-  readonly on_no_answer?: Play | Hangup | undefined;
-  /** What follows when the line is busy. */
-  readonly on_busy?: Play | Hangup | undefined;
-  /** What follows when the connection can't be made. */
-  readonly on_failure?: Play | Hangup | undefined;
+  /** What follows when nobody answers: an action, or the name of a step. */
+  readonly on_no_answer?: Following<Step> | undefined;
+  /** What follows when the line is busy: an action, or the name of a step. */
+  readonly on_busy?: Following<Step> | undefined;
+  /** What follows when the connection can't be made: an action, or the name of a step. */
+  readonly on_failure?: Following<Step> | undefined;
 }
-
-/** What follows a `dial` whose callee wasn't reached. */
-export type Branch = "on_busy" | "on_no_answer" | "on_failure";
 
 /** Ends the call. */
 export interface Hangup {
@@ -95,9 +105,9 @@ export interface Hangup {
  * @typeParam Step - the names of the steps that it may continue with
  */
 export type Action<Step extends string = never> =
-  | Play
-  | Stream
-  | Dial
+  | Play<Step>
+  | Stream<Step>
+  | Dial<Step>
   | Hangup
   | Say<Step>
   | Gather<Step>;
@@ -130,7 +140,8 @@ const playSchema = strictObject(
 
 const hangupSchema = strictObject({ action: literal("hangup") }, presence);
 
-const fallback = optional(
+/** A branch on the wire of outdial's own interface: there it is nested. */
+const nested = optional(
   byAction<Play | Hangup>({ play: playSchema, hangup: hangupSchema }, "must be a play or a hangup"),
 );
 
@@ -158,20 +169,104 @@ const dialSchema = strictObject(
     timeout: optional(ruleSchema<number>(numberRule(1, 600))),
     record: optional(flag),
     flow_url: optional(httpUrl),
-    on_no_answer: fallback,
-    on_busy: fallback,
-    on_failure: fallback,
+    on_no_answer: nested,
+    on_busy: nested,
+    on_failure: nested,
   },
   presence,
 );
 
-/** The actions that every service has. */
-export type BasicAction = Play | Stream | Dial | Hangup;
+/** A `dial` as outdial's own interface writes it: what follows is nested, and there are no steps. */
+export interface WireDial extends Omit<Dial, Branch | "next"> {
+  /** What follows when nobody answers. */
+  readonly on_no_answer?: Play | Hangup | undefined;
+  /** What follows when the line is busy. */
+  readonly on_busy?: Play | Hangup | undefined;
+  /** What follows when the connection can't be made. */
+  readonly on_failure?: Play | Hangup | undefined;
+}
+
+/** The actions that every service has, as outdial's own interface writes them. */
+export type BasicAction = Play | Stream | WireDial | Hangup;
 
 /** The schemas of the actions that every service has. */
 export const basicSchemas: {
   readonly [Name in BasicAction["action"]]: ActionSchema<Extract<BasicAction, { action: Name }>>;
 } = { play: playSchema, stream: streamSchema, dial: dialSchema, hangup: hangupSchema };
+
+/** The schema of a `play`, by the names of its steps: those are not on the wire. */
+const playOf = <Step extends string>() =>
+  strictObject({ ...playSchema.entries, next: optional(stepName<Step>()) }, presence);
+
+const streamOf = <Step extends string>() =>
+  strictObject({ ...streamSchema.entries, next: optional(stepName<Step>()) }, presence);
+
+const branchSchema = <Step extends string>(): GenericSchema<unknown, Following<Step>> =>
+  lazy(
+    (value): GenericSchema<unknown, Following<Step>> =>
+      isText(value) ? stepName<`${Step}`>() : (Action as GenericSchema<unknown, Action<Step>>),
+  );
+
+const dialOf = <Step extends string>() => {
+  const branch = optional(branchSchema<Step>());
+  return strictObject(
+    {
+      ...dialSchema.entries,
+      next: optional(stepName<Step>()),
+      on_no_answer: branch,
+      on_busy: branch,
+      on_failure: branch,
+    },
+    presence,
+  );
+};
+
+/** The branches of a `dial` that are there, by their names. */
+export const branchesOf = ({
+  on_busy,
+  on_no_answer,
+  on_failure,
+}: Pick<Dial<string>, Branch>): readonly (readonly [Branch, AnyAction | string])[] =>
+  (
+    [
+      ["on_busy", on_busy],
+      ["on_no_answer", on_no_answer],
+      ["on_failure", on_failure],
+    ] as const
+  ).flatMap(([name, branch]) => (branch === undefined ? [] : [[name, branch] as const]));
+
+/**
+ * Checks what no single field says: where an action continues.
+ *
+ * @throws {BadParametersException} that names a field
+ */
+export const checkAction = (action: AnyAction): void => {
+  if (action.action === "hangup") return;
+  if (action.action === "say" || action.action === "gather") {
+    checkSpoken(action);
+    return;
+  }
+  if (action.next && action.flow_url) fail("flow_url", "must be left out with next");
+  for (const [name, branch] of action.action === "dial" ? branchesOf(action) : []) {
+    if (isText(branch)) continue;
+    checkAction(branch);
+    // To ask again is to run the step that asked: that would dial again.
+    if (branch.action === "gather" && (branch.tries ?? 1) > 1)
+      fail(name, "must not ask more than once: name a step that asks");
+  }
+};
+
+/** The names of all steps that an action may continue with. */
+export const stepsOf = (action: AnyAction): readonly string[] => {
+  if (action.action === "hangup") return [];
+  const next = action.next ?? [];
+  if (action.action === "dial") {
+    const branches = branchesOf(action).map(([, branch]) => branch);
+    return [next, ...branches.map((one) => (isText(one) ? one : stepsOf(one)))].flat();
+  }
+  if (action.action !== "gather") return [next].flat();
+  return [next, action.otherwise ?? [], Object.values(action.on ?? {})].flat();
+};
 
 /**
  * The schema of an action, as the builders make it. Unknown fields are refused: a typo must not
@@ -179,9 +274,9 @@ export const basicSchemas: {
  *
  * | action | fields |
  * |---|---|
- * | `play` | `media_url` (https); `flow_url`? |
- * | `stream` | `ws_url` (wss); `sample_rate`? `"8k"` or `"16k"`; `chunk_size`? 20 to 2 000 ms in steps of 20; `record`?; `flow_url`? |
- * | `dial` | `to` (E.164 or `sip:`); `timeout`? 1 to 600 s; `record`?; `flow_url`?; `on_no_answer`?, `on_busy`?, `on_failure`? each a `play` or a `hangup` |
+ * | `play` | `media_url` (https); `next`? or `flow_url`? |
+ * | `stream` | `ws_url` (wss); `sample_rate`? `"8k"` or `"16k"`; `chunk_size`? 20 to 2 000 ms in steps of 20; `record`?; `next`? or `flow_url`? |
+ * | `dial` | `to` (E.164 or `sip:`); `timeout`? 1 to 600 s; `record`?; `next`? or `flow_url`?; `on_no_answer`?, `on_busy`?, `on_failure`? each an action, or the name of a step |
  * | `hangup` | none |
  * | `say` | `prompts`, 1 to 10: texts, `{ media_url }`, `{ pause_ms }`; `language`?; `next`? or `flow_url`? |
  * | `gather` | `prompts`; `language`?; `digits`? 1 to 20; `finish_on_key`? `"#"`; `speech`?; `timeout_ms`?; `as`?; `on`? or `next`?; `tries`? 1 to 5; `otherwise`?; `flow_url`? |
@@ -199,15 +294,32 @@ export const basicSchemas: {
  * @see docs/flows.md
  */
 export const Action: GenericSchema<unknown, AnyAction> = byAction<AnyAction>(
-  { ...basicSchemas, say: saySchema, gather: gatherSchema },
+  {
+    play: playOf<string>(),
+    stream: streamOf<string>(),
+    dial: dialOf<string>(),
+    hangup: hangupSchema,
+    say: saySchema,
+    gather: gatherSchema,
+  },
   "must be play, stream, dial, hangup, say or gather",
 );
+
+/** A checked action of a builder. */
+const built = <Built extends AnyAction>(
+  schema: GenericSchema<unknown, Built>,
+  fields: () => object,
+): Built => {
+  const action = build(schema, fields);
+  checkAction(action);
+  return action;
+};
 
 /**
  * Plays a recording.
  *
  * @param media_url - what is played: an https URL
- * @param options - `flow_url`: the URL of the next action
+ * @param options - what comes next: `next`, a step of `flowHandler`, or `flow_url`
  * @returns the action, as the wire has it
  * @throws {BadParametersException} when a field breaks its rule
  *
@@ -220,14 +332,17 @@ export const Action: GenericSchema<unknown, AnyAction> = byAction<AnyAction>(
  * ```
  * @see docs/flows.md
  */
-export const play = (media_url: string, options?: Omit<Play, "action" | "media_url">): Play =>
-  build(basicSchemas.play, () => ({ action: "play", media_url, ...options }));
+export const play = <const Step extends string = never>(
+  media_url: string,
+  options?: Omit<Play<Step>, "action" | "media_url">,
+): Play<NoInfer<Step>> => built(playOf<Step>(), () => ({ action: "play", media_url, ...options }));
 
 /**
  * Connects the audio of the call to a WebSocket of yours; `streamSession` handles its messages.
  *
  * @param ws_url - where the service connects to: a wss URL, signed with `signUrl`
- * @param options - `sample_rate` (`"8k"`), `chunk_size` in ms (400), `record` (`true`), `flow_url`
+ * @param options - `sample_rate` (`"8k"`), `chunk_size` in ms (400), `record` (`true`), and what comes
+ * next: `next`, a step of `flowHandler`, or `flow_url`
  * @returns the action, as the wire has it; defaults are the service's, and not written
  * @throws {BadParametersException} when a field breaks its rule
  *
@@ -240,33 +355,39 @@ export const play = (media_url: string, options?: Omit<Play, "action" | "media_u
  * ```
  * @see docs/flows.md
  */
-export const stream = (ws_url: string, options?: Omit<Stream, "action" | "ws_url">): Stream =>
-  build(basicSchemas.stream, () => ({ action: "stream", ws_url, ...options }));
+export const stream = <const Step extends string = never>(
+  ws_url: string,
+  options?: Omit<Stream<Step>, "action" | "ws_url">,
+): Stream<NoInfer<Step>> =>
+  built(streamOf<Step>(), () => ({ action: "stream", ws_url, ...options }));
 
 /**
  * Connects the call to somebody else.
  *
  * @param to - an E.164 number, or a `sip:` URI
- * @param options - `timeout` in seconds (30), `record` (`false`), `flow_url`, and what follows when
- * nobody is reached: `on_no_answer`, `on_busy`, `on_failure`, each a `play` or a `hangup`
+ * @param options - `timeout` in seconds (30), `record` (`false`); what comes next: `next`, a step of `flowHandler` that
+ * gets `dialed`, or `flow_url`; and what follows when nobody is reached: `on_no_answer`, `on_busy`, `on_failure`, each an
+ * action, or the name of a step
  * @returns the action, as the wire has it; defaults are the service's, and not written
  * @throws {BadParametersException} when a field breaks its rule
  *
  * @example Put somebody through
  * ```ts
- * import { dial, hangup, play } from "outdial/flows";
+ * import { dial, hangup, say } from "outdial/flows";
  *
  * const action = dial("+12025550100", {
  *   timeout: 20,
- *   on_busy: play("https://app.test/busy.wav"),
+ *   on_busy: say("The line is busy. We call you back."),
  *   on_failure: hangup(),
  * });
  * console.log(action.timeout); // 20
  * ```
  * @see docs/flows.md
  */
-export const dial = (to: string, options?: Omit<Dial, "action" | "to">): Dial =>
-  build(basicSchemas.dial, () => ({ action: "dial", to, ...options }));
+export const dial = <const Step extends string = never>(
+  to: string,
+  options?: Omit<Dial<Step>, "action" | "to">,
+): Dial<NoInfer<Step>> => built(dialOf<Step>(), () => ({ action: "dial", to, ...options }));
 
 /**
  * Ends the call.

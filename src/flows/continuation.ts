@@ -2,21 +2,7 @@ import { fail } from "../lib/check.ts";
 import { base64url, utf8 } from "../lib/encoding.ts";
 import { macOf } from "../lib/hmac.ts";
 import { urlRule } from "../lib/url.ts";
-import type { Branch, Dial } from "./actions.ts";
-import type { FlowState } from "./flow-state.ts";
-import { seal } from "./sealed-state.ts";
-import type { Dialed, FlowInput } from "./webhooks.ts";
-
-/** The branches of a `dial`. */
-export const branchesOf = ({ on_busy, on_no_answer, on_failure }: Dial): Pick<Dial, Branch> => ({
-  on_busy,
-  on_no_answer,
-  on_failure,
-});
-
-/** The first branch that a `dial` has: errors about its URL name it. */
-export const firstBranch = (dial: Dial): string | undefined =>
-  Object.entries(branchesOf(dial)).find(([, action]) => action)?.[0];
+import type { FlowInput } from "./webhooks.ts";
 
 /** How long such a URL is valid at most, in seconds: no call is longer. */
 const validity = 86_400;
@@ -71,22 +57,4 @@ export const signOwnUrl = async (
   if (url.length > maxUrl) fail(param, `needs a URL of ${url.length} characters, above ${maxUrl}`);
   const rule = urlRule(url, "http", maxUrl);
   return rule ? fail(param, `is answered at a signed URL, which ${rule}`) : url;
-};
-
-/**
- * Signs the URL at which `flowHandler` itself answers what follows a `dial`. It belongs to the call of the request, and
- * what it carries is sealed.
- *
- * @param param - the field that needs it
- * @param others - a parameter that marks it, with `&`; and the call of the requests that come to it, if not that of this one
- * @throws {BadParametersException} that names the field, without the option `secret` or where the URL breaks its rule
- */
-export const signDialed = (
-  dialed: Dialed,
-  input: FlowInput,
-  param: string,
-  { marked = "", of = input.of }: { readonly marked?: string; readonly of?: FlowState["of"] } = {},
-): Promise<string> => {
-  const state: FlowState = { of, at: "", attempt: 1, context: {}, answers: {}, dialed };
-  return signOwnUrl(input, param, marked, (bound, secret) => seal(state, secret, bound));
 };

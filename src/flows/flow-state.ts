@@ -1,10 +1,11 @@
 import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Action, AnyAction } from "./actions.ts";
+import type { AfterDial, Dialed } from "./dialed.ts";
 import type { FlowRequest } from "./request.ts";
 import type { Gather } from "./say.ts";
 import type { SpokenText } from "./speech.ts";
-import type { Dialed, FlowInput } from "./webhooks.ts";
+import type { FlowInput } from "./webhooks.ts";
 
 /** What a step gets: the call, and what has come of it so far. */
 export interface StepInput {
@@ -18,6 +19,8 @@ export interface StepInput {
   readonly digits: string;
   /** What was said, where a `gather` takes speech; absent when nothing was, or keys came first. */
   readonly speech?: SpokenText | undefined;
+  /** What came of a `dial`, in the step that follows it. */
+  readonly dialed?: Dialed | undefined;
   /** How often this step has asked, with this time: 1 at first. */
   readonly attempt: number;
   /**
@@ -38,7 +41,7 @@ export type Step<Name extends string = never> = (
 ) => Action<Name> | Promise<Action<Name>>;
 
 /** How an answer continues: the fields of a `gather`. */
-export type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;
+type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;
 
 /** What a URL of the flow's own carries, sealed. */
 export interface FlowState
@@ -50,7 +53,7 @@ export interface FlowState
   /** What was decided elsewhere: `actionUrl`. */
   readonly action?: AnyAction | undefined;
   /** What follows a `dial`. */
-  readonly dialed?: Dialed | undefined;
+  readonly after?: AfterDial | undefined;
   /** The question that was asked; absent after a `say`. */
   readonly ask?: Question | undefined;
   /** Whether the prompts before it were those of `onMachine`, or of a step after it. */

@@ -81,6 +81,8 @@ export type FlowOptions<Name extends string = never> = Verification & {
   readonly onError?: OnError | undefined;
 };
 
+const hangUp = () => ({ action: hangup() });
+
 const HandlerOptions = withChecks({
   onAnswer: custom<Step<string>>(isFunction, functionRule),
   onMachine: hook<Step<string>>(),
@@ -183,22 +185,27 @@ export const flowHandler = <const Name extends string = never>(
       return await withinTime(flowTimeout, async (waiting) => {
         const { body, token } = await verified(request, verification, waiting);
         const decode = decodeFlow && ((text: string) => decodeFlow(text, request.url));
-        const call = messageIn(body, requestIn, decode);
-        const of = [service?.name ?? "", call.account_id, call.call_id] as const;
+        const received = messageIn(body, requestIn, decode);
+        const boundTo = ({ account_id, call_id }: FlowRequest) =>
+          [service?.name ?? "", account_id, call_id] as const;
         const kept =
-          token && isSealed(token) ? await stateIn(token, secretsOf(secret), of) : undefined;
+          token && isSealed(token)
+            ? await stateIn(token, secretsOf(secret), boundTo(received))
+            : undefined;
+        // After a dial the request may be about another leg: what follows is about the call.
+        const call = { ...received, ...kept?.after?.call };
         const context = kept?.context ?? contextIn(token);
         accept(call.call_id);
         known = { call_id: call.call_id, context };
-        if (kept && isOver?.(call)) return respond(hangup);
+        if (kept && isOver?.(call)) return respond(hangUp);
         const path = token ? pathIn(request.url, undefined) : "";
         const answered_by = answeredByOf(path, call);
         const input = {
-          ...{ ...verification, request, call, context, of, pathIn, maxUrl },
-          ...{ expires: token?.expires, dialed: kept?.dialed },
+          ...{ ...verification, request, call, context, of: boundTo(call), pathIn, maxUrl },
+          ...{ expires: token?.expires, after: kept?.after },
         };
         const begun = {
-          of,
+          of: input.of,
           at: "onAnswer",
           attempt: 1,
           context,
@@ -221,7 +228,7 @@ export const flowHandler = <const Name extends string = never>(
     work,
     // Who isn't verified gets no action, but the status that `callbackHandler` answers: so the mistake shows.
     failed: (isAccepted) =>
-      isAccepted ? respond(hangup) : new Response(null, { status: service ? 503 : 500 }),
+      isAccepted ? respond(hangUp) : new Response(null, { status: service ? 503 : 500 }),
     onError,
     name: "flowHandler",
     checks: verification,

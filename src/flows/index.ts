@@ -28,8 +28,10 @@ export {
   play,
   type Stream,
   stream,
+  type WireDial,
 } from "./actions.ts";
 export type { FlowCampaign } from "./campaign.ts";
+export type { Dialed } from "./dialed.ts";
 export type { Step, StepInput } from "./flow-state.ts";
 export { type FlowOptions, flowHandler } from "./handler.ts";
 export { type MachineUrlOptions, machineUrl } from "./machine-url.ts";

@@ -28,6 +28,7 @@ export const FlowRequest: GenericSchema<unknown, FlowRequest> = looseObject(
       ),
     ),
     digits: optional(text),
+    dialed: optional(looseObject({ state: text, reason: optional(text) }, "must be an object")),
   },
   "is missing",
 );
@@ -48,6 +49,8 @@ export interface FlowRequest {
   readonly actions?: readonly string[] | undefined;
   /** After a `gather`: the keys that were pressed, or `""`. */
   readonly digits?: string | undefined;
+  /** After a `dial`: what came of it. Its `duration` is in seconds. */
+  readonly dialed?: { readonly state: string; readonly reason?: string | undefined } | undefined;
   /** Further fields of the service. */
   readonly [field: string]: unknown;
 }

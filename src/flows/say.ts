@@ -89,7 +89,8 @@ export interface Gather<Step extends string = never> {
 
 const httpUrl = ruleSchema<string>((value) => urlRule(value));
 
-const stepName = <Step extends string>() =>
+/** The name of a step. */
+export const stepName = <Step extends string>(): GenericSchema<unknown, Step> =>
   custom<Step>((value) => isText(value) && value !== "", "must be the name of a step");
 
 const spoken = <Step extends string>() => ({

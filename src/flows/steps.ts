@@ -1,16 +1,23 @@
 import { RefusedException } from "../callbacks/errors.ts";
-
 import type { Token } from "../callbacks/signed-url.ts";
 import { check, fail, fieldsOf, isText } from "../lib/check.ts";
-import { Action, type AnyAction, hangup } from "./actions.ts";
+import {
+  Action,
+  type AnyAction,
+  branchesOf,
+  checkAction,
+  type Dial,
+  hangup,
+  stepsOf,
+} from "./actions.ts";
 import { fitted, keptOf } from "./answer-size.ts";
 import { signOwnUrl } from "./continuation.ts";
-import type { FlowState, Question, Step, StepInput } from "./flow-state.ts";
+import { dialedIn, followingDial } from "./dialed.ts";
+import type { FlowState, Step, StepInput } from "./flow-state.ts";
 import type { FlowRequest } from "./request.ts";
-import { checkSpoken } from "./say.ts";
 import { seal, sealSize, unsealed } from "./sealed-state.ts";
 import { spokenIn } from "./speech.ts";
-import type { FlowInput } from "./webhooks.ts";
+import type { AfterDialUrl, Decision, FlowInput } from "./webhooks.ts";
 
 /** One flow request of a conversation. */
 export interface Turn {
@@ -70,13 +77,12 @@ interface Running {
 const urlOf = async (
   name: string,
   following: Omit<FlowState, "of">,
-  { input, state }: Turn,
-): Promise<string> => {
-  const sealed: FlowState = { of: state.of, ...following };
-  return signOwnUrl(input, name, "", (bound, secret, room) =>
-    seal(fitted(sealed, room - sealSize), secret, bound),
+  { input }: Turn,
+  { marked = "", of = input.of }: Pick<AfterDialUrl, "marked" | "of"> = {},
+): Promise<string> =>
+  signOwnUrl(input, name, marked, (bound, secret, room) =>
+    seal(fitted({ of, ...following }, room - sealSize), secret, bound),
   );
-};
 
 /**
  * The last action of a message for a machine: after its prompts the service requests the flow once more, so that it is
@@ -99,34 +105,68 @@ const endMessage = async (
   }
 };
 
+/** A `dial`, with what signs the URL that decides what follows it. */
+const dialled = (action: Dial<string>, { given }: Running, turn: Turn): Decision => {
+  const { next, flow_url } = action;
+  const branches = branchesOf(action);
+  const [first] = branches;
+  if (!(first || next)) return { action };
+  const { context, answers, answered_by } = given;
+  const after = { ...Object.fromEntries(branches), next, flow_url };
+  const signAfter = ({ call, dialed, ...bound }: AfterDialUrl = {}) => {
+    const known = { ...after, call, dialed };
+    const following = { at: "", attempt: 1, context, answers, answered_by, after: known };
+    return urlOf(first?.[0] ?? "next", following, turn, bound);
+  };
+  return { action, signAfter };
+};
+
+/** Gives an action the URL of what follows. */
+const followed = async (
+  action: AnyAction,
+  at: string,
+  running: Running,
+  turn: Turn,
+): Promise<Decision> => {
+  const { action: name } = action;
+  const { given, machine } = running;
+  for (const step of stepsOf(action)) {
+    if (!own(turn.functions, step)) fail(name, "continues with a step that is not in steps");
+  }
+  if (name === "hangup") return { action };
+  if (name === "dial") return dialled(action, running, turn);
+  const { next, flow_url } = action;
+  if (flow_url) return { action };
+  const { attempt, context, answers, answered_by } = given;
+  if (name === "gather") {
+    const { as, on, tries, otherwise } = action;
+    const kept = { context, answers, answered_by, ...(machine && { machine }) };
+    const ask = { as, on, next, tries, otherwise };
+    return {
+      action: { ...action, flow_url: await urlOf(name, { ...kept, at, attempt, ask }, turn) },
+    };
+  }
+  const isHeard = machine && name !== "stream";
+  if (!next) return { action: isHeard ? await endMessage(action, running, turn) : action };
+  const kept = { context, answers, answered_by, ...(isHeard && { machine }) };
+  return {
+    action: { ...action, flow_url: await urlOf(name, { ...kept, at: next, attempt: 1 }, turn) },
+  };
+};
+
 /** Runs a function of a conversation, and gives its action the URL of what follows. */
-const run = async (at: string, running: Running, turn: Turn): Promise<AnyAction> => {
+const run = async (at: string, running: Running, turn: Turn): Promise<Decision> => {
   const { functions, state } = turn;
   const { given, machine, note } = running;
   const decide = own(functions, at) ?? fail("steps", "lacks the step of this URL");
   turn.waitFor(at);
   const returned = await decide(given);
   const action = check(Action, () => returned, "action");
-  const { action: name } = action;
-  if (name === "hangup" && machine && state.machine) await note({ ...given, message: "left" });
-  if (name === "play" && machine && !action.flow_url) return endMessage(action, running, turn);
-  if (name !== "say" && name !== "gather") return action;
-  checkSpoken(action);
-  const { next, flow_url } = action;
-  if (flow_url) return action;
-  if (name === "say" && !next) return machine ? endMessage(action, running, turn) : action;
-  const { as, on, tries, otherwise }: Question = name === "gather" ? action : {};
-  for (const step of [next, otherwise, ...Object.values(on ?? {})]) {
-    if (step && !own(functions, step)) fail(name, "continues with a step that is not in steps");
+  checkAction(action);
+  if (action.action === "hangup" && machine && state.machine) {
+    await note({ ...given, message: "left" });
   }
-  const { attempt, context, answers, answered_by } = given;
-  const following = {
-    ...{ context, answers, answered_by, ...(machine && { machine }) },
-    ...(name === "say"
-      ? { at: next ?? "", attempt: 1 }
-      : { at, attempt, ask: { as, on, next, tries, otherwise } }),
-  };
-  return { ...action, flow_url: await urlOf(name, following, turn) };
+  return followed(action, at, running, turn);
 };
 
 /**
@@ -134,10 +174,9 @@ const run = async (at: string, running: Running, turn: Turn): Promise<AnyAction>
  *
  * @throws {BadParametersException} for an action that breaks a rule, or names an unknown step
  */
-export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
+export const decideTurn = async (turn: Turn): Promise<Decision> => {
   const { functions, onInput, state, input } = turn;
-  const { at, attempt, ask, context, answers, answered_by } = state;
-  if (state.action) return state.action;
+  const { at, attempt, ask, after, context, answers, answered_by } = state;
   const { digits: keys = "" } = input.call;
   // Nothing else is an answer.
   const digits = /^[\d*#]{0,20}$/.test(keys) ? keys : "";
@@ -147,9 +186,11 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
     ),
   );
   const speech = digits ? undefined : spokenIn(input.call.speech);
+  const dialed = after && (dialedIn(input.call.dialed) ?? after.dialed);
   const given: StepInput = {
     ...{ call: input.call, context, variables, digits, attempt, answers, answered_by },
     ...(speech && { speech }),
+    ...(dialed && { dialed }),
   };
   /** What `onInput` throws is reported, and the flow continues. */
   const note = async (noted: StepInput): Promise<void> => {
@@ -163,10 +204,19 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
   };
   // A machine presses no key.
   const machine = !!state.machine && !keys;
-  const end = async (): Promise<AnyAction> => {
+  const end = async (): Promise<Decision> => {
     if (machine) await note({ ...given, message: "left" });
-    return hangup();
+    return { action: hangup() };
   };
+  if (state.action) return followed(state.action, at, { given, machine: false, note }, turn);
+  if (after) {
+    const following = followingDial(after, dialed);
+    const { flow_url } = after;
+    const running = { given, machine: false, note };
+    if (isText(following)) return run(following, running, turn);
+    if (following) return followed(following, at, running, turn);
+    return flow_url === undefined ? end() : { action: { action: "redirect", flow_url } };
+  }
   if (!ask) {
     if (!at) return end();
     const isFirst = at === "onAnswer";
@@ -183,7 +233,7 @@ export const decideTurn = async (turn: Turn): Promise<AnyAction> => {
     await note(answered);
     const step = on && keyed ? keyed : next;
     const first = { ...answered, attempt: 1 };
-    return step ? run(step, { given: first, machine: false, note }, turn) : hangup();
+    return step ? run(step, { given: first, machine: false, note }, turn) : { action: hangup() };
   }
   if (attempt < tries) {
     return run(at, { given: { ...given, attempt: attempt + 1 }, machine, note }, turn);

@@ -1,11 +1,31 @@
 import type { Context, Secret } from "../callbacks/signed-url.ts";
-import type { AnyAction, Dial } from "./actions.ts";
+import type { AnyAction } from "./actions.ts";
+import type { AfterDial } from "./dialed.ts";
 import type { FlowRequest } from "./request.ts";
 
-/** What follows a `dial`, as a URL of the flow's own carries it. */
-export interface Dialed extends Pick<Dial, "on_busy" | "on_no_answer" | "on_failure" | "flow_url"> {
-  /** The call itself, where the requests that come to that URL are about another leg. */
-  readonly call?: Pick<FlowRequest, "call_id" | "from_number" | "to_number"> | undefined;
+/** The action that only continues at another flow URL. */
+export interface Redirect {
+  readonly action: "redirect";
+  readonly flow_url: string;
+}
+
+/** How the URL that decides what follows a `dial` is signed. */
+export interface AfterDialUrl extends Pick<AfterDial, "call" | "dialed"> {
+  /** A parameter that marks it, with `&`. */
+  readonly marked?: string;
+  /** What it is bound to, if not to the call of this request. */
+  readonly of?: FlowInput["of"];
+}
+
+/** What a call does next. */
+export interface Decision {
+  readonly action: AnyAction | Redirect;
+  /**
+   * Signs the URL that decides what follows a `dial`; absent where only its `flow_url` does.
+   *
+   * @throws {BadParametersException} that names a field, without the option `secret` or where the URL breaks its rule
+   */
+  readonly signAfter?: (url?: AfterDialUrl) => Promise<string>;
 }
 
 /** A verified flow request. */
@@ -23,7 +43,7 @@ export interface FlowInput {
     call_id: string | undefined,
   ];
   /** What follows a `dial`, where the request came to the URL that says so. */
-  readonly dialed?: Dialed | undefined;
+  readonly after?: AfterDial | undefined;
   /** An option of `flowHandler`. */
   readonly secret?: Secret | undefined;
   /** An option of `flowHandler`. */
@@ -67,13 +87,12 @@ export interface CarrierWebhooks {
   /**
    * The response to a flow request.
    *
-   * @param decide - returns the action. Not called where an earlier action has decided already: what follows a `dial`
-   * whose callee is busy
+   * @param decide - returns the action. Not called where the request asks for none
    * @param input - absent for the action after a failure
    * @throws {BadParametersException} for what the carrier can't do, by the field
    */
   readonly respond: (
-    decide: () => AnyAction | Promise<AnyAction>,
+    decide: () => Decision | Promise<Decision>,
     input?: FlowInput,
   ) => Promise<Response>;
   /** Whether the call of a flow request has ended: then no step runs. */

@@ -11,7 +11,7 @@ import {
 } from "valibot";
 import { presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
-import { basicSchemas, type Dial, type Hangup, type Play, type Stream } from "./actions.ts";
+import { basicSchemas, type Hangup, type Play, type Stream, type WireDial } from "./actions.ts";
 import { type ActionSchema, byAction } from "./by-action.ts";
 import { gatherRules, languageRule, promptRules } from "./prompts.ts";
 
@@ -52,7 +52,7 @@ export interface WireGather {
 }
 
 /** An action as outdial's own interface writes it. */
-export type WireAction = Play | Stream | Dial | Hangup | WireSay | WireGather;
+export type WireAction = Play | Stream | WireDial | Hangup | WireSay | WireGather;
 
 const httpUrl = ruleSchema<string>((value) => urlRule(value));
 
@@ -80,8 +80,13 @@ export type ActionName = WireAction["action"];
 /** The actions that every service has. */
 export const basicActions: readonly ActionName[] = ["play", "stream", "dial", "hangup"];
 
-/** All actions, as a service that has them announces them. */
-export const allActions: readonly ActionName[] = [...basicActions, "say", "gather"];
+/** All that a service may announce: the actions, and `dialed`, what came of a `dial`. */
+export const announceable: readonly (ActionName | "dialed")[] = [
+  ...basicActions,
+  "say",
+  "gather",
+  "dialed",
+];
 
 /** The schema of each action on the wire. */
 export const wireActions: {

@@ -8,6 +8,8 @@ export interface Head {
   readonly status: number;
   /** Whether it is a 2xx from the URL that was requested. */
   readonly ok: boolean;
+  /** Whether it came through a redirect, from another URL. */
+  readonly isMoved: boolean;
   /** Whether a call may have been placed, unless this is a 2xx with a call in its body. */
   readonly placed: Placed;
   /** The value of a header, empty when there is none. */
@@ -37,6 +39,7 @@ export const headOf = (response: Response, url: string): Head => {
   return {
     status,
     ok: is2xx && !isMoved,
+    isMoved,
     placed: !isMoved && placedNothing.test(String(status)) ? "no" : "maybe",
     header: (name) => withoutThrowing(() => String(headers.get(name) ?? "")) ?? "",
     source: response,

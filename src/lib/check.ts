@@ -27,13 +27,8 @@ export const isText = (value: unknown): value is string => typeof value === "str
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A test of a value, and the rule as the end of a sentence that begins with the value's name. */
-export type Rule = readonly [isKept: (value: unknown) => boolean, rule: string];
-
 /** The message of the rule for a service that does more than place calls. */
 export const serviceRule = "must be made by twilio() or the like: twilioCalls() only places calls";
-
-export const textRule: Rule = [isText, "must be a string"];
 
 /** The fields of an object; none of anything else. */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
@@ -82,15 +77,18 @@ export const presence = ({
 };
 
 /**
- * The path of an issue, such as `on_busy.media_url`. Only names without digits and of at most 26
- * letters (`dangerouslyAllowUnverified`) are repeated: any text can be a key of an object, a secret too.
+ * A name as an exception may show it: without digits and of at most 26 letters (`dangerouslyAllowUnverified`). Any text
+ * can be the name of a field, a secret too.
  */
+export const shownName = (name: unknown): string =>
+  /^[a-z][a-z_]{0,25}$/i.exec(String(name))?.[0] ?? "a field";
+
+/** The path of an issue, such as `on_busy.media_url`. */
 const nameOf = (path: readonly { readonly key: unknown }[]): string =>
-  path.map(({ key }) => /^[a-z][a-z_]{0,25}$/i.exec(String(key))?.[0] ?? "a field").join(".");
+  path.map(({ key }) => shownName(key)).join(".");
 
 /** The known name that is most like an unknown one, if any. */
-const nearest = (schema: object, unknown: string): string | undefined => {
-  const known = Object.keys("entries" in schema ? fieldsOf(schema.entries) : {});
+export const nearest = (known: readonly string[], unknown: string): string | undefined => {
   const given = unknown.toLowerCase();
   return known.find((name) => {
     const lower = name.toLowerCase();
@@ -121,7 +119,8 @@ export const check = <T>(
     if (success) return output;
     found = issues.map(({ path, message, expected }) => {
       const param = path ? nameOf(path) : name;
-      const meant = expected === "never" && nearest(schema, param);
+      const known = Object.keys("entries" in schema ? fieldsOf(schema.entries) : {});
+      const meant = expected === "never" && nearest(known, param);
       return { param, message: meant ? `${message}: did you mean ${meant}?` : message };
     });
   } catch {

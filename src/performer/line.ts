@@ -43,6 +43,30 @@ export type Beginning =
       readonly text?: string;
     };
 
+/** What the callee is made to hear, as a history has it. */
+export type Played =
+  | { readonly text: string; readonly language?: string }
+  | { readonly media_url: string }
+  | { readonly pause_ms: number }
+  /** Keys that the application presses. */
+  | { readonly keys: string };
+
+/** What a step does on the line, in the same words for each carrier. */
+export interface Doing {
+  /** What is played, in order. */
+  readonly plays?: readonly Played[];
+  /** What is taken from the callee. */
+  readonly takes?: readonly ("keys" | "speech")[];
+  /** Whether it records the callee. */
+  readonly records?: true;
+  /** Who is called: E.164, or a URI of the scheme `sip:`, `client:` or `conference:`. */
+  readonly dials?: string;
+  /** The URL of the media socket. */
+  readonly streams?: string;
+  /** How long it lasts, in milliseconds, if that is known. */
+  readonly duration?: number;
+}
+
 /** Where the media of a step is. */
 export interface MediaSource {
   readonly step: number;
@@ -59,8 +83,8 @@ export interface MediaSource {
 
 /** What the callee is made to hear. Durations are in milliseconds. */
 export type Part =
-  /** Spoken words, without markup such as SSML. */
-  | { readonly type: "text"; readonly text: string }
+  /** Spoken words, without markup such as SSML, and the language in which they are asked for. */
+  | { readonly type: "text"; readonly text: string; readonly language?: string | undefined }
   | { readonly type: "media"; readonly source: MediaSource }
   | { readonly type: "pause"; readonly ms: number }
   | { readonly type: "tone"; readonly hertz: number; readonly ms: number }
@@ -137,8 +161,8 @@ export interface Line {
   readonly waitUntil: (until: number, continues?: () => boolean) => Promise<void>;
   /** Ends the current wait, so that what it waits for is checked. */
   readonly wake: () => void;
-  /** Enters the beginning of a step into the history. */
-  readonly begin: (step: Beginning, duration?: number) => void;
+  /** Enters the beginning of a step into the history, with what it does. */
+  readonly begin: (step: Beginning, doing?: Doing) => void;
   /** Enters why a step failed that doesn't end the call. */
   readonly logError: (error: FlowError) => void;
   /**

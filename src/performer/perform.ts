@@ -10,7 +10,14 @@ import type {
   Stream,
   Then,
 } from "./instructions.ts";
-import { type Background, FlowError, type Line } from "./line.ts";
+import {
+  type Background,
+  type Doing,
+  FlowError,
+  type Line,
+  type Part,
+  type Played,
+} from "./line.ts";
 import { recordUntil } from "./record.ts";
 
 /** The streams of a call that run beside its flow, by their names. */
@@ -44,6 +51,24 @@ export interface Performance {
   readonly streams: BackgroundStreams;
 }
 
+/** What is played, as a history has it. */
+const playedOf = (part: Part): readonly Played[] => {
+  switch (part.type) {
+    case "text": {
+      const { text, language } = part;
+      return [{ text, ...(language !== undefined && { language }) }];
+    }
+    case "media":
+      return [{ media_url: part.source.url }];
+    case "pause":
+      return [{ pause_ms: part.ms }];
+    case "keys":
+      return [{ keys: part.keys }];
+    case "tone":
+      return [];
+  }
+};
+
 /** The beep before a recording. */
 const beep = { type: "tone", hertz: 1_000, ms: 500 } as const;
 
@@ -51,14 +76,13 @@ const play = async (
   { step, parts, times, interruptedBy }: Prompts,
   { line, signal, ahead }: Performance,
   isWanted: () => boolean,
+  doing?: Doing,
 ): Promise<void> => {
   const sounds = [];
   for (const part of parts) sounds.push(await line.load(part, signal, times));
   if (!isWanted()) return;
-  line.begin(
-    step,
-    sounds.reduce((sum, { duration }) => sum + duration, 0),
-  );
+  const duration = sounds.reduce((sum, sound) => sum + sound.duration, 0);
+  line.begin(step, { plays: parts.flatMap(playedOf), ...doing, duration });
   let isInterrupted = false;
   const continues = () => isWanted() && !isInterrupted;
   const interrupt = () => {
@@ -107,10 +131,14 @@ const performInput = async <Request>(
     const rule = "takes speech alone, which this line doesn't recognize: take keys";
     throw new FlowError(step?.step ?? 0, "input", rule);
   }
-  if (step) line.begin(step);
+  const takes = [
+    ...(rules.takesKeys ? (["keys"] as const) : []),
+    ...(rules.takesSpeech ? (["speech"] as const) : []),
+  ];
+  if (step) line.begin(step, { takes });
   const taken = await takeInput(line, input, ahead, signal, async (continues) => {
     for (const prompt of prompts) {
-      if (continues()) await play(prompt, performance, continues);
+      if (continues()) await play(prompt, performance, continues, step ? undefined : { takes });
     }
   });
   return input.next(taken);
@@ -120,7 +148,7 @@ const performRecord = async <Request>(
   { step, beeps, rules, begin }: Record<Request>,
   { line, signal }: Performance,
 ): Promise<Then<Request>> => {
-  line.begin(step);
+  line.begin(step, { records: true });
   if (beeps) await (await line.load(beep, signal)).play(() => !signal.aborted);
   line.endPrompts();
   if (signal.aborted) return "end";
@@ -132,7 +160,7 @@ const performDial = async <Request>(
   { step, next, ...dialling }: Dial<Request>,
   { line, signal }: Performance,
 ): Promise<Then<Request>> => {
-  line.begin(step);
+  line.begin(step, { dials: dialling.to });
   return next(await line.dial({ ...dialling, step: step.step, signal }));
 };
 
@@ -140,12 +168,12 @@ const performConference = async <Request>(
   { step, name, isAlone, maxDuration, onBegin, onState, next }: Conference<Request>,
   { line, signal }: Performance,
 ): Promise<Then<Request>> => {
-  line.begin(step);
+  const to = `conference:${name}`;
+  line.begin(step, { dials: to });
   onBegin?.();
   if (isAlone && maxDuration !== undefined) {
     await line.waitUntil(line.talkTime + maxDuration, () => !signal.aborted);
   } else {
-    const to = `conference:${name}`;
     await line.join({ step: step.step, to, record: true, signal, maxDuration, onState });
   }
   return next();
@@ -163,7 +191,7 @@ const runStream = async <Request>(
   };
   const socket = await open();
   const onOpen = () => {
-    line.begin(step);
+    line.begin(step, { streams: socket.url });
     const codec = socket.onOpen();
     const { press } = codec;
     if (press) stopListening = line.listen({ onKey: press });

@@ -1,8 +1,14 @@
-import type { Agent, AgentEvent, AgentMessage, Codec, Tools } from "../agents/agent.ts";
-import { hasSpeech } from "../agents/audio/loudness.ts";
-import type { AgentSocket } from "../agents/open-socket.ts";
+import type {
+  Agent,
+  AgentEvent,
+  AgentMessage,
+  AgentSocket,
+  Codec,
+  Tools,
+} from "../agents/index.ts";
 import { tone } from "../emulator/recording/track.ts";
 import { isText } from "../lib/check.ts";
+import { hasSpeech } from "../lib/loudness.ts";
 
 /** One thing that a scripted agent does. */
 export type ScriptedAnswer =

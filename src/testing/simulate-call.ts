@@ -3,7 +3,7 @@ import { creator } from "../calls/create.ts";
 import { type Emulator, emulate } from "../emulator/emulator.ts";
 import type { CallRecord } from "../emulator/history.ts";
 import { type CallAudio, maxKept } from "../emulator/recording/recording.ts";
-import { type Stream, stream } from "../flows/actions.ts";
+import { stream } from "../flows/actions.ts";
 import { flowHandler } from "../flows/handler.ts";
 import { straight } from "../http/post.ts";
 import { check, fail, isRecord } from "../lib/check.ts";
@@ -116,7 +116,7 @@ const mediaOf = async (service: Service | undefined, context: Context | undefine
   const hasToken = service && "secret" in service.media.optionRules;
   const ws_url = await signUrl("wss://app.test/media", { secret, context });
   const { pathname, search } = new URL(ws_url);
-  const fields: Partial<Stream> = { chunk_size: frameDuration, ...(service && { record: false }) };
+  const fields = { chunk_size: frameDuration, ...(service && { record: false }) };
   return {
     action: stream(ws_url, fields),
     options: {

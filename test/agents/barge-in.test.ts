@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { answerAt } from "../conformance/models/model.ts";
 import { type AgentCall, call } from "./application.ts";
 import { flat, interrupting, msOf } from "./callee.ts";
-import { answerAt } from "./model.ts";
-import { names, protocols } from "./protocols/protocols.ts";
+import { names, protocols } from "./protocols.ts";
 import type { AgentServer } from "./server.ts";
 
 const servers: AgentServer[] = [];

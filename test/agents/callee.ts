@@ -1,5 +1,5 @@
 import type { CallAudio, CalleeAct, CalleeCall, CalleeScript } from "outdial/emulator";
-import { answerAt } from "./model.ts";
+import { answerAt } from "../conformance/models/model.ts";
 
 /** What has been heard so far in a call. */
 export type Hearing = (id: string) => CallAudio | undefined;

@@ -9,13 +9,12 @@ import {
 } from "outdial/agents";
 import type { CalleeAct } from "outdial/emulator";
 import { afterEach, describe, expect, test } from "vitest";
+import type { Behaviour } from "../conformance/models/model.ts";
 import { withHeldTimers } from "../conformance/timers.ts";
 import { nobodysPort } from "../nobody.ts";
 import { type Calling, call } from "./application.ts";
 import { hearingOut, interrupting } from "./callee.ts";
-import type { Behaviour } from "./model.ts";
-import { serveOpenai } from "./protocols/openai.ts";
-import { type Name, names, protocols } from "./protocols/protocols.ts";
+import { type Name, names, protocols, serveOpenai } from "./protocols.ts";
 import { boundsAfter, delta, flooding, updated, whenAsked } from "./scripted.ts";
 import { type AgentServer, serveAgent, type Taking } from "./server.ts";
 
@@ -246,10 +245,10 @@ describe("tools", () => {
       const { type, item } = Object(message);
       return type === "conversation.item.create" ? [item.output] : [];
     });
-  const wish = (name: string, args: object = {}) => ({ name, arguments: args });
+  const wish = (name: string, args: object = {}) => ({ name, args });
   const behaviour: Behaviour = {
     answers: [300, 300],
-    tools: { 0: [wish("good", { id: 7 }), wish("bad"), wish("late"), wish("missing")] },
+    calls: { 0: [wish("good", { id: 7 }), wish("bad"), wish("late"), wish("missing")] },
   };
   const tools: Tools = {
     good: { description: "", run: (args) => ({ args, found: true }) },
@@ -297,7 +296,7 @@ describe("tools", () => {
     ["gemini", "open"],
   ])("%s: hang_up waits until the goodbye was heard: turn %s", async (name, toolTurn) => {
     const server = await served(
-      protocols[name].serve({ answers: [1_500], tools: { 0: [wish("hang_up")] }, toolTurn }),
+      protocols[name].serve({ answers: [1_500], calls: { 0: wish("hang_up") }, toolTurn }),
     );
     const { end, endedAt, sent } = await call(protocols[name].agent(server), {
       emulator: { callee: silent },
@@ -316,7 +315,7 @@ describe("tools", () => {
     const server = await served(
       serveOpenai({
         ...{ answers: [60_000, 500], delta: 60_000, turns: 1 },
-        tools: { 0: [wish("hang_up")] },
+        calls: { 0: wish("hang_up") },
       }),
     );
     const { end } = await calling(server, {

@@ -7,11 +7,11 @@ import {
 } from "outdial/agents";
 import type { CalleeScript } from "outdial/emulator";
 import { expect, onTestFinished, test } from "vitest";
+import { levelOf } from "../conformance/models/model.ts";
 import { level } from "../conformance/models/sound.ts";
 import { type Hearing, heardIn, msOf, type Voices } from "./callee.ts";
 import { callOn, type LineName, limits } from "./lines.ts";
-import { levelOf, unhurried } from "./model.ts";
-import { protocols } from "./protocols/protocols.ts";
+import { protocols, unhurried } from "./protocols.ts";
 
 /** Levels of the application's own audio, which no answer has. */
 const [openingLevel, recordingLevel] = [2_000, 3_000];

@@ -11,15 +11,15 @@ import {
   transferTo,
 } from "outdial/agents";
 import type { CalleeAct, CalleeScript } from "outdial/emulator";
-import { dial } from "outdial/flows";
+import { type Dial, dial } from "outdial/flows";
 import { expect, onTestFinished, test } from "vitest";
+import { type Behaviour, levelOf } from "../conformance/models/model.ts";
 import { level } from "../conformance/models/sound.ts";
 import { voice as voiceOf } from "../conformance/models/voice.ts";
 import { randomOf } from "../random.ts";
 import { heardIn } from "./callee.ts";
 import { callOn, type LineName, limits } from "./lines.ts";
-import { type Behaviour, levelOf, unhurried } from "./model.ts";
-import { protocols } from "./protocols/protocols.ts";
+import { protocols, unhurried } from "./protocols.ts";
 
 const lineNames: readonly LineName[] = ["own", "twilio", "telnyx", "vonage"];
 const apiKey = "sk-MARKED";
@@ -42,7 +42,7 @@ const callWith = async (
     readonly callee: CalleeScript;
     readonly options?: SessionOptions;
     readonly pressesByApi?: boolean;
-    readonly after?: () => ReturnType<typeof dial>;
+    readonly after?: () => Dial;
   },
 ) => {
   const { behaviour, tools, callee, options, ...more } = given;
@@ -100,7 +100,7 @@ const leaveOn = async (line: LineName) => {
   let isRunning = false;
   let beepEnd = 0;
   const call = await callWith(line, name, {
-    behaviour: { answers: [0, 500], tools: { 0: [{ name: "leave", arguments: {} }] }, turns: 1 },
+    behaviour: { answers: [0, 500], calls: { 0: { name: "leave", args: {} } }, turns: 1 },
     tools: {
       leave: {
         ...tool,
@@ -146,10 +146,10 @@ const levels = ["2", "0#", "9*"];
 /** A menu of three levels, whose keys a model presses: with the service's API, or as tones. */
 const navigateOn = async (line: LineName, name: AgentName, by: "api" | "tones") => {
   const heard: string[] = [];
-  const press = (keys: string) => [{ name: "press_keys", arguments: { keys } }];
+  const press = (keys: string) => ({ name: "press_keys", args: { keys } });
   const call = await callWith(line, name, {
     // What answers the result of a tool is silent.
-    behaviour: { answers: [], tools: { 0: press("2"), 2: press("0#"), 4: press("9*") } },
+    behaviour: { answers: [], calls: { 0: press("2"), 2: press("0#"), 4: press("9*") } },
     tools: { press_keys: pressKeys({ allow: /^[0-9*#]+$/, most: 2 }) },
     options: { opening: brief, ...(by === "tones" && { press: tones }) },
     pressesByApi: by === "api",
@@ -192,13 +192,13 @@ test("on every line a menu hears the keys that a model presses: as tones, and by
 
 test("on every line the last words before a transfer are heard, and then the named target is called", async () => {
   const transferOn = async (line: LineName) => {
-    const decided: ReturnType<typeof dial>[] = [];
+    const decided: Dial[] = [];
     const name = line === "twilio" || line === "vonage" ? "openai" : "deepgram";
     const targets = { billing: { to: "+12025550101" } }; // Is busy.
     const call = await callWith(line, name, {
       behaviour: {
         answers: [500],
-        tools: { 0: [{ name: "transfer", arguments: { target: "billing" } }] },
+        calls: { 0: { name: "transfer", args: { target: "billing" } } },
       },
       tools: { transfer: transferTo(targets, { decide: (_, action) => decided.push(action) }) },
       options: { opening: brief },

@@ -1,6 +1,6 @@
+import { answerAt } from "../conformance/models/model.ts";
 import { decoded, ulaw } from "../conformance/models/sound.ts";
 import { LocalSocket } from "./local-socket.ts";
-import { answerAt } from "./model.ts";
 
 /** How a service treats its marks and the network. Times are in ms. */
 export interface PhoneLine {

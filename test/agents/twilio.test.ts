@@ -5,8 +5,9 @@ import type { WebSocket } from "ws";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../src/agents/connect.ts";
 import { mediaSide } from "../../src/carriers/twilio/media.ts";
+import type { Conversation } from "../conformance/models/model.ts";
 import { LocalSocket } from "./local-socket.ts";
-import { type Conversation, converse } from "./protocols/openai.ts";
+import { converse } from "./protocols.ts";
 import { type PhoneLine, TwilioPhone, type Written } from "./twilio-phone.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -3,7 +3,7 @@ import type { CallRecord, EmulatorOptions } from "outdial/emulator";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Bridge, createBridge, type Upgrade } from "../../examples/bridge/bridge.ts";
 import { readConfig } from "../../examples/bridge/config.ts";
-import { serveOpenai } from "../agents/protocols/openai.ts";
+import { serveOpenai } from "../agents/protocols.ts";
 import type { AgentServer } from "../agents/server.ts";
 import { environment, number, secret, stranger, token } from "./environment.ts";
 import { type Service, startService, until } from "./service.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { interrupting, msOf } from "../agents/callee.ts";
-import { names, protocols } from "../agents/protocols/protocols.ts";
+import { names, protocols } from "../agents/protocols.ts";
 import { bridges, upgrade } from "./bridges.ts";
 import { environment, number, token } from "./environment.ts";
 import { type Service, startService, until } from "./service.ts";

@@ -1,9 +1,9 @@
 import type { CalleeScript } from "outdial/emulator";
 import { expect, onTestFinished, test } from "vitest";
 import { heardIn, msOf } from "../agents/callee.ts";
-import { type Behaviour, levelOf } from "../agents/model.ts";
-import { serveOpenai } from "../agents/protocols/openai.ts";
+import { serveOpenai } from "../agents/protocols.ts";
 import type { AgentServer } from "../agents/server.ts";
+import { type Behaviour, levelOf } from "../conformance/models/model.ts";
 import { voice } from "../conformance/models/voice.ts";
 import { randomOf } from "../random.ts";
 import { bridges } from "./bridges.ts";
@@ -21,17 +21,17 @@ const says = (ms: number) =>
 
 /** What the agent does in each call: the first words of all of them are 300 ms. */
 const behaviours = {
-  voicemail: { answers: [300, 0, 700], tools: { 1: [{ name: "leave_voicemail", arguments: {} }] } },
+  voicemail: { answers: [300, 0, 700], calls: { 1: { name: "leave_voicemail", args: {} } } },
   menu: {
     answers: [300],
-    tools: {
-      1: [{ name: "press_keys", arguments: { keys: "2" } }],
-      3: [{ name: "press_keys", arguments: { keys: "7#" } }],
+    calls: {
+      1: { name: "press_keys", args: { keys: "2" } },
+      3: { name: "press_keys", args: { keys: "7#" } },
     },
   },
   transfer: {
     answers: [300],
-    tools: { 0: [{ name: "transfer", arguments: { target: "person" } }] },
+    calls: { 0: { name: "transfer", args: { target: "person" } } },
   },
 } as const satisfies Readonly<Record<string, Behaviour>>;
 

@@ -1,6 +1,6 @@
 import type { EmulatorOptions } from "outdial/emulator";
 import { afterEach, describe, expect, test } from "vitest";
-import { serveOpenai } from "../agents/protocols/openai.ts";
+import { serveOpenai } from "../agents/protocols.ts";
 import { type AgentServer, serveAgent } from "../agents/server.ts";
 import { startWorker, upgrade } from "./bridges.ts";
 import { environment, number, token } from "./environment.ts";

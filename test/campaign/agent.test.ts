@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { interrupting } from "../agents/callee.ts";
-import { answerAt } from "../agents/model.ts";
-import { serveOpenai } from "../agents/protocols/openai.ts";
+import { serveOpenai } from "../agents/protocols.ts";
 import type { AgentServer } from "../agents/server.ts";
 import { type Service, startService, until } from "../bridge/service.ts";
+import { answerAt } from "../conformance/models/model.ts";
 import { rowsOf } from "./csv.ts";
 import { startWorker, type Worker } from "./worker.ts";
 

@@ -13,7 +13,7 @@ import type { StepInput } from "../../src/flows/flow-state.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import { streamSession } from "../../src/flows/media/session.ts";
 import { Client } from "../../src/index.ts";
-import { serveOpenai } from "../agents/protocols/openai.ts";
+import { serveOpenai } from "../agents/protocols.ts";
 import type { AgentServer } from "../agents/server.ts";
 import type { Carrier } from "./carrier.ts";
 import { carriers } from "./carriers.ts";
@@ -107,7 +107,13 @@ describe.each(carriers)("$name: a call of our client, with our handlers", (carri
       for (const one of received) {
         expect(one.context).toEqual(context);
         expect(one.event).toMatchObject({
-          ...{ known: true, call_id: id, account_id: account, data: { from, to } },
+          // Of a call that nobody answered `call.failed` is the end: this one says nothing new.
+          ...{
+            known: String(one.event.type) !== "call.ended",
+            call_id: id,
+            account_id: account,
+            data: { from, to },
+          },
           occurred_at: expect.stringMatching(/Z$/),
         });
       }
@@ -140,7 +146,7 @@ describe.each(carriers)("$name: a call of our client, with our handlers", (carri
     );
     const refused = flowHandler({ service: stranger, secret, onAnswer: hangup, onError });
     const { call } = await place(carrier, answering, hangup, { fetch: refused });
-    expect(call.flow_error).toContain("HTTP 401");
+    expect(call.flow_error).toContain("answered HTTP 401 (outdial-refused: wrong_signature)");
   });
 
   test("actions one after the other, each by a flow_url of its own", async () => {

@@ -148,6 +148,31 @@ describe("outdial call", () => {
     );
   });
 
+  it("asks again with --idempotency-key or --idempotent, and only then", async () => {
+    for (const [flag, posts] of [
+      [["--idempotency-key", "message-1"], 2],
+      [["--idempotent"], 2],
+      [[], 1],
+    ] as const) {
+      const keys: unknown[] = [];
+      const { url } = await service((response) => {
+        keys.push(response.req.headers["idempotency-key"]);
+        if (keys.length === 1) response.destroy();
+        else accepted(response);
+      });
+      const ended = await run([...call, ...flag, "--base-url", url], { OUTDIAL_API_KEY: key });
+      expect(ended).toMatchObject(posts === 2 ? { code: 0, stdout: "cs_1\n" } : { code: 3 });
+      expect(keys).toHaveLength(posts);
+      expect(new Set(keys).size).toBe(1);
+      if (flag[1]) expect(keys[0]).toBe(flag[1]);
+    }
+    expectLine(
+      await run([...call, "--idempotency-key", "a b", "--base-url", "https://voice.test"]),
+      2,
+      /--idempotency-key must be 1 to 64/,
+    );
+  });
+
   it("names every broken rule, on one line", async () => {
     const bad = ["call", "--from", "1", "--to", "2", "--flow", "ftp://x", "--callback", "http://x"];
     const ended = await run(bad, { OUTDIAL_BASE_URL: "https://voice.test" });

@@ -19,8 +19,9 @@ import { vonage } from "outdial/vonage";
 import { randomOf } from "../random.ts";
 import { type Case, runtimes } from "./case.ts";
 import { answeringFetch } from "./fixtures.ts";
+import { levelOf } from "./models/model.ts";
+import { type ProtocolName, protocolNames } from "./models/protocols.ts";
 import { heardOf, type Talked, talkInTime } from "./models/talk-in-time.ts";
-import { levelOf, type ProtocolName, protocolNames } from "./models/timed-model.ts";
 import { voice } from "./models/voice.ts";
 
 const numbers = { from_number: "+12025550199", to_number: "+12025550100" } as const;

@@ -59,18 +59,22 @@ describe("the list", () => {
 
   it("is filtered by state and number, and says how many of them are shown", async () => {
     const page = await show.signIn();
-    for (const last of ["01", "03", "00"]) {
+    const id = await show.stage.place({ to_number: "+12025550101" });
+    for (const last of ["03", "00"]) {
       await show.stage.place({ to_number: `+120255501${last}` });
     }
     await row(page, "failed · rejected").waitFor();
     await attend(page);
     await show.stage.place({ to_number: "+12025550102" });
     const state = page.getByLabel("State");
-    const number = page.getByLabel("Number", { exact: true });
+    const number = page.getByLabel("Number or id", { exact: true });
     await state.selectOption("failed");
     await page.getByRole("heading", { name: "Calls 2 of 4" }).waitFor();
     await number.fill("0103");
     await page.getByRole("heading", { name: "Calls 1 of 4" }).waitFor();
+    await number.fill(id);
+    await page.getByRole("heading", { name: "Calls 1 of 4" }).waitFor();
+    await number.fill("0103");
     await expect.poll(() => shown(page)).toBe(1);
     await state.selectOption("completed");
     await page.getByText("No call matches the filters.").waitFor();

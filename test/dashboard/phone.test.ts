@@ -40,7 +40,7 @@ describe("a telephone", () => {
   it("takes the keys of the computer while it has the focus, and only then", async () => {
     const page = await show.signIn();
     const { log } = await answered(page);
-    await page.getByLabel("Number", { exact: true }).fill("1");
+    await page.getByLabel("Number or id", { exact: true }).fill("1");
     await page.getByRole("button", { name: "Hang up" }).focus();
     await page.keyboard.press("Control+2");
     await page.keyboard.press("*");

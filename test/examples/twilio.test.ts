@@ -5,9 +5,9 @@ import { twilio } from "outdial/twilio";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { heardIn, msOf } from "../agents/callee.ts";
-import { type Behaviour, levelOf } from "../agents/model.ts";
-import { serveOpenai } from "../agents/protocols/openai.ts";
+import { serveOpenai } from "../agents/protocols.ts";
 import { startFront } from "../bridge/front.ts";
+import { type Behaviour, levelOf } from "../conformance/models/model.ts";
 import { voice } from "../conformance/models/voice.ts";
 import { randomOf } from "../random.ts";
 import { bundle } from "./bundle.ts";
@@ -146,7 +146,7 @@ test("a voicemail gets a message that says it is a machine's, after its beep", a
         yield { type: "silence", ms: 600_000 };
       },
     },
-    { answers: [300, 0, 700], tools: { 1: [{ name: "leave_voicemail", arguments: {} }] } },
+    { answers: [300, 0, 700], calls: { 1: { name: "leave_voicemail", args: {} } } },
   );
   const { flow_error, audio } = await callThrough(started);
   expect(flow_error).toBeUndefined();
@@ -159,7 +159,7 @@ test("a transfer dials the person of TRANSFER_TO, once the last words were heard
   const person = "+12025550101"; // Is busy.
   const started = await start(
     { callee: [{ type: "silence", ms: 600_000 }] },
-    { answers: [300], tools: { 0: [{ name: "transfer", arguments: { target: "person" } }] } },
+    { answers: [300], calls: { 0: { name: "transfer", args: { target: "person" } } } },
     { TRANSFER_TO: person },
   );
   const { flow_error, verbs, audio } = await callThrough(started);

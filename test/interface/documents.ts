@@ -96,8 +96,17 @@ const example = {
     from_number: "+12025550199",
     to_number: "+12025550100",
     direction: "outbound",
-    actions: ["play", "stream", "dial", "hangup", "say", "gather"],
+    actions: ["play", "stream", "dial", "hangup", "say", "gather", "dialed"],
     digits: "1",
+  },
+  dialed: {
+    call_id: "cs_01JZQ4N7Y0M3T8V6W2X5A9BCDE",
+    account_id: "ac_01JZQ4N1S4T7V2W5X8Y0ZABCDE",
+    from_number: "+12025550199",
+    to_number: "+12025550100",
+    direction: "outbound",
+    actions: ["play", "stream", "dial", "hangup", "say", "gather", "dialed"],
+    dialed: { state: "completed", reason: "normal", duration: 35 },
   },
   actions: {
     play: {
@@ -397,7 +406,9 @@ const flow: Json = {
     security: [],
     requestBody: {
       required: true,
-      content: json("FlowRequest", { answered: example.flow, pressed: example.pressed }),
+      content: json("FlowRequest", {
+        ...{ answered: example.flow, pressed: example.pressed, dialed: example.dialed },
+      }),
     },
     responses: {
       200: {

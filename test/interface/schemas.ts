@@ -192,12 +192,17 @@ const notes: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
     direction: { description: "`outbound`.", examples: ["outbound"] },
     actions: {
       description:
-        "The actions that the service has. Without it these are `play`, `stream`, `dial` and `hangup`.",
-      examples: [["play", "stream", "dial", "hangup", "say", "gather"]],
+        "The actions that the service has, and `dialed` if its requests say what came of a `dial`. Without it these are `play`, `stream`, `dial` and `hangup`.",
+      examples: [["play", "stream", "dial", "hangup", "say", "gather", "dialed"]],
     },
     digits: {
       description: "After a `gather`: the keys that were pressed, or an empty text.",
       examples: ["1"],
+    },
+    dialed: {
+      description:
+        "After a `dial`, if the service announces `dialed`: what came of it. `state` is `completed` or `failed`; `duration` is in seconds, and absent if nobody answered.",
+      examples: [{ state: "failed", reason: "busy" }],
     },
   },
 };

@@ -14,6 +14,13 @@ test("no file, export or package is unused (knip)", async () => {
   expect(code, stdout).toBe(0);
 });
 
+test("each file of src imports only what the rule of imports allows it (dependency-cruiser)", async () => {
+  const cruise = "test/node_modules/dependency-cruiser/bin/dependency-cruiser.mjs";
+  const args = [cruise, "src", "--config", "test/lint/imports.js"];
+  const { code, stdout, stderr } = await execute(node, args);
+  expect(code, stdout + stderr).toBe(0);
+});
+
 const sizes = execute(
   node,
   ["node_modules/size-limit/bin.js", "--json"],

@@ -1,6 +1,7 @@
 /**
  * `npm run docs -- --check`: no link of the built site is dead, nor one in the Markdown that it serves; every page has a
- * title of its own, passes axe in light and dark, and fits into 360 pixels. Links to other hosts are listed, not requested.
+ * title of its own, passes axe in light and dark, and fits into 360 pixels, where wide tables scroll by themselves; the
+ * search finds what it should first. Links to other hosts are listed, not requested.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -130,18 +131,54 @@ const checkPages = async (browser: Browser, left: Iterator<string>): Promise<voi
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(sizes[size]);
       const found = await violations(page);
-      if (size === "narrow") found.push(...(await overflow(page)));
+      if (size === "narrow") found.push(...(await overflow(page)), ...(await stuck(page)));
       problems.push(...found.map((one) => `${value} (${colorScheme}, ${size}): ${one}`));
     }
   }
   await context.close();
 };
 
+/** What is searched for, and the page that must be found first. */
+const searches: Readonly<Record<string, RegExp>> = {
+  "hang up a live call": /\/recipes(\.html)?#hang-up-a-live-call$/,
+};
+
+/** Types each search, and looks at what comes first. */
+const checkSearch = async (browser: Browser): Promise<void> => {
+  const page = await browser.newPage();
+  for (const [text, expected] of Object.entries(searches)) {
+    await page.goto(root, { waitUntil: "networkidle" });
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    await page.locator(".VPLocalSearchBox input").fill(text);
+    const first = page.locator(".VPLocalSearchBox .result").first();
+    const found = (await first.getAttribute("href")) ?? "nothing";
+    if (!expected.test(found)) problems.push(`the search for "${text}" finds ${found} first`);
+  }
+  await page.close();
+};
+
+/** That a table which is wider than its frame scrolls there: the page stays where it is. */
+const stuck = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    globalThis.scrollTo(1_000, 0);
+    const moved = globalThis.scrollX > 0 ? ["the page scrolls sideways"] : [];
+    const frames = [...document.querySelectorAll(".vp-doc table")].flatMap((table) => {
+      const frame = table.closest(".table");
+      if (!frame) return [`a table without a frame: ${table.outerHTML.slice(0, 120)}`];
+      if (frame.scrollWidth <= frame.clientWidth) return [];
+      return /auto|scroll/.test(getComputedStyle(frame).overflowX)
+        ? []
+        : [`a table that can't be scrolled: ${table.outerHTML.slice(0, 120)}`];
+    });
+    return [...moved, ...frames];
+  });
+
 if (wanted.length === 0) {
   checkMarkdown();
   await checkLinks();
 }
 const browser = await launch();
+await checkSearch(browser);
 const left = chosen.values();
 const tabs = Array.from({ length: Math.min(4, availableParallelism()) }, () =>
   checkPages(browser, left),

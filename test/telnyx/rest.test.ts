@@ -35,6 +35,8 @@ describe("Telnyx's own client", () => {
     const created = await client.texml.calls.create(applicationId, body);
     expect(created).toEqual({
       call_sid: expect.stringMatching(/^v3:[\da-f]{32}$/),
+      // Applications that came from Twilio read this one.
+      sid: expect.stringMatching(/^v3:[\da-f]{32}$/),
       from,
       to: answering,
       status: "queued",
@@ -222,11 +224,18 @@ describe("Telnyx's own client", () => {
       "another application",
       (client: Telnyx) => client.texml.calls.create("1", { From: from, To: answering, Texml }),
     ],
-    ["what isn't emulated", (client: Telnyx) => client.texml.accounts.queues.list(accountSid)],
   ])("gets 10005 for %s", async (_, ask) => {
     const { client, emulator } = await startTelnyx();
     expect(await refusal(ask(client))).toMatchObject({ status: 404, code: "10005" });
     expect(emulator.refused).toMatchObject([{ status: 404, detail: "Resource not found" }]);
+  });
+
+  it("gets 10005 for what isn't emulated, with the path", async () => {
+    const { client, emulator } = await startTelnyx();
+    const ask = client.texml.accounts.queues.list(accountSid);
+    expect(await refusal(ask)).toMatchObject({ status: 404, code: "10005" });
+    const detail = `/v2/texml/Accounts/${accountSid}/Queues is not emulated`;
+    expect(emulator.refused).toMatchObject([{ status: 404, detail }]);
   });
 
   it.each([
@@ -234,7 +243,7 @@ describe("Telnyx's own client", () => {
     [{ To: "12345" }, "10002", "To"],
     [{ From: "nobody" }, "10002", "From"],
     [{ Texml: "" }, "10004", "Url"],
-    [{ Url: "http://app.example/voice" }, "10003", "Url"],
+    [{ Url: "ftp://app.example/voice" }, "10003", "Url"],
     [{ Url: "https://app.example/", UrlMethod: "PUT" }, "10027", "UrlMethod"],
     [{ StatusCallback: "not a URL" }, "10003", "StatusCallback"],
     [{ Timeout: 4 }, "90002", "Timeout"],

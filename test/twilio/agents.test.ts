@@ -5,8 +5,9 @@ import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import { connectAgent } from "../../src/agents/connect.ts";
 import { mediaSide } from "../../src/carriers/twilio/media.ts";
 import { LocalSocket } from "../agents/local-socket.ts";
-import { type Conversation, converse } from "../agents/protocols/openai.ts";
+import { converse } from "../agents/protocols.ts";
 import { answering, from, listenForSockets, streamOf } from "../carriers/stage.ts";
+import type { Conversation } from "../conformance/models/model.ts";
 import { startTwilio } from "./stage.ts";
 
 /** Connects a Media Stream with an agent's socket; returns what ends that. */

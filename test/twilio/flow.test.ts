@@ -223,6 +223,7 @@ describe("Gather", () => {
       step: 1,
       verb: "Gather",
       attributes: { numDigits: "1", action: "/chosen" },
+      takes: ["keys"],
     });
   });
 

@@ -110,13 +110,25 @@ describe("Twilio's own client", () => {
     ["To", "(202) 555-0100", "is not in E.164, and no other form is emulated"],
     ["To", "client:alice", "is an address of a kind that is not emulated"],
     ["From", "sip:desk@pbx.example", "is an address of a kind that is not emulated"],
+    ["To", "client:alice", "is an address of a kind that is not emulated: client:"],
+    ["To", "whatsapp:+12025550100", "is an address of a kind that is not emulated: whatsapp:"],
     ["ApplicationSid", `AP${"0".repeat(32)}`, "is not emulated"],
   ])("is refused with %s=%s, which is not emulated", async (name, value, rule) => {
     const { client, emulator } = await startTwilio();
     const field = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
     const call = client.calls.create({ from, to: answering, twiml, [field]: value });
-    expect(await refusal(call)).toMatchObject({ status: 400 });
+    expect(await refusal(call)).toMatchObject({ status: 400, code: 20001 });
     expect(emulator.refused[0]?.detail).toContain(`${name} ${rule}`);
+  });
+
+  it("names what isn't emulated of a call to SIP: the name of a user as From", async () => {
+    const { client, emulator } = await startTwilio();
+    const to = "sip:bob@pbx.example";
+    const call = client.calls.create({ from: "alice", to, twiml });
+    expect(await refusal(call)).toMatchObject({ status: 400, code: 20001 });
+    expect(emulator.refused[0]?.detail).toMatch(/^From is the name of a SIP user/);
+    const wrong = client.calls.create({ from, to: "sip:bob smith@pbx.example", twiml });
+    expect(await refusal(wrong)).toMatchObject({ code: 21211 });
   });
 
   it("ends a call: a ringing one is canceled, an answered one completed", async () => {
@@ -229,15 +241,24 @@ describe("Twilio's own client", () => {
     expect(await refusal(ask(client))).toMatchObject({ status: 404, code: 20404 });
   });
 
+  it("is told the path that isn't emulated, without a number in it", async () => {
+    const { client, emulator } = await startTwilio();
+    expect(await refusal(client.conferences.list())).toMatchObject({ status: 404 });
+    expect(emulator.refused[0]?.detail).toContain(`/Conferences.json is not emulated`);
+    await emulator.fetch(`https://api.test/v1/PhoneNumbers/%2B12025550100`);
+    expect(emulator.refused[1]?.detail).toBe("/v1/PhoneNumbers/… is not emulated");
+  });
+
   it.each([
     ["to", { to: "" }, 21201],
     ["to", { to: "12345" }, 21211],
     ["from", { from: "" }, 21213],
     ["from", { from: "nobody" }, 21212],
     ["url", { twiml: "" }, 21205],
-    ["url", { twiml: "", url: "http://app.example/voice" }, 21205],
+    ["url", { twiml: "", url: "ftp://app.example/voice" }, 21205],
     ["statusCallback", { statusCallback: "not a URL" }, 21609],
     ["method", { url: "https://app.example/", method: "PUT" }, 21209],
+    ["twiml", { twiml: `<Response>${" ".repeat(4_000)}</Response>` }, 32018],
     ["timeout", { timeout: 601 }, 21208],
   ])("refuses a wrong %s: %j is %i", async (_, fields, code) => {
     const { client, emulator } = await startTwilio();

@@ -7,10 +7,10 @@ import { twilio } from "../../src/carriers/twilio/index.ts";
 import { twimlOf } from "../../src/carriers/twilio/twiml.ts";
 import { stream } from "../../src/flows/actions.ts";
 import { flat, interrupting } from "../agents/callee.ts";
-import { answerAt } from "../agents/model.ts";
-import { serveOpenai } from "../agents/protocols/openai.ts";
+import { serveOpenai } from "../agents/protocols.ts";
 import type { AgentServer } from "../agents/server.ts";
 import { answering, from, listenForSockets } from "../carriers/stage.ts";
+import { answerAt } from "../conformance/models/model.ts";
 import { accountSid, startTwilio } from "./stage.ts";
 
 const secret = "a secret of this test";

@@ -12,8 +12,9 @@ import { stream } from "../../src/flows/actions.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
 import { Client } from "../../src/index.ts";
 import { LocalSocket } from "../agents/local-socket.ts";
-import type { Behaviour } from "../agents/model.ts";
-import { type Conversation, converse } from "../agents/protocols/openai.ts";
+import { converse } from "../agents/protocols.ts";
+import type { Behaviour, Conversation } from "../conformance/models/model.ts";
+
 import { applicationId, signatureSecret } from "../unit/vonage/service.ts";
 
 // Time is that of the test, and waits for the signatures, which are made and verified by other threads.
@@ -263,7 +264,7 @@ describe("connectAgent on a WebSocket of the emulated Vonage, in frames of 20 ms
   );
 
   test("an answer that is no whole number of frames is padded, and played before the agent hangs up", async () => {
-    const behaviour = { answers: [505], tools: { 0: [{ name: "hang_up", arguments: {} }] } };
+    const behaviour = { answers: [505], calls: { 0: { name: "hang_up", args: {} } } };
     const { reason, played, sizes, stream } = await call(behaviour, () => [
       { type: "silence", ms: 60_000 },
     ]);

@@ -254,9 +254,9 @@ it.each<[string, object, string]>([
   ["notify without eventUrl", { action: "notify", payload: {} }, "notify.eventUrl is missing"],
   ["wait of a day", { action: "wait", timeout: 86_400 }, "wait.timeout must be from 0.1 to 7200"],
   [
-    "plain http",
-    { action: "notify", eventUrl: ["http://app.example/"] },
-    "notify.eventUrl must be https",
+    "ftp",
+    { action: "notify", eventUrl: ["ftp://app.example/"] },
+    "notify.eventUrl must be http or https",
   ],
 ])("%s ends the call with an error that names it", async (_, action, message) => {
   const { call } = await follow([action]);

@@ -84,6 +84,39 @@ describe("Vonage's own client", () => {
     }
   });
 
+  it("sends the event of a transfer, which leads into another conversation", async () => {
+    const application = await startApplication();
+    const { emulator, client } = await startVonage({ clock: "real", ringDuration: 0, speed: 100 });
+    const event_url = [`${application.origin}/events`];
+    const waiting = { ...call, ncco: [{ action: "wait", timeout: 7200 }], event_url };
+    const { uuid, conversationUUID } = await client.createOutboundCall(waiting as never);
+    await expect.poll(() => emulator.call(uuid)?.state).toBe("answered");
+    await client.transferCallWithNCCO(uuid, [{ action: "talk", text: "Other" }] as never);
+    await emulator.ended(uuid);
+    const events = application.at("/events");
+    const transfer = events.find(({ type }) => type === "transfer");
+    expect(transfer).toEqual({
+      ...{ type: "transfer", uuid, timestamp: expect.stringMatching(/Z$/) },
+      conversation_uuid_from: conversationUUID,
+      conversation_uuid_to: expect.stringMatching(/^CON-[\da-f-]{36}$/),
+    });
+    const { conversation_uuid } = events.find(({ status }) => status === "completed") ?? {};
+    expect(conversation_uuid).toBe(transfer?.conversation_uuid_to);
+    expect(conversation_uuid).not.toBe(conversationUUID);
+  });
+
+  it("refuses a transfer to an NCCO with an unknown action", async () => {
+    const { emulator, client } = await startVonage({ clock: "real", ringDuration: 0 });
+    const uuid = await place(client, { ...call, ncco: [{ action: "wait", timeout: 7200 }] });
+    await expect.poll(() => emulator.call(uuid)?.state).toBe("answered");
+    const work = client.transferCallWithNCCO(uuid, [{ action: "sing" }] as never);
+    expect(await refusal(work)).toMatchObject({
+      status: 400,
+      invalid_parameters: [{ name: "destination.ncco[0].action", reason: "sing is not emulated" }],
+    });
+    expect(emulator.call(uuid)?.state).toBe("answered");
+  });
+
   it("rings no longer than ringing_timer, and talks no longer than length_timer", async () => {
     const { emulator, client } = await startVonage();
     const to = [{ type: "phone", number: "12025550102" }];
@@ -125,17 +158,17 @@ describe("Vonage's own client", () => {
     ["from twice", { random_from_number: true }, "from"],
     ["neither answer_url nor ncco", { ncco: undefined }, "answer_url"],
     ["both answer_url and ncco", { answer_url: ["https://app.example/"] }, "answer_url"],
-    [
-      "answer_url in plain http",
-      { ncco: undefined, answer_url: ["http://app.example/"] },
-      "answer_url",
-    ],
+    ["answer_url of ftp", { ncco: undefined, answer_url: ["ftp://app.example/"] }, "answer_url"],
     [
       "answer_url that is no list",
       { ncco: undefined, answer_url: "https://app.example/" },
       "answer_url",
     ],
     ["ncco that is no list", { ncco: {} }, "ncco"],
+    ["ncco without an action", { ncco: [] }, "ncco"],
+    ["ncco with an unknown action", { ncco: [...ncco, { action: "sing" }] }, "ncco[1].action"],
+    ["ncco with what isn't emulated", { ncco: [{ action: "pay" }] }, "ncco[0].action"],
+    ["ncco with a text", { ncco: ["talk"] }, "ncco[0]"],
     ["event_method", { event_url: ["https://app.example/"], event_method: "PUT" }, "event_method"],
     ["ringing_timer", { ringing_timer: 121 }, "ringing_timer"],
     ["length_timer", { length_timer: 0 }, "length_timer"],
@@ -230,6 +263,14 @@ it("a call that isn't known, and what isn't emulated, are 404", async () => {
   const unknown = crypto.randomUUID();
   expect(await refusal(client.getCall(unknown))).toMatchObject({ status: 404 });
   expect(await refusal(client.stopTTS(unknown))).toMatchObject({ status: 404 });
+});
+
+it("a path that isn't emulated is named, once the request is signed", async () => {
+  const { baseUrl, emulator } = await startVonage();
+  const headers = { Authorization: `Bearer ${tokenGenerate(applicationId, emulator.apiKey)}` };
+  const response = await fetch(`${baseUrl}/v2/calls`, { headers });
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ detail: "/v2/calls is not emulated" });
 });
 
 it.each<[string, object]>([

@@ -24,13 +24,13 @@ export const carrier: Carrier = {
   emulated,
   keyOf: ({ apiKey }) => apiKey,
   account: applicationId,
-  // Its completed comes after busy, timeout and failed, too.
+  // Its completed, which comes after busy, timeout and failed, too, has no reason.
   events: [
     [answering, ["initiated", "ringing", "answered", "completed"], "normal"],
-    ["+12025550101", ["initiated", "failed", "failed"], "busy"],
-    ["+12025550102", ["initiated", "ringing", "failed", "failed"], "no_answer"],
+    ["+12025550101", ["initiated", "ended", "failed"], "busy"],
+    ["+12025550102", ["initiated", "ringing", "ended", "failed"], "no_answer"],
     ["+12025550103", ["initiated", "ringing", "failed"], "rejected"],
-    ["+12025550104", ["initiated", "failed", "failed"], "unreachable"],
+    ["+12025550104", ["initiated", "ended", "failed"], "unreachable"],
   ],
   redeliveries: 1,
   steps: { play: "stream", next: "notify", dial: "connect", end: [] },

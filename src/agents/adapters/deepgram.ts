@@ -1,6 +1,5 @@
-import { textRule } from "../../lib/check.ts";
+import { objectRule, textRule } from "../../lib/rules.ts";
 import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
-import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
 import {
   type AgentOptions,

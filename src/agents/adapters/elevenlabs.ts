@@ -1,10 +1,10 @@
-import { fail, isRecord, isText, textRule } from "../../lib/check.ts";
+import { fail, isRecord, isText } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import { keepNewest } from "../../lib/newest.ts";
+import { objectRule, textRule } from "../../lib/rules.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { Agent, Codec, Formats, Tools } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
-import { objectRule } from "../options.ts";
 import { isRefusal } from "../refusals.ts";
 import {
   type AgentOptions,

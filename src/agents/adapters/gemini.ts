@@ -1,6 +1,6 @@
-import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import { createIsNew } from "../../lib/newest.ts";
+import { textRule } from "../../lib/rules.ts";
 import type { Agent, AgentAbilities, AgentEvent, AgentMessage, Codec, Tools } from "../agent.ts";
 import { keyOfCall, toolDefinitions } from "../tools.ts";
 import {

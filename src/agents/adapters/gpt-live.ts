@@ -1,6 +1,6 @@
-import { textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import { createIsNew, keepNewest } from "../../lib/newest.ts";
+import { textRule } from "../../lib/rules.ts";
 import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat, Tools } from "../agent.ts";
 import { toolDefinitions } from "../tools.ts";
 import {

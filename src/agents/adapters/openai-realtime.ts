@@ -1,8 +1,7 @@
-import { type Rule, textRule } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
+import { objectRule, type Rule, textRule } from "../../lib/rules.ts";
 import type { Agent, AgentEvent, AgentMessage, Codec, Cut, LineFormat, Tools } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
-import { objectRule } from "../options.ts";
 import { toolDefinitions } from "../tools.ts";
 import { createRequests, type ResponseRequests } from "./response-requests.ts";
 import {

@@ -1,9 +1,15 @@
-import { fail, isKey, isPage, isRecord, isText, type Rule } from "../../lib/check.ts";
+import { fail, isKey, isPage, isRecord, isText } from "../../lib/check.ts";
+import {
+  booleanRule,
+  checkOptions,
+  type OptionRules,
+  objectRule,
+  type Rule,
+} from "../../lib/rules.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { ApiKey } from "../../options.ts";
 import type { AgentAbilities, AgentEvent, AgentMessage, Codec, Tools } from "../agent.ts";
 import { AgentException } from "../exception.ts";
-import { booleanRule, checkOptions, type OptionRules, objectRule } from "../options.ts";
 import { checkTools } from "../tools.ts";
 
 /** The options that every adapter has. */

@@ -1,7 +1,7 @@
-import { fail, isText, textRule } from "../../lib/check.ts";
+import { fail, isText } from "../../lib/check.ts";
+import { booleanRule, checkOptions, durationRule, textRule } from "../../lib/rules.ts";
 import type { Tool } from "../agent.ts";
 import type { AgentSession, Spoken } from "../agent-session.ts";
-import { booleanRule, checkOptions, durationRule } from "../options.ts";
 import { ownAudioOf } from "../own-audio.ts";
 import { internalsOf, sessionParts } from "../session-parts.ts";
 import { refusal } from "../tools.ts";

@@ -1,9 +1,9 @@
 import type { MediaStart } from "../../flows/media/messages.ts";
 import { fieldsOf, isText } from "../../lib/check.ts";
+import { checkOptions } from "../../lib/rules.ts";
 import type { Tool } from "../agent.ts";
 import type { AgentSession, Spoken } from "../agent-session.ts";
 import { tonesOf } from "../audio/tones.ts";
-import { checkOptions } from "../options.ts";
 import { internalsOf, playAtOnce } from "../session-parts.ts";
 import { refusal } from "../tools.ts";
 

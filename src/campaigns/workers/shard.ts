@@ -1,10 +1,10 @@
-import { isFinal } from "../../callbacks/event.ts";
 import { answerNamesIn } from "../answers.ts";
 import { signedUrl } from "../check.ts";
 import { byState } from "../disposition.ts";
 import { unblock } from "../do-not-call.ts";
 import { LedgerException } from "../errors.ts";
 import { figuresOf } from "../figures.ts";
+import { isEnd } from "../notifications.ts";
 import { type Opened, open } from "../opened.ts";
 import { type CampaignOptions, warningsOf } from "../options.ts";
 import { isDone, type Progress, tallyOf } from "../progress.ts";
@@ -265,10 +265,10 @@ export class CampaignShard {
       const before = waitingIn(this.#sql);
       const isOurs = await campaign.note(received);
       const waiting = waitingIn(this.#sql);
-      const isEnd = "event" in received && isFinal(received.event);
-      if (isEnd) sample(this.#sql, campaign.progress, Date.now());
+      const hasEnded = "event" in received && isEnd(received.event);
+      if (hasEnded) sample(this.#sql, campaign.progress, Date.now());
       // A slot is free and somebody waits for it, another attempt follows, or a call is to be ended whose id has come.
-      const isDue = (isEnd && waiting > 0) || waiting > before || dialer.ending.count > 0;
+      const isDue = (hasEnded && waiting > 0) || waiting > before || dialer.ending.count > 0;
       await this.#wake(isDue ? Date.now() : dialer.nextAsk);
       return isOurs;
     },

@@ -45,8 +45,8 @@ export const applicationSide = ({
         },
   decodeEvent: (body) => eventOf(body, forms),
   decodeFlow: (body) => flowOf(body, forms),
-  respond: responder((action, branchesUrl, input) =>
-    texmlOf(action, { branchesUrl, callerId: callerIdOf(input?.call.from_number) }),
+  respond: responder((action, afterUrl, input) =>
+    texmlOf(action, { afterUrl, callerId: callerIdOf(input?.call.from_number) }),
   ),
   isOver,
   maxUrl,

@@ -1,6 +1,7 @@
 import type { AnyAction } from "../../flows/actions.ts";
+import type { Redirect } from "../../flows/webhooks.ts";
 import { fail, isRecord, isText } from "../../lib/check.ts";
-import { type Dialect, documentOf, type Redirect } from "../xml/verbs.ts";
+import { type Dialect, documentOf } from "../xml/verbs.ts";
 
 /** The seconds that a `<Dial>` may ring. */
 const [leastRinging, mostRinging] = [5, 120] as const;
@@ -41,7 +42,7 @@ const templateIn = (fields: object): string | undefined => {
 /** What a document has beyond the fields of its action. */
 export interface TexmlExtras {
   /** The URL that decides what follows a `dial`. */
-  readonly branchesUrl?: string | undefined;
+  readonly afterUrl?: string | undefined;
   /** The number that a `dial` shows. */
   readonly callerId?: string | undefined;
 }
@@ -54,9 +55,9 @@ export interface TexmlExtras {
  */
 export const texmlOf = (
   action: AnyAction | Redirect,
-  { branchesUrl, callerId }: TexmlExtras = {},
+  { afterUrl, callerId }: TexmlExtras = {},
 ): string => {
-  const xml = documentOf(action, branchesUrl, { ...texml, dialAttributes: { callerId } });
+  const xml = documentOf(action, afterUrl, { ...texml, dialAttributes: { callerId } });
   // A URL of its own may have one too: that of the branches is the request's.
   const field = templateIn(action) ?? (xml.includes(template) ? "flow_url" : undefined);
   return field ? fail(field, `must be without ${template}, which Telnyx fills in`) : xml;

@@ -1,5 +1,6 @@
 import type { AnyAction } from "../../flows/actions.ts";
-import { type Dialect, documentOf, type Redirect } from "../xml/verbs.ts";
+import type { Redirect } from "../../flows/webhooks.ts";
+import { type Dialect, documentOf } from "../xml/verbs.ts";
 
 /** The shortest `timeout` of a `<Dial>`, in seconds. */
 const leastRinging = 5;
@@ -29,9 +30,9 @@ const twiml: Dialect = {
 /**
  * An action as TwiML.
  *
- * @param branchesUrl - the URL that decides what follows a `dial`
+ * @param afterUrl - the URL that decides what follows a `dial`
  * @throws {BadParametersException} for what Twilio can't do, by the field
  * @see https://www.twilio.com/docs/voice/twiml
  */
-export const twimlOf = (action: AnyAction | Redirect, branchesUrl?: string): string =>
-  documentOf(action, branchesUrl, twiml);
+export const twimlOf = (action: AnyAction | Redirect, afterUrl?: string): string =>
+  documentOf(action, afterUrl, twiml);

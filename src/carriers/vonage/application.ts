@@ -1,15 +1,15 @@
 import type { EventData } from "../../callbacks/event.ts";
 import type { Secret } from "../../callbacks/signed-url.ts";
-import type { AnyAction, Branch } from "../../flows/actions.ts";
-import { branchesOf, firstBranch, signDialed, signOwnUrl } from "../../flows/continuation.ts";
-import type { CarrierWebhooks, FlowInput } from "../../flows/webhooks.ts";
+import { signOwnUrl } from "../../flows/continuation.ts";
+import { dialedIn, followingDial } from "../../flows/dialed.ts";
+import type { CarrierWebhooks, Decision, FlowInput } from "../../flows/webhooks.ts";
 import { fieldsOf, isText } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import { currentSecrets } from "../../lib/hmac.ts";
 import { urlRule } from "../../lib/url.ts";
 import { type LegEvents, nccoOf, type Subject } from "./ncco.ts";
 import { verifySignature } from "./signature.ts";
-import { answeredBy, branches, numberOf, type Status, statuses } from "./wire.ts";
+import { answeredBy, numberOf, replacing, type Status, statuses } from "./wire.ts";
 
 /** The account's signature secret: several while one replaces another, or a function. */
 export type SignatureSecret = Secret | (() => Secret | undefined | Promise<Secret | undefined>);
@@ -30,21 +30,17 @@ const isoOf = (time: unknown): string | undefined => {
 };
 
 /**
- * Whether a `completed` call was never answered: Vonage sends that after `busy`, `timeout` and the like, too. It must
- * not look like a conversation, and has no reason: the event before it has that.
+ * Whether a `completed` call was never answered: Vonage sends that after `busy`, `timeout` and the like, too. It has no
+ * reason, so it is no `call.failed`: that is the event before it.
  */
 export const isUnanswered = ({ status, start_time, duration }: Fields): boolean =>
   status === "completed" && !start_time && Number(duration ?? Number.NaN) === 0;
 
-const unanswered: Status = { type: "call.failed", time: "hangup_time" };
-
 /** Whether it is about a leg that an action has added: a call of `calls.create` goes to a telephone. */
 const isOtherLeg = ({ to }: Fields): boolean => isText(to) && !/^\+?\d+$/.test(to);
 
-const statusOf = (fields: Fields): Status | undefined => {
-  if (isOtherLeg(fields)) return;
-  return isUnanswered(fields) ? unanswered : statuses.get(fields.status);
-};
+const statusOf = (fields: Fields): Status | undefined =>
+  isOtherLeg(fields) || isUnanswered(fields) ? undefined : statuses.get(fields.status);
 
 /** Whether it is the error of an NCCO, which has no name: it names the conversation, and says why. */
 const isFlowError = ({ status, type, uuid, conversation_uuid, reason }: Fields): boolean =>
@@ -56,6 +52,7 @@ const isFlowError = ({ status, type, uuid, conversation_uuid, reason }: Fields):
 const otherType = (fields: Fields): string => {
   const { status, recording_url, type = "unknown" } = fields;
   if (isFlowError(fields)) return "call.flow_error";
+  if (isUnanswered(fields) && !isOtherLeg(fields)) return "call.ended";
   if (recording_url) return "recording.completed";
   if (answeredBy.has(status)) return "call.machine_detected";
   return `${isOtherLeg(fields) ? "leg" : "call"}.${status ?? type}`;
@@ -130,7 +127,9 @@ const flowOf = (text: string, url: string, account_id: string): unknown => {
   const body = fieldsOf(JSON.parse(text));
   const fields = { ...body, ...fieldsOf(body.payload) };
   const { uuid, from, to, dtmf, speech, direction = "outbound" } = fields;
-  const isEvent = body.status !== undefined;
+  const { status } = body;
+  const isEvent = status !== undefined;
+  const failed = replacing.has(status) ? statuses.get(status) : undefined;
   if (!isText(uuid) || (isEvent && !legUrl.test(url))) return;
   return {
     ...fields,
@@ -140,6 +139,7 @@ const flowOf = (text: string, url: string, account_id: string): unknown => {
     from_number: numberOf(from) ?? "",
     to_number: numberOf(to) ?? "",
     direction,
+    ...(failed && { dialed: { state: "failed", reason: reasonOf(failed, fields) } }),
     ...(speech !== undefined && { speech: firstOf(fieldsOf(speech).results) }),
     // An older form of the webhook has the keys themselves.
     ...(dtmf !== undefined && {
@@ -169,36 +169,39 @@ const silentUrl = async (input: FlowInput): Promise<string | undefined> => {
   return urlRule(url) ? undefined : url;
 };
 
-/** @throws {BadParametersException} that names a branch, without the option `secret` */
-const legEventsOf = async (action: AnyAction, input: FlowInput): Promise<LegEvents | undefined> => {
-  if (action.action !== "dial" && action.action !== "stream") return;
-  const branch = action.action === "dial" ? firstBranch(action) : undefined;
-  if (action.action === "dial" && branch) {
+/** @throws {BadParametersException} that names a field, without the option `secret` */
+const legEventsOf = async (
+  { action: { action }, signAfter }: Decision,
+  input: FlowInput,
+): Promise<LegEvents | undefined> => {
+  if (action !== "dial" && action !== "stream") return;
+  if (signAfter) {
     const { call_id, from_number, to_number } = input.call;
-    // The events are about another leg: what follows a branch must be about this one.
-    const dialed = { ...branchesOf(action), call: { call_id, from_number, to_number } };
     const [service, account] = input.of;
-    const of = [service, account, conversationOf(input.call)] as const;
-    const url = await signDialed(dialed, input, branch, { marked: `${marker}&`, of });
+    const url = await signAfter({
+      marked: `${marker}&`,
+      // The events are about another leg: what follows must be about this one.
+      of: [service, account, conversationOf(input.call)],
+      call: { call_id, from_number, to_number },
+    });
     return { url, decides: true };
   }
   const url = await silentUrl(input);
   return url ? { url, decides: false } : undefined;
 };
 
-/** The decision for an event of a leg, out of the URL that it came to: `"none"` leaves the NCCO as it is. */
-const followingLeg = ({
-  call,
-  request,
-  publicUrl,
-  pathIn,
-  dialed,
-}: FlowInput): { readonly action: AnyAction; readonly call: Subject } | "none" | undefined => {
-  if (!legUrl.test(pathIn(request.url, publicUrl))) return;
-  const branch: Branch | undefined = branches.get(call.status);
-  const action = branch && dialed?.[branch];
-  return action ? { action, call: dialed.call ?? call } : "none";
+/** Whether a request is an event of a leg after which the NCCO stays as it is. */
+const decidesNothing = ({ call, request, publicUrl, pathIn, after = {} }: FlowInput): boolean => {
+  if (!legUrl.test(pathIn(request.url, publicUrl))) return false;
+  const dialed = dialedIn(call.dialed);
+  return !(dialed && followingDial(after, dialed));
 };
+
+/** A decision whose `next` comes after a conversation, too: Vonage goes on with what follows the `connect` then. */
+const withNext = async ({ action, signAfter }: Decision): Promise<Decision["action"]> =>
+  action.action === "dial" && action.next && signAfter
+    ? { ...action, flow_url: await signAfter({ dialed: { state: "completed", reason: "normal" } }) }
+    : action;
 
 /** Milliseconds until a flow request is answered: Vonage waits 5 s, if its settings say nothing else. */
 const flowTimeout = 4000;
@@ -227,11 +230,10 @@ export const applicationSide = ({
   decodeEvent: (text) => eventOf(text, applicationId),
   decodeFlow: (text, url) => flowOf(text, url, applicationId),
   respond: async (decide, input) => {
-    const decided = input && followingLeg(input);
-    if (decided === "none") return new Response(null, { status: 204 });
-    const action = decided?.action ?? (await decide());
-    const legs = input && (await legEventsOf(action, input));
-    return Response.json(nccoOf(action, decided?.call ?? input?.call ?? nobody, legs));
+    if (input && decidesNothing(input)) return new Response(null, { status: 204 });
+    const decision = await decide();
+    const legs = input && (await legEventsOf(decision, input));
+    return Response.json(nccoOf(await withNext(decision), input?.call ?? nobody, legs));
   },
   flowTimeout,
 });

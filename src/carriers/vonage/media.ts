@@ -1,6 +1,6 @@
 import type { CarrierMedia, MediaCodec, MediaInput } from "../../flows/media/carrier-media.ts";
 import { carrierMedia, WholeFrames } from "../../flows/media/carrier-stream.ts";
-import { FrameException, faultIn, keyRule, parseJson } from "../../flows/media/messages.ts";
+import { checkFields, FrameException, keyRule, parseJson } from "../../flows/media/messages.ts";
 import type { MediaMessage } from "../../flows/media/socket.ts";
 import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
 import { callIdHeader } from "./wire.ts";
@@ -61,8 +61,7 @@ export const mediaCodec = (applicationId: string): MediaCodec => {
   };
   const pressed = (given: Readonly<Record<string, unknown>>): MediaInput => {
     if (!frameBytes) throw new FrameException("A key came before websocket:connected");
-    const fault = faultIn(given, { digit: keyRule });
-    if (fault) throw new FrameException(fault);
+    checkFields(given, { digit: keyRule });
     return { type: "key", key: String(given.digit) };
   };
   const message = (action: string, more: object = {}): readonly MediaMessage[] => [

@@ -3,6 +3,7 @@ import type { Prompt } from "../../flows/prompts.ts";
 import type { FlowRequest } from "../../flows/request.ts";
 import type { Gather, Say } from "../../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../../flows/speech.ts";
+import type { Redirect } from "../../flows/webhooks.ts";
 import { fail, isText } from "../../lib/check.ts";
 import { callIdHeader, digitsOf } from "./wire.ts";
 
@@ -51,12 +52,12 @@ const eventsOf = (legs: LegEvents | undefined) =>
 const recording = (record: boolean | undefined): readonly Instruction[] =>
   record ? [{ action: "record" }] : [];
 
-const play = ({ media_url }: Play): readonly Instruction[] => [
+const play = ({ media_url }: Play<string>): readonly Instruction[] => [
   { action: "stream", streamUrl: [urlOf(media_url)] },
 ];
 
 const stream = (
-  { ws_url, sample_rate, chunk_size, record }: Stream,
+  { ws_url, sample_rate, chunk_size, record }: Stream<string>,
   { call_id }: Subject,
   legs: LegEvents | undefined,
 ): readonly Instruction[] => {
@@ -75,7 +76,7 @@ const stream = (
 const ringing = 30;
 
 const dial = (
-  { to, timeout = ringing, record }: Dial,
+  { to, timeout = ringing, record }: Dial<string>,
   { from_number }: Subject,
   legs: LegEvents | undefined,
 ): readonly Instruction[] => {
@@ -151,7 +152,7 @@ const gather = (action: Gather<string>): readonly Instruction[] => {
  * @see https://developer.vonage.com/en/voice/voice-api/ncco-reference
  */
 export const nccoOf = (
-  action: AnyAction,
+  action: AnyAction | Redirect,
   call: Subject,
   legs: LegEvents | undefined,
 ): readonly Instruction[] => {
@@ -162,6 +163,8 @@ export const nccoOf = (
       return [...stream(action, call, legs), ...next(action.flow_url, call)];
     case "dial":
       return [...dial(action, call, legs), ...next(action.flow_url, call)];
+    case "redirect":
+      return next(action.flow_url, call);
     case "hangup":
       return [];
     case "say":

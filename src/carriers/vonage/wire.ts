@@ -1,5 +1,4 @@
 import type { CallEvent, EventData, FailedEvent } from "../../callbacks/event.ts";
-import type { Branch } from "../../flows/actions.ts";
 import { isText } from "../../lib/check.ts";
 
 /** A number as Vonage writes it: digits without a `+`. */
@@ -53,15 +52,15 @@ export const answeredBy: ReadonlyMap<unknown, EventData["answered_by"]> = new Ma
 ]);
 
 /**
- * The branch of a `dial` for each `status` of its leg after which Vonage takes another NCCO. At any other, the call
- * goes on with what follows the `connect`.
+ * Each `status` of the leg that a `connect` adds after which Vonage takes another NCCO. At any other, the call goes on with
+ * what follows the `connect`.
  */
-export const branches: ReadonlyMap<unknown, Branch> = new Map<unknown, Branch>([
-  ["busy", "on_busy"],
-  ["timeout", "on_no_answer"],
-  ["unanswered", "on_no_answer"],
-  ["rejected", "on_failure"],
-  ["failed", "on_failure"],
+export const replacing: ReadonlySet<unknown> = new Set([
+  "busy",
+  "timeout",
+  "unanswered",
+  "rejected",
+  "failed",
 ]);
 
 /** The header of a WebSocket endpoint that brings the call's id, as Vonage's first message has none. */

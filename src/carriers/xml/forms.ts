@@ -119,6 +119,17 @@ export const eventOf = (text: string, { reasonIn }: Forms): unknown => {
   };
 };
 
+/** What came of a `Dial`, by its `DialCallStatus`: a conference has `answered`. */
+const dialedIn = ({ DialCallStatus, DialCallDuration = "" }: Form) => {
+  if (DialCallStatus === undefined) return;
+  if (DialCallStatus === "completed" || DialCallStatus === "answered") {
+    const duration = /^\d+$/.test(DialCallDuration) ? Number(DialCallDuration) : undefined;
+    return { state: "completed", reason: "normal", duration };
+  }
+  const { type, reason } = statuses.get(DialCallStatus) ?? {};
+  return type === "call.failed" ? { state: "failed", reason } : undefined;
+};
+
 /** A flow request of TwiML's form in the form that the schema `FlowRequest` takes; `undefined` if it is none. */
 export const flowOf = (text: string, { direction = "", isElsewhere }: Forms): unknown => {
   const fields = formOf(text);
@@ -126,6 +137,7 @@ export const flowOf = (text: string, { direction = "", isElsewhere }: Forms): un
   const { CallSid, AccountSid, From, To, Digits, Direction = direction } = fields;
   const { SpeechResult: said, Confidence: confidence } = fields;
   const answered_by = whoAnswered(fields.AnsweredBy);
+  const dialed = dialedIn(fields);
   return {
     ...fields,
     call_id: CallSid,
@@ -136,5 +148,6 @@ export const flowOf = (text: string, { direction = "", isElsewhere }: Forms): un
     ...(Digits !== undefined && { digits: Digits }),
     ...(said && { speech: { text: said, confidence } }),
     ...(answered_by && { answered_by }),
+    ...(dialed && { dialed }),
   };
 };

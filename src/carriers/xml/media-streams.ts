@@ -1,17 +1,16 @@
 import type { MediaCodec, MediaInput } from "../../flows/media/carrier-media.ts";
 import {
   audioB64,
-  type Fields,
+  checkFields,
   FrameException,
-  faultIn,
   keyRule,
-  oneOf,
   parseJson,
 } from "../../flows/media/messages.ts";
 import { tokenIn } from "../../flows/media/signed-start.ts";
-import { fieldsOf, isRecord, isText, type Rule, textRule } from "../../lib/check.ts";
+import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
 import { base64, decoded } from "../../lib/encoding.ts";
 import { decodeMulaw, encodeMulaw } from "../../lib/mulaw.ts";
+import { type Fields, oneOf, type Rule, textRule } from "../../lib/rules.ts";
 
 /** The longest id, or name of a mark, in characters. */
 const maxName = 1000;
@@ -117,8 +116,7 @@ export const mediaStreamCodec = (names: StreamNames): MediaCodec => {
       }
       const { event } = given;
       const fields = eventFields.get(event);
-      const fault = fields && faultIn(given, fields);
-      if (fault) throw new FrameException(fault);
+      if (fields) checkFields(given, fields);
       if (event === "start") return started(given);
       if (fields && given[names.streamId] !== streamId)
         throw new FrameException(

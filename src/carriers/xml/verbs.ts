@@ -3,6 +3,7 @@ import { startParameters } from "../../flows/media/signed-start.ts";
 import type { Prompt } from "../../flows/prompts.ts";
 import type { Gather, Say } from "../../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../../flows/speech.ts";
+import type { Redirect } from "../../flows/webhooks.ts";
 import { fail, isText } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 
@@ -77,13 +78,13 @@ const next = (flow_url: string | undefined): Element => (flow_url ? redirect(flo
 const actionAt = (url: string | undefined) =>
   url === undefined ? {} : { action: urlOf(url), method: "POST" };
 
-const play = ({ media_url, flow_url }: Play): readonly Element[] => [
+const play = ({ media_url, flow_url }: Play<string>): readonly Element[] => [
   element("Play", {}, urlOf(media_url)),
   next(flow_url),
 ];
 
 const stream = (
-  { ws_url, sample_rate, chunk_size, record, flow_url }: Stream,
+  { ws_url, sample_rate, chunk_size, record, flow_url }: Stream<string>,
   { carrier, connectHasAction, streamAttributes }: Dialect,
 ): readonly Element[] => {
   if (sample_rate === "16k") fail("sample_rate", `must be "8k": ${carrier} has no other`);
@@ -103,8 +104,8 @@ const stream = (
 };
 
 const dial = (
-  { to, timeout, record, flow_url }: Dial,
-  branchesUrl: string | undefined,
+  { to, timeout, record, flow_url }: Dial<string>,
+  afterUrl: string | undefined,
   { ringRule, dialAttributes }: Dialect,
 ): Element => {
   const rule = timeout === undefined ? undefined : ringRule(timeout);
@@ -114,7 +115,7 @@ const dial = (
     timeout: timeout?.toString(),
     ...dialAttributes,
     record: record ? "record-from-answer" : undefined,
-    ...actionAt(branchesUrl ?? flow_url),
+    ...actionAt(afterUrl ?? flow_url),
   };
   return element("Dial", attributes, element(to.startsWith("+") ? "Number" : "Sip", {}, to));
 };
@@ -172,15 +173,9 @@ const gather = (action: Gather<string>, dialect: Dialect): readonly Element[] =>
   ];
 };
 
-/** The action that only continues at another flow URL. */
-export interface Redirect {
-  readonly action: "redirect";
-  readonly flow_url: string;
-}
-
 const verbs = (
   action: AnyAction | Redirect,
-  branchesUrl: string | undefined,
+  afterUrl: string | undefined,
   dialect: Dialect,
 ): readonly Element[] => {
   switch (action.action) {
@@ -189,7 +184,7 @@ const verbs = (
     case "stream":
       return stream(action, dialect);
     case "dial":
-      return [dial(action, branchesUrl, dialect)];
+      return [dial(action, afterUrl, dialect)];
     case "redirect":
       return [redirect(action.flow_url)];
     case "hangup":
@@ -207,15 +202,15 @@ const maxDocument = 65_536;
 /**
  * An action as the verbs of TwiML, or of TeXML, which has the same.
  *
- * @param branchesUrl - the URL that decides what follows a `dial`
+ * @param afterUrl - the URL that decides what follows a `dial`
  * @throws {BadParametersException} for what the carrier can't do, by the field
  */
 export const documentOf = (
   action: AnyAction | Redirect,
-  branchesUrl: string | undefined,
+  afterUrl: string | undefined,
   dialect: Dialect,
 ): string => {
-  const response = element("Response", {}, ...verbs(action, branchesUrl, dialect));
+  const response = element("Response", {}, ...verbs(action, afterUrl, dialect));
   const xml = `<?xml version="1.0" encoding="UTF-8"?>${print(response)}`;
   // Only prompts are long: each "&" of a text is five bytes.
   return utf8(xml).length > maxDocument

@@ -1,4 +1,10 @@
-import { BadParametersException, type CallParams, calls, isException } from "../../index.ts";
+import {
+  BadParametersException,
+  type CallParams,
+  calls,
+  isException,
+  type Options,
+} from "../../index.ts";
 import type { Service } from "../../service.ts";
 import { baseUrlOf, defaultPort, isEmulator, reachDirectly } from "../address.ts";
 import {
@@ -71,6 +77,17 @@ const flags = {
   ...carrierFlags,
   ...detectionFlag,
   ...placingFlags,
+  idempotent: {
+    type: "boolean",
+    help: "the service keeps Idempotency-Key: ask again after a lost answer",
+    sets: "idempotent",
+  },
+  "idempotency-key": {
+    type: "string",
+    value: "key",
+    help: "the same with a key of your own, such as the id of a queue's message",
+    sets: "idempotencyKey",
+  },
 } as const;
 
 interface Placing {
@@ -79,6 +96,8 @@ interface Placing {
   readonly baseUrl: string | undefined;
   readonly service?: Service | undefined;
   readonly timeout: string | undefined;
+  /** Whether and by which key the service is asked again. */
+  readonly repeated?: Pick<Options, "idempotent" | "idempotencyKey">;
   readonly json: boolean | undefined;
   readonly flags: Flags;
   /** The names of parameters that no flag sets. */
@@ -109,7 +128,7 @@ export const place = async (
   placing: Placing,
   { terminal, reached, signal }: Host,
 ): Promise<Exit> => {
-  const { apiKey, baseUrl, service, timeout, json } = placing;
+  const { apiKey, baseUrl, service, timeout, repeated, json } = placing;
   reachDirectly(baseUrl);
   const endpoint = service ? { service, baseUrl } : { baseUrl: baseUrl ?? "" };
   reached("sent"); // From here on only an exception of `create` knows better.
@@ -117,6 +136,7 @@ export const place = async (
     .create(params, {
       apiKey,
       ...endpoint,
+      ...repeated,
       signal,
       ...(timeout !== undefined && { timeout: timeout === "false" ? false : Number(timeout) }),
     })
@@ -175,7 +195,8 @@ ${keyNote}`,
       status_callback_url: callback,
       ...(given["no-record"] && { record: false }),
     };
-    const placing = { apiKey, baseUrl, service, timeout, json, flags, names };
+    const repeated = { idempotent: given.idempotent, idempotencyKey: given["idempotency-key"] };
+    const placing = { apiKey, baseUrl, service, timeout, repeated, json, flags, names };
     return place(params, placing, { env, ...host });
   },
 });

@@ -110,7 +110,7 @@ const sampleRoutes: Readonly<
   Record<string, (origin: string, respond: Respond) => Response | Promise<Response>>
 > = {
   "POST /sample/flow": (origin, respond) =>
-    respond(() => ({ action: "play", media_url: `${origin}/sample/hello.wav` })),
+    respond(() => ({ action: { action: "play", media_url: `${origin}/sample/hello.wav` } })),
   "GET /sample/hello.wav": sampleSound,
   "POST /sample/status": () => new Response(null, { status: 204 }),
 };

@@ -37,7 +37,7 @@ interface Trying {
   readonly commandFor: (params: CallParams, baseUrl: string, shell?: Shell) => Promise<string>;
 }
 
-const respondOwn: Trying["respond"] = async (decide) => Response.json(await decide());
+const respondOwn: Trying["respond"] = async (decide) => Response.json((await decide()).action);
 
 /**
  * How calls to try are placed and answered: as the carrier's service does it for applications.

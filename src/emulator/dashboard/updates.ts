@@ -80,30 +80,13 @@ const undeliveredIn = (history: readonly HistoryEntry[]): Undelivered | undefine
   return { givenUp, retrying };
 };
 
-/** The verbs of the carriers that speak, and those that play. */
-const speaks = /^(Say|talk)$/;
-const plays = /^(Play|stream)$/;
-
 /** What an entry of a history adds to the line. */
 const partsOf = (entry: HistoryEntry): readonly LinePart[] => {
   if (entry.type === "press") return [{ digit: entry.digit }];
-  if (entry.type === "action") {
-    const { action } = entry;
-    if (action.action === "play") return [{ media_url: action.media_url }];
-    if (action.action !== "say" && action.action !== "gather") return [];
-    const { language } = action;
-    return action.prompts.flatMap((prompt): readonly LinePart[] => {
-      if ("text" in prompt) return [{ text: prompt.text, language }];
-      return "media_url" in prompt ? [{ media_url: prompt.media_url }] : [];
-    });
-  }
-  if (entry.type !== "verb") return [];
-  const { verb, text, attributes } = entry;
-  if (speaks.test(verb) && text) {
-    return [{ text: text.replace(/<[^>]*>/g, ""), language: attributes.language }];
-  }
-  const media_url = text || attributes.url || attributes.streamUrl;
-  return plays.test(verb) && media_url ? [{ media_url }] : [];
+  const { plays = [] } = "plays" in entry ? entry : {};
+  return plays.flatMap((part): readonly LinePart[] =>
+    "text" in part || "media_url" in part ? [part] : [],
+  );
 };
 
 /** How many parts of a line are shown. */

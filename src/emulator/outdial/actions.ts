@@ -1,4 +1,5 @@
-import type { Dial, Hangup, Play, Stream } from "../../flows/actions.ts";
+import type { Hangup, Play, Stream, WireDial } from "../../flows/actions.ts";
+import type { Dialed } from "../../flows/dialed.ts";
 import type { WireAction, WireGather, WirePrompt, WireSay } from "../../flows/wire.ts";
 import type { Instruction, Prompts, Then } from "../../performer/instructions.ts";
 import { type Beginning, FlowError, type Part, type Reason } from "../../performer/line.ts";
@@ -9,6 +10,8 @@ export interface ActionRequest {
   readonly url: string;
   /** The keys that were pressed, after a `gather`. */
   readonly digits?: string;
+  /** What came of a `dial`. */
+  readonly dialed?: Dialed;
 }
 
 /** Where an action is. */
@@ -93,7 +96,20 @@ const branches: Readonly<Partial<Record<Reason, "on_busy" | "on_no_answer" | "on
   unreachable: "on_failure",
 };
 
-const dial = (action: Dial, at: Place): OutdialInstruction => {
+/** The request after a `dial`, with what came of it. */
+const dialedAt = (
+  url: string,
+  reason: Reason | undefined,
+  talkTime: number | undefined,
+): Then<ActionRequest> => {
+  const dialed: Dialed =
+    talkTime === undefined
+      ? { state: "failed", ...(reason && { reason }) }
+      : { state: "completed", reason: "normal", duration: Math.round(talkTime / 1_000) };
+  return { request: { url, dialed } };
+};
+
+const dial = (action: WireDial, at: Place): OutdialInstruction => {
   const { to, timeout = 30, record = false, flow_url } = action;
   return {
     type: "dial",
@@ -101,24 +117,29 @@ const dial = (action: Dial, at: Place): OutdialInstruction => {
     to,
     record,
     answerTimeout: timeout * 1_000,
-    next: ({ reason }) => {
+    next: ({ reason, talkTime }) => {
       const branch = reason && branches[reason];
       const next = branch && action[branch];
-      if (!next) return after(flow_url);
+      if (!next) return flow_url === undefined ? "end" : dialedAt(flow_url, reason, talkTime);
       return { instructions: instructionsOf(next, { ...at, place: `${branch}.` }) };
     },
   };
 };
 
-const promptPart = (prompt: WirePrompt, index: number, at: Place): Part => {
-  if ("text" in prompt) return { type: "text", text: prompt.text };
+const promptPart = (
+  prompt: WirePrompt,
+  index: number,
+  at: Place,
+  language: string | undefined,
+): Part => {
+  if ("text" in prompt) return { type: "text", text: prompt.text, language };
   if ("pause_ms" in prompt) return { type: "pause", ms: prompt.pause_ms };
   return mediaPart(prompt.media_url, `prompts.${index}.media_url`, at);
 };
 
 const promptsOf = (action: WireSay | WireGather, at: Place): Prompts => ({
   step: beginning(action, at),
-  parts: action.prompts.map((prompt, index) => promptPart(prompt, index, at)),
+  parts: action.prompts.map((prompt, index) => promptPart(prompt, index, at, action.language)),
 });
 
 const say = (action: WireSay, at: Place): OutdialInstruction => ({

@@ -17,6 +17,7 @@ import {
 } from "../api.ts";
 import type { Call } from "../call.ts";
 import { iso } from "../history.ts";
+import type { Reach } from "../outgoing.ts";
 import { scenarioOf } from "../scenarios.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
@@ -87,9 +88,9 @@ const wrong = (name: string, msg: string, type = "value_error"): FieldError => (
 /**
  * The fields of a call, or all errors in them.
  *
- * @param local - whether plain http on loopback is allowed
+ * @param reach - where the URLs may lead
  */
-const parseFields = (body: unknown, local: boolean): CallParams | readonly FieldError[] => {
+const parseFields = (body: unknown, reach: Reach): CallParams | readonly FieldError[] => {
   if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
   const known: Record<string, unknown> = {};
   const errors: FieldError[] = [];
@@ -103,7 +104,8 @@ const parseFields = (body: unknown, local: boolean): CallParams | readonly Field
     errors.push(name in known ? wrong(name, message) : missing(["body", name]));
   }
   for (const name of ["flow_url", "status_callback_url"]) {
-    if (routeOf(known[name]) === "loopback" && !local) errors.push(wrong(name, "must be https"));
+    if (routeOf(known[name]) === "loopback" && !reach.has("loopback"))
+      errors.push(wrong(name, "must be https"));
   }
   return success && errors.length === 0 ? output : errors;
 };
@@ -120,7 +122,7 @@ const initiate = async (
   request: Request,
   extras: RequestExtras,
   { account }: OutdialAccount,
-  { responseTimeout, isLocal, isClosed, onPost, accept }: ApiParts,
+  { responseTimeout, reachOf, isClosed, onPost, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method"))
@@ -140,7 +142,7 @@ const initiate = async (
   if (!isWhole) return refusal(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refusal(400, "The body must be JSON in UTF-8.");
-  const params = parseFields(body, isLocal(url));
+  const params = parseFields(body, reachOf(url));
   if (!("to_number" in params)) return refusal(422, params);
   if (!account.owns(params.from_number)) {
     return refusal(403, "from_number does not belong to this account.");

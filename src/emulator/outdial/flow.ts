@@ -13,6 +13,7 @@ import { FlowError } from "../../performer/line.ts";
 import type { DocumentContext } from "../../performer/performer.ts";
 import { Performer } from "../../performer/performer.ts";
 import type { Call } from "../call.ts";
+import { statusIn } from "../outgoing.ts";
 import type { FlowParts } from "../simulated-line.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
@@ -85,7 +86,7 @@ const parseAction = (
     const field = path?.map(({ key }) => String(key)).join(".") ?? "the action";
     throw new FlowError(step, field.slice(0, maxFieldLength), message);
   }
-  const plain = call.local ? undefined : plainUrlField(output, "");
+  const plain = call.reach.has("loopback") ? undefined : plainUrlField(output, "");
   if (plain) throw new FlowError(step, plain, "must be https or wss, as the service is remote");
   return { action: output, unknown };
 };
@@ -97,9 +98,9 @@ const parseAction = (
  */
 const requestAction = async (
   call: Call,
-  { url, digits }: ActionRequest,
+  { url, digits, dialed }: ActionRequest,
   { step, signal }: DocumentContext,
-  announced: readonly ActionName[] | undefined,
+  announced: readonly string[] | undefined,
   { accountId: account_id, request }: FlowParts,
 ): Promise<WireAction> => {
   const { from_number, to_number } = call.params;
@@ -111,6 +112,7 @@ const requestAction = async (
     direction: "outbound",
     ...(announced && { actions: announced }),
     ...(digits !== undefined && { digits }),
+    ...(dialed && announced?.includes("dialed") && { dialed }),
   };
   const init = {
     method: "POST",
@@ -120,16 +122,18 @@ const requestAction = async (
   const { ms, response, body, error } = await request(url, init, {
     limit: maxResponse,
     redirects: "origin",
-    local: call.local,
+    reach: call.reach,
     signal,
   });
   const status = response && { status: response.status };
   try {
     if (error) throw new FlowError(step, "flow_url", `gave no answer: ${error}`);
-    if (!response?.ok) throw new FlowError(step, "flow_url", `answered HTTP ${response?.status}`);
+    if (response && !response.ok) {
+      throw new FlowError(step, "flow_url", `answered ${statusIn(response)}`);
+    }
     if (!body?.isWhole) throw new FlowError(step, "flow_url", "answered more than 64 KiB");
     const { action, unknown } = parseAction(body.bytes, call, step);
-    if (!(announced ?? basicActions).includes(action.action)) {
+    if (!new Set<string>(announced ?? basicActions).has(action.action)) {
       throw new FlowError(step, "action", "must be play, stream, dial or hangup");
     }
     const more = unknown.length > 0 && { unknown_fields: unknown };
@@ -153,7 +157,7 @@ const maxSteps = 50;
 export const followActions = (
   call: Call,
   parts: FlowParts,
-  announced: readonly ActionName[] | undefined,
+  announced: readonly string[] | undefined,
 ): Promise<void> => {
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };

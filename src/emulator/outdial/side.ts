@@ -1,4 +1,4 @@
-import { allActions } from "../../flows/wire.ts";
+import { announceable } from "../../flows/wire.ts";
 import { fail } from "../../lib/check.ts";
 import {
   Account,
@@ -21,7 +21,7 @@ export const outdialSide: MakeSide = ({ settings, random, newId }) => {
   }
   const account = new Account({ key: apiKey, numbers, newKey: () => `ak_${randomText()}` });
   const accountId = `ac_${newId(Date.now())}`;
-  const announced = settings.actions === "basic" ? undefined : allActions;
+  const announced = settings.actions === "basic" ? undefined : announceable;
   const recordingUrls = new RecordingUrls();
   const sign = webhookSigner(webhookSecret);
   const notificationOf = notifications({ accountId, newId, random, sign });

@@ -1,8 +1,9 @@
 import { RefusedException } from "../../callbacks/errors.ts";
 import type { Context } from "../../callbacks/signed-url.ts";
-import { fail, fieldsOf, isText, type Rule, withoutThrowing } from "../../lib/check.ts";
+import { fail, fieldsOf, isText, withoutThrowing } from "../../lib/check.ts";
 import { type MediaClock, processClock } from "../../lib/clock.ts";
 import { joined } from "../../lib/encoding.ts";
+import type { Rule } from "../../lib/rules.ts";
 import type { CarrierMedia, MediaCodec, MediaInput } from "./carrier-media.ts";
 import { Marks } from "./marks.ts";
 import { FrameException, type MediaStart } from "./messages.ts";

@@ -10,8 +10,17 @@ import {
   unknown,
   variant,
 } from "valibot";
-import { isRecord, isText, type Rule, textRule } from "../../lib/check.ts";
+import { isRecord, isText } from "../../lib/check.ts";
 import { decoded } from "../../lib/encoding.ts";
+import {
+  type Fields,
+  faultIn,
+  isRule,
+  missing,
+  oneOf,
+  type Rule,
+  textRule,
+} from "../../lib/rules.ts";
 
 /** The first message on a media socket: which call it is, and how its audio is encoded. */
 export interface MediaStart {
@@ -101,12 +110,6 @@ const maxAudio = 1_048_576;
 /** The longest message that is parsed, in characters: 1 MiB of audio and its envelope. */
 const maxMessage = maxAudio + 4096;
 
-/** Fields that a message must have, each with its rule or with fields of its own. It may have more. */
-export interface Fields {
-  readonly [name: string]: Rule | Fields;
-}
-
-const missing = "is missing";
 const unknownType = "must be start or audio";
 
 const count: Rule = [
@@ -127,13 +130,6 @@ export const keyRule: Rule = [
   "must be a key: 0 to 9, A to D, * or #",
 ];
 
-export const oneOf = (...allowed: readonly unknown[]): Rule => [
-  (value) => allowed.includes(value),
-  `must be ${allowed.join(" or ")}`,
-];
-
-const isRule = (what: Rule | Fields): what is Rule => Array.isArray(what);
-
 /** The fields of the service's messages by their type. A session and `FromService` use the same table. */
 const serviceFields: ReadonlyMap<unknown, Fields> = new Map<unknown, Fields>([
   [
@@ -153,31 +149,18 @@ const serviceFields: ReadonlyMap<unknown, Fields> = new Map<unknown, Fields>([
   ["audio", { stream_id: textRule, message_id: count, data: { audio_b64: audioB64 } }],
 ]);
 
-/** The first field that breaks its rule, by its path, and the rule. */
-export const faultIn = (
-  message: Readonly<Record<string, unknown>>,
-  fields: Fields,
-  path = "",
-): string | undefined => {
-  for (const name of Object.keys(fields)) {
-    const what = fields[name];
-    const value = message[name];
-    if (what && isRule(what)) {
-      const [isKept, rule] = what;
-      if (!isKept(value)) return `${path}${name} ${name in message ? rule : missing}`;
-    } else if (what) {
-      if (!isRecord(value)) return `${path}${name} ${missing}`;
-      const fault = faultIn(value, what, `${path}${name}.`);
-      if (fault) return fault;
-    }
-  }
-  return undefined;
+/** @throws {FrameException} with the first field that breaks its rule, by its path, and the rule */
+export const checkFields = (message: Readonly<Record<string, unknown>>, fields: Fields): void => {
+  const fault = faultIn(message, fields);
+  if (fault) throw new FrameException(fault.join(" "));
 };
 
 /** What is wrong with a message of the service, without its values. */
 export const faultOf = (message: unknown): string | undefined => {
   const fields = isRecord(message) ? serviceFields.get(message.type) : undefined;
-  return isRecord(message) && fields ? faultIn(message, fields) : `The message ${unknownType}`;
+  return isRecord(message) && fields
+    ? faultIn(message, fields)?.join(" ")
+    : `The message ${unknownType}`;
 };
 
 const isServiceMessage = (message: unknown): message is MediaStart | MediaAudio =>

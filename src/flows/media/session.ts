@@ -1,6 +1,7 @@
-import { fail, type Rule, serviceRule, withoutThrowing } from "../../lib/check.ts";
+import { fail, serviceRule, withoutThrowing } from "../../lib/check.ts";
 import { processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
+import type { Rule } from "../../lib/rules.ts";
 import { AudioQueue, createSender } from "./audio-queue.ts";
 import type { CarrierMedia, MediaStream, StreamForm } from "./carrier-media.ts";
 import {

@@ -5,7 +5,7 @@ import { TwilioRealtimeTransportLayer } from "@openai/agents-extensions";
 import { openaiRealtime } from "outdial/agents";
 import { WebSocket, WebSocketServer } from "ws";
 import { call } from "../../agents/application.ts";
-import { serveOpenai } from "../../agents/protocols/openai.ts";
+import { serveOpenai } from "../../agents/protocols.ts";
 import { type AgentServer, listen } from "../../agents/server.ts";
 import { sessionConfig, started } from "./contenders.ts";
 

@@ -2,6 +2,7 @@ import type { ClientCase } from "../case.ts";
 import { cases as attempts } from "./attempts.ts";
 import { cases as client } from "./client.ts";
 import { cases as hostile } from "./hostile.ts";
+import { cases as idempotent } from "./idempotent.ts";
 import { cases as key } from "./key.ts";
 import { cases as network } from "./network.ts";
 import { cases as notAfter } from "./not-after.ts";
@@ -24,4 +25,5 @@ export const cases: readonly ClientCase[] = [
   ...redaction,
   ...hostile,
   ...attempts,
+  ...idempotent,
 ];

@@ -50,6 +50,8 @@ const refused: readonly (readonly [option: string, wrong: readonly unknown[]])[]
   ["notAfter", [0, "2026-06-03", new Date(Number.NaN), {}, null]],
   ["fetch", ["fetch", {}, null, 7]],
   ["path", ["", "call", "/api", null, 7]],
+  ["idempotent", ["yes", 1, null, {}]],
+  ["idempotencyKey", ["", "a b", "a.b", "ü", "a\n", "m".repeat(65), 7, true, null]],
   ["retries", [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "1", null]],
   [
     "headers",

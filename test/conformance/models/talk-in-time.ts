@@ -9,7 +9,9 @@ import {
 } from "outdial/agents";
 import type { Context } from "outdial/callbacks";
 import { type Callee, type LineFaults, type SimulatedCall, simulateCall } from "outdial/testing";
-import { agentOf, type Behaviour, type ProtocolName, TimedModel } from "./timed-model.ts";
+import type { Behaviour } from "./model.ts";
+import { agentOf, type ProtocolName } from "./protocols.ts";
+import { TimedModel } from "./timed-model.ts";
 
 /** Speech of so many milliseconds. */
 export const speech = (ms: number) => ({

@@ -2,6 +2,7 @@ import { type CallParams, type CallService, isException } from "outdial";
 import { inspect } from "../../runtimes/inspect.ts";
 import { type Answer, inAnswers } from "../../stub-server/answer.ts";
 import type { Case } from "../case.ts";
+import { cases as idempotent } from "../client/idempotent.ts";
 import type { Entry } from "../entries.ts";
 import { apiKey } from "../fixtures.ts";
 
@@ -62,6 +63,7 @@ export const unlikeCarriers: Readonly<Record<string, readonly string[]>> = {
     "headers are read once: what becomes of the object later is not sent",
     "the key has one place: a parameter, a URL or another header that holds it is refused",
   ],
+  "a carrier keeps no Idempotency-Key": idempotent.map(({ name }) => name),
   "a carrier has its own answers": [
     "the result is the call under data, or the call bare, with every field that the service sent",
     "the service's own constants are passed on: reason and type",

@@ -33,6 +33,30 @@ export const ownCases = (carrier: Carrier): readonly ClientCase[] => [
     },
   },
   {
+    name: "a carrier keeps no Idempotency-Key: idempotent and idempotencyKey are refused by their names",
+    run: async ({ calls, Client }) => {
+      const { fetch, sent } = answeringFetch();
+      const { apiKey: key, ...kept } = { ...options, baseUrl, fetch };
+      for (const [param, value] of [
+        ["idempotent", true],
+        ["idempotencyKey", "message-1"],
+      ] as const) {
+        const own = { [param]: value };
+        for (const call of [
+          calls.create(params, { ...kept, apiKey: key, ...own }),
+          new Client(key, kept).calls.create(params, own),
+        ]) {
+          const error = await exceptionOf(call);
+          assert.equal(
+            error.message,
+            `${param} must be left out with a service (no call was placed)`,
+          );
+        }
+      }
+      assert.lengthOf(sent, 0);
+    },
+  },
+  {
     name: "a call has every field that the carrier sent",
     run: async ({ calls }) => {
       const { fetch } = answeringFetch(() =>

@@ -60,7 +60,7 @@ const isFree = (host: string, port: number): Promise<boolean> =>
   });
 
 /** An address of 127/8 that no other run has. */
-export const freeAddress = async (): Promise<string> => {
+const freeAddress = async (): Promise<string> => {
   for (;;) {
     const [second, third] = [0, 0].map(() => 1 + Math.floor(Math.random() * 254));
     const address = `127.${second}.${third}.1`;

@@ -2,7 +2,7 @@
 const rate = 8_000;
 
 /** The root mean square of samples. */
-export const loudness = (samples: Int16Array): number => {
+const loudness = (samples: Int16Array): number => {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;
   return samples.length > 0 ? Math.sqrt(sum / samples.length) : 0;
@@ -11,7 +11,7 @@ export const loudness = (samples: Int16Array): number => {
 /** Above it somebody speaks: -45 dBFS. */
 const audible = 32_768 * 10 ** (-45 / 20);
 
-export const isAudible = (samples: Int16Array): boolean => loudness(samples) > audible;
+const isAudible = (samples: Int16Array): boolean => loudness(samples) > audible;
 
 /** How alike two sounds are, from -1 to 1. */
 const correlationOf = (expected: Int16Array, found: Int16Array): number => {
@@ -93,17 +93,6 @@ export const hear = (expected: Int16Array, heard: readonly Int16Array[]): Heard 
     last = at;
   }
   return { share: wanted.length > 0 ? count / wanted.length : 0, first, last };
-};
-
-/** The amplitude of a frequency in samples, from 0 to 1. */
-export const amplitudeOf = (hertz: number, samples: Int16Array): number => {
-  let [real, imaginary] = [0, 0];
-  for (let at = 0; at < samples.length; at++) {
-    const angle = (2 * Math.PI * hertz * at) / rate;
-    real += (samples[at] ?? 0) * Math.cos(angle);
-    imaginary += (samples[at] ?? 0) * Math.sin(angle);
-  }
-  return (2 * Math.hypot(real, imaginary)) / samples.length / 32_768;
 };
 
 /** A tone, as samples. */

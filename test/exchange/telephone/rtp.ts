@@ -4,8 +4,7 @@ import type { AddressInfo } from "node:net";
 import alawmulaw from "alawmulaw";
 import { type Codec, codecs, keyType } from "./sip.ts";
 
-/** The rate of telephones, and the samples of one packet. */
-export const rate = 8_000;
+/** The samples of one packet, and its milliseconds. */
 const frame = 160;
 const frameDuration = 20;
 

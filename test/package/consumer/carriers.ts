@@ -1,5 +1,6 @@
 import {
   type Acknowledged,
+  type AfterDial,
   type BodySource,
   type CallOptions,
   type CallService,
@@ -7,7 +8,6 @@ import {
   type CarrierMedia,
   type CarrierWebhooks,
   calls,
-  type Dialed,
   type EncodedCall,
   type Endpoint,
   type FlowInput,
@@ -80,7 +80,7 @@ export const counting = (service: Service, count: () => void): Service => {
 export const keyOf = ({ apiKey }: Settings): unknown => apiKey;
 export const bodyOf = ({ source }: Head): BodySource => source;
 export const calledFrom = ({ call }: FlowInput): string => call.from_number;
-export const branchOf = ({ dialed }: FlowInput): Dialed["on_busy"] => dialed?.on_busy;
+export const branchOf = ({ after }: FlowInput): AfterDial["on_busy"] => after?.on_busy;
 export const reasonOf = ([reason]: SignatureRefusal): string => reason;
 export const encode: MediaCodec["audio"] = () => [new Uint8Array(320) satisfies MediaMessage];
 export const typeOf = ({ type }: MediaInput): string => type;

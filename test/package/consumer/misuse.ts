@@ -2,7 +2,7 @@ import { type CallParams, Client, type ClientOptions, calls, type Options } from
 import { transferTo } from "outdial/agents";
 import { type CallEvent, callbackHandler, type Received, timestampedHmac } from "outdial/callbacks";
 import { createEmulator } from "outdial/emulator";
-import { dial, flowHandler, gather } from "outdial/flows";
+import { dial, flowHandler, gather, hangup, play } from "outdial/flows";
 import { scriptedAgent } from "outdial/testing";
 import { params } from "./params.ts";
 
@@ -55,8 +55,14 @@ export const misused = async (): Promise<void> => {
   callbackHandler({ onEvent: () => {} });
   // @ts-expect-error: an answered call must be given what to do
   flowHandler({ secret: "a secret that was made at random", onAnswer: () => {} });
-  // @ts-expect-error: nested actions are play and hangup
-  dial("+12025550100", { on_busy: dial("+12025550101") });
+  // @ts-expect-error: what follows is an action, or the name of a step
+  dial("+12025550100", { on_busy: 7 });
+  flowHandler({
+    secret: "a secret that was made at random",
+    // @ts-expect-error: no step is called so
+    onAnswer: () => play("https://app.test/a.wav", { next: "b" }),
+    steps: { a: () => hangup() },
+  });
   // @ts-expect-error: there are two clocks
   createEmulator({ clock: "fast" });
 };

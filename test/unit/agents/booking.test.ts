@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Tool, ToolContext } from "../../../src/agents/agent.ts";
+import { levelOf } from "../../conformance/models/model.ts";
+import { protocolNames } from "../../conformance/models/protocols.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
 import { plain, talking } from "./talking.ts";
 

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { ToolContext, Tools } from "../../../src/agents/agent.ts";
 import { transferTo } from "../../../src/agents/telephone/transfer-to.ts";
+import { levelOf } from "../../conformance/models/model.ts";
+import { type ProtocolName, protocolNames } from "../../conformance/models/protocols.ts";
 import { heardOf, speech, type Talked, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf, type ProtocolName, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
 
 /** What ends a conversation: the tool that a model calls, and how a call ends that it ends. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { AnsweredTurn } from "../../../src/agents/options.ts";
+import { levelOf } from "../../conformance/models/model.ts";
+import { protocolNames } from "../../conformance/models/protocols.ts";
 import { heardOf, type Talked, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf, protocolNames } from "../../conformance/models/timed-model.ts";
 import { voice as voiceOf } from "../../conformance/models/voice.ts";
 import { randomOf } from "../../random.ts";
 

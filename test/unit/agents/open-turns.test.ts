@@ -3,8 +3,8 @@ import type { Tool } from "../../../src/agents/agent.ts";
 import { leaveVoicemail } from "../../../src/agents/telephone/leave-voicemail.ts";
 import { transferTo } from "../../../src/agents/telephone/transfer-to.ts";
 import { twilio } from "../../../src/carriers/twilio/index.ts";
+import { levelOf } from "../../conformance/models/model.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf } from "../../conformance/models/timed-model.ts";
 
 const service = twilio({ accountSid: "AC00000000000000000000000000000000" });
 

@@ -3,8 +3,9 @@ import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { CallOpening } from "../../../src/agents/options.ts";
 import { twilio } from "../../../src/carriers/twilio/index.ts";
+import { levelOf } from "../../conformance/models/model.ts";
+import { protocolNames } from "../../conformance/models/protocols.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
 

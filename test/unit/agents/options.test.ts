@@ -57,6 +57,7 @@ describe.each(Object.entries(adapters))("%s", (_, adapter) => {
 
 test.each([
   [{ silnceTimeout: 3 }, "silnceTimeout", "is unknown: did you mean silenceTimeout?"],
+  [{ timeout: 3 }, "timeout", "is unknown: did you mean startTimeout?"],
   [{ silenceTimeout: "3s" }, "silenceTimeout", "must be"],
   [{ silenceTimeout: 0 }, "silenceTimeout", "must be"],
   [{ keysTimeout: 0 }, "keysTimeout", "must be a number of milliseconds"],

@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Tool, Tools } from "../../../src/agents/agent.ts";
 import { pressKeys } from "../../../src/agents/telephone/press-keys.ts";
 import { transferTo } from "../../../src/agents/telephone/transfer-to.ts";
+import { levelOf } from "../../conformance/models/model.ts";
+import type { ProtocolName } from "../../conformance/models/protocols.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf, type ProtocolName } from "../../conformance/models/timed-model.ts";
 
 const targets = { billing: { to: "+12025550100" } };
 const tools: Tools = {

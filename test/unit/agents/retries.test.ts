@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
+import { levelOf } from "../../conformance/models/model.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
 
 const lines = [

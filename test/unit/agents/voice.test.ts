@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
 import type { MediaClock } from "../../../src/lib/clock.ts";
+import { levelOf } from "../../conformance/models/model.ts";
+import { type ProtocolName, protocolNames } from "../../conformance/models/protocols.ts";
 import { heardOf, speech, talkInTime } from "../../conformance/models/talk-in-time.ts";
-import { levelOf, type ProtocolName, protocolNames } from "../../conformance/models/timed-model.ts";
 import { carriers } from "../carriers/carriers.ts";
 
 const level = 6_000;

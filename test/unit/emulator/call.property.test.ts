@@ -4,6 +4,7 @@ import { Call, type Trigger } from "../../../src/emulator/call.ts";
 import { instantClock } from "../../../src/emulator/clock.ts";
 import type { HistoryEntry } from "../../../src/emulator/history.ts";
 import { createEmulator } from "../../../src/emulator/index.ts";
+import { reachOf } from "../../../src/emulator/outgoing.ts";
 
 /** The transitions of the contract, independent of the table in the code. */
 const failures = ["busy", "no_answer", "rejected", "unreachable", "canceled"];
@@ -51,7 +52,12 @@ describe("the states of a call", () => {
       fc.property(fc.array(trigger, { maxLength: 12 }), (triggers) => {
         let reported = 0;
         const call = new Call(
-          { id: "cs_1", params, recordingUrl: () => "https://emulator.test/", local: false },
+          {
+            id: "cs_1",
+            params,
+            recordingUrl: () => "https://emulator.test/",
+            reach: reachOf(false, false),
+          },
           instantClock,
           { onEntry: () => {}, onState: () => reported++ },
         );

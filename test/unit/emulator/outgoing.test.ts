@@ -1,10 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { type RequestRules, requester, type Send } from "../../../src/emulator/outgoing.ts";
+import {
+  type RequestRules,
+  reachOf,
+  requester,
+  type Send,
+} from "../../../src/emulator/outgoing.ts";
 
 const rules = (more: Partial<RequestRules> = {}): RequestRules => ({
   limit: 100,
   redirects: "origin",
-  local: false,
+  reach: reachOf(false, false),
   signal: new AbortController().signal,
   ...more,
 });
@@ -82,7 +87,7 @@ describe("a request of the emulator's own", () => {
   it("follows to loopback only for a service that is itself there", async () => {
     const send: Send = ({ url }) =>
       url.startsWith("http:") ? new Response("here") : moved("http://127.0.0.1:1/");
-    const { response } = await ask(send, { redirects: "any", local: true });
+    const { response } = await ask(send, { redirects: "any", reach: reachOf(true, false) });
     expect(response?.status).toBe(200);
   });
 

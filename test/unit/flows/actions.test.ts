@@ -3,6 +3,7 @@ import { getDotPath, is, safeParse } from "valibot";
 import { describe, expect, test } from "vitest";
 import { BadParametersException } from "../../../src/errors.ts";
 import { Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
+import { gather } from "../../../src/flows/say.ts";
 
 const reported = (action: unknown): readonly string[] =>
   (safeParse(Action, action).issues ?? []).map((issue) => `${getDotPath(issue)} ${issue.message}`);
@@ -32,12 +33,15 @@ describe("the schema of an action", () => {
       [
         'to must be an E.164 number, "+" and 7 to 15 digits, or a sip: URI',
         "timeout must be a whole number from 1 to 600",
-        "on_busy must be a play or a hangup",
+        "on_busy.to is missing",
       ],
     ],
     [
       { action: "dial", to: "+12025550100", on_failure: { action: "play" }, on_no_answer: 7 },
-      ["on_no_answer must be a play or a hangup", "on_failure.media_url is missing"],
+      [
+        "on_no_answer must be play, stream, dial, hangup, say or gather",
+        "on_failure.media_url is missing",
+      ],
     ],
   ])("names the fields and rules of %j, and no value", (action, rules) => {
     expect(reported(action)).toEqual(rules);
@@ -98,6 +102,42 @@ describe("the schema of an action", () => {
   test("throws nothing, whatever it gets", () => {
     fc.assert(fc.property(fc.anything(), (value) => void safeParse(Action, value)));
   });
+});
+
+describe("what follows", () => {
+  const url = "https://app.test/2";
+  const tries = { digits: 1, on: { 1: "a" }, tries: 2 } as const;
+  test.each<[string, () => unknown]>([
+    ["flow_url must be left out with next", () => play(url, { next: "a", flow_url: url })],
+    [
+      "flow_url must be left out with next",
+      () => stream("wss://a.test/", { next: "a", flow_url: url }),
+    ],
+    [
+      "flow_url must be left out with next",
+      () => dial("+12025550100", { next: "a", flow_url: url }),
+    ],
+    ["next must be the name of a step", () => play(url, { next: "" })],
+    ["on_busy must be the name of a step", () => dial("+12025550100", { on_busy: "" })],
+    [
+      "flow_url must be left out with next",
+      () => dial("+12025550100", { on_busy: { ...play(url), next: "a", flow_url: url } }),
+    ],
+    [
+      "on_busy must not ask more than once: name a step that asks",
+      () => dial("+12025550100", { on_busy: gather("Press 1.", tries) }),
+    ],
+    [
+      "on_failure must not ask more than once: name a step that asks",
+      () =>
+        dial("+12025550100", {
+          on_failure: dial("+12025550100", {
+            on_busy: gather("1?", { ...tries, tries: 1 }),
+            on_failure: gather("1?", tries),
+          }),
+        }),
+    ],
+  ])("%s", (message, make) => expect(make).toThrow(message));
 });
 
 describe("a builder", () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { signUrl } from "../../../src/callbacks/signed-url.ts";
 import {
   type AnyAction,
   basicSchemas,
+  type Dial,
   dial,
   hangup,
   play,
@@ -9,8 +11,9 @@ import {
 } from "../../../src/flows/actions.ts";
 import { flowHandler } from "../../../src/flows/handler.ts";
 import { gather, say } from "../../../src/flows/say.ts";
-import { allActions, basicActions } from "../../../src/flows/wire.ts";
+import { announceable, basicActions } from "../../../src/flows/wire.ts";
 
+const secret = "a secret that was made at random";
 const flow_url = "https://app.test/flow";
 
 /** Each action: a new one doesn't compile until it is here. */
@@ -27,15 +30,18 @@ const actions: { readonly [Name in AnyAction["action"]]: Extract<AnyAction, { ac
 const answerTo = async (action: AnyAction, announced: readonly string[] | undefined) => {
   const errors: unknown[] = [];
   const handler = flowHandler<string>({
-    dangerouslyAllowUnverified: true,
+    secret,
     onAnswer: () => action,
+    steps: { a: () => hangup() },
     onError: (error) => errors.push(error),
   });
   const body = JSON.stringify({
     ...{ call_id: "cs_1", account_id: "acc_1", direction: "outbound" },
     ...{ from_number: "+12025550199", to_number: "+12025550100", actions: announced },
   });
-  const response = await handler(new Request(flow_url, { method: "POST", body }));
+  const response = await handler(
+    new Request(await signUrl(flow_url, { secret }), { method: "POST", body }),
+  );
   return { answer: await response.json(), errors: errors.map(String) };
 };
 
@@ -44,7 +50,7 @@ describe.each(Object.values(actions))("$action", (action) => {
   const isBasic = Object.hasOwn(basicSchemas, name);
 
   test("is sent without being announced only if every service has it", async () => {
-    for (const announced of [undefined, [], allActions.filter((other) => other !== name)]) {
+    for (const announced of [undefined, [], announceable.filter((other) => other !== name)]) {
       const { answer, errors } = await answerTo(action, announced);
       expect(answer).toMatchObject({ action: isBasic ? name : "hangup" });
       expect(errors).toEqual(
@@ -56,11 +62,53 @@ describe.each(Object.values(actions))("$action", (action) => {
   });
 
   test("is sent to a service that announces it", async () => {
-    expect((await answerTo(action, allActions)).answer).toMatchObject({ action: name });
+    expect((await answerTo(action, announceable)).answer).toMatchObject({ action: name });
   });
 });
 
 test("the basic actions are those with a basic schema, and a service may announce all others", () => {
   expect(basicActions).toEqual(Object.keys(basicSchemas));
-  expect([...allActions].sort()).toEqual(Object.keys(actions).sort());
+  expect([...announceable].sort()).toEqual([...Object.keys(actions), "dialed"].sort());
+});
+
+describe("what follows a dial", () => {
+  const sorry = "https://app.test/sorry.wav";
+  const basic = [...basicActions];
+
+  test.each<[string, Dial<string>, string]>([
+    [
+      "next",
+      dial("+12025550123", { next: "a" }),
+      "next must be left out: this service has not announced dialed",
+    ],
+    [
+      "another action",
+      dial("+12025550123", { on_failure: hangup(), on_busy: say("Busy.") }),
+      "on_busy must be a play or a hangup: this service has not announced dialed",
+    ],
+    [
+      "a play with next",
+      dial("+12025550123", { on_no_answer: play(sorry, { next: "a" }) }),
+      "on_no_answer must be a play or a hangup: this service has not announced dialed",
+    ],
+  ])("is refused by name without dialed: %s", async (_, action, message) => {
+    const { answer, errors } = await answerTo(action, basic);
+    expect(answer).toEqual({ action: "hangup" });
+    expect(errors).toEqual([expect.stringContaining(message)]);
+  });
+
+  test("is nested where it can be, on every service", async () => {
+    const action = dial("+12025550123", { on_busy: play(sorry), on_failure: hangup(), flow_url });
+    for (const announced of [undefined, announceable]) {
+      expect((await answerTo(action, announced)).answer).toEqual(action);
+    }
+  });
+
+  test("is refused beside flow_url, which the service would follow", async () => {
+    const action = dial("+12025550123", { on_busy: say("Busy."), flow_url });
+    const { errors } = await answerTo(action, announceable);
+    expect(errors).toEqual([
+      expect.stringContaining("on_busy must be a play or a hangup beside flow_url"),
+    ]);
+  });
 });

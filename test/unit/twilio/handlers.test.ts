@@ -405,7 +405,7 @@ describe("what follows a dial", () => {
         on_busy: play(`https://app.test/${"x".repeat(1900)}`),
         on_failure: play(`https://app.test/${"x".repeat(1900)}`),
       }),
-      "on_busy needs a URL of 5561 characters, above 4000",
+      "on_busy needs a URL of 5560 characters, above 4000",
       { secret },
     ],
   ])("%s a branch is refused by its name", async (_, action, message, options = {}) => {

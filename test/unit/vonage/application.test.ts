@@ -50,15 +50,12 @@ describe("a notification becomes an event", () => {
       { duration: "0", start_time: at },
     ],
     ["completed", "call.completed", { hangup_time: at, reason: "normal" }],
-    ["completed", "call.failed", { hangup_time: at }, never],
     [
       "completed",
       "call.completed",
       { hangup_time: at, reason: "normal", cost: "0.00834000" },
       { price: "0.00834000", rate: "0.05" },
     ],
-    ["completed", "call.failed", { hangup_time: at, cost: "0" }, { ...never, price: "0" }],
-    ["completed", "call.failed", { hangup_time: at }, { ...never, price: null }],
     ["busy", "call.failed", { hangup_time: at, reason: "busy" }],
     ["timeout", "call.failed", { hangup_time: at, reason: "no_answer" }],
     ["unanswered", "call.failed", { hangup_time: at, reason: "no_answer" }],
@@ -125,6 +122,16 @@ describe("a notification becomes an event", () => {
     expect(new Set(ids)).toHaveProperty("size", ids.length);
     expect(ids).not.toContain(undefined);
   });
+
+  test.each([{}, { price: "0" }, { price: null }])(
+    "the end of a call that was never answered is no second call.failed, as it has no reason",
+    (more) => {
+      const event = eventOf({ status: "completed", ...never, ...more });
+      expect(event).toMatchObject({ known: false, type: "call.ended", call_id: uuid });
+      expect(event.data).toMatchObject({ reason: undefined });
+      expect(isFinal(event)).toBe(false);
+    },
+  );
 
   test("in one second the events have the order of a call", () => {
     const statuses = ["started", "ringing", "answered", "completed"];

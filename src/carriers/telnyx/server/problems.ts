@@ -56,6 +56,7 @@ const codes = {
   url: 10003,
   method: 10027,
   seconds: 90002,
+  length: 10015,
   unsupported: 10015,
 } as const;
 

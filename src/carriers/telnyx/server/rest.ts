@@ -5,6 +5,7 @@ import {
   type Asked,
   byMethod,
   jsonResponder,
+  notEmulatedAt,
   placeCall,
   type Route,
   restServer,
@@ -115,7 +116,13 @@ const createCall =
       start: () => {
         const { call } = parts.start(fields, asked.url.href, accountSid);
         const { from, to } = fields;
-        const text = JSON.stringify({ call_sid: call.id, from, to, status: "queued" });
+        const text = JSON.stringify({
+          call_sid: call.id,
+          sid: call.id,
+          from,
+          to,
+          status: "queued",
+        });
         return { status: 200, headers: { "Content-Type": contentType }, text };
       },
     });
@@ -273,10 +280,14 @@ export const telnyxRoutes = (parts: RestParts): ApiRoutes => {
     const found = recordingNamed(parts, sid);
     return (found && fileOf(found.known, found.recording, req.raw)) ?? none();
   });
-  app.notFound(({ req, env }) => answer(req.raw, env, missing));
+  app.notFound(({ req, env }) => answer(req.raw, env, notEmulated));
   return app;
 };
 
 const missing: TelnyxRoute = async () => {
   throw notFound();
+};
+
+const notEmulated: TelnyxRoute = async ({ url }) => {
+  throw new TelnyxError(404, 10005, notEmulatedAt(url.pathname));
 };

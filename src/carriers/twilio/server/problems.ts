@@ -1,4 +1,4 @@
-import { RestError } from "../../../emulator/rest.ts";
+import { notEmulatedAt, RestError } from "../../../emulator/rest.ts";
 import type { FormRules } from "../../xml/server/fields.ts";
 
 /** Why a request is refused, in Twilio's form. */
@@ -23,6 +23,9 @@ export const contentType = "application/json;charset=utf-8";
 export const notFound = (path: string): TwilioError =>
   new TwilioError(404, 20_404, `The requested resource ${path} was not found`);
 
+export const notEmulated = (path: string): TwilioError =>
+  new TwilioError(404, 20_404, notEmulatedAt(path));
+
 export const notAllowed = (method: string): TwilioError =>
   new TwilioError(405, 20_004, `Method ${method} not allowed`);
 
@@ -35,6 +38,7 @@ const numberCodes: Readonly<Record<string, readonly [missing: number, invalid: n
 /** The rules of Twilio's form, and its errors. */
 export const twilioForm: FormRules = {
   document: "Twiml",
+  maxDocument: 4_000,
   unsupported: ["ApplicationSid"],
   methods: { Url: ["Method"], FallbackUrl: ["FallbackMethod"] },
   timeout: [1, 600],
@@ -53,7 +57,9 @@ export const twilioForm: FormRules = {
       case "url":
         return refuse(field.endsWith("Callback") ? 21_609 : 21_205, `${field} ${rule}: ${value}`);
       case "unsupported":
-        return refuse(field in numberCodes ? invalid : 20_001, `${field} ${rule}`);
+        return refuse(20_001, `${field} ${rule}`);
+      case "length":
+        return refuse(32_018, `${field} ${rule}`);
       case "method":
         return refuse(21_209, `${field} ${rule}`);
       case "seconds":

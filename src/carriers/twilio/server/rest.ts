@@ -12,7 +12,14 @@ import { type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import { FormReader, parseCall } from "../../xml/server/fields.ts";
 import { pageOfCalls, updateCall } from "../../xml/server/resources.ts";
 import { failures, maxUrl } from "./carrier.ts";
-import { contentType, notAllowed, notFound, TwilioError, twilioForm } from "./problems.ts";
+import {
+  contentType,
+  notAllowed,
+  notEmulated,
+  notFound,
+  TwilioError,
+  twilioForm,
+} from "./problems.ts";
 import {
   allRecordings,
   mediaOf,
@@ -221,6 +228,6 @@ export const twilioRoutes = (parts: RecordingParts): ApiRoutes => {
       }
     },
   );
-  app.notFound(({ req }) => refuse(req.method, req.path, notFound(req.path)));
+  app.notFound(({ req }) => refuse(req.method, req.path, notEmulated(req.path)));
   return app;
 };

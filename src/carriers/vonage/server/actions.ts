@@ -14,8 +14,9 @@ import {
   targetOf,
   urlOf,
 } from "./context.ts";
-import type { NccoAction, Next } from "./fields.ts";
+import type { Next } from "./fields.ts";
 import { input } from "./input.ts";
+import type { NccoAction } from "./ncco.ts";
 import { endRecording } from "./notifications.ts";
 
 /** The most characters of a `talk`, without tags. */
@@ -47,12 +48,18 @@ const loopsOf = ({ action, loop }: NccoAction, context: ActionContext): number =
   numberOf(context, `${action}.loop`, loop, [0, endlessLoops], 1) || endlessLoops;
 
 const talk: Translate = (action, context) => {
-  const { text } = action;
+  const { text, language: given } = action;
   if (!isText(text)) return fail(context, "talk.text", "must be a string");
+  const language = isText(given) ? given : undefined;
   const spoken = text.replace(/<[^>]*>/g, "");
   if (spoken.length > maxSpoken)
     return fail(context, "talk.text", `must be at most ${maxSpoken} characters, without tags`);
-  return prompt(action, context, { type: "text", text: spoken }, loopsOf(action, context));
+  return prompt(
+    action,
+    context,
+    { type: "text", text: spoken, language },
+    loopsOf(action, context),
+  );
 };
 
 const stream: Translate = (action, context) => {

@@ -1,7 +1,7 @@
 import type { Call } from "../../../emulator/call.ts";
 import { type CallFacts, iso, type Reason } from "../../../emulator/history.ts";
 import type { Requester } from "../../../emulator/outgoing.ts";
-import type { CallFields, NccoAction, Target } from "./fields.ts";
+import type { CallFields, Next, Target } from "./fields.ts";
 
 /** A recording that an action began. */
 interface NccoRecording {
@@ -21,8 +21,8 @@ interface LiveAudio {
 export interface VonageCall {
   readonly call: Call;
   readonly fields: CallFields;
-  /** The id of the conversation, which other legs of the call share. */
-  readonly conversation: string;
+  /** The id of the conversation, which other legs of the call share; a transfer leads into another one. */
+  conversation: string;
   /** Where the request for the call came in. */
   readonly origin: string;
   /** Who ended the call, once it is over. */
@@ -36,7 +36,7 @@ export interface VonageCall {
   /** What the API plays beside the flow. */
   live: LiveAudio | undefined;
   /** Makes the call continue with another NCCO; absent while it isn't answered. */
-  transfer: ((next: Target | { readonly ncco: readonly NccoAction[] }) => void) | undefined;
+  transfer: ((next: Next) => void) | undefined;
 }
 
 /** The fields of a request to an application. */

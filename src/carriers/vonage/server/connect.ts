@@ -1,4 +1,4 @@
-import { isAllowed } from "../../../emulator/outgoing.ts";
+import { isSocketAllowed } from "../../../emulator/outgoing.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
 import type { Instruction, Then } from "../../../performer/instructions.ts";
 import type { Fields } from "./call.ts";
@@ -11,7 +11,8 @@ import {
   type Translate,
   targetOf,
 } from "./context.ts";
-import { e164, type NccoAction, type Next, type Target } from "./fields.ts";
+import { e164, type Next, type Target } from "./fields.ts";
+import type { NccoAction } from "./ncco.ts";
 import { ConnectedLeg } from "./notifications.ts";
 import { sampleRates, webSocketCodec } from "./websocket.ts";
 
@@ -111,8 +112,7 @@ const connectSocket = (
   }
   const field = "connect.endpoint.uri";
   if (!isText(uri) || !/^wss?:/i.test(uri)) return fail(context, field, "must be wss");
-  if (!isAllowed(uri.replace(/^ws/i, "http"), call.local))
-    return fail(context, field, "must be wss");
+  if (!isSocketAllowed(uri, call.reach)) return fail(context, field, "must be wss");
   const events = legOf(action, context, call.params.from_number, uri);
   const { leg, target } = events;
   const notify = (fields: Fields) => context.notify(leg.message(fields, { target, sign }));

@@ -4,7 +4,8 @@ import { isText } from "../../../lib/check.ts";
 import type { Instruction, Then } from "../../../performer/instructions.ts";
 import { type Beginning, FlowError } from "../../../performer/line.ts";
 import type { Fields, VonageCall } from "./call.ts";
-import type { NccoAction, Next, Target } from "./fields.ts";
+import type { Next, Target } from "./fields.ts";
+import type { NccoAction } from "./ncco.ts";
 import { askForNcco } from "./requests.ts";
 import type { SignWebhook } from "./tokens.ts";
 
@@ -72,8 +73,12 @@ export const urlOf = (context: ActionContext, field: string, value: unknown): st
   const list: unknown[] = Array.isArray(value) ? value : [value];
   const [url] = list;
   if (list.length !== 1 || !isText(url)) return fail(context, field, "must be a list of one URL");
-  if (isAllowed(url, context.known.call.local)) return url;
-  return fail(context, field, "must be https, as the service is remote");
+  if (isAllowed(url, context.known.call.reach)) return url;
+  return fail(
+    context,
+    field,
+    "must be http or https, and lead to no private host of a remote service",
+  );
 };
 
 /** Where the events of an action go: its own URL, or that of the call. */

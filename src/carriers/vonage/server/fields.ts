@@ -1,5 +1,6 @@
 import { type IsAllowed, RestError } from "../../../emulator/rest.ts";
 import { fieldsOf, isRecord, isText } from "../../../lib/check.ts";
+import { type NccoAction, readNcco } from "./ncco.ts";
 
 /** How a URL is requested: `POST` with JSON, or `GET` with the same in the query. */
 type Method = "GET" | "POST";
@@ -9,9 +10,6 @@ export interface Target {
   readonly url: string;
   readonly method: Method;
 }
-
-/** One action of an NCCO. */
-export type NccoAction = Readonly<Record<string, unknown>> & { readonly action: string };
 
 /** What a call does next: requests an NCCO, or has it. */
 export type Next = Target | { readonly ncco: readonly NccoAction[] };
@@ -90,10 +88,6 @@ export const e164 = (digits: string): string => `+${digits}`;
 const isNumber = (value: unknown): value is string =>
   isText(value) && /^[1-9]\d{6,14}$/.test(value);
 
-/** Whether a value is an action of an NCCO. */
-export const isAction = (value: unknown): value is NccoAction =>
-  isRecord(value) && isText(value.action);
-
 /** Reads the fields of one request, and lists those that break a rule. */
 class CallReader {
   readonly #body: Readonly<Record<string, unknown>>;
@@ -145,7 +139,7 @@ class CallReader {
     if (list === undefined) return;
     const [url] = Array.isArray(list) && list.length === 1 ? list : [];
     if (!isText(url) || !this.#isUrl(url)) {
-      return this.#refuse(`${name}_url`, "must be a list of one https URL");
+      return this.#refuse(`${name}_url`, "must be a list of one URL of http or https");
     }
     if (method === "GET" || method === "POST") return { url, method };
     return this.#refuse(`${name}_method`, "must be GET or POST");
@@ -157,8 +151,9 @@ class CallReader {
       return this.#refuse("answer_url", "must be there, or ncco, and not both");
     }
     if (ncco === undefined) return this.target("answer", "GET");
-    if (Array.isArray(ncco) && ncco.length > 0 && ncco.every(isAction)) return { ncco };
-    return this.#refuse("ncco", "must be a list of actions");
+    const actions = readNcco(ncco, (at, rule) => this.#refuse(`ncco${at}`, rule));
+    if (actions?.length === 0) return this.#refuse("ncco", "must have an action");
+    return actions && { ncco: actions };
   }
 
   timer(name: string, max: number, missing: number): number {

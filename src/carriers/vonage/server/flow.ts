@@ -4,9 +4,9 @@ import { FlowError } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
 import { translate } from "./actions.ts";
 import { subjectOf, type VonageCall } from "./call.ts";
-import type { NccoAction, Next } from "./fields.ts";
-import { parseNcco, shownNcco } from "./ncco.ts";
-import { errorMessages, machineMessages } from "./notifications.ts";
+import type { Next } from "./fields.ts";
+import { type NccoAction, shownNcco } from "./ncco.ts";
+import { errorMessages, machineMessages, transferMessages } from "./notifications.ts";
 import { askForNcco } from "./requests.ts";
 import type { SignWebhook } from "./tokens.ts";
 
@@ -14,6 +14,8 @@ import type { SignWebhook } from "./tokens.ts";
 export interface FlowSide {
   readonly sign: SignWebhook;
   readonly newUuid: () => string;
+  /** Makes the id of a conversation. */
+  readonly newConversation: () => string;
   readonly notify: (messages: readonly Message[]) => void;
 }
 
@@ -60,7 +62,7 @@ const nccoOf = async (
       const document = shownNcco(JSON.stringify(next.ncco));
       known.call.log({ type: "flow", step, url: "", ms: 0, ...document });
     }
-    return parseNcco(next.ncco, step);
+    return next.ncco;
   }
   const fields = {
     ...subjectOf(known),
@@ -95,7 +97,12 @@ export const followNcco = async (
   });
   call.recording.pause(0);
   detect(known, side);
-  known.transfer = (next) => performer.redirect(next);
+  known.transfer = (next) => {
+    const from = known.conversation;
+    known.conversation = side.newConversation();
+    side.notify(transferMessages(known, from, known.conversation, side.sign));
+    performer.redirect(next);
+  };
   try {
     await performer.perform();
   } catch (error) {

@@ -11,7 +11,7 @@ import {
   type Translate,
   targetOf,
 } from "./context.ts";
-import type { NccoAction } from "./fields.ts";
+import type { NccoAction } from "./ncco.ts";
 
 const rulesOf = (
   { dtmf: keys, speech: said }: NccoAction,

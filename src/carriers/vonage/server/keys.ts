@@ -1,4 +1,4 @@
-import { decoded, decodedHex, joined } from "../../../lib/encoding.ts";
+import { importPem, rs256 } from "../../../lib/pem.ts";
 
 /**
  * Two private keys (PKCS#8) that are published: an application of the emulator has one of them, as making an RSA key
@@ -72,37 +72,15 @@ export const testKeys = (): (() => string) => {
   };
 };
 
-/** The two ends of a private key's PEM, in PKCS#8 or PKCS#1, and what is between them. */
-const pem =
-  /^\s*-----BEGIN (RSA )?PRIVATE KEY-----([A-Za-z\d+/=\s]+)-----END \1?PRIVATE KEY-----\s*$/;
-
-/** Whether a text has the form of a private key's PEM, on several lines or on one. */
-export const isPrivateKey = (text: string): boolean => pem.test(text);
-
-/** A value of DER: its type, its length and its content. */
-const der = (type: number, content: Uint8Array): Uint8Array<ArrayBuffer> => {
-  const { length } = content;
-  const head = length < 128 ? [type, length] : [type, 0x82, length >> 8, length & 0xff];
-  return joined([Uint8Array.from(head), content]);
-};
-
-/** The version of PKCS#8, and the algorithm: RSA, without parameters. */
-const rsa = decodedHex("020100300d06092a864886f70d0101010500");
-
-const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-
 /**
  * The public key of a private key's PEM, which verifies RS256.
  *
  * @throws {DOMException} when it is no RSA key
  */
 export const publicKeyOf = async (text: string): Promise<CryptoKey> => {
-  const [, isPkcs1, body = ""] = pem.exec(text) ?? [];
-  const given = decoded(body.replace(/\s/g, ""));
-  const pkcs8 = isPkcs1 ? der(0x30, joined([rsa, der(0x04, given)])) : given;
   const { subtle } = crypto;
-  const privateKey = await subtle.importKey("pkcs8", pkcs8, algorithm, true, ["sign"]);
+  const privateKey = await importPem(text, true);
   const { kty, n, e } = await subtle.exportKey("jwk", privateKey);
   const jwk = { kty, n, e } as JsonWebKey;
-  return subtle.importKey("jwk", jwk, algorithm, false, ["verify"]);
+  return subtle.importKey("jwk", jwk, rs256, false, ["verify"]);
 };

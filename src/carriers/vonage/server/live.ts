@@ -7,7 +7,7 @@ import {
   speechDuration,
 } from "../../../emulator/simulated-line.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
-import { FlowError } from "../../../performer/line.ts";
+import { FlowError, type Played } from "../../../performer/line.ts";
 import type { VonageCall } from "./call.ts";
 import { VonageError } from "./fields.ts";
 import { contentType, jsonOf, notAllowed, refuseField } from "./problems.ts";
@@ -31,6 +31,7 @@ const loopsIn = (loop: unknown): number => {
 const play = (
   known: VonageCall,
   kind: "talk" | "stream",
+  plays: Played,
   duration: number,
   fields: Readonly<Record<string, unknown>>,
 ): Response => {
@@ -60,6 +61,7 @@ const play = (
     verb: kind,
     attributes,
     ...(isText(text) && { text }),
+    plays: [plays],
     duration,
   });
   return started(known, kind === "talk" ? "Talk" : "Stream");
@@ -73,8 +75,8 @@ const talk = ({ text: body }: Asked, known: VonageCall): Response => {
   const fields = fieldsOf(jsonOf(body));
   const { text, loop } = fields;
   if (!isText(text) || text === "") return refuseField("text", "must be a text");
-  const once = speechDuration(text.replace(/<[^>]*>/g, ""));
-  return play(known, "talk", loopsIn(loop) * once, fields);
+  const spoken = text.replace(/<[^>]*>/g, "");
+  return play(known, "talk", { text: spoken }, loopsIn(loop) * speechDuration(spoken), fields);
 };
 
 /** Plays audio to the callee. */
@@ -93,7 +95,7 @@ const stream = async ({ text, isUrl }: Asked, known: VonageCall): Promise<Respon
   try {
     const once = await mediaDuration(call, source, call.over.signal, request);
     requireAnswered(known);
-    return play(known, "stream", loops * once, fields);
+    return play(known, "stream", { media_url: url }, loops * once, fields);
   } catch (error) {
     if (error instanceof FlowError) throw new VonageError(400, error.message);
     throw error;
@@ -115,7 +117,8 @@ const dtmf = ({ text }: Asked, known: VonageCall): Response => {
       if (digit !== "p") addKeyTone(call.recording.media, digit, from + at * keyInterval);
     }
   }
-  call.log({ type: "verb", step: 0, verb: "dtmf", attributes: { digits } });
+  const plays = [{ keys: digits }];
+  call.log({ type: "verb", step: 0, verb: "dtmf", attributes: { digits }, plays });
   return respond(200, { message: "DTMF sent", uuid: call.id });
 };
 

@@ -1,7 +1,12 @@
 import type { FlowEntry } from "../../../emulator/history.ts";
-import { withoutThrowing } from "../../../lib/check.ts";
+import { isRecord, isText, withoutThrowing } from "../../../lib/check.ts";
 import { FlowError } from "../../../performer/line.ts";
-import { isAction, type NccoAction } from "./fields.ts";
+
+/** One action of an NCCO. */
+export type NccoAction = Readonly<Record<string, unknown>> & { readonly action: string };
+
+/** Whether a value is an action of an NCCO. */
+const isAction = (value: unknown): value is NccoAction => isRecord(value) && isText(value.action);
 
 /** The fields of each action that the emulator follows; others are listed in the history. */
 export const followed: Readonly<Record<string, readonly string[]>> = {
@@ -44,19 +49,39 @@ export const shownNcco = (text: string): Pick<FlowEntry, "document" | "unknown_f
   };
 };
 
+/** Why an action can't be performed, as the field and the end of a sentence. */
+const problemOf = (action: unknown): readonly [field: string, rule: string] | undefined => {
+  if (!isAction(action)) return ["", "must be an object with an action"];
+  const { action: name } = action;
+  if (Object.hasOwn(followed, name)) return;
+  const instead = Object.hasOwn(replacements, name) && replacements[name];
+  return [".action", `${name} is not emulated${instead ? `: ${instead}` : ""}`];
+};
+
 /**
  * The actions of an NCCO.
+ *
+ * @param refuse - called with where it is none, such as `[1].action`, and the rule
+ */
+export const readNcco = <Refused>(
+  ncco: unknown,
+  refuse: (at: string, rule: string) => Refused,
+): readonly NccoAction[] | Refused => {
+  if (!Array.isArray(ncco)) return refuse("", "must be a list of actions");
+  for (const [at, action] of ncco.entries()) {
+    const problem = problemOf(action);
+    if (problem) return refuse(`[${at}]${problem[0]}`, problem[1]);
+  }
+  return ncco;
+};
+
+/**
+ * The actions of an NCCO that an application has answered.
  *
  * @param step - counts the NCCOs of the call from 1
  * @throws {FlowError} when it is none, or has an action that isn't emulated
  */
-export const parseNcco = (ncco: unknown, step: number): readonly NccoAction[] => {
-  if (!Array.isArray(ncco)) throw new FlowError(step, "The NCCO", "must be a list of actions");
-  return ncco.map((action, at) => {
-    if (!isAction(action)) throw new FlowError(step, `[${at}]`, "must be an object with an action");
-    if (Object.hasOwn(followed, action.action)) return action;
-    const instead = Object.hasOwn(replacements, action.action) && replacements[action.action];
-    const rule = `${action.action} is not emulated${instead ? `: ${instead}` : ""}`;
-    throw new FlowError(step, `[${at}].action`, rule);
+export const parseNcco = (ncco: unknown, step: number): readonly NccoAction[] =>
+  readNcco(ncco, (at, rule) => {
+    throw new FlowError(step, at || "The NCCO", rule);
   });
-};

@@ -107,6 +107,23 @@ export const machineMessages = (
   return eventOf(id, status, body, { target: fields.events, sign });
 };
 
+/** The event of a transfer, which leads a call into another conversation. */
+export const transferMessages = (
+  { call, fields }: VonageCall,
+  from: string,
+  to: string,
+  sign: SignWebhook,
+): readonly Message[] => {
+  const body: Fields = {
+    conversation_uuid_from: from,
+    conversation_uuid_to: to,
+    uuid: call.id,
+    type: "transfer",
+    timestamp: iso(call.timeline.now()),
+  };
+  return eventOf(`${call.id}.transfer.${to}`, "transfer", body, { target: fields.events, sign });
+};
+
 /** The event of an NCCO that can't be followed. */
 export const errorMessages = (
   known: VonageCall,
@@ -127,6 +144,7 @@ export class ConnectedLeg {
   readonly #known: VonageCall;
   readonly #id: string;
   readonly #ends: { readonly from: string; readonly to: string };
+  readonly #conversation: string;
   #answeredAt: number | undefined;
 
   /** @param ends - who calls whom: E.164, or a URI */
@@ -134,17 +152,18 @@ export class ConnectedLeg {
     this.#known = known;
     this.#id = id;
     this.#ends = ends;
+    this.#conversation = known.conversation;
   }
 
   /** The fields of an event of the leg. */
   fields(status: string, more: Fields = {}): Fields {
-    const { call, conversation } = this.#known;
+    const { call } = this.#known;
     const { from, to } = this.#ends;
     return {
       from: digitsOf(from),
       to: digitsOf(to),
       uuid: this.#id,
-      conversation_uuid: conversation,
+      conversation_uuid: this.#conversation,
       status,
       direction: "outbound",
       timestamp: iso(call.timeline.now()),

@@ -1,10 +1,10 @@
 import type { Call, Delivery, Message } from "../../../emulator/call.ts";
-import type { Requester } from "../../../emulator/outgoing.ts";
+import { type Requester, statusIn } from "../../../emulator/outgoing.ts";
 import { withoutThrowing } from "../../../lib/check.ts";
 import { FlowError } from "../../../performer/line.ts";
 import type { Fields, VonageCall } from "./call.ts";
-import type { NccoAction, Target } from "./fields.ts";
-import { parseNcco, shownNcco } from "./ncco.ts";
+import type { Target } from "./fields.ts";
+import { type NccoAction, parseNcco, shownNcco } from "./ncco.ts";
 import type { SignWebhook } from "./tokens.ts";
 
 /** A request as it is sent. */
@@ -97,7 +97,8 @@ const send = async (
   { request, signal }: RequestParts,
 ) => {
   const init = method === "GET" ? {} : { method, body: sent.body };
-  const rules = { limit: maxNcco, redirects: "origin", local: call.local, signal } as const;
+  const rules = { limit: maxNcco, redirects: "origin", reach: call.reach, signal } as const;
+  call.warnOfPlain(sent.url);
   for (let attempts = 1; ; attempts++) {
     const result = await request(sent.url, { ...init, headers: sent.headers() }, rules);
     const { response, error, timedOut } = result;
@@ -136,7 +137,7 @@ export const askForNcco = async (
     throw new FlowError(step, "answer_url", rule);
   };
   if (error !== undefined || !response || !body) return fail(`gave no answer: ${error}`);
-  if (!response.ok) return fail(`answered HTTP ${response.status}`);
+  if (!response.ok) return fail(`answered ${statusIn(response)}`);
   if (!body.isWhole) return fail("answered more than 64 KiB");
   const ncco = withoutThrowing((): unknown => JSON.parse(text ?? ""));
   if (ncco === undefined) return fail("answered no JSON");

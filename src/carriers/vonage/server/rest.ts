@@ -7,14 +7,16 @@ import {
   byMethod,
   type IsAllowed,
   jsonResponder,
+  notEmulatedAt,
   placeCall,
   type Route,
   restServer,
 } from "../../../emulator/rest.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
 import { resourceOf, statusOf, type VonageCall } from "./call.ts";
-import { type CallFields, isAction, type Next, parseCall, VonageError } from "./fields.ts";
+import { type CallFields, type Next, parseCall, VonageError } from "./fields.ts";
 import { liveRoutes, silence } from "./live.ts";
+import { readNcco } from "./ncco.ts";
 import { contentType, jsonOf, notAllowed, notFound, refuseField } from "./problems.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
@@ -120,7 +122,9 @@ const destinationOf = (destination: unknown, isUrl: IsAllowed): Next => {
   const { type, url, ncco } = fieldsOf(destination);
   const [first] = Array.isArray(url) ? url : [];
   if (type === "ncco" && isText(first) && isUrl(first)) return { url: first, method: "GET" };
-  if (type === "ncco" && Array.isArray(ncco) && ncco.every(isAction)) return { ncco };
+  if (type === "ncco" && ncco !== undefined) {
+    return { ncco: readNcco(ncco, (at, rule) => refuseField(`destination.ncco${at}`, rule)) };
+  }
   const rule = "must have the type ncco, and a list of one URL as url, or an ncco";
   return refuseField("destination", rule);
 };
@@ -205,8 +209,8 @@ export const vonageRoutes = (parts: RestParts): ApiRoutes => {
     );
   }
   app.all(`/v1/files/${uuid}`, ({ req, env }) => answer(req.raw, env, file(req.param("uuid"))));
-  const missing: VonageRoute = async () => {
-    throw notFound();
+  const missing: VonageRoute = async ({ url }) => {
+    throw new VonageError(404, notEmulatedAt(url.pathname));
   };
   app.notFound(({ req, env }) => answer(req.raw, env, missing));
   return app;

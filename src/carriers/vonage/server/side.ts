@@ -3,10 +3,11 @@ import type { Call } from "../../../emulator/call.ts";
 import { hexUlid, idSource, uuidOf } from "../../../emulator/ids.ts";
 import type { MakeSide } from "../../../emulator/side.ts";
 import { fail } from "../../../lib/check.ts";
+import { isPrivateKey } from "../../../lib/pem.ts";
 import type { VonageCall } from "./call.ts";
 import type { CallFields } from "./fields.ts";
 import { followNcco } from "./flow.ts";
-import { isPrivateKey, testKeys } from "./keys.ts";
+import { testKeys } from "./keys.ts";
 import { messagesOf } from "./notifications.ts";
 import { vonageRoutes } from "./rest.ts";
 import { TokenVerifier, webhookSigner } from "./tokens.ts";
@@ -35,6 +36,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
   const newId = idSource(random, seed !== undefined, hexUlid);
   const newUuidAt = (time: number) => uuidOf(newId(time));
   const sign = webhookSigner(webhookSecret, applicationId);
+  const newConversation = ({ timeline }: Call) => `CON-${newUuidAt(timeline.now())}`;
   const knownCalls = new WeakMap<Call, VonageCall>();
   const knownOf = (call: Call | undefined) => call && knownCalls.get(call);
   return {
@@ -69,7 +71,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
               const known: VonageCall = {
                 call,
                 fields,
-                conversation: `CON-${newUuidAt(call.timeline.now())}`,
+                conversation: newConversation(call),
                 origin: new URL(url).origin,
                 endedBy: "user",
                 recordings: [],
@@ -95,6 +97,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
       await followNcco(known, parts, {
         sign,
         newUuid: () => newUuidAt(call.timeline.now()),
+        newConversation: () => newConversation(call),
         notify: (messages) => parts.notify(call, messages),
       });
     },

@@ -215,8 +215,13 @@ export const resolve = (context: VerbContext, field: string, given: string): str
   }
   const bare = new URL(resolved);
   bare.username = bare.password = bare.hash = "";
-  if (isAllowed(bare.href, known.call.local, maxUrl)) return resolved.href;
-  return fail(context, field, "must be https, as the service is remote", "url");
+  if (isAllowed(bare.href, known.call.reach, maxUrl)) return resolved.href;
+  return fail(
+    context,
+    field,
+    "must be http or https, and lead to no private host of a remote service",
+    "url",
+  );
 };
 
 /** The request to a URL of a verb, by default its `action`. */

@@ -54,7 +54,7 @@ export interface CallFields {
 export interface FieldProblem {
   readonly field: string;
   /** What is wrong with it. */
-  readonly kind: "missing" | "number" | "url" | "method" | "seconds" | "unsupported";
+  readonly kind: "missing" | "number" | "url" | "method" | "seconds" | "length" | "unsupported";
   /** What it has. */
   readonly value: string;
   /** The rule, as the end of a sentence. */
@@ -68,6 +68,8 @@ type Range = readonly [min: number, max: number];
 export interface FormRules {
   /** The field with a document. */
   readonly document: string;
+  /** The most characters of that, where the carrier has a limit. */
+  readonly maxDocument?: number;
   /** The fields with the method of a URL, the first that is there; by default the name of the URL and `Method`. */
   readonly methods: Readonly<Record<string, readonly string[]>>;
   readonly timeout: Range;
@@ -86,16 +88,21 @@ const numberIn = (text: string): string | undefined => {
 
 /** Why a number that a carrier may know is not emulated; `undefined` where it is none. */
 const unsupportedForm = (text: string): string | undefined => {
-  if (/^[a-z]+:/i.test(text)) return "is an address of a kind that is not emulated";
+  const [, scheme] = /^([a-z]+):/i.exec(text) ?? [];
+  if (scheme) return `is an address of a kind that is not emulated: ${scheme.toLowerCase()}:`;
   const isNational = /^\d{7,15}$/.test(text.replace(/[\s().-]/g, ""));
   return isNational
     ? "is not in E.164, and no other form is emulated: give + and the country code first"
     : undefined;
 };
 
+const isSip = (text: string): boolean => /^sip:/i.test(text);
+
 /** The number or SIP address to call. */
-const calleeIn = (text: string): string | undefined =>
-  /^sip:[^\s<>"]+$/i.test(text) ? text : numberIn(text);
+const calleeIn = (text: string): string | undefined => {
+  if (!isSip(text)) return numberIn(text);
+  return /^sip:[^\s<>"]+$/i.test(text) ? text : undefined;
+};
 
 /** Reads the fields of one request. */
 export class FormReader {
@@ -119,7 +126,11 @@ export class FormReader {
 
   /** The document of a request, or where to get it. */
   next(): Next | undefined {
-    const document = this.text(this.#rules.document);
+    const { document: field, maxDocument } = this.#rules;
+    const document = this.text(field);
+    if (maxDocument !== undefined && document.length > maxDocument) {
+      return this.#refuse(field, "length", `must be at most ${maxDocument} characters long`);
+    }
     return this.target("Url") ?? (document ? { document } : undefined);
   }
 
@@ -168,7 +179,12 @@ export class FormReader {
     const text = this.text(field) || this.#refuse(field, "missing", "is missing");
     const number = parse(text);
     if (number !== undefined) return number;
-    const form = unsupportedForm(text);
+    const isOfSip = isSip(this.text("To"));
+    if (field === "To" && isOfSip) return this.#refuse(field, "number", "is no SIP address");
+    const form =
+      isOfSip && !text.includes(":")
+        ? "is the name of a SIP user, which is not emulated: give a number in E.164"
+        : unsupportedForm(text);
     if (form !== undefined) return this.#refuse(field, "unsupported", form);
     return this.#refuse(field, "number", "is not a valid phone number");
   }

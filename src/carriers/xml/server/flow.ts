@@ -1,6 +1,6 @@
 import type { AnsweringMachine, Call, Message } from "../../../emulator/call.ts";
 import type { FlowEntry } from "../../../emulator/history.ts";
-import { messageOf } from "../../../emulator/outgoing.ts";
+import { messageOf, statusIn } from "../../../emulator/outgoing.ts";
 import type { FlowParts } from "../../../emulator/simulated-line.ts";
 import { FlowError } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
@@ -101,8 +101,9 @@ class Documents {
     const carrier = this.#carrier;
     const fields = { ...carrier.callFields(this.#known), ...next.fields };
     const { request } = this.#parts;
-    const { local } = this.#call;
-    const parts = { request, cookies: this.#cookies, carrier, local, signal };
+    const { reach } = this.#call;
+    this.#call.warnOfPlain(next.url);
+    const parts = { request, cookies: this.#cookies, carrier, reach, signal };
     const fetched = await fetchDocument(next.url, next.method, fields, parts);
     const { url, ms, response, body, error, cookie } = fetched;
     const status = response && { status: response.status };
@@ -114,7 +115,7 @@ class Documents {
     };
     if (error !== undefined || !response || !body)
       return fail(`gave no answer: ${error}`, "request");
-    if (!response.ok) return fail(`answered HTTP ${response.status}`, "request");
+    if (!response.ok) return fail(`answered ${statusIn(response)}`, "request");
     const type = response.headers.get("Content-Type") ?? "";
     const reading = carrier.readingOf(type);
     if (reading === "audio") {

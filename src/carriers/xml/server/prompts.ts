@@ -38,7 +38,8 @@ const mediaOf = (text: string, context: VerbContext): Part => {
 const partOf = ({ name, text, attributes }: MarkupElement, context: VerbContext): Part => {
   if (name === "Say") {
     const rule = context.carrier.spokenRule?.(text);
-    return rule === undefined ? { type: "text", text } : fail(context, name, rule, "text");
+    if (rule !== undefined) return fail(context, name, rule, "text");
+    return { type: "text", text, language: attributes.language };
   }
   const { digits, mediaStorage } = attributes;
   if (digits) return { type: "keys", keys: digits, keyMs: digitDuration };

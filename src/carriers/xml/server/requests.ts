@@ -1,5 +1,11 @@
 import type { Delivery } from "../../../emulator/call.ts";
-import { isAllowed, type Requester, type RequestResult } from "../../../emulator/outgoing.ts";
+import {
+  isAllowed,
+  isWithin,
+  type Reach,
+  type Requester,
+  type RequestResult,
+} from "../../../emulator/outgoing.ts";
 import type { CookieJar } from "./cookies.ts";
 
 /** Names and values of a form, in the order in which they are sent. */
@@ -75,8 +81,7 @@ export interface RequestParts {
   /** The cookies of the call, where the carrier keeps them. */
   readonly cookies: CookieJar | undefined;
   readonly carrier: RequestCarrier;
-  /** Whether plain http on loopback is allowed. */
-  readonly local: boolean;
+  readonly reach: Reach;
   readonly signal: AbortSignal;
 }
 
@@ -93,7 +98,7 @@ const fetchOnce = async (
   given: string,
   method: Method,
   fields: Fields,
-  { request, cookies, carrier, local, signal }: RequestParts,
+  { request, cookies, carrier, reach, signal }: RequestParts,
 ): Promise<Fetched> => {
   const { maxRedirects, sign } = carrier;
   let sent = formRequest(given, method, fields);
@@ -101,7 +106,7 @@ const fetchOnce = async (
   for (let hops = 0; hops <= maxRedirects; hops++) {
     const { url, body } = sent;
     // Its length was checked where it was given; a GET has the fields in it, too.
-    if (!isAllowed(url, local, url.length))
+    if (!isAllowed(url, reach, url.length))
       return { url, ms: total, error: "leads to where it must not" };
     const cookie = cookies?.header(url);
     const headers = {
@@ -110,7 +115,7 @@ const fetchOnce = async (
       ...(await sign(sent)),
     };
     const init = sent.method === "GET" ? { headers } : { method: "POST", headers, body };
-    const rules = { limit: maxDocument, redirects: "none", local, signal } as const;
+    const rules = { limit: maxDocument, redirects: "none", reach, signal } as const;
     const result = await request(url, init, rules);
     total += result.ms;
     const { status = 0, headers: received } = result.response ?? {};
@@ -120,7 +125,7 @@ const fetchOnce = async (
     if (!URL.canParse(location, url)) return { url, ms: total, error: "redirects to no URL" };
     const target = new URL(location, url);
     // The signature of the account is for the origin that the flow names.
-    if (target.origin !== new URL(url).origin) {
+    if (!isWithin(new URL(url), target)) {
       return { url, ms: total, error: "redirects to another origin, which is not followed here" };
     }
     const isKept = sent.method === "POST" && status >= 307;

@@ -1,4 +1,4 @@
-import { isAllowed } from "../../../emulator/outgoing.ts";
+import { isSocketAllowed } from "../../../emulator/outgoing.ts";
 import type { Stream } from "../../../performer/instructions.ts";
 import type { MediaSocket } from "../../../performer/media-socket.ts";
 import {
@@ -25,7 +25,7 @@ const socketUrl = (given: string, context: VerbContext): string => {
   url.hash = "";
   // The application then needs parameters instead.
   if (context.carrier.dropsQuery) url.search = "";
-  if (isAllowed(url.href.replace(/^ws/, "http"), context.known.call.local)) return url.href;
+  if (isSocketAllowed(url.href, context.known.call.reach)) return url.href;
   return fail(context, "Stream.url", "must be wss", "socket url");
 };
 

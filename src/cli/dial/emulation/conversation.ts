@@ -1,5 +1,4 @@
-import type { HistoryEntry } from "../../../emulator/index.ts";
-import { fieldsOf, isText } from "../../../lib/check.ts";
+import type { Doing, HistoryEntry, Played } from "../../../emulator/index.ts";
 
 /** What a contact hears or does in a call. */
 export interface ConversationLine {
@@ -8,29 +7,11 @@ export interface ConversationLine {
   readonly text: string;
 }
 
-/** A prompt of an action. */
-const promptText = (prompt: unknown): string | undefined => {
-  if (isText(prompt)) return prompt;
-  const { text, media_url } = fieldsOf(prompt);
-  return [text, media_url].find(isText);
+const hears = (played: Played): readonly ConversationLine[] => {
+  if (!("text" in played) && !("media_url" in played)) return [];
+  const text = ("text" in played ? played.text : played.media_url).trim();
+  return text === "" ? [] : [{ type: "hears", text }];
 };
-
-const hears = (texts: readonly unknown[]): readonly ConversationLine[] =>
-  texts
-    .filter((text): text is string => isText(text) && text.trim() !== "")
-    .map((text) => ({ type: "hears", text: text.trim() }));
-
-/** What a contact hears of an action of outdial's own interface. */
-const ofAction = (action: Readonly<Record<string, unknown>>): readonly ConversationLine[] => {
-  const { prompts, media_url } = action;
-  return hears(Array.isArray(prompts) ? prompts.map(promptText) : [media_url]);
-};
-
-/** Steps of a carrier's document in which somebody speaks, or something is played. */
-const spoken: ReadonlySet<string> = new Set(["Say", "Play", "talk", "stream"]);
-
-/** Steps in which keys are taken. */
-const questions: ReadonlySet<string> = new Set(["gather", "Gather", "input"]);
 
 /** Collects the lines of a call. */
 class Lines {
@@ -42,8 +23,9 @@ class Lines {
     this.all.push(...lines);
   }
 
-  ask(): void {
-    this.#isOpen = true;
+  step({ plays = [], takes }: Doing): void {
+    this.add(...plays.flatMap(hears));
+    if (takes) this.#isOpen = true;
   }
 
   press(digit: string): void {
@@ -73,14 +55,8 @@ const readers: Reader = {
   state: ({ reason }, lines) => {
     if (reason) lines.goOn();
   },
-  action: ({ action }, lines) => {
-    lines.add(...ofAction({ ...action }));
-    if (questions.has(action.action)) lines.ask();
-  },
-  verb: ({ verb, text, attributes: { streamUrl } }, lines) => {
-    if (spoken.has(verb)) lines.add(...hears([text ?? streamUrl?.replace(/^\["|"\]$/g, "")]));
-    if (questions.has(verb)) lines.ask();
-  },
+  action: (entry, lines) => lines.step(entry),
+  verb: (entry, lines) => lines.step(entry),
   leg: ({ to, state }, lines) => {
     if (state === "answered") lines.add({ type: "talks to", text: to });
   },

@@ -27,17 +27,21 @@ const stateFilters: Readonly<Record<string, (call: CallRow) => boolean>> = {
   refused: () => false,
 };
 
-const filterNumber = (): string => input("filter-number").value.replace(/[^+0-9]/g, "");
+const filterText = (): string => input("filter-number").value.trim();
 
-const matchesFilters = (call: CallRow): boolean => {
-  const number = filterNumber();
-  const matchesState = stateFilters[select("filter-state").value]?.(call) ?? true;
-  return matchesState && (call.to_number.includes(number) || call.from_number.includes(number));
+/** Whether a text is in a call's id, or its digits are in one of its numbers. */
+const names = ({ id, to_number, from_number }: CallRow, text: string): boolean => {
+  if (text === "" || id.toLowerCase().includes(text.toLowerCase())) return true;
+  const digits = text.replace(/[\s().-]/g, "");
+  return /^\+?\d+$/.test(digits) && [to_number, from_number].some((one) => one.includes(digits));
 };
+
+const matchesFilters = (call: CallRow): boolean =>
+  (stateFilters[select("filter-state").value]?.(call) ?? true) && names(call, filterText());
 
 /** Whether refused requests are shown: they have no call, and so no number. */
 const showsRefused = (): boolean =>
-  ["", "refused"].includes(select("filter-state").value) && filterNumber() === "";
+  ["", "refused"].includes(select("filter-state").value) && filterText() === "";
 
 const undeliveredText = ({ givenUp, retrying }: Undelivered): string => {
   const texts: string[] = [];

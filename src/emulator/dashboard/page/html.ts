@@ -184,7 +184,7 @@ unless you answer or reject it here.</p>
 <option value="undelivered">not notified</option>
 <option value="refused">refused</option>
 </select></label>
-<label>Number <input id="filter-number" type="search" inputmode="tel" autocomplete="off" spellcheck="false"></label>
+<label>Number or id <input id="filter-number" type="search" autocomplete="off" spellcheck="false"></label>
 </div>
 </div>
 <ol id="calls"></ol>

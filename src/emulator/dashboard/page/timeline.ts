@@ -1,5 +1,4 @@
-import type { WirePrompt } from "../../../flows/wire.ts";
-import type { HistoryEntry, NotificationEntry } from "../../history.ts";
+import type { Doing, HistoryEntry, NotificationEntry, Played } from "../../history.ts";
 import { type Child, formatSeconds, make } from "./elements.ts";
 
 type Entry<Type extends HistoryEntry["type"]> = Extract<HistoryEntry, { readonly type: Type }>;
@@ -49,11 +48,6 @@ const notification = (entry: NotificationEntry): readonly Child[] => {
   ];
 };
 
-const promptText = (prompt: WirePrompt): string => {
-  if ("text" in prompt) return prompt.text;
-  return "media_url" in prompt ? prompt.media_url : `(${prompt.pause_ms / 1000} s)`;
-};
-
 /** What answered, in the notification of a carrier that has found it out. */
 const answeredByIn = (body: string): string | undefined => {
   try {
@@ -65,21 +59,18 @@ const answeredByIn = (body: string): string | undefined => {
   }
 };
 
-const targetOf = (action: Entry<"action">["action"]): string => {
-  switch (action.action) {
-    case "play":
-      return action.media_url;
-    case "stream":
-      return action.ws_url;
-    case "dial":
-      return action.to;
-    case "hangup":
-      return "";
-    case "say":
-    case "gather":
-      return action.prompts.map(promptText).join(" ");
-  }
+const playedText = (played: Played): string => {
+  if ("text" in played) return played.text;
+  if ("media_url" in played) return played.media_url;
+  return "keys" in played ? `keys ${played.keys}` : `(${played.pause_ms / 1000} s)`;
 };
+
+/** What a step does, whatever the carrier calls it. */
+const step = (name: string, { plays = [], dials, streams, duration }: Doing): readonly Child[] => [
+  bold(name),
+  duration === undefined ? "" : ` for ${formatSeconds(duration)}`,
+  line([...plays.map(playedText), dials, streams].filter(Boolean).join(" ")),
+];
 
 const describe: {
   readonly [Type in HistoryEntry["type"]]: (entry: Entry<Type>) => readonly Child[];
@@ -101,16 +92,8 @@ const describe: {
       ),
   ],
   flow_error: ({ message }) => [bold("flow error", "bad"), " · ", make("bdi", {}, message)],
-  action: ({ action, duration }) => [
-    bold(action.action),
-    duration === undefined ? "" : ` for ${formatSeconds(duration)}`,
-    line(targetOf(action)),
-  ],
-  verb: ({ verb, attributes, text = "", duration }) => [
-    bold(verb),
-    duration === undefined ? "" : ` for ${formatSeconds(duration)}`,
-    line(text || attributes.url || ""),
-  ],
+  action: ({ action, ...doing }) => step(action.action, doing),
+  verb: ({ verb, ...doing }) => step(verb, doing),
   press: ({ digit }) => [bold("key"), " ", make("kbd", {}, digit)],
   say: ({ text, duration }) => [bold("callee"), ` for ${formatSeconds(duration)}`, line(text)],
   leg: ({ state, reason, to }) => [

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createSpeechDetector } from "../../../../src/agents/audio/loudness.ts";
 import { type Listener, listenTo, sessionParts } from "../../../../src/agents/session-parts.ts";
 import {
   type GreetingOptions,
   greetingEnded,
 } from "../../../../src/agents/telephone/greeting-ended.ts";
+import { createSpeechDetector } from "../../../../src/lib/loudness.ts";
 import { decodeMulaw, encodeMulaw } from "../../../../src/lib/mulaw.ts";
 import { SimulatedTime } from "../../../../src/testing/simulated-time.ts";
 import { voice } from "../../../conformance/models/voice.ts";

@@ -4,8 +4,9 @@ import { leaveVoicemail } from "../../../../src/agents/telephone/leave-voicemail
 import { pressKeys, tones } from "../../../../src/agents/telephone/press-keys.ts";
 import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
 import { twilio } from "../../../../src/carriers/twilio/index.ts";
+import { levelOf } from "../../../conformance/models/model.ts";
+import { protocolNames } from "../../../conformance/models/protocols.ts";
 import { heardOf, talkInTime } from "../../../conformance/models/talk-in-time.ts";
-import { levelOf, protocolNames } from "../../../conformance/models/timed-model.ts";
 import { voice as voiceOf } from "../../../conformance/models/voice.ts";
 import { randomOf } from "../../../random.ts";
 

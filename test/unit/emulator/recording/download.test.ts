@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Call } from "../../../../src/emulator/call.ts";
 import { instantClock } from "../../../../src/emulator/clock.ts";
+import { reachOf } from "../../../../src/emulator/outgoing.ts";
 import { downloadOf } from "../../../../src/emulator/recording/download.ts";
 
 const params = {
@@ -13,7 +14,12 @@ const params = {
 
 it("any part of a recording is that part of the whole", async () => {
   const call = new Call(
-    { id: "cs_1", params, recordingUrl: () => "https://emulator.test/", local: false },
+    {
+      id: "cs_1",
+      params,
+      recordingUrl: () => "https://emulator.test/",
+      reach: reachOf(false, false),
+    },
     instantClock,
     { onEntry: () => {}, onState: () => {} },
   );

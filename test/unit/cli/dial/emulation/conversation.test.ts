@@ -18,6 +18,8 @@ test("several keys of an answer are one line, and those of another question a ne
       prompts: [{ text: "Your code?" }, { pause_ms: 1_000 }],
       flow_url: "https://app.test/flow",
     },
+    plays: [{ text: "Your code?" }, { pause_ms: 1_000 }],
+    takes: ["keys"],
   };
   const history = [flow, gather, press("1"), press("2"), flow, gather, press("3"), flow, end];
   expect(conversationIn(historyOf(history))).toEqual([
@@ -29,8 +31,9 @@ test("several keys of an answer are one line, and those of another question a ne
 });
 
 test("silence after a question is a line, also where the call ends in it", () => {
-  const gather: NewEntry = { type: "verb", step: 1, verb: "Gather", attributes: {} };
-  const say: NewEntry = { type: "verb", step: 1, verb: "Say", attributes: {}, text: " Hello \n" };
+  const verb = { type: "verb", step: 1, attributes: {} } as const;
+  const gather: NewEntry = { ...verb, verb: "Gather", takes: ["keys", "speech"] };
+  const say: NewEntry = { ...verb, verb: "Say", plays: [{ text: " Hello \n" }] };
   expect(conversationIn(historyOf([flow, gather, say, flow, gather, say, end]))).toEqual([
     { type: "hears", text: "Hello" },
     { type: "presses", text: "" },
@@ -42,13 +45,7 @@ test("silence after a question is a line, also where the call ends in it", () =>
 test("recordings, other people and a flow that fails are lines", () => {
   const url = "https://app.test/hello.wav";
   const history: readonly NewEntry[] = [
-    { type: "action", step: 1, action: { action: "play", media_url: url } },
-    {
-      type: "verb",
-      step: 1,
-      verb: "stream",
-      attributes: { streamUrl: `["${url}"]`, bargeIn: "true" },
-    },
+    { type: "verb", step: 1, verb: "stream", attributes: {}, plays: [{ media_url: url }] },
     { type: "leg", step: 2, to: "+12025550101", state: "ringing" },
     { type: "leg", step: 2, to: "+12025550101", state: "answered" },
     {
@@ -60,7 +57,6 @@ test("recordings, other people and a flow that fails are lines", () => {
     end,
   ];
   expect(conversationIn(historyOf(history))).toEqual([
-    { type: "hears", text: url },
     { type: "hears", text: url },
     { type: "talks to", text: "+12025550101" },
     { type: "fails", text: "step 3: flow_url answered HTTP 500" },

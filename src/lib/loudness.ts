@@ -1,5 +1,4 @@
-import { decodeMulaw } from "../../lib/mulaw.ts";
-import type { AudioFormat } from "./resample.ts";
+import { decodeMulaw } from "./mulaw.ts";
 
 /** The mean size of samples above which somebody speaks on a quiet line, and on the noisiest one that is followed. */
 const speech = 300;
@@ -39,7 +38,7 @@ export const createSpeechDetector = (): ((bytes: Uint8Array) => boolean) => {
 };
 
 /** Whether an agent's audio is silent, in either encoding. */
-export const isSilent = (audio: Uint8Array, { encoding }: AudioFormat): boolean =>
+export const isSilent = (audio: Uint8Array, encoding: "pcm" | "ulaw"): boolean =>
   meanOf(encoding === "ulaw" ? new Uint8Array(decodeMulaw(audio).buffer) : audio) < silence;
 
 /**
