@@ -97,8 +97,17 @@ interface HeardAt {
   readonly to: number;
 }
 
-/** Waits until a telephone has heard a sound. */
-export const hears = async (call: TelephoneCall, sound: Int16Array): Promise<HeardAt> => {
+/**
+ * Waits until a telephone has heard a sound.
+ *
+ * @param least - how much of it: a prompt is heard whole, with gaps where the machine stalled; of another telephone's
+ * voice what is late is dropped
+ */
+export const hears = async (
+  call: TelephoneCall,
+  sound: Int16Array,
+  least = 0.9,
+): Promise<HeardAt> => {
   for (;;) {
     const { isOver, packets, answeredAt } = call;
     const { share, first, last } = hear(
@@ -106,7 +115,7 @@ export const hears = async (call: TelephoneCall, sound: Int16Array): Promise<Hea
       packets.map(({ samples }) => samples),
     );
     const ms = (at: number) => (packets[at]?.at ?? Number.NaN) - answeredAt;
-    if (share > 0.9) return { from: ms(first), to: ms(last) };
+    if (share > least) return { from: ms(first), to: ms(last) };
     if (isOver) throw new Error(`The telephone has heard ${Math.round(100 * share)} % of it`);
     await pause(500);
   }

@@ -11,7 +11,7 @@ const loudness = (samples: Int16Array): number => {
 /** Above it somebody speaks: -45 dBFS. */
 const audible = 32_768 * 10 ** (-45 / 20);
 
-const isAudible = (samples: Int16Array): boolean => loudness(samples) > audible;
+export const isAudible = (samples: Int16Array): boolean => loudness(samples) > audible;
 
 /** How alike two sounds are, from -1 to 1. */
 const correlationOf = (expected: Int16Array, found: Int16Array): number => {
